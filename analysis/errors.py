@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The exceptions of the analysis; each message is one line for the user.
+
+AnalysisError
+|- TableError    a result table cannot be analysed (names file and column)
+|- RecordError   a trial or campaign on disk is not what its format says
+`- ReportError   a report cannot be written
+"""
+
+
+class AnalysisError(Exception):
+    """Base of every error that `analysis` raises for a user's mistake."""
+
+
+class TableError(AnalysisError):
+    """A result table lacks a column, is unbalanced, or holds no number."""
+
+
+class RecordError(AnalysisError):
+    """A record on disk is missing, damaged, or of another version."""
+
+
+class ReportError(AnalysisError):
+    """A report cannot be made or written."""
