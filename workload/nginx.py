@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""nginx as the paper's WWW server: one single-process server a host, nothing ever cut short.
+
+98-0876R1, section 5.2, assumes infinitely fast servers: an answer starts when its request is in.
+Header and body leave as one stream (tcp_nopush), the last short segment of an answer at once
+(tcp_nodelay), and no timeout or request count ends a connection. The response header is kept as
+short as nginx allows, since the paper has none.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import WorkloadError
+
+# Why each line is there:
+#   master_process off   100 servers: one process each is enough. Foreground: its launcher ends it.
+#   open_file_cache      an open, fstat and close less for each answer; system calls are dear in UML
+#   sendfile_max_chunk   0: as much of a file at once as the socket takes
+#   *_timeout            a day: an answer may wait behind megabytes on a lossy 550 ms path
+#   keepalive_*          a connection lasts the whole trial, whatever the number of requests
+#   etag, max_ranges, add_header, default_type
+#                        leave out ETag, Accept-Ranges, Last-Modified, Content-Type
+_TEMPLATE = """\
+master_process off;
+daemon off;
+pid {run}/nginx.pid;
+error_log {run}/error.log error;
+pcre_jit off;
+events {{
+    use epoll;
+    worker_connections {connections};
+    accept_mutex off;
+}}
+http {{
+    access_log off;
+    log_not_found off;
+    server_tokens off;
+    etag off;
+    max_ranges 0;
+    if_modified_since off;
+    add_header Last-Modified "";
+    types {{}}
+    default_type "";
+    gzip off;
+    chunked_transfer_encoding off;
+
+    sendfile on;
+    sendfile_max_chunk 0;
+    tcp_nopush on;
+    tcp_nodelay on;
+    postpone_output 0;
+    open_file_cache max=64 inactive=1d;
+    open_file_cache_valid 1d;
+    open_file_cache_min_uses 1;
+
+    keepalive_timeout 1d;
+    keepalive_time 1d;
+    keepalive_requests 1000000000;
+    client_header_timeout 1d;
+    client_body_timeout 1d;
+    send_timeout 1d;
+    reset_timedout_connection off;
+    lingering_close off;
+    client_header_buffer_size 4k;
+
+    client_body_temp_path {run}/body;
+    proxy_temp_path {run}/proxy;
+    fastcgi_temp_path {run}/fastcgi;
+    uwsgi_temp_path {run}/uwsgi;
+    scgi_temp_path {run}/scgi;
+
+    server {{
+        listen {port} backlog=64;
+        root {docroot};
+    }}
+}}
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Server:
+    """One host's server: its own `run_dir` (conf, pid, error log), the shared `docroot`, a port."""
+
+    run_dir: Path
+    docroot: Path
+    port: int = 80
+    connections: int = 64
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.port <= 65535:
+            raise WorkloadError(f"nginx port {self.port}: must be 1..65535")
+        if not 8 <= self.connections <= 65535:
+            raise WorkloadError(f"nginx connections {self.connections}: must be 8..65535")
+        for name in (self.run_dir, self.docroot):
+            if not name.is_absolute() or set(str(name)) & set(" \t\n\"';{}$\\"):
+                raise WorkloadError(f"nginx path {name}: must be absolute, without blanks or quotes")
+
+    @property
+    def conf_path(self) -> Path:
+        """Where `write` puts the configuration."""
+        return self.run_dir / "nginx.conf"
+
+    @property
+    def pid_path(self) -> Path:
+        """nginx makes this file once it listens: where it exists, the server is ready."""
+        return self.run_dir / "nginx.pid"
+
+    @property
+    def error_log_path(self) -> Path:
+        """nginx's own complaints; empty after a good trial."""
+        return self.run_dir / "error.log"
+
+
+def text(server: Server) -> str:
+    """Return the server's configuration."""
+    return _TEMPLATE.format(
+        run=server.run_dir,
+        docroot=server.docroot,
+        port=server.port,
+        connections=server.connections,
+    )
+
+
+def write(server: Server) -> None:
+    """Make the run directory and write the configuration; an old pid file or log is removed."""
+    server.run_dir.mkdir(parents=True, exist_ok=True)
+    server.pid_path.unlink(missing_ok=True)
+    server.error_log_path.unlink(missing_ok=True)
+    server.conf_path.write_text(text(server), encoding="ascii")
+
+
+def argv(server: Server) -> list[str]:
+    """Return the command that runs the server in the foreground until SIGTERM."""
+    return [
+        "nginx",
+        "-e",
+        str(server.error_log_path),
+        "-p",
+        str(server.run_dir),
+        "-c",
+        str(server.conf_path),
+    ]

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The SPECweb96 file set as 98-0876R1 modified it (section 5.2, Table 1).
+
+Five classes of nine files; file k of a class is k units long. A fifth class (1-9 MB) and other
+shares than SPEC's make the mean 120.3 kB, which fixes what the units are: KB = 1024 bytes, 0.1 KB =
+102.4 bytes, MB = 1000 KB. Sizes are rounded to whole bytes.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import WorkloadError
+from .poisson import bounded
+
+FILES = range(1, 10)
+FILE_MEAN = 5.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileClass:
+    """One row of Table 1: its share of all requests and the size of its file 1."""
+
+    share: float
+    unit_bytes: float
+
+
+CLASSES = (
+    FileClass(share=0.20, unit_bytes=102.4),
+    FileClass(share=0.28, unit_bytes=1024.0),
+    FileClass(share=0.40, unit_bytes=10240.0),
+    FileClass(share=0.112, unit_bytes=102400.0),
+    FileClass(share=0.008, unit_bytes=1024000.0),
+)
+
+
+def size_bytes(file_class: int, file: int) -> int:
+    """Return the size of `file` (1..9) of `file_class` (0..4)."""
+    if file_class not in range(len(CLASSES)) or file not in FILES:
+        raise WorkloadError(f"no file {file} in class {file_class}: classes 0..4, files 1..9")
+    return round(CLASSES[file_class].unit_bytes * file)
+
+
+def path(file_class: int, file: int) -> str:
+    """Return the file's path below the document root, as a request names it."""
+    return f"/class{file_class}_{file}"
+
+
+def class_at(uniform: float) -> int:
+    """Return the class at `uniform` in [0, 1) of the cumulative shares."""
+    total = 0.0
+    for number, file_class in enumerate(CLASSES):
+        total += file_class.share
+        if uniform < total:
+            return number
+    return len(CLASSES) - 1  # the shares' sum may fall short of 1 in the last bit
+
+
+def mean_bytes(poisson_fit: str = "mean") -> float:
+    """Return the mean size of a requested file: 120,320 bytes for "mean", the paper's 120.3 kB."""
+    file_mean = bounded(FILE_MEAN, FILES[0], FILES[-1], poisson_fit).mean()
+    return sum(c.share * c.unit_bytes for c in CLASSES) * file_mean
+
+
+def write(docroot: Path) -> int:
+    """Make the 45 files below `docroot` (made if missing) and return their total size in bytes.
+
+    The files are all holes: they read as zeros, take no memory on a tmpfs, and one directory
+    serves every server.
+    """
+    docroot.mkdir(parents=True, exist_ok=True)
+    total = 0
+    for file_class in range(len(CLASSES)):
+        for file in FILES:
+            size = size_bytes(file_class, file)
+            _write_hole(docroot / path(file_class, file).lstrip("/"), size)
+            total += size
+    return total
+
+
+def _write_hole(target: Path, size: int) -> None:
+    # Truncated to nothing first: contents must not depend on what lay there before.
+    with target.open("wb") as file:
+        os.truncate(file.fileno(), size)
