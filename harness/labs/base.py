@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The lab interface: boot, give it jobs, stream its events, always end.
+
+A lab shares one host directory, its run directory, with the agent inside it:
+
+    inbox/NNNN.json    jobs, in order; each written under another name and renamed
+    events.jsonl       what the agent says, one JSON object a line
+    results/           what the agent's jobs leave
+    console.log        the lab kernel's console
+
+The agent takes the jobs in the order of their numbers and leaves when it meets one
+whose kind is "end".
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from harness.errors import LabError
+
+Event = dict[str, Any]
+
+POLL_S = 0.05
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabSpec:
+    """What a lab is to be.
+
+    Attributes:
+        pairs: client-server pairs that its network will have.
+        clock: "virtual" (the clock jumps from timer to timer) or "real".
+        seed: of the lab kernel's entropy.
+        memory_mib: the lab's memory; only what is touched is taken from the host.
+        hang_s: wall seconds without an event after which the lab counts as hung.
+        main: what the agent's side executes; empty: the agent.
+    """
+
+    pairs: int
+    clock: str = "virtual"
+    seed: int = 1
+    memory_mib: int = 4096
+    hang_s: float = 180.0
+    main: str = ""
+
+
+class Lab(ABC):
+    """A running lab. Use it as a context manager: leaving ends every process of it."""
+
+    def __init__(self, spec: LabSpec, run_directory: Path) -> None:
+        self.spec = spec
+        self.run_directory = run_directory.resolve()
+        self._jobs = 0
+        self._position = 0
+
+    @abstractmethod
+    def boot(self) -> None:
+        """Start the lab's kernel. Raises MissingError or LabError."""
+
+    @abstractmethod
+    def poll(self) -> int | None:
+        """Exit status of the lab, or None while it runs."""
+
+    @abstractmethod
+    def kill(self) -> None:
+        """End every process of this lab and no other; harmless when it has ended."""
+
+    @abstractmethod
+    def cpu_s(self) -> float:
+        """CPU seconds, user and system, that the lab has used so far."""
+
+    def __enter__(self) -> Self:
+        for name in ("inbox", "results"):
+            (self.run_directory / name).mkdir(parents=True, exist_ok=True)
+        (self.run_directory / "events.jsonl").touch()
+        self.boot()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.kill()
+
+    def submit(self, job: dict[str, Any]) -> None:
+        """Put a job behind those already given."""
+        self._jobs += 1
+        path = self.run_directory / "inbox" / f"{self._jobs:04d}.json"
+        partial = path.with_suffix(".partial")
+        partial.write_text(json.dumps(job))
+        partial.rename(path)
+
+    def events(self) -> Iterator[Event]:
+        """Yield events until the lab has ended by itself.
+
+        Raises:
+            LabError: it panicked, was killed, left with a failure, or hung.
+        """
+        last = time.monotonic()
+        while True:
+            status = self.poll()
+            for event in self._read_events():
+                last = time.monotonic()
+                yield event
+            if status is not None:
+                if status != 0:
+                    raise LabError(f"the lab ended with status {status}", self.console())
+                return
+            if time.monotonic() - last > self.spec.hang_s:
+                raise LabError(
+                    f"the lab has been silent for {self.spec.hang_s:.0f} s of wall time: hung",
+                    self.console(),
+                )
+            time.sleep(POLL_S)
+
+    def _read_events(self) -> Iterator[Event]:
+        with open(self.run_directory / "events.jsonl", "rb") as stream:
+            stream.seek(self._position)
+            for line in stream:
+                if not line.endswith(b"\n"):
+                    return
+                self._position += len(line)
+                yield json.loads(line)
+
+    def console(self, lines: int = 25) -> str:
+        """The end of the lab's console."""
+        path = self.run_directory / "console.log"
+        if not path.exists():
+            return ""
+        return "\n".join(path.read_text(errors="replace").splitlines()[-lines:])

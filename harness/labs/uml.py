@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The `uml` lab: User-Mode Linux in virtual or real time, without root."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from harness.errors import LabError, MissingError
+from harness.labs.base import Lab, LabSpec
+from harness import paths
+
+AGENT = "cd /cellbed && exec python3 -B -m harness.agent"
+# 2020-01-01: any fixed moment does; it keeps the host's clock out of a run.
+START_NS = 1_577_836_800 * 1_000_000_000
+CLOCK_TICK = os.sysconf("SC_CLK_TCK")
+
+
+class UmlLab(Lab):
+    """User-Mode Linux over the lab image."""
+
+    def __init__(self, spec: LabSpec, run_directory: Path) -> None:
+        super().__init__(spec, run_directory)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: int | None = None
+
+    def boot(self) -> None:
+        read_end, self._control = os.pipe()
+        environment = {
+            "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+            "TMPDIR": str(paths.memory_directory()),
+            "HOME": str(self.run_directory),
+        }
+        supervisor = Path(__file__).with_name("supervise.py")
+        with open(self.run_directory / "console.log", "wb") as console:
+            self._process = subprocess.Popen(
+                [sys.executable, "-IS", str(supervisor), str(read_end)]
+                + self.command_line(paths.kernel(), paths.image()),
+                stdin=subprocess.DEVNULL,
+                stdout=console,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                pass_fds=(read_end,),
+                cwd=self.run_directory,
+                env=environment,
+            )
+        os.close(read_end)
+
+    def command_line(self, kernel: Path, image: Path) -> list[str]:
+        """The boot line. Words the kernel does not know reach the image's init."""
+        for path in (paths.PROJECT, self.run_directory):
+            if any(c in str(path) for c in ' ,"'):
+                raise MissingError(f"{path}: the lab cannot mount a path with a space or comma")
+        spec = self.spec
+        words = [
+            str(kernel),
+            f"mem={spec.memory_mib}M",
+            f"ubd0r={image}",
+            "root=/dev/ubda rootfstype=squashfs ro init=/cellbed-init",
+            "con=null con0=null,fd:1 con1=null panic=-1 quiet norandmaps",
+            f"uml_dir={self.run_directory}/uml umid=lab",
+            f"entropy-seed={spec.seed}",
+            f"cellbed_repo={paths.PROJECT} cellbed_run={self.run_directory}",
+        ]
+        if spec.clock == "virtual":
+            words.append(f"time-travel=inf-cpu time-travel-start={START_NS}")
+        main = spec.main or AGENT
+        return [w for word in words for w in word.split()] + [f'cellbed_main="{main}"']
+
+    def poll(self) -> int | None:
+        if self._process is None:
+            raise LabError("the lab has not been booted")
+        return self._process.poll()
+
+    def kill(self) -> None:
+        if self._control is not None:
+            os.close(self._control)  # the supervisor ends the whole session
+            self._control = None
+        if self._process is None:
+            return
+        try:
+            self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+
+    def cpu_s(self) -> float:
+        """Sum over the processes of the lab's session, ended children included."""
+        if self._process is None:
+            return 0.0
+        ticks = 0
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                fields = stat.read_text().rpartition(")")[2].split()
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            if int(fields[3]) == self._process.pid:
+                ticks += sum(int(f) for f in fields[11:15])
+        return ticks / CLOCK_TICK
+
+
+def wait_for_exit(lab: Lab, timeout_s: float) -> None:
+    """Wait for a lab that needs no more jobs; LabError when it does not end in time."""
+    end = time.monotonic() + timeout_s
+    while lab.poll() is None:
+        if time.monotonic() > end:
+            raise LabError(f"the lab did not end within {timeout_s:.0f} s", lab.console())
+        time.sleep(0.05)

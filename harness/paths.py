@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Where things are: the project, and the cache that set-up fills.
+
+`lab/setup` names the same places (it sources `lab/paths`): one recipe, one key, one
+folder, so that a changed recipe never meets an old product.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from functools import cache
+from pathlib import Path
+
+from harness.errors import MissingError
+
+PROJECT = Path(__file__).resolve().parent.parent
+
+
+@cache
+def places() -> dict[str, Path]:
+    """Ask `lab/paths` for the places that belong to the present recipes."""
+    script = PROJECT / "lab" / "paths"
+    text = subprocess.run([script], capture_output=True, text=True, check=True, timeout=60).stdout
+    return {name: Path(path) for name, path in (x.split("=", 1) for x in text.splitlines())}
+
+
+def require(path: Path) -> Path:
+    """The path, when set-up has made it.
+
+    Raises:
+        MissingError: set-up has not been run, or a recipe has changed since.
+    """
+    if not path.exists():
+        raise MissingError(f"{path}: not there; run ./cellbed setup")
+    return path
+
+
+def image() -> Path:
+    """The lab image, a squashfs."""
+    return require(places()["image"])
+
+
+def kernel() -> Path:
+    """The lab kernel, an executable."""
+    return require(places()["kernel"] / "linux")
+
+
+def programs() -> Path:
+    """Folder of the compiled BPF objects, tools and modules."""
+    return require(places()["programs"])
+
+
+def memory_directory() -> Path:
+    """Where a lab's memory is kept: RAM-backed when there is such a place."""
+    shm = Path("/dev/shm")
+    return shm if os.access(shm, os.W_OK) else Path(os.environ.get("TMPDIR", "/tmp"))
