@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The system's side of a connection: its network namespace, its options, its counters. */
+#ifndef SOCKETS_H
+#define SOCKETS_H
+
+#include "tcp_state.h"
+#include "trial.h"
+
+/* Enters the namespace in file `netns`; `pair` is for the error message. */
+void sockets_enter(const char *netns, uint32_t pair);
+
+/* Opens every connection in its client's namespace and waits until all are established; stays in
+ * the last namespace (harmless: sockets keep theirs). */
+void sockets_connect_all(struct trial *trial, int64_t timeout_ns);
+
+/* Tells the kernel how much must be unread before the connection is worth a wakeup. */
+void sockets_set_low_water(struct connection *connection, int bytes);
+
+/* TCP_INFO of the client's end. */
+void sockets_state(const struct connection *connection, struct tcp_state *state);
+
+/* Receive buffer and largest window that may be advertised [bytes]. */
+void sockets_room(const struct connection *connection, int *buffer_bytes, int *window_bytes);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The trial's specification, a text file:
+ *
+ *	cellbed-www/1
+ *	request_bytes 128
+ *	pair <number> <client netns file> <server IPv4> <port> <server netns file, or ->
+ *	request <pair> <batch> <number> <class> <file> <size_bytes> <due_ns> <path>
+ *
+ * Pairs before the requests that name them; requests by due time. Anything else is an error.
+ */
+#ifndef SPEC_H
+#define SPEC_H
+
+#include "trial.h"
+
+void spec_read(const char *file_name, struct trial *trial);
+
+#endif

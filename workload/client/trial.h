@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the parts of the client share: the requests of a trial and the connections that carry them.
+ * All times are nanoseconds of CLOCK_MONOTONIC; MISSING where a thing has not happened.
+ */
+#ifndef TRIAL_H
+#define TRIAL_H
+
+#include <netinet/in.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MISSING (-1)
+#define NO_REQUEST UINT32_MAX
+#define NS_PER_S 1000000000LL
+/* nginx's header has about 120 bytes here; a longer one than this is not from our server. */
+#define HEADER_MAX 1024
+#define NETNS_MAX 128
+#define PATH_MAX_BYTES 64
+
+struct request {
+	uint32_t connection;	/* index into trial.connections */
+	uint32_t next;		/* the same connection's next request, or NO_REQUEST */
+	uint32_t batch, number, file_class, file;
+	int status;		/* 0 until the header is in */
+	int64_t size_bytes;
+	int64_t due_ns;		/* since t0 */
+	int64_t sent_ns, first_byte_ns, last_byte_ns;
+	char path[PATH_MAX_BYTES];
+};
+
+/* The server's end of a connection, read once at the end of the trial. */
+struct server_state {
+	int known;
+	uint32_t retransmits, timeouts;
+	uint32_t cwnd_segments, ssthresh_segments, srtt_us;
+};
+
+struct connection {
+	int fd;
+	uint32_t pair;
+	char client_netns[NETNS_MAX];
+	char server_netns[NETNS_MAX];	/* "-" where the server's end is not to be read */
+	struct sockaddr_in server;
+
+	uint32_t first, last;		/* its requests in due order: list head and tail */
+	uint32_t awaited;		/* the oldest request without a full answer */
+	uint32_t requests, sent, answered;
+	int64_t scheduled_bytes;
+
+	int in_body;			/* else waiting for a header */
+	int64_t body_rest_bytes;
+	size_t header_len;
+	char header[HEADER_MAX];
+	int low_water_bytes;		/* as last set with SO_RCVLOWAT */
+
+	uint64_t received_at_t0_bytes, received_bytes;
+	uint64_t header_bytes;
+	struct server_state at_server;
+};
+
+struct trial {
+	struct connection *connections;
+	uint32_t connection_count;
+	struct request *requests;	/* by due time */
+	uint32_t request_count;
+	int request_bytes;
+
+	int64_t t0_ns, duration_ns;
+	int low_water_bytes;		/* bound for every connection */
+
+	int64_t wakeup_ns;		/* the time of this wakeup, MISSING until it is read */
+	uint32_t next_due;		/* index of the first request not sent */
+	uint32_t answered;
+	uint64_t read_bytes;
+	int64_t max_late_ns;
+	int64_t max_read_bytes;		/* largest amount found unread at one wakeup */
+};
+
+#endif
