@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ppd - partial packet discard
+ *
+ * Rule:       once a cell of a frame is lost (X == K), the frame's remaining
+ *             cells are discarded, whatever room there is.
+ * Parameters: K (buffer_cells, cells).
+ * Source:     Romanow & Floyd, "Dynamics of TCP Traffic over ATM Networks",
+ *             IEEE JSAC 13(4), 1995, section III.
+ *
+ * No frame is refused at its first cell. The discarding is a column of the
+ * table in policies.h. The last cell is discarded like the others: AAL5's
+ * end-of-frame mark is not needed here, where frames are known by their
+ * announcement.
+ */
+#ifndef CELLQ_POLICY_PPD_H
+#define CELLQ_POLICY_PPD_H
+
+static inline enum cellq_cause cq_policy_ppd(cq_params *p,
+					     const struct cq_view *v)
+{
+	(void)p, (void)v;
+	return CELLQ_DELIVERED;
+}
+
+#endif /* CELLQ_POLICY_PPD_H */

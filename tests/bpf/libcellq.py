@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The queue core through ctypes: the user-space build of ``bpf/``."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+from collections.abc import Sequence
+from ctypes import c_uint8, c_uint16, c_uint32, c_uint64
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+
+SOURCE = Path(__file__).parents[2] / "bpf"
+
+POLICIES = ("plain", "ppd", "epd", "sd", "fba")
+CAUSES = ("delivered", "refused_threshold", "refused_fairness", "lost_first", "lost_mid")
+FAULTS = (
+    "no_vc",
+    "vc_range",
+    "not_ipv4",
+    "gso",
+    "frame_too_long",
+    "frame_table_full",
+    "no_announce",
+    "length_mismatch",
+    "early",
+    "late",
+    "loop_budget",
+    "model_stuck",
+    "tstamp",
+    "record_lost",
+)
+MAX_VCS, MAX_FRAMES = 1024, 1 << 17
+ANNOUNCE, VERDICT = 0, 1
+
+
+class Params(ctypes.Structure):
+    """struct cellq_params"""
+
+    _fields_ = [
+        ("service_ps", c_uint64),
+        ("access_ps", c_uint64),
+        ("access_delay_ps", c_uint64),
+        ("sample_ns", c_uint64),
+        ("late_tolerance_ns", c_uint64),
+        ("buffer_cells", c_uint32),
+        ("threshold_cells", c_uint32),
+        ("z_ppm", c_uint32),
+        ("vcs", c_uint32),
+        ("policy", c_uint32),
+        ("max_frame_cells", c_uint32),
+        ("ifindex_base", c_uint32),
+        ("record_frames", c_uint16),
+        ("record_drops", c_uint16),
+    ]
+
+
+class VcStats(ctypes.Structure):
+    """struct cellq_vc_stats"""
+
+    _fields_ = [
+        ("frames", c_uint64 * len(CAUSES)),
+        ("cells", c_uint64 * len(CAUSES)),
+        ("cells_wasted", c_uint64),
+        ("cells_overflow", c_uint64),
+        ("cells_discarded", c_uint64),
+        ("pad", c_uint64 * 3),
+    ]
+
+
+class Stats(ctypes.Structure):
+    """struct cellq_stats"""
+
+    _fields_ = [
+        ("generation", c_uint64),
+        ("faults", c_uint64 * len(FAULTS)),
+        ("frames_announced", c_uint64),
+        ("frames_resolved", c_uint64),
+        ("frames_late", c_uint64),
+        ("late_max_ns", c_uint64),
+        ("records", c_uint64),
+        ("first_departure_ns", c_uint64),
+        ("last_departure_ns", c_uint64),
+        ("model_ps", c_uint64),
+        ("busy_ps", c_uint64),
+        ("cells_sent", c_uint64),
+        ("occupancy_cells", c_uint32),
+        ("active_vcs", c_uint32),
+        ("peak_cells", c_uint32),
+        ("pad", c_uint32),
+        ("vc", VcStats * MAX_VCS),
+    ]
+
+    def fault_counts(self) -> dict[str, int]:
+        """Faults that occurred, by name."""
+        return {name: n for name, n in zip(FAULTS, self.faults, strict=True) if n}
+
+
+class Op(ctypes.Structure):
+    """struct libcellq_op"""
+
+    _fields_ = [
+        ("kind", c_uint32),
+        ("vc", c_uint32),
+        ("cells", c_uint32),
+        ("pad", c_uint32),
+        ("now_ns", c_uint64),
+    ]
+
+
+class FrameRecord(ctypes.Structure):
+    """struct cellq_frame_record"""
+
+    _fields_ = [
+        ("type", c_uint8),
+        ("cause", c_uint8),
+        ("vc", c_uint16),
+        ("cells", c_uint32),
+        ("seq", c_uint64),
+        ("announce_ns", c_uint64),
+        ("departure_ns", c_uint64),
+        ("verdict_ns", c_uint64),
+    ]
+
+
+class DropRecord(ctypes.Structure):
+    """struct cellq_drop_record"""
+
+    _fields_ = [
+        ("type", c_uint8),
+        ("cause", c_uint8),
+        ("vc", c_uint16),
+        ("cells", c_uint32),
+        ("time_ns", c_uint64),
+        ("occupancy_cells", c_uint32),
+        ("vc_cells", c_uint32),
+        ("active_vcs", c_uint32),
+        ("accepted_cells", c_uint32),
+        ("seq", c_uint64),
+    ]
+
+
+class SampleRecord(ctypes.Structure):
+    """struct cellq_sample_record"""
+
+    _fields_ = [
+        ("type", c_uint8),
+        ("pad0", c_uint8),
+        ("active_vcs", c_uint16),
+        ("occupancy_cells", c_uint32),
+        ("time_ns", c_uint64),
+    ]
+
+
+class OpResult(ctypes.Structure):
+    """struct libcellq_result"""
+
+    _fields_ = [
+        ("ok", c_uint32),
+        ("pad", c_uint32),
+        ("frame", FrameRecord),
+        ("drop", DropRecord),
+    ]
+
+
+def build(out: Path) -> Path:
+    """Compile the library into ``out`` by the project's own Makefile."""
+    subprocess.run(
+        ["make", "-s", "-C", str(SOURCE), f"OUT={out}", "libcellq"],
+        check=True,
+        timeout=120,
+        env={**os.environ, "LC_ALL": "C"},
+    )
+    return out / "libcellq.so"
+
+
+@cache
+def load(path: Path) -> ctypes.CDLL:
+    """Open the library and check that both sides agree on every struct."""
+    lib = ctypes.CDLL(str(path))
+    lib.libcellq_new.restype = ctypes.c_void_p
+    lib.libcellq_new.argtypes = [ctypes.POINTER(Params), c_uint64]
+    lib.libcellq_free.argtypes = [ctypes.c_void_p]
+    lib.libcellq_run.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, c_uint64]
+    lib.libcellq_stats.restype = ctypes.POINTER(Stats)
+    lib.libcellq_stats.argtypes = [ctypes.c_void_p]
+    lib.libcellq_samples.restype = ctypes.POINTER(SampleRecord)
+    lib.libcellq_samples.argtypes = [ctypes.c_void_p, ctypes.POINTER(c_uint64)]
+    lib.libcellq_set_budget.argtypes = [ctypes.c_ulong]
+    lib.libcellq_policy.argtypes = [ctypes.POINTER(Params), c_uint32, c_uint32, c_uint32]
+    lib.libcellq_sizeof.restype = c_uint64
+    sizes = {"params": Params, "stats": Stats, "op": Op, "result": OpResult}
+    for name, struct in sizes.items():
+        if lib.libcellq_sizeof(name.encode()) != ctypes.sizeof(struct):
+            raise RuntimeError(f"struct {name}: Python and C disagree on its size")
+    return lib
+
+
+def policy(library: Path, params: Params, x: int, x_vc: int, active: int) -> str:
+    """The verdict on a first cell that finds X, X_i and N_a: a cause."""
+    return CAUSES[load(library).libcellq_policy(ctypes.byref(params), x, x_vc, active)]
+
+
+class Queue:
+    """One port's model. A context manager; all times in ns.
+
+    ``run`` takes (kind, vc, cells, now_ns) in the order of now_ns and returns
+    one OpResult each.
+    """
+
+    def __init__(self, library: Path, params: Params, *, samples: int = 0) -> None:
+        self._lib = load(library)
+        self._handle = self._lib.libcellq_new(ctypes.byref(params), samples)
+        if not self._handle:
+            raise MemoryError("libcellq_new")
+        self._samples_room = samples
+
+    def __enter__(self) -> Queue:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._lib.libcellq_free(self._handle)
+        self._handle = None
+
+    def run(self, ops: Sequence[tuple[int, int, int, int]]) -> ctypes.Array[OpResult]:
+        """Apply the operations; results in the same order."""
+        given = (Op * len(ops))(*[(kind, vc, cells, 0, now) for kind, vc, cells, now in ops])
+        results = (OpResult * len(ops))()
+        self._lib.libcellq_run(self._handle, given, results, len(ops))
+        return results
+
+    def stats(self) -> Stats:
+        """The counters (a view that lives as long as the queue)."""
+        stats: Stats = self._lib.libcellq_stats(self._handle).contents
+        return stats
+
+    def samples(self) -> list[tuple[int, int, int]]:
+        """(time_ns, X, N_a) of every sample so far."""
+        count = c_uint64()
+        first = self._lib.libcellq_samples(self._handle, ctypes.byref(count))
+        if count.value > self._samples_room:
+            raise OverflowError(f"{count.value} samples, room for {self._samples_room}")
+        return [(s.time_ns, s.occupancy_cells, s.active_vcs) for s in first[: count.value]]
+
+    def set_budget(self, loops: int) -> None:
+        """Lower the loop budget of one call (whole library; 8 Mi by default)."""
+        self._lib.libcellq_set_budget(loops)
