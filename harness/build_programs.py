@@ -23,7 +23,13 @@ BUILD_TIMEOUT_S = 300.0
 
 def compile_in_lab(output: Path, run_directory: Path) -> None:
     """Compile bpf/ and workload/ with the image's toolchain into `output`."""
-    spec = LabSpec(pairs=0, main="exec /cellbed/lab/programs/build", memory_mib=2048)
+    spec = LabSpec(
+        pairs=0,
+        main="exec /cellbed/lab/programs/build",
+        clock="real",
+        memory_mib=2048,
+        needs_programs=False,
+    )
     with UmlLab(spec, run_directory) as lab:
         wait_for_exit(lab, BUILD_TIMEOUT_S)
         status = run_directory / "status"

@@ -41,6 +41,7 @@ class LabSpec:
         memory_mib: the lab's memory; only what is touched is taken from the host.
         hang_s: wall seconds without an event after which the lab counts as hung.
         main: what the agent's side executes; empty: the agent.
+        needs_programs: False only while set-up is compiling them.
     """
 
     pairs: int
@@ -49,6 +50,7 @@ class LabSpec:
     memory_mib: int = 4096
     hang_s: float = 180.0
     main: str = ""
+    needs_programs: bool = True
 
 
 class Lab(ABC):

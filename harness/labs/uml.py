@@ -61,10 +61,11 @@ class UmlLab(Lab):
             f"mem={spec.memory_mib}M",
             f"ubd0r={image}",
             "root=/dev/ubda rootfstype=squashfs ro init=/cellbed-init",
-            "con=null con0=null,fd:1 con1=null panic=-1 quiet norandmaps",
+            "con=null con0=null,fd:1 con1=null ssl=null panic=-1 quiet norandmaps",
             f"uml_dir={self.run_directory}/uml umid=lab",
             f"entropy-seed={spec.seed}",
             f"cellbed_repo={paths.PROJECT} cellbed_run={self.run_directory}",
+            f"cellbed_programs={paths.programs()}" if spec.needs_programs else "",
         ]
         if spec.clock == "virtual":
             words.append(f"time-travel=inf-cpu time-travel-start={START_NS}")

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Builds the dumbbell in Mininet. Runs inside a lab, as root there.
+
+Mininet keeps the names, the nodes, the links and the prompt; what it does with one
+process per setting (a shell a host, four ifconfig and an ip a link) is done here in
+batches: the namespaces by `nsfarm`, the links by one `ip -batch`, each host's settings
+by one `ip -batch` and one `tc -batch`.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+from mininet.net import Mininet
+from mininet.node import Node, OVSSwitch
+
+from mininet.link import Intf, Link as MininetLink
+from topology import commands
+from topology.dumbbell import Dumbbell, Host
+from topology.run import batch, in_namespace, run
+
+NSFARM = Path("/opt/cellbed/nsfarm")
+
+
+class BuiltHost(Node):
+    """A Mininet host over a namespace that exists; its shell starts when first used."""
+
+    def __init__(self, name: str, *, holder_pid: int, **params: object) -> None:
+        self.holder_pid = holder_pid
+        super().__init__(name, **params)
+
+    def startShell(self, mnopts: str | None = None) -> None:  # noqa: N802 (Mininet's name)
+        """Only note whose namespace this is."""
+        self.pid = self.holder_pid
+
+    def sendCmd(self, *args: object, **kwargs: object) -> None:  # noqa: N802
+        """Start the shell inside the namespace before the first command."""
+        if self.shell is None:
+            super().startShell(mnopts=f"-cda {self.holder_pid}")
+            self.pid = self.holder_pid
+        super().sendCmd(*args, **kwargs)
+
+    def config(self, **params: object) -> dict[str, object]:
+        """Addresses were given in a batch."""
+        return {}
+
+    def terminate(self) -> None:
+        """End the shell if there was one; the namespace is nsfarm's."""
+        if self.shell is not None:
+            os.killpg(self.shell.pid, signal.SIGHUP)
+            self.cleanup()
+
+
+class BuiltIntf(Intf):
+    """An interface that was configured in a batch."""
+
+    def config(self, **params: object) -> dict[str, object]:
+        return {}
+
+
+class BuiltLink(MininetLink):
+    """A veth pair that was made in a batch."""
+
+    @classmethod
+    def makeIntfPair(cls, *args: object, **kwargs: object) -> None:  # noqa: N802
+        return None
+
+
+class Network:
+    """A running dumbbell.
+
+    Attributes:
+        net: the Mininet object.
+        pids: process whose namespace a node is, by the node's name; "sat" is the box.
+    """
+
+    def __init__(self, dumbbell: Dumbbell) -> None:
+        self.dumbbell = dumbbell
+        self.farm, pids = start_namespaces(2 * dumbbell.pairs + 1)
+        names = [host.name for host in dumbbell.hosts()] + ["sat"]
+        self.pids = dict(zip(names, pids, strict=True))
+        self.net = Mininet(build=False, controller=None)
+
+    def build(self) -> None:
+        """Make everything that stays for the life of the lab."""
+        start_open_vswitch()
+        self._make_links()
+        self._describe_to_mininet()
+        self._start_switches()
+        for host in self.dumbbell.hosts():
+            self._settle_host(host)
+        self._settle_middle()
+
+    def _make_links(self) -> None:
+        mtu = self.dumbbell.mtu_bytes
+        lines = commands.middle_links(self.pids["sat"], mtu)
+        hosts = self.dumbbell.hosts()
+        lines += [commands.host_link(host, self.pids[host.name], mtu) for host in hosts]
+        ports = [commands.DOWN_PORT, commands.UP_PORT] + [h.switch_port for h in hosts]
+        lines += [f"link set {port} up" for port in ports]
+        batch("ip", lines)
+
+    def _describe_to_mininet(self) -> None:
+        net, pids = self.net, self.pids
+        switches = {
+            name: net.addSwitch(name, cls=OVSSwitch, failMode="secure", batch=True, dpid=dpid)
+            for name, dpid in (("sw1", "1"), ("sw2", "2"))
+        }
+        for host in self.dumbbell.hosts():
+            node = net.addHost(host.name, cls=BuiltHost, holder_pid=pids[host.name])
+            switch = switches[host.switch_port.partition("-")[0]]
+            self._link(node, switch, "eth0", host.switch_port, host.pair)
+        sat = net.addHost("sat", cls=BuiltHost, holder_pid=pids["sat"])
+        self._link(sat, switches["sw2"], commands.SAT_DOWN, commands.DOWN_PORT, commands.MIDDLE_OFPORT)
+        self._link(sat, switches["sw1"], commands.SAT_UP, commands.UP_PORT, commands.MIDDLE_OFPORT)
+
+    def _link(self, node: Node, switch: Node, name: str, port: str, ofport: int) -> None:
+        self.net.addLink(
+            node, switch, cls=BuiltLink, intf=BuiltIntf, port2=ofport,
+            intfName1=name, intfName2=port,
+        )  # fmt: skip
+
+    def _start_switches(self) -> None:
+        self.net.build()
+        self.net.start()
+        for name, clients in (("sw1", True), ("sw2", False)):
+            flows = commands.switch_flows(self.dumbbell, clients=clients)
+            run(["ovs-ofctl", "-O", "OpenFlow15", "add-flows", name, "-"], "\n".join(flows) + "\n")
+
+    def _settle_host(self, host: Host) -> None:
+        with in_namespace(self.pids[host.name]):
+            batch("ip", commands.host_addresses(host))
+            batch("tc", [commands.access_netem("eth0", self.dumbbell.access)])
+
+    def _settle_middle(self) -> None:
+        hosts = self.dumbbell.hosts()
+        batch("tc", [commands.access_netem(h.switch_port, self.dumbbell.access) for h in hosts])
+        with in_namespace(self.pids["sat"]):
+            batch("ip", [f"link set {n} up" for n in (commands.SAT_DOWN, commands.SAT_UP)])
+            batch("tc", commands.sat_redirects())
+
+    def stop(self) -> None:
+        """Undo what was built, by the ids noted when it was made."""
+        self.net.stop()
+        self.farm.kill()
+        self.farm.wait()
+
+
+def start_namespaces(count: int) -> tuple[subprocess.Popen[str], list[int]]:
+    """Make `count` network namespaces; returns their keeper and a process id for each."""
+    farm = subprocess.Popen([str(NSFARM), str(count)], stdout=subprocess.PIPE, text=True)
+    assert farm.stdout is not None
+    pids: list[int] = []
+    for line in farm.stdout:
+        if not line.strip():
+            return farm, pids
+        pids.append(int(line))
+    raise RuntimeError(f"nsfarm {count}: ended with status {farm.wait()}")
+
+
+def start_open_vswitch() -> None:
+    """One ovsdb-server and one ovs-vswitchd of the lab's own, with kernel flows that stay."""
+    Path("/run/openvswitch").mkdir(exist_ok=True)
+    database = "/run/openvswitch/conf.db"
+    run(["ovsdb-tool", "create", database, "/usr/share/openvswitch/vswitch.ovsschema"])
+    run([
+        "ovsdb-server", database, "--remote=punix:/run/openvswitch/db.sock",
+        "--pidfile", "--detach", "--log-file=/run/openvswitch/ovsdb.log", "-vconsole:off",
+    ])  # fmt: skip
+    # A kernel flow that is forgotten costs an upcall, and the packets behind it overtake.
+    settings = ["other_config:max-idle=2000000000", "other_config:max-revalidator=2000000000"]
+    run(["ovs-vsctl", "--no-wait", "init", "--", "set", "Open_vSwitch", ".", *settings])
+    run([
+        "ovs-vswitchd", "unix:/run/openvswitch/db.sock", "--pidfile", "--detach",
+        "--log-file=/run/openvswitch/vswitchd.log", "-vconsole:off",
+    ])  # fmt: skip
+
+
+def namespaces_of(network: Network, hosts: Iterable[Host]) -> list[tuple[Host, int]]:
+    """Each host with the process whose namespace it is."""
+    return [(host, network.pids[host.name]) for host in hosts]

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The dumbbell as lines for `ip -batch`, `tc -batch` and `ovs-ofctl add-flows`. Pure.
+
+One process takes hundreds of lines; a process a line is what makes a network of 200
+hosts slow to build.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from topology.dumbbell import (
+    AAL5_OVERHEAD_BYTES,
+    CELL_BYTES,
+    CELL_PAYLOAD_BYTES,
+    ETHERNET_HEADER_BYTES,
+    Dumbbell,
+    Host,
+    Link,
+)
+
+DOWN_PORT = "sw2-sat"
+UP_PORT = "sw1-sat"
+SAT_DOWN = "sat-sw2"  # the box towards the servers
+SAT_UP = "sat-sw1"  # the box towards the clients
+# Never the limit under test: drops happen in the cell queue or nowhere.
+NETEM_LIMIT_PACKETS = 1_000_000
+FQ_LIMIT_PACKETS = 1_000_000
+MIDDLE_OFPORT = 2000
+
+
+def host_link(host: Host, pid: int, mtu: int) -> str:
+    """A veth pair: `switch_port` here, eth0 in the namespace of `pid`."""
+    return (
+        f"link add name {host.switch_port} mtu {mtu} gso_max_segs 1 type veth "
+        f"peer name eth0 index {host.ifindex} address {host.mac} mtu {mtu} "
+        f"gso_max_segs 1 netns {pid}"
+    )
+
+
+def middle_links(sat_pid: int, mtu: int) -> list[str]:
+    """The two veth pairs between the switches and the box in the middle."""
+    return [
+        f"link add name {port} mtu {mtu} gso_max_segs 1 type veth "
+        f"peer name {name} mtu {mtu} gso_max_segs 1 netns {sat_pid}"
+        for port, name in ((DOWN_PORT, SAT_DOWN), (UP_PORT, SAT_UP))
+    ]
+
+
+def access_netem(device: str, access: Link) -> str:
+    """The access link: rate counted in cells, then the propagation delay.
+
+    netem also takes the packet off its socket's account, as a network card does when
+    it has sent it; without that, TCP small queues would throttle the sender long
+    before the queue under test is full.
+    """
+    overhead = AAL5_OVERHEAD_BYTES - ETHERNET_HEADER_BYTES
+    return (
+        f"qdisc replace dev {device} root netem limit {NETEM_LIMIT_PACKETS} "
+        f"delay {access.delay_ns}ns rate {access.rate_bit_per_s}bit "
+        f"{overhead} {CELL_PAYLOAD_BYTES} {CELL_BYTES - CELL_PAYLOAD_BYTES}"
+    )
+
+
+def host_addresses(host: Host) -> list[str]:
+    """Inside the host: interface up, address, the peer as a static neighbour."""
+    return [
+        "link set lo up",
+        f"addr add {host.ip}/8 dev eth0 noprefixroute",
+        "link set eth0 up",
+        f"neigh replace {host.peer_ip} lladdr {host.peer_mac} dev eth0 nud permanent",
+    ]
+
+
+def host_route(host: Host, attributes: Mapping[str, object]) -> str:
+    """Inside the host: the one route, with its TCP attributes in iproute2's words."""
+    words = " ".join(f"{name} {value}" for name, value in attributes.items())
+    return f"route replace {host.peer_ip}/32 dev eth0 src {host.ip} {words}".rstrip()
+
+
+def sat_redirects() -> list[str]:
+    """Inside the box: what comes in at one port leaves by the other."""
+    lines = []
+    for source, target in ((SAT_DOWN, SAT_UP), (SAT_UP, SAT_DOWN)):
+        lines.append(f"qdisc add dev {source} ingress")
+        lines.append(
+            f"filter add dev {source} ingress protocol all prio 1 matchall "
+            f"action mirred egress redirect dev {target}"
+        )
+    return lines
+
+
+def sat_delay(middle: Link) -> list[str]:
+    """Inside the box: the one-way delay on both ports."""
+    return [
+        f"qdisc replace dev {device} root netem limit {NETEM_LIMIT_PACKETS} "
+        f"delay {middle.delay_ns}ns"
+        for device in (SAT_DOWN, SAT_UP)
+    ]
+
+
+def departure_fq(device: str) -> str:
+    """fq that holds each packet until the departure time that the cell queue gave it.
+
+    nopacing: TCP's own pacing is none of this qdisc's business. timer_slack: no grace;
+    horizon: 10^6 cells at 1 Mbit/s are 424 s.
+    """
+    return (
+        f"qdisc replace dev {device} root fq limit {FQ_LIMIT_PACKETS} "
+        f"flow_limit {FQ_LIMIT_PACKETS} nopacing timer_slack 0 horizon 1000s horizon_drop"
+    )
+
+
+def switch_flows(network: Dumbbell, *, clients: bool) -> list[str]:
+    """OpenFlow rules of one switch.
+
+    To the middle: the host's port gives the VC number, written as the packet mark. From
+    the middle: by the destination's Ethernet address.
+    """
+    hosts = network.clients() if clients else network.servers()
+    lines = ["priority=0,actions=drop"]
+    for host in hosts:
+        lines.append(
+            f"priority=10,in_port={host.pair},"
+            f"actions=set_field:{host.pair}->pkt_mark,output:{MIDDLE_OFPORT}"
+        )
+        lines.append(
+            f"priority=10,in_port={MIDDLE_OFPORT},dl_dst={host.mac},actions=output:{host.pair}"
+        )
+    return lines

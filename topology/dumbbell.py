@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The dumbbell of 98-0876R1, figure 1, as data.
+
+    server i --access--> [sw2] --queue under test, middle rate--> (sat: delay) --> [sw1] --access--> client i
+
+and the same the other way. A queue and a delay are never on one device: the cell queue
+sits on the switches' ports to the middle, the propagation delay on the box `sat`
+between them, so that a packet in flight never counts against the buffer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+CELL_BYTES = 53
+CELL_PAYLOAD_BYTES = 48
+# LLC/SNAP and AAL5 trailer: 98-0876R1 section 7.
+AAL5_OVERHEAD_BYTES = 16
+TCP_IP_HEADER_BYTES = 40
+ETHERNET_HEADER_BYTES = 14
+MAX_PAIRS = 1024
+# Host interfaces have the index 1000 + pair in their own namespace: the announce
+# program reads a frame's VC from it.
+HOST_IFINDEX_BASE = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Link:
+    """A link, the same both ways: rate of its cells [bit/s], one-way delay [ns]."""
+
+    rate_bit_per_s: int
+    delay_ns: int
+
+    def cell_time_ns(self) -> float:
+        """Time of one cell on the link [ns]."""
+        return CELL_BYTES * 8 * 1e9 / self.rate_bit_per_s
+
+
+@dataclass(frozen=True, kw_only=True)
+class Host:
+    """One end system: its name, pair number, addresses."""
+
+    name: str
+    pair: int
+    ip: str
+    mac: str
+    peer_ip: str
+    peer_mac: str
+    switch_port: str
+
+    @property
+    def ifindex(self) -> int:
+        """Index of eth0 in the host's own namespace."""
+        return HOST_IFINDEX_BASE + self.pair
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dumbbell:
+    """N client-server pairs over one middle link.
+
+    Attributes:
+        pairs: 1..1024; pair i has the VC number i in each direction.
+        access: link of every host to its switch.
+        middle: the bottleneck; its delay is one way.
+        mss_bytes: TCP maximum segment size; the MTU is MSS + 40.
+
+    Raises:
+        ValueError: a value is out of range; names it and what is allowed.
+    """
+
+    pairs: int
+    access: Link
+    middle: Link
+    mss_bytes: int
+
+    def __post_init__(self) -> None:
+        check("pairs", self.pairs, 1, MAX_PAIRS)
+        check("mss_bytes", self.mss_bytes, 88, 65495)
+        for name, link in (("access", self.access), ("middle", self.middle)):
+            check(f"{name}.rate_bit_per_s", link.rate_bit_per_s, 1_000_000, 1_000_000_000)
+            check(f"{name}.delay_ns", link.delay_ns, 0, 10_000_000_000)
+
+    @property
+    def mtu_bytes(self) -> int:
+        """IP packet of a full segment without TCP options."""
+        return self.mss_bytes + TCP_IP_HEADER_BYTES
+
+    def clients(self) -> list[Host]:
+        return [self._host(i, client=True) for i in range(1, self.pairs + 1)]
+
+    def servers(self) -> list[Host]:
+        return [self._host(i, client=False) for i in range(1, self.pairs + 1)]
+
+    def hosts(self) -> list[Host]:
+        return self.clients() + self.servers()
+
+    def _host(self, pair: int, *, client: bool) -> Host:
+        mine, other = (1, 2) if client else (2, 1)
+        return Host(
+            name=f"{'c' if client else 's'}{pair}",
+            pair=pair,
+            ip=ip_address(mine, pair),
+            mac=mac_address(mine, pair),
+            peer_ip=ip_address(other, pair),
+            peer_mac=mac_address(other, pair),
+            switch_port=f"{'sw1-c' if client else 'sw2-s'}{pair}",
+        )
+
+    def idle_round_trip_ns(self, ip_bytes: int) -> float:
+        """Round trip of an IP packet of `ip_bytes` and its echo over idle links [ns].
+
+        Each frame is serialised whole on three links each way (access, middle, access);
+        cells pass on one by one, so the middle link and the last one add only what
+        they are slower by: store and forward of a frame happens at its last cell.
+        """
+        cells = cells_of(ip_bytes)
+        access, middle = self.access, self.middle
+        one_way = (
+            cells * access.cell_time_ns()
+            + last_cell_wait_ns(cells, access.cell_time_ns(), middle.cell_time_ns())
+            + cells * access.cell_time_ns()
+            + 2 * access.delay_ns
+            + middle.delay_ns
+        )
+        return 2 * one_way
+
+
+def last_cell_wait_ns(cells: int, arrival_ns: float, service_ns: float) -> float:
+    """From the arrival of a frame's last cell at an idle port to its departure [ns].
+
+    Cells come every `arrival_ns` and leave one every `service_ns`; the first is
+    complete after one arrival time.
+    """
+    if service_ns <= arrival_ns:
+        return service_ns
+    return arrival_ns + cells * service_ns - cells * arrival_ns
+
+
+def cells_of(ip_bytes: int) -> int:
+    """Cells of the AAL5 frame that carries an IP packet (98-0876R1 section 7)."""
+    return -(-(ip_bytes + AAL5_OVERHEAD_BYTES) // CELL_PAYLOAD_BYTES)
+
+
+def ip_address(side: int, pair: int) -> str:
+    """10.SIDE.x.y: side 1 holds the clients, 2 the servers."""
+    return f"10.{side}.{pair // 250}.{pair % 250 + 1}"
+
+
+def mac_address(side: int, pair: int) -> str:
+    """A locally administered address that tells side and pair."""
+    return f"02:00:00:{side:02x}:{pair >> 8:02x}:{pair & 0xFF:02x}"
+
+
+def check(name: str, value: int, low: int, high: int) -> None:
+    """Raise ValueError unless low <= value <= high."""
+    if not low <= value <= high:
+        raise ValueError(f"{name} = {value}: allowed are {low} to {high}")
