@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Types shared by the parts of cellbed_tcp: the parameters of a network
+ * namespace and the state of a connection. The rules are in cellbed_main.c.
+ */
+#ifndef CELLBED_H
+#define CELLBED_H
+
+#include <net/net_namespace.h>
+#include <net/tcp.h>
+
+enum cellbed_backoff_clear {
+	CELLBED_CLEAR_ON_SAMPLE,	/* Karn: by a valid round-trip sample */
+	CELLBED_CLEAR_ON_ANY_ACK,	/* by any ACK of new data */
+};
+
+enum cellbed_after_timeout {
+	CELLBED_GO_BACK_N,		/* forget what SACK said until all is acked */
+	CELLBED_KEEP_SCOREBOARD,	/* resend only what is not SACKed */
+};
+
+enum cellbed_sack_retransmit {
+	CELLBED_THREE_ABOVE,		/* RFC 6675: three SACKed segments above */
+	CELLBED_PIPE,			/* Fall & Floyd 1996: any hole, as PIPE allows */
+};
+
+enum cellbed_resend {
+	CELLBED_RESEND_NEVER,		/* a lost retransmission costs a timeout */
+	CELLBED_RESEND_ALWAYS,		/* a partial ACK frees the first hole */
+	CELLBED_RESEND_AFTER_RTT,	/* the same, an srtt after its last sending */
+};
+
+enum cellbed_newreno_partial {
+	CELLBED_DEFLATE,		/* RFC 6582: by what was acked, plus one */
+	CELLBED_RESET,			/* 98-0876R1 3.1: back to ssthresh */
+};
+
+/* Parameters of a network namespace: /proc/sys/net/ipv4/cellbed/NAME. */
+struct cellbed_params {
+	int ssthresh_from_route;
+	int idle_restart;
+	int grow_app_limited;
+	int rto_tick_ms;
+	int rto_min_ticks;
+	int rto_first_ms;
+	int backoff_clear;
+	int after_timeout;
+	int sack_retransmit;
+	int sack_resend_on_partial;
+	int newreno_partial;
+	int newreno_flywheel;
+};
+
+/*
+ * A connection's state, in the congestion module's private 104 bytes. The
+ * parameters are copied when the connection begins: a later write to a sysctl
+ * changes the connections after it, never one that is running.
+ */
+struct cellbed {
+	u32 cwnd;		/* the congestion window proper, in segments */
+	u32 initial_cwnd;	/* and what it began with: the route's initcwnd */
+	u32 una;		/* snd_una at the ACK before this one */
+	u32 prior_sacked;	/* sacked_out after the ACK before this one */
+	u32 timed_seq;		/* an ACK beyond it gives the next RTT sample */
+	u32 segs_out;		/* data_segs_out when PIPE was last updated */
+	s32 pipe;		/* PIPE of Fall & Floyd 1996, in segments */
+	u32 srtt8;		/* smoothed RTT, eighths of a tick; 0 = no sample */
+	u32 rttvar4;		/* smoothed deviation, quarters of a tick */
+	u32 first_rto;		/* jiffies until the first sample */
+	u16 tick;		/* jiffies a tick; 0 = the kernel's own RTO */
+	u8 min_ticks;
+	u8 backoff;		/* doublings of the RTO since it was cleared */
+	u8 dupacks;		/* of this recovery: the flywheel counts in twos */
+	u8 sack_ok;		/* tp->rx_opt.sack_ok while SACK is set aside */
+	u16 ready:1,		/* init() has run */
+	    advanced:1,		/* this ACK acknowledges new data */
+	    recovering:1,	/* the window is that of fast recovery */
+	    resend:1,		/* one retransmission passes whatever the window */
+	    idle_restart:1,
+	    grow_app_limited:1,
+	    any_ack_clears:1,
+	    keep_scoreboard:1,
+	    use_pipe:1,
+	    resend_rule:2,
+	    partial_reset:1,
+	    flywheel:1;
+};
+
+static inline struct cellbed *cellbed_ca(const struct sock *sk)
+{
+	return inet_csk_ca(sk);
+}
+
+/* cellbed_params.c */
+const struct cellbed_params *cellbed_params(const struct net *net);
+int cellbed_params_register(void);
+void cellbed_params_unregister(void);
+
+/* cellbed_rto.c */
+void cellbed_rto_init(struct sock *sk, const struct cellbed_params *params);
+void cellbed_rto_timeout(struct sock *sk);
+void cellbed_rto_pkts_acked(struct sock *sk, const struct ack_sample *sample);
+
+/* cellbed_sack.c */
+void cellbed_sack_enter_recovery(struct sock *sk);
+void cellbed_sack_enter_loss(struct sock *sk);
+void cellbed_sack_leave_loss(struct sock *sk);
+void cellbed_sack_ack(struct sock *sk);
+u32 cellbed_sack_budget(const struct sock *sk);
+
+#endif

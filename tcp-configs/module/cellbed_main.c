@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * cellbed_tcp: the TCP senders of the 1990s on the kernel's own TCP.
+ *
+ * Four congestion controls, cellbed_vanilla, cellbed_reno, cellbed_newreno and
+ * cellbed_sack, with the recoveries that ATM Forum 98-0876R1 (section 3)
+ * compares. Segments, sequence numbers, timers and the retransmission queue
+ * are the kernel's; the module steers its loss state machine from the hooks
+ * of struct tcp_congestion_ops and keeps the window itself.
+ *
+ *   Vanilla  slow start and congestion avoidance; a loss is found by the
+ *            retransmission timer only (Jacobson, SIGCOMM 88, sections 1-3)
+ *   Reno     + fast retransmit and fast recovery, which end with the first
+ *            ACK of new data (RFC 2001; RFC 2581 section 3.2)
+ *   NewReno  fast recovery lasts until all that was outstanding when it began
+ *            is acknowledged; each partial ACK has the next hole sent again
+ *            (Hoe, SIGCOMM 96; RFC 6582)
+ *   SACK     the holes are known from the SACK blocks and are sent again as
+ *            the window allows (RFC 2018; Fall & Floyd, CCR July 1996)
+ *
+ *                    3 duplicate ACKs (not Vanilla)
+ *     +----------------------+      +------------------------------------+
+ *     | slow start, cwnd < S |----->| fast recovery                      |
+ *     | +1 an ACK            |      | S = cwnd = flight / 2, resend hole |
+ *     +----------------------+      | each duplicate ACK: room for one   |
+ *     | avoidance, cwnd >= S |<-----|                                    |
+ *     | +1 a window          |      +------------------------------------+
+ *     +----------------------+   Reno: the first ACK of new data ends it
+ *        ^               |       NewReno, SACK: the ACK of all that was out
+ *        | all acked     | timeout (from anywhere)
+ *     +----------------------+
+ *     | loss: S = flight / 2 |   cwnd = 1, slow start, go back N, the RTO
+ *     +----------------------+   doubled
+ *
+ * S is ssthresh, at least 2; flight is min(cwnd, segments outstanding).
+ *
+ * How it differs from the kernel's own recovery. No limited transmit (RFC
+ * 3042), no proportional rate reduction (RFC 6937), no RACK and tail loss
+ * probe (RFC 8985), no F-RTO, no undo of a reduction (Eifel). cwnd grows by
+ * one an ACK, not by what the ACK covers. In fast recovery cwnd stays at
+ * ssthresh and the kernel's count of packets in flight falls with each
+ * duplicate ACK: that is the window inflation of RFC 2581 seen from the other
+ * side, to the same segment. A timeout halves ssthresh once a segment
+ * (RFC 5681), also within a recovery, where the kernel would not. The window
+ * does not restart after an idle period unless asked to.
+ *
+ * Where the kernel is steered (6.12, tcp_ack()): clean the retransmission
+ * queue, pkts_acked() [the RTO], in_ack_event() [the state machine sees what
+ * this leaves: no duplicate ACKs for Vanilla, the end of recovery for Reno],
+ * tcp_fastretrans_alert(), set_state(), set the timer, cong_control() [the
+ * window], retransmissions, new data.
+ *
+ * To be used with the sysctls of tcp-configs/NAME.toml: no SACK for the first
+ * three, no RACK, no TLP, no F-RTO, no timestamps.
+ *
+ * Parameters, per network namespace, /proc/sys/net/ipv4/cellbed/, copied when
+ * a connection begins. Default in brackets.
+ *
+ *   ssthresh_from_route  0 unlimited, 1 the route's attribute, in segments [0]
+ *   idle_restart         after an idle RTO: 0 cwnd stays, 1 cwnd = initial [0]
+ *   grow_app_limited     cwnd grows with each ACK though the application does
+ *                        not fill it, as BSD's did [1]
+ *   rto_tick_ms          0 the kernel's timer; else the BSD estimator in ticks
+ *                        of so many ms, see cellbed_rto.c [0]
+ *   rto_min_ticks        lower bound of the RTO in ticks [2]
+ *   rto_first_ms         RTO until data has been timed; 0 the handshake counts
+ *                        as the first sample [0]
+ *   backoff_clear        the doubled RTO ends with 0 a valid sample (Karn),
+ *                        1 any ACK of new data [0]
+ *   after_timeout        SACK: 0 go back N, the blocks forgotten, 1 what is
+ *                        SACKed is not sent again [0]
+ *   sack_retransmit      SACK: 0 a hole needs three SACKed segments above it
+ *                        (RFC 6675), 1 any hole, as PIPE allows [0]
+ *   sack_resend_on_partial  SACK: a partial ACK lets the first hole be sent a
+ *                        third time: 0 never, 1 at once, 2 when a smoothed
+ *                        round trip has passed since its last sending [0]
+ *   newreno_partial      on a partial ACK the window 0 deflates by what was
+ *                        acked less one (RFC 6582), 1 falls to ssthresh
+ *                        (98-0876R1 section 3.1; ns-2.1b3) [0]
+ *   newreno_flywheel     1: in recovery every second duplicate ACK sends one
+ *                        new segment whatever the window (Hoe) [0]
+ */
+#include <linux/module.h>
+#include <linux/version.h>
+#include <net/tcp.h>
+
+#include "cellbed.h"
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
+#error "cellbed_tcp needs a 6.10 kernel: cong_control() took fewer arguments before"
+#endif
+
+#define CELLBED_MIN_SSTHRESH 2U
+
+/* Above what ACKs merged in the backlog can bring at once, and small enough
+ * for tcp_sndbuf_expand(), which multiplies it by a segment's size.
+ */
+#define CELLBED_NO_DUPTHRESH 16384
+
+static u32 cellbed_ssthresh(struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 flight = min(cellbed_ca(sk)->cwnd, tp->packets_out);
+
+	return max(flight >> 1, CELLBED_MIN_SSTHRESH);
+}
+
+/* Undo is off: undo_marker is cleared wherever the kernel sets it. */
+static u32 cellbed_undo_cwnd(struct sock *sk)
+{
+	return tcp_snd_cwnd(tcp_sk(sk));
+}
+
+static void cellbed_read_params(struct sock *sk, struct cellbed *c,
+				const struct cellbed_params *params)
+{
+	c->idle_restart = READ_ONCE(params->idle_restart);
+	c->grow_app_limited = READ_ONCE(params->grow_app_limited);
+	c->keep_scoreboard = READ_ONCE(params->after_timeout) ==
+			     CELLBED_KEEP_SCOREBOARD;
+	c->use_pipe = tcp_is_sack(tcp_sk(sk)) &&
+		      READ_ONCE(params->sack_retransmit) == CELLBED_PIPE;
+	c->resend_rule = READ_ONCE(params->sack_resend_on_partial);
+	c->partial_reset = READ_ONCE(params->newreno_partial) == CELLBED_RESET;
+	c->flywheel = READ_ONCE(params->newreno_flywheel);
+}
+
+/* The kernel honours a route's ssthresh only from its metrics cache. */
+static void cellbed_ssthresh_from_route(struct sock *sk)
+{
+	const struct dst_entry *dst = __sk_dst_get(sk);
+	u32 ssthresh = dst ? dst_metric(dst, RTAX_SSTHRESH) : 0;
+
+	if (ssthresh)
+		tcp_sk(sk)->snd_ssthresh = max(ssthresh, CELLBED_MIN_SSTHRESH);
+}
+
+static void cellbed_init(struct sock *sk)
+{
+	const struct cellbed_params *params = cellbed_params(sock_net(sk));
+	struct cellbed *c = cellbed_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	BUILD_BUG_ON(sizeof(struct cellbed) > ICSK_CA_PRIV_SIZE);
+
+	memset(c, 0, sizeof(*c));
+	c->cwnd = tcp_snd_cwnd(tp);
+	c->initial_cwnd = c->cwnd;
+	c->una = tp->snd_una;
+	cellbed_read_params(sk, c, params);
+	cellbed_rto_init(sk, params);
+	if (READ_ONCE(params->ssthresh_from_route))
+		cellbed_ssthresh_from_route(sk);
+	c->ready = 1;
+}
+
+/* A connection may be handed to another congestion control at any time. */
+static void cellbed_release(struct sock *sk)
+{
+	cellbed_sack_leave_loss(sk);
+}
+
+static void cellbed_enter_recovery(struct sock *sk)
+{
+	struct cellbed *c = cellbed_ca(sk);
+
+	cellbed_sack_enter_recovery(sk);
+	c->cwnd = tcp_sk(sk)->snd_ssthresh;
+	c->recovering = 1;
+	c->resend = 1;
+	c->dupacks = 0;
+}
+
+static void cellbed_enter_loss(struct sock *sk)
+{
+	struct cellbed *c = cellbed_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	/* RFC 5681 3.1: not again for a segment that timed out before. */
+	if (!inet_csk(sk)->icsk_retransmits)
+		tp->snd_ssthresh = cellbed_ssthresh(sk);
+	cellbed_rto_timeout(sk);
+	cellbed_sack_enter_loss(sk);
+	c->cwnd = 1;
+	c->recovering = 0;
+	c->resend = 0;
+	tp->snd_cwnd_cnt = 0;
+	tcp_snd_cwnd_set(tp, 1);
+}
+
+static void cellbed_set_state(struct sock *sk, u8 state)
+{
+	struct cellbed *c = cellbed_ca(sk);
+
+	if (!c->ready)
+		return;
+	if (state != TCP_CA_Loss)
+		cellbed_sack_leave_loss(sk);
+	tcp_sk(sk)->undo_marker = 0;
+	if (state == TCP_CA_Recovery)
+		cellbed_enter_recovery(sk);
+	else if (state == TCP_CA_Loss)
+		cellbed_enter_loss(sk);
+	else if (state == TCP_CA_CWR)
+		c->cwnd = tcp_sk(sk)->snd_ssthresh;
+}
+
+/* RFC 5681 4.1; BSD's tcp_output() did the same with cwnd = 1 segment. */
+static void cellbed_cwnd_event(struct sock *sk, enum tcp_ca_event event)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct cellbed *c = cellbed_ca(sk);
+	s32 idle = tcp_jiffies32 - tp->lsndtime;
+
+	if (event != CA_EVENT_TX_START || !c->ready || !c->idle_restart ||
+	    tp->packets_out || idle < (s32)inet_csk(sk)->icsk_rto)
+		return;
+	c->cwnd = min(c->cwnd, c->initial_cwnd);
+	tcp_sk(sk)->snd_cwnd_cnt = 0;
+	tcp_snd_cwnd_set(tcp_sk(sk), c->cwnd);
+}
+
+static void cellbed_note_ack(struct sock *sk)
+{
+	struct cellbed *c = cellbed_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	c->advanced = tp->snd_una != c->una;
+	c->una = tp->snd_una;
+}
+
+static bool cellbed_partial_ack(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery &&
+	       cellbed_ca(sk)->advanced && before(tp->snd_una, tp->high_seq);
+}
+
+/* Duplicate ACKs tell Vanilla nothing. */
+static void cellbed_vanilla_ack(struct sock *sk, u32 flags)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	cellbed_note_ack(sk);
+	if (!tcp_is_sack(tp))
+		tp->sacked_out = 0;
+	tp->reordering = CELLBED_NO_DUPTHRESH;
+}
+
+/*
+ * Any ACK of new data ends Reno's recovery. One less than snd_una: with
+ * equality the kernel would wait for the next ACK (RFC 2582, bug fix).
+ */
+static void cellbed_reno_ack(struct sock *sk, u32 flags)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	cellbed_note_ack(sk);
+	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery &&
+	    cellbed_ca(sk)->advanced)
+		tp->high_seq = tp->snd_una - 1;
+}
+
+/* The kernel's recovery without SACK is NewReno's. */
+static void cellbed_newreno_ack(struct sock *sk, u32 flags)
+{
+	struct cellbed *c = cellbed_ca(sk);
+
+	cellbed_note_ack(sk);
+	if (!cellbed_partial_ack(sk))
+		return;
+	c->resend = 1;
+	if (c->partial_reset && !tcp_is_sack(tcp_sk(sk)))
+		tcp_sk(sk)->sacked_out = 0;
+}
+
+static void cellbed_sack_in_ack(struct sock *sk, u32 flags)
+{
+	cellbed_note_ack(sk);
+	cellbed_sack_ack(sk);
+}
+
+/* Slow start and congestion avoidance, for an ACK of new data. */
+static void cellbed_grow(struct sock *sk)
+{
+	struct cellbed *c = cellbed_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (!c->grow_app_limited && !tcp_is_cwnd_limited(sk))
+		return;
+	if (c->cwnd < tp->snd_ssthresh) {
+		c->cwnd++;
+	} else if (++tp->snd_cwnd_cnt >= c->cwnd) {
+		tp->snd_cwnd_cnt = 0;
+		c->cwnd++;
+	}
+	c->cwnd = min(c->cwnd, tp->snd_cwnd_clamp);
+}
+
+/* Hoe's flywheel: is this the second of two duplicate ACKs? */
+static bool cellbed_flywheel_turns(struct cellbed *c, const struct tcp_sock *tp)
+{
+	if (!c->flywheel || c->advanced || tp->sacked_out <= c->prior_sacked)
+		return false;
+	return !(++c->dupacks & 1);
+}
+
+/* What may be in flight, in the kernel's count, during fast recovery. */
+static u32 cellbed_recovery_window(struct sock *sk)
+{
+	struct cellbed *c = cellbed_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 window = cellbed_sack_budget(sk);
+
+	if (c->resend || cellbed_flywheel_turns(c, tp))
+		window = max(window, tcp_packets_in_flight(tp) + 1);
+	c->resend = 0;
+	return window;
+}
+
+/*
+ * The window outside fast recovery. Duplicate ACKs lower the kernel's count
+ * in flight, so they lower the window as well: nothing leaves on them. Not so
+ * for segments SACKed before a timeout: they have left the network for good.
+ */
+static u32 cellbed_plain_window(struct sock *sk)
+{
+	struct cellbed *c = cellbed_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	bool loss = inet_csk(sk)->icsk_ca_state == TCP_CA_Loss;
+
+	if (c->advanced && !c->recovering)
+		cellbed_grow(sk);
+	c->recovering = 0;
+	if (loss && tcp_is_sack(tp))
+		return c->cwnd;
+	return c->cwnd - min(c->cwnd - 1, tp->sacked_out);
+}
+
+static void cellbed_cong_control(struct sock *sk, u32 ack, int flag,
+				 const struct rate_sample *rs)
+{
+	struct cellbed *c = cellbed_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (!c->ready)
+		return;
+	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery &&
+	    before(tp->snd_una, tp->high_seq))
+		tcp_snd_cwnd_set(tp, cellbed_recovery_window(sk));
+	else
+		tcp_snd_cwnd_set(tp, cellbed_plain_window(sk));
+	c->prior_sacked = tp->sacked_out;
+}
+
+/* The state machine has just counted the duplicate ACK: take it back. */
+static void cellbed_vanilla_control(struct sock *sk, u32 ack, int flag,
+				    const struct rate_sample *rs)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (!tcp_is_sack(tp))
+		tp->sacked_out = 0;
+	cellbed_cong_control(sk, ack, flag, rs);
+}
+
+#define CELLBED_OPS(flavor, on_ack, control) {				\
+	.flags = TCP_CONG_NON_RESTRICTED,				\
+	.name = "cellbed_" #flavor,					\
+	.owner = THIS_MODULE,						\
+	.init = cellbed_init,						\
+	.release = cellbed_release,					\
+	.ssthresh = cellbed_ssthresh,					\
+	.undo_cwnd = cellbed_undo_cwnd,					\
+	.set_state = cellbed_set_state,					\
+	.cwnd_event = cellbed_cwnd_event,				\
+	.pkts_acked = cellbed_rto_pkts_acked,				\
+	.in_ack_event = on_ack,						\
+	.cong_control = control,					\
+}
+
+static struct tcp_congestion_ops cellbed_ops[] __read_mostly = {
+	CELLBED_OPS(vanilla, cellbed_vanilla_ack, cellbed_vanilla_control),
+	CELLBED_OPS(reno, cellbed_reno_ack, cellbed_cong_control),
+	CELLBED_OPS(newreno, cellbed_newreno_ack, cellbed_cong_control),
+	CELLBED_OPS(sack, cellbed_sack_in_ack, cellbed_cong_control),
+};
+
+static void cellbed_unregister(size_t count)
+{
+	while (count--)
+		tcp_unregister_congestion_control(&cellbed_ops[count]);
+}
+
+static int __init cellbed_tcp_init(void)
+{
+	size_t i;
+	int ret = cellbed_params_register();
+
+	if (ret)
+		return ret;
+	for (i = 0; i < ARRAY_SIZE(cellbed_ops); i++) {
+		ret = tcp_register_congestion_control(&cellbed_ops[i]);
+		if (ret) {
+			cellbed_unregister(i);
+			cellbed_params_unregister();
+			return ret;
+		}
+	}
+	return 0;
+}
+
+static void __exit cellbed_tcp_exit(void)
+{
+	cellbed_unregister(ARRAY_SIZE(cellbed_ops));
+	cellbed_params_unregister();
+}
+
+module_init(cellbed_tcp_init);
+module_exit(cellbed_tcp_exit);
+
+MODULE_AUTHOR("The cellbed authors");
+MODULE_DESCRIPTION("Vanilla, Reno, NewReno and SACK as of 1998");
+MODULE_LICENSE("GPL");
+MODULE_VERSION("1.0");
+MODULE_ALIAS("tcp_cellbed_vanilla");
+MODULE_ALIAS("tcp_cellbed_reno");
+MODULE_ALIAS("tcp_cellbed_newreno");
+MODULE_ALIAS("tcp_cellbed_sack");

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The retransmission timeout in coarse ticks: the integer estimator of 4.4BSD
+ * (tcp_xmit_timer(); Wright & Stevens, TCP/IP Illustrated vol. 2, 25.10; the
+ * formula is Jacobson's, SIGCOMM 88), with ticks of rto_tick_ms counted from
+ * the moment at which the segment left or the timer was set, for no host of
+ * the paper has its clock in step with another's.
+ *
+ *	rtt     = 1 + whole ticks between a segment and its ACK
+ *	first:    srtt = rtt, rttvar = rtt / 2
+ *	later:    d = rtt - 1 - srtt;  srtt += d / 8;  rttvar += (|d| - rttvar) / 4
+ *	RTO     = max(srtt + 4 rttvar, rto_min_ticks), doubled at every timeout
+ *
+ * One segment is timed at a time, one sample a round trip. Karn's rule is the
+ * kernel's: an ACK that covers retransmitted data brings no sample.
+ *
+ * The kernel writes icsk_rto just before it calls pkts_acked() and sets the
+ * timer well after, so the value left here is the one the timer is set with.
+ */
+#include "cellbed.h"
+
+#define CELLBED_RTT_SHIFT 3		/* srtt8 counts eighths */
+#define CELLBED_VAR_SHIFT 2		/* rttvar4 counts quarters */
+#define CELLBED_MAX_BACKOFF 12
+
+static void cellbed_rto_estimate(struct cellbed *c, u32 rtt)
+{
+	s32 delta;
+
+	if (!c->srtt8) {
+		c->srtt8 = rtt << CELLBED_RTT_SHIFT;
+		c->rttvar4 = rtt << (CELLBED_VAR_SHIFT - 1);
+		return;
+	}
+	delta = (s32)rtt - 1 - (s32)(c->srtt8 >> CELLBED_RTT_SHIFT);
+	c->srtt8 = max_t(s32, (s32)c->srtt8 + delta, 1);
+	delta = abs(delta) - (s32)(c->rttvar4 >> CELLBED_VAR_SHIFT);
+	c->rttvar4 = max_t(s32, (s32)c->rttvar4 + delta, 1);
+}
+
+/* One plus the whole ticks in a round-trip time. */
+static u32 cellbed_rtt_ticks(const struct cellbed *c, u32 rtt_us)
+{
+	return 1 + rtt_us / (jiffies_to_usecs(c->tick));
+}
+
+static u32 cellbed_rto_base(const struct cellbed *c)
+{
+	u32 ticks;
+
+	if (!c->srtt8)
+		return c->first_rto;
+	ticks = (c->srtt8 >> CELLBED_RTT_SHIFT) + c->rttvar4;
+	return max_t(u32, ticks, c->min_ticks) * c->tick;
+}
+
+static void cellbed_rto_set(struct sock *sk)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+	const struct cellbed *c = cellbed_ca(sk);
+	u64 rto = (u64)cellbed_rto_base(c) << c->backoff;
+
+	icsk->icsk_rto = min_t(u64, rto, TCP_RTO_MAX);
+	icsk->icsk_backoff = c->backoff;
+}
+
+/* The kernel's estimator forgets the handshake's round trip. */
+static void cellbed_rto_forget_handshake(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	tp->srtt_us = 0;
+	tp->mdev_us = 0;
+	tp->rttvar_us = 0;
+	inet_csk(sk)->icsk_rto = cellbed_ca(sk)->first_rto;
+}
+
+void cellbed_rto_init(struct sock *sk, const struct cellbed_params *params)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct cellbed *c = cellbed_ca(sk);
+	int first_ms = READ_ONCE(params->rto_first_ms);
+
+	c->tick = msecs_to_jiffies(READ_ONCE(params->rto_tick_ms));
+	c->min_ticks = READ_ONCE(params->rto_min_ticks);
+	c->any_ack_clears = READ_ONCE(params->backoff_clear) ==
+			    CELLBED_CLEAR_ON_ANY_ACK;
+	c->timed_seq = tp->snd_una;
+	c->first_rto = first_ms ? msecs_to_jiffies(first_ms) : TCP_TIMEOUT_INIT;
+	if (!c->tick) {
+		if (first_ms)
+			cellbed_rto_forget_handshake(sk);
+		return;
+	}
+	if (!first_ms && tp->srtt_us)
+		cellbed_rto_estimate(c, cellbed_rtt_ticks(c, tp->srtt_us >> 3));
+	cellbed_rto_set(sk);
+}
+
+/* The kernel doubles icsk_rto itself, after set_state(TCP_CA_Loss). */
+void cellbed_rto_timeout(struct sock *sk)
+{
+	struct cellbed *c = cellbed_ca(sk);
+
+	if (c->backoff < CELLBED_MAX_BACKOFF)
+		c->backoff++;
+}
+
+/* The kernel's own timer: only when its backoff ends is a parameter. */
+static void cellbed_rto_clear_kernel_backoff(struct sock *sk)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (!icsk->icsk_backoff)
+		return;
+	icsk->icsk_backoff = 0;
+	icsk->icsk_rto = tp->srtt_us ? __tcp_set_rto(tp) :
+				       cellbed_ca(sk)->first_rto;
+	tcp_bound_rto(sk);
+}
+
+void cellbed_rto_pkts_acked(struct sock *sk, const struct ack_sample *sample)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct cellbed *c = cellbed_ca(sk);
+	bool sampled = sample->pkts_acked && sample->rtt_us >= 0;
+
+	if (!c->ready)
+		return;
+	if (sampled || (sample->pkts_acked && c->any_ack_clears))
+		c->backoff = 0;
+	if (!c->tick) {
+		if (sample->pkts_acked && c->any_ack_clears)
+			cellbed_rto_clear_kernel_backoff(sk);
+		return;
+	}
+	if (sampled && after(tp->snd_una, c->timed_seq)) {
+		cellbed_rto_estimate(c, cellbed_rtt_ticks(c, sample->rtt_us));
+		c->timed_seq = tp->snd_nxt;
+	}
+	cellbed_rto_set(sk);
+}
