@@ -20,7 +20,7 @@ from .www import NS_PER_S, Parameters, Request
 FORMAT = "cellbed-www/1"
 FLOWS = (
     "pair,received_bytes,scheduled_bytes,requests,sent,answered,header_bytes,"
-    "retransmits,timeouts,cwnd_segments,ssthresh_segments,srtt_us"
+    "retransmits,timeouts,cwnd_segments,ssthresh_segments,srtt_us,peer_window_bytes"
 ).split(",")
 REQUESTS = (
     "pair,batch,request,class,file,size_bytes,due_ns,sent_ns,first_byte_ns,last_byte_ns,status"
@@ -44,11 +44,14 @@ class Pair:
 
 @dataclass(frozen=True, kw_only=True)
 class Flow:
-    """One connection after its trial; the last five are the sender's (None: not read).
+    """One connection after its trial; the last six are the sender's (None: not read).
 
     received_bytes   TCP payload received in order since t0, HTTP headers included [bytes]
     scheduled_bytes  all files asked for (or due to be) [bytes]
     header_bytes     HTTP headers of the answers begun [bytes]
+    timeouts         retransmission timeouts (from kernel 6.7 on; else 0)
+    srtt_us          smoothed round-trip time [us]
+    peer_window_bytes  the client's receive window as the sender last heard it [bytes]
     """
 
     pair: int
@@ -63,6 +66,7 @@ class Flow:
     cwnd_segments: int | None
     ssthresh_segments: int | None
     srtt_us: int | None
+    peer_window_bytes: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,7 @@ class Summary:
     max_late_ns               longest time from a request's due time until it had left [ns]
     max_read_bytes            most that ever lay unread in one connection [bytes]
     min_receive_buffer_bytes  smallest SO_RCVBUF of all connections [bytes]
-    max_window_clamp_bytes    largest window any connection may advertise [bytes]
+    max_window_bytes          largest window any connection may advertise [bytes]
     """
 
     pairs: int
@@ -99,7 +103,7 @@ class Summary:
     max_late_ns: int
     max_read_bytes: int
     min_receive_buffer_bytes: int
-    max_window_clamp_bytes: int
+    max_window_bytes: int
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,10 +37,11 @@ static void write_flow(FILE *file, const struct connection *connection)
 		connection->received_bytes, connection->scheduled_bytes, connection->requests,
 		connection->sent, connection->answered, connection->header_bytes);
 	if (server->known)
-		fprintf(file, "%u,%u,%u,%u,%u\n", server->retransmits, server->timeouts,
-			server->cwnd_segments, server->ssthresh_segments, server->srtt_us);
+		fprintf(file, "%u,%u,%u,%u,%u,%u\n", server->retransmits, server->timeouts,
+			server->cwnd_segments, server->ssthresh_segments, server->srtt_us,
+			server->peer_window_bytes);
 	else
-		fputs(",,,,\n", file);
+		fputs(",,,,,\n", file);
 }
 
 static void write_time(FILE *file, int64_t time_ns, int64_t t0_ns)
@@ -70,7 +71,7 @@ void results_write(const struct trial *trial, const char *out_dir)
 	FILE *file = create(out_dir, "flows.csv", full, sizeof(full));
 
 	fputs("pair,received_bytes,scheduled_bytes,requests,sent,answered,header_bytes,"
-	      "retransmits,timeouts,cwnd_segments,ssthresh_segments,srtt_us\n", file);
+	      "retransmits,timeouts,cwnd_segments,ssthresh_segments,srtt_us,peer_window_bytes\n", file);
 	for (uint32_t i = 0; i < trial->connection_count; i++)
 		write_flow(file, &trial->connections[i]);
 	finish(file, full);
@@ -100,7 +101,7 @@ void results_print_summary(const struct trial *trial)
 	       ", \"duration_ns\": %" PRId64 ", \"requests\": %u, \"sent\": %u, \"answered\": %u"
 	       ", \"outstanding\": %u, \"received_bytes\": %" PRIu64 ", \"max_late_ns\": %" PRId64
 	       ", \"max_read_bytes\": %" PRId64 ", \"min_receive_buffer_bytes\": %d"
-	       ", \"max_window_clamp_bytes\": %d}\n",
+	       ", \"max_window_bytes\": %d}\n",
 	       trial->connection_count, trial->t0_ns, trial->duration_ns, trial->request_count,
 	       trial->next_due, trial->answered, trial->next_due - trial->answered, received,
 	       trial->max_late_ns, trial->max_read_bytes, buffer, window);

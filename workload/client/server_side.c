@@ -71,6 +71,7 @@ static void take(struct server_state *server, const struct rtattr *info)
 	server->cwnd_segments = state.snd_cwnd;
 	server->ssthresh_segments = state.snd_ssthresh;
 	server->srtt_us = state.rtt_us;
+	server->peer_window_bytes = state.snd_wnd;
 }
 
 static void hear(struct connection *connection, int netlink)

@@ -89,9 +89,13 @@ void sockets_state(const struct connection *connection, struct tcp_state *state)
 void sockets_room(const struct connection *connection, int *buffer_bytes, int *window_bytes)
 {
 	socklen_t len = sizeof(int);
+	struct tcp_state state;
 
 	if (getsockopt(connection->fd, SOL_SOCKET, SO_RCVBUF, buffer_bytes, &len) != 0 ||
 	    getsockopt(connection->fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, window_bytes, &len) != 0)
 		fail("pair %u: cannot read its receive buffer: %s", connection->pair,
 		     strerror(errno));
+	sockets_state(connection, &state);
+	if (*window_bytes > 65535 << state.rcv_wscale)
+		*window_bytes = 65535 << state.rcv_wscale;
 }

@@ -34,6 +34,7 @@ struct server_state {
 	int known;
 	uint32_t retransmits, timeouts;
 	uint32_t cwnd_segments, ssthresh_segments, srtt_us;
+	uint32_t peer_window_bytes;	/* the client's window as the server last heard it */
 };
 
 struct connection {

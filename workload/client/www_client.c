@@ -16,7 +16,7 @@
  * before it wakes us: one byte where a header is awaited, so that the first byte's time is exact; in
  * a body the rest of it, at most --low-water bytes, so that the last byte's time is exact. TCP does
  * not notice as long as the receive buffer is far larger than the window that may be advertised plus
- * what lies unread; the summary has the figures (min_receive_buffer_bytes, max_window_clamp_bytes,
+ * what lies unread; the summary has the figures (min_receive_buffer_bytes, max_window_bytes,
  * max_read_bytes). Acknowledgements do not wait for the reader on a route with `quickack 1`.
  *
  * The clock is read once a wakeup (each reading moves virtual time on a little): what one wakeup
@@ -333,8 +333,8 @@ static void take_counters(struct trial *trial, int at_start)
 	}
 }
 
-/* Unread data must never press on the window: the buffer has to hold both, several times over,
- * since the kernel charges a short segment many times its length. */
+/* A low-water mark that the buffer cannot hold twice over is cut by the kernel, or widens the buffer
+ * and with it the window (tcp_set_rcvlowat). */
 static void check_room(const struct trial *trial)
 {
 	for (uint32_t i = 0; i < trial->connection_count; i++) {
