@@ -153,7 +153,7 @@ struct cellq_sample_record {
 };
 
 /* Head of a record file; the records follow back to back. */
-#define CELLQ_FILE_MAGIC	"cellqrec"
+#define CELLQ_FILE_MAGIC_BYTES	{ 'c', 'e', 'l', 'l', 'q', 'r', 'e', 'c' }
 #define CELLQ_FILE_VERSION	1
 struct cellq_file_header {
 	char magic[8];

@@ -11,6 +11,7 @@ from ctypes import c_uint8, c_uint16, c_uint32, c_uint64
 from functools import cache
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 SOURCE = Path(__file__).parents[2] / "bpf"
 
@@ -217,7 +218,7 @@ class Queue:
             raise MemoryError("libcellq_new")
         self._samples_room = samples
 
-    def __enter__(self) -> Queue:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -231,7 +232,7 @@ class Queue:
 
     def run(self, ops: Sequence[tuple[int, int, int, int]]) -> ctypes.Array[OpResult]:
         """Apply the operations; results in the same order."""
-        given = (Op * len(ops))(*[(kind, vc, cells, 0, now) for kind, vc, cells, now in ops])
+        given = (Op * len(ops))(*[Op(kind, vc, cells, 0, now) for kind, vc, cells, now in ops])
         results = (OpResult * len(ops))()
         self._lib.libcellq_run(self._handle, given, results, len(ops))
         return results

@@ -8,6 +8,7 @@ frames), and each tie rule by itself.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import reference
@@ -49,7 +50,7 @@ def compare(library: Path, case: Case) -> reference.Result:
     return want
 
 
-def compare_counters(want: reference.Result, per_vc: dict) -> None:
+def compare_counters(want: reference.Result, per_vc: dict[int, dict[str, Any]]) -> None:
     """Frames and cells per VC and cause, and the cells sent for nothing."""
     for vc, counters in per_vc.items():
         mine = [f for f in want.frames if f.offered.vc == vc]

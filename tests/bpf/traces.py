@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -97,7 +96,11 @@ def play(library: Path, case: Case) -> Played:
         if stats.fault_counts():
             raise AssertionError(f"faults: {stats.fault_counts()}")
         played = Played(
-            stats={n: getattr(stats, n) for n, _ in stats._fields_ if n not in ("vc", "faults")},
+            stats={
+                n: getattr(stats, n)
+                for n in (f[0] for f in stats._fields_)
+                if n not in ("vc", "faults")
+            },
             per_vc={vc: _vc_counters(stats.vc[vc - 1]) for vc in {o.vc for o in case.trace}},
             frames={},
             drops={},

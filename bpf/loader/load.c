@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * load.c - cellq load: open, set the parameters, load, pin, attach
+ *
+ * All or nothing: on any failure what was done so far is undone.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "attach.h"
+#include "cli.h"
+#include "options.h"
+#include "pins.h"
+
+/* cellq.bpf.o beside the executable, unless --object says otherwise. */
+static const char *object_path(const struct load_options *o, char *buffer,
+			       size_t size)
+{
+	static const char file[] = "cellq.bpf.o";
+	ssize_t length;
+	char *slash;
+
+	if (o->object)
+		return o->object;
+	length = readlink("/proc/self/exe", buffer, size - 1);
+	buffer[length < 0 ? 0 : length] = '\0';
+	slash = strrchr(buffer, '/');
+	if (!slash || (size_t)(slash + 1 - buffer) + sizeof(file) > size)
+		return file;
+	strcpy(slash + 1, file);
+	return buffer;
+}
+
+static int set_params(struct bpf_object *object, const struct cellq_params *p)
+{
+	struct bpf_map *map;
+	size_t size = 0;
+	void *value;
+
+	map = bpf_object__find_map_by_name(object, ".rodata");
+	/* const in some versions of libbpf, and meant to be written to */
+	value = map ? (void *)bpf_map__initial_value(map, &size) : NULL;
+	if (!value || size != sizeof(*p))
+		return fail(STATUS_FAILED, "cellq.bpf.o and cellq are not of"
+			    " the same build");
+	memcpy(value, p, sizeof(*p));
+	return STATUS_OK;
+}
+
+static struct bpf_object *open_object(const struct load_options *o)
+{
+	struct bpf_object *object;
+	char buffer[4096];
+	const char *path = object_path(o, buffer, sizeof(buffer));
+
+	object = bpf_object__open_file(path, NULL);
+	if (!object) {
+		fail(STATUS_FAILED, "opening %s: %s", path, strerror(errno));
+		return NULL;
+	}
+	if (set_params(object, &o->params)) {
+		bpf_object__close(object);
+		return NULL;
+	}
+	if (bpf_object__load(object)) {
+		fail(STATUS_FAILED, "the kernel refused %s: %s"
+		     " (CELLQ_DEBUG=1 shows why)", path, strerror(errno));
+		bpf_object__close(object);
+		return NULL;
+	}
+	return object;
+}
+
+struct attacher {
+	struct bpf_object *object;
+	int attachments_fd;
+	__u32 count;
+};
+
+static int attach_one(struct attacher *a, const char *program, __u32 pid,
+		      const char *dev, __u32 min, __u32 max)
+{
+	struct cellq_attachment done;
+	int fd, status;
+
+	if (a->count == CELLQ_MAX_ATTACHMENTS)
+		return fail(STATUS_USAGE, "--announce-list: more than %d"
+			    " devices", CELLQ_MAX_ATTACHMENTS - 1);
+	fd = bpf_program__fd(bpf_object__find_program_by_name(a->object,
+							      program));
+	status = attach(fd, pid, dev, min, max, &done);
+	if (status)
+		return status;
+	if (bpf_map_update_elem(a->attachments_fd, &a->count, &done, 0))
+		return fail(STATUS_FAILED, "noting an attachment: %s",
+			    strerror(errno));
+	a->count++;
+	return STATUS_OK;
+}
+
+/* Lines "PID DEV"; empty ones and those that begin with # are skipped. */
+static int attach_list(struct attacher *a, const struct load_options *o)
+{
+	__u32 base = o->params.ifindex_base, pid, line_number = 0;
+	FILE *list = fopen(o->announce_list, "re");
+	char line[256], dev[17], rest;
+	int status = STATUS_OK;
+
+	if (!list)
+		return fail(STATUS_USAGE, "--announce-list %s: %s",
+			    o->announce_list, strerror(errno));
+	while (!status && fgets(line, sizeof(line), list)) {
+		line_number++;
+		if (line[strspn(line, " \t")] == '\n' || line[0] == '#')
+			continue;
+		if (sscanf(line, "%u %16s %c", &pid, dev, &rest) != 2 || !pid)
+			status = fail(STATUS_USAGE, "--announce-list %s, line"
+				      " %u: must be PID DEV",
+				      o->announce_list, line_number);
+		else
+			status = attach_one(a, "announce", pid, dev, base + 1,
+					    base + o->params.vcs);
+	}
+	fclose(list);
+	if (!status && !a->count)
+		return fail(STATUS_USAGE, "--announce-list %s: no device",
+			    o->announce_list);
+	return status;
+}
+
+static int attach_all(struct attacher *a, const struct load_options *o)
+{
+	int status;
+
+	a->attachments_fd = bpf_object__find_map_fd_by_name(a->object,
+							    "attachments");
+	status = attach_list(a, o);
+	if (!status)
+		status = attach_one(a, "verdict", 0, o->verdict_dev, 1, ~0U);
+	if (status)
+		detach_all(a->attachments_fd);
+	return status;
+}
+
+/* What the caller has to build around the port, as JSON. */
+static void report(const struct load_options *o, __u32 devices)
+{
+	const struct cellq_params *p = &o->params;
+	__u64 access_ns = p->access_ps / 1000;
+
+	printf("{\"name\": \"%s\", \"devices\": %u, \"threshold_cells\": %u, "
+	       "\"service_ps\": %llu, \"access_cell_ns\": %llu, "
+	       "\"netem_rate_bit_per_s\": %llu}\n",
+	       o->name, devices, p->threshold_cells,
+	       (unsigned long long)p->service_ps,
+	       (unsigned long long)access_ns,
+	       53 * 1000000000ULL / access_ns * 8);
+}
+
+int verb_load(int argc, char **argv)
+{
+	struct load_options o;
+	struct attacher a = {};
+	int status = parse_load(argc, argv, &o);
+
+	if (status)
+		return status;
+	a.object = open_object(&o);
+	if (!a.object)
+		return STATUS_FAILED;
+	status = pins_create(o.name);
+	if (!status) {
+		status = pins_fill(o.name, a.object);
+		if (!status)
+			status = attach_all(&a, &o);
+		if (status)
+			pins_remove(o.name);
+		else
+			report(&o, a.count);
+	}
+	bpf_object__close(a.object);
+	return status;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* options.h - what the user asked for, checked */
+#ifndef CELLQ_OPTIONS_H
+#define CELLQ_OPTIONS_H
+
+#include "../cellq.h"
+
+struct load_options {
+	const char *name;
+	const char *object;		/* NULL: cellq.bpf.o beside cellq */
+	const char *verdict_dev;
+	const char *announce_list;
+	struct cellq_params params;	/* all derived values filled in */
+};
+
+/* The verbs that work on a loaded port. */
+struct name_options {
+	const char *name;
+	const char *out;
+	int json;
+	int until_signal;
+};
+
+/* Both return STATUS_OK, or STATUS_USAGE after printing one line. */
+int parse_load(int argc, char **argv, struct load_options *options);
+int parse_name(int argc, char **argv, const char *allowed,
+	       struct name_options *options);
+
+const char *policy_name(__u32 policy);
+
+#endif /* CELLQ_OPTIONS_H */
