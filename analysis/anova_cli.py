@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`cellbed anova`: the analysis of variance of any result table, as text or as JSON."""
+
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from rich import box
+from rich.console import Console
+from rich.table import Table as Grid
+
+from analysis.anova import DEFAULT_CONFIDENCE, Anova, Component, analyse
+from analysis.errors import TableError
+from analysis.table import Table, read_csv
+
+JSON_FORMAT = "cellbed-anova/1"
+WIDTH = 80
+
+
+def run(
+    path: str,
+    *,
+    response: str,
+    factors: Sequence[str],
+    where: Sequence[str] = (),
+    confidence: float = DEFAULT_CONFIDENCE,
+    order: int | None = None,
+    as_json: bool = False,
+) -> str:
+    """What `cellbed anova PATH` prints, without the last line feed.
+
+    where: `COLUMN=VALUE` texts that select rows. Raises AnalysisError, one line, on bad input.
+    """
+    table = select(read_csv(path), where)
+    result = analyse(table, response, factors, confidence=confidence, order=order)
+    return to_json(result) if as_json else to_text(result, differing_columns(table, result))
+
+
+def select(table: Table, where: Sequence[str]) -> Table:
+    """The rows that meet every `COLUMN=VALUE` of `where`."""
+    for condition in where:
+        column, equals, value = condition.partition("=")
+        if not equals:
+            raise TableError(f"'{condition}' is no condition; write COLUMN=VALUE")
+        table = table.where(column, value)
+    return table
+
+
+def differing_columns(table: Table, result: Anova) -> tuple[str, ...]:
+    """Other columns that are not constant among the rows taken as replications of each other.
+
+    A forgotten factor (here: the network) hides there.
+    """
+    if result.replications == 1:
+        return ()
+    first: dict[tuple[str, ...], dict[str, str]] = {}
+    found: set[str] = set()
+    for row in table.rows:
+        cell = first.setdefault(tuple(row[factor] for factor in result.levels), dict(row))
+        found |= {column for column in table.columns if row[column] != cell[column]}
+    return tuple(name for name in table.columns if name in found and name != result.response)
+
+
+def to_json(result: Anova) -> str:
+    """The result as `cellbed-anova/1`: the fields of `Anova`, with their names."""
+    return json.dumps({"format": JSON_FORMAT} | asdict(result), indent=2, allow_nan=False)
+
+
+def to_text(result: Anova, differing: Sequence[str] = ()) -> str:
+    """The result as tables of at most 80 columns."""
+    text = io.StringIO()
+    console = Console(file=text, width=WIDTH, force_terminal=False, highlight=False, markup=False)
+    console.print(_heading(result), soft_wrap=True)
+    if differing:
+        console.print(f"Taken as replications, though they differ in: {', '.join(differing)}.")
+    console.print(_allocation(result))
+    console.print(_main_effects(result))
+    return "\n".join(line.rstrip() for line in text.getvalue().splitlines()).rstrip()
+
+
+def _heading(result: Anova) -> str:
+    levels = " x ".join(str(len(names)) for names in result.levels.values())
+    return (
+        f"{result.source}: {result.response} by {', '.join(result.levels)}\n"
+        f"{result.observations} values ({levels}, {result.replications} of each), "
+        f"overall mean {result.overall_mean:.6g}, standard error {result.standard_error:.4g}"
+    )
+
+
+def _allocation(result: Anova) -> Grid:
+    grid = Grid(title="Allocation of variation", box=box.SIMPLE, title_justify="left")
+    grid.add_column("Component", overflow="fold")
+    for name in ("Sum of squares", "%", "df", "F", "p"):
+        grid.add_column(name, justify="right", no_wrap=True)
+    grid.add_row("individual values", f"{result.individual_values:.4f}")
+    grid.add_row("overall mean", f"{result.mean_sum_of_squares:.4f}")
+    grid.add_row("total variation", f"{result.total_variation:.4f}", "100.00")
+    for component in (*result.components, result.error):
+        grid.add_row(" x ".join(component.factors) or "error", *_figures(component))
+    return grid
+
+
+def _figures(component: Component) -> tuple[str, ...]:
+    return (
+        f"{component.sum_of_squares:.4f}",
+        f"{component.percent:.2f}",
+        str(component.degrees_of_freedom),
+        "" if component.f is None else f"{component.f:.2f}",
+        "" if component.p is None else f"{component.p:.2g}",
+    )
+
+
+def _main_effects(result: Anova) -> Grid:
+    percent = f"{100 * result.confidence:g} %"
+    grid = Grid(
+        title=f"Main effects with {percent} confidence intervals (* excludes 0)",
+        box=box.SIMPLE,
+        title_justify="left",
+    )
+    for name in ("Factor", "Level"):
+        grid.add_column(name, overflow="fold")
+    for name in ("Effect", "From", "To", ""):
+        grid.add_column(name, justify="right", no_wrap=True)
+    for effect in result.effects:
+        figures = (f"{value:+.4f}" for value in (effect.effect, effect.low, effect.high))
+        mark = "*" if effect.significant else ""
+        grid.add_row(effect.factors[0], effect.levels[0], *figures, mark)
+    return grid
