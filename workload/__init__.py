@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the hosts of the testbed do: files, schedules, servers, clients, and readers of their output.
+"""What the hosts of the testbed do: files, schedules, servers, clients, readers of output.
 
 Imports nothing else of the project and only the standard library, so that the same code runs on
 the host (plans, draws) and inside a lab (files, servers, clients).
@@ -11,4 +11,5 @@ the host (plans, draws) and inside a lab (files, servers, clients).
     nginx     one web server a host
     iperf     persistent sources (iperf3)
     wrk       closed-loop web clients (wrk)
+    ready     does a program listen, are its pages loaded
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The one exception of this package. Its message is one line: what was attempted, on what, why not."""
+"""The one exception of this package; its message is one line: what, on what, why not."""
 
 
 class WorkloadError(ValueError):

@@ -93,7 +93,7 @@ class Server:
             raise WorkloadError(f"nginx connections {self.connections}: must be 8..65535")
         for name in (self.run_dir, self.docroot):
             if not name.is_absolute() or set(str(name)) & set(" \t\n\"';{}$\\"):
-                raise WorkloadError(f"nginx path {name}: must be absolute, without blanks or quotes")
+                raise WorkloadError(f"nginx path {name}: must be absolute, without blank or quote")
 
     @property
     def conf_path(self) -> Path:

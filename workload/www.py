@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from . import specweb
 from .errors import WorkloadError
+from .limits import check_one_of, check_range, check_types
 from .poisson import FITS, Bounded, bounded
 from .streams import stream
 
@@ -49,25 +50,24 @@ class Parameters:
     jitter_ms: float = 10.0
 
     def __post_init__(self) -> None:
-        for key, ok, need in self._rules():
-            if not ok:
-                raise WorkloadError(f"workload.{key}: {getattr(self, key)!r}, must be {need}")
-
-    def _rules(self) -> Iterator[tuple[str, bool, str]]:
-        yield "duration_s", 0 < self.duration_s <= 86400, "above 0 and at most 86400"
-        yield "period_s", 0 < self.period_s <= 86400, "above 0 and at most 86400"
-        yield "requests_min", 0 <= self.requests_min < self.requests_max, "0 or more, below _max"
-        yield "requests_max", self.requests_max <= 1000, "at most 1000"
-        yield "requests_mean", self._mean_inside(), "inside requests_min..requests_max"
-        yield "gap_min_ms", 0 <= self.gap_min_ms <= self.gap_max_ms, "0 or more, at most gap_max_ms"
-        yield "gap_max_ms", self.gap_max_ms <= 86_400_000, "at most 86400000"
-        yield "request_bytes", 64 <= self.request_bytes <= 1024, "64..1024"
-        yield "poisson_fit", self.poisson_fit in FITS, f"one of {', '.join(FITS)}"
-        yield "first_batch", self.first_batch in FIRST_BATCH, f"one of {', '.join(FIRST_BATCH)}"
-        yield "jitter_ms", 0 <= self.jitter_ms <= self.period_s * 1000, "0..period_s"
-
-    def _mean_inside(self) -> bool:
-        return self.requests_min < self.requests_mean < self.requests_max
+        check_types(self)
+        check_range(
+            self,
+            duration_s=(0.001, 86400),
+            period_s=(0.001, 86400),
+            requests_min=(0, self.requests_max - 1),
+            requests_max=(1, 1000),
+            gap_min_ms=(0, self.gap_max_ms),
+            gap_max_ms=(0, 86_400_000),
+            request_bytes=(64, 1024),
+            jitter_ms=(0, self.period_s * 1000),
+        )
+        check_one_of(self, poisson_fit=FITS, first_batch=FIRST_BATCH)
+        if not self.requests_min < self.requests_mean < self.requests_max:
+            low, high = self.requests_min, self.requests_max
+            raise WorkloadError(
+                f"workload.requests_mean: {self.requests_mean:g}, must be inside {low}..{high}"
+            )
 
     @property
     def duration_ns(self) -> int:
@@ -108,9 +108,7 @@ def schedule(params: Parameters, seed: int, pairs: int) -> tuple[Request, ...]:
     counts = bounded(
         params.requests_mean, params.requests_min, params.requests_max, params.poisson_fit
     )
-    files = bounded(
-        specweb.FILE_MEAN, specweb.FILES[0], specweb.FILES[-1], params.poisson_fit
-    )
+    files = bounded(specweb.FILE_MEAN, specweb.FILES[0], specweb.FILES[-1], params.poisson_fit)
     found = [
         request
         for pair in range(1, pairs + 1)

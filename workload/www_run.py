@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A WWW trial handed to the C client (client/), and its records read back as plain data.
 
-    make -C workload OUT=DIR          the client, with the lab image's clang
-    prepare(...)                      writes the client's specification
-    argv(...)                         the command; one process drives every client host
-    progress(line)                    a line of its stdout while it runs
-    read(...)                         flows.csv, requests.csv and the summary, checked
+`make -C workload OUT=DIR` makes the client, `prepare` writes its specification, `argv` is the
+command (one process drives every client host), `t0_ns` and `progress` read the lines it prints
+while it runs, `read` returns all its records, checked against each other.
 """
 
 import csv
@@ -18,13 +16,13 @@ from .errors import WorkloadError
 from .www import NS_PER_S, Parameters, Request
 
 FORMAT = "cellbed-www/1"
-FLOWS = (
+FLOWS_HEADER = (
     "pair,received_bytes,scheduled_bytes,requests,sent,answered,header_bytes,"
     "retransmits,timeouts,cwnd_segments,ssthresh_segments,srtt_us,peer_window_bytes"
-).split(",")
-REQUESTS = (
+)
+REQUESTS_HEADER = (
     "pair,batch,request,class,file,size_bytes,due_ns,sent_ns,first_byte_ns,last_byte_ns,status"
-).split(",")
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,7 +190,10 @@ def summary(stdout: str) -> Summary:
     found = json.loads(lines[0])
     if found.pop("format", None) != FORMAT:
         raise WorkloadError(f"www_client's summary is not of format {FORMAT}")
-    return Summary(**found)
+    try:
+        return Summary(**found)
+    except TypeError as error:
+        raise WorkloadError(f"www_client's summary is of another version: {error}") from error
 
 
 def read(out_dir: Path, stdout: str) -> Record:
@@ -203,8 +204,8 @@ def read(out_dir: Path, stdout: str) -> Record:
     totals = summary(stdout)
     record = Record(
         summary=totals,
-        flows=tuple(_flow(row) for row in _rows(out_dir / "flows.csv", FLOWS)),
-        answers=tuple(_answer(row) for row in _rows(out_dir / "requests.csv", REQUESTS)),
+        flows=tuple(_flow(row) for row in _rows(out_dir / "flows.csv", FLOWS_HEADER)),
+        answers=tuple(_answer(row) for row in _rows(out_dir / "requests.csv", REQUESTS_HEADER)),
     )
     _check(record)
     return record
@@ -224,14 +225,15 @@ def _check(record: Record) -> None:
             raise WorkloadError(f"www_client's tables and summary disagree on {name}")
 
 
-def _rows(file: Path, columns: list[str]) -> Iterator[dict[str, int | None]]:
+def _rows(file: Path, header: str) -> Iterator[dict[str, int | None]]:
+    columns = header.split(",")
     try:
         text = file.read_text(encoding="ascii")
     except OSError as error:
         raise WorkloadError(f"cannot read {file}: {error.strerror}") from error
     lines = list(csv.reader(text.splitlines()))
     if not lines or lines[0] != columns:
-        raise WorkloadError(f"{file}: its first line is not {','.join(columns)}")
+        raise WorkloadError(f"{file}: its first line is not {header}")
     for number, line in enumerate(lines[1:], 2):
         if len(line) != len(columns):
             raise WorkloadError(f"{file}:{number}: {len(line)} columns, expected {len(columns)}")
@@ -244,5 +246,5 @@ def _flow(row: dict[str, int | None]) -> Flow:
 
 
 def _answer(row: dict[str, int | None]) -> Answer:
-    known = [value for value in (row[name] for name in REQUESTS[:7]) if value is not None]
-    return Answer(Request(*known), *(row[name] for name in REQUESTS[7:]))
+    cells = list(row.values())
+    return Answer(Request(*cells[:7]), *cells[7:])  # type: ignore[arg-type]

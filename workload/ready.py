@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Is a program ready? Two questions that /proc answers without entering a namespace.
+
+In virtual time a wait for the disk counts as idle, so the clock jumps on while a program's pages
+are read for the first time: load them before the trial, and never take a pause for readiness.
+"""
+
+from pathlib import Path
+
+from .errors import WorkloadError
+
+_LISTEN = "0A"
+
+
+def listening(proc_net_tcp: str, port: int) -> bool:
+    """Return whether a socket listens on `port` in the text of a /proc/PID/net/tcp (or tcp6)."""
+    ends = (line.split()[1:4] for line in proc_net_tcp.splitlines()[1:])
+    return any(
+        state == _LISTEN and int(local.rpartition(":")[2], 16) == port
+        for local, _remote, state in ends
+    )
+
+
+def is_listening(pid: int, port: int) -> bool:
+    """Return whether something listens on TCP `port`, IPv4 or 6, in the namespace of `pid`."""
+    net = Path(f"/proc/{pid}/net")
+    try:
+        texts = [file.read_text() for file in (net / "tcp", net / "tcp6") if file.exists()]
+    except OSError as error:
+        raise WorkloadError(f"process {pid} is gone: {error.strerror}") from error
+    return any(listening(text, port) for text in texts)
+
+
+def mapped_files(proc_maps: str) -> tuple[Path, ...]:
+    """Return the files in the text of a /proc/PID/maps, each once, in order."""
+    names = (line.split(maxsplit=5)[5:] for line in proc_maps.splitlines())
+    return tuple(dict.fromkeys(Path(name[0]) for name in names if name and name[0][0] == "/"))
+
+
+def load_pages(pid: int) -> int:
+    """Read all files that process `pid` has mapped into the page cache; return their bytes."""
+    try:
+        text = Path(f"/proc/{pid}/maps").read_text()
+    except OSError as error:
+        raise WorkloadError(f"process {pid} is gone: {error.strerror}") from error
+    return sum(_read_whole(file) for file in mapped_files(text))
+
+
+def _read_whole(file: Path) -> int:
+    # Not so: "/dev/zero", "/memfd:name (deleted)", "/SYSV00000000 (deleted)".
+    return len(file.read_bytes()) if file.is_file() else 0

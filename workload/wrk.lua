@@ -1,0 +1,34 @@
+-- SPDX-License-Identifier: GPL-2.0-only
+-- Closed loop of a list of paths that was drawn beforehand, each request exactly REQUEST_BYTES long.
+-- Arguments behind wrk's `--`: FILE_WITH_PATHS REQUEST_BYTES
+-- At the end one line of JSON behind the word `cellbed-wrk/1`.
+
+local requests, position = {}, 0
+
+local function request_text(path, bytes)
+   local head = "GET " .. path .. " HTTP/1.1\r\nHost: cellbed\r\nX-Fill: "
+   return head .. string.rep("x", bytes - #head - 4) .. "\r\n\r\n"
+end
+
+function init(args)
+   local bytes = tonumber(args[2])
+   for path in io.lines(args[1]) do
+      requests[#requests + 1] = request_text(path, bytes)
+   end
+end
+
+function request()
+   position = position % #requests + 1
+   return requests[position]
+end
+
+function done(summary, latency)
+   local errors = summary.errors
+   io.write(string.format(
+      'cellbed-wrk/1 {"duration_us": %d, "answered": %d, "received_bytes": %d, ' ..
+      '"connect_errors": %d, "read_errors": %d, "write_errors": %d, "status_errors": %d, ' ..
+      '"timeouts": %d, "median_us": %d, "max_us": %d}\n',
+      summary.duration, summary.requests, summary.bytes,
+      errors.connect, errors.read, errors.write, errors.status,
+      errors.timeout, latency:percentile(50), latency.max))
+end

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Closed-loop web clients: one wrk a pair asks for the next file as soon as the last is in.
+
+The file mix is that of the WWW workload (specweb.py), drawn beforehand from named streams and
+handed to wrk's script (wrk.lua) as a list, so that the load is the same under every factor level.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import specweb
+from .errors import WorkloadError
+from .limits import check_one_of, check_range, check_types
+from .poisson import FITS, bounded
+from .streams import stream
+
+SCRIPT = Path(__file__).with_name("wrk.lua")
+_MARK = "cellbed-wrk/1 "
+# wrk counts an answer slower than this as a "timeout" (it is answered all the same) and keeps eight
+# bytes of address space for each microsecond of it: a thousand seconds would ask for 8 GB.
+_TIMEOUT_S = 60
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """The closed loop.
+
+    duration_s     whole seconds [s]
+    connections    persistent connections a pair, each with one request under way
+    request_bytes  size of a request [bytes] (98-0876R1, section 6.2)
+    paths          how many files are drawn for each pair; the list is repeated when it ends
+    poisson_fit    see poisson.py
+    """
+
+    duration_s: int = 100
+    connections: int = 1
+    request_bytes: int = 128
+    paths: int = 4096
+    poisson_fit: str = "mean"
+
+    def __post_init__(self) -> None:
+        check_types(self)
+        check_range(
+            self,
+            duration_s=(1, 86400),
+            connections=(1, 1000),
+            request_bytes=(64, 1024),
+            paths=(1, 1000000),
+        )
+        check_one_of(self, poisson_fit=FITS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """What one wrk says at its end.
+
+    answered        complete answers; received_bytes: of those and of the one cut off, with headers
+    *_errors        failed system calls; status_errors: answers other than 2xx and 3xx
+    timeouts        answers that took longer than 60 s
+    median_us, max_us  response times as wrk corrects them for coordinated omission [us]
+    """
+
+    duration_us: int
+    answered: int
+    received_bytes: int
+    connect_errors: int
+    read_errors: int
+    write_errors: int
+    status_errors: int
+    timeouts: int
+    median_us: int
+    max_us: int
+
+
+def draw_paths(params: Parameters, seed: int, pair: int) -> tuple[str, ...]:
+    """Return the paths that the pair asks for, in order."""
+    classes = stream(seed, "wrk", "class", pair)
+    numbers = stream(seed, "wrk", "file", pair)
+    files = bounded(specweb.FILE_MEAN, specweb.FILES[0], specweb.FILES[-1], params.poisson_fit)
+    return tuple(
+        specweb.path(specweb.class_at(classes.random()), files.at(numbers.random()))
+        for _ in range(params.paths)
+    )
+
+
+def write_paths(file: Path, params: Parameters, seed: int, pair: int) -> None:
+    """Write the pair's list for the script."""
+    text = "\n".join(draw_paths(params, seed, pair)) + "\n"
+    file.write_text(text, encoding="ascii")
+
+
+def argv(params: Parameters, server_address: str, port: int, paths_file: Path) -> list[str]:
+    """Return the command for the client host; its standard output is for `report`."""
+    options = {
+        "--threads": 1,
+        "--connections": params.connections,
+        "--duration": f"{params.duration_s}s",
+        "--timeout": f"{_TIMEOUT_S}s",
+        "--script": SCRIPT,
+    }
+    words = [str(word) for option in options.items() for word in option]
+    arguments = [str(paths_file), str(params.request_bytes)]
+    return ["wrk", *words, f"http://{server_address}:{port}", "--", *arguments]
+
+
+def report(stdout: str) -> Report:
+    """Return the figures of a wrk that ran with our script; its errors are for the caller to judge."""
+    lines = [line for line in stdout.splitlines() if line.startswith(_MARK)]
+    if len(lines) != 1:
+        last = (stdout.strip().splitlines() or ["nothing"])[-1]
+        raise WorkloadError(f"wrk left no report: {last}")
+    return Report(**json.loads(lines[0].removeprefix(_MARK)))
