@@ -67,6 +67,7 @@ struct cellbed {
 	u32 srtt8;		/* smoothed RTT, eighths of a tick; 0 = no sample */
 	u32 rttvar4;		/* smoothed deviation, quarters of a tick */
 	u32 first_rto;		/* jiffies until the first sample */
+	u32 expiry;		/* of the timer before this ACK, in jiffies; 0 = off */
 	u16 tick;		/* jiffies a tick; 0 = the kernel's own RTO */
 	u8 min_ticks;
 	u8 backoff;		/* doublings of the RTO since it was cleared */
@@ -100,6 +101,8 @@ void cellbed_params_unregister(void);
 void cellbed_rto_init(struct sock *sk, const struct cellbed_params *params);
 void cellbed_rto_timeout(struct sock *sk);
 void cellbed_rto_pkts_acked(struct sock *sk, const struct ack_sample *sample);
+void cellbed_rto_note(struct sock *sk);
+void cellbed_rto_keep(struct sock *sk);
 
 /* cellbed_sack.c */
 void cellbed_sack_enter_recovery(struct sock *sk);

@@ -97,12 +97,19 @@
  */
 #define CELLBED_NO_DUPTHRESH 16384
 
+/*
+ * A timeout may come in fast recovery, where the window of RFC 2581 is
+ * inflated by the duplicate ACKs; with SACK it is not.
+ */
 static u32 cellbed_ssthresh(struct sock *sk)
 {
+	const struct cellbed *c = cellbed_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 flight = min(cellbed_ca(sk)->cwnd, tp->packets_out);
+	u32 cwnd = c->cwnd;
 
-	return max(flight >> 1, CELLBED_MIN_SSTHRESH);
+	if (c->recovering && !tcp_is_sack(tp))
+		cwnd += c->prior_sacked;
+	return max(min(cwnd, tp->packets_out) >> 1, CELLBED_MIN_SSTHRESH);
 }
 
 /* Undo is off: undo_marker is cleared wherever the kernel sets it. */
@@ -160,6 +167,14 @@ static void cellbed_release(struct sock *sk)
 	cellbed_sack_leave_loss(sk);
 }
 
+/* A recovery just before may have sent the first hole again already. */
+static bool cellbed_first_hole_is_out(const struct sock *sk)
+{
+	const struct sk_buff *skb = tcp_rtx_queue_head(sk);
+
+	return skb && TCP_SKB_CB(skb)->sacked & TCPCB_SACKED_RETRANS;
+}
+
 static void cellbed_enter_recovery(struct sock *sk)
 {
 	struct cellbed *c = cellbed_ca(sk);
@@ -167,7 +182,7 @@ static void cellbed_enter_recovery(struct sock *sk)
 	cellbed_sack_enter_recovery(sk);
 	c->cwnd = tcp_sk(sk)->snd_ssthresh;
 	c->recovering = 1;
-	c->resend = 1;
+	c->resend = !cellbed_first_hole_is_out(sk);
 	c->dupacks = 0;
 }
 
@@ -220,13 +235,20 @@ static void cellbed_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 	tcp_snd_cwnd_set(tcp_sk(sk), c->cwnd);
 }
 
+/*
+ * The kernel lowers its threshold of duplicate ACKs when more of them come
+ * than there are segments outstanding, and keeps it: put it back.
+ */
 static void cellbed_note_ack(struct sock *sk)
 {
+	const struct net *net = sock_net(sk);
 	struct cellbed *c = cellbed_ca(sk);
-	const struct tcp_sock *tp = tcp_sk(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
 
 	c->advanced = tp->snd_una != c->una;
 	c->una = tp->snd_una;
+	tp->reordering = READ_ONCE(net->ipv4.sysctl_tcp_reordering);
+	cellbed_rto_note(sk);
 }
 
 static bool cellbed_partial_ack(const struct sock *sk)
@@ -352,6 +374,7 @@ static void cellbed_cong_control(struct sock *sk, u32 ack, int flag,
 	else
 		tcp_snd_cwnd_set(tp, cellbed_plain_window(sk));
 	c->prior_sacked = tp->sacked_out;
+	cellbed_rto_keep(sk);
 }
 
 /* The state machine has just counted the duplicate ACK: take it back. */

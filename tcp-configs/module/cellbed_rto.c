@@ -23,6 +23,14 @@
 #define CELLBED_VAR_SHIFT 2		/* rttvar4 counts quarters */
 #define CELLBED_MAX_BACKOFF 12
 
+/* The timer wheel, in jiffies: from a distance of LEVEL on, an expiry is
+ * rounded up to a multiple of 8 (64); GRAIN is that and a little more.
+ */
+#define CELLBED_WHEEL_LEVEL1 64
+#define CELLBED_WHEEL_GRAIN1 16
+#define CELLBED_WHEEL_LEVEL2 512
+#define CELLBED_WHEEL_GRAIN2 80
+
 static void cellbed_rto_estimate(struct cellbed *c, u32 rtt)
 {
 	s32 delta;
@@ -140,4 +148,55 @@ void cellbed_rto_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 		c->timed_seq = tp->snd_nxt;
 	}
 	cellbed_rto_set(sk);
+}
+
+static u32 cellbed_rto_expiry(const struct inet_connection_sock *icsk)
+{
+	return icsk->icsk_pending == ICSK_TIME_RETRANS ? icsk->icsk_timeout : 0;
+}
+
+/* Called before the kernel has set the timer for this ACK. */
+void cellbed_rto_note(struct sock *sk)
+{
+	cellbed_ca(sk)->expiry = cellbed_rto_expiry(inet_csk(sk));
+}
+
+/*
+ * The kernel's timer wheel rounds an expiry that is far up to its grain there,
+ * an eighth of the distance: 80 ms at 0.7 s (HZ 100). The timer's handler looks
+ * at icsk_timeout and waits for the rest when it was called too early: so have
+ * it called a grain early.
+ */
+static void cellbed_rto_sharpen(struct sock *sk)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+	s32 left = (u32)icsk->icsk_timeout - tcp_jiffies32;
+	s32 early = left >= CELLBED_WHEEL_LEVEL2 ? CELLBED_WHEEL_GRAIN2 :
+						   CELLBED_WHEEL_GRAIN1;
+
+	if (left >= CELLBED_WHEEL_LEVEL1)
+		sk_reset_timer(sk, &icsk->icsk_retransmit_timer,
+			       icsk->icsk_timeout - early);
+}
+
+/*
+ * Called after the kernel has set the timer for this ACK. With SACK it restarts
+ * the timer also on a duplicate ACK, when a segment that left before the first
+ * hole's last sending has arrived; RFC 6298 (5.3) restarts it on an ACK of new
+ * data. The restart by a retransmission of the first hole comes later.
+ */
+void cellbed_rto_keep(struct sock *sk)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+	const struct cellbed *c = cellbed_ca(sk);
+	u32 expiry = cellbed_rto_expiry(icsk);
+
+	if (!expiry)
+		return;
+	if (!c->advanced && c->expiry && expiry != c->expiry) {
+		icsk->icsk_timeout -= expiry - c->expiry;
+		sk_reset_timer(sk, &icsk->icsk_retransmit_timer,
+			       icsk->icsk_timeout);
+	}
+	cellbed_rto_sharpen(sk);
 }

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Runs TCP connections with exact losses inside the lab.
+
+Usage: run.py JOB.json RESULT.jsonl
+
+JOB.json: {"module": path of cellbed_tcp.ko or "", "modules": [names to modprobe],
+"programs": folder of loss.bpf.o, or of none and it is compiled there,
+"link": {rate_bit_per_s, delay_ns, mtu_bytes}, "runs": [RUN, ...]}.
+
+RUN: {"id", "flavor": Flavor.as_dict(), "payload_bytes", "writes": [[at_ns, bytes], ...],
+"initcwnd", "ssthresh" (segments; null: the flavor's route says none),
+"drops": {"segment": [sendings]}, "limit_ns"}.
+
+RESULT.jsonl, a line a run: {"id", "start_ns", "finished": all acknowledged in time,
+"data": [[time_ns, byte, length, sending, dropped], ...],
+"acks": [[time_ns, bytes acknowledged, bytes SACKed], ...], "counters": {...}, "info": {...}}.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import select
+import socket
+import struct
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+from typing import Any
+
+from maps import LossMaps
+from network import RECEIVER, SENDER, Link, Network
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from harness.agent import flavor as agent_flavor  # noqa: E402
+
+PORT = 5001
+BUFFER_BYTES = 1 << 24
+POLL_NS = 50_000_000
+CLOSE_NS = 1_000_000_000
+COUNTERS = {
+    "timeouts": "TCPTimeouts",
+    "reno_recoveries": "TCPRenoRecovery",
+    "sack_recoveries": "TCPSackRecovery",
+    "refused_retransmissions": "TCPSpuriousRtxHostQueues",
+}
+
+
+def main() -> int:
+    job = json.loads(Path(sys.argv[1]).read_text())
+    load_modules(job)
+    programs = Path(job["programs"])
+    if not (programs / "loss.bpf.o").exists():
+        here = Path(__file__).resolve().parent
+        subprocess.run(["make", "-s", "-C", here, f"OUT={programs}"], check=True, timeout=120)
+    network = Network(Link(**job["link"]), programs / "loss.bpf.o")
+    maps = LossMaps()
+    with open(sys.argv[2], "w", encoding="utf-8") as results:
+        applied: dict[str, Any] = {}
+        for run in job["runs"]:
+            if run["flavor"] != applied:
+                set_flavor(network, run["flavor"])
+                applied = run["flavor"]
+            results.write(json.dumps(connection(network, maps, run)) + "\n")
+            results.flush()
+    return 0
+
+
+def load_modules(job: dict[str, Any]) -> None:
+    if job["module"]:
+        subprocess.run(["insmod", job["module"]], check=True, timeout=60)
+    for name in job["modules"]:
+        subprocess.run(["modprobe", name], check=True, timeout=60)
+
+
+def set_flavor(network: Network, flavor: dict[str, Any]) -> None:
+    """Both ends; the buffers are the same for all."""
+    for namespace in (network.sender, network.receiver):
+        with network.inside(namespace):
+            agent_flavor.apply(flavor)
+            ipv4 = Path("/proc/sys/net/ipv4")
+            for name in ("tcp_rmem", "tcp_wmem"):
+                (ipv4 / name).write_text(f"4096 {BUFFER_BYTES} {4 * BUFFER_BYTES}")
+
+
+def set_routes(network: Network, run: dict[str, Any]) -> None:
+    route = run["flavor"]["route"]
+    ends = ((network.sender, route["server"]), (network.receiver, route["client"]))
+    for namespace, attributes in ends:
+        metrics = {k: attributes[k] for k in ("initrwnd", "quickack") if k in attributes}
+        if "rto_min_ms" in attributes:
+            metrics["rto_min"] = attributes["rto_min_ms"]
+        if run["initcwnd"] is not None:
+            metrics["initcwnd"] = run["initcwnd"]
+        if run["ssthresh"] is not None:
+            metrics["ssthresh"] = run["ssthresh"]
+        network.route(namespace, metrics)
+
+
+def connection(network: Network, maps: LossMaps, run: dict[str, Any]) -> dict[str, Any]:
+    """One connection: opened by the receiver, written to by the sender as scheduled."""
+    set_routes(network, run)
+    drops = {int(segment): sendings for segment, sendings in run["drops"].items()}
+    maps.arm(port=PORT, payload=run["payload_bytes"], drops=drops)
+    before = counters(network)
+    sender, receiver = open_pair(network)
+    start_ns = time.monotonic_ns()
+    finished = transfer(sender, receiver, run, start_ns)
+    info = tcp_info(sender)
+    close_pair(sender, receiver)
+    after = counters(network)
+    recorded = maps.read()
+    return {
+        "id": run["id"],
+        "start_ns": start_ns,
+        "finished": finished,
+        "data": [[e.time_ns, e.byte, e.length, e.sending, e.dropped] for e in recorded if e.data],
+        "acks": [[e.time_ns, e.byte, e.sacked] for e in recorded if not e.data],
+        "counters": {name: after[name] - before[name] for name in COUNTERS},
+        "info": info,
+    }
+
+
+def open_pair(network: Network) -> tuple[socket.socket, socket.socket]:
+    with network.inside(network.sender):
+        listener = socket.create_server((SENDER, PORT))
+    with network.inside(network.receiver):
+        receiver = socket.socket()
+    receiver.bind((RECEIVER, 0))
+    receiver.connect((SENDER, PORT))
+    sender, _ = listener.accept()
+    listener.close()
+    sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sender.setblocking(False)
+    receiver.setblocking(False)
+    return sender, receiver
+
+
+def close_pair(sender: socket.socket, receiver: socket.socket) -> None:
+    """By reset: no TIME_WAIT, and nothing of this connection is left in the network."""
+    sender.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    sender.close()
+    select.select([receiver], [], [], CLOSE_NS / 1e9)
+    time.sleep(CLOSE_NS / 1e9)
+    receiver.close()
+
+
+def transfer(
+    sender: socket.socket, receiver: socket.socket, run: dict[str, Any], start_ns: int
+) -> bool:
+    """Write as scheduled, read at once; True when all was acknowledged within the limit."""
+    writes = [(start_ns + at, size) for at, size in run["writes"]]
+    end_ns = start_ns + run["limit_ns"]
+    while (now := time.monotonic_ns()) < end_ns:
+        while writes and writes[0][0] <= now:
+            size = writes.pop(0)[1]
+            if sender.send(bytes(size)) != size:
+                raise RuntimeError(f"a write of {size} bytes does not fit the send buffer")
+        if not writes and unacknowledged(sender) == 0:
+            return True
+        wait_ns = min([POLL_NS, end_ns - now, *(at - now for at, _ in writes[:1])])
+        if select.select([receiver], [], [], max(wait_ns, 0) / 1e9)[0]:
+            while len(read(receiver)) == BUFFER_BYTES:
+                pass
+    return False
+
+
+def read(receiver: socket.socket) -> bytes:
+    try:
+        return receiver.recv(BUFFER_BYTES)
+    except BlockingIOError:
+        return b""
+
+
+def unacknowledged(sender: socket.socket) -> int:
+    return struct.unpack("i", fcntl.ioctl(sender, termios.TIOCOUTQ, b"\0" * 4))[0]  # type: ignore[no-any-return]
+
+
+def tcp_info(sender: socket.socket) -> dict[str, int]:
+    """Fields of struct tcp_info that a check may want; RTO and RTT in microseconds."""
+    raw = sender.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
+    words = struct.unpack("8x24I", raw)
+    return {
+        "rto_us": words[0],
+        "ssthresh": words[17],
+        "cwnd": words[18],
+        "rtt_us": words[15],
+        "total_retrans": words[23],
+    }
+
+
+def counters(network: Network) -> dict[str, int]:
+    """Of the sender's namespace."""
+    with network.inside(network.sender):
+        text = Path("/proc/net/netstat").read_text()
+    names, values = (line.split()[1:] for line in text.splitlines()[:2])
+    read = dict(zip(names, (int(v) for v in values), strict=True))
+    return {name: read[key] for name, key in COUNTERS.items()}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
