@@ -36,12 +36,19 @@ static void cellbed_mark_lost(struct tcp_sock *tp, struct sk_buff *skb)
 		tp->retransmit_skb_hint = skb;
 }
 
-/* Every hole below the highest SACKed segment may be sent. */
+/*
+ * Every hole below the highest SACKed segment may be sent, if it was
+ * outstanding when the recovery began: for what was sent after that, a loss is
+ * a new event (the kernel's own rule, three SACKs above, holds for it).
+ */
 static void cellbed_mark_holes(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct sk_buff *skb = tcp_rtx_queue_head(sk);
 	u32 highest = tcp_highest_sack_seq(tp);
+
+	if (before(tp->high_seq, highest))
+		highest = tp->high_seq;
 
 	skb_rbtree_walk_from(skb) {
 		if (!before(TCP_SKB_CB(skb)->seq, highest))

@@ -341,7 +341,8 @@ class Sack(Reno):
         for segment in range(self.una, highest):
             if segment in self.scoreboard or segment in self.resent:
                 continue
-            if self.setup.sack_rule == "pipe" or self.lost(segment):
+            of_this_loss = self.setup.sack_rule == "pipe" and segment <= self.recovery_point
+            if of_this_loss or self.lost(segment):
                 return segment
         return None
 
@@ -431,11 +432,11 @@ class Simulation:
         return now
 
     def _on_ack(self, now: float, ack: int, sacked: frozenset[int]) -> None:
-        una, recoveries = self.sender.una, self.sender.recoveries
+        una = self.sender.una
         if ack > una:
             self._measure(now, una, ack)
         self.sender.ack(ack, sacked)
-        restart = self.sender.una > una or self.sender.recoveries > recoveries
+        restart = self.sender.una > una or self.sender.una in self.sender.outbox
         self._flush(now, restart=restart)
 
     def _measure(self, now: float, una: int, ack: int) -> None:
