@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A synthetic campaign that many tests read and none changes."""
+
+from pathlib import Path
+
+import pytest
+import synthetic
+
+from analysis.records import Campaign, read_campaign
+
+
+@pytest.fixture(scope="session")
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> Campaign:
+    """The published values plus noise, three seeds."""
+    folder: Path = tmp_path_factory.mktemp("synthetic") / "campaign"
+    return read_campaign(synthetic.write_campaign(folder))

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Synthetic campaigns: the published values plus noise, in the on-disk formats.
+
+Nothing in them was measured, and their name says so. For tests, and to look at a report
+before any campaign has run:
+
+    python tests/analysis/synthetic.py FOLDER
+"""
+
+import csv
+import json
+import math
+import random
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from analysis.metrics import frame_cells
+from analysis.published import Cell, paper_cells
+
+NAME = "SYNTHETIC (published values plus noise, nothing measured)"
+CELLS = {
+    ("WAN", 0.5): 531, ("WAN", 1): 1062, ("WAN", 2): 2300,
+    ("MEO", 0.5): 10615, ("MEO", 1): 21230, ("MEO", 2): 42460,
+    ("GEO", 0.5): 29190, ("GEO", 1): 58380, ("GEO", 2): 116760,
+}  # fmt: skip
+SECOND_NS = 1_000_000_000
+DURATION_S = 100
+PAIRS = 100
+CLASS_BYTES = (500, 5_000, 50_000, 500_000, 5_000_000)
+CLASS_SHARES = (20, 28, 40, 11.2, 0.8)
+
+
+def write_campaign(
+    folder: Path,
+    *,
+    seeds: Sequence[int] = (1, 2, 3),
+    noise: float = 0.008,
+    shift: float = 0.0,
+    extra_factors: Sequence[Mapping[str, Any]] = ({},),
+    with_series: bool = False,
+    cells: Mapping[Cell, tuple[float, float]] | None = None,
+) -> Path:
+    """A campaign of every cell and seed (for each set of extra factors); returns `folder`."""
+    document = {"format": "cellbed-campaign/1", "name": NAME, "experiment": "# synthetic\n"}
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "campaign.json").write_text(json.dumps(document))
+    for cell, values in (cells or paper_cells()).items():
+        for extra in extra_factors:
+            for seed in seeds:
+                rng = random.Random(repr((cell, sorted(extra.items()), seed)))
+                measured = [
+                    min(1.0, value + shift * len(extra) + rng.gauss(0, noise)) for value in values
+                ]
+                write_trial(folder, cell, extra, seed, measured, with_series)
+    return folder
+
+
+def write_trial(
+    folder: Path,
+    cell: Cell,
+    extra: Mapping[str, Any],
+    seed: int,
+    measured: Sequence[float | None],
+    with_series: bool = False,
+) -> Path:
+    """One valid trial's directory; returns it."""
+    network, flavor, policy, buffer = cell
+    name = "-".join(map(str, (network, flavor, policy, buffer, *extra.values(), seed)))
+    trial = folder / "trials" / name.lower()
+    trial.mkdir(parents=True)
+    record = {
+        "format": "cellbed-trial/1",
+        "trial": trial.name,
+        "plan": {"duration_s": DURATION_S, "buffer_cells": CELLS[network, buffer]},
+        "factors": {"network": network, "flavor": flavor, "policy": policy, "buffer": buffer}
+        | dict(extra),
+        "seed": seed,
+        "valid": True,
+        "checks": [
+            {"name": "link rate", "ok": True, "measured": 44.99, "expected": 45.0, "limit": 0.05,
+             "unit": "Mbit/s"}
+        ],
+        "metrics": {"efficiency": measured[0], "fairness": measured[1]},
+        "virtual_s": float(DURATION_S),
+        "wall_s": 20.5,
+        "cpu_s": 19.8,
+        "paper": None,
+        "queue": {"down": {"frames": 400_000, "dropped_frames": 9_000}},
+        "versions": {"kernel": "6.12.0", "cellbed": "synthetic"},
+        "system": {"before": {}, "after": {}},
+    }  # fmt: skip
+    (trial / "trial.json").write_text(json.dumps(record))
+    if with_series:
+        write_series(trial, CELLS[network, buffer], random.Random(repr((cell, seed))))
+    return trial
+
+
+def write_series(trial: Path, buffer_cells: int, rng: random.Random) -> None:
+    """Queue, drops, requests and flows of the shape that a bursty load gives."""
+    queue, drops = [], []
+    for step in range(DURATION_S * 20):
+        at_s = step / 20
+        burst = math.exp(-(at_s % 10) / 3)
+        level = min(buffer_cells, max(0, int(buffer_cells * (burst + rng.gauss(0, 0.06)))))
+        queue.append((int(at_s * SECOND_NS), "down", level, min(PAIRS, level // 20)))
+        if level > 0.8 * buffer_cells and rng.random() < 0.5:
+            cause = rng.choice(("epd", "epd", "full"))
+            drops.append(
+                (int(at_s * SECOND_NS), "down", rng.randint(1, PAIRS), 23, cause, level, level // 9)
+            )
+    _write(trial / "queue.csv", "time_ns,port,occupancy_cells,active_vcs", queue)
+    _write(trial / "drops.csv", "time_ns,port,vc,frame_cells,cause,occupancy_cells,vc_cells", drops)
+    requests = [_request(rng, pair, batch) for pair in range(1, PAIRS + 1) for batch in range(10)]
+    _write(
+        trial / "requests.csv",
+        "pair,batch,request,class,file,size_bytes,due_ns,sent_ns,first_byte_ns,last_byte_ns,status",
+        requests,
+    )
+    flows = []
+    for pair in range(1, PAIRS + 1):
+        size = sum(r[5] for r in requests if r[0] == pair)
+        done = sum(r[5] for r in requests if r[0] == pair and r[9] != "")
+        flows.append((pair, done, size, size, 10, 9, rng.randint(0, 90), rng.randint(0, 9), 12, 8,
+                      rng.randint(10_000, 60_000)))  # fmt: skip
+    _write(
+        trial / "flows.csv",
+        "pair,received_bytes,scheduled_bytes,expected_bytes,requests,answered,retransmits,"
+        "timeouts,cwnd_segments,ssthresh_segments,srtt_us",
+        flows,
+    )
+
+
+def _request(rng: random.Random, pair: int, batch: int) -> tuple[Any, ...]:
+    kind = rng.choices(range(5), CLASS_SHARES)[0]
+    size = CLASS_BYTES[kind] * rng.randint(1, 9) // 5
+    sent = int((batch * 10 + rng.random() * 2) * SECOND_NS)
+    first = sent + int(rng.expovariate(1 / 0.05) * SECOND_NS)
+    last = first + int(frame_cells(size) * 53 * 8 / 1e6 * rng.uniform(0.5, 4) * SECOND_NS)
+    late = last > DURATION_S * SECOND_NS
+    status = "" if late else 200
+    return (pair, batch, 1, kind, 5, size, sent, sent, first, "" if late else last, status)
+
+
+def _write(path: Path, header: str, rows: Sequence[Sequence[Any]]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(header.split(","))
+        writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    write_campaign(Path(sys.argv[1]), with_series=True)

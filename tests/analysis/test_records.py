@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a campaign's reader takes, lists and refuses."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import synthetic
+
+from analysis.errors import RecordError
+from analysis.records import Campaign, level_text, read_campaign, read_series
+
+ONE_CELL = {("WAN", "SACK", "EPD", 0.5): (0.8144, 0.7937)}
+TRIAL = "wan-sack-epd-0.5-1"
+
+
+def small(folder: Path, **options: Any) -> Path:
+    return synthetic.write_campaign(folder, cells=ONE_CELL, **options)
+
+
+def edit(folder: Path, change: Callable[[dict[str, Any]], Any], trial: str = TRIAL) -> None:
+    path = folder / "trials" / trial / "trial.json"
+    document = json.loads(path.read_text())
+    change(document)
+    path.write_text(json.dumps(document))
+
+
+def test_all_trials_in_the_papers_order(campaign: Campaign) -> None:
+    assert len(campaign.trials) == 72 * 3
+    assert campaign.levels("network") == ("WAN", "MEO", "GEO")
+    assert campaign.levels("flavor") == ("Vanilla", "Reno", "NewReno", "SACK")
+    assert campaign.levels("buffer") == ("0.5", "1", "2")
+    assert campaign.trials[0].name == "wan-vanilla-epd-0.5-1"
+    assert not campaign.invalid
+    assert not campaign.unreadable
+
+
+def test_invalid_trials_are_listed_and_not_among_the_valid(tmp_path: Path) -> None:
+    small(tmp_path)
+    edit(tmp_path, lambda d: d.update(valid=False))
+    campaign = read_campaign(tmp_path)
+    assert [trial.name for trial in campaign.invalid] == [TRIAL]
+    assert [trial.seed for trial in campaign.trials] == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda d: d.update(format="cellbed-trial/2"), "format is 'cellbed-trial/2', this version"),
+        (lambda d: d.pop("format"), "format is 'None'"),
+        (lambda d: d.pop("valid"), "the key 'valid' is missing"),
+        (lambda d: d.update(valid="yes"), "'yes' is neither true nor false"),
+        (lambda d: d.update(metrics=[1]), "a value is of the wrong kind"),
+        (lambda d: d.update(seed=None), "a value is of the wrong kind"),
+    ],
+)
+def test_a_damaged_record_is_listed_with_its_reason(
+    tmp_path: Path, change: Callable[[dict[str, Any]], Any], reason: str
+) -> None:
+    small(tmp_path)
+    edit(tmp_path, change)
+    campaign = read_campaign(tmp_path)
+    assert len(campaign.trials) == 2
+    [(name, found)] = campaign.unreadable
+    assert name == TRIAL
+    assert reason in found
+    assert "trial.json" in found
+    assert "\n" not in found
+
+
+def test_a_trial_without_record_is_listed_and_one_being_written_is_not(tmp_path: Path) -> None:
+    small(tmp_path)
+    (tmp_path / "trials" / "broken").mkdir()
+    (tmp_path / "trials" / ".new-trial").mkdir()
+    assert [name for name, _ in read_campaign(tmp_path).unreadable] == ["broken"]
+
+
+def test_trials_that_the_campaign_does_not_list_do_not_count(tmp_path: Path) -> None:
+    small(tmp_path)
+    path = tmp_path / "campaign.json"
+    document = json.loads(path.read_text())
+    path.write_text(json.dumps(document | {"trials": [TRIAL]}))
+    assert [trial.name for trial in read_campaign(tmp_path).trials] == [TRIAL]
+
+
+def test_twins_are_refused(tmp_path: Path) -> None:
+    small(tmp_path)
+    edit(tmp_path, lambda d: d.update(seed=2))
+    with pytest.raises(RecordError, match="have the same factors and seed"):
+        read_campaign(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("prepare", "message"),
+    [
+        (lambda folder: (folder / "trials").mkdir(), "not a campaign"),
+        (lambda folder: (folder / "campaign.json").write_text("{"), "not JSON"),
+        (lambda folder: (folder / "campaign.json").write_text("[]"), "format is 'None'"),
+        (lambda folder: small(folder, seeds=()), "no trials recorded yet"),
+        (
+            lambda folder: (small(folder, seeds=[1]), edit(folder, lambda d: d.pop("format"))),
+            "no trial in it can be read: .*format",
+        ),
+    ],
+)
+def test_no_campaign(tmp_path: Path, prepare: Callable[[Path], Any], message: str) -> None:
+    prepare(tmp_path)
+    with pytest.raises(RecordError, match=message):
+        read_campaign(tmp_path)
+    with pytest.raises(RecordError, match="there is no such campaign"):
+        read_campaign(tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("level", "text"), [(0.5, "0.5"), (2.0, "2"), (1, "1"), (True, "true"), ("EPD", "EPD")]
+)
+def test_level_text(level: object, text: str) -> None:
+    assert level_text(level) == text
+
+
+def test_series_are_typed_and_missing_is_none(tmp_path: Path) -> None:
+    small(tmp_path, seeds=[1])
+    [trial] = read_campaign(tmp_path).trials
+    assert read_series(trial, "queue") is None
+    (trial.folder / "queue.csv").write_text("time_ns,port,occupancy_cells\n5,down,\n6,up,7\n")
+    assert read_series(trial, "queue") == [
+        {"time_ns": 5.0, "port": "down", "occupancy_cells": None},
+        {"time_ns": 6.0, "port": "up", "occupancy_cells": 7.0},
+    ]
+    (trial.folder / "queue.csv").write_text("time_ns,port\n5\n")
+    with pytest.raises(RecordError, match="line 2 has the wrong number of fields"):
+        read_series(trial, "queue")
