@@ -28,8 +28,9 @@ const volatile struct cellq_params params;
 /* Room for 87,000 frame records; the loader may not shrink it. */
 #define EVENTS_BYTES	(1 << 22)
 
-/* The model. An array of one and not a global: a global with a lock in it
- * would have to be static, and could not be sized up by its type here. */
+/* The model. An array of one and not a global: then its fields are at offsets
+ * from one register, where each global costs the interpreter an instruction to
+ * get its address. */
 struct state_value {
 	struct bpf_spin_lock lock;
 	__u32 pad;
@@ -188,7 +189,7 @@ SEC("tc")
 int verdict(struct __sk_buff *skb)
 {
 	enum cq_progress progress;
-	struct cq_outcome out;
+	struct cq_outcome out = {};
 	__u32 vc = skb->mark, index;
 	int fault = fault_of(skb, vc), ok = 0;
 	__u64 now_ns;

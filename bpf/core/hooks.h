@@ -20,7 +20,7 @@
 /* What the port does with a frame. */
 struct cq_outcome {
 	struct cellq_frame_record frame;
-	struct cellq_drop_record drop;	/* unless delivered */
+	struct cellq_drop_record drop;	/* written unless delivered */
 };
 
 /* Longer than any backlog lasts (10^6 cells at 1 Mbit/s: 424 s), and much
@@ -165,25 +165,32 @@ CQ_INLINE __u64 cq_departure_ns(struct cq_state *s, struct cellq_stats *st,
 	return dep_ns;
 }
 
-CQ_INLINE void cq_describe(struct cq_state *s, const struct cq_frame *f,
-			   struct cq_outcome *out)
+CQ_INLINE void cq_describe_frame(struct cq_state *s, const struct cq_frame *f,
+				 struct cellq_frame_record *r)
 {
-	struct cellq_drop_record drop = {
-		.type = CELLQ_RECORD_DROP, .cause = f->cause,
-		.vc = f->vc + 1, .cells = f->cells,
-		.time_ns = cq_floor_ns(f->loss_ps, s->now_ns),
-		.occupancy_cells = f->loss_x, .vc_cells = f->loss_x_vc,
-		.active_vcs = f->loss_active, .accepted_cells = f->accepted,
-		.seq = f->seq,
-	};
-	struct cellq_frame_record frame = {
-		.type = CELLQ_RECORD_FRAME, .cause = f->cause,
-		.vc = f->vc + 1, .cells = f->cells, .seq = f->seq,
-		.announce_ns = f->announce_ns, .verdict_ns = s->now_ns,
-	};
+	r->type = CELLQ_RECORD_FRAME;
+	r->cause = f->cause;
+	r->vc = f->vc + 1;
+	r->cells = f->cells;
+	r->seq = f->seq;
+	r->announce_ns = f->announce_ns;
+	r->departure_ns = 0;
+	r->verdict_ns = s->now_ns;
+}
 
-	out->frame = frame;
-	out->drop = drop;
+CQ_INLINE void cq_describe_drop(struct cq_state *s, const struct cq_frame *f,
+				struct cellq_drop_record *r)
+{
+	r->type = CELLQ_RECORD_DROP;
+	r->cause = f->cause;
+	r->vc = f->vc + 1;
+	r->cells = f->cells;
+	r->time_ns = cq_floor_ns(f->loss_ps, s->now_ns);
+	r->occupancy_cells = f->loss_x;
+	r->vc_cells = f->loss_x_vc;
+	r->active_vcs = f->loss_active;
+	r->accepted_cells = f->accepted;
+	r->seq = f->seq;
 }
 
 /* After cq_advance() ended with `progress`. Returns 1 when *out holds, 0 after
@@ -204,7 +211,7 @@ CQ_INLINE int cq_verdict_end(struct cq_state *s, struct cellq_stats *st,
 		return 0;
 	}
 	cq_publish(s, st, p);
-	cq_describe(s, f, out);
+	cq_describe_frame(s, f, &out->frame);
 	if (f->cells != cells) {
 		cq_fault(st, CELLQ_FAULT_length_mismatch);
 		ok = 0;
@@ -214,6 +221,8 @@ CQ_INLINE int cq_verdict_end(struct cq_state *s, struct cellq_stats *st,
 	} else if (f->cause == CELLQ_DELIVERED) {
 		out->frame.departure_ns = cq_departure_ns(s, st, p, f);
 		ok = !!out->frame.departure_ns;
+	} else {
+		cq_describe_drop(s, f, &out->drop);
 	}
 	cq_frame_release(s, index);
 	return ok;
