@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Iterable
 from pathlib import Path
 
 from mininet.net import Mininet
@@ -37,12 +36,20 @@ class BuiltHost(Node):
         """Only note whose namespace this is."""
         self.pid = self.holder_pid
 
-    def sendCmd(self, *args: object, **kwargs: object) -> None:  # noqa: N802
+    def cmd(self, *args: object, **kwargs: object) -> str:
         """Start the shell inside the namespace before the first command."""
+        self._need_shell()
+        return super().cmd(*args, **kwargs)
+
+    def sendCmd(self, *args: object, **kwargs: object) -> None:  # noqa: N802
+        """As `cmd`: Mininet's prompt uses this one."""
+        self._need_shell()
+        super().sendCmd(*args, **kwargs)
+
+    def _need_shell(self) -> None:
         if self.shell is None:
             super().startShell(mnopts=f"-cda {self.holder_pid}")
             self.pid = self.holder_pid
-        super().sendCmd(*args, **kwargs)
 
     def config(self, **params: object) -> dict[str, object]:
         """Addresses were given in a batch."""
@@ -144,8 +151,11 @@ class Network:
             batch("tc", commands.sat_redirects())
 
     def stop(self) -> None:
-        """Undo what was built, by the ids noted when it was made."""
-        self.net.stop()
+        """Undo what was built, by the ids noted when it was made.
+
+        A namespace takes its devices with it, and a veth its peer: no command a link.
+        """
+        run(["ovs-vsctl", "--if-exists", "del-br", "sw1", "--", "--if-exists", "del-br", "sw2"])
         self.farm.kill()
         self.farm.wait()
 
@@ -179,7 +189,3 @@ def start_open_vswitch() -> None:
         "--log-file=/run/openvswitch/vswitchd.log", "-vconsole:off",
     ])  # fmt: skip
 
-
-def namespaces_of(network: Network, hosts: Iterable[Host]) -> list[tuple[Host, int]]:
-    """Each host with the process whose namespace it is."""
-    return [(host, network.pids[host.name]) for host in hosts]

@@ -32,7 +32,8 @@ MIDDLE_OFPORT = 2000
 def host_link(host: Host, pid: int, mtu: int) -> str:
     """A veth pair: `switch_port` here, eth0 in the namespace of `pid`."""
     return (
-        f"link add name {host.switch_port} mtu {mtu} gso_max_segs 1 type veth "
+        f"link add name {host.switch_port} index {host.switch_ifindex} mtu {mtu} "
+        f"gso_max_segs 1 type veth "
         f"peer name eth0 index {host.ifindex} address {host.mac} mtu {mtu} "
         f"gso_max_segs 1 netns {pid}"
     )

@@ -53,6 +53,12 @@ class Host:
         """Index of eth0 in the host's own namespace."""
         return HOST_IFINDEX_BASE + self.pair
 
+    @property
+    def switch_ifindex(self) -> int:
+        """Index of the switch's end; the kernel takes eth0's only when this is given too."""
+        side = 1 if self.name.startswith("c") else 2
+        return 10_000 * side + self.pair
+
 
 @dataclass(frozen=True, kw_only=True)
 class Dumbbell:

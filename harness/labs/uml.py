@@ -61,7 +61,7 @@ class UmlLab(Lab):
             f"mem={spec.memory_mib}M",
             f"ubd0r={image}",
             "root=/dev/ubda rootfstype=squashfs ro init=/cellbed-init",
-            "con=null con0=null,fd:1 con1=null ssl=null panic=-1 quiet norandmaps",
+            "panic=-1 quiet norandmaps",
             f"uml_dir={self.run_directory}/uml umid=lab",
             f"entropy-seed={spec.seed}",
             f"cellbed_repo={paths.PROJECT} cellbed_run={self.run_directory}",

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The agent: builds the network once, then does the jobs of the inbox in their order.
+
+    {"kind": "network", ...}   build the dumbbell (first job)
+    {"kind": "trial", ...}     run one trial
+    {"kind": "shell", ...}     Mininet's prompt on the console
+    {"kind": "end"}            power off
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+from harness.agent.events import RUN, emit
+from harness.agent.power_off import power_off
+
+POLL_S = 0.2
+
+
+def next_job(number: int) -> dict[str, Any]:
+    """Wait for job `number`. The harness keeps a job ahead, so this seldom waits."""
+    path = RUN / "inbox" / f"{number:04d}.json"
+    while not path.exists():
+        time.sleep(POLL_S)
+    job: dict[str, Any] = json.loads(path.read_text())
+    return job
+
+
+def work() -> None:
+    """Do jobs until one says end."""
+    from harness.agent.bench import Bench
+
+    bench = Bench()
+    number = 0
+    while True:
+        number += 1
+        job = next_job(number)
+        if job["kind"] == "end":
+            return
+        bench.do(job)
+
+
+def main() -> None:
+    emit("boot", kernel=Path("/proc/sys/kernel/osrelease").read_text().strip())
+    try:
+        work()
+    except Exception as error:  # noqa: BLE001 (the last stop before the power goes)
+        traceback.print_exc()
+        emit("failed", error=f"{type(error).__name__}: {error}")
+    finally:
+        power_off()
+
+
+if __name__ == "__main__":
+    main()

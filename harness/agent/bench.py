@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The lab's test bench: the network that lasts, and the jobs done on it."""
+
+from __future__ import annotations
+
+import resource
+import time
+from pathlib import Path
+from typing import Any
+
+from harness.agent import trial
+from harness.agent.events import emit
+from harness.agent.tune import Tuner
+from topology.build import Network
+from topology.dumbbell import Dumbbell, Link
+from topology.run import run
+from workload import specweb
+
+DOCROOT = Path("/tmp/docroot")
+OPEN_FILES = 65536
+
+
+class Bench:
+    """Holds what outlives a trial. Jobs are dispatched by their kind."""
+
+    def __init__(self) -> None:
+        self.network: Network | None = None
+        self.tuner: Tuner | None = None
+
+    def do(self, job: dict[str, Any]) -> None:
+        """Do one job; an exception of a trial is reported and the next job goes on."""
+        {"network": self.build, "trial": self.trial, "shell": self.shell}[job["kind"]](job)
+
+    def build(self, job: dict[str, Any]) -> None:
+        """Build the network of the job's topology."""
+        resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, OPEN_FILES))
+        run(["ip", "link", "set", "lo", "up"])
+        for module in job["modules"]:
+            run(["insmod", f"/opt/cellbed/{module}.ko"])
+        begin = time.monotonic()
+        self.network = Network(dumbbell(job["topology"]))
+        self.network.build()
+        self.tuner = Tuner(self.network)
+        specweb.write(DOCROOT)
+        emit("network", pairs=self.network.dumbbell.pairs, took_s=time.monotonic() - begin)
+
+    def trial(self, job: dict[str, Any]) -> None:
+        """Run a trial; its failure is told and costs no other trial."""
+        assert self.network is not None and self.tuner is not None
+        emit("trial-begin", trial=job["trial"])
+        try:
+            trial.run_trial(self.network, self.tuner, job)
+        except Exception as error:  # noqa: BLE001 (told to the harness, in one line)
+            emit("trial-failed", trial=job["trial"], error=f"{type(error).__name__}: {error}")
+        else:
+            emit("trial-end", trial=job["trial"])
+
+    def shell(self, job: dict[str, Any]) -> None:
+        """Mininet's prompt over the network, tuned as the job's plan says."""
+        from mininet.cli import CLI
+
+        from harness.agent.queues import Queues
+
+        assert self.network is not None and self.tuner is not None
+        self.tuner.tune(job["plan"])
+        with Queues(self.network, job["plan"]):
+            emit("shell")
+            CLI(self.network.net)
+
+
+def dumbbell(topology: dict[str, Any]) -> Dumbbell:
+    """The topology part of a plan as the dumbbell that it describes."""
+    return Dumbbell(
+        pairs=topology["pairs"],
+        access=Link(
+            rate_bit_per_s=topology["access_rate_bit_per_s"],
+            delay_ns=topology["access_delay_ns"],
+        ),
+        middle=Link(rate_bit_per_s=topology["rate_bit_per_s"], delay_ns=topology["delay_ns"]),
+        mss_bytes=topology["mss_bytes"],
+    )

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Looks at the running network: idle round trip, packets on every port, drops."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from topology import commands
+from topology.build import Network
+from topology.dumbbell import Dumbbell
+from topology.run import in_namespace, run
+
+PING_PAYLOAD_BYTES = 56
+PING_IP_BYTES = PING_PAYLOAD_BYTES + 28
+PINGS = 3
+
+# port -> [received packets, sent packets, dropped]
+Counters = dict[str, list[int]]
+
+
+def idle_round_trip(network: Network, dumbbell: Dumbbell) -> list[float]:
+    """Round trips [ns] of pings from the first and the last client, the path being idle."""
+    times: list[float] = []
+    for host in (dumbbell.clients()[0], dumbbell.clients()[-1]):
+        with in_namespace(network.pids[host.name]):
+            said = run(["ping", "-c", str(PINGS), "-i", "1", "-W", "10", host.peer_ip])
+        times += [float(ms) * 1e6 for ms in re.findall(r"time=([\d.]+) ms", said)]
+    return times
+
+
+def link_counters(network: Network) -> Counters:
+    """Packets of every switch port, as the root namespace sees them."""
+    ports = {host.switch_port for host in network.dumbbell.hosts()}
+    ports |= {commands.DOWN_PORT, commands.UP_PORT}
+    counters: Counters = {}
+    for link in json.loads(run(["ip", "-j", "-s", "link", "show"])):
+        if link["ifname"] in ports:
+            received, sent = link["stats64"]["rx"], link["stats64"]["tx"]
+            dropped = sum(s[k] for s in (received, sent) for k in ("dropped", "errors"))
+            counters[link["ifname"]] = [received["packets"], sent["packets"], dropped]
+    return counters
+
+
+def difference(before: Counters, after: Counters) -> Counters:
+    """What was counted between two readings."""
+    return {
+        port: [b - a for a, b in zip(before[port], counted, strict=True)]
+        for port, counted in after.items()
+    }
+
+
+def qdisc_drops(network: Network) -> dict[str, int]:
+    """Drops of every qdisc that is not under test: the switches' and the box's."""
+    drops = _drops("")
+    with in_namespace(network.pids["sat"]):
+        drops |= _drops("sat ")
+    return drops
+
+
+def _drops(prefix: str) -> dict[str, int]:
+    # What the cell queue refuses, its clsact counts; netem and fq drop only when full.
+    shown: list[dict[str, Any]] = json.loads(run(["tc", "-j", "-s", "qdisc", "show"]))
+    return {
+        f"{prefix}{q['dev']} {q['kind']}": q["drops"]
+        for q in shown
+        if q["kind"] in ("netem", "fq")
+    }

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The WWW workload: nginx on every server host, one pipelining client for all pairs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from harness.agent.daemons import Daemons
+from harness.agent.sources.base import Source
+from harness.agent.sources.servers import PORT, complaints, start_servers
+from workload import www, www_run
+
+CLIENT = Path("/opt/cellbed/www_client")
+
+
+class WwwSource(Source):
+    """98-0876R1 section 5."""
+
+    _summary: dict[str, Any]
+
+    def run(self, progress: Callable[[int], None]) -> None:
+        params = www.Parameters(**self.parameters)
+        pairs = len(self.network.dumbbell.clients())
+        requests = www.schedule(params, self.plan["seed"], pairs)
+        www_run.prepare(self.folder, params, self._pairs(), requests)
+        with Daemons() as daemons:
+            servers = start_servers(self.network, daemons)
+            stdout = self._run_client(daemons, params, progress)
+            said = complaints(servers)
+        record = www_run.read(self.folder, stdout)
+        self.write_flows(dataclasses.asdict(f) for f in self._flows(record))
+        self._summary = summarise(record, said)
+        (self.folder / "www.spec").unlink()
+
+    def _run_client(
+        self, daemons: Daemons, params: www.Parameters, progress: Callable[[int], None]
+    ) -> str:
+        argv = www_run.argv(CLIENT, self.folder, params)
+        process = daemons.start(self.client_pid(1), argv)
+        assert process.stdout is not None
+        lines = []
+        for line in process.stdout:
+            lines.append(line)
+            state = www_run.progress(line)
+            if state is not None:
+                self.sample_tcp(state.second)
+                progress(state.second)
+        if process.wait() != 0:
+            raise RuntimeError(f"www_client: {' '.join(lines[-1:])[:300].strip()}")
+        return "".join(lines)
+
+    def _pairs(self) -> list[www_run.Pair]:
+        return [
+            www_run.Pair(
+                pair=host.pair,
+                client_netns=f"/proc/{self.client_pid(host.pair)}/ns/net",
+                server_netns=f"/proc/{self.server_pid(host.pair)}/ns/net",
+                server_address=host.peer_ip,
+                server_port=PORT,
+            )
+            for host in self.network.dumbbell.clients()
+        ]
+
+    def _flows(self, record: www_run.Record) -> tuple[www_run.Flow, ...]:
+        return record.flows
+
+    def summary(self) -> dict[str, Any]:
+        return self._summary
+
+
+def summarise(record: www_run.Record, said: list[str]) -> dict[str, Any]:
+    """The client's totals, and whether every request is accounted for."""
+    totals = dataclasses.asdict(record.summary)
+    bad = [a for a in record.answers if a.last_byte_ns is not None and a.status != 200]
+    unsent = sum(a.sent_ns is None for a in record.answers)
+    return {
+        **totals,
+        "offered": totals["requests"],
+        "accounted": totals["answered"] + totals["outstanding"] + unsent,
+        "bad_status": len(bad),
+        "server_complaints": said,
+    }

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""One trial inside the lab: tune, load the queues, probe, run the workload, drain, record.
+
+What it leaves in results/TRIAL is raw: `lab.json` and the workload's own files. The
+harness judges and renames.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+from harness.agent import probe, provenance
+from harness.agent.events import RUN, emit
+from harness.agent.queues import Queues
+from harness.agent.recorder import Recorder
+from harness.agent.sources import SOURCES
+from harness.agent.tune import Tuner, plan_dumbbell
+from topology.build import Network
+
+DRAIN_LIMIT_S = 120.0
+DRAIN_STEP_S = 0.5
+
+
+def run_trial(network: Network, tuner: Tuner, job: dict[str, Any]) -> None:
+    """Run the trial of a job; raises when anything but the measured traffic goes wrong."""
+    plan, name = job["plan"], job["trial"]
+    folder = RUN / "results" / name
+    folder.mkdir(parents=True)
+    tuner.tune(plan)
+    dumbbell = plan_dumbbell(network.dumbbell, plan["topology"])
+    source = SOURCES[plan["workload"]["kind"]](network, plan, folder)
+    with Queues(network, plan) as queues, Recorder(plan, folder):
+        before = provenance.state(network)
+        links = probe.link_counters(network)
+        emit("phase", trial=name, phase="probe")
+        idle = probe.idle_round_trip(network, dumbbell)
+        begin = time.monotonic()
+        source.run(lambda second: emit("progress", trial=name, second=second))
+        after = provenance.state(network)
+        tcp = source.tcp_samples
+        emit("phase", trial=name, phase="drain")
+        drained_s = drain(queues)
+        record = {
+            "virtual_s": time.monotonic() - begin,
+            "idle_round_trip_ns": idle,
+            "expected_idle_round_trip_ns": dumbbell.idle_round_trip_ns(probe.PING_IP_BYTES),
+            "drained_s": drained_s,
+            "queue": queues.read(),
+            "links": probe.difference(links, probe.link_counters(network)),
+            "qdiscs": probe.qdisc_drops(network),
+            "tcp": {"set": tuner.tcp, "samples": tcp},
+            "system": {"before": before, "after": after},
+            "versions": provenance.versions(),
+            "source": source.summary(),
+        }
+    (folder / "lab.json").write_text(json.dumps(record))
+
+
+def drain(queues: Queues) -> float:
+    """Wait until both queues are empty and every announced frame has been judged [s]."""
+    begin = time.monotonic()
+    while time.monotonic() - begin < DRAIN_LIMIT_S:
+        time.sleep(DRAIN_STEP_S)
+        state = queues.read().values()
+        waiting = [q for q in state if q["frames_announced"] != q["frames_resolved"]]
+        last = max(q["last_departure_ns"] for q in state)
+        if not waiting and time.monotonic_ns() > last + int(DRAIN_STEP_S * 1e9):
+            # One more round trip for what is still on the delay line.
+            time.sleep(2.0)
+            return time.monotonic() - begin
+    return DRAIN_LIMIT_S

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Gives a built network what one trial wants of it, and reads each setting back.
+
+What is as it was for the trial before is left alone; what differs is set everywhere.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from harness.agent import flavor as flavors
+from topology import commands
+from topology.build import Network
+from topology.dumbbell import Dumbbell, Host
+from topology.run import batch, in_namespace, run
+
+IPV4 = Path("/proc/sys/net/ipv4")
+# The socket buffers are never the limit under test: the receiver's is far above the
+# window that the route allows it to advertise, the sender's takes whole answers.
+RECEIVE_BUFFER_BYTES = 16 * 1024 * 1024
+SEND_BUFFER_BYTES = 64 * 1024 * 1024
+TCP_MEMORY_PAGES = 4_000_000
+
+
+class TuneError(RuntimeError):
+    """A setting that did not come out as asked; names what, wanted and found."""
+
+
+class Tuner:
+    """Knows the present settings of a network's hosts and links."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self._hosts: dict[str, str] = {}
+        self._middle = ""
+        self.tcp: dict[str, str] = {}
+        (IPV4 / "tcp_mem").write_text(f"{TCP_MEMORY_PAGES} {TCP_MEMORY_PAGES} {TCP_MEMORY_PAGES}")
+
+    def tune(self, plan: dict[str, Any]) -> None:
+        """Set delay, MTU, routes and TCP flavor of a plan."""
+        wanted = plan_dumbbell(self.network.dumbbell, plan["topology"])
+        self._tune_middle(wanted)
+        for host in wanted.hosts():
+            end = "client" if host.name.startswith("c") else "server"
+            self._tune_host(host, wanted, plan["tcp"], end)
+
+    def _tune_middle(self, wanted: Dumbbell) -> None:
+        key = repr((wanted.middle.delay_ns, wanted.mtu_bytes))
+        if key == self._middle:
+            return
+        ports = [host.switch_port for host in wanted.hosts()]
+        ports += [commands.DOWN_PORT, commands.UP_PORT]
+        batch("ip", [f"link set {port} mtu {wanted.mtu_bytes}" for port in ports])
+        boxes = (commands.SAT_DOWN, commands.SAT_UP)
+        with in_namespace(self.network.pids["sat"]):
+            batch("ip", [f"link set {box} mtu {wanted.mtu_bytes}" for box in boxes])
+            batch("tc", commands.sat_delay(wanted.middle))
+            for box in boxes:
+                check_netem_delay(box, wanted.middle.delay_ns)
+        for link in json.loads(run(["ip", "-j", "link", "show"])):
+            if link["ifname"] in ports and link["mtu"] != wanted.mtu_bytes:
+                raise TuneError(f"{link['ifname']}: mtu {wanted.mtu_bytes}: is {link['mtu']}")
+        self._middle = key
+
+    def _tune_host(self, host: Host, wanted: Dumbbell, tcp: dict[str, Any], end: str) -> None:
+        attributes = route_attributes(tcp, end)
+        key = json.dumps([wanted.mtu_bytes, attributes, tcp["flavor"]])
+        if self._hosts.get(host.name) == key:
+            return
+        with in_namespace(self.network.pids[host.name]):
+            self.tcp = flavors.apply(tcp["flavor"])
+            write_buffers()
+            batch(
+                "ip",
+                [f"link set eth0 mtu {wanted.mtu_bytes}", commands.host_route(host, attributes)],
+            )
+            check_route(host, attributes)
+        self._hosts[host.name] = key
+
+
+def plan_dumbbell(built: Dumbbell, topology: dict[str, Any]) -> Dumbbell:
+    """The built dumbbell with a plan's middle delay and MSS; the rest is fixed at building."""
+    from dataclasses import replace
+
+    middle = replace(
+        built.middle, rate_bit_per_s=topology["rate_bit_per_s"], delay_ns=topology["delay_ns"]
+    )
+    return replace(built, middle=middle, mss_bytes=topology["mss_bytes"])
+
+
+def route_attributes(tcp: dict[str, Any], end: str) -> dict[str, object]:
+    """The route of a server or client in iproute2's words; window and ssthresh from the plan."""
+    flavor_route = dict(tcp["flavor"]["route"].get(end, {}))
+    attributes: dict[str, object] = {}
+    for name, value in flavor_route.items():
+        if name == "rto_min_ms":
+            attributes["rto_min"] = f"{value}ms"
+        elif name == "ssthresh":
+            attributes["ssthresh"] = tcp["ssthresh_segments"] if value == "bdp" else value
+        else:
+            attributes[name] = value
+    attributes["window"] = tcp["window_bytes"]
+    return attributes
+
+
+def write_buffers() -> None:
+    """Socket buffers of the present namespace."""
+    for name, size in (("tcp_rmem", RECEIVE_BUFFER_BYTES), ("tcp_wmem", SEND_BUFFER_BYTES)):
+        (IPV4 / name).write_text(f"4096 {size} {size}")
+        found = (IPV4 / name).read_text().split()
+        if found != ["4096", str(size), str(size)]:
+            raise TuneError(f"{name}: 4096 {size} {size}: is {' '.join(found)}")
+
+
+def check_route(host: Host, attributes: dict[str, object]) -> None:
+    """Compare the route with what was asked for."""
+    route = json.loads(run(["ip", "-j", "route", "show", host.peer_ip]))[0]
+    found = route["metrics"][0] if route.get("metrics") else {}
+    for name, value in attributes.items():
+        wanted = float(str(value).removesuffix("ms"))
+        if name not in found or float(found[name]) != wanted:
+            raise TuneError(f"{host.name}: route {name} {value}: is {found.get(name)}")
+
+
+def check_netem_delay(device: str, delay_ns: int) -> None:
+    """Compare a netem's delay with what was asked for, to the microsecond tc prints."""
+    qdisc = json.loads(run(["tc", "-j", "qdisc", "show", "dev", device, "root"]))[0]
+    found = qdisc["options"]["delay"]["delay"] * 1e9
+    if abs(found - delay_ns) > 1000:
+        raise TuneError(f"{device}: netem delay {delay_ns} ns: is {found:.0f} ns")

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Experiment files: TOML, validated; docs/experiments.md documents every key.
+
+An experiment names factors with their levels, base settings, and rules that say what a
+level (or a combination of levels) means:
+
+    [factors]
+    network = ["WAN", "GEO"]
+    buffer = [0.5, 1]
+
+    [[rule]]
+    when = { network = "WAN", buffer = 0.5 }
+    set = { queue.buffer_cells = 531 }
+
+Every combination of levels is a cell; the rules that match it are applied over the base
+settings in the order of the file, and the result must be complete and in range.
+"""
+
+from __future__ import annotations
+
+import itertools
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from harness.errors import UsageError
+
+Level = str | int | float
+
+
+class Part(BaseModel):
+    """Base of all parts: unknown keys are errors, values do not change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Topology(Part):
+    """The dumbbell (DESIGN: topology/dumbbell.py); rates of cells, 53 bytes each."""
+
+    pairs: int = Field(ge=1, le=1024)
+    rate_bit_per_s: int = Field(ge=1_000_000, le=622_080_000)
+    delay_us: int = Field(ge=0, le=10_000_000)
+    access_rate_bit_per_s: int = Field(149_760_000, ge=1_000_000, le=622_080_000)
+    access_delay_us: int = Field(5, ge=1, le=1_000_000)
+    mss_bytes: int = Field(ge=88, le=9180)
+
+
+class Queue(Part):
+    """The queue under test, at both ends of the middle link."""
+
+    policy: Literal["plain", "ppd", "epd", "sd", "fba"]
+    buffer_cells: int = Field(ge=1, le=1_000_000)
+    threshold: float | None = Field(None, gt=0, le=1)
+    threshold_minus_packets: int | None = Field(None, ge=0)
+    z: float | None = Field(None, gt=0, le=16)
+    return_policy: Literal["plain", "ppd", "epd", "sd", "fba"] | None = None
+    return_buffer_cells: int | None = Field(None, ge=1, le=1_000_000)
+
+    @model_validator(mode="after")
+    def _thresholds(self) -> Queue:
+        if self.threshold is not None and self.threshold_minus_packets is not None:
+            raise ValueError("threshold and threshold_minus_packets exclude each other")
+        return self
+
+
+class Tcp(Part):
+    """The senders and the receiver's window."""
+
+    flavor: str
+    window_bytes: int = Field(ge=1024, le=1_073_725_440)
+    ssthresh_bytes: int = Field(ge=1, le=1_000_000_000)
+    parameters: dict[str, Any] = {}
+
+
+class Record(Part):
+    """What is recorded beyond the counters."""
+
+    frames: bool = False
+    drops: bool = False
+    queue_sample_ms: float = Field(0, ge=0, le=100_000)
+
+
+class Settings(Part):
+    """All that a trial is, but for its seed."""
+
+    topology: Topology
+    queue: Queue
+    tcp: Tcp
+    workload: dict[str, Any]
+    record: Record = Record()
+
+
+class Rule(Part):
+    """What a combination of levels sets."""
+
+    when: dict[str, Level]
+    set: dict[str, Any]
+
+
+class Experiment(Part):
+    """A whole experiment file."""
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
+    title: str
+    paper: Literal["98-0876R1", "96-0518R1"] | None = None
+    seeds: int = Field(1, ge=1, le=1000)
+    factors: dict[str, list[Level]]
+    base: dict[str, Any] = {}
+    rule: list[Rule] = []
+
+    @model_validator(mode="after")
+    def _rules_name_factors(self) -> Experiment:
+        for factor, levels in self.factors.items():
+            if not levels or len(set(map(str, levels))) != len(levels):
+                raise ValueError(f"factors.{factor}: needs levels, each once")
+        for number, rule in enumerate(self.rule, 1):
+            for factor, level in rule.when.items():
+                if factor not in self.factors:
+                    raise ValueError(
+                        f"rule {number}: when.{factor}: no such factor; there are "
+                        + ", ".join(self.factors)
+                    )
+                if not any(same(level, known) for known in self.factors[factor]):
+                    raise ValueError(
+                        f"rule {number}: when.{factor} = {level}: no such level; there are "
+                        + ", ".join(map(str, self.factors[factor]))
+                    )
+        return self
+
+    def cells(self) -> Iterator[dict[str, Level]]:
+        """Every combination of levels, the last factor changing fastest."""
+        for levels in itertools.product(*self.factors.values()):
+            yield dict(zip(self.factors, levels, strict=True))
+
+    def settings(self, cell: Mapping[str, Level]) -> dict[str, Any]:
+        """Base settings with the matching rules applied, not yet validated."""
+        merged: dict[str, Any] = {}
+        overlay(merged, self.base)
+        for rule in self.rule:
+            if all(same(cell[factor], level) for factor, level in rule.when.items()):
+                overlay(merged, rule.set)
+        return merged
+
+
+def same(one: Level, other: Level) -> bool:
+    """Are two levels the same, whatever their case and whether 1 or 1.0?"""
+    try:
+        return float(one) == float(other)
+    except ValueError:
+        return str(one).casefold() == str(other).casefold()
+
+
+def overlay(under: dict[str, Any], over: Mapping[str, Any]) -> None:
+    """Lay nested tables over others, in place; what is no table replaces."""
+    for key, value in over.items():
+        if isinstance(value, Mapping):
+            below = under.get(key)
+            under[key] = dict(below) if isinstance(below, Mapping) else {}
+            overlay(under[key], value)
+        else:
+            under[key] = value
+
+
+def load(path: Path) -> Experiment:
+    """Read an experiment file.
+
+    Raises:
+        UsageError: one line with the file, the key and what is allowed.
+    """
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: not TOML: {error}") from error
+    try:
+        return Experiment.model_validate(table)
+    except ValidationError as error:
+        raise UsageError(f"{path}: {first_fault(error)}") from error
+
+
+def first_fault(error: ValidationError) -> str:
+    """The first fault of a validation in one line: key, value, what is allowed."""
+    fault = error.errors()[0]
+    key = ".".join(str(part) for part in fault["loc"])
+    message = fault["msg"].removeprefix("Value error, ")
+    if fault["type"] == "extra_forbidden":
+        return f"{key}: unknown key"
+    if fault["type"] == "missing":
+        return f"{key}: required"
+    return f"{key}: {message}" if key else message
