@@ -42,7 +42,7 @@ enum cellq_cause {
 	X(not_ipv4, "not an IPv4 packet")				\
 	X(gso, "GSO packet: one skb is more than one frame")		\
 	X(frame_too_long, "more cells than max_frame_cells")		\
-	X(frame_table_full, "more than 131072 frames unresolved")	\
+	X(frame_table_full, "more than 131071 frames unresolved")	\
 	X(no_announce, "verdict for a frame that was never announced")	\
 	X(length_mismatch, "announced and arrived frame differ in cells") \
 	X(early, "frame left its access link before the model says")	\

@@ -88,9 +88,10 @@ CQ_INLINE void cq_train_put(struct cq_state *s, __u64 t, __u64 word)
 	s->circ_count++;
 }
 
-/* How many of this train's cells arrive with certainty before anything else
- * does: more than one only when no other train is in progress, and none
- * begins, and no sample is due, before the last of them. */
+/* How many of this train's cells arrive before anything else does: more than
+ * one only when no other train is in progress, and none begins, and no sample
+ * is due, before the last of them (at the same time, by the tie rules, the
+ * train in progress goes first). */
 CQ_INLINE __u32 cq_train_alone(struct cq_state *s, const struct cq_train *tr,
 			       __u64 access_ps)
 {
@@ -101,8 +102,8 @@ CQ_INLINE __u32 cq_train_alone(struct cq_state *s, const struct cq_train *tr,
 		return 1;
 	if (s->fresh_head) {
 		gap = cq_frame(s, s->fresh_head)->first_ps - tr->t_ps;
-		if (gap <= span)
-			span = gap ? gap - 1 : 0;
+		if (gap < span)
+			span = gap;
 	}
 	if (s->sampling) {
 		gap = s->sample_next_ps - tr->t_ps;
