@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Every published conclusion holds on the published table, and can fail on another."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import synthetic
+
+from analysis.comparison import RESPONSES, CellComparison, compare, published_cells
+from analysis.conclusions import CONCLUSIONS, judge, load
+from analysis.errors import TableError
+from analysis.evidence import Method
+from analysis.published import Cell, paper_cells
+from analysis.records import Campaign, read_campaign
+from analysis.verdicts import CHECKS, Verdict
+
+Table = dict[Cell, tuple[float, float]]
+
+
+def cells_of(table: Table) -> list[CellComparison]:
+    return [cell for response in RESPONSES for cell in published_cells(table, response)]
+
+
+def verdicts(table: Table) -> dict[str, Verdict]:
+    return {j.conclusion.id: j.finding.verdict for j in judge(cells_of(table))}
+
+
+@pytest.mark.parametrize(
+    "judgement", judge(cells_of(paper_cells())), ids=lambda judgement: judgement.conclusion.id
+)
+def test_holds_on_the_published_table(judgement) -> None:  # type: ignore[no-untyped-def]
+    assert judgement.finding.verdict is Verdict.HOLDS, judgement.finding.evidence
+
+
+def test_figures_in_the_evidence_are_the_papers() -> None:
+    found = {j.conclusion.id: j.finding.evidence for j in judge(cells_of(paper_cells()))}
+    assert found["wan-efficiency-flavor-largest"].startswith("flavor 57.50 %, buffer 30.24 %")
+    assert "SACK +0.0642 (+0.0517, +0.0768)" in found["geo-efficiency-sack-best"]
+    assert "4 of 9 intervals" not in found["geo-fairness-alike"]
+    assert "8 of 9 intervals enclose 0" in found["geo-fairness-alike"]
+
+
+def random_table(seed: int) -> Table:
+    """Each cell around a random effect of each of its levels: no order is the paper's."""
+    rng = random.Random(seed)
+    effects = {(n, level): rng.gauss(0, 0.1) for n in NETWORKS for level in LEVELS}
+    return {
+        (n, f, p, b): tuple(
+            0.5 + effects[n, f] + effects[n, p] + effects[n, b] + rng.gauss(0, 0.01)
+            for _ in RESPONSES
+        )
+        for n, f, p, b in paper_cells()
+    }  # type: ignore[misc]  # two responses make a pair
+
+
+NETWORKS = ("WAN", "MEO", "GEO")
+LEVELS = ("Vanilla", "Reno", "NewReno", "SACK", "EPD", "SD", 0.5, 1.0, 2.0)
+
+
+def test_each_conclusion_fails_on_some_table() -> None:
+    tables = [verdicts(random_table(seed)) for seed in range(12)]
+    failing = {name for table in tables for name in table if table[name] is Verdict.FAILS}
+    assert failing == {conclusion.id for conclusion in load()}
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        # each: efficiency and fairness of a cell -> new ones, so that the conclusion falls
+        ("wan-efficiency-newreno-sack-alike", lambda c, e, f: (e - 0.2 * (c[1] == "NewReno"), f)),
+        ("wan-efficiency-policy-negligible", lambda c, e, f: (e + 0.3 * (c[2] == "SD"), f)),
+        ("wan-efficiency-sd-helps-vanilla-reno", lambda c, e, f: (e - 0.2 * (c[2] == "SD"), f)),
+        ("wan-fairness-policy-negligible", lambda c, e, f: (e, f + 0.3 * (c[2] == "SD"))),
+        ("wan-fairness-1-to-2-does-not", lambda c, e, f: (e, f + 0.3 * (c[3] == 2))),
+        ("meo-fairness-alike", lambda c, e, f: (e, f - 0.2 * (c[1] == "SACK"))),
+        ("meo-fairness-0.5-rtt-enough", lambda c, e, f: (e, f - 0.1 * (c[3] == 0.5))),
+        ("meo-efficiency-flavors-near", lambda c, e, f: (e - 0.2 * (c[1] == "Reno"), f)),
+        ("geo-efficiency-others-alike", lambda c, e, f: (e - 0.2 * (c[1] == "Reno"), f)),
+        ("geo-efficiency-0.5-and-1-alike", lambda c, e, f: (e - 0.2 * (c[3] == 0.5), f)),
+        ("geo-fairness-alike", lambda c, e, f: (e, f - 0.2 * (c[1] == "SACK"))),
+        ("overall-policy-geo-fairness", lambda c, e, f: (e, f - 0.2 * (c[2] == "SD"))),
+        ("overall-sack-newreno-geo-fairness", lambda c, e, f: (e, f - 0.2 * (c[1] == "SACK"))),
+        ("overall-buffer-matters-in-wan", lambda c, e, f: (e + 0.2 * c[3] * (c[0] == "GEO"), f)),
+        ("overall-sack-gains-with-delay", lambda c, e, f: (e - (c[0] + c[1] == "GEOSACK"), f)),
+    ],
+)  # fmt: skip
+def test_can_fail(name: str, change: Callable[..., tuple[float, float]]) -> None:
+    table = {cell: change(cell, *values) for cell, values in paper_cells().items()}
+    assert verdicts(table)[name] is Verdict.FAILS
+
+
+def test_swapped_but_overlapping_levels_are_undecided() -> None:
+    table = {cell: (e + 0.006 * (cell[1] == "Reno"), f) for cell, (e, f) in paper_cells().items()}
+    assert verdicts(table)["meo-efficiency-order"] is Verdict.UNDECIDED
+
+
+def test_what_was_not_measured_is_undecided() -> None:
+    table = {cell: values for cell, values in paper_cells().items() if cell[0] == "GEO"}
+    found = {j.conclusion.id: j.finding for j in judge(cells_of(table))}
+    assert found["wan-fairness-sack-worst"].verdict is Verdict.UNDECIDED
+    assert found["wan-fairness-sack-worst"].evidence == "not measured: WAN"
+    assert found["wan-efficiency-sack-above-newreno"].verdict is Verdict.UNDECIDED
+    assert found["geo-efficiency-sack-best"].verdict is Verdict.HOLDS
+    without_sack = {cell: values for cell, values in paper_cells().items() if cell[1] != "SACK"}
+    found = {j.conclusion.id: j.finding for j in judge(cells_of(without_sack))}
+    assert found["wan-efficiency-newreno-sack-alike"].verdict is Verdict.UNDECIDED
+    assert found["geo-efficiency-sack-0.5-rtt-optimal"].verdict is Verdict.UNDECIDED
+
+
+def test_replications_make_differences_visible(campaign: Campaign) -> None:
+    cells = [cell for response in RESPONSES for cell in compare(campaign.trials, response)]
+    found = {j.conclusion.id: j.finding for j in judge(cells, Method.REPLICATIONS)}
+    assert found["geo-efficiency-sack-best"].verdict is Verdict.HOLDS
+    assert "±" in found["wan-efficiency-vanilla-reno-gain"].evidence
+
+
+def test_an_interval_across_the_limit_is_undecided(tmp_path: Path) -> None:
+    folder = synthetic.write_campaign(tmp_path, seeds=(1, 2), noise=0.05)
+    cells = compare(read_campaign(folder).trials, "efficiency")
+    found = {j.conclusion.id: j.finding for j in judge(cells, Method.REPLICATIONS)}
+    assert found["geo-efficiency-vanilla-reno-gain-at-2"].verdict is Verdict.UNDECIDED
+
+
+def test_a_failed_trial_leaves_the_rest_balanced(campaign: Campaign) -> None:
+    cells = compare(campaign.trials[1:], "efficiency")
+    assert len(cells[0].values) == 2
+    [judgement] = judge(
+        cells,
+        Method.REPLICATIONS,
+        [c for c in load() if c.id == "wan-efficiency-flavor-largest"],
+    )
+    assert judgement.finding.verdict is Verdict.HOLDS
+
+
+def test_every_check_is_used_and_every_conclusion_quotes_its_section() -> None:
+    conclusions = load()
+    assert {conclusion.check for conclusion in conclusions} == set(CHECKS)
+    assert all(conclusion.source and conclusion.sentence for conclusion in conclusions)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x = ", "not TOML"),
+        ("title = 'x'", "unknown key 'title'"),
+        ("[[conclusion]]\nid = 'a'", "conclusion 'a': the key 'sentence' is missing"),
+        ("check = 'guess'", "unknown check 'guess'"),
+        ("check = 'overlap'\nnetwork = 'WAN'", "missing a required argument: 'response'"),
+        ("check = 'gap_grows'\ncolour = 1", "'colour'|missing a required argument"),
+    ],
+)
+def test_bad_conclusions_file(tmp_path: Path, text: str, message: str) -> None:
+    if text.startswith("check"):
+        text = "[[conclusion]]\nid = 'a'\nsentence = 's'\nsource = '1'\n" + text
+    path = tmp_path / "conclusions.toml"
+    path.write_text(text)
+    with pytest.raises(TableError, match=message):
+        load(path)
+
+
+def test_two_conclusions_of_one_name(tmp_path: Path) -> None:
+    path = tmp_path / "conclusions.toml"
+    text = CONCLUSIONS.read_text()
+    path.write_text(text + text[text.index("[[conclusion]]") :])
+    with pytest.raises(TableError, match="two conclusions have the id 'wan-efficiency-flavor"):
+        load(path)
