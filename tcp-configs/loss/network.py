@@ -106,6 +106,7 @@ def _neighbour(ip: IPRoute, name: str, address: str, mac: str) -> None:
 
 
 def _tc(words: str) -> None:
-    done = subprocess.run(["tc", *words.split()], capture_output=True, text=True, timeout=60)
+    command = ["tc", *words.split()]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
     if done.returncode:
         raise RuntimeError(f"tc {words}: {done.stderr.strip()}")

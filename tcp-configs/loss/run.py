@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Runs TCP connections with exact losses inside the lab.
+"""Runs TCP connections with exact losses inside the lab, and ends the lab.
 
-Usage: run.py JOB.json RESULT.jsonl
+Usage: run.py JOB.json RESULT.jsonl [--power-off]
 
-JOB.json: {"module": path of cellbed_tcp.ko or "", "modules": [names to modprobe],
-"programs": folder of loss.bpf.o, or of none and it is compiled there,
-"link": {rate_bit_per_s, delay_ns, mtu_bytes}, "runs": [RUN, ...]}.
+JOB.json: {"modules": [kernel modules], "link": {rate_bit_per_s, delay_ns, mtu_bytes},
+"runs": [RUN, ...]}. What set-up compiled is in /opt/cellbed; a loss.bpf.o that is not
+there is compiled beside RESULT.jsonl.
 
 RUN: {"id", "flavor": Flavor.as_dict(), "payload_bytes", "writes": [[at_ns, bytes], ...],
-"initcwnd", "ssthresh" (segments; null: the flavor's route says none),
-"drops": {"segment": [sendings]}, "limit_ns"}.
+"initcwnd", "ssthresh" (segments; null: the route says none), "drops": {"segment":
+[sendings]}, "limit_ns"}.
 
 RESULT.jsonl, a line a run: {"id", "start_ns", "finished": all acknowledged in time,
 "data": [[time_ns, byte, length, sending, dropped], ...],
-"acks": [[time_ns, bytes acknowledged, bytes SACKed], ...], "counters": {...}, "info": {...}}.
+"acks": [[time_ns, bytes acknowledged, bytes SACKed], ...], "counters": {...}, "info": {...}};
+or {"error": one line} when something failed.
 """
 
 from __future__ import annotations
@@ -35,8 +36,10 @@ from network import RECEIVER, SENDER, Link, Network
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from harness.agent import flavor as agent_flavor  # noqa: E402
+from harness.agent import flavor as agent_flavor
+from harness.agent.power_off import power_off
 
+PROGRAMS = Path("/opt/cellbed")
 PORT = 5001
 BUFFER_BYTES = 1 << 24
 POLL_NS = 50_000_000
@@ -50,15 +53,22 @@ COUNTERS = {
 
 
 def main() -> int:
-    job = json.loads(Path(sys.argv[1]).read_text())
-    load_modules(job)
-    programs = Path(job["programs"])
-    if not (programs / "loss.bpf.o").exists():
-        here = Path(__file__).resolve().parent
-        subprocess.run(["make", "-s", "-C", here, f"OUT={programs}"], check=True, timeout=120)
-    network = Network(Link(**job["link"]), programs / "loss.bpf.o")
+    try:
+        run_job(Path(sys.argv[1]), Path(sys.argv[2]))
+    except Exception as error:  # noqa: BLE001 (told to who waits for the results)
+        with open(sys.argv[2], "a", encoding="utf-8") as results:
+            results.write(json.dumps({"error": f"{type(error).__name__}: {error}"}) + "\n")
+    if "--power-off" in sys.argv:
+        power_off()
+    return 0
+
+
+def run_job(job_path: Path, result_path: Path) -> None:
+    job = json.loads(job_path.read_text())
+    load_modules(job["modules"])
+    network = Network(Link(**job["link"]), loss_object(result_path.parent))
     maps = LossMaps()
-    with open(sys.argv[2], "w", encoding="utf-8") as results:
+    with open(result_path, "w", encoding="utf-8") as results:
         applied: dict[str, Any] = {}
         for run in job["runs"]:
             if run["flavor"] != applied:
@@ -66,14 +76,30 @@ def main() -> int:
                 applied = run["flavor"]
             results.write(json.dumps(connection(network, maps, run)) + "\n")
             results.flush()
-    return 0
 
 
-def load_modules(job: dict[str, Any]) -> None:
-    if job["module"]:
-        subprocess.run(["insmod", job["module"]], check=True, timeout=60)
-    for name in job["modules"]:
-        subprocess.run(["modprobe", name], check=True, timeout=60)
+def loss_object(folder: Path) -> Path:
+    """The compiled program, of set-up or made now."""
+    ready = PROGRAMS / "loss.bpf.o"
+    if ready.exists():
+        return ready
+    here = Path(__file__).resolve().parent
+    subprocess.run(
+        ["make", "-s", "-C", here, f"OUT={folder}"],
+        check=True,
+        timeout=120,
+        stderr=subprocess.DEVNULL,  # virtual time: make warns of files from the future
+    )
+    return folder / "loss.bpf.o"
+
+
+def load_modules(modules: list[str]) -> None:
+    for name in modules:
+        ours = PROGRAMS / f"{name}.ko"
+        command = ["insmod", str(ours)] if ours.exists() else ["modprobe", name]
+        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+        if done.returncode:
+            raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
 
 
 def set_flavor(network: Network, flavor: dict[str, Any]) -> None:
