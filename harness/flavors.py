@@ -155,9 +155,7 @@ class Flavor:
             "route": {end: dict(attributes) for end, attributes in self.route.items()},
         }
 
-    def with_parameters(
-        self, changes: Mapping[str, object], origin: str = "parameters"
-    ) -> Flavor:
+    def with_parameters(self, changes: Mapping[str, object], origin: str = "parameters") -> Flavor:
         """The flavor with some of the module's parameters changed, in the file's words.
 
         Raises:
@@ -189,9 +187,7 @@ def load(flavor: str | Path) -> Flavor:
     path = Path(flavor)
     if isinstance(flavor, str) and path.suffix != ".toml":
         if flavor not in names():
-            raise UsageError(
-                f"{flavor}: no such TCP flavor; there are {', '.join(names())}"
-            )
+            raise UsageError(f"{flavor}: no such TCP flavor; there are {', '.join(names())}")
         path = FOLDER / f"{flavor}.toml"
     try:
         text = path.read_text(encoding="utf-8")
@@ -218,9 +214,7 @@ def parse(document: Mapping[str, Any], path: Path) -> Flavor:
     sections = ("sysctl", "parameters", "route")
     for key in document:
         if key not in known + sections:
-            raise UsageError(
-                f"{path}: unknown key {key}; allowed: {', '.join(known + sections)}"
-            )
+            raise UsageError(f"{path}: unknown key {key}; allowed: {', '.join(known + sections)}")
     name = _text(path, document, "name")
     if name != path.stem:
         raise UsageError(f'{path}: name = "{name}", but the file is called {path.stem}')
@@ -254,11 +248,7 @@ def _table(path: Path, document: Mapping[str, Any], key: str) -> Mapping[str, An
 
 def _sources(path: Path, document: Mapping[str, Any]) -> tuple[str, ...]:
     value = document.get("source")
-    if (
-        not isinstance(value, list)
-        or not value
-        or not all(isinstance(x, str) for x in value)
-    ):
+    if not isinstance(value, list) or not value or not all(isinstance(x, str) for x in value):
         raise UsageError(f"{path}: source: a list of strings, at least one, is needed")
     return tuple(value)
 
@@ -267,24 +257,16 @@ def _sysctls(path: Path, section: Mapping[str, object]) -> dict[str, Value]:
     read: dict[str, Value] = {}
     for key, value in section.items():
         if not key.replace("_", "").isalnum():
-            raise UsageError(
-                f"{path}: sysctl.{key}: a name relative to net.ipv4 is needed"
-            )
+            raise UsageError(f"{path}: sysctl.{key}: a name relative to net.ipv4 is needed")
         if key in TRIAL_SYSCTLS:
-            raise UsageError(
-                f"{path}: sysctl.{key}: is set by the trial, not by a flavor"
-            )
+            raise UsageError(f"{path}: sysctl.{key}: is set by the trial, not by a flavor")
         if isinstance(value, bool) or not isinstance(value, int | str):
-            raise UsageError(
-                f"{path}: sysctl.{key} = {value!r}: an integer or a string is needed"
-            )
+            raise UsageError(f"{path}: sysctl.{key} = {value!r}: an integer or a string is needed")
         read[key] = value
     return read
 
 
-def _parameters(
-    path: Path, document: Mapping[str, Any], module: str | None
-) -> dict[str, int]:
+def _parameters(path: Path, document: Mapping[str, Any], module: str | None) -> dict[str, int]:
     if module != MODULE:
         if "parameters" in document:
             raise UsageError(f'{path}: parameters: only with module = "{MODULE}"')
@@ -295,9 +277,7 @@ def _parameters(
             raise UsageError(f"{path}: parameters.{key}: missing")
     return {
         key: int(value)
-        for key, value in _section(
-            str(path), "parameters.", section, PARAMETERS
-        ).items()
+        for key, value in _section(str(path), "parameters.", section, PARAMETERS).items()
     }
 
 
@@ -305,9 +285,7 @@ def _routes(path: Path, document: Mapping[str, Any]) -> dict[str, dict[str, Valu
     section = _table(path, document, "route")
     for end in section:
         if end not in ("server", "client"):
-            raise UsageError(
-                f"{path}: unknown key route.{end}; allowed: server, client"
-            )
+            raise UsageError(f"{path}: unknown key route.{end}; allowed: server, client")
     return {
         end: _section(str(path), f"route.{end}.", _table(path, section, end), ROUTE)
         for end in ("server", "client")
@@ -320,13 +298,9 @@ def _section(
     read: dict[str, Any] = {}
     for key, value in section.items():
         if key not in kinds:
-            raise UsageError(
-                f"{origin}: unknown key {prefix}{key}; allowed: {', '.join(kinds)}"
-            )
+            raise UsageError(f"{origin}: unknown key {prefix}{key}; allowed: {', '.join(kinds)}")
         try:
             read[key] = kinds[key].read(value)
         except _Refused as error:
-            raise UsageError(
-                f"{origin}: {prefix}{key} = {value!r}: allowed: {error}"
-            ) from None
+            raise UsageError(f"{origin}: {prefix}{key} = {value!r}: allowed: {error}") from None
     return read

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
+import time
 from pathlib import Path
 
 from mininet.net import Mininet
@@ -23,6 +25,8 @@ from topology.dumbbell import Dumbbell, Host
 from topology.run import batch, in_namespace, run
 
 NSFARM = Path("/opt/cellbed/nsfarm")
+DISCARD_PORT = 9
+PRIME_S = 2.0
 
 
 class BuiltHost(Node):
@@ -101,6 +105,7 @@ class Network:
         for host in self.dumbbell.hosts():
             self._settle_host(host)
         self._settle_middle()
+        self._prime_switches()
 
     def _make_links(self) -> None:
         mtu = self.dumbbell.mtu_bytes
@@ -140,7 +145,7 @@ class Network:
 
     def _settle_host(self, host: Host) -> None:
         with in_namespace(self.pids[host.name]):
-            batch("ip", commands.host_addresses(host))
+            batch("ip", [*commands.host_addresses(host), commands.host_route(host, {})])
             batch("tc", [commands.access_netem("eth0", self.dumbbell.access)])
 
     def _settle_middle(self) -> None:
@@ -149,6 +154,18 @@ class Network:
         with in_namespace(self.pids["sat"]):
             batch("ip", [f"link set {n} up" for n in (commands.SAT_DOWN, commands.SAT_UP)])
             batch("tc", commands.sat_redirects())
+
+    def _prime_switches(self) -> None:
+        """Send a datagram each way on every pair, so that each kernel flow is there.
+
+        The first packet of a flow takes a way round through user space, and what the
+        queue learns of it then comes late.
+        """
+        for host in self.dumbbell.hosts():
+            with in_namespace(self.pids[host.name]):
+                with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+                    probe.sendto(b"", (host.peer_ip, DISCARD_PORT))
+        time.sleep(PRIME_S)
 
     def stop(self) -> None:
         """Undo what was built, by the ids noted when it was made.

@@ -37,24 +37,18 @@ def apply(flavor: Mapping[str, Any], root: Path = ROOT) -> dict[str, str]:
     _check_present(flavor, wanted, root)
     for name, value in wanted.items():
         _write(flavor, root, name, value)
-    return {
-        name: _read_back(flavor, root, name, value) for name, value in wanted.items()
-    }
+    return {name: _read_back(flavor, root, name, value) for name, value in wanted.items()}
 
 
 def settings(flavor: Mapping[str, Any]) -> dict[str, str]:
     """What a flavor sets: names relative to net.ipv4, values as the kernel prints them."""
     wanted = {name: str(value) for name, value in flavor["sysctl"].items()}
-    wanted |= {
-        f"cellbed/{name}": str(value) for name, value in flavor["parameters"].items()
-    }
+    wanted |= {f"cellbed/{name}": str(value) for name, value in flavor["parameters"].items()}
     wanted[CONTROL] = flavor["congestion"]
     return wanted
 
 
-def _check_present(
-    flavor: Mapping[str, Any], wanted: Mapping[str, str], root: Path
-) -> None:
+def _check_present(flavor: Mapping[str, Any], wanted: Mapping[str, str], root: Path) -> None:
     available = (root / "tcp_available_congestion_control").read_text().split()
     if flavor["congestion"] not in available:
         raise FlavorError(
@@ -63,9 +57,7 @@ def _check_present(
         )
     for name in wanted:
         if not (root / name).exists():
-            raise FlavorError(
-                f"flavor {flavor['name']}: no sysctl net.ipv4.{_dotted(name)}"
-            )
+            raise FlavorError(f"flavor {flavor['name']}: no sysctl net.ipv4.{_dotted(name)}")
 
 
 def _write(flavor: Mapping[str, Any], root: Path, name: str, value: str) -> None:

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The command line. Each command reads its options and calls what does the work."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from harness import doctor as doctor_
+from harness import experiment as experiments
+from harness import identity, plan, show
+from harness.campaign import Campaign, Options
+from harness.errors import InvalidTrialError, LabError, UsageError
+
+RESULTS = Path("results")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def cellbed() -> None:
+    """TCP testbed emulator: classic experiments on the real Linux kernel, in virtual time.
+
+    ./cellbed setup installs what is needed; the other commands are below.
+    """
+
+
+@cellbed.command()
+@click.argument("experiment", type=click.Path(path_type=Path))
+@click.option("--only", multiple=True, metavar="FACTOR=LEVEL[,LEVEL]", help="Only these levels.")
+@click.option("--seeds", type=click.IntRange(1, 1000), help="Seeds 1 to N [the file's].")
+@click.option("--jobs", type=click.IntRange(1, 256), help="Labs at a time [one a core].")
+@click.option("--lab", default="uml", type=click.Choice(["uml"]), help="Which lab.")
+@click.option("--clock", default="virtual", type=click.Choice(["virtual", "real"]))
+@click.option("--out", type=click.Path(path_type=Path), help="Campaign directory [results/NAME].")
+@click.option("--dry-run", is_flag=True, help="List the trials and what is there of them.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a trial and line.")
+def run(
+    experiment: Path,
+    only: tuple[str, ...],
+    seeds: int | None,
+    jobs: int | None,
+    lab: str,
+    clock: str,
+    out: Path | None,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Run the trials of EXPERIMENT that are not there yet; print them all."""
+    loaded = experiments.load(experiment)
+    trials = plan.trials(loaded, experiment, only, seeds, identity.code() + lab + clock)
+    options = Options(lab=lab, clock=clock, jobs=jobs or os.cpu_count() or 1)
+    header = {"name": loaded.name, "title": loaded.title, "text": experiment.read_text()}
+    folder = out or RESULTS / loaded.name
+    campaign = Campaign(folder, trials, header, options, lambda *_: None)
+    if dry_run:
+        list_trials(campaign)
+        return
+    with show.Watcher(trials, len(campaign.done())) as watcher:
+        campaign.listener = watcher
+        documents = campaign.run()
+    report_trials(campaign, documents, as_json)
+
+
+def list_trials(campaign: Campaign) -> None:
+    """What --dry-run prints: the trials, those done marked, and a guess of the time."""
+    done = campaign.done()
+    for trial in campaign.trials:
+        click.echo(f"{'done' if trial.name in done else 'todo'}  {trial.name}")
+    missing = len(campaign.trials) - len(done)
+    walls = [document["wall_s"] for document in done.values()]
+    guess = ""
+    if walls and missing:
+        seconds = sum(walls) / len(walls) * missing / campaign.options.jobs
+        guess = f"; about {seconds:.0f} s, going by those done"
+    click.echo(f"{len(campaign.trials)} trials, {missing} to run{guess}")
+
+
+def report_trials(campaign: Campaign, documents: dict[str, show.Any], as_json: bool) -> None:
+    """Print the finished trials; raise when one failed or is invalid."""
+    rows = [documents[t.name] for t in campaign.trials if t.name in documents]
+    if as_json:
+        for row in rows:
+            click.echo(json.dumps(show.json_line(row)))
+    elif rows:
+        Console(width=None if sys.stdout.isatty() else 100).print(show.table(rows))
+    missing = [t.name for t in campaign.trials if t.name not in documents]
+    if missing:
+        reason = (campaign.failures.get(missing[0]) or ["not run"])[-1]
+        first, _, console = reason.partition("\n")
+        raise LabError(f"{len(missing)} trials failed; {missing[0]}: {first}", console)
+    invalid = [row["trial"] for row in rows if not row["valid"]]
+    if invalid:
+        raise InvalidTrialError(f"{len(invalid)} trials are invalid: {', '.join(invalid[:4])}")
+
+
+@cellbed.command()
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def doctor(as_json: bool) -> None:
+    """What this machine can do, what is missing and how to get it."""
+    findings = doctor_.examine()
+    if as_json:
+        click.echo(json.dumps([finding.as_dict() for finding in findings], indent=1))
+    else:
+        for finding in findings:
+            click.echo(finding.line())
+    if any(finding.state == "missing" for finding in findings):
+        raise SystemExit(3)
+
+
+@cellbed.command()
+@click.argument("experiment", type=click.Path(path_type=Path))
+@click.option("--only", multiple=True, metavar="FACTOR=LEVEL", help="Levels; else the first cell.")
+def shell(experiment: Path, only: tuple[str, ...]) -> None:
+    """Mininet's prompt inside a running lab, in real time."""
+    from harness.shell import run_shell
+
+    loaded = experiments.load(experiment)
+    run_shell(plan.trials(loaded, experiment, only, 1)[0])
+
+
+@cellbed.command()
+@click.option("--cache", is_flag=True, help="Also what set-up made (image, kernel, environment).")
+@click.option("--results", type=click.Path(path_type=Path), help="Also this campaign directory.")
+def clean(cache: bool, results: Path | None) -> None:
+    """Remove what interrupted runs left behind."""
+    from harness.clean import remove_cache, remove_campaign, remove_leftovers
+
+    for path in remove_leftovers():
+        click.echo(f"removed {path}")
+    if results is not None:
+        remove_campaign(results)
+        click.echo(f"removed {results}")
+    if cache:
+        click.echo(f"removed {remove_cache()}")
+
+
+@cellbed.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--response", required=True, help="Column of the response.")
+@click.option("--factors", required=True, help="Columns of the factors: A,B,C.")
+@click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Only these rows.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def anova(file: Path, response: str, factors: str, where: tuple[str, ...], as_json: bool) -> None:
+    """Analysis of variance of any result table (Jain 1991)."""
+    from analysis import anova_cli
+    from analysis.errors import AnalysisError
+
+    try:
+        names = factors.split(",")
+        text = anova_cli.run(
+            str(file), response=response, factors=names, where=where, as_json=as_json
+        )
+    except AnalysisError as error:
+        raise UsageError(str(error)) from error
+    click.echo(text)

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Reads the files of `cellq record` (struct layouts: bpf/cellq.h) into the record's tables."""
+
+from __future__ import annotations
+
+import csv
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+MAGIC = b"cellqrec"
+VERSION = 1
+HEADER = struct.Struct("<8sII")
+FRAME, DROP, SAMPLE = 1, 2, 3
+LAYOUTS = {
+    FRAME: struct.Struct("<BBHIQQQQ"),
+    DROP: struct.Struct("<BBHIQIIIIQ"),
+    SAMPLE: struct.Struct("<BxHIQ"),
+}
+CAUSES = ("delivered", "refused_threshold", "refused_fairness", "lost_first", "lost_mid")
+QUEUE_COLUMNS = ("time_ns", "port", "occupancy_cells", "active_vcs")
+DROP_COLUMNS = (
+    "time_ns", "port", "vc", "frame_cells", "cause", "occupancy_cells", "vc_cells",
+)  # fmt: skip
+
+
+def records(path: Path) -> Iterator[tuple[int, ...]]:
+    """Every record of a file as its fields, the type first.
+
+    Raises:
+        ValueError: not such a file, another version, or cut short.
+    """
+    data = path.read_bytes()
+    magic, version, offset = HEADER.unpack_from(data)
+    if magic != MAGIC or version != VERSION:
+        raise ValueError(f"{path}: not a cellq record of version {VERSION}")
+    while offset < len(data):
+        layout = LAYOUTS.get(data[offset])
+        if layout is None or offset + layout.size > len(data):
+            raise ValueError(f"{path}: damaged at byte {offset}")
+        yield layout.unpack_from(data, offset)
+        offset += layout.size
+
+
+def write_tables(files: dict[str, Path], t0_ns: int, queue: Path, drops: Path) -> None:
+    """Write queue.csv and drops.csv from each port's file; times [ns] from the trial's start."""
+    with (
+        open(queue, "w", newline="", encoding="ascii") as queue_stream,
+        open(drops, "w", newline="", encoding="ascii") as drop_stream,
+    ):
+        queue_table, drop_table = csv.writer(queue_stream), csv.writer(drop_stream)
+        queue_table.writerow(QUEUE_COLUMNS)
+        drop_table.writerow(DROP_COLUMNS)
+        for port, path in files.items():
+            for record in records(path):
+                if record[0] == SAMPLE:
+                    _, active, occupancy, time_ns = record
+                    queue_table.writerow((time_ns - t0_ns, port, occupancy, active))
+                elif record[0] == DROP:
+                    _, cause, vc, cells, time_ns, occupancy, vc_cells, *_ = record
+                    drop_table.writerow(
+                        (time_ns - t0_ns, port, vc, cells, CAUSES[cause], occupancy, vc_cells)
+                    )

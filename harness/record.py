@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""From what a lab left of a trial to its record (format "cellbed-trial/1", docs/records.md).
+
+A record is made under a temporary name and renamed when it is whole; nothing changes it
+afterwards.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from analysis.metrics import trial_metrics
+from analysis.published import paper
+from harness import checks, queuelog
+from harness.plan import Trial
+
+FORMAT = "cellbed-trial/1"
+FLOWS_HEADER = (
+    "pair,received_bytes,scheduled_bytes,expected_bytes,requests,answered,"
+    "retransmits,timeouts,cwnd_segments,ssthresh_segments,srtt_us"
+).split(",")
+
+
+def finish(trial: Trial, raw: Path, trials: Path, costs: dict[str, float]) -> dict[str, Any]:
+    """Judge a trial's raw folder and turn it into its record; returns trial.json's content.
+
+    Args:
+        trial: what was asked for.
+        raw: the lab's results/TRIAL.
+        trials: folder of the campaign's records.
+        costs: wall_s and cpu_s of the trial.
+    """
+    partial = trials / f".{trial.name}.partial"
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    lab = json.loads((raw / "lab.json").read_text())
+    metrics = write_flows(trial, raw / "flows.csv", partial / "flows.csv")
+    if (raw / "requests.csv").exists():
+        shutil.copyfile(raw / "requests.csv", partial / "requests.csv")
+    logs = {port: raw / f"{port}.cellq" for port in ("down", "up")}
+    if all(path.exists() for path in logs.values()):
+        t0_ns = lab["source"].get("t0_ns") or 0
+        queuelog.write_tables(logs, t0_ns, partial / "queue.csv", partial / "drops.csv")
+    if trial.plan["record"]["frames"]:
+        for port, path in logs.items():
+            shutil.copyfile(path, partial / f"{port}.cellq")
+    document = describe(trial, lab, metrics, costs)
+    (partial / "trial.json").write_text(json.dumps(document, indent=1) + "\n")
+    target = trials / trial.name
+    shutil.rmtree(target, ignore_errors=True)
+    partial.rename(target)
+    return document
+
+
+def describe(
+    trial: Trial, lab: dict[str, Any], metrics: dict[str, Any], costs: dict[str, float]
+) -> dict[str, Any]:
+    """The content of trial.json."""
+    verdicts = checks.judge(lab, trial.plan)
+    published = published_figures(trial)
+    return {
+        "format": FORMAT,
+        "trial": trial.name,
+        "factors": trial.factors,
+        "seed": trial.plan["seed"],
+        "valid": all(verdict["ok"] for verdict in verdicts),
+        "metrics": metrics,
+        "paper": published,
+        "checks": verdicts,
+        "virtual_s": lab["virtual_s"],
+        **costs,
+        "plan": trial.plan,
+        **{key: lab[key] for key in ("queue", "tcp", "source", "versions", "system", "links")},
+        "idle_round_trip_ns": lab["idle_round_trip_ns"],
+    }
+
+
+def published_figures(trial: Trial) -> dict[str, float] | None:
+    """What the paper has for the trial's cell, if it has it."""
+    levels = trial.factors
+    if trial.plan["paper"] != "98-0876R1":
+        return None
+    keys = ("network", "flavor", "policy", "buffer")
+    if not all(key in levels for key in keys):
+        return None
+    found = paper(
+        str(levels["network"]),
+        str(levels["flavor"]),
+        str(levels["policy"]),
+        float(levels["buffer"]),
+    )
+    return None if found is None else {"efficiency": found[0], "fairness": found[1]}
+
+
+def write_flows(trial: Trial, source: Path, target: Path) -> dict[str, Any]:
+    """Complete the flow table with each flow's fair share; returns the trial's metrics."""
+    with open(source, newline="", encoding="ascii") as stream:
+        rows = list(csv.DictReader(stream))
+    topology = trial.plan["topology"]
+    duration_s = float(trial.plan["workload"]["duration_s"])
+    scheduled = [int(r["scheduled_bytes"]) if r["scheduled_bytes"] else None for r in rows]
+    found = trial_metrics(
+        received_bytes=[int(row["received_bytes"]) for row in rows],
+        scheduled_bytes=scheduled,
+        duration_s=duration_s,
+        mss_bytes=topology["mss_bytes"],
+        rate_bit_per_s=topology["rate_bit_per_s"],
+    )
+    with open(target, "w", newline="", encoding="ascii") as stream:
+        table = csv.DictWriter(stream, FLOWS_HEADER, restval="")
+        table.writeheader()
+        for row, share in zip(rows, found.fair_share_bit_per_s, strict=True):
+            table.writerow({**row, "expected_bytes": round(share * duration_s / 8)})
+    totals = {key: column_sum(rows, key) for key in ("retransmits", "timeouts", "answered")}
+    whole = asdict(found)
+    return {
+        "efficiency": whole["efficiency"],
+        "fairness": whole["fairness"],
+        "capacity_bit_per_s": whole["capacity_bit_per_s"],
+        **totals,
+    }
+
+
+def column_sum(rows: list[dict[str, str]], key: str) -> int | None:
+    """Sum of a column, None when a value is missing."""
+    values = [row.get(key, "") for row in rows]
+    return sum(map(int, values)) if all(values) else None

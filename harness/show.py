@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a person sees of a campaign: progress while it runs, a table when it is done."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+from harness.plan import Trial
+
+
+class Watcher:
+    """Follows a campaign on standard error: bars on a terminal, a line a trial elsewhere."""
+
+    def __init__(self, trials: Sequence[Trial], done: int) -> None:
+        self.console = Console(stderr=True)
+        self.total = len(trials)
+        self.finished = done
+        self.begin = time.monotonic()
+        self._started: dict[str, float] = {}
+        self._bars: dict[str, TaskID] = {}
+        self._lock = threading.Lock()
+        self.progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=self.console,
+            disable=not self.console.is_terminal,
+        )
+        self.all = self.progress.add_task("trials", total=self.total, completed=done)
+
+    def __enter__(self) -> Watcher:
+        self.progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.progress.stop()
+
+    def __call__(self, what: str, trial: Trial, seconds: float) -> None:
+        with self._lock:
+            {"begin": self._begin, "progress": self._go, "end": self._end, "failed": self._failed}[
+                what
+            ](trial, seconds)
+
+    def _begin(self, trial: Trial, _: float) -> None:
+        self._started[trial.name] = time.monotonic()
+        total = float(trial.plan["workload"]["duration_s"])
+        self._bars[trial.name] = self.progress.add_task(describe(trial), total=int(total))
+
+    def _go(self, trial: Trial, seconds: float) -> None:
+        self.progress.update(self._bars[trial.name], completed=seconds)
+
+    def _end(self, trial: Trial, virtual_s: float) -> None:
+        self.finished += 1
+        self._drop(trial)
+        self.progress.update(self.all, completed=self.finished)
+        wall_s = time.monotonic() - self._started.pop(trial.name)
+        self._say(f"{describe(trial)}: {virtual_s:.0f} virtual s in {wall_s:.1f} s")
+
+    def _failed(self, trial: Trial, _: float) -> None:
+        self._drop(trial)
+        self._say(f"{describe(trial)}: failed")
+
+    def _drop(self, trial: Trial) -> None:
+        bar = self._bars.pop(trial.name, None)
+        if bar is not None:
+            self.progress.remove_task(bar)
+
+    def _say(self, text: str) -> None:
+        if not self.console.is_terminal:
+            wall = time.monotonic() - self.begin
+            left = wall / max(1, self.finished) * (self.total - self.finished)
+            self.console.print(
+                f"{self.finished}/{self.total}  {text}; about {left:.0f} s left", highlight=False
+            )
+
+
+def describe(trial: Trial) -> str:
+    """A trial in a few words."""
+    return " ".join(str(level) for level in trial.factors.values()) + f" seed {trial.plan['seed']}"
+
+
+def table(documents: Iterable[Mapping[str, Any]]) -> Table:
+    """One row a trial: levels, measured and published figures, seconds, verdict."""
+    rows = list(documents)
+    factors = list(rows[0]["factors"]) if rows else []
+    grid = Table(box=None, pad_edge=False, header_style="bold")
+    for factor in factors:
+        grid.add_column(factor)
+    for heading in ("eff.", "paper", "fair.", "paper", "virt s", "wall s"):
+        grid.add_column(heading, justify="right")
+    grid.add_column("checks")
+    for row in rows:
+        published = row["paper"] or {}
+        grid.add_row(
+            *(str(row["factors"][factor]) for factor in factors),
+            figure(row["metrics"]["efficiency"]),
+            figure(published.get("efficiency")),
+            figure(row["metrics"]["fairness"]),
+            figure(published.get("fairness")),
+            f"{row['virtual_s']:.0f}",
+            f"{row['wall_s']:.0f}",
+            verdict(row["checks"]),
+        )
+    return grid
+
+
+def figure(value: float | None) -> str:
+    """Four digits as the paper prints them, a dash where there is none."""
+    return "-" if value is None else f"{value:.4f}"
+
+
+def verdict(checks: Sequence[Mapping[str, Any]]) -> str:
+    """How many checks passed, or which failed."""
+    failed = [check["name"] for check in checks if not check["ok"]]
+    return f"all {len(checks)} ok" if not failed else "INVALID: " + ", ".join(failed)
+
+
+def json_line(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The object that --json prints for a trial."""
+    return {
+        "trial": document["trial"],
+        "factors": document["factors"],
+        "seed": document["seed"],
+        "efficiency": document["metrics"]["efficiency"],
+        "fairness": document["metrics"]["fairness"],
+        "valid": document["valid"],
+        "checks": document["checks"],
+        "virtual_s": document["virtual_s"],
+        "wall_s": document["wall_s"],
+        "cpu_s": document["cpu_s"],
+        "paper": document["paper"],
+    }
