@@ -14,6 +14,7 @@ from .errors import WorkloadError
 
 # Why each line is there:
 #   master_process off   100 servers: one process each is enough. Foreground: its launcher ends it.
+#   user root            the default user does not exist in a user namespace of one user
 #   open_file_cache      an open, fstat and close less for each answer; system calls are dear in UML
 #   sendfile_max_chunk   0: as much of a file at once as the socket takes
 #   *_timeout            a day: an answer may wait behind megabytes on a lossy 550 ms path
@@ -23,6 +24,7 @@ from .errors import WorkloadError
 _TEMPLATE = """\
 master_process off;
 daemon off;
+user root;
 pid {run}/nginx.pid;
 error_log {run}/error.log error;
 pcre_jit off;

@@ -25,7 +25,9 @@ def is_listening(pid: int, port: int) -> bool:
     """Return whether something listens on TCP `port`, IPv4 or 6, in the namespace of `pid`."""
     net = Path(f"/proc/{pid}/net")
     try:
-        texts = [file.read_text() for file in (net / "tcp", net / "tcp6") if file.exists()]
+        texts = [(net / "tcp").read_text()]
+        if (net / "tcp6").exists():  # not in a kernel without IPv6
+            texts.append((net / "tcp6").read_text())
     except OSError as error:
         raise WorkloadError(f"process {pid} is gone: {error.strerror}") from error
     return any(listening(text, port) for text in texts)

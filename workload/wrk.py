@@ -105,7 +105,7 @@ def argv(params: Parameters, server_address: str, port: int, paths_file: Path) -
 
 
 def report(stdout: str) -> Report:
-    """Return the figures of a wrk that ran with our script; its errors are for the caller to judge."""
+    """Return the figures of a wrk that ran with our script; its errors are not judged here."""
     lines = [line for line in stdout.splitlines() if line.startswith(_MARK)]
     if len(lines) != 1:
         last = (stdout.strip().splitlines() or ["nothing"])[-1]

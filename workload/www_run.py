@@ -234,10 +234,15 @@ def _rows(file: Path, header: str) -> Iterator[dict[str, int | None]]:
     lines = list(csv.reader(text.splitlines()))
     if not lines or lines[0] != columns:
         raise WorkloadError(f"{file}: its first line is not {header}")
+    if not text.endswith("\n"):
+        raise WorkloadError(f"{file}: its last line is cut short")
     for number, line in enumerate(lines[1:], 2):
         if len(line) != len(columns):
             raise WorkloadError(f"{file}:{number}: {len(line)} columns, expected {len(columns)}")
-        cells = (int(cell) if cell else None for cell in line)
+        try:
+            cells = [int(cell) if cell else None for cell in line]
+        except ValueError as error:
+            raise WorkloadError(f"{file}:{number}: {error}") from error
         yield dict(zip(columns, cells, strict=True))
 
 

@@ -29,6 +29,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -430,6 +431,9 @@ int main(int argc, char **argv)
 
 	if (epoll < 0 || timer < 0)
 		fail("cannot make epoll and timer: %s", strerror(errno));
+	/* A page first touched during the trial may have to be read from a disk, and in virtual time
+	 * that wait lets the clock jump. Not permitted to an ordinary user: then it may happen. */
+	(void)mlockall(MCL_CURRENT | MCL_FUTURE);
 	spec_read(options.spec, &trial);
 	netlinks = server_side_open(&trial);
 	sockets_connect_all(&trial, options.connect_timeout_ns);

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""iperf3: commands, and reports read from verbatim output of iperf3 3.18 in a lab."""
+
+from pathlib import Path
+
+import pytest
+
+from workload import iperf
+from workload.errors import WorkloadError
+
+DATA = Path(__file__).parent / "data"
+
+
+def text(name):
+    return (DATA / name).read_text(encoding="ascii")
+
+
+def test_a_source_that_connected():
+    assert iperf.report(text("iperf_forward.json")) == iperf.Report(
+        version="iperf 3.18",
+        sent_bytes=63602688,
+        sent_s=10.009983,
+        received_bytes=52985856,
+        received_s=10.064625,
+        retransmits=18,
+        max_cwnd_bytes=288420,
+        mean_rtt_us=54346,
+    )
+
+
+def test_a_receiver_that_connected_knows_no_window_and_no_rtt():
+    report = iperf.report(text("iperf_reverse.json"))
+    assert (report.sent_bytes, report.received_bytes) == (63619072, 52756480)
+    assert report.retransmits == 18
+    assert report.max_cwnd_bytes is None
+    assert report.mean_rtt_us is None
+
+
+def test_a_warning_before_the_json_is_skipped():
+    report = iperf.report("warning: no IPv6\n" + text("iperf_forward.json"))
+    assert report.retransmits == 18
+
+
+@pytest.mark.parametrize(
+    ("stdout", "message"),
+    [
+        (text("iperf_refused.json"), "iperf3: unable to connect .*Connection refused"),
+        ("", "printed no JSON: ''"),
+        ("iperf3: command not found", "printed no JSON: 'iperf3: command"),
+        (text("iperf_forward.json")[:-40], "printed no JSON"),
+        ('{"end": {}}', "lacks 'streams'"),
+        ('{"start": {}, "end": {"streams": []}}', "unknown version"),
+    ],
+)
+def test_no_report(stdout, message):
+    with pytest.raises(WorkloadError, match=message):
+        iperf.report(stdout)
+
+
+@pytest.mark.parametrize(("reverse", "listens"), [(False, "client"), (True, "server")])
+def test_data_flows_from_the_server_either_way(reverse, listens):
+    params = iperf.Parameters(reverse=reverse, duration_s=30, port=5300)
+    assert iperf.listen_host(params) == listens
+    words = iperf.source_argv(params, "10.1.0.1")
+    assert ("--reverse" in words) is reverse
+    assert words[words.index("--client") + 1] == "10.1.0.1"
+    assert words[words.index("--time") + 1] == "30"
+    assert words[words.index("--port") + 1] == "5300"
+    assert iperf.listen_argv(params)[-2:] == ["--port", "5300"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("duration_s", 0),
+        ("duration_s", 1.5),
+        ("block_bytes", 100),
+        ("port", 70000),
+        ("reverse", 1),
+    ],
+)
+def test_bad_parameters(key, value):
+    with pytest.raises(WorkloadError, match=rf"^workload\.{key}: {value}, must be "):
+        iperf.Parameters(**{key: value})

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""nginx's configuration: paths go where they belong, bad ones are refused."""
+
+from pathlib import Path
+
+import pytest
+
+from workload import nginx
+from workload.errors import WorkloadError
+
+SERVER = nginx.Server(run_dir=Path("/run/s7"), docroot=Path("/run/www"), port=8080)
+
+
+def test_everything_it_writes_lies_in_its_run_directory():
+    text = nginx.text(SERVER)
+    paths = [word.rstrip(";") for word in text.split() if word.startswith("/")]
+    assert paths.count("/run/www") == 1
+    rest = [path for path in paths if path != "/run/www"]
+    assert len(rest) == len(set(rest)) == 7
+    assert all(path.startswith("/run/s7/") for path in rest)
+
+
+def test_it_listens_where_it_is_told():
+    assert "listen 8080 " in nginx.text(SERVER)
+
+
+def test_write_clears_the_traces_of_an_earlier_server(tmp_path):
+    server = nginx.Server(run_dir=tmp_path / "s1", docroot=tmp_path / "www")
+    server.run_dir.mkdir()
+    server.pid_path.write_text("1\n")
+    server.error_log_path.write_text("old\n")
+    nginx.write(server)
+    assert server.conf_path.read_text() == nginx.text(server)
+    assert not server.pid_path.exists()
+    assert not server.error_log_path.exists()
+    assert nginx.argv(server)[-2:] == ["-c", str(server.conf_path)]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"port": 0}, "port 0"),
+        ({"port": 65536}, "port 65536"),
+        ({"connections": 1}, "connections 1"),
+        ({"run_dir": Path("run")}, "path run: must be absolute"),
+        ({"docroot": Path("/a b")}, "path /a b"),
+        ({"docroot": Path("/a;b")}, "path /a;b"),
+    ],
+)
+def test_what_is_refused(change, message):
+    good = {"run_dir": Path("/run/s1"), "docroot": Path("/run/www")}
+    with pytest.raises(WorkloadError, match=message):
+        nginx.Server(**(good | change))
