@@ -109,7 +109,8 @@ class Campaign:
         if path.exists():
             known = json.loads(path.read_text())
             if known.get("name") != header["name"]:
-                raise UsageError(f"{path}: holds experiment {known.get('name')}; choose another --out")
+                name = known.get("name")
+                raise UsageError(f"{path}: holds experiment {name}; choose another --out")
         self.records.mkdir(parents=True, exist_ok=True)
         partial = path.with_suffix(".partial")
         partial.write_text(json.dumps(header, indent=1) + "\n")

@@ -85,7 +85,7 @@ def shared_memory() -> Finding:
         what="lab memory",
         state="ok" if enough else "missing",
         detail=f"{free} MiB free at {place}",
-        remedy="" if enough else f"needs {MEMORY_PER_LAB_MIB} MiB a lab; TMPDIR names another place",
+        remedy="" if enough else f"{MEMORY_PER_LAB_MIB} MiB a lab; TMPDIR names another place",
     )
 
 

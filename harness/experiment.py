@@ -43,8 +43,8 @@ class Topology(Part):
     pairs: int = Field(ge=1, le=1024)
     rate_bit_per_s: int = Field(ge=1_000_000, le=622_080_000)
     delay_us: int = Field(ge=0, le=10_000_000)
-    access_rate_bit_per_s: int = Field(149_760_000, ge=1_000_000, le=622_080_000)
-    access_delay_us: int = Field(5, ge=1, le=1_000_000)
+    access_rate_bit_per_s: int = Field(default=149_760_000, ge=1_000_000, le=622_080_000)
+    access_delay_us: int = Field(default=5, ge=1, le=1_000_000)
     mss_bytes: int = Field(ge=88, le=9180)
 
 
@@ -53,11 +53,11 @@ class Queue(Part):
 
     policy: Literal["plain", "ppd", "epd", "sd", "fba"]
     buffer_cells: int = Field(ge=1, le=1_000_000)
-    threshold: float | None = Field(None, gt=0, le=1)
-    threshold_minus_packets: int | None = Field(None, ge=0)
-    z: float | None = Field(None, gt=0, le=16)
+    threshold: float | None = Field(default=None, gt=0, le=1)
+    threshold_minus_packets: int | None = Field(default=None, ge=0)
+    z: float | None = Field(default=None, gt=0, le=16)
     return_policy: Literal["plain", "ppd", "epd", "sd", "fba"] | None = None
-    return_buffer_cells: int | None = Field(None, ge=1, le=1_000_000)
+    return_buffer_cells: int | None = Field(default=None, ge=1, le=1_000_000)
 
     @model_validator(mode="after")
     def _thresholds(self) -> Queue:
@@ -80,7 +80,7 @@ class Record(Part):
 
     frames: bool = False
     drops: bool = False
-    queue_sample_ms: float = Field(0, ge=0, le=100_000)
+    queue_sample_ms: float = Field(default=0, ge=0, le=100_000)
 
 
 class Settings(Part):

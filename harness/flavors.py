@@ -94,6 +94,7 @@ Kind = Switch | Number | Choice | Segments
 # The essay of module/cellbed_main.c says what each is; the order there is the same.
 PARAMETERS: Mapping[str, Kind] = MappingProxyType(
     {
+        "byte_window": Switch(),
         "ssthresh_from_route": Switch(),
         "idle_restart": Switch(),
         "grow_app_limited": Switch(),

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,11 @@ from workload import iperf, wrk, www
 from workload.errors import WorkloadError
 
 FORMAT = "cellbed-plan/1"
-WORKLOADS = {"www": www.Parameters, "iperf": iperf.Parameters, "wrk": wrk.Parameters}
+WORKLOADS: dict[str, type[Any]] = {
+    "www": www.Parameters,
+    "iperf": iperf.Parameters,
+    "wrk": wrk.Parameters,
+}
 PPM = 1_000_000
 
 
@@ -199,13 +203,11 @@ def queue_units(
 
 def workload_units(workload: Mapping[str, Any], path: Path) -> dict[str, Any]:
     """The workload's table, every default filled in."""
-    from dataclasses import asdict
-
     kind = workload.get("kind")
     if kind not in WORKLOADS:
         raise UsageError(f"{path}: workload.kind = {kind}: one of {', '.join(WORKLOADS)}")
     parameters = {key: value for key, value in workload.items() if key != "kind"}
-    known = WORKLOADS[kind].__dataclass_fields__
+    known = [field.name for field in fields(WORKLOADS[kind])]
     for key in parameters:
         if key not in known:
             raise UsageError(f"{path}: workload.{key}: unknown key; there are {', '.join(known)}")

@@ -45,8 +45,8 @@ def records(path: Path) -> Iterator[tuple[int, ...]]:
 def write_tables(files: dict[str, Path], t0_ns: int, queue: Path, drops: Path) -> None:
     """Write queue.csv and drops.csv from each port's file; times [ns] from the trial's start."""
     with (
-        open(queue, "w", newline="", encoding="ascii") as queue_stream,
-        open(drops, "w", newline="", encoding="ascii") as drop_stream,
+        queue.open("w", newline="", encoding="ascii") as queue_stream,
+        drops.open("w", newline="", encoding="ascii") as drop_stream,
     ):
         queue_table, drop_table = csv.writer(queue_stream), csv.writer(drop_stream)
         queue_table.writerow(QUEUE_COLUMNS)

@@ -99,7 +99,7 @@ def published_figures(trial: Trial) -> dict[str, float] | None:
 
 def write_flows(trial: Trial, source: Path, target: Path) -> dict[str, Any]:
     """Complete the flow table with each flow's fair share; returns the trial's metrics."""
-    with open(source, newline="", encoding="ascii") as stream:
+    with source.open(newline="", encoding="ascii") as stream:
         rows = list(csv.DictReader(stream))
     topology = trial.plan["topology"]
     duration_s = float(trial.plan["workload"]["duration_s"])
@@ -111,7 +111,7 @@ def write_flows(trial: Trial, source: Path, target: Path) -> dict[str, Any]:
         mss_bytes=topology["mss_bytes"],
         rate_bit_per_s=topology["rate_bit_per_s"],
     )
-    with open(target, "w", newline="", encoding="ascii") as stream:
+    with target.open("w", newline="", encoding="ascii") as stream:
         table = csv.DictWriter(stream, FLOWS_HEADER, restval="")
         table.writeheader()
         for row, share in zip(rows, found.fair_share_bit_per_s, strict=True):

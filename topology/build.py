@@ -16,10 +16,11 @@ import subprocess
 import time
 from pathlib import Path
 
+from mininet.link import Intf
+from mininet.link import Link as MininetLink
 from mininet.net import Mininet
 from mininet.node import Node, OVSSwitch
 
-from mininet.link import Intf, Link as MininetLink
 from topology import commands
 from topology.dumbbell import Dumbbell, Host
 from topology.run import batch, in_namespace, run
@@ -127,8 +128,11 @@ class Network:
             switch = switches[host.switch_port.partition("-")[0]]
             self._link(node, switch, "eth0", host.switch_port, host.pair)
         sat = net.addHost("sat", cls=BuiltHost, holder_pid=pids["sat"])
-        self._link(sat, switches["sw2"], commands.SAT_DOWN, commands.DOWN_PORT, commands.MIDDLE_OFPORT)
-        self._link(sat, switches["sw1"], commands.SAT_UP, commands.UP_PORT, commands.MIDDLE_OFPORT)
+        for switch, name, port in (
+            ("sw2", commands.SAT_DOWN, commands.DOWN_PORT),
+            ("sw1", commands.SAT_UP, commands.UP_PORT),
+        ):
+            self._link(sat, switches[switch], name, port, commands.MIDDLE_OFPORT)
 
     def _link(self, node: Node, switch: Node, name: str, port: str, ofport: int) -> None:
         self.net.addLink(
@@ -162,9 +166,11 @@ class Network:
         queue learns of it then comes late.
         """
         for host in self.dumbbell.hosts():
-            with in_namespace(self.pids[host.name]):
-                with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-                    probe.sendto(b"", (host.peer_ip, DISCARD_PORT))
+            with (
+                in_namespace(self.pids[host.name]),
+                socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe,
+            ):
+                probe.sendto(b"", (host.peer_ip, DISCARD_PORT))
         time.sleep(PRIME_S)
 
     def stop(self) -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The dumbbell of 98-0876R1, figure 1, as data.
 
-    server i --access--> [sw2] --queue under test, middle rate--> (sat: delay) --> [sw1] --access--> client i
+    server i --access--> [sw2] --queue, middle rate--> (sat: delay) --> [sw1] --access--> client i
 
 and the same the other way. A queue and a delay are never on one device: the cell queue
 sits on the switches' ports to the middle, the propagation delay on the box `sat`

@@ -13,5 +13,5 @@ RUN = Path("/run/cellbed")
 def emit(event: str, **fields: object) -> None:
     """Append an event; `virtual_s` is the lab's monotonic clock [s]."""
     line = json.dumps({"event": event, "virtual_s": time.monotonic(), **fields})
-    with open(RUN / "events.jsonl", "a", encoding="utf-8") as stream:
+    with (RUN / "events.jsonl").open("a", encoding="utf-8") as stream:
         stream.write(line + "\n")

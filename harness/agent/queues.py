@@ -56,6 +56,7 @@ class Queues:
             "ifindex-base": HOST_IFINDEX_BASE,
             "verdict-dev": port,
             "announce-list": self._announce_list(direction),
+            "late-tolerance-ns": self.plan.get("late_tolerance_ns", 0),
             "object": OBJECT,
         }
         record = self.plan["record"]

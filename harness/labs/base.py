@@ -41,6 +41,7 @@ class LabSpec:
         memory_mib: the lab's memory; only what is touched is taken from the host.
         hang_s: wall seconds without an event after which the lab counts as hung.
         main: what the agent's side executes; empty: the agent.
+        terminal: file descriptor of a terminal for the console; None: console.log.
         needs_programs: False only while set-up is compiling them.
     """
 
@@ -51,6 +52,7 @@ class LabSpec:
     hang_s: float = 180.0
     main: str = ""
     needs_programs: bool = True
+    terminal: int | None = None
 
 
 class Lab(ABC):
@@ -125,7 +127,7 @@ class Lab(ABC):
             time.sleep(POLL_S)
 
     def _read_events(self) -> Iterator[Event]:
-        with open(self.run_directory / "events.jsonl", "rb") as stream:
+        with (self.run_directory / "events.jsonl").open("rb") as stream:
             stream.seek(self._position)
             for line in stream:
                 if not line.endswith(b"\n"):

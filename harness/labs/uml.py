@@ -10,9 +10,9 @@ import sys
 import time
 from pathlib import Path
 
+from harness import paths
 from harness.errors import LabError, MissingError
 from harness.labs.base import Lab, LabSpec
-from harness import paths
 
 AGENT = "cd /cellbed && exec python3 -B -m harness.agent"
 # 2020-01-01: any fixed moment does; it keeps the host's clock out of a run.
@@ -36,13 +36,14 @@ class UmlLab(Lab):
             "HOME": str(self.run_directory),
         }
         supervisor = Path(__file__).with_name("supervise.py")
-        with open(self.run_directory / "console.log", "wb") as console:
+        with (self.run_directory / "console.log").open("wb") as log:
+            terminal = self.spec.terminal
             self._process = subprocess.Popen(
                 [sys.executable, "-IS", str(supervisor), str(read_end)]
                 + self.command_line(paths.kernel(), paths.image()),
-                stdin=subprocess.DEVNULL,
-                stdout=console,
-                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL if terminal is None else terminal,
+                stdout=log if terminal is None else terminal,
+                stderr=log,
                 start_new_session=True,
                 pass_fds=(read_end,),
                 cwd=self.run_directory,
@@ -67,6 +68,8 @@ class UmlLab(Lab):
             f"cellbed_repo={paths.PROJECT} cellbed_run={self.run_directory}",
             f"cellbed_programs={paths.programs()}" if spec.needs_programs else "",
         ]
+        if spec.terminal is not None:
+            words.append("con0=fd:0,fd:1")
         if spec.clock == "virtual":
             words.append(f"time-travel=inf-cpu time-travel-start={START_NS}")
         main = spec.main or AGENT

@@ -60,7 +60,7 @@ class Source(ABC):
 
     def write_flows(self, rows: Iterable[Mapping[str, object]]) -> None:
         """Write flows.csv; a value that is None or absent is an empty cell."""
-        with open(self.folder / "flows.csv", "w", newline="", encoding="ascii") as stream:
+        with (self.folder / "flows.csv").open("w", newline="", encoding="ascii") as stream:
             table = csv.DictWriter(stream, FLOW_COLUMNS, restval="", extrasaction="ignore")
             table.writeheader()
             table.writerows(rows)
