@@ -6,7 +6,7 @@
  *             X_i * N_a / X > Z * (1 + (K - X) / (X - R)).
  *             The allowed share shrinks from "any" at X = R to Z at X = K.
  * Parameters: R (threshold_cells, cells), 0 <= R <= K;
- *             Z (z_ppm, millionths), Z > 0; Heinanen & Kilkki take 0.5..1.
+ *             Z (z_ppm, millionths), Z > 0.
  * Source:     Heinanen & Kilkki, "A fair buffer allocation scheme", Computer
  *             Communications 21(3), 1998; quoted in [GOYAL98].
  *

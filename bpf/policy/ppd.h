@@ -6,7 +6,7 @@
  *             cells are discarded, whatever room there is.
  * Parameters: K (buffer_cells, cells).
  * Source:     Romanow & Floyd, "Dynamics of TCP Traffic over ATM Networks",
- *             IEEE JSAC 13(4), 1995, section III.
+ *             IEEE JSAC 13(4), 1995.
  *
  * No frame is refused at its first cell. The discarding is a column of the
  * table in policies.h. The last cell is discarded like the others: AAL5's

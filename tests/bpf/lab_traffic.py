@@ -22,6 +22,8 @@ import struct
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -76,11 +78,15 @@ def socket_in(pid: int, *kind: int) -> socket.socket:
     return made
 
 
-def make_host(i: int) -> int:
+def make_host(i: int, mtu: int = 9220) -> int:
     """Host i with its access link, and its marking port; returns its pid."""
     pid = new_namespace()
-    inside(pid, f"ip link add eth0 index {BASE + i} mtu 9220 type veth peer port{i} netns 1")
-    run(f"ip link set port{i} mtu 9220 up")
+    inside(
+        pid,
+        f"ip link add name eth0 index {BASE + i} mtu {mtu} address {mac(i)} type veth "
+        f"peer name port{i} netns 1",
+    )
+    run(f"ip link set dev port{i} mtu {mtu} up")
     inside(pid, f"ip addr add 10.2.{i >> 8}.{i & 255}/8 dev eth0")
     inside(pid, "ip link set eth0 up")
     inside(pid, "ip neigh add 10.9.9.9 lladdr 02:00:00:00:00:09 dev eth0")
@@ -92,8 +98,13 @@ def make_host(i: int) -> int:
     return pid
 
 
-def make_sink() -> socket.socket:
-    """The port `down` over fq, and a socket that stamps what comes out of it."""
+def mac(i: int) -> str:
+    """Hardware address of host i."""
+    return f"02:00:00:01:{i >> 8:02x}:{i & 255:02x}"
+
+
+def make_port() -> int:
+    """The port `down` over fq; returns a process beyond it, where `sink` is."""
     pid = new_namespace()
     run("ip link add name down mtu 9220 type veth peer name sink mtu 9220")
     run(f"ip link set sink netns {pid}")
@@ -101,6 +112,11 @@ def make_sink() -> socket.socket:
     inside(pid, "ip link set sink up")
     run("tc qdisc add dev down root fq limit 200000 flow_limit 200000 nopacing "
         "timer_slack 0 horizon 1000s")  # fmt: skip
+    return pid
+
+
+def make_sink(pid: int) -> socket.socket:
+    """A socket that stamps what comes out of the port."""
     sink = socket_in(pid, socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
     sink.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 30)
     sink.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
@@ -159,13 +175,13 @@ def counters(cellq: str) -> dict[str, Any]:
     return said
 
 
-def trial(cellq: str, out: Path, policy: str, senders: list[socket.socket], seconds: float) -> None:
+def trial(cellq: str, out: Path, policy: str, hosts: int, traffic: Callable[[], None]) -> None:
     """One policy: load, record, send, read, unload."""
-    load(cellq, out / "announce.list", policy, len(senders))
+    load(cellq, out / "announce.list", policy, hosts)
     words = ["record", "--name", "down", "--out", f"{out}/{policy}.rec", "--until-signal"]
     recorder = subprocess.Popen([cellq, *words])
     time.sleep(0.1)  # virtual time: the recorder has its file open and waits
-    send(senders, seconds, random.Random(policy))
+    traffic()
     recorder.terminate()
     if recorder.wait(60):
         raise SystemExit("cellq record failed")
@@ -177,12 +193,12 @@ def trial(cellq: str, out: Path, policy: str, senders: list[socket.socket], seco
 
 
 def main(cellq: str, out: Path, policies: list[str], count: int, seconds: float) -> None:
-    sink = make_sink()
+    sink = make_sink(make_port())
     hosts = [make_host(i) for i in range(1, count + 1)]
     (out / "announce.list").write_text("".join(f"{pid} eth0\n" for pid in hosts))
     senders = [make_sender(pid) for pid in hosts]
     for policy in policies:
-        trial(cellq, out, policy, senders, seconds)
+        trial(cellq, out, policy, count, partial(send, senders, seconds, random.Random(policy)))
         offset = time.clock_gettime_ns(time.CLOCK_REALTIME) - time.monotonic_ns()
         received = [(at - offset, length) for at, length in receive(sink)]
         (out / f"{policy}.sink.json").write_text(json.dumps(received))

@@ -141,7 +141,7 @@ def test_largest_buffer_and_all_vcs(library: Path) -> None:
     assert lost_cells(played) == 2048 * 1366 - 10**6 - (
         sum(vc["cells"]["delivered"] + vc["wasted"] for vc in played.per_vc.values()) - 10**6
     )
-    assert {vc for vc in played.per_vc} == set(range(1, 1025))
+    assert set(played.per_vc) == set(range(1, 1025))
 
 
 def test_idle_for_longer_than_the_clock_wraps(library: Path) -> None:

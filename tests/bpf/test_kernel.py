@@ -30,9 +30,9 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
     build, out = tmp_path_factory.mktemp("build"), tmp_path_factory.mktemp("out")
     here = Path(__file__).parent
     subprocess.run(["make", "-s", "-C", libcellq.SOURCE, f"OUT={build}", "all"], check=True)
-    cc = ["cc", "-O2", "-Wall", here / "stress.c", "-o", build / "stress", "-lbpf", "-lpthread"]
+    cc = ["cc", "-O2", "-Wall", str(here / "stress.c"), "-o", str(build / "stress"), "-lbpf"]
     subprocess.run(cc, check=True)
-    words = [here / "stress.sh", build, out, str(BURSTS), *POLICIES]
+    words = [str(here / "stress.sh"), str(build), str(out), str(BURSTS), *POLICIES]
     done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
     if "Operation not permitted" in done.stderr or "Unknown device type" in done.stderr:
         pytest.skip(f"this kernel does not let us: {done.stderr.strip()}")
