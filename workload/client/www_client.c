@@ -431,9 +431,6 @@ int main(int argc, char **argv)
 
 	if (epoll < 0 || timer < 0)
 		fail("cannot make epoll and timer: %s", strerror(errno));
-	/* A page first touched during the trial may have to be read from a disk, and in virtual time
-	 * that wait lets the clock jump. Not permitted to an ordinary user: then it may happen. */
-	(void)mlockall(MCL_CURRENT | MCL_FUTURE);
 	spec_read(options.spec, &trial);
 	netlinks = server_side_open(&trial);
 	sockets_connect_all(&trial, options.connect_timeout_ns);
@@ -441,6 +438,9 @@ int main(int argc, char **argv)
 	watch(epoll, timer, TIMER);
 	for (uint32_t i = 0; i < trial.connection_count; i++)
 		watch(epoll, trial.connections[i].fd, i);
+	/* A page first touched during the trial may have to be read from a disk, and in virtual time
+	 * that wait lets the clock jump. An ordinary user may not lock as much: then it may happen. */
+	(void)mlockall(MCL_CURRENT);
 	choose_t0(&trial, &options, start_ns);
 	take_counters(&trial, 1);
 
