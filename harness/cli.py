@@ -157,3 +157,28 @@ def anova(file: Path, response: str, factors: str, where: tuple[str, ...], as_js
     except AnalysisError as error:
         raise UsageError(str(error)) from error
     click.echo(text)
+
+
+@cellbed.group(invoke_without_command=True)
+@click.pass_context
+def flavors(context: click.Context) -> None:
+    """The TCP flavors: what each is. `flavors check` shows what each does."""
+    from harness import flavors_check
+
+    if context.invoked_subcommand is None:
+        click.echo(flavors_check.render_table(flavors_check.table()))
+
+
+@flavors.command()
+@click.argument("names", nargs=-1)
+@click.option("--plot", type=click.Path(path_type=Path), help="Draw the time sequences (PNG, SVG).")
+def check(names: tuple[str, ...], plot: Path | None) -> None:
+    """Lose 1 to 4 segments of a window and compare with Fall & Floyd 1996."""
+    from harness import flavors_check, flavors_plot
+
+    checks = flavors_check.check(names)
+    click.echo(flavors_check.render(checks))
+    if plot is not None:
+        flavors_plot.plot(checks, plot)
+    if not flavors_check.passed(checks):
+        raise InvalidTrialError("a flavor did not do what the literature says")

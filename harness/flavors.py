@@ -36,7 +36,7 @@ MODULE = "cellbed_tcp"
 Value = int | str
 
 
-class _Refused(Exception):
+class _RefusedError(Exception):
     """Its text is what is allowed."""
 
 
@@ -46,7 +46,7 @@ class Switch:
 
     def read(self, value: object) -> int:
         if not isinstance(value, bool):
-            raise _Refused("true or false")
+            raise _RefusedError("true or false")
         return int(value)
 
 
@@ -59,9 +59,9 @@ class Number:
 
     def read(self, value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
-            raise _Refused(f"an integer from {self.low} to {self.high}")
+            raise _RefusedError(f"an integer from {self.low} to {self.high}")
         if not self.low <= value <= self.high:
-            raise _Refused(f"from {self.low} to {self.high}")
+            raise _RefusedError(f"from {self.low} to {self.high}")
         return value
 
 
@@ -73,7 +73,7 @@ class Choice:
 
     def read(self, value: object) -> int:
         if value not in self.words:
-            raise _Refused(" or ".join(f'"{w}"' for w in self.words))
+            raise _RefusedError(" or ".join(f'"{w}"' for w in self.words))
         return self.words.index(str(value))
 
 
@@ -85,7 +85,7 @@ class Segments:
         if value == "bdp":
             return "bdp"
         if isinstance(value, bool) or not isinstance(value, int) or value < 2:
-            raise _Refused('"bdp" or an integer from 2')
+            raise _RefusedError('"bdp" or an integer from 2')
         return value
 
 
@@ -302,6 +302,6 @@ def _section(
             raise UsageError(f"{origin}: unknown key {prefix}{key}; allowed: {', '.join(kinds)}")
         try:
             read[key] = kinds[key].read(value)
-        except _Refused as error:
+        except _RefusedError as error:
             raise UsageError(f"{origin}: {prefix}{key} = {value!r}: allowed: {error}") from None
     return read
