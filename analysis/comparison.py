@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from scipy import stats
 
-from analysis.published import paper
 from analysis.records import PAPER_FACTORS, Campaign, Trial
 
 RESPONSES = ("efficiency", "fairness")
@@ -99,9 +98,10 @@ def variant_factors(campaign: Campaign) -> tuple[str, ...]:
 
 
 def variants(campaign: Campaign) -> dict[str, tuple[Trial, ...]]:
-    """Valid trials by variant ('idle=keep, start=spread'; '' when nothing else varies).
+    """Trials by variant ('idle=keep, start=spread'; '' when nothing else varies).
 
-    The variant with the most trials comes first, as the one the report is about.
+    The variant with the most trials comes first, as the one the report is about; of several
+    the one whose levels the experiment names first.
     """
     factors = variant_factors(campaign)
     groups: dict[str, list[Trial]] = {}
@@ -113,14 +113,19 @@ def variants(campaign: Campaign) -> dict[str, tuple[Trial, ...]]:
 
 
 def compare(trials: Sequence[Trial], response: str) -> tuple[CellComparison, ...]:
-    """One comparison a cell, in the order of `trials`; trials without the metric are left out."""
+    """One comparison a cell, in the order of `trials`; trials without the metric are left out.
+
+    The paper's values are those in the records.
+    """
     cells: dict[tuple[str, ...], list[float]] = {}
+    published: dict[tuple[str, ...], float | None] = {}
     for trial in trials:
         value = trial.metrics.get(response)
         if value is not None and all(factor in trial.factors for factor in PAPER_FACTORS):
             key = tuple(trial.factors[factor] for factor in PAPER_FACTORS)
             cells.setdefault(key, []).append(value)
-    return tuple(_cell(key, response, values) for key, values in cells.items())
+            published[key] = (trial.document.get("paper") or {}).get(response)
+    return tuple(_cell(key, response, values, published[key]) for key, values in cells.items())
 
 
 def summarise(cells: Sequence[CellComparison]) -> tuple[NetworkSummary, ...]:
@@ -138,15 +143,15 @@ def published_cells(
     """The published table in the form of a measured one, so that one code judges both."""
     place = RESPONSES.index(response)
     return tuple(
-        _cell((network, flavor, policy, f"{buffer:g}"), response, [values[place]])
+        _cell((network, flavor, policy, f"{buffer:g}"), response, [values[place]], values[place])
         for (network, flavor, policy, buffer), values in table.items()
     )
 
 
-def _cell(key: tuple[str, ...], response: str, values: Sequence[float]) -> CellComparison:
+def _cell(
+    key: tuple[str, ...], response: str, values: Sequence[float], published: float | None
+) -> CellComparison:
     network, flavor, policy, buffer = key
-    published = paper(network, flavor, policy, buffer)
-    known = None if published is None or response not in RESPONSES else published
     return CellComparison(
         network=network,
         flavor=flavor,
@@ -155,7 +160,7 @@ def _cell(key: tuple[str, ...], response: str, values: Sequence[float]) -> CellC
         response=response,
         values=tuple(values),
         estimate=estimate(values),
-        paper=None if known is None else known[RESPONSES.index(response)],
+        paper=published,
     )
 
 

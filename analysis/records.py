@@ -12,7 +12,8 @@ listed with its reason; a name that begins with a dot is one still being written
 import csv
 import json
 import math
-from collections.abc import Iterator, Mapping
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,14 +22,8 @@ from analysis.errors import RecordError
 
 CAMPAIGN_FORMAT = "cellbed-campaign/1"
 TRIAL_FORMAT = "cellbed-trial/1"
-LEVEL_ORDER = {
-    "network": ("WAN", "MEO", "GEO"),
-    "flavor": ("Vanilla", "Reno", "NewReno", "SACK"),
-    "policy": ("EPD", "SD"),
-    "buffer": ("0.5", "1", "2"),
-}
-"""Levels of 98-0876R1 (table 3) in its order; others come after, in the order of the records."""
-PAPER_FACTORS = tuple(LEVEL_ORDER)
+PAPER_FACTORS = ("network", "flavor", "policy", "buffer")
+"""The factors of 98-0876R1 (table 3, and the network)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,40 +51,37 @@ class Trial:
     metrics: Mapping[str, float | None]
     document: Mapping[str, Any] = field(repr=False)
 
-    @property
-    def cell(self) -> tuple[tuple[str, str], ...]:
-        """The factors and their levels, as a key: trials that share it differ in seed alone."""
-        return tuple(self.factors.items())
-
 
 @dataclass(frozen=True, kw_only=True)
 class Campaign:
-    """A campaign's records: valid trials, invalid ones, and (folder, reason) of unreadable ones."""
+    """A campaign's records.
+
+    trials: the valid ones that count; invalid: those that failed a check; superseded: valid ones
+    of which a newer record has the same factors and seed; unreadable: (folder, reason).
+    `factors` are those of the experiment, each with its levels, in the experiment's order.
+    """
 
     name: str
     folder: Path
     document: Mapping[str, Any] = field(repr=False)
     trials: tuple[Trial, ...]
     invalid: tuple[Trial, ...]
+    superseded: tuple[Trial, ...]
     unreadable: tuple[tuple[str, str], ...]
+    factors: Mapping[str, tuple[str, ...]]
 
     def levels(self, factor: str) -> tuple[str, ...]:
-        """Levels of `factor` among the valid trials, in the paper's order where it has one."""
-        found = dict.fromkeys(t.factors[factor] for t in self.trials if factor in t.factors)
-        return ordered(factor, found)
-
-
-def ordered(factor: str, levels: Mapping[str, Any]) -> tuple[str, ...]:
-    """`levels` sorted as in the paper; unknown ones keep their order, after the known."""
-    known = LEVEL_ORDER.get(factor, ())
-    return tuple(sorted(levels, key=lambda x: known.index(x) if x in known else len(known)))
+        """Levels of `factor` among the trials that count, in the experiment's order."""
+        found = {trial.factors[factor] for trial in self.trials if factor in trial.factors}
+        return tuple(level for level in self.factors.get(factor, ()) if level in found)
 
 
 def read_campaign(folder: Path | str) -> Campaign:
     """All records under `folder`.
 
-    Raises RecordError when it is no campaign, when no trial in it can be read, and when two
-    valid trials have the same factors and seed.
+    Trials that campaign.json does not list, where it lists any ('trials'), do not count. Of two
+    valid records of the same factors and seed the newer counts.
+    Raises RecordError when it is no campaign and when no trial in it can be read.
     """
     folder = Path(folder)
     document = _campaign_document(folder)
@@ -105,16 +97,19 @@ def read_campaign(folder: Path | str) -> Campaign:
     if not trials:
         first = f": {unreadable[0][1]}" if unreadable else ""
         raise RecordError(f"{folder}: no trial in it can be read{first}")
-    campaign = Campaign(
+    factors = _factors(document, trials)
+    trials.sort(key=lambda trial: _place(trial, factors))
+    valid, superseded = _newest([trial for trial in trials if trial.valid])
+    return Campaign(
         name=str(document.get("name") or folder.resolve().name),
         folder=folder,
         document=document,
-        trials=tuple(sorted((t for t in trials if t.valid), key=_place)),
-        invalid=tuple(sorted((t for t in trials if not t.valid), key=_place)),
+        trials=valid,
+        invalid=tuple(trial for trial in trials if not trial.valid),
+        superseded=superseded,
         unreadable=tuple(unreadable),
+        factors=factors,
     )
-    _refuse_twins(campaign)
-    return campaign
 
 
 def read_trial(folder: Path) -> Trial:
@@ -211,25 +206,51 @@ def _metric(value: object) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def _place(trial: Trial) -> tuple[tuple[int, ...], int, str]:
-    """Sort key: levels in the paper's order, then the seed."""
-    places = []
-    for factor in PAPER_FACTORS:
-        known, level = LEVEL_ORDER[factor], trial.factors.get(factor)
-        places.append(known.index(level) if level in known else len(known))
-    return tuple(places), trial.seed, trial.name
+def _factors(document: Mapping[str, Any], trials: Iterable[Trial]) -> dict[str, tuple[str, ...]]:
+    """Factors and levels in the experiment's order, then what else the trials have."""
+    factors = {name: dict.fromkeys(levels) for name, levels in _named_factors(document).items()}
+    for trial in trials:
+        for name, level in trial.factors.items():
+            factors.setdefault(name, {})[level] = None
+    return {name: tuple(levels) for name, levels in factors.items()}
 
 
-def _refuse_twins(campaign: Campaign) -> None:
-    seen: dict[tuple[tuple[tuple[str, str], ...], int], str] = {}
-    for trial in campaign.trials:
-        key = (tuple(sorted(trial.cell)), trial.seed)
-        if key in seen:
-            raise RecordError(
-                f"{campaign.folder}: trials {seen[key]} and {trial.name} have the same factors and "
-                f"seed; campaign.json must list in 'trials' which ones count"
-            )
-        seen[key] = trial.name
+def _named_factors(document: Mapping[str, Any]) -> dict[str, list[str]]:
+    """What the experiment file in the campaign's header says; nothing where it has none."""
+    try:
+        named = tomllib.loads(document.get("text") or "").get("factors", {})
+        return {name: [level_text(level) for level in levels] for name, levels in named.items()}
+    except (tomllib.TOMLDecodeError, AttributeError, TypeError):
+        return {}
+
+
+def _place(
+    trial: Trial, factors: Mapping[str, tuple[str, ...]]
+) -> tuple[tuple[int, ...], int, str]:
+    """Sort key: levels in the experiment's order, then the seed."""
+    places = tuple(
+        levels.index(trial.factors[name]) if name in trial.factors else len(levels)
+        for name, levels in factors.items()
+    )
+    return places, trial.seed, trial.name
+
+
+def _newest(trials: Sequence[Trial]) -> tuple[tuple[Trial, ...], tuple[Trial, ...]]:
+    """The newest record of each cell and seed, and the others."""
+    newest: dict[Any, Trial] = {}
+    for trial in trials:
+        key = (tuple(sorted(trial.factors.items())), trial.seed)
+        if key not in newest or _written_ns(trial) > _written_ns(newest[key]):
+            newest[key] = trial
+    kept = {trial.name for trial in newest.values()}
+    return (
+        tuple(trial for trial in trials if trial.name in kept),
+        tuple(trial for trial in trials if trial.name not in kept),
+    )
+
+
+def _written_ns(trial: Trial) -> int:
+    return (trial.folder / "trial.json").stat().st_mtime_ns
 
 
 def _typed_rows(

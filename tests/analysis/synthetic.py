@@ -16,8 +16,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from analysis.comparison import RESPONSES
 from analysis.metrics import frame_cells
-from analysis.published import Cell, paper_cells
+from analysis.published import Cell, paper, paper_cells
 
 NAME = "SYNTHETIC (published values plus noise, nothing measured)"
 CELLS = {
@@ -25,6 +26,13 @@ CELLS = {
     ("MEO", 0.5): 10615, ("MEO", 1): 21230, ("MEO", 2): 42460,
     ("GEO", 0.5): 29190, ("GEO", 1): 58380, ("GEO", 2): 116760,
 }  # fmt: skip
+FACTORS = """
+[factors]
+network = ["WAN", "MEO", "GEO"]
+flavor = ["Vanilla", "Reno", "NewReno", "SACK"]
+policy = ["EPD", "SD"]
+buffer = [0.5, 1, 2]
+"""
 SECOND_NS = 1_000_000_000
 DURATION_S = 100
 PAIRS = 100
@@ -43,7 +51,12 @@ def write_campaign(
     cells: Mapping[Cell, tuple[float, float]] | None = None,
 ) -> Path:
     """A campaign of every cell and seed (for each set of extra factors); returns `folder`."""
-    document = {"format": "cellbed-campaign/1", "name": NAME, "experiment": "# synthetic\n"}
+    document = {
+        "format": "cellbed-campaign/1",
+        "name": "synthetic",
+        "title": NAME,
+        "text": f"# synthetic\n{FACTORS}",
+    }
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "campaign.json").write_text(json.dumps(document))
     for cell, values in (cells or paper_cells()).items():
@@ -70,6 +83,7 @@ def write_trial(
     name = "-".join(map(str, (network, flavor, policy, buffer, *extra.values(), seed)))
     trial = folder / "trials" / name.lower()
     trial.mkdir(parents=True)
+    found = paper(*cell)
     record = {
         "format": "cellbed-trial/1",
         "trial": trial.name,
@@ -86,7 +100,7 @@ def write_trial(
         "virtual_s": float(DURATION_S),
         "wall_s": 20.5,
         "cpu_s": 19.8,
-        "paper": None,
+        "paper": None if found is None else dict(zip(RESPONSES, found, strict=True)),
         "queue": {"down": {"frames": 400_000, "dropped_frames": 9_000}},
         "versions": {"kernel": "6.12.0", "cellbed": "synthetic"},
         "system": {"before": {}, "after": {}},

@@ -2,6 +2,7 @@
 """What a campaign's reader takes, lists and refuses."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -85,11 +86,24 @@ def test_trials_that_the_campaign_does_not_list_do_not_count(tmp_path: Path) -> 
     assert [trial.name for trial in read_campaign(tmp_path).trials] == [TRIAL]
 
 
-def test_twins_are_refused(tmp_path: Path) -> None:
+def test_of_two_records_of_one_trial_the_newer_counts(tmp_path: Path) -> None:
     small(tmp_path)
     edit(tmp_path, lambda d: d.update(seed=2))
-    with pytest.raises(RecordError, match="have the same factors and seed"):
-        read_campaign(tmp_path)
+    os.utime(tmp_path / "trials" / TRIAL / "trial.json", (2e9, 2e9))
+    campaign = read_campaign(tmp_path)
+    assert [trial.name for trial in campaign.superseded] == ["wan-sack-epd-0.5-2"]
+    assert [trial.name for trial in campaign.trials] == [TRIAL, "wan-sack-epd-0.5-3"]
+
+
+def test_levels_come_in_the_experiments_order(tmp_path: Path) -> None:
+    small(tmp_path, extra_factors=[{"idle": "b"}, {"idle": "a"}])
+    campaign = read_campaign(tmp_path)
+    assert campaign.levels("idle") == ("a", "b")  # not named there: the order of the folders
+    header = {"text": '[factors]\nidle = ["b", "c", "a"]'}
+    path = tmp_path / "campaign.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | header))
+    assert read_campaign(tmp_path).levels("idle") == ("b", "a")
+    assert read_campaign(tmp_path).levels("network") == ("WAN",)
 
 
 @pytest.mark.parametrize(
