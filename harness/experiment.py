@@ -184,7 +184,9 @@ def load(path: Path) -> Experiment:
 
 def first_fault(error: ValidationError) -> str:
     """The first fault of a validation in one line: key, value, what is allowed."""
-    fault = error.errors()[0]
+    faults = error.errors()
+    # A misspelt key is both unknown and missing; the first says more.
+    fault = next((f for f in faults if f["type"] == "extra_forbidden"), faults[0])
     key = ".".join(str(part) for part in fault["loc"])
     message = fault["msg"].removeprefix("Value error, ")
     if fault["type"] == "extra_forbidden":

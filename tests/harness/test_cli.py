@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The command line: exit codes, one-line errors, JSON Lines."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import PROJECT, SMALL, write_small
+
+
+def cellbed(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT)}
+    return subprocess.run(
+        [sys.executable, "-m", "harness", *map(str, words)],
+        capture_output=True, text=True, cwd=cwd, env=environment, timeout=300,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (SMALL.replace("pairs = 4", "pair = 4"), "topology.pair: unknown key"),
+        (SMALL.replace("rate_bit_per_s = 45_000_000", "rate_bit_per_s = 10"), "rate_bit_per_s"),
+    ],
+    ids=["unknown key", "out of range"],
+)
+def test_bad_input_is_one_line_and_exit_2(tmp_path: Path, text: str, said: str) -> None:
+    done = cellbed("run", write_small(tmp_path, text), cwd=tmp_path)
+    assert done.returncode == 2
+    assert said in done.stderr and done.stderr.count("\n") == 1
+    assert not (tmp_path / "results").exists()
+
+
+def test_dry_run_lists_and_makes_nothing(tmp_path: Path) -> None:
+    done = cellbed("run", write_small(tmp_path), "--dry-run", "--seeds", 3, cwd=tmp_path)
+    assert done.returncode == 0
+    assert "12 trials, 12 to run" in done.stdout
+    assert not (tmp_path / "results").exists()
+
+
+def test_unwritable_out_is_one_line(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    done = cellbed("run", write_small(tmp_path), "--out", blocked / "x", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.strip().splitlines()[-1].startswith("cellbed: ")
+    assert "Traceback" not in done.stderr
+
+
+def test_doctor_finds_this_machine_fit(tmp_path: Path) -> None:
+    done = cellbed("doctor", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert {finding["state"] for finding in json.loads(done.stdout)} <= {"ok", "note"}
+
+
+def test_clean_refuses_what_is_no_campaign(tmp_path: Path) -> None:
+    done = cellbed("clean", "--results", tmp_path, cwd=tmp_path)
+    assert done.returncode == 2 and "not a campaign directory" in done.stderr
+    assert tmp_path.exists()
+
+
+def test_json_is_one_object_a_trial(finished: tuple[Path, list[dict]], tmp_path: Path) -> None:
+    from harness.show import json_line
+
+    keys = {"trial", "factors", "seed", "efficiency", "fairness", "valid", "checks"}
+    keys |= {"virtual_s", "wall_s", "cpu_s", "paper"}
+    for document in finished[1]:
+        assert keys <= set(json.loads(json.dumps(json_line(document))))

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The uml lab always ends, with one clear error when it did not do its work."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import PROJECT
+
+from harness.errors import LabError
+from harness.labs import LabSpec, UmlLab
+
+pytestmark = pytest.mark.lab
+
+OFF = "exec python3 -B -m harness.agent.power_off"
+
+
+def lab_processes(folder: Path) -> list[int]:
+    """Processes whose command line names a lab's folder."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            text = entry.read_bytes()
+        except OSError:
+            continue
+        if str(folder).encode() in text and int(entry.parent.name) != os.getpid():
+            found.append(int(entry.parent.name))
+    return found
+
+
+def run_lab(folder: Path, main: str, **spec: object) -> str:
+    with UmlLab(LabSpec(pairs=1, main=main, **spec), folder) as lab:  # type: ignore[arg-type]
+        for _ in lab.events():
+            pass
+        return lab.console()
+
+
+def test_a_lab_that_powers_off_ends_well(tmp_path: Path) -> None:
+    said = run_lab(tmp_path, f"cd /cellbed && uname -r && {OFF}")
+    assert "6.12" in said
+    assert not lab_processes(tmp_path)
+
+
+def test_virtual_time_is_faster_than_real(tmp_path: Path) -> None:
+    begin = time.monotonic()
+    said = run_lab(tmp_path, f"cd /cellbed && sleep 3600 && cat /proc/uptime && {OFF}")
+    assert time.monotonic() - begin < 60
+    assert any(line.split(".")[0].isdigit() and float(line.split()[0]) >= 3600
+               for line in said.splitlines() if line[:1].isdigit())
+
+
+def test_the_same_seed_draws_the_same(tmp_path: Path) -> None:
+    draw = f"cd /cellbed && head -c 16 /dev/urandom | od -An -tx1 && {OFF}"
+    said = []
+    for number, seed in enumerate((5, 5, 6)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        said.append([x for x in run_lab(folder, draw, seed=seed).splitlines() if x[:1] == " "][0])
+    assert said[0] == said[1] != said[2]
+
+
+def test_a_panic_is_one_error_with_the_console(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="ended with status") as caught:
+        run_lab(tmp_path, "exit 3")
+    assert "panic" in caught.value.console
+    assert not lab_processes(tmp_path)
+
+
+def test_a_hang_is_noticed(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="silent for 3 s"):
+        run_lab(tmp_path, "while :; do :; done", hang_s=3.0)
+    assert not lab_processes(tmp_path)
+
+
+def test_a_lab_that_is_killed_is_told(tmp_path: Path) -> None:
+    with UmlLab(LabSpec(pairs=1, main="while :; do :; done"), tmp_path) as lab:
+        time.sleep(1)
+        kernel = [p for p in lab_processes(tmp_path) if is_kernel(p)]
+        os.kill(kernel[0], signal.SIGKILL)
+        with pytest.raises(LabError, match="ended with status"):
+            for _ in lab.events():
+                pass
+    assert not lab_processes(tmp_path)
+
+
+def is_kernel(pid: int) -> bool:
+    return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0].endswith(b"/linux")
+
+
+def test_kill_9_of_the_owner_ends_the_lab(tmp_path: Path) -> None:
+    script = (
+        "import sys, time; from pathlib import Path; from harness.labs import LabSpec, UmlLab\n"
+        "with UmlLab(LabSpec(pairs=1, main='while :; do :; done'), Path(sys.argv[1])):\n"
+        "    print('up', flush=True); time.sleep(300)"
+    )
+    folder = tmp_path / "lab"
+    folder.mkdir()
+    owner = subprocess.Popen(
+        [sys.executable, "-c", script, str(folder)],
+        cwd=PROJECT, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(PROJECT)},
+    )  # fmt: skip
+    assert owner.stdout is not None and owner.stdout.readline() == b"up\n"
+    owner.kill()
+    owner.wait()
+    end = time.monotonic() + 20
+    while lab_processes(folder) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not lab_processes(folder)
