@@ -22,13 +22,13 @@ function request()
    return requests[position]
 end
 
-function done(summary, latency)
+function done(summary)
    local errors = summary.errors
    io.write(string.format(
       'cellbed-wrk/1 {"duration_us": %d, "answered": %d, "received_bytes": %d, ' ..
       '"connect_errors": %d, "read_errors": %d, "write_errors": %d, "status_errors": %d, ' ..
-      '"timeouts": %d, "median_us": %d, "max_us": %d}\n',
+      '"slow": %d}\n',
       summary.duration, summary.requests, summary.bytes,
       errors.connect, errors.read, errors.write, errors.status,
-      errors.timeout, latency:percentile(50), latency.max))
+      errors.timeout))
 end

@@ -40,7 +40,7 @@ def test_wrk_gets_the_drawn_files(isolated, tmp_path):
     report = isolated(SCENARIO, "wrk", tmp_path)
     assert report["answered"] > 100
     assert 0.9e6 < report["duration_us"] < 3e6
-    errors = ("connect_errors", "read_errors", "write_errors", "status_errors", "timeouts")
+    errors = ("connect_errors", "read_errors", "write_errors", "status_errors", "slow")
     assert [report[name] for name in errors] == [0] * 5
     # The mean of a repeated list of 200 drawn files; headers add about 120 bytes each.
     assert report["received_bytes"] / report["answered"] == pytest.approx(
