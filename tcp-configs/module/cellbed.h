@@ -37,6 +37,7 @@ enum cellbed_newreno_partial {
 
 /* Parameters of a network namespace: /proc/sys/net/ipv4/cellbed/NAME. */
 struct cellbed_params {
+	int byte_window;
 	int ssthresh_from_route;
 	int idle_restart;
 	int grow_app_limited;
@@ -52,18 +53,22 @@ struct cellbed_params {
 };
 
 /*
- * A connection's state, in the congestion module's private 104 bytes. The
+ * A connection's state, in the congestion module's private 104 bytes. A unit
+ * of window is a segment, with byte_window a byte. The
  * parameters are copied when the connection begins: a later write to a sysctl
  * changes the connections after it, never one that is running.
  */
 struct cellbed {
-	u32 cwnd;		/* the congestion window proper, in segments */
+	u32 cwnd;		/* the congestion window proper, in units */
 	u32 initial_cwnd;	/* and what it began with: the route's initcwnd */
-	u32 una;		/* snd_una at the ACK before this one */
+	u32 inflation;		/* of cwnd in fast recovery, with byte_window */
+	u32 una;		/* snd_una at this ACK */
+	u32 acked;		/* bytes that this ACK acknowledges */
 	u32 prior_sacked;	/* sacked_out after the ACK before this one */
+	u32 sacked_units;	/* what was SACKed when PIPE was last updated */
 	u32 timed_seq;		/* an ACK beyond it gives the next RTT sample */
-	u32 segs_out;		/* data_segs_out when PIPE was last updated */
-	s32 pipe;		/* PIPE of Fall & Floyd 1996, in segments */
+	u32 sent_units;		/* what had been sent when PIPE was last updated */
+	s32 pipe;		/* PIPE of Fall & Floyd 1996, in units */
 	u32 srtt8;		/* smoothed RTT, eighths of a tick; 0 = no sample */
 	u32 rttvar4;		/* smoothed deviation, quarters of a tick */
 	u32 first_rto;		/* jiffies until the first sample */
@@ -84,12 +89,29 @@ struct cellbed {
 	    use_pipe:1,
 	    resend_rule:2,
 	    partial_reset:1,
-	    flywheel:1;
+	    flywheel:1,
+	    one_more:1;		/* the flywheel lets a new segment pass */
+	bool bytes;		/* byte_window */
 };
 
 static inline struct cellbed *cellbed_ca(const struct sock *sk)
 {
 	return inet_csk_ca(sk);
+}
+
+/* A segment, in units of window. */
+static inline u32 cellbed_unit(const struct sock *sk)
+{
+	return cellbed_ca(sk)->bytes ? tcp_sk(sk)->mss_cache : 1;
+}
+
+/* All that is not acknowledged, in units. */
+static inline u32 cellbed_flight(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return cellbed_ca(sk)->bytes ? tp->snd_nxt - tp->snd_una :
+				       tp->packets_out;
 }
 
 /* cellbed_params.c */
@@ -110,5 +132,12 @@ void cellbed_sack_enter_loss(struct sock *sk);
 void cellbed_sack_leave_loss(struct sock *sk);
 void cellbed_sack_ack(struct sock *sk);
 u32 cellbed_sack_budget(const struct sock *sk);
+s32 cellbed_sack_pipe(struct cellbed *c, const struct tcp_sock *tp);
+
+/* cellbed_bytes.c */
+void cellbed_bytes_allow(struct sock *sk);
+void cellbed_bytes_enter_recovery(struct sock *sk);
+void cellbed_bytes_recovery_ack(struct sock *sk);
+u32 cellbed_bytes_sacked(const struct sock *sk);
 
 #endif

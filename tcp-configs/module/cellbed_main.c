@@ -56,6 +56,8 @@
  * Parameters, per network namespace, /proc/sys/net/ipv4/cellbed/, copied when
  * a connection begins. Default in brackets.
  *
+ *   byte_window          the window counted in bytes and filled with segments
+ *                        cut short, see cellbed_bytes.c [0]
  *   ssthresh_from_route  0 unlimited, 1 the route's attribute, in segments [0]
  *   idle_restart         after an idle RTO: 0 cwnd stays, 1 cwnd = initial [0]
  *   grow_app_limited     cwnd grows with each ACK though the application does
@@ -101,15 +103,22 @@
  * A timeout may come in fast recovery, where the window of RFC 2581 is
  * inflated by the duplicate ACKs; with SACK it is not.
  */
-static u32 cellbed_ssthresh(struct sock *sk)
+static u32 cellbed_inflation(const struct sock *sk)
 {
 	const struct cellbed *c = cellbed_ca(sk);
-	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 cwnd = c->cwnd;
 
-	if (c->recovering && !tcp_is_sack(tp))
-		cwnd += c->prior_sacked;
-	return max(min(cwnd, tp->packets_out) >> 1, CELLBED_MIN_SSTHRESH);
+	if (!c->recovering || tcp_is_sack(tcp_sk(sk)))
+		return 0;
+	return c->bytes ? c->inflation : c->prior_sacked;
+}
+
+/* In segments, as the kernel has it and as BSD rounded it. */
+static u32 cellbed_ssthresh(struct sock *sk)
+{
+	u32 window = cellbed_ca(sk)->cwnd + cellbed_inflation(sk);
+	u32 half = min(window, cellbed_flight(sk)) / 2;
+
+	return max(half / cellbed_unit(sk), CELLBED_MIN_SSTHRESH);
 }
 
 /* Undo is off: undo_marker is cleared wherever the kernel sets it. */
@@ -121,6 +130,7 @@ static u32 cellbed_undo_cwnd(struct sock *sk)
 static void cellbed_read_params(struct sock *sk, struct cellbed *c,
 				const struct cellbed_params *params)
 {
+	c->bytes = READ_ONCE(params->byte_window);
 	c->idle_restart = READ_ONCE(params->idle_restart);
 	c->grow_app_limited = READ_ONCE(params->grow_app_limited);
 	c->keep_scoreboard = READ_ONCE(params->after_timeout) ==
@@ -151,10 +161,10 @@ static void cellbed_init(struct sock *sk)
 	BUILD_BUG_ON(sizeof(struct cellbed) > ICSK_CA_PRIV_SIZE);
 
 	memset(c, 0, sizeof(*c));
-	c->cwnd = tcp_snd_cwnd(tp);
+	cellbed_read_params(sk, c, params);
+	c->cwnd = tcp_snd_cwnd(tp) * cellbed_unit(sk);
 	c->initial_cwnd = c->cwnd;
 	c->una = tp->snd_una;
-	cellbed_read_params(sk, c, params);
 	cellbed_rto_init(sk, params);
 	if (READ_ONCE(params->ssthresh_from_route))
 		cellbed_ssthresh_from_route(sk);
@@ -180,7 +190,9 @@ static void cellbed_enter_recovery(struct sock *sk)
 	struct cellbed *c = cellbed_ca(sk);
 
 	cellbed_sack_enter_recovery(sk);
-	c->cwnd = tcp_sk(sk)->snd_ssthresh;
+	cellbed_bytes_enter_recovery(sk);
+	c->prior_sacked = tcp_sk(sk)->sacked_out;
+	c->cwnd = tcp_sk(sk)->snd_ssthresh * cellbed_unit(sk);
 	c->recovering = 1;
 	c->resend = !cellbed_first_hole_is_out(sk);
 	c->dupacks = 0;
@@ -196,7 +208,8 @@ static void cellbed_enter_loss(struct sock *sk)
 		tp->snd_ssthresh = cellbed_ssthresh(sk);
 	cellbed_rto_timeout(sk);
 	cellbed_sack_enter_loss(sk);
-	c->cwnd = 1;
+	c->cwnd = cellbed_unit(sk);
+	c->inflation = 0;
 	c->recovering = 0;
 	c->resend = 0;
 	tp->snd_cwnd_cnt = 0;
@@ -217,7 +230,7 @@ static void cellbed_set_state(struct sock *sk, u8 state)
 	else if (state == TCP_CA_Loss)
 		cellbed_enter_loss(sk);
 	else if (state == TCP_CA_CWR)
-		c->cwnd = tcp_sk(sk)->snd_ssthresh;
+		c->cwnd = tcp_sk(sk)->snd_ssthresh * cellbed_unit(sk);
 }
 
 /* RFC 5681 4.1; BSD's tcp_output() did the same with cwnd = 1 segment. */
@@ -232,7 +245,8 @@ static void cellbed_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 		return;
 	c->cwnd = min(c->cwnd, c->initial_cwnd);
 	tcp_sk(sk)->snd_cwnd_cnt = 0;
-	tcp_snd_cwnd_set(tcp_sk(sk), c->cwnd);
+	if (!c->bytes)
+		tcp_snd_cwnd_set(tcp_sk(sk), c->cwnd);
 }
 
 /*
@@ -245,7 +259,8 @@ static void cellbed_note_ack(struct sock *sk)
 	struct cellbed *c = cellbed_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	c->advanced = tp->snd_una != c->una;
+	c->acked = tp->snd_una - c->una;
+	c->advanced = c->acked != 0;
 	c->una = tp->snd_una;
 	tp->reordering = READ_ONCE(net->ipv4.sysctl_tcp_reordering);
 	cellbed_rto_note(sk);
@@ -303,21 +318,34 @@ static void cellbed_sack_in_ack(struct sock *sk, u32 flags)
 	cellbed_sack_ack(sk);
 }
 
-/* Slow start and congestion avoidance, for an ACK of new data. */
-static void cellbed_grow(struct sock *sk)
+/* One segment a window: counted, or in bytes a fraction of it each ACK. */
+static void cellbed_avoid_congestion(struct sock *sk)
 {
 	struct cellbed *c = cellbed_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	if (!c->grow_app_limited && !tcp_is_cwnd_limited(sk))
-		return;
-	if (c->cwnd < tp->snd_ssthresh) {
-		c->cwnd++;
+	if (c->bytes) {
+		c->cwnd += max(tp->mss_cache * tp->mss_cache / c->cwnd, 1U);
 	} else if (++tp->snd_cwnd_cnt >= c->cwnd) {
 		tp->snd_cwnd_cnt = 0;
 		c->cwnd++;
 	}
-	c->cwnd = min(c->cwnd, tp->snd_cwnd_clamp);
+}
+
+/* For an ACK of new data. */
+static void cellbed_grow(struct sock *sk)
+{
+	u64 clamp = (u64)tcp_sk(sk)->snd_cwnd_clamp * cellbed_unit(sk);
+	u64 ssthresh = (u64)tcp_sk(sk)->snd_ssthresh * cellbed_unit(sk);
+	struct cellbed *c = cellbed_ca(sk);
+
+	if (!c->grow_app_limited && !tcp_is_cwnd_limited(sk))
+		return;
+	if (c->cwnd < ssthresh)
+		c->cwnd += cellbed_unit(sk);
+	else
+		cellbed_avoid_congestion(sk);
+	c->cwnd = min_t(u64, c->cwnd, clamp);
 }
 
 /* Hoe's flywheel: is this the second of two duplicate ACKs? */
@@ -335,9 +363,10 @@ static u32 cellbed_recovery_window(struct sock *sk)
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 window = cellbed_sack_budget(sk);
 
-	if (c->resend || cellbed_flywheel_turns(c, tp))
+	if (c->resend || c->one_more)
 		window = max(window, tcp_packets_in_flight(tp) + 1);
 	c->resend = 0;
+	c->one_more = 0;
 	return window;
 }
 
@@ -346,18 +375,37 @@ static u32 cellbed_recovery_window(struct sock *sk)
  * in flight, so they lower the window as well: nothing leaves on them. Not so
  * for segments SACKed before a timeout: they have left the network for good.
  */
-static u32 cellbed_plain_window(struct sock *sk)
+static u32 cellbed_plain_window(const struct sock *sk)
+{
+	const struct cellbed *c = cellbed_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Loss && tcp_is_sack(tp))
+		return c->cwnd;
+	return c->cwnd - min(c->cwnd - 1, tp->sacked_out);
+}
+
+static void cellbed_on_recovery_ack(struct sock *sk)
 {
 	struct cellbed *c = cellbed_ca(sk);
-	const struct tcp_sock *tp = tcp_sk(sk);
-	bool loss = inet_csk(sk)->icsk_ca_state == TCP_CA_Loss;
+
+	c->one_more = cellbed_flywheel_turns(c, tcp_sk(sk));
+	if (c->bytes)
+		cellbed_bytes_recovery_ack(sk);
+	else
+		tcp_snd_cwnd_set(tcp_sk(sk), cellbed_recovery_window(sk));
+}
+
+static void cellbed_on_plain_ack(struct sock *sk)
+{
+	struct cellbed *c = cellbed_ca(sk);
 
 	if (c->advanced && !c->recovering)
 		cellbed_grow(sk);
 	c->recovering = 0;
-	if (loss && tcp_is_sack(tp))
-		return c->cwnd;
-	return c->cwnd - min(c->cwnd - 1, tp->sacked_out);
+	c->inflation = 0;
+	if (!c->bytes)
+		tcp_snd_cwnd_set(tcp_sk(sk), cellbed_plain_window(sk));
 }
 
 static void cellbed_cong_control(struct sock *sk, u32 ack, int flag,
@@ -370,11 +418,24 @@ static void cellbed_cong_control(struct sock *sk, u32 ack, int flag,
 		return;
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery &&
 	    before(tp->snd_una, tp->high_seq))
-		tcp_snd_cwnd_set(tp, cellbed_recovery_window(sk));
+		cellbed_on_recovery_ack(sk);
 	else
-		tcp_snd_cwnd_set(tp, cellbed_plain_window(sk));
+		cellbed_on_plain_ack(sk);
 	c->prior_sacked = tp->sacked_out;
 	cellbed_rto_keep(sk);
+}
+
+/* Asked for whenever the kernel begins to send: the last moment to set the
+ * window. The answer itself is the kernel's own.
+ */
+static u32 cellbed_min_tso_segs(struct sock *sk)
+{
+	const struct cellbed *c = cellbed_ca(sk);
+	const struct net *net = sock_net(sk);
+
+	if (c->ready && c->bytes)
+		cellbed_bytes_allow(sk);
+	return READ_ONCE(net->ipv4.sysctl_tcp_min_tso_segs);
 }
 
 /* The state machine has just counted the duplicate ACK: take it back. */
@@ -400,6 +461,7 @@ static void cellbed_vanilla_control(struct sock *sk, u32 ack, int flag,
 	.cwnd_event = cellbed_cwnd_event,				\
 	.pkts_acked = cellbed_rto_pkts_acked,				\
 	.in_ack_event = on_ack,						\
+	.min_tso_segs = cellbed_min_tso_segs,				\
 	.cong_control = control,					\
 }
 

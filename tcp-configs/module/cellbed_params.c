@@ -64,6 +64,7 @@ static int cellbed_ms(const struct ctl_table *table, int write, void *buffer,
 
 /* The data pointers are offsets, made addresses for each namespace. */
 static const struct ctl_table cellbed_table[] = {
+	CELLBED_ENTRY(byte_window, SYSCTL_ONE, proc_dointvec_minmax),
 	CELLBED_ENTRY(ssthresh_from_route, SYSCTL_ONE, proc_dointvec_minmax),
 	CELLBED_ENTRY(idle_restart, SYSCTL_ONE, proc_dointvec_minmax),
 	CELLBED_ENTRY(grow_app_limited, SYSCTL_ONE, proc_dointvec_minmax),

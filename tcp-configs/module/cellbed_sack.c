@@ -37,24 +37,30 @@ static void cellbed_mark_lost(struct tcp_sock *tp, struct sk_buff *skb)
 }
 
 /*
- * Every hole below the highest SACKed segment may be sent, if it was
- * outstanding when the recovery began: for what was sent after that, a loss is
- * a new event (the kernel's own rule, three SACKs above, holds for it).
+ * The holes that may be sent: those with three SACKed segments above them
+ * (RFC 6675, IsLost), with PIPE any that was outstanding when the recovery
+ * began; for what was sent after that, a loss is a new event. The kernel marks
+ * the same three-above holes, but not on an ACK that changes the window, and
+ * from 7.0 on not at all.
  */
 static void cellbed_mark_holes(struct sock *sk)
 {
+	bool any = cellbed_ca(sk)->use_pipe;
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct sk_buff *skb = tcp_rtx_queue_head(sk);
 	u32 highest = tcp_highest_sack_seq(tp);
-
-	if (before(tp->high_seq, highest))
-		highest = tp->high_seq;
+	u32 above = tp->sacked_out;
 
 	skb_rbtree_walk_from(skb) {
-		if (!before(TCP_SKB_CB(skb)->seq, highest))
+		const struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
+
+		if (!before(cb->seq, highest))
 			break;
-		if (!(TCP_SKB_CB(skb)->sacked &
-		      (TCPCB_SACKED_ACKED | TCPCB_LOST)))
+		if (cb->sacked & TCPCB_SACKED_ACKED)
+			above -= min_t(u32, above, tcp_skb_pcount(skb));
+		else if (!(cb->sacked & TCPCB_LOST) &&
+			 (above >= CELLBED_DUPTHRESH ||
+			  (any && before(cb->seq, tp->high_seq))))
 			cellbed_mark_lost(tp, skb);
 	}
 }
@@ -77,24 +83,62 @@ static void cellbed_free_first_hole(struct sock *sk)
 	cellbed_mark_lost(tp, skb);
 }
 
-static void cellbed_update_pipe(struct cellbed *c, const struct tcp_sock *tp)
+/* PIPE with what has been sent since it was last looked at. */
+s32 cellbed_sack_pipe(struct cellbed *c, const struct tcp_sock *tp)
 {
-	c->pipe += (s32)(tp->data_segs_out - c->segs_out);
-	c->segs_out = tp->data_segs_out;
+	u32 sent = c->bytes ? (u32)tp->bytes_sent : tp->data_segs_out;
+
+	c->pipe += (s32)(sent - c->sent_units);
+	c->sent_units = sent;
+	return c->pipe;
+}
+
+static u32 cellbed_sacked_units(const struct sock *sk)
+{
+	return cellbed_ca(sk)->bytes ? cellbed_bytes_sacked(sk) :
+				       tcp_sk(sk)->sacked_out;
+}
+
+static void cellbed_update_pipe(struct sock *sk)
+{
+	struct cellbed *c = cellbed_ca(sk);
+	u32 sacked = cellbed_sacked_units(sk);
+
+	cellbed_sack_pipe(c, tcp_sk(sk));
 	if (c->advanced)
-		c->pipe -= 2;
-	else if (tp->sacked_out > c->prior_sacked)
-		c->pipe -= (s32)(tp->sacked_out - c->prior_sacked);
+		c->pipe -= 2 * cellbed_unit(sk);
+	else if (sacked > c->sacked_units)
+		c->pipe -= (s32)(sacked - c->sacked_units);
+	c->sacked_units = sacked;
+}
+
+/*
+ * The kernel enters recovery for three SACKed segments, but leaves the first
+ * hole alone when the third came with a changed window: such an ACK is no
+ * duplicate to it.
+ */
+static void cellbed_mark_first_hole(struct sock *sk)
+{
+	struct sk_buff *skb = tcp_rtx_queue_head(sk);
+
+	if (skb && !(TCP_SKB_CB(skb)->sacked &
+		     (TCPCB_SACKED_ACKED | TCPCB_LOST)))
+		cellbed_mark_lost(tcp_sk(sk), skb);
 }
 
 /* On the third duplicate ACK, while c->cwnd still is the full window. */
 void cellbed_sack_enter_recovery(struct sock *sk)
 {
-	const struct tcp_sock *tp = tcp_sk(sk);
 	struct cellbed *c = cellbed_ca(sk);
 
-	c->pipe = (s32)min(c->cwnd, tp->packets_out) - CELLBED_DUPTHRESH;
-	c->segs_out = tp->data_segs_out;
+	if (!tcp_is_sack(tcp_sk(sk)))
+		return;
+	cellbed_mark_first_hole(sk);
+
+	cellbed_sack_pipe(c, tcp_sk(sk));
+	c->pipe = min(c->cwnd, cellbed_flight(sk)) -
+		  CELLBED_DUPTHRESH * cellbed_unit(sk);
+	c->sacked_units = cellbed_sacked_units(sk);
 }
 
 /*
@@ -144,17 +188,16 @@ void cellbed_sack_ack(struct sock *sk)
 		return;
 	if (c->advanced && c->resend_rule != CELLBED_RESEND_NEVER)
 		cellbed_free_first_hole(sk);
-	if (c->use_pipe) {
-		cellbed_update_pipe(cellbed_ca(sk), tp);
-		cellbed_mark_holes(sk);
-	}
+	if (c->use_pipe)
+		cellbed_update_pipe(sk);
+	cellbed_mark_holes(sk);
 }
 
 /* Segments that may be in flight, in the kernel's way of counting. */
 u32 cellbed_sack_budget(const struct sock *sk)
 {
-	const struct cellbed *c = cellbed_ca(sk);
-	s32 room = (s32)c->cwnd - c->pipe;
+	struct cellbed *c = cellbed_ca(sk);
+	s32 room = (s32)c->cwnd - cellbed_sack_pipe(c, tcp_sk(sk));
 
 	if (!c->use_pipe)
 		return c->cwnd;

@@ -2,7 +2,7 @@
 """A segment-level model of the four senders, written from the RFCs and 98-0876R1.
 
 It knows nothing of the kernel: its variables are those of the texts (snd_una, snd_nxt,
-cwnd in segments with the inflation of fast recovery, recover, PIPE). One sender, one
+cwnd with the inflation of fast recovery, recover, PIPE). One sender, one
 receiver that acknowledges every segment at once, a link with a rate and a delay, an
 unlimited queue, exact losses. All data is there from the start.
 
@@ -18,6 +18,8 @@ What the texts leave open is chosen here, and is the same in the module:
 * A timeout sends everything from snd_una again, as the window allows, and skips what an
   ACK shows to have arrived; duplicate ACKs start no fast retransmit until an ACK covers
   more than was outstanding at the timeout (RFC 2582's bug fix, RFC 6582 step 2).
+* A segment that is sent again keeps its boundaries, but small ones that follow each other
+  are sent as one; what does not fit the room left waits (PIPE: any room will do).
 * The ACK that ends a recovery does not grow the window.
 * SACK enters recovery on the third segment known to have arrived above snd_una, which is
   the third duplicate ACK when none was SACKed before it (RFC 6675, 5, step 2).
@@ -36,29 +38,42 @@ HEADERS_BYTES = 54  # IP, TCP and Ethernet, without options
 
 @dataclass(frozen=True, kw_only=True)
 class Setup:
-    """A connection to be modelled; times in seconds, sizes in segments."""
+    """A connection to be modelled; times in seconds.
+
+    Attributes:
+        total_bytes: all of them are there to be sent from the start.
+        initcwnd, ssthresh: in full segments.
+        drops: number of a segment -> its sendings (from 0) that are lost; a segment's
+            number is its first byte / mss, rounded down.
+        byte_window: the window is counted in bytes and filled with segments cut short.
+    """
 
     flavor: str
-    segments: int
+    total_bytes: int
     initcwnd: int
     ssthresh: int
     drops: Mapping[int, frozenset[int]]
-    payload_bytes: int = 1000
+    mss: int = 1000
     rate_bit_per_s: float = 10e6
     delay_s: float = 0.05
     tick_s: float = 0.1
     min_ticks: int = 2
     first_rto_s: float = 3.0
     sack_rule: str = "pipe"
+    byte_window: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sent:
-    """One sending of a segment."""
+    """One sending: bytes byte to byte + length; which sending of its segment, from 0."""
 
     time_s: float
-    segment: int
+    byte: int
+    length: int
     sending: int
+
+
+Block = tuple[int, int]  # bytes, the second one past the end
 
 
 @dataclass(kw_only=True)
@@ -66,42 +81,23 @@ class Receiver:
     """Acknowledges each segment; reports blocks as RFC 2018, section 4: latest first."""
 
     next: int = 0
-    above: set[int] = field(default_factory=set)
-    recent: list[int] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
 
-    def receive(self, segment: int) -> tuple[int, frozenset[int]]:
-        if segment > self.next or segment in self.above:
-            self.above.add(segment)
-            self.recent = [segment] + [s for s in self.recent if s != segment]
-        elif segment == self.next:
-            self.next += 1
-            while self.next in self.above:
-                self.above.remove(self.next)
-                self.next += 1
-        self.recent = [s for s in self.recent if s in self.above]
-        return self.next, self.blocks()
-
-    def blocks(self) -> frozenset[int]:
-        """Segments of at most four blocks, by their latest arrival."""
-        reported: set[int] = set()
-        count = 0
-        for segment in self.recent:
-            if segment in reported:
-                continue
-            if count == SACK_BLOCKS:
-                break
-            count += 1
-            reported |= self._block(segment)
-        return frozenset(reported)
-
-    def _block(self, segment: int) -> set[int]:
-        block = {segment}
-        for step in (-1, 1):
-            at = segment + step
-            while at in self.above:
-                block.add(at)
-                at += step
-        return block
+    def receive(self, byte: int, length: int) -> tuple[int, tuple[Block, ...]]:
+        """The ACK, and at most four SACK blocks."""
+        start, end = byte, byte + length
+        if start > self.next:
+            touching = [b for b in self.blocks if b[0] <= end and start <= b[1]]
+            for block in touching:
+                start, end = min(start, block[0]), max(end, block[1])
+            self.blocks = [(start, end)] + [b for b in self.blocks if b not in touching]
+        else:
+            self.next = max(self.next, end)
+            for block in sorted(self.blocks):
+                if block[0] <= self.next:
+                    self.next = max(self.next, block[1])
+            self.blocks = [b for b in self.blocks if b[0] > self.next]
+        return self.next, tuple(self.blocks[:SACK_BLOCKS])
 
 
 class Estimator:
@@ -137,14 +133,20 @@ class Estimator:
 
 
 class Vanilla:
-    """Slow start, congestion avoidance, timeouts; the others are built on it."""
+    """Slow start, congestion avoidance, timeouts; the others are built on it.
+
+    All windows and sequence numbers are in bytes; with byte_window off everything is a
+    multiple of the MSS but the last segment.
+    """
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
-        self.cwnd = setup.initcwnd
-        self.ssthresh = setup.ssthresh
+        self.mss = setup.mss
+        self.cwnd = setup.initcwnd * self.mss
+        self.ssthresh = setup.ssthresh * self.mss
         self.una = self.nxt = self.max = 0
-        self.recover = -2  # the highest segment outstanding at the last timeout
+        self.lengths: dict[int, int] = {}  # of each segment sent, by its first byte
+        self.recover = -1  # snd_max at the last timeout
         self.timed_out = -1  # snd_una at the last timeout
         self.dupacks = 0
         self.count = 0  # ACKs towards the next increase in congestion avoidance
@@ -154,7 +156,7 @@ class Vanilla:
 
     # What arrives.
 
-    def ack(self, ack: int, sacked: frozenset[int]) -> None:
+    def ack(self, ack: int, sacked: tuple[Block, ...]) -> None:
         self.learn(ack, sacked)
         if ack > self.una:
             self.new_ack(ack)
@@ -167,15 +169,15 @@ class Vanilla:
         if self.una != self.timed_out:
             self.ssthresh = self.halved()
         self.timed_out = self.una
-        self.cwnd, self.count, self.dupacks = 1, 0, 0
+        self.cwnd, self.count, self.dupacks = self.mss, 0, 0
         self.in_recovery = False
-        self.recover = self.max - 1
+        self.recover = self.max
         self.nxt = self.una
         self.send()
 
     # What a flavor changes.
 
-    def learn(self, ack: int, sacked: frozenset[int]) -> None:
+    def learn(self, ack: int, sacked: tuple[Block, ...]) -> None:
         """SACK information."""
 
     def new_ack(self, ack: int) -> None:
@@ -188,7 +190,8 @@ class Vanilla:
     # Shared.
 
     def halved(self) -> int:
-        return max(min(self.cwnd, self.max - self.una) // 2, 2)
+        half = min(self.cwnd, self.max - self.una) // 2
+        return max(half // self.mss, 2) * self.mss
 
     def advance(self, ack: int) -> None:
         self.una = ack
@@ -197,45 +200,74 @@ class Vanilla:
 
     def grow(self) -> None:
         if self.cwnd < self.ssthresh:
-            self.cwnd += 1
-            return
-        self.count += 1
-        if self.count >= self.cwnd:
-            self.count = 0
-            self.cwnd += 1
+            self.cwnd += self.mss
+        elif self.setup.byte_window:
+            self.cwnd += max(self.mss * self.mss // self.cwnd, 1)
+        else:
+            self.count += 1
+            if self.count * self.mss >= self.cwnd:
+                self.count = 0
+                self.cwnd += self.mss
 
-    def may_send(self) -> bool:
-        return self.nxt - self.una < self.cwnd
+    def room(self) -> int:
+        return self.cwnd - (self.nxt - self.una)
 
     def send(self) -> None:
-        while self.may_send() and self.nxt < self.setup.segments:
-            self.transmit(self.nxt)
-            self.nxt += 1
+        """What snd_nxt shows: after a timeout the old segments, then new ones."""
+        while True:
+            old = self.nxt in self.lengths
+            length = self.merged(self.nxt) if old else self.new_length(self.room())
+            if not length or length > self.room():
+                break
+            self.transmit(self.nxt, length)
+            self.nxt += length
 
-    def transmit(self, segment: int) -> None:
-        self.outbox.append(segment)
-        self.max = max(self.max, segment + 1)
+    def merged(self, byte: int) -> int:
+        """A segment that is sent again is filled with whole segments that follow it."""
+        length = self.lengths[byte]
+        while (after := byte + length) < self.max:
+            if length + self.lengths[after] > self.mss or self.known_to_have_arrived(after):
+                break
+            length += self.lengths[after]
+        return length
+
+    def known_to_have_arrived(self, byte: int) -> bool:
+        return False
+
+    def new_length(self, room: int) -> int:
+        """Length of the next new segment; 0 when nothing may be sent."""
+        length = min(self.mss, self.setup.total_bytes - self.max)
+        if self.setup.byte_window:
+            return max(min(length, room), 0)
+        return length if length <= room else 0
+
+    def transmit(self, byte: int, length: int) -> None:
+        self.outbox.append(byte)
+        for inside in [b for b in self.lengths if byte < b < byte + length]:
+            del self.lengths[inside]
+        self.lengths[byte] = length
+        self.max = max(self.max, byte + length)
 
 
 class Reno(Vanilla):
     """Fast retransmit; fast recovery until the first new ACK."""
 
     def duplicate(self) -> None:
-        if self.una - 1 <= self.recover:
+        if self.una <= self.recover:
             return
         self.dupacks += 1
         if self.in_recovery:
-            self.cwnd += 1
+            self.cwnd += self.mss
         elif self.dupacks == DUPTHRESH:
             self.fast_retransmit()
 
     def fast_retransmit(self) -> None:
         self.recoveries += 1
         self.ssthresh = self.halved()
-        self.cwnd = self.ssthresh + DUPTHRESH
+        self.cwnd = self.ssthresh + DUPTHRESH * self.mss
         self.count = 0
         self.in_recovery = True
-        self.transmit(self.una)
+        self.transmit(self.una, self.merged(self.una))
 
     def new_ack(self, ack: int) -> None:
         self.advance(ack)
@@ -250,12 +282,12 @@ class NewReno(Reno):
     """Fast recovery until all that was outstanding when it began is acknowledged."""
 
     def fast_retransmit(self) -> None:
-        self.recover = self.max - 1
+        self.recover = self.max
         super().fast_retransmit()
 
     def duplicate(self) -> None:
         if self.in_recovery:
-            self.cwnd += 1
+            self.cwnd += self.mss
         else:
             super().duplicate()
 
@@ -264,12 +296,13 @@ class NewReno(Reno):
         self.advance(ack)
         if not self.in_recovery:
             self.grow()
-        elif ack > self.recover:
+        elif ack >= self.recover:
             self.in_recovery = False
             self.cwnd = self.ssthresh
         else:
-            self.cwnd = max(self.cwnd - acked + 1, self.ssthresh)
-            self.transmit(self.una)
+            back = self.mss if acked >= self.mss else 0
+            self.cwnd = max(self.cwnd - acked + back, self.ssthresh)
+            self.transmit(self.una, self.merged(self.una))
 
 
 class Sack(Reno):
@@ -283,13 +316,20 @@ class Sack(Reno):
         self.pipe = 0
         self.recovery_point = -1
 
-    def learn(self, ack: int, sacked: frozenset[int]) -> None:
-        before = len(self.scoreboard)
-        if self.una - 1 > self.recover:  # not while a timeout is being repaired
-            self.scoreboard |= sacked
-        self.known = len(self.scoreboard) - before
-        self.scoreboard = {s for s in self.scoreboard if s >= ack}
-        self.resent = {s for s in self.resent if s >= ack}
+    def learn(self, ack: int, sacked: tuple[Block, ...]) -> None:
+        fresh: set[int] = set()
+        if self.una > self.recover:  # not while a timeout is being repaired
+            fresh = {b for b in self.outstanding() if self.within(b, sacked)} - self.scoreboard
+        self.scoreboard |= fresh
+        self.known = sum(self.lengths[b] for b in fresh)
+        self.scoreboard = {b for b in self.scoreboard if b >= ack}
+        self.resent = {b for b in self.resent if b >= ack}
+
+    def within(self, byte: int, blocks: tuple[Block, ...]) -> bool:
+        return any(start <= byte and byte + self.lengths[byte] <= end for start, end in blocks)
+
+    def known_to_have_arrived(self, byte: int) -> bool:
+        return byte in self.scoreboard
 
     def timeout(self) -> None:
         self.scoreboard.clear()
@@ -300,11 +340,11 @@ class Sack(Reno):
         self.advance(ack)
         if not self.in_recovery:
             self.grow()
-        elif ack > self.recovery_point:
+        elif ack >= self.recovery_point:
             self.in_recovery = False
             self.cwnd = self.ssthresh
         else:
-            self.pipe -= 2
+            self.pipe -= 2 * self.mss
         self.look_for_loss()
 
     def duplicate(self) -> None:
@@ -322,62 +362,69 @@ class Sack(Reno):
         self.ssthresh = self.cwnd = self.halved()
         self.count = 0
         self.in_recovery = True
-        self.recovery_point = self.max - 1
-        self.pipe = flight - DUPTHRESH
+        self.recovery_point = self.max
+        self.pipe = flight - DUPTHRESH * self.mss
         if self.una not in self.resent:
             self.resend(self.una)
 
-    def resend(self, segment: int) -> None:
-        self.resent.add(segment)
-        self.pipe += 1
-        self.transmit(segment)
+    def resend(self, byte: int) -> None:
+        self.resent.add(byte)
+        length = self.merged(byte)
+        self.pipe += length
+        self.transmit(byte, length)
 
-    def lost(self, segment: int) -> bool:
+    def lost(self, byte: int) -> bool:
         """Three SACKed segments above it (RFC 6675, IsLost)."""
-        return sum(s > segment for s in self.scoreboard) >= DUPTHRESH
+        return sum(b > byte for b in self.scoreboard) >= DUPTHRESH
+
+    def outstanding(self) -> list[int]:
+        """First bytes of the segments not acknowledged, in order."""
+        return sorted(b for b in self.lengths if self.una <= b < self.max)
 
     def next_hole(self) -> int | None:
         highest = max(self.scoreboard, default=-1)
-        for segment in range(self.una, highest):
-            if segment in self.scoreboard or segment in self.resent:
+        for byte in self.outstanding():
+            if byte >= highest:
+                break
+            if byte in self.scoreboard or byte in self.resent:
                 continue
-            of_this_loss = self.setup.sack_rule == "pipe" and segment <= self.recovery_point
-            if of_this_loss or self.lost(segment):
-                return segment
+            of_this_loss = self.setup.sack_rule == "pipe" and byte < self.recovery_point
+            if of_this_loss or self.lost(byte):
+                return byte
         return None
 
-    def outstanding(self) -> int:
-        """PIPE: 98-0876R1's own count, or RFC 6675's SetPipe()."""
+    def in_flight(self) -> int:
+        """PIPE: 98-0876R1's own count, or RFC 6675's SetPipe().
+
+        The segment whose loss began the recovery counts as lost whatever is above it.
+        """
         if self.setup.sack_rule == "pipe":
             return self.pipe
         pipe = 0
-        for segment in range(self.una, self.nxt):
-            if segment in self.scoreboard:
+        for byte in self.outstanding():
+            if byte in self.scoreboard:
                 continue
-            pipe += (not self.lost(segment) and segment not in self.first) + (
-                segment in self.resent
-            )
+            given_up = self.lost(byte) or (byte == self.una and byte in self.resent)
+            pipe += self.lengths[byte] * ((not given_up) + (byte in self.resent))
         return pipe
-
-    @property
-    def first(self) -> set[int]:
-        """The segment whose loss began the recovery counts as lost whatever is above."""
-        return {self.una} & self.resent
 
     def send(self) -> None:
         if not self.in_recovery:
             super().send()
             return
-        while self.outstanding() < self.cwnd:
+        while (room := self.cwnd - self.in_flight()) > 0:
             hole = self.next_hole()
             if hole is not None:
+                if self.setup.sack_rule != "pipe" and room < self.lengths[hole]:
+                    break
                 self.resend(hole)
-            elif self.nxt < self.setup.segments:
-                self.pipe += 1
-                self.transmit(self.nxt)
-                self.nxt += 1
-            else:
+                continue
+            length = self.new_length(room)
+            if not length:
                 break
+            self.pipe += length
+            self.transmit(self.nxt, length)
+            self.nxt += length
 
 
 SENDERS: dict[str, type[Vanilla]] = {
@@ -397,9 +444,10 @@ class Simulation:
         self.receiver = Receiver()
         self.rto = Estimator(setup)
         self.sent: list[Sent] = []
-        self._times: dict[int, list[float]] = {}
+        self._times: dict[int, list[float]] = {}  # by first byte
+        self._sendings: dict[int, int] = {}  # by number of the segment
         self._timed = 0  # an ACK beyond it gives the next RTT sample
-        self._events: list[tuple[float, int, int, frozenset[int]]] = []
+        self._events: list[tuple[float, int, int, tuple[Block, ...]]] = []
         self._order = 0
         self._link_free_s = 0.0
         self._timer_s: float | None = None
@@ -412,7 +460,7 @@ class Simulation:
         """
         self.sender.send()
         self._flush(0.0, restart=True)
-        while self.sender.una < self.setup.segments:
+        while self.sender.una < self.setup.total_bytes:
             now = self._step()
             if now > limit_s:
                 raise RuntimeError(f"not finished after {limit_s} s")
@@ -431,7 +479,7 @@ class Simulation:
         self._on_ack(now, ack, sacked)
         return now
 
-    def _on_ack(self, now: float, ack: int, sacked: frozenset[int]) -> None:
+    def _on_ack(self, now: float, ack: int, sacked: tuple[Block, ...]) -> None:
         una = self.sender.una
         if ack > una:
             self._measure(now, una, ack)
@@ -441,40 +489,40 @@ class Simulation:
 
     def _measure(self, now: float, una: int, ack: int) -> None:
         """Karn: no sample from an ACK that covers a segment sent twice."""
-        if any(len(self._times[s]) > 1 for s in range(una, ack)):
+        covered = [times for byte, times in self._times.items() if una <= byte < ack]
+        if any(len(times) > 1 for times in covered):
             return
         self.rto.clear_backoff()
         if ack > self._timed:
-            self.rto.sample(now - self._times[ack - 1][0])
+            self.rto.sample(now - covered[-1][0])
             self._timed = self.sender.max
 
     def _flush(self, now: float, *, restart: bool) -> None:
-        for segment in self.sender.outbox:
-            self._transmit(now, segment)
+        for byte in self.sender.outbox:
+            self._transmit(now, byte, self.sender.lengths[byte])
         self.sender.outbox.clear()
         if self.sender.max == self.sender.una:
             self._timer_s = None
         elif restart or self._timer_s is None:
             self._timer_s = now + self.rto.rto_s()
 
-    def _transmit(self, now: float, segment: int) -> None:
-        times = self._times.setdefault(segment, [])
-        sending = len(times)
+    def _transmit(self, now: float, byte: int, length: int) -> None:
+        """The link keeps the order, so what is sent first is also received first."""
+        times = self._times.setdefault(byte, [])
         times.append(now)
-        self.sent.append(Sent(time_s=now, segment=segment, sending=sending))
-        if sending in self.setup.drops.get(segment, ()):
+        self.sent.append(Sent(time_s=now, byte=byte, length=length, sending=len(times) - 1))
+        number = byte // self.setup.mss
+        sending = self._sendings.get(number, 0)
+        self._sendings[number] = sending + 1
+        if sending in self.setup.drops.get(number, ()):
             return
-        bits = 8 * (self.setup.payload_bytes + HEADERS_BYTES)
+        bits = 8 * (length + HEADERS_BYTES)
         self._link_free_s = max(self._link_free_s, now) + bits / self.setup.rate_bit_per_s
-        ack, sacked = self._receive(segment)
+        ack, blocks = self.receiver.receive(byte, length)
+        sacked = blocks if self.setup.flavor == "sack" else ()
         self._order += 1
         arrival = self._link_free_s + 2 * self.setup.delay_s
         heapq.heappush(self._events, (arrival, self._order, ack, sacked))
-
-    def _receive(self, segment: int) -> tuple[int, frozenset[int]]:
-        """The link keeps the order, so what is sent first is also received first."""
-        ack, blocks = self.receiver.receive(segment)
-        return ack, blocks if self.setup.flavor == "sack" else frozenset()
 
 
 def simulate(setup: Setup) -> Simulation:

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * byte_window: the window counted in bytes and filled to the last one, a
+ * sender without silly window avoidance (98-0876R1 6.2: "TCP Silly Window
+ * Syndrome Avoidance is disabled"; RFC 813; what BSD's tcp_output() does when
+ * the test "len == maxseg or ... " is left out). What the window has room for
+ * is sent at once, also when that is a few bytes: congestion avoidance grows
+ * the window by mss * mss / cwnd an ACK, so each ACK of a full segment sends
+ * a full one and a runt, each runt's ACK another runt.
+ *
+ * The kernel counts its window in packets and cuts no packet to fit. Two
+ * things are done about it, both where it asks for min_tso_segs(), which it
+ * does at the beginning of tcp_write_xmit() and tcp_xmit_retransmit_queue():
+ *
+ *   - the queue of unsent data is cut where the window ends, and the piece
+ *     marked as the end of a record, so that it is not filled up again;
+ *   - snd_cwnd is set to what is in flight plus the packets up to there.
+ *
+ * The peer's window is not touched: duplicate ACKs are those the kernel sees.
+ *
+ * Segments that are sent again keep their boundaries, but for small ones that
+ * the kernel merges into one: BSD would cut anew, and fill the window so too.
+ */
+#include "cellbed.h"
+
+/* The part of an unsent segment above len becomes one of its own. This is the
+ * kernel's tso_fragment(), which is not exported.
+ */
+static bool cellbed_cut(struct sock *sk, struct sk_buff *skb, u32 len)
+{
+	struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
+	u32 rest = skb->len - len;
+	struct sk_buff *tail;
+
+	tail = alloc_skb_fclone(MAX_TCP_HEADER, GFP_ATOMIC);
+	if (!tail)
+		return false;
+	tail->truesize = SKB_TRUESIZE(skb_end_offset(tail));
+	if (!sk_wmem_schedule(sk, tail->truesize)) {
+		__kfree_skb(tail);
+		return false;
+	}
+	skb_reserve(tail, MAX_TCP_HEADER);
+	tail->ip_summed = CHECKSUM_PARTIAL;
+	INIT_LIST_HEAD(&tail->tcp_tsorted_anchor);
+	skb_copy_decrypted(tail, skb);
+
+	sk_wmem_queued_add(sk, tail->truesize);
+	sk_mem_charge(sk, tail->truesize);
+	tail->truesize += rest;
+	skb->truesize -= rest;
+
+	TCP_SKB_CB(tail)->seq = cb->seq + len;
+	TCP_SKB_CB(tail)->end_seq = cb->end_seq;
+	cb->end_seq = TCP_SKB_CB(tail)->seq;
+	TCP_SKB_CB(tail)->tcp_flags = cb->tcp_flags;
+	cb->tcp_flags &= ~(TCPHDR_FIN | TCPHDR_PSH);
+	TCP_SKB_CB(tail)->eor = cb->eor;
+	skb_split(skb, tail, len);
+
+	__skb_header_release(tail);
+	__skb_queue_after(&sk->sk_write_queue, skb, tail);
+	return true;
+}
+
+/* Bytes on their way as RFC 6675 counts: not SACKed, not lost or sent again. */
+static u32 cellbed_bytes_in_flight(const struct sock *sk)
+{
+	struct sk_buff *skb = tcp_rtx_queue_head(sk);
+	u32 bytes = 0;
+
+	skb_rbtree_walk_from(skb) {
+		u8 tags = TCP_SKB_CB(skb)->sacked;
+
+		if (tags & TCPCB_SACKED_ACKED)
+			continue;
+		if (!(tags & TCPCB_LOST) || tags & TCPCB_SACKED_RETRANS)
+			bytes += skb->len;
+	}
+	return bytes;
+}
+
+/*
+ * What the window is compared with: after a timeout what has been sent since;
+ * with SACK in recovery PIPE; else all that is not acknowledged.
+ */
+static u32 cellbed_bytes_outstanding(const struct sock *sk)
+{
+	const struct cellbed *c = cellbed_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Loss)
+		return cellbed_bytes_in_flight(sk);
+	if (!c->recovering || !tcp_is_sack(tp))
+		return tp->snd_nxt - tp->snd_una;
+	if (c->use_pipe)
+		return cellbed_sack_pipe(cellbed_ca(sk), tp);
+	return cellbed_bytes_in_flight(sk);
+}
+
+static s32 cellbed_bytes_room(const struct sock *sk)
+{
+	const struct cellbed *c = cellbed_ca(sk);
+
+	return (s32)(c->cwnd + c->inflation - cellbed_bytes_outstanding(sk));
+}
+
+static bool cellbed_is_hole(const struct sk_buff *skb)
+{
+	u8 tags = TCP_SKB_CB(skb)->sacked;
+
+	return tags & TCPCB_LOST &&
+	       !(tags & (TCPCB_SACKED_ACKED | TCPCB_SACKED_RETRANS));
+}
+
+/*
+ * The length that a hole has when it is sent again, and in next the segment
+ * after it: the kernel merges small ones up to a full segment.
+ */
+static u32 cellbed_merged_length(const struct sock *sk, struct sk_buff *skb,
+				 struct sk_buff **next)
+{
+	const struct net *net = sock_net(sk);
+	u32 length = skb->len;
+
+	*next = skb_rb_next(skb);
+	if (!READ_ONCE(net->ipv4.sysctl_tcp_retrans_collapse))
+		return length;
+	while (*next && !(TCP_SKB_CB(*next)->sacked & TCPCB_SACKED_ACKED) &&
+	       length + (*next)->len <= tcp_sk(sk)->mss_cache) {
+		length += (*next)->len;
+		*next = skb_rb_next(*next);
+	}
+	return length;
+}
+
+/* How many packets held for lost may be sent again. One longer than a segment
+ * was merged by the kernel while it was SACKed; it is sent in pieces.
+ */
+static u32 cellbed_bytes_holes(struct sock *sk)
+{
+	const struct cellbed *c = cellbed_ca(sk);
+	struct sk_buff *next, *skb = tcp_rtx_queue_head(sk);
+	s32 mss = tcp_sk(sk)->mss_cache;
+	s32 room = cellbed_bytes_room(sk);
+	u32 packets = 0;
+
+	for (; skb; skb = next) {
+		s32 length = cellbed_merged_length(sk, skb, &next);
+
+		if (!cellbed_is_hole(skb)) {
+			next = skb_rb_next(skb);
+			continue;
+		}
+		if (length > mss)
+			return packets + max(room, 0) / mss;
+		if (room < (c->use_pipe && c->recovering ? 1 : length))
+			break;
+		room -= length;
+		packets++;
+	}
+	return packets;
+}
+
+static u32 cellbed_bytes_resend(struct sock *sk)
+{
+	struct cellbed *c = cellbed_ca(sk);
+	bool first = c->resend;
+	u32 packets = 0;
+
+	c->resend = 0;
+	if (!c->recovering || tcp_is_sack(tcp_sk(sk)))
+		packets = cellbed_bytes_holes(sk);
+	return max_t(u32, packets, first);
+}
+
+/* The boundary of a segment that has been sent need not be kept: sent again,
+ * it may be merged with the next (tcp_retrans_collapse), as BSD cuts anew.
+ */
+static void cellbed_forget_boundary(struct sock *sk)
+{
+	struct sk_buff *skb = tcp_rtx_queue_tail(sk);
+
+	if (skb)
+		TCP_SKB_CB(skb)->eor = 0;
+}
+
+/* Packets of unsent data up to the end of the window, which is cut there. */
+static u32 cellbed_bytes_new(struct sock *sk)
+{
+	struct cellbed *c = cellbed_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	s32 room = cellbed_bytes_room(sk);
+	struct sk_buff *skb;
+	u32 bytes = 0;
+
+	cellbed_forget_boundary(sk);
+
+	if (c->one_more)
+		room = max_t(s32, room, tp->mss_cache);
+	c->one_more = 0;
+	room = min_t(s32, room, tcp_wnd_end(tp) - tp->snd_nxt);
+	skb_queue_walk(&sk->sk_write_queue, skb) {
+		if (room <= 0)
+			break;
+		if (skb->len > room && !cellbed_cut(sk, skb, room))
+			break;
+		bytes += skb->len;
+		room -= skb->len;
+		if (!room && !tcp_skb_is_last(sk, skb))
+			TCP_SKB_CB(skb)->eor = 1;
+	}
+	return DIV_ROUND_UP(bytes, tp->mss_cache);
+}
+
+/* Called at the beginning of each attempt to send. */
+void cellbed_bytes_allow(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 packets;
+
+	if (tp->lost_out > tp->retrans_out)
+		packets = cellbed_bytes_resend(sk);
+	else
+		packets = cellbed_bytes_new(sk);
+	tcp_snd_cwnd_set(tp, max(tcp_packets_in_flight(tp) + packets, 1U));
+}
+
+/* RFC 2581: three segments on entry, one for each further duplicate ACK. */
+void cellbed_bytes_enter_recovery(struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	cellbed_ca(sk)->inflation = tcp_is_sack(tp) ?
+					0 : tp->sacked_out * tp->mss_cache;
+}
+
+/* RFC 6582 3.2, step 3: deflate by what was acked, put back one segment. */
+static void cellbed_bytes_deflate(struct cellbed *c, u32 mss)
+{
+	u32 inflation = c->inflation;
+
+	if (c->acked >= mss)
+		inflation += mss;
+	c->inflation = c->partial_reset ? 0 : inflation - min(inflation, c->acked);
+}
+
+/*
+ * In fast recovery, for each ACK. The kernel's count of duplicate ACKs starts
+ * anew each time: it is never more than there are segments outstanding, and
+ * merging makes those fewer.
+ */
+void cellbed_bytes_recovery_ack(struct sock *sk)
+{
+	struct cellbed *c = cellbed_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (tcp_is_sack(tp))
+		return;
+	if (c->advanced)
+		cellbed_bytes_deflate(c, tp->mss_cache);
+	else if (tp->sacked_out > c->prior_sacked)
+		c->inflation += (tp->sacked_out - c->prior_sacked) *
+				tp->mss_cache;
+	tp->sacked_out = 0;
+}
+
+/* Bytes in the SACKed segments of the queue. */
+u32 cellbed_bytes_sacked(const struct sock *sk)
+{
+	struct sk_buff *skb = tcp_rtx_queue_head(sk);
+	u32 bytes = 0;
+
+	skb_rbtree_walk_from(skb) {
+		if (TCP_SKB_CB(skb)->sacked & TCPCB_SACKED_ACKED)
+			bytes += skb->len;
+	}
+	return bytes;
+}
