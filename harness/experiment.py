@@ -114,7 +114,8 @@ class Experiment(Part):
     @model_validator(mode="after")
     def _rules_name_factors(self) -> Experiment:
         for factor, levels in self.factors.items():
-            if not levels or len(set(map(str, levels))) != len(levels):
+            twins = any(same(a, b) for a, b in itertools.combinations(levels, 2))
+            if not levels or twins:
                 raise ValueError(f"factors.{factor}: needs levels, each once")
         for number, rule in enumerate(self.rule, 1):
             for factor, level in rule.when.items():

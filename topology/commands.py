@@ -56,9 +56,13 @@ def access_netem(device: str, access: Link) -> str:
     before the queue under test is full.
     """
     overhead = AAL5_OVERHEAD_BYTES - ETHERNET_HEADER_BYTES
+    # netem counts in whole nanoseconds, and so does the queue's model of this link:
+    # the rate at which a cell takes a whole number of them keeps the two together.
+    cell_ns = round(access.cell_time_ns())
+    rate_bit_per_s = CELL_BYTES * 10**9 // cell_ns * 8
     return (
         f"qdisc replace dev {device} root netem limit {NETEM_LIMIT_PACKETS} "
-        f"delay {access.delay_ns}ns rate {access.rate_bit_per_s}bit "
+        f"delay {access.delay_ns}ns rate {rate_bit_per_s}bit "
         f"{overhead} {CELL_PAYLOAD_BYTES} {CELL_BYTES - CELL_PAYLOAD_BYTES}"
     )
 

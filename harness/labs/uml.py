@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from harness import paths
-from harness.errors import LabError, MissingError
+from harness.errors import LabError
 from harness.labs.base import Lab, LabSpec
 
 AGENT = "cd /cellbed && exec python3 -B -m harness.agent"
@@ -29,6 +29,7 @@ class UmlLab(Lab):
         self._control: int | None = None
 
     def boot(self) -> None:
+        self._link_host_paths()
         read_end, self._control = os.pipe()
         environment = {
             "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
@@ -40,7 +41,7 @@ class UmlLab(Lab):
             terminal = self.spec.terminal
             self._process = subprocess.Popen(
                 [sys.executable, "-IS", str(supervisor), str(read_end)]
-                + self.command_line(paths.kernel(), paths.image()),
+                + self.command_line(),
                 stdin=subprocess.DEVNULL if terminal is None else terminal,
                 stdout=log if terminal is None else terminal,
                 stderr=log,
@@ -51,22 +52,40 @@ class UmlLab(Lab):
             )
         os.close(read_end)
 
-    def command_line(self, kernel: Path, image: Path) -> list[str]:
-        """The boot line. Words the kernel does not know reach the image's init."""
-        for path in (paths.PROJECT, self.run_directory):
-            if any(c in str(path) for c in ' ,"'):
-                raise MissingError(f"{path}: the lab cannot mount a path with a space or comma")
+    def _link_host_paths(self) -> None:
+        """Name what the lab uses by links in its own folder.
+
+        The kernel mixes its command line into its entropy: with the host's paths in it,
+        the same seed would draw differently in every folder.
+        """
+        host = self.run_directory / "host"
+        host.mkdir()
+        targets = {
+            "linux": paths.kernel(),
+            "image": paths.image(),
+            "repo": paths.PROJECT,
+            "run": self.run_directory,
+        }
+        if self.spec.needs_programs:
+            targets["programs"] = paths.programs()
+        for name, target in targets.items():
+            (host / name).symlink_to(target)
+
+    def command_line(self) -> list[str]:
+        """The boot line, relative to the run directory.
+
+        Words that the kernel does not know reach the image's init.
+        """
         spec = self.spec
         words = [
-            str(kernel),
+            "host/linux",
             f"mem={spec.memory_mib}M",
-            f"ubd0r={image}",
+            "ubd0r=host/image",
             "root=/dev/ubda rootfstype=squashfs ro init=/cellbed-init",
-            "panic=-1 quiet norandmaps",
-            f"uml_dir={self.run_directory}/uml umid=lab",
+            "panic=-1 quiet norandmaps uml_dir=uml umid=lab",
             f"entropy-seed={spec.seed}",
-            f"cellbed_repo={paths.PROJECT} cellbed_run={self.run_directory}",
-            f"cellbed_programs={paths.programs()}" if spec.needs_programs else "",
+            "cellbed_repo=host/repo cellbed_run=host/run",
+            "cellbed_programs=host/programs" if spec.needs_programs else "",
         ]
         if spec.terminal is not None:
             words.append("con0=fd:0,fd:1")

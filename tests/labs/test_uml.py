@@ -22,14 +22,15 @@ OFF = "exec python3 -B -m harness.agent.power_off"
 
 
 def lab_processes(folder: Path) -> list[int]:
-    """Processes whose command line names a lab's folder."""
+    """Processes that work in a lab's folder."""
     found = []
     for entry in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             text = entry.read_bytes()
         except OSError:
             continue
-        if str(folder).encode() in text and int(entry.parent.name) != os.getpid():
+        inside = os.path.realpath(entry.parent / "cwd") == str(folder.resolve())
+        if inside and text:
             found.append(int(entry.parent.name))
     return found
 

@@ -72,7 +72,8 @@ def test_what_is_out_of_range_is_named(change: dict, named: str) -> None:
 def test_access_link_counts_cells() -> None:
     # netem adds 2 to the Ethernet length: 14 + L becomes L + 16, LLC/SNAP and AAL5.
     line = commands.access_netem("eth0", ACCESS)
-    assert line.endswith("delay 5000ns rate 149760000bit 2 48 5")
+    # A cell takes 2831 ns, so the rate is 53 bytes in that.
+    assert line.endswith(f"delay 5000ns rate {53 * 10**9 // 2831 * 8}bit 2 48 5")
 
 
 def test_flows_mark_each_pair_with_its_vc() -> None:

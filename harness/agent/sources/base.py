@@ -55,7 +55,7 @@ class Source(ABC):
         """Look at the first pair's sending socket."""
         if second in SAMPLED_SECONDS:
             with in_namespace(self.server_pid(SAMPLED_PAIR)):
-                shown = run(["ss", "-tinH", "state", "established"])
+                shown = run(["ss", "-tinoH", "state", "established"])
             self.tcp_samples[second] = " ".join(shown.split())
 
     def write_flows(self, rows: Iterable[Mapping[str, object]]) -> None:

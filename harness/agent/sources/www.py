@@ -31,7 +31,7 @@ class WwwSource(Source):
             stdout = self._run_client(daemons, params, progress)
             said = complaints(servers)
         record = www_run.read(self.folder, stdout)
-        self.write_flows(dataclasses.asdict(f) for f in self._flows(record))
+        self.write_flows(dataclasses.asdict(flow) for flow in record.flows)
         self._summary = summarise(record, said)
         (self.folder / "www.spec").unlink()
 
@@ -63,9 +63,6 @@ class WwwSource(Source):
             )
             for host in self.network.dumbbell.clients()
         ]
-
-    def _flows(self, record: www_run.Record) -> tuple[www_run.Flow, ...]:
-        return record.flows
 
     def summary(self) -> dict[str, Any]:
         return self._summary
