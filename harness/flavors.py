@@ -273,13 +273,11 @@ def _parameters(path: Path, document: Mapping[str, Any], module: str | None) -> 
             raise UsageError(f'{path}: parameters: only with module = "{MODULE}"')
         return {}
     section = _table(path, document, "parameters")
+    read = _section(str(path), "parameters.", section, PARAMETERS)
     for key in PARAMETERS:
-        if key not in section:
+        if key not in read:
             raise UsageError(f"{path}: parameters.{key}: missing")
-    return {
-        key: int(value)
-        for key, value in _section(str(path), "parameters.", section, PARAMETERS).items()
-    }
+    return {key: int(value) for key, value in read.items()}
 
 
 def _routes(path: Path, document: Mapping[str, Any]) -> dict[str, dict[str, Value]]:

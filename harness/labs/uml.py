@@ -17,6 +17,7 @@ from harness.labs.base import Lab, LabSpec
 AGENT = "cd /cellbed && exec python3 -B -m harness.agent"
 # 2020-01-01: any fixed moment does; it keeps the host's clock out of a run.
 START_NS = 1_577_836_800 * 1_000_000_000
+HOST = "/proc/self/cwd/host"
 CLOCK_TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -84,8 +85,9 @@ class UmlLab(Lab):
             "root=/dev/ubda rootfstype=squashfs ro init=/cellbed-init",
             "panic=-1 quiet norandmaps uml_dir=uml umid=lab",
             f"entropy-seed={spec.seed}",
-            "cellbed_repo=host/repo cellbed_run=host/run",
-            "cellbed_programs=host/programs" if spec.needs_programs else "",
+            # hostfs wants absolute paths; the kernel's process works in the run directory.
+            f"cellbed_repo={HOST}/repo/. cellbed_run={HOST}/run/.",
+            f"cellbed_programs={HOST}/programs/." if spec.needs_programs else "",
         ]
         if spec.terminal is not None:
             words.append("con0=fd:0,fd:1")

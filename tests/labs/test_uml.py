@@ -24,14 +24,13 @@ OFF = "exec python3 -B -m harness.agent.power_off"
 def lab_processes(folder: Path) -> list[int]:
     """Processes that work in a lab's folder."""
     found = []
-    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+    for entry in Path("/proc").glob("[0-9]*"):
         try:
-            text = entry.read_bytes()
+            inside = (entry / "cwd").readlink() == folder.resolve()
+            if inside and (entry / "cmdline").read_bytes():
+                found.append(int(entry.name))
         except OSError:
             continue
-        inside = os.path.realpath(entry.parent / "cwd") == str(folder.resolve())
-        if inside and text:
-            found.append(int(entry.parent.name))
     return found
 
 
