@@ -72,7 +72,7 @@ class Tcp(Part):
     flavor: str
     window_bytes: int = Field(ge=1024, le=1_073_725_440)
     ssthresh_bytes: int = Field(ge=1, le=1_000_000_000)
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, Any] | Literal["none"] = {}
 
 
 class Record(Part):
@@ -171,16 +171,44 @@ def load(path: Path) -> Experiment:
     Raises:
         UsageError: one line with the file, the key and what is allowed.
     """
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: not TOML: {error}") from error
+    table = read_table(path)
+    if "extends" in table:
+        parent = path.parent / str(table.pop("extends"))
+        load(parent)  # its own mistakes are told under its own name
+        table = extend(read_table(parent), table)
     try:
         return Experiment.model_validate(table)
     except ValidationError as error:
         raise UsageError(f"{path}: {first_fault(error)}") from error
+
+
+def read_table(path: Path) -> dict[str, Any]:
+    """A TOML file as it stands; UsageError when it is none."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: not TOML: {error}") from error
+
+
+def extend(parent: dict[str, Any], child: dict[str, Any]) -> dict[str, Any]:
+    """A child experiment over its parent: its keys and levels win, its rules come last.
+
+    A rule of the parent for a level that the child has not is left out.
+    """
+    if "extends" in parent:
+        raise UsageError(f"extends: {parent['extends']}: a parent that extends another")
+    merged = dict(parent)
+    overlay(merged, {key: value for key, value in child.items() if key != "rule"})
+    factors = merged["factors"]
+    kept = [
+        rule
+        for rule in parent.get("rule", [])
+        if all(any(same(v, known) for known in factors[f]) for f, v in rule["when"].items())
+    ]
+    merged["rule"] = kept + child.get("rule", [])
+    return merged
 
 
 def first_fault(error: ValidationError) -> str:

@@ -148,7 +148,7 @@ def lab_units(settings: Settings, path: Path) -> dict[str, Any]:
         path,
     )
     flavor = flavors.load(tcp.flavor.lower()).with_parameters(
-        tcp.parameters, f"{path}: tcp.parameters"
+        {} if tcp.parameters == "none" else tcp.parameters, f"{path}: tcp.parameters"
     )
     return {
         "topology": {
