@@ -19,12 +19,16 @@ REQUIRED = ("id", "sentence", "source", "check")
 
 @dataclass(frozen=True, kw_only=True)
 class Conclusion:
-    """One published sentence, its section, and the check with the parameters that stand for it."""
+    """One published sentence, its section, and the check with the parameters that stand for it.
+
+    `reading` says how the check reads the sentence, where that needs saying.
+    """
 
     id: str
     sentence: str
     source: str
     check: str
+    reading: str = ""
     parameters: Mapping[str, Any] = field(repr=False)
 
 
@@ -76,12 +80,13 @@ def _conclusion(path: Path, entry: Mapping[str, Any]) -> Conclusion:
             raise TableError(f"{path}: conclusion '{name}': the key '{key}' is missing or no text")
     if entry["check"] not in CHECKS:
         raise TableError(f"{path}: conclusion '{name}': unknown check '{entry['check']}'")
-    parameters = {key: value for key, value in entry.items() if key not in REQUIRED}
+    parameters = {key: entry[key] for key in entry if key not in (*REQUIRED, "reading")}
     try:
         inspect.signature(CHECKS[entry["check"]]).bind(None, **parameters)
     except TypeError as error:
         raise TableError(f"{path}: conclusion '{name}': {error}") from None
-    return Conclusion(**{key: entry[key] for key in REQUIRED}, parameters=parameters)
+    texts = {key: entry[key] for key in REQUIRED}
+    return Conclusion(**texts, reading=str(entry.get("reading", "")), parameters=parameters)
 
 
 def _finding(evidence: Evidence, conclusion: Conclusion) -> Finding:

@@ -141,10 +141,11 @@ def effects_within(evidence: Evidence, *, network: str, response: str, limit: fl
     """No main effect of any factor is larger than `limit`, in either direction."""
     effects = evidence.anova(network, response).effects
     largest = max(effects, key=lambda effect: abs(effect.effect))
+    name = _level(largest.factors[0], largest.levels[0])
     enclosing = sum(not effect.significant for effect in effects)
     verdict = Verdict.HOLDS if abs(largest.effect) <= limit else Verdict.FAILS
     text = (
-        f"largest effect {largest.effect:+.4f} ({largest.levels[0]}), limit {limit}; "
+        f"largest effect {largest.effect:+.4f} ({name}), limit {limit}; "
         f"{enclosing} of {len(effects)} intervals enclose 0"
     )
     return Finding(verdict=verdict, evidence=text)
@@ -184,8 +185,7 @@ def difference(
     for levels in _combinations(for_each or {}):
         found = evidence.contrast(network, response, {**of, **levels}, {**minus, **levels})
         verdicts.append(_within_bounds(found, low, high))
-        name = " ".join(level[0] for level in levels.values())
-        texts.append(f"{name} {found}".strip())
+        texts.append(f"{_name(levels)} {found}".strip())
     return Finding(verdict=_all_of(verdicts), evidence=", ".join(texts) + _bounds_text(low, high))
 
 
@@ -204,9 +204,7 @@ def mostly_positive(
     It does not hold when at most 1 - `share` are; in between it is undecided.
     """
     found = {
-        " ".join(level[0] for level in levels.values()): evidence.contrast(
-            network, response, {**of, **levels}, {**minus, **levels}
-        )
+        _name(levels): evidence.contrast(network, response, {**of, **levels}, {**minus, **levels})
         for levels in _combinations(for_each)
     }
     positive = sum(contrast.difference > 0 for contrast in found.values()) / len(found)
@@ -308,6 +306,15 @@ def _combinations(levels: Levels) -> list[dict[str, tuple[str]]]:
     ]
 
 
+def _name(levels: Levels) -> str:
+    """A combination of levels in words."""
+    return " ".join(_level(factor, level[0]) for factor, level in levels.items())
+
+
+def _level(factor: str, level: str) -> str:
+    return f"{level} RTT" if factor == "buffer" else level
+
+
 def _within_bounds(found: Contrast, low: float | None, high: float | None) -> Verdict:
     """Whether a difference keeps its bounds; undecided where its interval crosses one."""
     half = found.half_width or 0.0
@@ -321,8 +328,8 @@ def _within_bounds(found: Contrast, low: float | None, high: float | None) -> Ve
 
 def _bounds_text(low: float | None, high: float | None) -> str:
     if low is not None and high is not None:
-        return f" (from {low:+g} to {high:+g})"
-    return f" (at least {low:+g})" if low is not None else f" (at most {high:+g})"
+        return f" (from {low:g} to {high:g})"
+    return f" (at least {low:g})" if low is not None else f" (at most {high:g})"
 
 
 def _growing(networks: Sequence[str], values: Sequence[float], name: str, form: str) -> Finding:
@@ -333,8 +340,9 @@ def _growing(networks: Sequence[str], values: Sequence[float], name: str, form: 
 
 
 def _effects_text(anova: Anova, factor: str, levels: Iterable[str]) -> str:
-    effects = (anova.effect(factor, level) for level in levels)
-    return ", ".join(
-        f"{effect.levels[0]} {effect.effect:+.4f} ({effect.low:+.4f}, {effect.high:+.4f})"
-        for effect in effects
-    )
+    texts = []
+    for level in levels:
+        effect = anova.effect(factor, level)
+        interval = f"({effect.low:+.4f}, {effect.high:+.4f})"
+        texts.append(f"{_level(factor, level)} {effect.effect:+.4f} {interval}")
+    return ", ".join(texts)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.comparison import RESPONSES
-from analysis.metrics import frame_cells
+from analysis.metrics import capacity_bit_per_s, frame_cells
 from analysis.published import Cell, paper, paper_cells
 
 NAME = "SYNTHETIC (published values plus noise, nothing measured)"
@@ -80,14 +80,17 @@ def write_trial(
 ) -> Path:
     """One valid trial's directory; returns it."""
     network, flavor, policy, buffer = cell
-    name = "-".join(map(str, (network, flavor, policy, buffer, *extra.values(), seed)))
+    name = "-".join(map(str, (network, flavor, policy, f"{buffer:g}", *extra.values(), seed)))
     trial = folder / "trials" / name.lower()
     trial.mkdir(parents=True)
     found = paper(*cell)
     record = {
         "format": "cellbed-trial/1",
         "trial": trial.name,
-        "plan": {"duration_s": DURATION_S, "buffer_cells": CELLS[network, buffer]},
+        "plan": {
+            "workload": {"duration_s": DURATION_S},
+            "queue": {"down": {"buffer_cells": CELLS[network, buffer]}},
+        },
         "factors": {"network": network, "flavor": flavor, "policy": policy, "buffer": buffer}
         | dict(extra),
         "seed": seed,
@@ -96,7 +99,11 @@ def write_trial(
             {"name": "link rate", "ok": True, "measured": 44.99, "expected": 45.0, "limit": 0.05,
              "unit": "Mbit/s"}
         ],
-        "metrics": {"efficiency": measured[0], "fairness": measured[1]},
+        "metrics": {
+            "efficiency": measured[0],
+            "fairness": measured[1],
+            "capacity_bit_per_s": capacity_bit_per_s(1024 if network == "WAN" else 9180),
+        },
         "virtual_s": float(DURATION_S),
         "wall_s": 20.5,
         "cpu_s": 19.8,

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The plots of one trial, from whatever series it recorded."""
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from analysis.records import Trial, level_text, read_series
+from analysis.report.model import Plot
+from analysis.report.svg import SERIES, TEXT, style, to_svg
+
+Values = NDArray[np.float64]
+Rows = Sequence[dict[str, float | str | None]]
+
+SECOND_NS = 1e9
+MOST_POINTS = 300
+"""Points of a line: more than the plot has pixels adds nothing but size."""
+DURATION_S = 100.0
+"""Of a plan that does not say (98-0876R1, 6.1)."""
+
+
+def plots(trial: Trial) -> list[Plot]:
+    """Queue occupancy, drops, throughput, request completion, fair shares; what was recorded."""
+    found = (draw(trial) for draw in (_queue, _drops, _throughput, _completion, _shares))
+    return [plot for plot in found if plot is not None]
+
+
+def _draw(trial: Trial, kind: str, title: str, alt: str, paint: Callable[[Axes], None]) -> Plot:
+    name = f"{trial.name}-{kind}"
+    with style(name):
+        figure = Figure(figsize=(4.4, 2.5))
+        axes = figure.subplots()
+        figure.subplots_adjust(left=0.14, right=0.97, bottom=0.18, top=0.9)
+        paint(axes)
+        axes.set_title(title)
+        return Plot(
+            name=name, title=f"{title}, {trial.name}", alt=alt, svg=to_svg(figure, tight=False)
+        )
+
+
+def _queue(trial: Trial) -> Plot | None:
+    rows = _rows(trial, "queue", "down")
+    if not rows:
+        return None
+    time_s, cells = _column(rows, "time_ns") / SECOND_NS, _column(rows, "occupancy_cells")
+    buffer_cells = _buffer_cells(trial)
+
+    def paint(axes: Axes) -> None:
+        axes.plot(*_thinned(time_s, cells), color=SERIES[0], lw=0.9)
+        if buffer_cells is not None:
+            axes.axhline(buffer_cells, color=TEXT, lw=0.8, ls="--")
+        axes.set(xlabel="time (s)", ylabel="cells", ylim=(0, None))
+
+    full = "" if buffer_cells is None else f", buffer {buffer_cells:.0f} (dashed)"
+    alt = (
+        f"Cells in the queue towards the clients over time: mean {cells.mean():.0f}, "
+        f"largest {cells.max():.0f}{full}."
+    )
+    return _draw(trial, "queue", "Queue occupancy", alt, paint)
+
+
+def _drops(trial: Trial) -> Plot | None:
+    recorded = read_series(trial, "drops")
+    if recorded is None or not trial.document.get("plan", {}).get("record", {}).get("drops", True):
+        return None
+    rows = [row for row in recorded if row.get("port") == "down"]
+    duration_s = _duration_s(trial)
+    edges = np.arange(0, duration_s + 1)
+    causes: dict[str, list[float]] = {}
+    for row in rows:
+        time_ns = row["time_ns"]
+        if isinstance(time_ns, float):
+            causes.setdefault(str(row["cause"]), []).append(time_ns / SECOND_NS)
+
+    def paint(axes: Axes) -> None:
+        base = np.zeros(len(edges) - 1)
+        for place, (cause, times) in enumerate(sorted(causes.items())):
+            counts = np.histogram(times, edges)[0]
+            colour = SERIES[place % len(SERIES)]
+            top = base + counts
+            axes.stairs(top, edges, baseline=base, fill=True, color=colour, label=cause)
+            base = top
+        axes.set(xlabel="time (s)", ylabel="frames per second")
+        if causes:
+            axes.legend(ncols=2)
+
+    counted = ", ".join(f"{len(times)} by {cause}" for cause, times in sorted(causes.items()))
+    alt = f"Frames dropped in each second towards the clients: {counted or 'none'}."
+    return _draw(trial, "drops", "Frames dropped", alt, paint)
+
+
+def _throughput(trial: Trial) -> Plot | None:
+    rows = [row for row in read_series(trial, "requests") or () if row["last_byte_ns"] is not None]
+    if not rows:
+        return None
+    edges = np.arange(0, _duration_s(trial) + 1)
+    begin = _column(rows, "first_byte_ns") / SECOND_NS
+    end = _column(rows, "last_byte_ns") / SECOND_NS
+    rate = _delivered_bytes(begin, end, _column(rows, "size_bytes"), edges) * 8 / 1e6
+    capacity = trial.metrics.get("capacity_bit_per_s")
+
+    def paint(axes: Axes) -> None:
+        axes.stairs(rate, edges, color=SERIES[2], lw=1.1)
+        if capacity is not None:
+            axes.axhline(capacity / 1e6, color=TEXT, lw=0.8, ls="--")
+        axes.set(xlabel="time (s)", ylabel="Mbit/s", ylim=(0, None))
+
+    alt = (
+        f"Throughput of the answers that were complete by the end, in each second: "
+        f"mean {rate.mean():.1f} Mbit/s, largest {rate.max():.1f}."
+    )
+    return _draw(trial, "throughput", "Throughput of completed answers", alt, paint)
+
+
+def _delivered_bytes(begin: Values, end: Values, size: Values, edges: Values) -> Values:
+    """Bytes in each bin, each answer's spread evenly from its first to its last byte."""
+    end = np.maximum(end, begin + 1e-6)
+    progress = [np.clip((edge - begin) / (end - begin), 0, 1) @ size for edge in edges]
+    return np.diff(np.array(progress))
+
+
+def _completion(trial: Trial) -> Plot | None:
+    rows = read_series(trial, "requests")
+    sent = [row for row in rows or () if row["sent_ns"] is not None]
+    if not sent:
+        return None
+    classes: dict[str, list[float]] = {}
+    for row in sent:
+        begin, end = row["sent_ns"], row["last_byte_ns"]
+        known = isinstance(begin, float) and isinstance(end, float)
+        taken = (end - begin) / SECOND_NS if known else math.inf  # type: ignore[operator]
+        classes.setdefault(level_text(row["class"]), []).append(taken)
+
+    def paint(axes: Axes) -> None:
+        for place, (name, times) in enumerate(sorted(classes.items())):
+            done = np.sort([value for value in times if math.isfinite(value)])
+            share = np.arange(1, len(done) + 1) / len(times)
+            colour = SERIES[place % len(SERIES)]
+            axes.plot(*_thinned(done, share), color=colour, lw=1.2, label=f"class {name}")
+        axes.set_xscale("log")
+        axes.set(xlabel="completion time (s)", ylabel="share of requests", ylim=(0, 1))
+        axes.legend()
+
+    medians = ", ".join(
+        f"class {name} {_median_text(times)}" for name, times in sorted(classes.items())
+    )
+    alt = (
+        "Cumulative share of requests completed within a time, by file class; a curve that ends "
+        f"below 1 has requests without a whole answer. Medians: {medians}."
+    )
+    return _draw(trial, "completion", "Request completion time", alt, paint)
+
+
+def _median_text(times: Sequence[float]) -> str:
+    middle = float(np.median(times))
+    return f"{middle:.2f} s" if math.isfinite(middle) else "not reached"
+
+
+def _shares(trial: Trial) -> Plot | None:
+    rows = [row for row in read_series(trial, "flows") or () if row["expected_bytes"]]
+    if not rows:
+        return None
+    ratio = np.sort(_column(rows, "received_bytes") / _column(rows, "expected_bytes"))
+
+    def paint(axes: Axes) -> None:
+        axes.plot(np.arange(1, len(ratio) + 1), ratio, color=SERIES[3], lw=1.4)
+        axes.axhline(1, color=TEXT, lw=0.8, ls="--")
+        axes.set(xlabel="connection, sorted", ylabel="received / fair share", ylim=(0, None))
+
+    alt = (
+        f"Bytes received over the max-min fair share, connections in ascending order: from "
+        f"{ratio[0]:.2f} to {ratio[-1]:.2f}, median {np.median(ratio):.2f}."
+    )
+    return _draw(trial, "shares", "Received over fair share", alt, paint)
+
+
+def _rows(trial: Trial, name: str, port: str) -> Rows:
+    return [row for row in read_series(trial, name) or () if row["port"] == port]
+
+
+def _column(rows: Rows, name: str) -> Values:
+    """A column as an array, a missing value as nan."""
+    return np.array([row[name] if row[name] is not None else np.nan for row in rows], dtype=float)
+
+
+def _thinned(x: Values, y: Values) -> tuple[Values, Values]:
+    """At most `MOST_POINTS` points: lowest and highest of each stretch, so that peaks stay."""
+    if len(x) <= MOST_POINTS:
+        return x, y
+    keep: set[int] = set()
+    for part in np.array_split(np.arange(len(x)), MOST_POINTS // 2):
+        keep |= {int(part[np.argmin(y[part])]), int(part[np.argmax(y[part])])}
+    chosen = sorted(keep | {0, len(x) - 1})
+    return x[chosen], y[chosen]
+
+
+def _duration_s(trial: Trial) -> float:
+    workload = trial.document.get("plan", {}).get("workload", {})
+    return float(workload.get("duration_s", DURATION_S))
+
+
+def _buffer_cells(trial: Trial) -> float | None:
+    queue = trial.document.get("plan", {}).get("queue", {}).get("down", {})
+    cells = queue.get("buffer_cells")
+    return None if cells is None else float(cells)

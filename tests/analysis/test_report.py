@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The report: what stands in it, that it needs nothing else, and that all can read it."""
+
+import csv
+import json
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import synthetic
+
+from analysis.errors import RecordError, ReportError
+from analysis.published import paper_cells
+from analysis.records import read_campaign
+from analysis.report import Written, write_report
+from analysis.report.model import Column
+from analysis.report.trial_plots import _delivered_bytes, _thinned, plots
+
+VOID = {"meta", "link", "br", "img", "hr", "input"}
+WAN = {cell: values for cell, values in paper_cells().items() if cell[0] == "WAN"}
+
+
+class Page(HTMLParser):
+    """Elements of a page with their attributes; fails on tags that do not nest."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self._open: list[str] = []
+        self.feed(text)
+        assert not self._open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def all(self, *tags: str) -> list[dict[str, str | None]]:
+        return [attributes for tag, attributes in self.elements if tag in tags]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """WAN, two seeds; one trial has series, one is invalid."""
+    found: Path = tmp_path_factory.mktemp("report") / "campaign"
+    synthetic.write_campaign(found, cells=WAN, seeds=(1, 2))
+    first = found / "trials" / "wan-vanilla-epd-0.5-1"
+    synthetic.write_series(first, 531, synthetic.random.Random(1))
+    record = found / "trials" / "wan-sack-sd-2-2" / "trial.json"
+    document = json.loads(record.read_text())
+    failed = {"name": "link rate", "ok": False, "measured": 40.0, "expected": 45.0, "limit": 0.1}
+    record.write_text(json.dumps(document | {"valid": False, "checks": [failed]}))
+    return found
+
+
+@pytest.fixture(scope="module")
+def written(folder: Path) -> Written:
+    return write_report(folder)
+
+
+@pytest.fixture(scope="module")
+def page(written: Written) -> Page:
+    return Page(written.html.read_text())
+
+
+def rows(written: Written, name: str) -> list[dict[str, str]]:
+    with (written.tables / f"{name}.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_page_needs_nothing_else(written: Written, page: Page) -> None:
+    for _, attributes in page.elements:
+        for name in ("src", "href", "xlink:href", "srcset", "data"):
+            target = attributes.get(name)
+            assert target is None or target.startswith("#"), target
+    text = written.html.read_text()
+    assert not page.all("script", "link", "iframe", "object")
+    assert not re.search(r"@import|url\((?!#)", text)
+    hosts = set(re.findall(r"https?://([^/\"]+)", text))
+    assert hosts <= {"www.w3.org"}  # names of XML spaces, never fetched
+
+
+def test_ids_are_unique_and_links_arrive(page: Page) -> None:
+    ids = [str(attributes["id"]) for _, attributes in page.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    targets = [
+        str(target)[1:]
+        for _, attributes in page.elements
+        for name in ("href", "xlink:href", "aria-labelledby")
+        if (target := attributes.get(name)) and str(target).startswith("#")
+    ]
+    assert set(targets) <= set(ids)
+    assert len(targets) > 100
+
+
+def test_every_plot_has_a_text_and_every_table_a_caption_and_scopes(page: Page) -> None:
+    figures = page.all("figure")
+    assert len(figures) == 2 + 6 + 2 + 6 + 5  # scatter, heat maps, effects, interactions, a trial
+    labels = [str(figure["aria-label"]) for figure in figures]
+    assert all(len(label) > 40 for label in labels)
+    assert len(set(labels)) == len(labels)
+    assert len(page.all("table")) == len(page.all("caption"))
+    assert all(head["scope"] in ("col", "row") for head in page.all("th"))
+
+
+def test_headings_go_down_one_level_at_a_time(page: Page) -> None:
+    levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch(r"h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(b - a <= 1 for a, b in zip(levels, levels[1:], strict=False))
+
+
+def test_keyboard_reaches_what_scrolls_and_folds(page: Page) -> None:
+    scrolling = [a for _, a in page.elements if a.get("class") == "scroll"]
+    assert scrolling
+    assert all(attributes["tabindex"] == "0" for attributes in scrolling)
+    assert len(page.all("details")) == len(page.all("summary")) == 47
+
+
+def test_light_and_dark_define_the_same_colours(written: Written) -> None:
+    text = written.html.read_text()
+    light, dark = (
+        set(re.findall(r"(--\w+):", block)) for block in re.findall(r":root \{(.*?)\}", text, re.S)
+    )
+    assert light == dark
+    assert set(re.findall(r"var\((--\w+)\)", text)) <= light
+
+
+def test_cells_table_has_the_measured_values(written: Written, folder: Path) -> None:
+    found = rows(written, "cells-wan")
+    assert len(found) == 24
+    cell = next(
+        r for r in found if (r["policy"], r["flavor"], r["buffer_rtt"]) == ("EPD", "SACK", "1")
+    )
+    trials = [t for t in read_campaign(folder).trials if t.name.startswith("wan-sack-epd-1-")]
+    measured = [trial.metrics["efficiency"] for trial in trials]
+    assert float(cell["efficiency"]) == pytest.approx(np.mean(measured))
+    assert cell["efficiency_paper"] == "0.8948"
+    assert float(cell["efficiency_difference"]) == pytest.approx(np.mean(measured) - 0.8948)
+    single = next(
+        r for r in found if (r["policy"], r["flavor"], r["buffer_rtt"]) == ("SD", "SACK", "2")
+    )
+    assert single["seeds"] == "1"
+    assert single["efficiency_half_width"] == ""  # missing is empty, not 0
+
+
+def test_tables_are_there(written: Written) -> None:
+    names = {path.stem for path in written.tables.iterdir()}
+    assert names == {
+        "summary", "cells-wan", "anova-wan", "effects-wan", "conclusions", "trials", "left-out",
+    }  # fmt: skip
+    assert len(rows(written, "conclusions")) == 56
+    assert len(rows(written, "trials")) == 47
+    flavor = next(r for r in rows(written, "anova-wan") if r["component"] == "flavor")
+    assert float(flavor["paper_percent"]) == pytest.approx(57.50, abs=0.005)
+
+
+def test_what_does_not_count_is_listed_with_its_reason(written: Written) -> None:
+    [left_out] = rows(written, "left-out")
+    assert left_out["trial"] == "wan-sack-sd-2-2"
+    assert left_out["reason"].startswith("link rate: 40.0")
+
+
+def test_markdown_has_the_same_and_its_plots_exist(written: Written) -> None:
+    text = written.markdown.read_text()
+    links = re.findall(r"!\[([^\]]+)\]\(([^)]+)\)", text)
+    assert len(links) == 16
+    assert all((written.markdown.parent / target).is_file() for _, target in links)
+    assert "| EPD | Vanilla | 0.5 | 2 |" in text
+    verdicts = [row["verdict_cell_means"] for row in rows(written, "conclusions")]
+    for verdict in ("holds", "does not hold", "undecided"):
+        assert text.count(f"**{verdict}**") == verdicts.count(verdict)
+    assert verdicts.count("undecided") >= 32  # those of MEO, GEO and over the networks
+    tables = [line for line in text.splitlines() if line.startswith("|")]
+    assert len(tables) > 100
+
+
+def test_figures_stand_alone(written: Written) -> None:
+    for path in written.figures.iterdir():
+        text = path.read_text()
+        assert "var(" not in text
+        assert text.startswith("<?xml")
+        assert "#010101" not in text  # no placeholder left
+
+
+def test_report_is_the_same_twice(folder: Path, written: Written, tmp_path: Path) -> None:
+    again = write_report(folder, tmp_path / "again")
+    assert again.html.read_text() == written.html.read_text()
+
+
+def test_out_of_what_cannot_be_written_or_read(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ReportError, match="file.*: cannot write: "):
+        write_report(folder, tmp_path / "file")
+    with pytest.raises(RecordError, match="no such campaign"):
+        write_report(tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("keep", "absent", "present"),
+    [
+        (lambda cell: cell[1] != "SACK", (), ("anova", "conclusions")),
+        (lambda cell: cell != ("WAN", "SACK", "SD", 2), ("effects-wan",), ("conclusions",)),
+        (lambda cell: cell == ("WAN", "SACK", "SD", 2), ("effects-wan",), ("cells-wan",)),
+    ],
+)
+def test_a_campaign_that_is_not_whole(
+    tmp_path: Path,
+    keep: Callable[[Any], bool],
+    absent: tuple[str, ...],
+    present: tuple[str, ...],
+) -> None:
+    cells = {cell: values for cell, values in WAN.items() if keep(cell)}
+    synthetic.write_campaign(tmp_path, cells=cells, seeds=[1])
+    written = write_report(tmp_path)
+    ids = {attributes.get("id") for _, attributes in Page(written.html.read_text()).elements}
+    assert set(present) <= ids
+    assert not {f"{name}.csv" for name in absent} & {p.name for p in written.tables.iterdir()}
+
+
+def test_a_campaign_of_other_factors_has_its_trials(tmp_path: Path) -> None:
+    synthetic.write_campaign(tmp_path, cells=dict(list(WAN.items())[:2]), seeds=[1])
+    for path in (tmp_path / "trials").glob("*/trial.json"):
+        document = json.loads(path.read_text())
+        factors = {"network": "LAN", "epd": document["factors"]["buffer"]}
+        path.write_text(json.dumps(document | {"factors": factors, "paper": None}))
+    written = write_report(tmp_path)
+    assert len(rows(written, "trials")) == 2
+    assert "has a published value" in written.html.read_text()
+
+
+def test_variants_have_their_effects(tmp_path: Path) -> None:
+    some = dict(list(WAN.items())[:2])
+    extra = [{"idle": "keep"}, {"idle": "restart", "more": 1}]
+    synthetic.write_campaign(
+        tmp_path, cells=some, seeds=[1], noise=0, shift=0.01, extra_factors=extra
+    )
+    found = rows(write_report(tmp_path), "variants")
+    assert [row["variant"] for row in found] == ["idle=keep", "idle=restart"]
+    assert float(found[1]["efficiency_effect"]) == pytest.approx(0.01)
+    assert float(found[1]["efficiency_mad"]) == pytest.approx(0.02)
+
+
+def test_a_trial_draws_what_it_recorded(folder: Path, tmp_path: Path) -> None:
+    trial = next(t for t in read_campaign(folder).trials if t.name == "wan-vanilla-epd-0.5-1")
+    drawn = {plot.name.rsplit("-", 1)[1]: plot for plot in plots(trial)}
+    assert list(drawn) == ["queue", "drops", "throughput", "completion", "shares"]
+    assert "buffer 531 (dashed)" in drawn["queue"].alt
+    assert " by epd" in drawn["drops"].alt
+    other = next(t for t in read_campaign(folder).trials if t.name != trial.name)
+    assert plots(other) == []
+
+
+def test_delivered_bytes_are_conserved() -> None:
+    begin, end = np.array([0.2, 3.5, 5.0]), np.array([2.7, 3.5, 9.0])
+    size = np.array([1000.0, 10.0, 400.0])
+    delivered = _delivered_bytes(begin, end, size, np.arange(0, 11))
+    assert delivered.sum() == pytest.approx(1410)
+    assert delivered[0] == pytest.approx(1000 * 0.8 / 2.5)
+    assert delivered[3] == pytest.approx(10, rel=1e-3)
+    assert delivered[5:9] == pytest.approx([100] * 4)
+
+
+def test_thinning_keeps_the_peaks() -> None:
+    x = np.arange(10_000.0)
+    y = np.zeros(10_000)
+    y[4321] = 7
+    thin_x, thin_y = _thinned(x, y)
+    assert len(thin_x) <= 302
+    assert 4321 in thin_x
+    assert thin_y.max() == 7
+
+
+@pytest.mark.parametrize(
+    ("form", "value", "text"),
+    [
+        ("+.4f", -0.5, "−0.5000"),
+        ("+.4f", -0.00001, "0.0000"),
+        ("d", 0, "0"),
+        (",.0f", 37801476.6, "37,801,477"),
+        (".4f", None, "–"),
+        ("", "SACK-1", "SACK-1"),
+        (".6g", "yes", "yes"),
+    ],
+)
+def test_how_values_read(form: str, value: Any, text: str) -> None:
+    assert Column(name="x", title="x", form=form).text(value) == text
