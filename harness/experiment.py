@@ -73,6 +73,7 @@ class Tcp(Part):
     window_bytes: int = Field(ge=1024, le=1_073_725_440)
     ssthresh_bytes: int = Field(ge=1, le=1_000_000_000)
     parameters: dict[str, Any] | Literal["none"] = {}
+    sysctl: dict[str, int | str] | Literal["none"] = {}
 
 
 class Record(Part):

@@ -168,6 +168,20 @@ class Flavor:
         return replace(self, parameters={**self.parameters, **read})
 
 
+def with_sysctls(flavor: Flavor, changes: Mapping[str, Value], origin: str) -> Flavor:
+    """The flavor with some of its own sysctls at other values.
+
+    Raises:
+        UsageError: a sysctl that the flavor's file does not set, or no integer or text.
+    """
+    for name, value in changes.items():
+        if name not in flavor.sysctl:
+            raise UsageError(f"{origin}.{name}: flavor {flavor.name} does not set it")
+        if isinstance(value, bool) or not isinstance(value, int | str):
+            raise UsageError(f"{origin}.{name} = {value}: an integer or a text")
+    return replace(flavor, sysctl={**flavor.sysctl, **changes})
+
+
 def names() -> tuple[str, ...]:
     """The flavors of tcp-configs/, in alphabetical order."""
     return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))

@@ -150,6 +150,8 @@ def lab_units(settings: Settings, path: Path) -> dict[str, Any]:
     flavor = flavors.load(tcp.flavor.lower()).with_parameters(
         {} if tcp.parameters == "none" else tcp.parameters, f"{path}: tcp.parameters"
     )
+    if tcp.sysctl != "none":
+        flavor = flavors.with_sysctls(flavor, tcp.sysctl, f"{path}: tcp.sysctl")
     return {
         "topology": {
             "pairs": topology.pairs,

@@ -28,12 +28,13 @@ MISTAKES = [
     ('tcp.flavor = "sack"', 'tcp.flavor = "fack"', "fack: no such TCP flavor"),
     ("grow_app_limited = true", "grow_applimited = true", "grow_applimited"),
     ("[factors]", "[factors", "not TOML"),
+    ("[[rule]]", "tcp.sysctl.tcp_sacked = 1\n[[rule]]", "tcp_sacked: flavor newreno does not"),
 ]
 
 
 @pytest.mark.parametrize(("right", "wrong", "said"), MISTAKES)
 def test_mistake_gives_one_line(tmp_path: Path, right: str, wrong: str, said: str) -> None:
-    text = SMALL.replace(right, wrong)
+    text = SMALL.replace(right, wrong, 1) if right == "[[rule]]" else SMALL.replace(right, wrong)
     if right == 'network = ["WAN", "GEO"]':
         text = text.replace('network = "GEO"', 'network = "WAN"')
     assert text != SMALL
@@ -92,3 +93,22 @@ def test_a_trial_is_known_by_its_plan_and_code(tmp_path: Path) -> None:
     other = {t.name for t in plan.trials(experiment.load(changed), changed, code="a")}
     kept = {t.name for t in first} & other
     assert {name.split("-")[0] for name in kept} == {"WAN"} and len(kept) == 2
+
+
+def test_an_experiment_extends_another(tmp_path: Path) -> None:
+    write_small(tmp_path)
+    child = tmp_path / "child.toml"
+    child.write_text(
+        'extends = "small.toml"\nname = "child"\n[factors]\nnetwork = ["GEO"]\npairs = [2, 3]\n'
+        "[[rule]]\nwhen = { pairs = 2 }\nset = { topology.pairs = 2 }\n"
+    )
+    trials = plan.trials(experiment.load(child), child)
+    assert [t.plan["topology"]["pairs"] for t in trials] == [2, 4, 2, 4]
+    assert {t.plan["topology"]["mss_bytes"] for t in trials} == {9180}
+
+
+def test_the_assumptions_change_one_thing_each() -> None:
+    path = PROJECT / "experiments" / "ubrplus-www-assumptions.toml"
+    trials = plan.trials(experiment.load(path), path, ["network=WAN", "flavor=SACK"])
+    plans = [{k: v for k, v in t.plan.items() if k != "factors"} for t in trials]
+    assert sum(p == plans[0] for p in plans) == 1
