@@ -192,7 +192,8 @@ class Worker:
             lab.submit({"kind": "end"})
             return
         self.given.append(trial)
-        lab.submit({"kind": "trial", "trial": trial.name, "plan": trial.plan})
+        clock = self.campaign.options.clock
+        lab.submit({"kind": "trial", "trial": trial.name, "plan": trial.plan, "clock": clock})
 
     def _handle(self, lab: Lab, event: Document) -> None:
         kind, campaign = event["event"], self.campaign

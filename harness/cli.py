@@ -16,6 +16,7 @@ from harness import experiment as experiments
 from harness import identity, plan, show
 from harness.campaign import Campaign, Options
 from harness.errors import InvalidTrialError, LabError, UsageError
+from harness.labs import LABS
 
 RESULTS = Path("results")
 
@@ -33,7 +34,7 @@ def cellbed() -> None:
 @click.option("--only", multiple=True, metavar="FACTOR=LEVEL[,LEVEL]", help="Only these levels.")
 @click.option("--seeds", type=click.IntRange(1, 1000), help="Seeds 1 to N [the file's].")
 @click.option("--jobs", type=click.IntRange(1, 256), help="Labs at a time [one a core].")
-@click.option("--lab", default="uml", type=click.Choice(["uml"]), help="Which lab.")
+@click.option("--lab", default="uml", type=click.Choice(list(LABS)), help="Which lab.")
 @click.option("--clock", default="virtual", type=click.Choice(["virtual", "real"]))
 @click.option("--out", type=click.Path(path_type=Path), help="Campaign directory [results/NAME].")
 @click.option("--dry-run", is_flag=True, help="List the trials and what is there of them.")
@@ -51,7 +52,7 @@ def run(
 ) -> None:
     """Run the trials of EXPERIMENT that are not there yet; print them all."""
     loaded = experiments.load(experiment)
-    trials = plan.trials(loaded, experiment, only, seeds, identity.code() + lab + clock)
+    trials = plan.trials(loaded, experiment, only, seeds, identity.code(lab) + lab + clock)
     options = Options(lab=lab, clock=clock, jobs=jobs or os.cpu_count() or 1)
     header = {"name": loaded.name, "title": loaded.title, "text": experiment.read_text()}
     folder = out or RESULTS / loaded.name

@@ -10,13 +10,13 @@ from harness import paths
 LAB_CODE = ("harness/agent", "topology", "workload")
 
 
-def code() -> str:
-    """A hash over all that can change what a trial does (16 hex digits)."""
+def code(lab: str = "uml") -> str:
+    """A hash over all that can change what a trial does in a lab (16 hex digits)."""
     digest = hashlib.sha256()
     for folder in LAB_CODE:
         for path in sorted((paths.PROJECT / folder).rglob("*.py")):
             digest.update(str(path.relative_to(paths.PROJECT)).encode())
             digest.update(path.read_bytes())
-    for product in ("image", "kernel", "programs"):
+    for product in ("image", "vm" if lab == "vm" else "kernel", "programs"):
         digest.update(paths.places()[product].name.encode())
     return digest.hexdigest()[:16]

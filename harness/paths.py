@@ -51,6 +51,14 @@ def programs() -> Path:
     return require(places()["programs"])
 
 
+def stock_kernel() -> Path:
+    """Folder of the vm lab's kernel, initramfs and TCP module."""
+    folder = places()["vm"]
+    if not (folder / "complete").exists():
+        raise MissingError(f"{folder}: not there; run ./cellbed setup --vm")
+    return folder
+
+
 def memory_directory() -> Path:
     """Where a lab's memory is kept: RAM-backed when there is such a place."""
     shm = Path("/dev/shm")

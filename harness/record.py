@@ -77,6 +77,7 @@ def describe(
         "plan": trial.plan,
         **{key: lab[key] for key in ("queue", "tcp", "source", "versions", "system", "links")},
         "idle_round_trip_ns": lab["idle_round_trip_ns"],
+        "realtime": lab.get("realtime"),
     }
 
 

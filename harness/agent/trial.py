@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import nullcontext
 from typing import Any
 
 from harness.agent import probe, provenance
 from harness.agent.events import RUN, emit
 from harness.agent.queues import Queues
+from harness.agent.realtime import LATE_TOLERANCE_NS, Watch
 from harness.agent.recorder import Recorder
 from harness.agent.sources import SOURCES
 from harness.agent.tune import Tuner, plan_dumbbell
@@ -31,13 +33,17 @@ def run_trial(network: Network, tuner: Tuner, job: dict[str, Any]) -> None:
     tuner.tune(plan)
     dumbbell = plan_dumbbell(network.dumbbell, plan["topology"])
     source = SOURCES[plan["workload"]["kind"]](network, plan, folder)
+    real = job["clock"] == "real"
+    if real:
+        plan = {**plan, "late_tolerance_ns": LATE_TOLERANCE_NS}
     with Queues(network, plan) as queues, Recorder(plan, folder):
         before = provenance.state(network)
         links = probe.link_counters(network)
         emit("phase", trial=name, phase="probe")
         idle = probe.idle_round_trip(network, dumbbell)
         begin = time.monotonic()
-        source.run(lambda second: emit("progress", trial=name, second=second))
+        with Watch() if real else nullcontext() as watch:
+            source.run(lambda second: emit("progress", trial=name, second=second))
         after = provenance.state(network)
         tcp = source.tcp_samples
         emit("phase", trial=name, phase="drain")
@@ -50,6 +56,7 @@ def run_trial(network: Network, tuner: Tuner, job: dict[str, Any]) -> None:
             "queue": queues.read(),
             "links": probe.difference(links, probe.link_counters(network)),
             "qdiscs": probe.qdisc_drops(network),
+            "realtime": watch.summary if watch else None,
             "tcp": {"set": tuner.tcp, "samples": tcp},
             "system": {"before": before, "after": after},
             "versions": provenance.versions(),

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from harness.labs.base import Event, Lab, LabSpec
 from harness.labs.uml import UmlLab
+from harness.labs.vm import VmLab
 
-LABS: dict[str, Callable[[LabSpec, Path], Lab]] = {"uml": UmlLab}
+LABS: dict[str, Callable[[LabSpec, Path], Lab]] = {"uml": UmlLab, "vm": VmLab}
 
-__all__ = ["LABS", "Event", "Lab", "LabSpec", "UmlLab"]
+__all__ = ["LABS", "Event", "Lab", "LabSpec", "UmlLab", "VmLab"]

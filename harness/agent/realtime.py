@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What virtual time gives for nothing and the real clock does not, watched during a trial.
+
+A thread sleeps STEP_S at a time and notes how late it wakes: a machine that stops for a
+while (its host is busy, or its own processors are) shows there, whatever it was doing.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+# A departure later than this is a fault and its frame is dropped; what is below is counted,
+# and judged by the harness.
+LATE_TOLERANCE_NS = 1_000_000_000
+STEP_S = 0.05
+
+
+class Watch:
+    """Watches the machine for the duration of a `with`; `summary` tells afterwards."""
+
+    def __init__(self) -> None:
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._stalls, daemon=True)
+        self._late_ns: list[int] = []
+        self.summary: dict[str, Any] = {}
+
+    def __enter__(self) -> Self:
+        self._before = (softnet(), processor(), clocks_ns())
+        self._thread.start()
+        return self
+
+    def _stalls(self) -> None:
+        while True:
+            begin = time.monotonic_ns()
+            if self._end.wait(STEP_S):
+                return
+            self._late_ns.append(time.monotonic_ns() - begin - int(STEP_S * 1e9))
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._end.set()
+        self._thread.join()
+        net, cpu, clock_ns = self._before
+        late = sorted(self._late_ns)
+        spent = [b - a for a, b in zip(cpu, processor(), strict=True)]
+        busy, idle, steal = spent
+        self.summary = {
+            "backlog_drops": softnet()[0] - net[0],
+            "time_squeezes": softnet()[1] - net[1],
+            "busy_fraction": (busy + steal) / max(1, busy + idle + steal),
+            "steal_fraction": steal / max(1, busy + idle + steal),
+            "clock_step_ns": clocks_ns() - clock_ns,
+            "stall_max_ns": late[-1] if late else None,
+            "stall_p99_ns": late[len(late) * 99 // 100] if late else None,
+        }
+
+
+def softnet() -> tuple[int, int]:
+    """Packets that found the backlog full, and rounds cut short, over all processors."""
+    lines = Path("/proc/net/softnet_stat").read_text().splitlines()
+    rows = [[int(word, 16) for word in line.split()] for line in lines]
+    return sum(row[1] for row in rows), sum(row[2] for row in rows)
+
+
+def processor() -> tuple[int, int, int]:
+    """Ticks of all processors together: busy, idle, taken by the host."""
+    words = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
+    user, nice, system, idle, iowait, irq, softirq, steal = map(int, words[:8])
+    return user + nice + system + irq + softirq, idle + iowait, steal
+
+
+def clocks_ns() -> int:
+    """How far the wall clock is from the monotonic one: changes when the wall clock is set."""
+    return time.time_ns() - time.monotonic_ns()

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A lab that is one process tree on this machine: started, watched and ended as one session."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from abc import abstractmethod
+from pathlib import Path
+
+from harness import paths
+from harness.errors import LabError
+from harness.labs.base import Lab, LabSpec
+
+AGENT = "cd /cellbed && exec python3 -B -m harness.agent"
+CLOCK_TICK = os.sysconf("SC_CLK_TCK")
+
+
+class SupervisedLab(Lab):
+    """Runs `argv()` under supervise.py, with the console in console.log or on a terminal."""
+
+    def __init__(self, spec: LabSpec, run_directory: Path) -> None:
+        super().__init__(spec, run_directory)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: int | None = None
+
+    @abstractmethod
+    def argv(self) -> list[str]:
+        """The command that is the lab. Raises MissingError."""
+
+    def boot(self) -> None:
+        argv = self.argv()
+        read_end, self._control = os.pipe()
+        environment = {
+            "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+            "TMPDIR": str(paths.memory_directory()),
+            "HOME": str(self.run_directory),
+        }
+        supervisor = Path(__file__).with_name("supervise.py")
+        with (self.run_directory / "console.log").open("wb") as log:
+            terminal = self.spec.terminal
+            self._process = subprocess.Popen(
+                [sys.executable, "-IS", str(supervisor), str(read_end), *argv],
+                stdin=subprocess.DEVNULL if terminal is None else terminal,
+                stdout=log if terminal is None else terminal,
+                stderr=log,
+                start_new_session=True,
+                pass_fds=(read_end,),
+                cwd=self.run_directory,
+                env=environment,
+            )
+        os.close(read_end)
+
+    def link_host_paths(self, **more: Path) -> None:
+        """Name what the lab uses by links in its own folder, host/NAME.
+
+        A boot line with such names is the same in every folder, and no path is too odd for it.
+        """
+        host = self.run_directory / "host"
+        host.mkdir()
+        targets = {
+            "image": paths.image(),
+            "repo": paths.PROJECT,
+            "run": self.run_directory,
+            **more,
+        }
+        if self.spec.needs_programs:
+            targets.setdefault("programs", paths.programs())
+        for name, target in targets.items():
+            (host / name).symlink_to(target)
+
+    def poll(self) -> int | None:
+        if self._process is None:
+            raise LabError("the lab has not been booted")
+        return self._process.poll()
+
+    def kill(self) -> None:
+        if self._control is not None:
+            os.close(self._control)  # the supervisor ends the whole session
+            self._control = None
+        if self._process is None:
+            return
+        try:
+            self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+
+    def cpu_s(self) -> float:
+        """Sum over the processes of the lab's session, ended children included."""
+        if self._process is None:
+            return 0.0
+        ticks = 0
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                fields = stat.read_text().rpartition(")")[2].split()
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            if int(fields[3]) == self._process.pid:
+                ticks += sum(int(f) for f in fields[11:15])
+        return ticks / CLOCK_TICK
+
+
+def wait_for_exit(lab: Lab, timeout_s: float) -> None:
+    """Wait for a lab that needs no more jobs; LabError when it does not end in time."""
+    end = time.monotonic() + timeout_s
+    while lab.poll() is None:
+        if time.monotonic() > end:
+            raise LabError(f"the lab did not end within {timeout_s:.0f} s", lab.console())
+        time.sleep(0.05)

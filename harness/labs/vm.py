@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The `vm` lab: Debian's stock kernel in QEMU, real time, without root.
+
+KVM is taken only where a guest has been seen to run under it: on some machines /dev/kvm
+opens and the guest then hangs. Elsewhere QEMU translates (TCG), 10 to 20 times slower.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from harness import paths
+from harness.errors import MissingError
+from harness.labs.supervised import AGENT, SupervisedLab
+
+QEMU = "qemu-system-x86_64"
+CPUS = 2
+KVM_TRIAL_S = 10.0
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+# The TSC of TCG is exact, but nothing tells the guest; without this the guest may fall
+# back to a clock that costs a device access a reading.
+BOOT_WORDS = "console=ttyS0 panic=-1 quiet tsc=reliable mitigations=off cellbed_share=9p"
+# No lock: the image is never written, and other labs are using it.
+ROOT_DISK = "if=none,id=root,format=raw,readonly=on"
+FAILED = ("Kernel panic", "vm lab: failed")
+MODULE = "cellbed_tcp.ko"
+
+
+class VmLab(SupervisedLab):
+    """QEMU over the lab image, the stock kernel and an initramfs with its modules."""
+
+    def argv(self) -> list[str]:
+        kernel = paths.stock_kernel()
+        links = {"kernel": kernel}
+        shares = ["repo", "run"]
+        if self.spec.needs_programs:
+            links["programs"] = self.own_programs(kernel)
+            shares.append("programs")
+        self.link_host_paths(**links)
+        return [
+            qemu(),
+            *("-accel", "kvm" if kvm_works() else "tcg,thread=multi"),
+            *machine(self.spec.memory_mib),
+            *("-kernel", "host/kernel/vmlinuz"),
+            *("-initrd", "host/kernel/initramfs"),
+            *("-drive", f"file=host/image,file.locking=off,{ROOT_DISK}"),
+            *("-device", "virtio-blk-pci,drive=root"),
+            *(word for tag in shares for word in share(tag)),
+            *("-append", self.boot_line(shares)),
+        ]
+
+    def boot_line(self, shares: list[str]) -> str:
+        """Words the kernel does not know reach the image's init."""
+        words = [BOOT_WORDS, *(f"cellbed_{tag}={tag}" for tag in shares)]
+        return " ".join([*words, f'cellbed_main="{self.spec.main or AGENT}"'])
+
+    def own_programs(self, kernel: Path) -> Path:
+        """The lab's programs with the stock kernel's TCP module among them."""
+        folder = self.run_directory / "programs"
+        shutil.copytree(paths.programs(), folder)
+        shutil.copyfile(kernel / MODULE, folder / MODULE)
+        return folder
+
+    def poll(self) -> int | None:
+        """QEMU leaves with 0 however its guest ended; what went wrong is on the console."""
+        status = super().poll()
+        said = self.console(60) if status == 0 else ""
+        return 1 if any(words in said for words in FAILED) else status
+
+
+def qemu() -> str:
+    """The emulator's path; MissingError when it is not installed."""
+    found = shutil.which(QEMU)
+    if found is None:
+        raise MissingError(f"{QEMU}: not installed; run ./cellbed setup --vm")
+    return found
+
+
+def machine(memory_mib: int) -> list[str]:
+    """A machine with nothing but processors, memory, a console and a source of entropy."""
+    return [
+        *("-machine", "q35", "-cpu", "max", "-smp", str(CPUS), "-m", str(memory_mib)),
+        *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
+        *("-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"),
+        *("-device", "virtio-rng-pci"),
+    ]
+
+
+def share(tag: str) -> list[str]:
+    """A directory of this machine for the guest; only the run directory is writable."""
+    options = f"local,id={tag},path=host/{tag}/.,security_model=none,multidevs=remap"
+    readonly = "" if tag == "run" else ",readonly=on"
+    return [
+        *("-fsdev", options + readonly),
+        *("-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}"),
+    ]
+
+
+def kvm_works() -> bool:
+    """Has a guest been seen to run under KVM since this machine was started?
+
+    Tried once a boot of the machine, since it costs up to KVM_TRIAL_S where it fails.
+    """
+    try:
+        with Path("/dev/kvm").open("r+b"):
+            pass
+    except OSError:
+        return False
+    seen = paths.places()["cache"] / f"kvm-{BOOT_ID.read_text().strip()}"
+    if not seen.exists():
+        partial = seen.with_suffix(".partial")
+        partial.write_text("works" if try_kvm() else "fails")
+        partial.rename(seen)
+    return seen.read_text() == "works"
+
+
+def try_kvm() -> bool:
+    """Boot the stock kernel under KVM up to its first process; False when it does not get there."""
+    kernel = paths.stock_kernel()
+    boot = ("-kernel", str(kernel / "vmlinuz"), "-initrd", str(kernel / "initramfs"))
+    argv = [qemu(), "-accel", "kvm", *machine(512), *boot, "-append", f"{BOOT_WORDS} cellbed_try=1"]
+    try:
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=KVM_TRIAL_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == 0 and b"vm lab: runs" in done.stdout
