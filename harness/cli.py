@@ -183,3 +183,18 @@ def check(names: tuple[str, ...], plot: Path | None) -> None:
         flavors_plot.plot(checks, plot)
     if not flavors_check.passed(checks):
         raise InvalidTrialError("a flavor did not do what the literature says")
+
+
+@cellbed.command()
+@click.argument("campaign", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), help="Folder [CAMPAIGN/report].")
+def report(campaign: Path, out: Path | None) -> None:
+    """Write the report of a campaign directory: HTML, Markdown, CSV."""
+    from analysis.errors import AnalysisError
+    from analysis.report import write_report
+
+    try:
+        written = write_report(campaign, out, lambda what: click.echo(what, err=True))
+    except AnalysisError as error:
+        raise UsageError(str(error)) from error
+    click.echo(f"{written.html}\n{written.markdown}\n{written.tables}")
