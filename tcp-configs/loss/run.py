@@ -56,7 +56,7 @@ def main() -> int:
     try:
         run_job(Path(sys.argv[1]), Path(sys.argv[2]))
     except Exception as error:  # noqa: BLE001 (told to who waits for the results)
-        with open(sys.argv[2], "a", encoding="utf-8") as results:
+        with Path(sys.argv[2]).open("a", encoding="utf-8") as results:
             results.write(json.dumps({"error": f"{type(error).__name__}: {error}"}) + "\n")
     if "--power-off" in sys.argv:
         power_off()
@@ -68,7 +68,7 @@ def run_job(job_path: Path, result_path: Path) -> None:
     load_modules(job["modules"])
     network = Network(Link(**job["link"]), loss_object(result_path.parent))
     maps = LossMaps()
-    with open(result_path, "w", encoding="utf-8") as results:
+    with result_path.open("w", encoding="utf-8") as results:
         applied: dict[str, Any] = {}
         for run in job["runs"]:
             if run["flavor"] != applied:
@@ -76,6 +76,15 @@ def run_job(job_path: Path, result_path: Path) -> None:
                 applied = run["flavor"]
             results.write(json.dumps(connection(network, maps, run)) + "\n")
             results.flush()
+    refuse_kernel_warnings()
+
+
+def refuse_kernel_warnings() -> None:
+    """A sender that upset the kernel has shown nothing, whatever it sent."""
+    log = subprocess.run(["dmesg"], check=True, capture_output=True, text=True, timeout=60).stdout
+    for line in log.splitlines():
+        if "WARNING:" in line or "BUG:" in line:
+            raise RuntimeError(f"the kernel says: {line.strip()}")
 
 
 def loss_object(folder: Path) -> Path:

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Runs connections in a lab; skipped, not passed, where no lab has been set up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from harness import exact_loss
+from harness.errors import MissingError
+
+Runner = Callable[[Sequence[exact_loss.Connection], exact_loss.Link], list[exact_loss.Outcome]]
+
+
+@pytest.fixture(scope="session")
+def run_connections() -> Runner:
+    def run(
+        connections: Sequence[exact_loss.Connection], link: exact_loss.Link
+    ) -> list[exact_loss.Outcome]:
+        try:
+            outcomes = exact_loss.run(connections, link)
+        except MissingError as error:
+            pytest.skip(str(error))
+        for outcome in outcomes:
+            assert outcome.finished, outcome.id
+            assert outcome.refused_retransmissions == 0, outcome.id
+        return outcomes
+
+    return run

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Random loss patterns, the same for the kernel and for the model."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import oracle
+
+from harness import exact_loss, flavors
+
+MSS = 1000
+# A round-trip time that is no multiple of the RTO's tick: an ACK and a timeout never meet.
+LINK = exact_loss.Link(delay_ns=35_000_000)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pattern:
+    """A bulk transfer and its losses; windows in segments."""
+
+    segments: int
+    initcwnd: int
+    ssthresh: int
+    drops: Mapping[int, frozenset[int]]
+
+
+def draw(rng: random.Random) -> Pattern:
+    """One to six losses somewhere, near each other or not, some of a resending too."""
+    segments = rng.randint(40, 120)
+    first = rng.randint(0, segments - 1)
+    span = rng.choice([5, 10, 30, segments])
+    drops: dict[int, set[int]] = defaultdict(set)
+    for _ in range(rng.randint(1, 6)):
+        drops[min(segments - 1, first + rng.randint(0, span))].add(0)
+    for sendings in drops.values():
+        if rng.random() < 0.1:
+            sendings.add(1)
+    return Pattern(
+        segments=segments,
+        initcwnd=rng.randint(1, 12),
+        ssthresh=rng.randint(2, 40),
+        drops={segment: frozenset(sendings) for segment, sendings in drops.items()},
+    )
+
+
+def connection(
+    name: str, pattern: Pattern, flavor: flavors.Flavor, payload: int = MSS
+) -> exact_loss.Connection:
+    return exact_loss.Connection(
+        id=name,
+        flavor=flavor,
+        payload_bytes=payload,
+        writes=[(0, pattern.segments * payload)],
+        initcwnd=pattern.initcwnd,
+        ssthresh=pattern.ssthresh,
+        drops=pattern.drops,
+    )
+
+
+def setup(pattern: Pattern, flavor: str, parameters: Mapping[str, object]) -> oracle.Setup:
+    return oracle.Setup(
+        flavor=flavor,
+        total_bytes=pattern.segments * MSS,
+        initcwnd=pattern.initcwnd,
+        ssthresh=pattern.ssthresh,
+        drops=pattern.drops,
+        mss=MSS,
+        delay_s=LINK.delay_ns / 1e9,
+        sack_rule=str(parameters.get("sack_retransmit", "pipe")),
+        byte_window=bool(parameters.get("byte_window", False)),
+    )

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The applier against a folder of files that behaves like /proc/sys/net/ipv4."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness import flavors
+from harness.agent import flavor as agent_flavor
+
+
+@pytest.fixture
+def ipv4(tmp_path: Path) -> Path:
+    """All sysctls of the sack flavor, with other values."""
+    (tmp_path / "cellbed").mkdir()
+    for name in agent_flavor.settings(flavors.load("sack").as_dict()):
+        (tmp_path / name).write_text("7\n")
+    (tmp_path / "tcp_available_congestion_control").write_text("reno cubic cellbed_sack\n")
+    return tmp_path
+
+
+def test_everything_is_set_and_read_back(ipv4: Path):
+    sack = flavors.load("sack").as_dict()
+    found = agent_flavor.apply(sack, ipv4)
+    assert found == agent_flavor.settings(sack)
+    assert (ipv4 / "tcp_sack").read_text() == "1"
+    assert (ipv4 / "cellbed" / "rto_tick_ms").read_text() == "100"
+    assert (ipv4 / "tcp_congestion_control").read_text() == "cellbed_sack"
+
+
+def test_an_unknown_sysctl_is_named_and_nothing_written(ipv4: Path):
+    sack = flavors.load("sack").as_dict()
+    sack["sysctl"]["tcp_no_such"] = 1
+    with pytest.raises(agent_flavor.FlavorError, match="no sysctl net.ipv4.tcp_no_such$"):
+        agent_flavor.apply(sack, ipv4)
+    assert (ipv4 / "tcp_sack").read_text() == "7\n"
+
+
+def test_a_missing_module_is_named_and_nothing_written(ipv4: Path):
+    with pytest.raises(agent_flavor.FlavorError, match="load module cellbed_tcp$"):
+        agent_flavor.apply(flavors.load("reno").as_dict(), ipv4)
+    assert (ipv4 / "tcp_sack").read_text() == "7\n"
+
+
+def test_a_value_that_the_kernel_rounds_is_an_error(ipv4: Path):
+    """A file that keeps its own value stands for the kernel."""
+    rounded = ipv4 / "tcp_sack"
+    rounded.unlink()
+    rounded.symlink_to("/dev/null")
+    with pytest.raises(agent_flavor.FlavorError, match="tcp_sack = 1: the kernel keeps "):
+        agent_flavor.apply(flavors.load("sack").as_dict(), ipv4)

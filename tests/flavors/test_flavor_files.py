@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Flavor files: the nine are whole, a wrong one gives its one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness import flavors
+from harness.errors import UsageError
+
+GOOD = (flavors.FOLDER / "sack.toml").read_text(encoding="utf-8")
+
+WRONG = [
+    ("unknown key", 'name = "sack"', 'name = "sack"\nspeed = 1', "unknown key speed"),
+    ("other name", 'name = "sack"', 'name = "reno"', "the file is called sack"),
+    ("no title", "title = ", "# title = ", "title: a string that is not empty"),
+    ("no source", "source = [", "source = []\nignored = [", "unknown key ignored"),
+    ("empty source", "source = [\n", "source = [] #[\n", "not TOML"),
+    ("one missing", "rto_tick_ms = 100", "# rto_tick_ms", "parameters.rto_tick_ms: missing"),
+    ("unknown parameter", "rto_tick_ms", "rto_ticks", "unknown key parameters.rto_ticks"),
+    ("out of range", "rto_tick_ms = 100", "rto_tick_ms = 5000", "allowed: from 0 to 1000"),
+    ("not a word of the list", '"go_back_n"', '"go_home"', '"go_back_n" or "keep_scoreboard"'),
+    ("a number for a switch", "idle_restart = false", "idle_restart = 0", "allowed: true or false"),
+    ("unknown route attribute", "initcwnd = 1", "initial = 1", "unknown key route.server.initial"),
+    ("ssthresh of one segment", '"bdp"', "1", '"bdp" or an integer from 2'),
+    ("a third end", "[route.client]", "[route.router]", "unknown key route.router"),
+    ("a path as sysctl", "tcp_sack = 1", '"../tcp_sack" = 1', "a name relative to net.ipv4"),
+    ("a sysctl of the trial", "tcp_sack = 1", 'tcp_rmem = "1 2 3"', "set by the trial"),
+    ("a list as sysctl", "tcp_sack = 1", "tcp_sack = [1]", "an integer or a string"),
+    ("stock module", 'module = "cellbed_tcp"', 'module = "tcp_bbr"', "parameters: only with module"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"), [w[1:] for w in WRONG], ids=[w[0] for w in WRONG]
+)
+def test_a_wrong_file_gives_one_line_with_file_and_key(
+    tmp_path: Path, old: str, new: str, message: str
+):
+    assert old in GOOD
+    path = tmp_path / "sack.toml"
+    path.write_text(GOOD.replace(old, new, 1))
+    with pytest.raises(UsageError) as caught:
+        flavors.load(path)
+    assert message in str(caught.value)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_unknown_flavor_names_those_there_are():
+    with pytest.raises(UsageError, match="tahoe: no such TCP flavor; there are bbr, cubic,"):
+        flavors.load("tahoe")
+
+
+def test_a_missing_file_is_named(tmp_path: Path):
+    with pytest.raises(UsageError, match="No such file"):
+        flavors.load(tmp_path / "none.toml")
+
+
+def test_the_nine_flavors_are_there():
+    expected = "bbr cubic cubic-rack hybla linux-reno newreno reno sack vanilla".split()
+    assert list(flavors.names()) == expected
+
+
+def test_every_flavor_sets_the_same_sysctls():
+    """Whatever one leaves unsaid would be what the flavor before it set."""
+    said = {flavor.name: set(flavor.sysctl) for flavor in flavors.load_all()}
+    assert {frozenset(keys) for keys in said.values()} == {frozenset(said["sack"])}
+
+
+def test_the_classic_four_differ_in_sack_and_module_only():
+    four = [flavors.load(name) for name in ("vanilla", "reno", "newreno", "sack")]
+    assert [f.congestion for f in four] == [f"cellbed_{f.name}" for f in four]
+    without = [{k: v for k, v in f.sysctl.items() if k != "tcp_sack"} for f in four]
+    assert all(sysctl == without[0] for sysctl in without)
+    assert [f.sysctl["tcp_sack"] for f in four] == [0, 0, 0, 1]
+    assert all(f.parameters == four[0].parameters for f in four)
+
+
+def test_parameters_are_changed_in_the_files_words():
+    sack = flavors.load("sack").with_parameters({"after_timeout": "keep_scoreboard"})
+    assert sack.parameters["after_timeout"] == 1
+    assert sack.parameters["rto_tick_ms"] == 100
+
+
+def test_a_stock_flavor_has_no_parameters_to_change():
+    with pytest.raises(UsageError, match="flavor cubic has no module parameters"):
+        flavors.load("cubic").with_parameters({"idle_restart": True})
+
+
+def test_the_modules_source_and_the_reader_know_the_same_parameters():
+    source = (flavors.FOLDER / "module" / "cellbed_params.c").read_text(encoding="utf-8")
+    entries = [line.split("(")[1].split(",")[0] for line in source.splitlines()
+               if line.startswith("\tCELLBED_ENTRY(")]  # fmt: skip
+    assert entries == list(flavors.PARAMETERS)
+
+
+def test_each_parameter_is_explained_in_the_modules_essay():
+    essay = (flavors.FOLDER / "module" / "cellbed_main.c").read_text().split("*/")[0]
+    for name in flavors.PARAMETERS:
+        assert f" *   {name} " in essay, name

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Kernel and model send the same segments in the same order, for random losses.
+
+docs/flavors.md explains the kinds of difference that BYTES_MAY_DIFFER allows for.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Mapping
+
+import oracle
+import patterns
+import pytest
+from conftest import Runner
+
+from harness import flavors
+
+pytestmark = pytest.mark.lab
+
+CLASSIC = ("vanilla", "reno", "newreno", "sack")
+PATTERNS = int(os.environ.get("CELLBED_PATTERNS", "260"))  # a flavor
+# With runts SACK may differ: the kernel merges SACKed segments and does not part them.
+BYTES_MAY_DIFFER = 0.02
+
+
+def disagreements(
+    run: Runner, names: tuple[str, ...], count: int, seed: int, parameters: Mapping[str, object]
+) -> list[str]:
+    rng = random.Random(seed)
+    drawn = [patterns.draw(rng) for _ in range(count)]
+    cases = [(name, pattern) for name in names for pattern in drawn]
+    loaded = {name: flavors.load(name).with_parameters(parameters) for name in names}
+    connections = [
+        patterns.connection(f"{name} {i}", pattern, loaded[name])
+        for i, (name, pattern) in enumerate(cases)
+    ]
+    found = []
+    for (name, pattern), outcome in zip(cases, run(connections, patterns.LINK), strict=True):
+        model = oracle.simulate(patterns.setup(pattern, name, parameters))
+        kernel = [(s.byte, s.length) for s in outcome.sent]
+        same = kernel == [(s.byte, s.length) for s in model.sent]
+        counts = (outcome.timeouts, outcome.recoveries)
+        if not same or counts != (model.sender.timeouts, model.sender.recoveries):
+            found.append(f"{name}: {pattern}")
+    return found
+
+
+def test_the_four_senders(run_connections: Runner):
+    assert disagreements(run_connections, CLASSIC, PATTERNS, 98_0876, {}) == []
+
+
+def test_sack_of_rfc_6675(run_connections: Runner):
+    rule = {"sack_retransmit": "three_above"}
+    assert disagreements(run_connections, ("sack",), PATTERNS // 2, 6675, rule) == []
+
+
+def test_windows_in_bytes(run_connections: Runner):
+    without = ("vanilla", "reno", "newreno")
+    window = {"byte_window": True}
+    assert disagreements(run_connections, without, PATTERNS // 4, 813, window) == []
+
+
+def test_windows_in_bytes_with_sack(run_connections: Runner):
+    count = PATTERNS // 2
+    found = disagreements(run_connections, ("sack",), count, 814, {"byte_window": True})
+    assert len(found) <= BYTES_MAY_DIFFER * count, found

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The model by itself: what the literature says of it, as rules over many windows."""
+
+from __future__ import annotations
+
+import oracle
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+ROUND_TRIP_S = 0.1
+# The first window of these transfers is full at once: what is lost is lost from it.
+WINDOWS = st.integers(min_value=6, max_value=30)
+
+
+@st.composite
+def losses(draw: st.DrawFn) -> tuple[int, tuple[int, ...]]:
+    """A window, and one to five segments of it, the first one among them."""
+    window = draw(WINDOWS)
+    others = st.sets(st.integers(min_value=1, max_value=window - 1), max_size=4)
+    return window, (0, *sorted(draw(others)))
+
+
+def simulate(flavor: str, window: int, lost: tuple[int, ...], **more: object) -> oracle.Simulation:
+    return oracle.simulate(
+        oracle.Setup(
+            flavor=flavor,
+            total_bytes=200 * 1000,
+            initcwnd=window,
+            ssthresh=window,
+            drops={segment: frozenset([0]) for segment in lost},
+            **more,  # type: ignore[arg-type]
+        )
+    )
+
+
+def resent(simulation: oracle.Simulation) -> list[oracle.Sent]:
+    return [s for s in simulation.sent if s.sending > 0]
+
+
+@given(losses())
+def test_vanilla_always_times_out_once(case: tuple[int, tuple[int, ...]]):
+    assert simulate("vanilla", *case).sender.timeouts == 1
+
+
+@given(losses())
+def test_reno_repairs_one_loss_two_in_a_wide_window_and_no_more(
+    case: tuple[int, tuple[int, ...]],
+):
+    window, lost = case
+    timeouts = simulate("reno", window, lost).sender.timeouts
+    if len(lost) == 1 or (len(lost) == 2 and window >= 10):
+        assert timeouts == 0
+    elif len(lost) >= 3 and window <= 22:
+        assert timeouts == 1
+
+
+@given(losses())
+def test_newreno_needs_a_round_trip_for_each_loss_and_no_timeout(
+    case: tuple[int, tuple[int, ...]],
+):
+    window, lost = case
+    simulation = simulate("newreno", window, lost)
+    if window - len(lost) < oracle.DUPTHRESH:
+        return  # too few duplicate ACKs to notice
+    assert simulation.sender.timeouts == 0
+    assert [s.byte // 1000 for s in resent(simulation)] == list(lost)
+    times = [s.time_s for s in resent(simulation)]
+    for before, after in zip(times, times[1:], strict=False):
+        assert ROUND_TRIP_S <= after - before < 1.5 * ROUND_TRIP_S
+
+
+@given(losses(), st.sampled_from(["pipe", "three_above"]))
+def test_sack_repairs_without_a_timeout_and_resends_only_what_was_lost(
+    case: tuple[int, tuple[int, ...]], rule: str
+):
+    window, lost = case
+    if window < 12:
+        return  # the halved window may be too small for the last holes
+    simulation = simulate("sack", window, lost, sack_rule=rule)
+    assert simulation.sender.timeouts == 0
+    assert sorted(s.byte // 1000 for s in resent(simulation)) == list(lost)
+
+
+@given(losses(), st.sampled_from(sorted(oracle.SENDERS)), st.booleans())
+@settings(max_examples=200)
+def test_everything_arrives_and_nothing_is_sent_beyond_the_data(
+    case: tuple[int, tuple[int, ...]], flavor: str, byte_window: bool
+):
+    simulation = simulate(flavor, *case, byte_window=byte_window)
+    assert simulation.receiver.next == 200 * 1000
+    assert max(s.byte + s.length for s in simulation.sent) == 200 * 1000
+    assert {s.length for s in simulation.sent if not byte_window} <= {1000}
+
+
+@given(st.integers(min_value=1, max_value=60), st.integers(min_value=2, max_value=60))
+def test_without_losses_slow_start_doubles_up_to_ssthresh(initcwnd: int, ssthresh: int):
+    simulation = oracle.simulate(
+        oracle.Setup(
+            flavor="reno", total_bytes=300_000, initcwnd=initcwnd, ssthresh=ssthresh, drops={}
+        )
+    )
+    assert simulation.sender.timeouts == simulation.sender.recoveries == 0
+    first = [s for s in simulation.sent if s.time_s == 0]
+    assert len(first) == min(initcwnd, 300)
+
+
+@pytest.mark.parametrize(
+    ("rtts", "rto_ticks"),
+    [
+        # ticks = 1 + floor(rtt / tick); first: srtt = ticks, 4 rttvar = 2 ticks
+        ([0.05], 1 + 2),
+        ([0.25], 3 + 6),
+        # second sample, the same: d = 3 - 1 - 3 = -1: srtt8 = 23, rttvar4 = 6 + 1 - 1
+        ([0.25, 0.25], 2 + 6),
+        ([0.05] * 30, 0 + 3),  # the integer estimator's fixed point
+    ],
+)
+def test_the_estimator_by_hand(rtts: list[float], rto_ticks: int):
+    setup = oracle.Setup(flavor="reno", total_bytes=1, initcwnd=1, ssthresh=2, drops={})
+    estimator = oracle.Estimator(setup)
+    assert estimator.rto_s() == 3.0
+    for rtt in rtts:
+        estimator.sample(rtt)
+    assert estimator.rto_s() == pytest.approx(rto_ticks * 0.1)
+    estimator.back_off()
+    assert estimator.rto_s() == pytest.approx(2 * rto_ticks * 0.1)

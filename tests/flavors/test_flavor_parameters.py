@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Each parameter of the module changes what it says, and nothing else does it."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import Runner
+
+from harness import flavors
+from harness.exact_loss import Connection, Link, Outcome
+
+pytestmark = pytest.mark.lab
+
+LINK = Link()
+ROUND_TRIP_S = 0.1
+SEGMENT = 1000
+SECOND_NS = 1_000_000_000
+# A timer is late by up to a jiffy (10 ms) and one more; a doubled one, which no ACK
+# sharpens, by an eighth.
+JIFFIES_S = 0.021
+
+
+def one(
+    run: Runner,
+    flavor: str,
+    *,
+    writes: list[tuple[int, int]] | None = None,
+    initcwnd: int = 1,
+    ssthresh: int = 60,
+    drops: dict[int, list[int]] | None = None,
+    **parameters: object,
+) -> Outcome:
+    """One connection; 40 segments unless writes are given."""
+    connection = Connection(
+        id=f"{flavor} {parameters}",
+        flavor=flavors.load(flavor).with_parameters(parameters),
+        payload_bytes=SEGMENT,
+        writes=writes or [(0, 40 * SEGMENT)],
+        initcwnd=initcwnd,
+        ssthresh=ssthresh,
+        drops=drops or {},
+    )
+    return run([connection], LINK)[0]
+
+
+def times(outcome: Outcome, segment: int) -> list[float]:
+    return [s.time_s for s in outcome.sent if s.segment == segment]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "first_s"),
+    [
+        ({"rto_first_ms": 3000}, 3.0),
+        ({"rto_first_ms": 1500}, 1.5),
+        # The handshake's 100 ms: 1 + 1 tick, plus 4 * half of it.
+        ({"rto_first_ms": 0}, 0.6),
+        ({"rto_first_ms": 0, "rto_min_ticks": 10}, 1.0),
+        ({"rto_first_ms": 2500, "rto_tick_ms": 0}, 2.5),
+    ],
+)
+def test_the_rto_before_the_first_sample(run_connections: Runner, parameters, first_s: float):
+    outcome = one(run_connections, "vanilla", drops={0: [0]}, **parameters)
+    gap = times(outcome, 0)[1] - times(outcome, 0)[0]
+    # Of a timer that no ACK has touched the kernel's wheel takes up to an eighth more.
+    assert first_s <= gap <= first_s * 1.125 + JIFFIES_S
+
+
+@pytest.mark.parametrize(("tick_ms", "min_ticks", "rto_s"), [
+    (100, 2, 0.4),  # srtt 1 tick, deviation term 3, after 14 round trips of 1 tick and a bit
+    (100, 7, 0.7),
+    (100, 12, 1.2),
+    (500, 2, 1.5),  # less than a tick: srtt 0, deviation term 3
+])  # fmt: skip
+def test_the_rto_is_a_multiple_of_the_tick_from_when_it_is_set(
+    run_connections: Runner, tick_ms: int, min_ticks: int, rto_s: float
+):
+    """The last segment of a transfer is lost: the timer runs from the ACK before it."""
+    outcome = one(
+        run_connections, "sack", drops={39: [0]}, rto_tick_ms=tick_ms, rto_min_ticks=min_ticks
+    )
+    before = [a.time_s for a in outcome.acks if a.acked_bytes == 39 * SEGMENT][0]
+    gap = times(outcome, 39)[1] - (before + LINK.delay_ns / 1e9)
+    assert rto_s <= gap <= rto_s + JIFFIES_S
+
+
+def test_the_rto_doubles(run_connections: Runner):
+    outcome = one(run_connections, "vanilla", drops={0: [0, 1, 2]}, rto_first_ms=1000)
+    sent = times(outcome, 0)
+    gaps = [after - before for before, after in zip(sent, sent[1:], strict=False)]
+    for gap, expected in zip(gaps, (1.0, 2.0, 4.0), strict=True):
+        assert expected <= gap <= expected * 1.125 + JIFFIES_S
+
+
+@pytest.mark.parametrize(("rule", "rto_s"), [("valid_sample", 0.8), ("any_ack", 0.4)])
+def test_when_the_backoff_ends(run_connections: Runner, rule: str, rto_s: float):
+    """20 to 35 are lost, 21 twice: only ACKs of resent segments before the second timeout."""
+    drops = {segment: [0] for segment in range(20, 36)}
+    drops[21] = [0, 1]
+    outcome = one(run_connections, "vanilla", drops=drops, backoff_clear=rule)
+    assert outcome.timeouts == 2
+    first, second = times(outcome, 21)[1:3]
+    # Resent on the ACK of 20, which also sets the timer.
+    assert rto_s <= second - first <= rto_s * 1.125 + JIFFIES_S
+
+
+def test_the_window_after_idle(run_connections: Runner):
+    """Twenty segments, five seconds of silence, twenty more at once."""
+    writes = [(0, 20 * SEGMENT), (5 * SECOND_NS, 20 * SEGMENT)]
+    for restart, at_once in ((False, 20), (True, 1)):
+        outcome = one(run_connections, "reno", writes=writes, idle_restart=restart)
+        burst = [s for s in outcome.sent if 5.0 <= s.time_s < 5.0 + ROUND_TRIP_S / 2]
+        assert len(burst) == at_once, restart
+
+
+def test_growth_while_the_application_limits(run_connections: Runner):
+    """One segment each 200 ms, twelve times; then a burst shows the window."""
+    writes = [(i * SECOND_NS // 5, SEGMENT) for i in range(12)]
+    writes.append((3 * SECOND_NS, 40 * SEGMENT))
+    windows = {}
+    for grow in (False, True):
+        outcome = one(run_connections, "reno", writes=writes, grow_app_limited=grow)
+        burst = [s for s in outcome.sent if 3.0 <= s.time_s < 3.0 + ROUND_TRIP_S / 2]
+        windows[grow] = len(burst)
+    assert windows == {False: 2, True: 13}
+
+
+def test_the_initial_ssthresh_from_the_route(run_connections: Runner):
+    """Without it slow start goes on: 1, 2, 4, 8, 16; with 4 it is 1, 2, 4, 5, 6."""
+    for wanted, fifth in ((True, 6), (False, 16)):
+        outcome = one(run_connections, "reno", ssthresh=4, ssthresh_from_route=wanted)
+        fifth_round = [s for s in outcome.sent if int(s.time_s / ROUND_TRIP_S) == 4]
+        assert len(fifth_round) == fifth
+
+
+def test_the_scoreboard_after_a_timeout(run_connections: Runner):
+    """Of a window of 20, 0 is lost twice and 10 once; all the others are SACKed.
+
+    Go back N sends 0 and, as the window opens, 10 and 11; who keeps the scoreboard knows
+    that 11 has arrived.
+    """
+    again = {}
+    for rule in ("go_back_n", "keep_scoreboard"):
+        outcome = one(
+            run_connections, "sack", initcwnd=20, ssthresh=20, writes=[(0, 20 * SEGMENT)],
+            drops={0: [0, 1], 10: [0, 1]}, after_timeout=rule,
+        )  # fmt: skip
+        assert outcome.timeouts == 1
+        after = [s for s in outcome.sent if s.sending and s.time_s > 1.0]
+        again[rule] = [s.segment for s in after]
+    assert again == {"go_back_n": [0, 10, 11], "keep_scoreboard": [0, 10]}
+
+
+def test_a_hole_with_less_than_three_segments_above(run_connections: Runner):
+    """The last but one of the data is lost, with an earlier one: one segment is above it."""
+    for rule, timeouts in (("pipe", 0), ("three_above", 1)):
+        outcome = one(
+            run_connections, "sack", initcwnd=20, ssthresh=20, writes=[(0, 20 * SEGMENT)],
+            drops={5: [0], 18: [0]}, sack_retransmit=rule,
+        )  # fmt: skip
+        assert outcome.timeouts == timeouts, rule
+        assert outcome.retransmitted == (5, 18)
+
+
+@pytest.mark.parametrize(("rule", "sendings", "timeouts"), [
+    ("never", 2, 0),
+    ("always", 3, 0),
+    ("after_rtt", 2, 0),
+])  # fmt: skip
+def test_a_hole_sent_a_third_time_on_a_partial_ack(
+    run_connections: Runner, rule: str, sendings: int, timeouts: int
+):
+    """0 and 1 are lost and sent again one after the other: the partial ACK for 0 comes when
+    1 has just left."""
+    outcome = one(
+        run_connections, "sack", initcwnd=20, ssthresh=20, drops={0: [0], 1: [0]},
+        sack_resend_on_partial=rule,
+    )  # fmt: skip
+    assert (len(times(outcome, 1)), outcome.timeouts) == (sendings, timeouts)
+
+
+def test_newrenos_window_on_a_partial_ack(run_connections: Runner):
+    """Deflated, a new segment goes with the next hole; at ssthresh, none does."""
+    for rule, new in (("deflate", 1), ("reset", 0)):
+        outcome = one(
+            run_connections, "newreno", initcwnd=20, ssthresh=20, drops={0: [0], 4: [0]},
+            newreno_partial=rule,
+        )  # fmt: skip
+        at = times(outcome, 4)[1]
+        together = [s for s in outcome.sent if not s.sending and abs(s.time_s - at) < 1e-4]
+        assert len(together) == new, rule
+
+
+def test_hoes_flywheel(run_connections: Runner):
+    """New segments before half the window's duplicate ACKs are in: every second one."""
+    first = {}
+    for turns in (False, True):
+        outcome = one(
+            run_connections, "newreno", initcwnd=20, ssthresh=20, drops={0: [0]},
+            newreno_flywheel=turns,
+        )  # fmt: skip
+        new = next(s for s in outcome.sent if s.segment == 20)
+        arrivals = [a.time_s + LINK.delay_ns / 1e9 for a in outcome.acks[1:]]
+        first[turns] = sum(t <= new.time_s for t in arrivals)
+    assert first == {False: 11, True: 5}
+
+
+def test_a_window_in_bytes_sends_short_segments(run_connections: Runner):
+    """ssthresh 4: the fifth window is 4 segments and mss * mss / cwnd bytes, and so on."""
+    outcome = one(run_connections, "reno", ssthresh=4, byte_window=True)
+    assert {s.length for s in outcome.sent[:7]} == {SEGMENT}
+    runts = [s.length for s in outcome.sent if s.length < SEGMENT]
+    # Slow start ends at 4 segments; then cwnd = 4000 + 250, which leaves room for 250.
+    assert runts[0] == SEGMENT * SEGMENT // (4 * SEGMENT)
+    full = one(run_connections, "reno", ssthresh=4)
+    assert {s.length for s in full.sent} == {SEGMENT}
+
+
+def test_running_connections_keep_the_parameters_they_began_with(run_connections: Runner):
+    """Two flavors after each other in one lab: the second's values do not reach the first's."""
+    slow = flavors.load("vanilla").with_parameters({"rto_first_ms": 2000})
+    quick = flavors.load("vanilla").with_parameters({"rto_first_ms": 1000})
+    connections = [
+        Connection(
+            id=str(i), flavor=flavor, writes=[(0, SEGMENT)], initcwnd=1, ssthresh=60, drops={0: [0]}
+        )
+        for i, flavor in enumerate((slow, quick, slow))
+    ]  # fmt: skip
+    gaps = [times(o, 0)[1] for o in run_connections(connections, LINK)]
+    assert [round(gap) for gap in gaps] == [2, 1, 2]
