@@ -91,9 +91,10 @@ def estimate(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimat
 
 def variant_factors(campaign: Campaign) -> tuple[str, ...]:
     """Factors beyond the paper's four that have more than one level."""
-    names = dict.fromkeys(name for trial in campaign.trials for name in trial.factors)
     return tuple(
-        name for name in names if name not in PAPER_FACTORS and len(campaign.levels(name)) > 1
+        name
+        for name in campaign.factors
+        if name not in PAPER_FACTORS and len(campaign.levels(name)) > 1
     )
 
 

@@ -22,8 +22,15 @@ from analysis.errors import RecordError
 
 CAMPAIGN_FORMAT = "cellbed-campaign/1"
 TRIAL_FORMAT = "cellbed-trial/1"
-PAPER_FACTORS = ("network", "flavor", "policy", "buffer")
-"""The factors of 98-0876R1 (table 3, and the network)."""
+PAPER_LEVELS = {
+    "network": ("WAN", "MEO", "GEO"),
+    "flavor": ("Vanilla", "Reno", "NewReno", "SACK"),
+    "policy": ("EPD", "SD"),
+    "buffer": ("0.5", "1", "2"),
+}
+"""The factors of 98-0876R1 and their levels (table 3, and the networks), in its order."""
+PAPER_FACTORS = tuple(PAPER_LEVELS)
+PAPER = "98-0876R1"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +65,8 @@ class Campaign:
 
     trials: the valid ones that count; invalid: those that failed a check; superseded: valid ones
     of which a newer record has the same factors and seed; unreadable: (folder, reason).
-    `factors` are those of the experiment, each with its levels, in the experiment's order.
+    `factors` are those of the trials, each with its levels, in the experiment's order where its
+    file names them.
     """
 
     name: str
@@ -69,6 +77,15 @@ class Campaign:
     superseded: tuple[Trial, ...]
     unreadable: tuple[tuple[str, str], ...]
     factors: Mapping[str, tuple[str, ...]]
+
+    @property
+    def is_papers(self) -> bool:
+        """Whether every trial is one of 98-0876R1's design: its four factors, and its plan's."""
+        return all(
+            trial.document.get("plan", {}).get("paper") == PAPER
+            and set(PAPER_FACTORS) <= set(trial.factors)
+            for trial in self.trials
+        )
 
     def levels(self, factor: str) -> tuple[str, ...]:
         """Levels of `factor` among the trials that count, in the experiment's order."""
@@ -207,12 +224,21 @@ def _metric(value: object) -> float | None:
 
 
 def _factors(document: Mapping[str, Any], trials: Iterable[Trial]) -> dict[str, tuple[str, ...]]:
-    """Factors and levels in the experiment's order, then what else the trials have."""
-    factors = {name: dict.fromkeys(levels) for name, levels in _named_factors(document).items()}
+    """Factors in the trials' order; levels in the experiment's, else the paper's, else theirs."""
+    named = _named_factors(document)
+    found: dict[str, dict[str, None]] = {}
     for trial in trials:
         for name, level in trial.factors.items():
-            factors.setdefault(name, {})[level] = None
-    return {name: tuple(levels) for name, levels in factors.items()}
+            found.setdefault(name, {})[level] = None
+    return {
+        name: _in_order(levels, named.get(name) or PAPER_LEVELS.get(name, ()))
+        for name, levels in found.items()
+    }
+
+
+def _in_order(levels: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
+    """`levels` as `known` has them; those it lacks come after, in their own order."""
+    return tuple(sorted(levels, key=lambda x: known.index(x) if x in known else len(known)))
 
 
 def _named_factors(document: Mapping[str, Any]) -> dict[str, list[str]]:

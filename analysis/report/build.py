@@ -26,7 +26,7 @@ def build(campaign: Campaign, listener: Listener = lambda _: None) -> Report:
     listener("tables")
     sections = [
         _summary(results),
-        *([_results(results), _anova(results)] if results.cells else []),
+        *([_results(results), _anova(results)] if results.cells else [_all_cells(campaign)]),
         *([_conclusions(results)] if results.judgements else []),
         *([_variants(results)] if len(results.variants) > 1 else []),
         _trials(campaign, listener),
@@ -65,17 +65,24 @@ def _summary(results: Results) -> Section:
             f"All but the section on variants is about the variant {name} "
             f"({_count(len(trials), 'trial')})."
         )
+    if not results.campaign.trials:
+        paragraphs.append("No trial is valid: there is nothing to analyse yet.")
+        return Section(id="summary", title="In short", paragraphs=paragraphs)
     if not results.compared:
-        paragraphs.append("No trial of this campaign has a published value to compare with.")
+        paragraphs.append(
+            "This campaign is not of 98-0876R1's design, so its cells stand as they are: no "
+            "analysis of variance, and none of that paper's conclusions."
+            if not results.cells
+            else "No trial of this campaign has a published value to compare with."
+        )
         return Section(id="summary", title="In short", paragraphs=paragraphs)
     for method, judgements in results.judgements.items():
         counts = dict.fromkeys(Verdict, 0)
         for judgement in judgements:
             counts[judgement.finding.verdict] += 1
+        told = ", ".join(f"{verdict.value} {number}" for verdict, number in counts.items())
         paragraphs.append(
-            f"Of {len(judgements)} published conclusions {counts[Verdict.HOLDS]} hold, "
-            f"{counts[Verdict.FAILS]} do not, {counts[Verdict.UNDECIDED]} are undecided "
-            f"(error from {method.value})."
+            f"The paper's {len(judgements)} conclusions (error from {method.value}): {told}."
         )
     gallery = Gallery(plots=[plots.scatter(results, response) for response in RESPONSES])
     return Section(
@@ -107,6 +114,10 @@ def _results(results: Results) -> Section:
         "(98-0876R1, section 7)."
     )
     return Section(id="cells", title="Results", paragraphs=[text], sections=sections)
+
+
+def _all_cells(campaign: Campaign) -> Section:
+    return Section(id="cells", title="Results", parts=[sheets.all_cells(campaign)])
 
 
 def _anova(results: Results) -> Section:
@@ -171,7 +182,10 @@ def _claim(same: Sequence[Judgement]) -> Claim:
 
 
 def _variants(results: Results) -> Section:
-    return Section(id="variants", title="Variants", parts=[sheets.variants(results)])
+    sheet = sheets.variants(results)
+    drawn = [plots.variant_effects(results, sheet, response) for response in RESPONSES]
+    gallery = Gallery(plots=[plot for plot in drawn if plot is not None])
+    return Section(id="variants", title="Variants", parts=[sheet, gallery])
 
 
 def _trials(campaign: Campaign, listener: Listener) -> Section:
@@ -203,17 +217,22 @@ def _plotted(campaign: Campaign) -> list[Trial]:
 
 def _trial(trial: Trial) -> Section:
     told = ", ".join(
-        f"{sheets.metric_title(name).lower()} {format(value, sheets.metric_form(name))}"
+        f"{sheets.metric_title(name).lower()} {format(value, sheets.metric_form([value]))}"
         for name, value in trial.metrics.items()
         if value is not None
     )
     drawn = trial_plots.plots(trial)
+    counters = sheets.counters(trial)
     missing = [] if drawn else ["It recorded no series to plot."]
     return Section(
         id=f"trial-{trial.name}",
         title=trial.name,
         paragraphs=[f"{told[:1].upper()}{told[1:]}.", *missing],
-        parts=[*([Gallery(plots=drawn)] if drawn else []), sheets.checks(trial)],
+        parts=[
+            *([Gallery(plots=drawn)] if drawn else []),
+            *([counters] if counters else []),
+            sheets.checks(trial),
+        ],
         folded=True,
     )
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The plots of a campaign: measured against published, heat maps, effects, interactions."""
+"""The plots of a campaign: measured over published, heat maps, effects, interactions, variants."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from analysis.anova import Anova
 from analysis.comparison import CellComparison
-from analysis.report.model import Plot, signed
+from analysis.report.model import Plot, Sheet, signed
 from analysis.report.results import Results
 from analysis.report.svg import MARKERS, SERIES, TEXT, style, to_svg
 
@@ -257,4 +257,50 @@ def _interaction_alt(results: Results, network: str, response: str, lines: str, 
     return (
         f"Interaction of {lines} and {along} in {network} {response}, measured solid, published "
         f"dashed. Measured, from {along} {ends[0]} to {ends[1]}: {', '.join(texts)}."
+    )
+
+
+def variant_effects(results: Results, sheet: Sheet, response: str) -> Plot | None:
+    """Effect of each variant against the first on the mean of each network; None without any."""
+    places = {column.name: place for place, column in enumerate(sheet.columns)}
+    found: dict[str, dict[str, float]] = {}
+    for row in sheet.rows:
+        value = row[places[f"{response}_effect"]]
+        if isinstance(value, float):
+            found.setdefault(str(row[places["network"]]), {})[str(row[0])] = value
+    names = list(results.variants)[1:]
+    if not names or not found:
+        return None
+    name = f"variants-{response}"
+    with style(name):
+        figure = Figure(figsize=(4.6, 1.2 + 0.3 * len(names)))
+        axes = figure.subplots()
+        for place, (network, values) in enumerate(found.items()):
+            shown = [variant for variant in names if variant in values]
+            axes.plot(
+                [values[variant] for variant in shown], [names.index(v) for v in shown],
+                ls="", marker=MARKERS[place], color=SERIES[place], label=network,
+            )  # fmt: skip
+        axes.axvline(0, color=TEXT, lw=0.8)
+        axes.set_yticks(range(len(names)), names)
+        axes.set_ylim(len(names) - 0.5, -0.5)
+        axes.set(title=response.capitalize(), xlabel="less the first variant")
+        axes.legend()
+        svg = to_svg(figure)
+    return Plot(
+        name=name,
+        title=f"{response.capitalize()}: effect of each variant",
+        alt=_variants_alt(results, found, response),
+        svg=svg,
+    )
+
+
+def _variants_alt(results: Results, found: dict[str, dict[str, float]], response: str) -> str:
+    texts = []
+    for network, values in found.items():
+        strongest = max(values, key=lambda variant: abs(values[variant]))
+        texts.append(f"in {network} {strongest}, {values[strongest]:+.3f}")
+    first = next(iter(results.variants))
+    return f"Effect of each variant on mean {response}, less {first}. Strongest: " + "; ".join(
+        texts
     )

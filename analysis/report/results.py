@@ -18,6 +18,7 @@ from analysis.conclusions import Judgement, judge
 from analysis.evidence import Evidence, Method, NoEvidenceError
 from analysis.published import paper_cells
 from analysis.records import Campaign, Trial
+from analysis.verdicts import Verdict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,8 +61,11 @@ class Results:
 
 
 def results_of(campaign: Campaign) -> Results:
-    """Compute everything once; the report is about the variant with the most trials."""
-    groups = variants(campaign)
+    """Compute everything once; the report is about the variant with the most trials.
+
+    A campaign of another design than 98-0876R1's has neither cells nor variants here.
+    """
+    groups = variants(campaign) if campaign.is_papers else {}
     trials = next(iter(groups.values()), ())
     cells = [cell for response in RESPONSES for cell in compare(trials, response)]
     replicated = bool(cells) and min(len(cell.values) for cell in cells) > 1
@@ -73,13 +77,26 @@ def results_of(campaign: Campaign) -> Results:
         cells=cells,
         summaries=summarise(cells),
         methods=methods,
-        judgements={method: judge(cells, method) for method in methods} if compared else {},
+        judgements=_judgements(cells, methods) if compared else {},
         measured=Evidence(cells, methods[-1]),
         published=Evidence(
             [cell for name in RESPONSES for cell in published_cells(paper_cells(), name)],
             Method.CELL_MEANS,
         ),
     )
+
+
+def _judgements(
+    cells: Sequence[CellComparison], methods: Sequence[Method]
+) -> dict[Method, Sequence[Judgement]]:
+    """All conclusions by each method; none when there is nothing to decide any of them on."""
+    found: dict[Method, Sequence[Judgement]] = {method: judge(cells, method) for method in methods}
+    decided = any(
+        judgement.finding.verdict is not Verdict.UNDECIDED
+        for judgements in found.values()
+        for judgement in judgements
+    )
+    return found if decided else {}
 
 
 def _anova(evidence: Evidence, network: str, response: str) -> Anova | None:

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The tables of a report, from computed results."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from analysis.anova import Anova, Component, Effect
-from analysis.comparison import RESPONSES, CellComparison, compare, summarise
+from analysis.comparison import RESPONSES, CellComparison, compare, estimate, summarise
 from analysis.records import Campaign, Trial
 from analysis.report.model import Column, Sheet, Value
 from analysis.report.results import Results
 
+LARGE = 1000
+"""From here on a metric's decimals tell nothing."""
+TITLES = {"down": "To the clients", "up": "To the servers"}
 Columns = list[Column]
 Row = list[Value]
 Rows = list[Row]
@@ -65,6 +68,41 @@ def cells(results: Results, network: str) -> Sheet:
         rows=rows,
         heads=3,
     )
+
+
+def all_cells(campaign: Campaign) -> Sheet:
+    """The cells of any design: mean and interval of the responses for each set of levels."""
+    groups: dict[tuple[str | None, ...], list[Trial]] = {}
+    for trial in campaign.trials:
+        key = tuple(trial.factors.get(name) for name in campaign.factors)
+        groups.setdefault(key, []).append(trial)
+    rows: Rows = []
+    for key, group in groups.items():
+        row: Row = [*key, len(group)]
+        for response in RESPONSES:
+            row += _group_values(group, response)
+        rows.append(row)
+    columns = [Column(name=name, title=name.capitalize()) for name in campaign.factors]
+    columns.append(Column(name="seeds", title="Seeds", form="d"))
+    columns += chain.from_iterable(_cell_columns(response) for response in RESPONSES)
+    return Sheet(
+        name="cells",
+        caption="Measured mean, half-width of its 95 % interval over the seeds, published value, "
+        "difference",
+        columns=columns,
+        rows=rows,
+        heads=len(campaign.factors),
+    )
+
+
+def _group_values(group: Sequence[Trial], response: str) -> Row:
+    values = [value for t in group if (value := t.metrics.get(response)) is not None]
+    if not values:
+        return [None] * 4
+    found = estimate(values)
+    published = (group[0].document.get("paper") or {}).get(response)
+    difference = None if published is None else found.mean - published
+    return [found.mean, found.half_width, published, difference]
 
 
 def _cell_columns(response: str) -> Columns:
@@ -284,7 +322,14 @@ def trials(campaign: Campaign) -> Sheet:
         Column(name="trial", title="Trial"),
         *(Column(name=name, title=name.capitalize()) for name in campaign.factors),
         Column(name="seed", title="Seed", form="d"),
-        *(Column(name=name, title=metric_title(name), form=metric_form(name)) for name in metrics),
+        *(
+            Column(
+                name=name,
+                title=metric_title(name),
+                form=metric_form(trial.metrics.get(name) for trial in campaign.trials),
+            )
+            for name in metrics
+        ),
         Column(name="virtual_s", title="Virtual s", form=".1f"),
         Column(name="wall_s", title="Wall s", form=".1f"),
         Column(name="cpu_s", title="CPU s", form=".1f"),
@@ -302,9 +347,11 @@ def trials(campaign: Campaign) -> Sheet:
     return Sheet(name="trials", caption="Trials that count", columns=columns, rows=rows)
 
 
-def metric_form(name: str) -> str:
-    """How a metric's numbers are written: fractions with four digits, counts and rates whole."""
-    return ".4f" if name in RESPONSES else ",.0f"
+def metric_form(values: Iterable[float | None]) -> str:
+    """How a metric's numbers are written: counts and large values whole, others to 1e-4."""
+    known = [value for value in values if value is not None]
+    whole = all(value == round(value) or abs(value) >= LARGE for value in known)
+    return ",.0f" if whole and any(abs(value) > 1 for value in known) else ".4f"
 
 
 def metric_title(name: str) -> str:
@@ -342,9 +389,9 @@ def checks(trial: Trial) -> Sheet:
     columns = [
         Column(name="check", title="Check"),
         Column(name="verdict", title="Verdict"),
-        Column(name="measured", title="Measured", form=",.6g"),
-        Column(name="expected", title="Expected", form=",.6g"),
-        Column(name="limit", title="Limit", form=",.6g"),
+        Column(name="measured", title="Measured", form=",.9g"),
+        Column(name="expected", title="Expected", form=",.9g"),
+        Column(name="limit", title="Limit", form=",.9g"),
         Column(name="unit", title="Unit"),
     ]
     rows: Rows = [
@@ -357,6 +404,29 @@ def checks(trial: Trial) -> Sheet:
         for check in trial.checks
     ]
     return Sheet(name=f"checks-{trial.name}", caption="Fidelity checks", columns=columns, rows=rows)
+
+
+def counters(trial: Trial) -> Sheet | None:
+    """What the queues counted, frames and cells, each way; None when not recorded."""
+    ways = [
+        way for way in ("down", "up") if "frames" in trial.document.get("queue", {}).get(way, {})
+    ]
+    columns = [
+        Column(name="unit", title="Unit"),
+        Column(name="counter", title="Counter"),
+        *(Column(name=way, title=TITLES[way], form=",d") for way in ways),
+    ]
+    rows: Rows = []
+    for unit in ("frames", "cells"):
+        found = [trial.document["queue"][way].get(unit, {}) for way in ways]
+        for name in dict.fromkeys(chain.from_iterable(found)):
+            row: Row = [unit, name.replace("_", " "), *(counts.get(name) for counts in found)]
+            rows.append(row)
+    if not rows:
+        return None
+    return Sheet(
+        name=f"queue-{trial.name}", caption="Queue counters", columns=columns, rows=rows, heads=2
+    )
 
 
 def _plain(value: object) -> Value:

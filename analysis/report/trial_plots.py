@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from analysis.records import Trial, level_text, read_series
@@ -24,8 +25,8 @@ DURATION_S = 100.0
 
 
 def plots(trial: Trial) -> list[Plot]:
-    """Queue occupancy, drops, throughput, request completion, fair shares; what was recorded."""
-    found = (draw(trial) for draw in (_queue, _drops, _throughput, _completion, _shares))
+    """Queue, drops, throughput, windows, completion times, fair shares; what was recorded."""
+    found = (draw(trial) for draw in (_queue, _drops, _throughput, _windows, _completion, _shares))
     return [plot for plot in found if plot is not None]
 
 
@@ -123,6 +124,34 @@ def _delivered_bytes(begin: Values, end: Values, size: Values, edges: Values) ->
     return np.diff(np.array(progress))
 
 
+def _windows(trial: Trial) -> Plot | None:
+    """Congestion windows of the flows that the trial followed (`cwnd.csv`)."""
+    flows: dict[str, list[dict[str, float | str | None]]] = {}
+    for row in read_series(trial, "cwnd") or ():
+        flows.setdefault(level_text(row["pair"]), []).append(row)
+    shown = dict(list(flows.items())[: len(SERIES)])
+    if not shown:
+        return None
+
+    def paint(axes: Axes) -> None:
+        for place, (pair, rows) in enumerate(shown.items()):
+            time_s = _column(rows, "time_ns") / SECOND_NS
+            window = _column(rows, "cwnd_segments")
+            axes.step(
+                *_thinned(time_s, window), where="post", lw=1, color=SERIES[place],
+                label=f"pair {pair}",
+            )  # fmt: skip
+        axes.set(xlabel="time (s)", ylabel="segments", ylim=(0, None))
+        axes.legend(ncols=3)
+
+    largest = ", ".join(
+        f"pair {pair} {np.nanmax(_column(rows, 'cwnd_segments')):.0f}"
+        for pair, rows in shown.items()
+    )
+    alt = f"Congestion windows over time of {len(shown)} connections. Largest: {largest} segments."
+    return _draw(trial, "windows", "Congestion windows", alt, paint)
+
+
 def _completion(trial: Trial) -> Plot | None:
     rows = read_series(trial, "requests")
     sent = [row for row in rows or () if row["sent_ns"] is not None]
@@ -169,6 +198,7 @@ def _shares(trial: Trial) -> Plot | None:
     def paint(axes: Axes) -> None:
         axes.plot(np.arange(1, len(ratio) + 1), ratio, color=SERIES[3], lw=1.4)
         axes.axhline(1, color=TEXT, lw=0.8, ls="--")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set(xlabel="connection, sorted", ylabel="received / fair share", ylim=(0, None))
 
     alt = (
@@ -179,7 +209,12 @@ def _shares(trial: Trial) -> Plot | None:
 
 
 def _rows(trial: Trial, name: str, port: str) -> Rows:
-    return [row for row in read_series(trial, name) or () if row["port"] == port]
+    """The series' rows of one direction, without what was sampled before the trial began."""
+    return [
+        row
+        for row in read_series(trial, name) or ()
+        if row["port"] == port and isinstance(row["time_ns"], float) and row["time_ns"] >= 0
+    ]
 
 
 def _column(rows: Rows, name: str) -> Values:

@@ -88,6 +88,7 @@ def write_trial(
         "format": "cellbed-trial/1",
         "trial": trial.name,
         "plan": {
+            "paper": "98-0876R1",
             "workload": {"duration_s": DURATION_S},
             "queue": {"down": {"buffer_cells": CELLS[network, buffer]}},
         },
@@ -108,7 +109,7 @@ def write_trial(
         "wall_s": 20.5,
         "cpu_s": 19.8,
         "paper": None if found is None else dict(zip(RESPONSES, found, strict=True)),
-        "queue": {"down": {"frames": 400_000, "dropped_frames": 9_000}},
+        "queue": {"down": {"frames": {"in": 400_000, "refused_threshold": 9_000}}},
         "versions": {"kernel": "6.12.0", "cellbed": "synthetic"},
         "system": {"before": {}, "after": {}},
     }  # fmt: skip
@@ -133,6 +134,12 @@ def write_series(trial: Path, buffer_cells: int, rng: random.Random) -> None:
             )
     _write(trial / "queue.csv", "time_ns,port,occupancy_cells,active_vcs", queue)
     _write(trial / "drops.csv", "time_ns,port,vc,frame_cells,cause,occupancy_cells,vc_cells", drops)
+    windows = [
+        (second * SECOND_NS, pair, 1 + (7 * pair + second) % 40, 20)
+        for second in range(DURATION_S)
+        for pair in (1, 50, 100)
+    ]
+    _write(trial / "cwnd.csv", "time_ns,pair,cwnd_segments,ssthresh_segments", windows)
     requests = [_request(rng, pair, batch) for pair in range(1, PAIRS + 1) for batch in range(10)]
     _write(
         trial / "requests.csv",

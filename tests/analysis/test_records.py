@@ -95,10 +95,19 @@ def test_of_two_records_of_one_trial_the_newer_counts(tmp_path: Path) -> None:
     assert [trial.name for trial in campaign.trials] == [TRIAL, "wan-sack-epd-0.5-3"]
 
 
+def test_levels_that_the_experiment_does_not_name_come_in_the_papers(tmp_path: Path) -> None:
+    cells = {(network, "SACK", "SD", 2.0): (0.9, 0.9) for network in ("GEO", "MEO", "WAN")}
+    synthetic.write_campaign(tmp_path, cells=cells, seeds=[1])
+    path = tmp_path / "campaign.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"text": "extends = 'other.toml'"}))
+    assert read_campaign(tmp_path).levels("network") == ("WAN", "MEO", "GEO")
+
+
 def test_levels_come_in_the_experiments_order(tmp_path: Path) -> None:
     small(tmp_path, extra_factors=[{"idle": "b"}, {"idle": "a"}])
     campaign = read_campaign(tmp_path)
     assert campaign.levels("idle") == ("a", "b")  # not named there: the order of the folders
+    assert tuple(campaign.factors) == ("network", "flavor", "policy", "buffer", "idle")
     header = {"text": '[factors]\nidle = ["b", "c", "a"]'}
     path = tmp_path / "campaign.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | header))

@@ -2,6 +2,7 @@
 """The report: what stands in it, that it needs nothing else, and that all can read it."""
 
 import csv
+import html
 import json
 import re
 from collections.abc import Callable
@@ -105,7 +106,7 @@ def test_ids_are_unique_and_links_arrive(page: Page) -> None:
 
 def test_every_plot_has_a_text_and_every_table_a_caption_and_scopes(page: Page) -> None:
     figures = page.all("figure")
-    assert len(figures) == 2 + 6 + 2 + 6 + 5  # scatter, heat maps, effects, interactions, a trial
+    assert len(figures) == 2 + 6 + 2 + 6 + 6  # scatter, heat maps, effects, interactions, a trial
     labels = [str(figure["aria-label"]) for figure in figures]
     assert all(len(label) > 40 for label in labels)
     assert len(set(labels)) == len(labels)
@@ -236,7 +237,18 @@ def test_a_campaign_of_other_factors_has_its_trials(tmp_path: Path) -> None:
         path.write_text(json.dumps(document | {"factors": factors, "paper": None}))
     written = write_report(tmp_path)
     assert len(rows(written, "trials")) == 2
-    assert "has a published value" in written.html.read_text()
+    assert "not of 98-0876R1's design" in html.unescape(written.html.read_text())
+    assert [row["epd"] for row in rows(written, "cells")] == ["0.5", "1"]
+    assert not (written.tables / "conclusions.csv").exists()
+
+
+def test_a_campaign_without_a_valid_trial_says_so(tmp_path: Path) -> None:
+    synthetic.write_campaign(tmp_path, cells=dict(list(WAN.items())[:1]), seeds=[1])
+    [path] = (tmp_path / "trials").glob("*/trial.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"valid": False}))
+    written = write_report(tmp_path)
+    assert "No trial is valid" in written.html.read_text()
+    assert len(rows(written, "left-out")) == 1
 
 
 def test_variants_have_their_effects(tmp_path: Path) -> None:
@@ -245,7 +257,9 @@ def test_variants_have_their_effects(tmp_path: Path) -> None:
     synthetic.write_campaign(
         tmp_path, cells=some, seeds=[1], noise=0, shift=0.01, extra_factors=extra
     )
-    found = rows(write_report(tmp_path), "variants")
+    written = write_report(tmp_path)
+    found = rows(written, "variants")
+    assert "in WAN idle=restart, +0.010" in written.html.read_text()
     assert [row["variant"] for row in found] == ["idle=keep", "idle=restart"]
     assert float(found[1]["efficiency_effect"]) == pytest.approx(0.01)
     assert float(found[1]["efficiency_mad"]) == pytest.approx(0.02)
@@ -254,7 +268,7 @@ def test_variants_have_their_effects(tmp_path: Path) -> None:
 def test_a_trial_draws_what_it_recorded(folder: Path, tmp_path: Path) -> None:
     trial = next(t for t in read_campaign(folder).trials if t.name == "wan-vanilla-epd-0.5-1")
     drawn = {plot.name.rsplit("-", 1)[1]: plot for plot in plots(trial)}
-    assert list(drawn) == ["queue", "drops", "throughput", "completion", "shares"]
+    assert list(drawn) == ["queue", "drops", "throughput", "windows", "completion", "shares"]
     assert "buffer 531 (dashed)" in drawn["queue"].alt
     assert " by epd" in drawn["drops"].alt
     other = next(t for t in read_campaign(folder).trials if t.name != trial.name)
