@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Runs the trials of an experiment, several labs side by side, and takes up where it left.
 
-A campaign is a directory: campaign.json, trials/ with one record each, labs/ with what the
-running labs use. Whatever ends it, the whole records stay, and running it again does only
-what is missing.
+A campaign is a directory: campaign.json, trials/ with one record each, failures.jsonl with
+the reason of every trial that failed or was invalid. Whatever ends it, the whole records
+stay, and running it again does only what is missing.
 """
 
 from __future__ import annotations
@@ -144,6 +144,9 @@ class Campaign:
             reasons.append(reason)
             if len(reasons) < ATTEMPTS:
                 self._todo.append(trial)
+            line = json.dumps({"trial": trial.name, "attempt": len(reasons), "reason": reason})
+            with (self.folder / "failures.jsonl").open("a", encoding="utf-8") as stream:
+                stream.write(line + "\n")
         self.listener("failed", trial, 0.0)
 
     def give_back(self, trial: Trial) -> None:
@@ -219,6 +222,9 @@ class Worker:
         document = record.finish(trial, raw, self.campaign.records, costs)
         shutil.rmtree(raw)
         self.campaign.listener("end", trial, document["virtual_s"])
+        bad = [check["name"] for check in document["checks"] if not check["ok"]]
+        if bad:
+            self.campaign.failed(trial, "invalid: " + ", ".join(bad))
 
     def _lab_died(self, error: LabError) -> None:
         """The trial under way failed; those not begun go back."""

@@ -75,7 +75,7 @@ class Watcher:
 
     def _failed(self, trial: Trial, _: float) -> None:
         self._drop(trial)
-        self._say(f"{describe(trial)}: failed")
+        self._say(f"{describe(trial)}: failed or invalid")
 
     def _drop(self, trial: Trial) -> None:
         bar = self._bars.pop(trial.name, None)

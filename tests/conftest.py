@@ -1,72 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Fixtures for all: a small experiment, and finished trials of it from a real lab."""
+"""Fixtures for all: finished trials of the small experiment, from a real lab."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-
-from harness import experiment, plan
-from harness.campaign import Campaign, Options
-
-PROJECT = Path(__file__).resolve().parent.parent
-
-SMALL = """
-name = "small"
-title = "a small experiment for the tests"
-[factors]
-network = ["WAN", "GEO"]
-flavor = ["NewReno", "SACK"]
-[base]
-topology.pairs = 4
-topology.rate_bit_per_s = 45_000_000
-queue = { policy = "epd", buffer_cells = 300, threshold = 0.8 }
-workload = { kind = "www", duration_s = 12.0 }
-record.queue_sample_ms = 100
-record.drops = true
-tcp.parameters = { grow_app_limited = true }
-[[rule]]
-when = { network = "WAN" }
-set = { topology.delay_us = 5_000, topology.mss_bytes = 1024 }
-[[rule]]
-when = { network = "WAN" }
-set = { tcp.window_bytes = 65_535, tcp.ssthresh_bytes = 56_250 }
-[[rule]]
-when = { network = "GEO" }
-set = { topology.delay_us = 275_000, topology.mss_bytes = 9180 }
-[[rule]]
-when = { network = "GEO" }
-set = { tcp.window_bytes = 4_194_240, tcp.ssthresh_bytes = 3_093_750 }
-[[rule]]
-when = { network = "GEO" }
-set = { queue.buffer_cells = 29_190 }
-[[rule]]
-when = { flavor = "NewReno" }
-set = { tcp.flavor = "newreno" }
-[[rule]]
-when = { flavor = "SACK" }
-set = { tcp.flavor = "sack" }
-"""
-
-
-def write_small(folder: Path, text: str = SMALL) -> Path:
-    path = folder / "small.toml"
-    path.write_text(text)
-    return path
-
-
-def small_trials(folder: Path, *only: str, seeds: int = 1) -> list[plan.Trial]:
-    path = write_small(folder)
-    return plan.trials(experiment.load(path), path, only, seeds)
-
-
-def run_trials(folder: Path, trials: list[plan.Trial], jobs: int = 1) -> dict[str, dict]:
-    """Run trials in a real lab; a failure shows its reason."""
-    campaign = Campaign(folder, trials, {"name": "small"}, Options(jobs=jobs), lambda *_: None)
-    documents = campaign.run()
-    assert not campaign.failures, campaign.failures
-    return documents
+from small import run_trials, small_trials
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from conftest import PROJECT
+from small import PROJECT
 
 MAY_IMPORT = {
     "topology": {"topology"},

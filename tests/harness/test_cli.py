@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import PROJECT, SMALL, write_small
+from small import PROJECT, SMALL, write_small
 
 
 def cellbed(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:

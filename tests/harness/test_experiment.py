@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import PROJECT, SMALL, small_trials, write_small
+from small import PROJECT, SMALL, small_trials, write_small
 
 from harness import experiment, plan
 from harness.errors import UsageError

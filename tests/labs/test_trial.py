@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
-from conftest import run_trials, small_trials
+from small import run_trials, small_trials
 
 pytestmark = pytest.mark.lab
 

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import PROJECT
+from small import PROJECT
 
 from harness.errors import LabError
 from harness.labs import LabSpec, UmlLab
