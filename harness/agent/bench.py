@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from harness.agent import trial
+from harness.agent import softirq, trial
 from harness.agent.events import emit
 from harness.agent.tune import Tuner
 from topology.build import Network
@@ -35,6 +35,7 @@ class Bench:
     def build(self, job: dict[str, Any]) -> None:
         """Build the network of the job's topology."""
         resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, OPEN_FILES))
+        softirq.go_first()
         run(["ip", "link", "set", "lo", "up"])
         for module in job["modules"]:
             run(["insmod", f"/opt/cellbed/{module}.ko"])
