@@ -12,7 +12,14 @@ level (or a combination of levels) means:
     when = { network = "WAN", buffer = 0.5 }
     set = { queue.buffer_cells = 531 }
 
-Every combination of levels is a cell; the rules that match it are applied over the base
+Every combination of levels is a cell, or, where a design is not a full factorial, every
+combination that one of the [[only]] tables lists (a factor left out of it has all levels):
+
+    [[only]]
+    network = ["GEO"]
+    buffer = [1]
+
+The rules that match it are applied over the base
 settings in the order of the file, and the result must be complete and in range.
 """
 
@@ -109,6 +116,7 @@ class Experiment(Part):
     paper: Literal["98-0876R1", "96-0518R1"] | None = None
     seeds: int = Field(1, ge=1, le=1000)
     factors: dict[str, list[Level]]
+    only: list[dict[str, list[Level]]] = []
     base: dict[str, Any] = {}
     rule: list[Rule] = []
 
@@ -120,22 +128,28 @@ class Experiment(Part):
                 raise ValueError(f"factors.{factor}: needs levels, each once")
         for number, rule in enumerate(self.rule, 1):
             for factor, level in rule.when.items():
-                if factor not in self.factors:
-                    raise ValueError(
-                        f"rule {number}: when.{factor}: no such factor; there are "
-                        + ", ".join(self.factors)
-                    )
-                if not any(same(level, known) for known in self.factors[factor]):
-                    raise ValueError(
-                        f"rule {number}: when.{factor} = {level}: no such level; there are "
-                        + ", ".join(map(str, self.factors[factor]))
-                    )
+                self._check_level(f"rule {number}: when.{factor}", factor, level)
+        for number, part in enumerate(self.only, 1):
+            for factor, levels in part.items():
+                for level in levels:
+                    self._check_level(f"only {number}: {factor}", factor, level)
         return self
 
+    def _check_level(self, place: str, factor: str, level: Level) -> None:
+        if factor not in self.factors:
+            raise ValueError(f"{place}: no such factor; there are " + ", ".join(self.factors))
+        if not any(same(level, known) for known in self.factors[factor]):
+            raise ValueError(
+                f"{place} = {level}: no such level; there are "
+                + ", ".join(map(str, self.factors[factor]))
+            )
+
     def cells(self) -> Iterator[dict[str, Level]]:
-        """Every combination of levels, the last factor changing fastest."""
+        """Every combination of levels that is wanted, the last factor changing fastest."""
         for levels in itertools.product(*self.factors.values()):
-            yield dict(zip(self.factors, levels, strict=True))
+            cell = dict(zip(self.factors, levels, strict=True))
+            if not self.only or any(within(cell, part) for part in self.only):
+                yield cell
 
     def settings(self, cell: Mapping[str, Level]) -> dict[str, Any]:
         """Base settings with the matching rules applied, not yet validated."""
@@ -145,6 +159,11 @@ class Experiment(Part):
             if all(same(cell[factor], level) for factor, level in rule.when.items()):
                 overlay(merged, rule.set)
         return merged
+
+
+def within(cell: Mapping[str, Level], part: Mapping[str, list[Level]]) -> bool:
+    """Has a cell one of the levels listed for each factor that a part names?"""
+    return all(any(same(cell[f], level) for level in levels) for f, levels in part.items())
 
 
 def same(one: Level, other: Level) -> bool:
