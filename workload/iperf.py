@@ -18,26 +18,49 @@ from typing import Any
 
 from .errors import WorkloadError
 from .limits import check_range, check_types
+from .streams import stream
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
     """The persistent sources.
 
-    duration_s   how long they send, whole seconds [s]
-    block_bytes  size of a read and of a write [bytes]
-    port         TCP port of the listening end
-    reverse      the receiver connects (see above)
+    duration_s       end of the measured interval; they send until after it, whole seconds [s]
+    measure_from_s   its begin, counted as its end from when the first may start [s]
+    start_jitter_us  each source starts at a random moment of the first so many us [us]
+    unsent_bytes     what a source keeps ready beyond its window [bytes]
+    block_bytes      size of a read and of a write [bytes]
+    port             TCP port of the listening end
+    reverse          the receiver connects (see above)
     """
 
     duration_s: int = 100
+    measure_from_s: int = 0
+    start_jitter_us: int = 0
+    unsent_bytes: int = 1048576
     block_bytes: int = 16384
     port: int = 5201
     reverse: bool = False
 
     def __post_init__(self) -> None:
         check_types(self)
-        check_range(self, duration_s=(1, 86400), block_bytes=(512, 1048576), port=(1, 65535))
+        check_range(
+            self,
+            duration_s=(1, 86400),
+            measure_from_s=(0, 86399),
+            start_jitter_us=(0, 86_400_000_000),
+            unsent_bytes=(65536, 1 << 30),
+            block_bytes=(512, 1048576),
+            port=(1, 65535),
+        )
+        if self.measure_from_s >= self.duration_s:
+            raise WorkloadError(
+                f"workload.measure_from_s: {self.measure_from_s}, must be below duration_s"
+            )
+        if self.start_jitter_us > self.measure_from_s * 1_000_000:
+            raise WorkloadError(
+                f"workload.start_jitter_us: {self.start_jitter_us}, ends after measure_from_s"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +84,17 @@ class Report:
     mean_rtt_us: int | None
 
 
+def starts_ns(params: Parameters, seed: int, pairs: int) -> list[int]:
+    """Return when the source of each pair, 1 to `pairs`, starts: uniform over the jitter [ns]."""
+    draws = (stream(seed, "iperf", "start", pair).random() for pair in range(1, pairs + 1))
+    return [int(draw * params.start_jitter_us * 1000) for draw in draws]
+
+
+def sending_s(params: Parameters) -> int:
+    """Return how long each source sends so that none ends before the measured interval does [s]."""
+    return params.duration_s + 1
+
+
 def listen_host(params: Parameters) -> str:
     """Return which end of a pair listens: "client" or "server" (of the data)."""
     return "server" if params.reverse else "client"
@@ -79,7 +113,7 @@ def source_argv(params: Parameters, peer_address: str) -> list[str]:
     options = {
         "--client": peer_address,
         "--port": params.port,
-        "--time": params.duration_s,
+        "--time": sending_s(params),
         "--length": params.block_bytes,
         "--interval": 0,
     }

@@ -41,6 +41,8 @@ def run_trial(network: Network, tuner: Tuner, job: dict[str, Any]) -> None:
         links = probe.link_counters(network)
         emit("phase", trial=name, phase="probe")
         idle = probe.idle_round_trip(network, dumbbell)
+        marks: dict[str, Any] = {}
+        source.snapshot = lambda mark: marks.update({mark: queues.read()})
         begin = time.monotonic()
         with Watch() if real else nullcontext() as watch:
             source.run(lambda second: emit("progress", trial=name, second=second))
@@ -54,6 +56,7 @@ def run_trial(network: Network, tuner: Tuner, job: dict[str, Any]) -> None:
             "expected_idle_round_trip_ns": dumbbell.idle_round_trip_ns(probe.PING_IP_BYTES),
             "drained_s": drained_s,
             "queue": queues.read(),
+            "marks": marks,
             "links": probe.difference(links, probe.link_counters(network)),
             "qdiscs": probe.qdisc_drops(network),
             "realtime": watch.summary if watch else None,

@@ -64,7 +64,7 @@ def test_data_flows_from_the_server_either_way(reverse, listens):
     words = iperf.source_argv(params, "10.1.0.1")
     assert ("--reverse" in words) is reverse
     assert words[words.index("--client") + 1] == "10.1.0.1"
-    assert words[words.index("--time") + 1] == "30"
+    assert words[words.index("--time") + 1] == "31"  # it sends until the interval is over
     assert words[words.index("--port") + 1] == "5300"
     assert iperf.listen_argv(params)[-2:] == ["--port", "5300"]
 
@@ -77,8 +77,22 @@ def test_data_flows_from_the_server_either_way(reverse, listens):
         ("block_bytes", 100),
         ("port", 70000),
         ("reverse", 1),
+        ("measure_from_s", 100),
+        ("start_jitter_us", 1),
+        ("unsent_bytes", 100),
     ],
 )
 def test_bad_parameters(key, value):
-    with pytest.raises(WorkloadError, match=rf"^workload\.{key}: {value}, must be "):
+    with pytest.raises(WorkloadError, match=rf"^workload\.{key}: {value}, (must be|ends after) "):
         iperf.Parameters(**{key: value})
+
+
+def test_starts_are_named_draws_within_the_jitter():
+    params = iperf.Parameters(measure_from_s=1, start_jitter_us=100_000)
+    starts = iperf.starts_ns(params, 1, 50)
+    assert all(0 <= start < 100_000_000 for start in starts)
+    assert len(set(starts)) == 50
+    # One more pair leaves the others' starts alone, another seed none of them.
+    assert iperf.starts_ns(params, 1, 49) == starts[:49]
+    assert not set(iperf.starts_ns(params, 2, 50)) & set(starts)
+    assert iperf.starts_ns(iperf.Parameters(), 1, 3) == [0, 0, 0]

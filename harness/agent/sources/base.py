@@ -26,6 +26,7 @@ class Source(ABC):
 
     Attributes:
         tcp_samples: second of the trial -> what `ss -ti` said of the first pair's server.
+        snapshot: notes the queues' counters under a name, at a moment that the source chooses.
     """
 
     def __init__(self, network: Network, plan: dict[str, Any], folder: Path) -> None:
@@ -33,6 +34,7 @@ class Source(ABC):
         self.plan = plan
         self.folder = folder
         self.tcp_samples: dict[int, str] = {}
+        self.snapshot: Callable[[str], None] = lambda name: None
         self.parameters = {k: v for k, v in plan["workload"].items() if k != "kind"}
 
     @abstractmethod

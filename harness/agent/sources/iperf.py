@@ -1,62 +1,141 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Persistent sources: one iperf3 pair a host pair, greedy for the whole trial."""
+"""Persistent sources: one iperf3 pair a host pair, greedy for the whole trial.
+
+What is measured comes from the kernel, not from iperf3's blocks: the payload each receiver
+had in order at the two ends of the interval, and the counters of each sender's namespace.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+from harness.agent import tcp_counters
 from harness.agent.daemons import Daemons, wait_until
 from harness.agent.sources.base import Source
+from topology.run import in_namespace
 from workload import iperf, ready
+
+NOTSENT = Path("/proc/sys/net/ipv4/tcp_notsent_lowat")
+UNLIMITED = 0xFFFF_FFFF
+BEGIN, END = "begin", "end"
 
 
 class IperfSource(Source):
     """Data flow from server i to client i; the receiver listens."""
 
-    _versions: set[str]
+    _summary: dict[str, Any]
 
     def run(self, progress: Callable[[int], None]) -> None:
         params = iperf.Parameters(**self.parameters)
-        pairs = [host.pair for host in self.network.dumbbell.clients()]
-        listens_at_client = iperf.listen_host(params) == "client"
-        listening = self.client_pid if listens_at_client else self.server_pid
-        sending = self.server_pid if listens_at_client else self.client_pid
-        hosts = self.network.dumbbell.clients() if listens_at_client else (
-            self.network.dumbbell.servers()
-        )
+        self._limit_unsent(params.unsent_bytes)
         with Daemons() as daemons:
-            for pair in pairs:
-                daemons.start(listening(pair), iperf.listen_argv(params))
-            wait_until(
-                lambda: all(ready.is_listening(listening(p), params.port) for p in pairs), "iperf3"
-            )
-            sources = [
-                daemons.start(sending(h.pair), iperf.source_argv(params, h.ip)) for h in hosts
-            ]
-            self._watch(params.duration_s, progress)
-            reports = [iperf.report(process.communicate()[0]) for process in sources]
-        self._versions = {report.version for report in reports}
-        self.write_flows(
-            {
-                "pair": pair,
-                "received_bytes": report.received_bytes,
-                "retransmits": report.retransmits,
-            }
-            for pair, report in zip(pairs, reports, strict=True)
-        )
+            self._listen(params, daemons)
+            t0_ns = time.monotonic_ns()
+            sources = self._start(params, daemons, t0_ns)
+            marks = self._watch(params, t0_ns, progress)
+            reports = [iperf.report(sources[pair].communicate()[0]) for pair in sorted(sources)]
+        self._limit_unsent(UNLIMITED)
+        self.write_flows(flow(pair, marks[BEGIN], marks[END]) for pair in self._pairs())
+        self._summary = summarise(t0_ns, marks) | {
+            "iperf3": sorted({report.version for report in reports})
+        }
 
-    def _watch(self, duration_s: int, progress: Callable[[int], None]) -> None:
-        for second in range(1, duration_s + 1):
-            time.sleep(1)
-            self.sample_tcp(second)
-            progress(second)
+    def _pairs(self) -> list[int]:
+        return [host.pair for host in self.network.dumbbell.clients()]
+
+    def _listen(self, params: iperf.Parameters, daemons: Daemons) -> None:
+        at_client = iperf.listen_host(params) == "client"
+        pids = [self.client_pid(p) if at_client else self.server_pid(p) for p in self._pairs()]
+        for pid in pids:
+            daemons.start(pid, iperf.listen_argv(params))
+        wait_until(lambda: all(ready.is_listening(pid, params.port) for pid in pids), "iperf3")
+
+    def _start(self, params: iperf.Parameters, daemons: Daemons, t0_ns: int) -> dict[int, Any]:
+        """Start each pair's source when its time has come; returns them by pair."""
+        dumbbell, at_client = self.network.dumbbell, iperf.listen_host(params) == "client"
+        hosts = dumbbell.clients() if at_client else dumbbell.servers()
+        times = iperf.starts_ns(params, self.plan["seed"], len(hosts))
+        sources = {}
+        for start_ns, host in sorted(zip(times, hosts, strict=True), key=lambda both: both[0]):
+            sleep_until(t0_ns + start_ns)
+            pid = self.server_pid(host.pair) if at_client else self.client_pid(host.pair)
+            sources[host.pair] = daemons.start(pid, iperf.source_argv(params, host.ip))
+        return sources
+
+    def _watch(
+        self, params: iperf.Parameters, t0_ns: int, progress: Callable[[int], None]
+    ) -> dict[str, dict[int, dict[str, Any]]]:
+        """Follow the seconds; what every pair has at both ends of the interval."""
+        marks = {}
+        for second in range(params.duration_s + 1):
+            sleep_until(t0_ns + second * 1_000_000_000)
+            if second in (params.measure_from_s, params.duration_s):
+                name = END if second == params.duration_s else BEGIN
+                self.snapshot(name)
+                marks[name] = {pair: self._read(pair) for pair in self._pairs()}
+            if second:
+                self.sample_tcp(second)
+                progress(second)
+        return marks
+
+    def _read(self, pair: int) -> dict[str, Any]:
+        received = tcp_counters.busiest(self.client_pid(pair), "bytes_received")
+        at_ns = time.monotonic_ns()
+        sender = tcp_counters.busiest(self.server_pid(pair), "bytes_sent")
+        return {
+            "at_ns": at_ns,
+            "received_bytes": int(received.get("bytes_received", 0)),
+            **tcp_counters.totals(self.server_pid(pair)),
+            "sender": sender,
+        }
+
+    def _limit_unsent(self, size: int) -> None:
+        """A socket buffer full of what no window admits costs memory and nothing is gained."""
+        for pair in self._pairs():
+            with in_namespace(self.server_pid(pair)):
+                NOTSENT.write_text(str(size))
 
     def summary(self) -> dict[str, Any]:
-        return {
-            "offered": None,
-            "accounted": None,
-            "max_late_ns": None,
-            "iperf3": sorted(self._versions),
-        }
+        return self._summary
+
+
+def sleep_until(moment_ns: int) -> None:
+    """Sleep until CLOCK_MONOTONIC says `moment_ns`; at once when that is past."""
+    time.sleep(max(0, moment_ns - time.monotonic_ns()) / 1e9)
+
+
+def flow(
+    pair: int, begin: dict[int, dict[str, Any]], end: dict[int, dict[str, Any]]
+) -> dict[str, object]:
+    """A row of flows.csv: what the interval brought, and the sender's state at its end."""
+    first, last = begin[pair], end[pair]
+    counted = ("received_bytes", "timeouts", "retransmits")
+    sender = last["sender"]
+    return {
+        "pair": pair,
+        **{name: last[name] - first[name] for name in counted},
+        "cwnd_segments": sender.get("cwnd"),
+        "ssthresh_segments": sender.get("ssthresh"),
+        "srtt_us": round(float(sender["rtt"].split("/")[0]) * 1000) if "rtt" in sender else None,
+    }
+
+
+def summarise(t0_ns: int, marks: dict[str, dict[int, dict[str, Any]]]) -> dict[str, Any]:
+    """The interval as it was, and what the receivers' windows and the flights were at its end."""
+    begin, end = marks[BEGIN], marks[END]
+    spans = [end[pair]["at_ns"] - begin[pair]["at_ns"] for pair in end]
+    senders = [one["sender"] for one in end.values()]
+    return {
+        "offered": None,
+        "accounted": None,
+        "max_late_ns": None,
+        "t0_ns": t0_ns,
+        "measured_s": sum(spans) / len(spans) / 1e9,
+        "received_whole_bytes": [one["received_bytes"] for one in end.values()],
+        "whole_s": sum(one["at_ns"] - t0_ns for one in end.values()) / len(end) / 1e9,
+        "peer_window_bytes": [int(s["snd_wnd"]) for s in senders if "snd_wnd" in s],
+        "flight_segments": [int(s.get("unacked", 0)) for s in senders],
+    }
