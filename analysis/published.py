@@ -51,6 +51,35 @@ def paper(
     return _paper_cells_lower().get(wanted)
 
 
+PersistentCell = tuple[str, str, int, int]
+"""(network, policy, buffer in cells, receiver window in bytes)."""
+
+
+@cache
+def persistent_cells() -> dict[PersistentCell, tuple[float, float]]:
+    """The 20 rows of 96-0518R1, LAN and WAN: cell -> (efficiency, fairness), as fractions.
+
+    The paper's EPD column becomes the policy: Y is EPD, N is plain; N/A, where no cell is lost
+    and a policy has nothing to do, is plain too.
+    """
+    return {
+        (
+            row["network"],
+            "EPD" if row["epd"] == "Y" else "plain",
+            int(row["buffer_cells"]),
+            int(row["receiver_window_bytes"]),
+        ): (float(row["efficiency_percent"]) / 100, float(row["fairness"]))
+        for row in read_table("ubr_1996_results")
+    }
+
+
+def paper_persistent(
+    network: str, policy: str, buffer_cells: int, window_bytes: int
+) -> tuple[float, float] | None:
+    """Published (efficiency, fairness) of one row of 96-0518R1; None where it has none."""
+    return persistent_cells().get((network, policy, buffer_cells, window_bytes))
+
+
 @cache
 def _paper_cells_lower() -> dict[Cell, tuple[float, float]]:
     return {

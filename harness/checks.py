@@ -14,6 +14,8 @@ Check = dict[str, Any]
 CELL_BITS = 424
 RATE_LIMIT = 1e-3
 RTT_LIMIT_NS = 100_000
+# A LAN's whole round trip is shorter than that; ping prints three or four digits.
+RTT_LIMIT_SHARE = 0.02
 # In virtual time a request is late only by the clock's own reading costs.
 LATE_LIMIT_NS = 100_000
 
@@ -45,7 +47,8 @@ def idle_round_trip(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check:
     times = lab["idle_round_trip_ns"]
     expected = lab["expected_idle_round_trip_ns"]
     worst = max(times, key=lambda t: abs(t - expected)) if times else None
-    return check("idle round trip", worst, expected, RTT_LIMIT_NS, "ns")
+    limit = min(RTT_LIMIT_NS, RTT_LIMIT_SHARE * expected)
+    return check("idle round trip", worst, expected, limit, "ns")
 
 
 def queue_faults(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check:
@@ -111,6 +114,18 @@ def server_errors(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check:
     return check("server errors", len(said), 0, 0, "lines")
 
 
+def receiver_window(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check:
+    """The window each sender was last told, where the source knows it, against the plan's.
+
+    A receiver rounds what it has left down to whole segments.
+    """
+    wanted = plan["tcp"]["window_bytes"]
+    windows = lab["source"].get("peer_window_bytes", [wanted])
+    worst = max(windows, key=lambda w: abs(w - wanted), default=None)
+    limit = plan["topology"]["mss_bytes"] - 1
+    return check("receiver window", worst, wanted, limit, "bytes")
+
+
 def lateness(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check:
     """The latest request against its due time."""
     late = lab["source"]["max_late_ns"]
@@ -126,6 +141,7 @@ CHECKS = (
     foreign_drops,
     requests,
     server_errors,
+    receiver_window,
     lateness,
 )
 

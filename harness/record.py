@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.metrics import trial_metrics
-from analysis.published import paper
+from analysis.published import paper, paper_persistent
 from harness import checks, queuelog
 from harness.plan import Trial
 
@@ -39,7 +39,7 @@ def finish(trial: Trial, raw: Path, trials: Path, costs: dict[str, float]) -> di
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     lab = json.loads((raw / "lab.json").read_text())
-    metrics = write_flows(trial, raw / "flows.csv", partial / "flows.csv")
+    metrics = write_flows(trial, lab, raw / "flows.csv", partial / "flows.csv")
     if (raw / "requests.csv").exists():
         shutil.copyfile(raw / "requests.csv", partial / "requests.csv")
     logs = {port: raw / f"{port}.cellq" for port in ("down", "up")}
@@ -84,6 +84,8 @@ def describe(
 def published_figures(trial: Trial) -> dict[str, float] | None:
     """What the paper has for the trial's cell, if it has it."""
     levels = trial.factors
+    if trial.plan["paper"] == "96-0518R1":
+        return published_persistent(trial)
     if trial.plan["paper"] != "98-0876R1":
         return None
     keys = ("network", "flavor", "policy", "buffer")
@@ -98,12 +100,30 @@ def published_figures(trial: Trial) -> dict[str, float] | None:
     return None if found is None else {"efficiency": found[0], "fairness": found[1]}
 
 
-def write_flows(trial: Trial, source: Path, target: Path) -> dict[str, Any]:
-    """Complete the flow table with each flow's fair share; returns the trial's metrics."""
+def published_persistent(trial: Trial) -> dict[str, float] | None:
+    """The row of 96-0518R1 for 5 Vanilla sources; it has no flavor and no number as a factor."""
+    levels, plan = trial.factors, trial.plan
+    ours = (plan["tcp"]["flavor"]["name"], plan["topology"]["pairs"])
+    if ours != ("vanilla", 5) or not {"network", "policy"} <= levels.keys():
+        return None
+    found = paper_persistent(
+        str(levels["network"]),
+        str(levels["policy"]),
+        plan["queue"]["down"]["buffer_cells"],
+        plan["tcp"]["window_bytes"],
+    )
+    return None if found is None else {"efficiency": found[0], "fairness": found[1]}
+
+
+def write_flows(trial: Trial, lab: dict[str, Any], source: Path, target: Path) -> dict[str, Any]:
+    """Complete the flow table with each flow's fair share; returns the trial's metrics.
+
+    They are those of the interval that the source measured, or of the whole duration.
+    """
     with source.open(newline="", encoding="ascii") as stream:
         rows = list(csv.DictReader(stream))
     topology = trial.plan["topology"]
-    duration_s = float(trial.plan["workload"]["duration_s"])
+    duration_s = lab["source"].get("measured_s", float(trial.plan["workload"]["duration_s"]))
     scheduled = [int(r["scheduled_bytes"]) if r["scheduled_bytes"] else None for r in rows]
     found = trial_metrics(
         received_bytes=[int(row["received_bytes"]) for row in rows],
@@ -124,6 +144,32 @@ def write_flows(trial: Trial, source: Path, target: Path) -> dict[str, Any]:
         "fairness": whole["fairness"],
         "capacity_bit_per_s": whole["capacity_bit_per_s"],
         **totals,
+        **from_start(lab["source"], found.capacity_bit_per_s),
+        **queue_metrics(lab),
+    }
+
+
+def from_start(source: dict[str, Any], capacity_bit_per_s: float) -> dict[str, float]:
+    """Efficiency with the start included, where the source measures an interval after it."""
+    if "whole_s" not in source:
+        return {}
+    bits = 8 * sum(source["received_whole_bytes"])
+    return {"efficiency_from_start": bits / source["whole_s"] / capacity_bit_per_s}
+
+
+def queue_metrics(lab: dict[str, Any]) -> dict[str, float]:
+    """Of the downward queue: its peak [cells], and the share of sent cells that were wasted.
+
+    A wasted cell was let in and is of a frame that lost another. Up to the end of the
+    measured interval where the source marks one, so that what ends the sources is not in it.
+    """
+    marks = lab.get("marks") or {}
+    last = marks.get("end", lab["queue"])["down"]
+    first = marks["begin"]["down"]["cells"] if "begin" in marks else {}
+    accepted, wasted = (last["cells"][k] - first.get(k, 0) for k in ("accepted", "wasted"))
+    return {
+        "peak_cells": last["peak_cells"],
+        "wasted_share": wasted / accepted if accepted else 0.0,
     }
 
 

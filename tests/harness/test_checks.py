@@ -11,7 +11,10 @@ import pytest
 
 from harness import checks
 
-PLAN = {"topology": {"rate_bit_per_s": 45_000_000}}
+PLAN = {
+    "topology": {"rate_bit_per_s": 45_000_000, "mss_bytes": 512},
+    "tcp": {"window_bytes": 65_535},
+}
 
 
 def queue() -> dict[str, Any]:
@@ -68,6 +71,8 @@ FAULTS = [
     ("requests", "source.accounted", 8),
     ("requests", "source.bad_status", 1),
     ("server errors", "source.server_complaints", ["[error] 404"]),
+    ("receiver window", "source.peer_window_bytes", [65_535, 65_024, 64_512]),
+    ("receiver window", "source.peer_window_bytes", []),
     ("late requests", "source.max_late_ns", 1_000_000),
 ]
 
@@ -78,3 +83,9 @@ def test_a_fault_fails_its_check(name: str, path: str, value: Any) -> None:
     breaking(path, value)(lab)
     failed = [verdict["name"] for verdict in checks.judge(lab, PLAN) if not verdict["ok"]]
     assert name in failed
+
+
+def test_a_lan_is_held_to_its_own_round_trip() -> None:
+    lab = good() | {"idle_round_trip_ns": [68_000.0], "expected_idle_round_trip_ns": 68_168.7}
+    assert checks.idle_round_trip(lab, PLAN)["ok"]
+    assert not checks.idle_round_trip(lab | {"idle_round_trip_ns": [70_000.0]}, PLAN)["ok"]
