@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The experiment file is the paper's two tables, row by row, and nothing beside EPD-n."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analysis.published import persistent_cells
+from harness import experiment, plan
+from harness.errors import UsageError
+
+FILE = Path(__file__).parents[2] / "experiments" / "ubr-persistent.toml"
+
+
+def trials() -> list[plan.Trial]:
+    return plan.trials(experiment.load(FILE), FILE, seeds=1)
+
+
+def test_the_rows_are_the_papers() -> None:
+    rows = [
+        (f["network"], f["policy"], f["buffer"], f["window"])
+        for f in (trial.factors for trial in trials())
+    ]
+    paper = [row for row in rows if row[1] != "EPD-n"]
+    assert sorted(paper) == sorted(persistent_cells())  # type: ignore[type-var]
+    assert len(rows) == 28
+
+
+@pytest.mark.parametrize(("network", "link_ns"), [("LAN", 5_000), ("WAN", 5_000_000)])
+def test_three_equal_links(network: str, link_ns: int) -> None:
+    for trial in trials():
+        if trial.factors["network"] == network:
+            topology = trial.plan["topology"]
+            assert topology["delay_ns"] == topology["access_delay_ns"] == link_ns
+            assert topology["rate_bit_per_s"] == topology["access_rate_bit_per_s"] == 155_520_000
+
+
+def test_buffer_window_and_threshold_are_those_of_the_row() -> None:
+    for trial in trials():
+        down, factors = trial.plan["queue"]["down"], trial.factors
+        assert down["buffer_cells"] == factors["buffer"]
+        assert trial.plan["tcp"]["window_bytes"] == factors["window"]
+        threshold = (down.get("threshold_ppm"), down.get("threshold_minus_cells"))
+        assert threshold == {
+            "plain": (None, None),
+            "EPD": (800_000, None),
+            "EPD-n": (None, 60),
+        }[str(factors["policy"])]
+        assert trial.plan["queue"]["up"]["policy"] == "plain"
+
+
+def changed(tmp_path: Path, old: str, new: str) -> Path:
+    text = FILE.read_text()
+    assert old in text
+    path = tmp_path / "changed.toml"
+    path.write_text(text.replace(old, new))
+    return path
+
+
+def test_only_leaves_out_what_it_does_not_list(tmp_path: Path) -> None:
+    path = changed(tmp_path, 'window = [8192]\npolicy = ["plain"]', "window = [8192]")
+    cells = list(experiment.load(path).cells())
+    assert len(cells) == 30
+    assert sum(cell["window"] == 8192 for cell in cells) == 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("window = [8192]\n", "windows = [8192]\n", "only 3: windows: no such factor"),
+        ("window = [8192]\n", "window = [8191]\n", "only 3: window = 8191: no such level"),
+    ],
+)
+def test_only_names_factors_and_levels(tmp_path: Path, old: str, new: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        experiment.load(changed(tmp_path, old, new))
