@@ -29,7 +29,7 @@ WRONG = [
     ("a path as sysctl", "tcp_sack = 1", '"../tcp_sack" = 1', "a name relative to net.ipv4"),
     ("a sysctl of the trial", "tcp_sack = 1", 'tcp_rmem = "1 2 3"', "set by the trial"),
     ("a list as sysctl", "tcp_sack = 1", "tcp_sack = [1]", "an integer or a string"),
-    ("stock module", 'module = "cellbed_tcp"', 'module = "tcp_bbr"', "parameters: only with module"),
+    ("stock module", 'module = "cellbed_tcp"', 'module = "tcp_bbr"', "parameters: only with mod"),
 ]  # fmt: skip
 
 
