@@ -18,7 +18,8 @@ from harness.agent.queues import Queues
 from harness.agent.realtime import LATE_TOLERANCE_NS, Watch
 from harness.agent.recorder import Recorder
 from harness.agent.sources import SOURCES
-from harness.agent.tune import Tuner, plan_dumbbell
+from harness.agent.tune import Tuner
+from harness.agent.tune_plan import plan_dumbbell
 from topology.build import Network
 
 DRAIN_LIMIT_S = 120.0
@@ -60,7 +61,7 @@ def run_trial(network: Network, tuner: Tuner, job: dict[str, Any]) -> None:
             "links": probe.difference(links, probe.link_counters(network)),
             "qdiscs": probe.qdisc_drops(network),
             "realtime": watch.summary if watch else None,
-            "tcp": {"set": tuner.tcp, "samples": tcp},
+            "tcp": {"samples": tcp},
             "system": {"before": before, "after": after},
             "versions": provenance.versions(),
             "source": source.summary(),

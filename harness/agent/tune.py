@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.agent import flavor as flavors
+from harness.agent.tune_plan import changes, plan_dumbbell, route_attributes
 from topology import commands
 from topology.build import Network
 from topology.dumbbell import Dumbbell, Host
@@ -33,9 +34,9 @@ class Tuner:
 
     def __init__(self, network: Network) -> None:
         self.network = network
-        self._hosts: dict[str, str] = {}
+        self._flavors: dict[str, dict[str, Any]] = {}
+        self._routes: dict[str, str] = {}
         self._middle = ""
-        self.tcp: dict[str, str] = {}
         (IPV4 / "tcp_mem").write_text(f"{TCP_MEMORY_PAGES} {TCP_MEMORY_PAGES} {TCP_MEMORY_PAGES}")
 
     def tune(self, plan: dict[str, Any]) -> None:
@@ -66,43 +67,21 @@ class Tuner:
 
     def _tune_host(self, host: Host, wanted: Dumbbell, tcp: dict[str, Any], end: str) -> None:
         attributes = route_attributes(tcp, end)
-        key = json.dumps([wanted.mtu_bytes, attributes, tcp["flavor"]])
-        if self._hosts.get(host.name) == key:
+        route = json.dumps([wanted.mtu_bytes, attributes])
+        before = self._flavors.get(host.name)
+        if before == tcp["flavor"] and self._routes.get(host.name) == route:
             return
         with in_namespace(self.network.pids[host.name]):
-            self.tcp = flavors.apply(tcp["flavor"])
-            write_buffers()
-            batch(
-                "ip",
-                [f"link set eth0 mtu {wanted.mtu_bytes}", commands.host_route(host, attributes)],
-            )
-            check_route(host, attributes)
-        self._hosts[host.name] = key
-
-
-def plan_dumbbell(built: Dumbbell, topology: dict[str, Any]) -> Dumbbell:
-    """The built dumbbell with a plan's middle delay and MSS; the rest is fixed at building."""
-    from dataclasses import replace
-
-    middle = replace(
-        built.middle, rate_bit_per_s=topology["rate_bit_per_s"], delay_ns=topology["delay_ns"]
-    )
-    return replace(built, middle=middle, mss_bytes=topology["mss_bytes"])
-
-
-def route_attributes(tcp: dict[str, Any], end: str) -> dict[str, object]:
-    """The route of a server or client in iproute2's words; window and ssthresh from the plan."""
-    flavor_route = dict(tcp["flavor"]["route"].get(end, {}))
-    attributes: dict[str, object] = {}
-    for name, value in flavor_route.items():
-        if name == "rto_min_ms":
-            attributes["rto_min"] = f"{value}ms"
-        elif name == "ssthresh":
-            attributes["ssthresh"] = tcp["ssthresh_segments"] if value == "bdp" else value
-        else:
-            attributes[name] = value
-    attributes["window"] = tcp["window_bytes"]
-    return attributes
+            if before is None:
+                write_buffers()
+            if before != tcp["flavor"]:
+                flavors.apply(changes(before, tcp["flavor"]))
+                self._flavors[host.name] = tcp["flavor"]
+            if self._routes.get(host.name) != route:
+                mtu = f"link set eth0 mtu {wanted.mtu_bytes}"
+                batch("ip", [mtu, commands.host_route(host, attributes)])
+                check_route(host, attributes)
+                self._routes[host.name] = route
 
 
 def write_buffers() -> None:

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a tuner decides, without a network: routes in iproute2's words, least writes."""
+
+from __future__ import annotations
+
+from harness.agent.tune_plan import changes, route_attributes
+
+SACK = {
+    "name": "sack",
+    "sysctl": {"tcp_sack": 1, "tcp_ecn": 0},
+    "parameters": {"rto_tick_ms": 100},
+    "route": {"server": {"initcwnd": 1, "ssthresh": "bdp", "rto_min_ms": 200}, "client": {}},
+}
+TCP = {"flavor": SACK, "ssthresh_segments": 55, "window_bytes": 65_535}
+
+
+def test_route_of_each_end() -> None:
+    assert route_attributes(TCP, "server") == {
+        "initcwnd": 1,
+        "ssthresh": 55,
+        "rto_min": "200ms",
+        "window": 65_535,
+    }
+    assert route_attributes(TCP, "client") == {"window": 65_535}
+
+
+def test_the_first_flavor_is_written_whole() -> None:
+    assert changes(None, SACK) == SACK
+
+
+def test_then_only_what_differs() -> None:
+    newreno = {**SACK, "name": "newreno", "sysctl": {"tcp_sack": 0, "tcp_ecn": 0}}
+    found = changes(SACK, newreno)
+    assert found["sysctl"] == {"tcp_sack": 0} and found["parameters"] == {}
+    assert found["name"] == "newreno"
