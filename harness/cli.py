@@ -52,9 +52,16 @@ def run(
 ) -> None:
     """Run the trials of EXPERIMENT that are not there yet; print them all."""
     loaded = experiments.load(experiment)
-    trials = plan.trials(loaded, experiment, only, seeds, identity.code(lab) + lab + clock)
+    code = identity.code(lab) + lab + clock
+    trials = plan.trials(loaded, experiment, only, seeds, code)
     options = Options(lab=lab, clock=clock, jobs=jobs or os.cpu_count() or 1)
-    header = {"name": loaded.name, "title": loaded.title, "text": experiment.read_text()}
+    header = {
+        "name": loaded.name,
+        "title": loaded.title,
+        "text": experiment.read_text(),
+        # Records of other code or another plan stay in the folder and do not count.
+        "trials": [t.name for t in plan.trials(loaded, experiment, (), seeds, code)],
+    }
     folder = out or RESULTS / loaded.name
     campaign = Campaign(folder, trials, header, options, lambda *_: None)
     if dry_run:

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pytest
+from runner import Runner
 
 from harness import exact_loss
 from harness.errors import MissingError
-
-Runner = Callable[[Sequence[exact_loss.Connection], exact_loss.Link], list[exact_loss.Outcome]]
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import oracle
 import patterns
 import pytest
-from conftest import Runner
+from runner import Runner
 
 from harness import flavors
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Runner
+from runner import Runner
 
 from harness import flavors
 from harness.agent import flavor as agent_flavor

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Runner
+from runner import Runner
 
 from harness import flavors
 from harness.exact_loss import Connection, Link, Outcome

@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from conftest import Runner
+from runner import Runner
 
 from harness import exact_loss, flavors, flavors_check
 from harness.exact_loss import Connection, Link, Outcome
