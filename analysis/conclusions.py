@@ -11,7 +11,7 @@ from typing import Any
 from analysis.comparison import CellComparison
 from analysis.errors import TableError
 from analysis.evidence import Evidence, Method, NoEvidenceError
-from analysis.verdicts import CHECKS, Finding, Verdict
+from analysis.verdicts import CHECKS, Check, Finding, Verdict
 
 CONCLUSIONS = Path(__file__).with_name("conclusions.toml")
 REQUIRED = ("id", "sentence", "source", "check")
@@ -41,8 +41,13 @@ class Judgement:
     finding: Finding
 
 
-def load(path: Path = CONCLUSIONS) -> tuple[Conclusion, ...]:
-    """The conclusions in a file; raises TableError naming the one that is wrong, and its key."""
+def load(
+    path: Path = CONCLUSIONS, checks: Mapping[str, Check] = CHECKS
+) -> tuple[Conclusion, ...]:
+    """The conclusions in a file; raises TableError naming the one that is wrong, and its key.
+
+    checks: those a conclusion may name, each a function of the evidence and of its parameters.
+    """
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -52,7 +57,7 @@ def load(path: Path = CONCLUSIONS) -> tuple[Conclusion, ...]:
     unknown = sorted(set(document) - {"conclusion"})
     if unknown:
         raise TableError(f"{path}: unknown key '{unknown[0]}'")
-    found = tuple(_conclusion(path, entry) for entry in document.get("conclusion", []))
+    found = tuple(_conclusion(path, entry, checks) for entry in document.get("conclusion", []))
     names = [conclusion.id for conclusion in found]
     for name in names:
         if names.count(name) > 1:
@@ -73,16 +78,18 @@ def judge(
     )
 
 
-def _conclusion(path: Path, entry: Mapping[str, Any]) -> Conclusion:
+def _conclusion(
+    path: Path, entry: Mapping[str, Any], checks: Mapping[str, Check]
+) -> Conclusion:
     name = entry.get("id", "without id")
     for key in REQUIRED:
         if not isinstance(entry.get(key), str):
             raise TableError(f"{path}: conclusion '{name}': the key '{key}' is missing or no text")
-    if entry["check"] not in CHECKS:
+    if entry["check"] not in checks:
         raise TableError(f"{path}: conclusion '{name}': unknown check '{entry['check']}'")
     parameters = {key: entry[key] for key in entry if key not in (*REQUIRED, "reading")}
     try:
-        inspect.signature(CHECKS[entry["check"]]).bind(None, **parameters)
+        inspect.signature(checks[entry["check"]]).bind(None, **parameters)
     except TypeError as error:
         raise TableError(f"{path}: conclusion '{name}': {error}") from None
     texts = {key: entry[key] for key in REQUIRED}

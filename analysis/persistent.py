@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Trials of persistent sources (96-0518R1) as rows: one a set of levels, a value a seed.
+
+A row knows what its plan says (sources, buffer, window, path), so that what follows from the
+plan alone, as the largest queue that windows and path leave possible, is computed here.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from analysis.metrics import TCP_IP_HEADER_BYTES, frame_cells
+from analysis.records import Campaign, Trial, level_text
+
+ACK_CELLS = frame_cells(TCP_IP_HEADER_BYTES)
+CELL_BITS = 424
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """All trials of one set of levels, in the order of their seeds.
+
+    lost_frames, peak_cells: one value a trial; shares: each source's part of the throughput.
+    """
+
+    factors: Mapping[str, str]
+    plan: Mapping[str, Any] = field(repr=False)
+    paper: Mapping[str, float] | None
+    metrics: Mapping[str, tuple[float, ...]] = field(repr=False)
+    lost_frames: tuple[int, ...]
+    shares: tuple[tuple[float, ...], ...] = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        """The levels in one line."""
+        return " ".join(self.factors.values())
+
+    @property
+    def windows_cells(self) -> int:
+        """Sum of the receivers' windows in whole segments, as cells."""
+        topology = self.plan["topology"]
+        mss = topology["mss_bytes"]
+        segments = self.plan["tcp"]["window_bytes"] // mss
+        cells = frame_cells(mss + TCP_IP_HEADER_BYTES)
+        return int(topology["pairs"] * segments * cells)
+
+    @property
+    def buffer_cells(self) -> int:
+        """Cells of the queue under test."""
+        return int(self.plan["queue"]["down"]["buffer_cells"])
+
+    @property
+    def path_cells(self) -> int:
+        """Cells that the port sends from a segment's last cell to that of the one its ACK lets go.
+
+        Round trip of propagation, the segment whole on the access links at both ends, its ACK
+        the same and one cell of it at its port. What is in there is not in the queue.
+        """
+        topology = self.plan["topology"]
+        access_ns = round(CELL_BITS * 1e9 / topology["access_rate_bit_per_s"])
+        service_ns = CELL_BITS * 1e9 / topology["rate_bit_per_s"]
+        segment = frame_cells(topology["mss_bytes"] + TCP_IP_HEADER_BYTES)
+        path_ns = (
+            2 * (2 * topology["access_delay_ns"] + topology["delay_ns"])
+            + 2 * (segment + ACK_CELLS) * access_ns
+            + service_ns
+        )
+        return math.floor(path_ns / service_ns)
+
+    @property
+    def full_queue_cells(self) -> int:
+        """The queue with all windows open and none of their segments lost."""
+        return max(0, self.windows_cells - self.path_cells)
+
+    @property
+    def lossless(self) -> bool:
+        """Did no trial of it lose a frame?"""
+        return not any(self.lost_frames)
+
+    def matches(self, levels: Mapping[str, Sequence[object]]) -> bool:
+        """Has the row one of the levels listed for each factor?"""
+        return all(
+            self.factors.get(factor) in {level_text(level) for level in wanted}
+            for factor, wanted in levels.items()
+        )
+
+
+def rows(campaigns: Iterable[Campaign]) -> tuple[Row, ...]:
+    """The rows of all campaigns, valid trials only; of equal rows the first campaign's counts."""
+    found: dict[tuple[tuple[str, str], ...], Row] = {}
+    for campaign in campaigns:
+        groups: dict[tuple[tuple[str, str], ...], list[Trial]] = {}
+        for trial in campaign.trials:
+            groups.setdefault(tuple(trial.factors.items()), []).append(trial)
+        for key, trials in groups.items():
+            found.setdefault(key, _row(trials))
+    return tuple(found.values())
+
+
+def _row(trials: Sequence[Trial]) -> Row:
+    names = dict.fromkeys(name for trial in trials for name in trial.metrics)
+    complete = [name for name in names if all(t.metrics.get(name) is not None for t in trials)]
+    return Row(
+        factors=trials[0].factors,
+        plan=trials[0].document["plan"],
+        paper=trials[0].document.get("paper"),
+        metrics={name: tuple(_number(t, name) for t in trials) for name in complete},
+        lost_frames=tuple(_lost(trial) for trial in trials),
+        shares=tuple(_shares(trial) for trial in trials),
+    )
+
+
+def _number(trial: Trial, name: str) -> float:
+    value = trial.metrics[name]
+    assert value is not None
+    return value
+
+
+def _lost(trial: Trial) -> int:
+    frames = trial.document["queue"]["down"]["frames"]
+    return int(frames["in"] - frames["delivered"])
+
+
+def _shares(trial: Trial) -> tuple[float, ...]:
+    received = trial.document["source"]["received_whole_bytes"]
+    total = sum(received)
+    return tuple(count / total if total else 0.0 for count in received)
