@@ -73,6 +73,7 @@ struct cellbed {
 	u32 rttvar4;		/* smoothed deviation, quarters of a tick */
 	u32 first_rto;		/* jiffies until the first sample */
 	u32 expiry;		/* of the timer before this ACK, in jiffies; 0 = off */
+	u64 advance_ns;		/* when an ACK last acknowledged new data */
 	u16 tick;		/* jiffies a tick; 0 = the kernel's own RTO */
 	u8 min_ticks;
 	u8 backoff;		/* doublings of the RTO since it was cleared */
@@ -92,6 +93,7 @@ struct cellbed {
 	    flywheel:1,
 	    one_more:1;		/* the flywheel lets a new segment pass */
 	bool bytes;		/* byte_window */
+	bool exact;		/* the timers are those of cellbed_timer.c */
 };
 
 static inline struct cellbed *cellbed_ca(const struct sock *sk)
@@ -103,6 +105,15 @@ static inline struct cellbed *cellbed_ca(const struct sock *sk)
 static inline u32 cellbed_unit(const struct sock *sk)
 {
 	return cellbed_ca(sk)->bytes ? tcp_sk(sk)->mss_cache : 1;
+}
+
+/*
+ * The kernel's window. tcp_snd_cwnd_set() warns of none at all; but PIPE may
+ * forbid to send when the kernel holds all for lost or arrived.
+ */
+static inline void cellbed_set_window(struct tcp_sock *tp, u32 packets)
+{
+	tp->snd_cwnd = packets;
 }
 
 /* All that is not acknowledged, in units. */
@@ -123,8 +134,14 @@ void cellbed_params_unregister(void);
 void cellbed_rto_init(struct sock *sk, const struct cellbed_params *params);
 void cellbed_rto_timeout(struct sock *sk);
 void cellbed_rto_pkts_acked(struct sock *sk, const struct ack_sample *sample);
+u32 cellbed_rto_jiffies(const struct sock *sk);
 void cellbed_rto_note(struct sock *sk);
 void cellbed_rto_keep(struct sock *sk);
+
+/* cellbed_timer.c */
+void cellbed_timer_init(struct sock *sk);
+void cellbed_timer_release(struct sock *sk);
+u32 cellbed_timer_early(u32 rto);
 
 /* cellbed_sack.c */
 void cellbed_sack_enter_recovery(struct sock *sk);

@@ -223,7 +223,7 @@ void cellbed_bytes_allow(struct sock *sk)
 		packets = cellbed_bytes_resend(sk);
 	else
 		packets = cellbed_bytes_new(sk);
-	tcp_snd_cwnd_set(tp, max(tcp_packets_in_flight(tp) + packets, 1U));
+	cellbed_set_window(tp, tcp_packets_in_flight(tp) + packets);
 }
 
 /* RFC 2581: three segments on entry, one for each further duplicate ACK. */

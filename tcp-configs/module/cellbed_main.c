@@ -174,6 +174,7 @@ static void cellbed_init(struct sock *sk)
 /* A connection may be handed to another congestion control at any time. */
 static void cellbed_release(struct sock *sk)
 {
+	cellbed_timer_release(sk);
 	cellbed_sack_leave_loss(sk);
 }
 
@@ -213,7 +214,7 @@ static void cellbed_enter_loss(struct sock *sk)
 	c->recovering = 0;
 	c->resend = 0;
 	tp->snd_cwnd_cnt = 0;
-	tcp_snd_cwnd_set(tp, 1);
+	cellbed_set_window(tp, 1);
 }
 
 static void cellbed_set_state(struct sock *sk, u8 state)
@@ -239,14 +240,15 @@ static void cellbed_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct cellbed *c = cellbed_ca(sk);
 	s32 idle = tcp_jiffies32 - tp->lsndtime;
+	s32 rto = c->tick ? cellbed_rto_jiffies(sk) : inet_csk(sk)->icsk_rto;
 
 	if (event != CA_EVENT_TX_START || !c->ready || !c->idle_restart ||
-	    tp->packets_out || idle < (s32)inet_csk(sk)->icsk_rto)
+	    tp->packets_out || idle < rto)
 		return;
 	c->cwnd = min(c->cwnd, c->initial_cwnd);
 	tcp_sk(sk)->snd_cwnd_cnt = 0;
 	if (!c->bytes)
-		tcp_snd_cwnd_set(tcp_sk(sk), c->cwnd);
+		cellbed_set_window(tcp_sk(sk), c->cwnd);
 }
 
 /*
@@ -261,6 +263,8 @@ static void cellbed_note_ack(struct sock *sk)
 
 	c->acked = tp->snd_una - c->una;
 	c->advanced = c->acked != 0;
+	if (c->advanced)
+		c->advance_ns = tcp_clock_ns();
 	c->una = tp->snd_una;
 	tp->reordering = READ_ONCE(net->ipv4.sysctl_tcp_reordering);
 	cellbed_rto_note(sk);
@@ -393,7 +397,7 @@ static void cellbed_on_recovery_ack(struct sock *sk)
 	if (c->bytes)
 		cellbed_bytes_recovery_ack(sk);
 	else
-		tcp_snd_cwnd_set(tcp_sk(sk), cellbed_recovery_window(sk));
+		cellbed_set_window(tcp_sk(sk), cellbed_recovery_window(sk));
 }
 
 static void cellbed_on_plain_ack(struct sock *sk)
@@ -405,7 +409,7 @@ static void cellbed_on_plain_ack(struct sock *sk)
 	c->recovering = 0;
 	c->inflation = 0;
 	if (!c->bytes)
-		tcp_snd_cwnd_set(tcp_sk(sk), cellbed_plain_window(sk));
+		cellbed_set_window(tcp_sk(sk), cellbed_plain_window(sk));
 }
 
 static void cellbed_cong_control(struct sock *sk, u32 ack, int flag,

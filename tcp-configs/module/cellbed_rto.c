@@ -16,20 +16,13 @@
  *
  * The kernel writes icsk_rto just before it calls pkts_acked() and sets the
  * timer well after, so the value left here is the one the timer is set with.
+ * That it then expires on the nanosecond is the matter of cellbed_timer.c.
  */
 #include "cellbed.h"
 
 #define CELLBED_RTT_SHIFT 3		/* srtt8 counts eighths */
 #define CELLBED_VAR_SHIFT 2		/* rttvar4 counts quarters */
 #define CELLBED_MAX_BACKOFF 12
-
-/* The timer wheel, in jiffies: from a distance of LEVEL on, an expiry is
- * rounded up to a multiple of 8 (64); GRAIN is that and a little more.
- */
-#define CELLBED_WHEEL_LEVEL1 64
-#define CELLBED_WHEEL_GRAIN1 16
-#define CELLBED_WHEEL_LEVEL2 512
-#define CELLBED_WHEEL_GRAIN2 80
 
 static void cellbed_rto_estimate(struct cellbed *c, u32 rtt)
 {
@@ -62,13 +55,22 @@ static u32 cellbed_rto_base(const struct cellbed *c)
 	return max_t(u32, ticks, c->min_ticks) * c->tick;
 }
 
+/* The RTO as it is now, doublings included. */
+u32 cellbed_rto_jiffies(const struct sock *sk)
+{
+	const struct cellbed *c = cellbed_ca(sk);
+	u64 rto = (u64)cellbed_rto_base(c) << c->backoff;
+
+	return min_t(u64, rto, TCP_RTO_MAX);
+}
+
 static void cellbed_rto_set(struct sock *sk)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
 	const struct cellbed *c = cellbed_ca(sk);
-	u64 rto = (u64)cellbed_rto_base(c) << c->backoff;
+	u32 rto = cellbed_rto_jiffies(sk);
 
-	icsk->icsk_rto = min_t(u64, rto, TCP_RTO_MAX);
+	icsk->icsk_rto = c->exact ? cellbed_timer_early(rto) : rto;
 	icsk->icsk_backoff = c->backoff;
 }
 
@@ -100,6 +102,7 @@ void cellbed_rto_init(struct sock *sk, const struct cellbed_params *params)
 			cellbed_rto_forget_handshake(sk);
 		return;
 	}
+	cellbed_timer_init(sk);
 	if (!first_ms && tp->srtt_us)
 		cellbed_rto_estimate(c, cellbed_rtt_ticks(c, tp->srtt_us >> 3));
 	cellbed_rto_set(sk);
@@ -109,9 +112,14 @@ void cellbed_rto_init(struct sock *sk, const struct cellbed_params *params)
 void cellbed_rto_timeout(struct sock *sk)
 {
 	struct cellbed *c = cellbed_ca(sk);
+	u32 early;
 
 	if (c->backoff < CELLBED_MAX_BACKOFF)
 		c->backoff++;
+	if (!c->exact)
+		return;
+	early = cellbed_timer_early(cellbed_rto_jiffies(sk));
+	inet_csk(sk)->icsk_rto = max(early / 2, 1U);
 }
 
 /* The kernel's own timer: only when its backoff ends is a parameter. */
@@ -162,24 +170,6 @@ void cellbed_rto_note(struct sock *sk)
 }
 
 /*
- * The kernel's timer wheel rounds an expiry that is far up to its grain there,
- * an eighth of the distance: 80 ms at 0.7 s (HZ 100). The timer's handler looks
- * at icsk_timeout and waits for the rest when it was called too early: so have
- * it called a grain early.
- */
-static void cellbed_rto_sharpen(struct sock *sk)
-{
-	struct inet_connection_sock *icsk = inet_csk(sk);
-	s32 left = (u32)icsk->icsk_timeout - tcp_jiffies32;
-	s32 early = left >= CELLBED_WHEEL_LEVEL2 ? CELLBED_WHEEL_GRAIN2 :
-						   CELLBED_WHEEL_GRAIN1;
-
-	if (left >= CELLBED_WHEEL_LEVEL1)
-		sk_reset_timer(sk, &icsk->icsk_retransmit_timer,
-			       icsk->icsk_timeout - early);
-}
-
-/*
  * Called after the kernel has set the timer for this ACK. With SACK it restarts
  * the timer also on a duplicate ACK, when a segment that left before the first
  * hole's last sending has arrived; RFC 6298 (5.3) restarts it on an ACK of new
@@ -191,12 +181,8 @@ void cellbed_rto_keep(struct sock *sk)
 	const struct cellbed *c = cellbed_ca(sk);
 	u32 expiry = cellbed_rto_expiry(icsk);
 
-	if (!expiry)
+	if (!expiry || c->advanced || !c->expiry || expiry == c->expiry)
 		return;
-	if (!c->advanced && c->expiry && expiry != c->expiry) {
-		icsk->icsk_timeout -= expiry - c->expiry;
-		sk_reset_timer(sk, &icsk->icsk_retransmit_timer,
-			       icsk->icsk_timeout);
-	}
-	cellbed_rto_sharpen(sk);
+	icsk->icsk_timeout -= expiry - c->expiry;
+	sk_reset_timer(sk, &icsk->icsk_retransmit_timer, icsk->icsk_timeout);
 }

@@ -134,7 +134,7 @@ void cellbed_sack_enter_recovery(struct sock *sk)
 	if (!tcp_is_sack(tcp_sk(sk)))
 		return;
 	cellbed_mark_first_hole(sk);
-
+	cellbed_mark_holes(sk);
 	cellbed_sack_pipe(c, tcp_sk(sk));
 	c->pipe = min(c->cwnd, cellbed_flight(sk)) -
 		  CELLBED_DUPTHRESH * cellbed_unit(sk);

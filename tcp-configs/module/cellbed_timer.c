@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A retransmission timer that is exact to the nanosecond.
+ *
+ * The kernel's timers expire with the tick: at HZ 100 all connections whose
+ * timers end within the same 10 ms send at the same instant. A hundred
+ * connections that begin together then lose and resend in step for ever, where
+ * in the paper's simulator each keeps the offset at which it once sent. So:
+ *
+ *   - icsk_rto is given to the kernel a grain of the timer wheel short
+ *     (cellbed_timer_early()), that the wheel expires before the deadline;
+ *   - the wheel's expiry comes to cellbed_wheel_expired(), which has the rest
+ *     of the time waited for by a high-resolution timer, the connection's
+ *     pacing timer: connections of this module are not paced;
+ *   - that calls the kernel's own timer function.
+ *
+ * The deadline: the RTO after the later of the last ACK of new data and the
+ * last sending of the first segment outstanding, which are the moments at
+ * which the kernel sets its timer (RFC 6298, 5).
+ *
+ * A connection that is paced after all (SO_MAX_PACING_RATE) gets its pacing
+ * timer back at once, and timeouts that may be early by the grain.
+ */
+#include "cellbed.h"
+
+/* The wheel, in jiffies: an expiry at least SPAN away is rounded up to a
+ * multiple of GRAIN; below the first SPAN to the next jiffy.
+ */
+static const struct {
+	u32 span, grain;
+} cellbed_wheel[] = { { 32768, 4096 }, { 4096, 512 }, { 512, 64 }, { 64, 8 } };
+
+/* tcp_write_timer() and tcp_pace_kick(): the same for all connections. */
+static void (*cellbed_kernel_expired)(struct timer_list *timer);
+static enum hrtimer_restart (*cellbed_kernel_pace)(struct hrtimer *timer);
+
+/* What to give the kernel, so that its timer is over when rto is not yet. */
+u32 cellbed_timer_early(u32 rto)
+{
+	u32 early = 2;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cellbed_wheel); i++) {
+		if (rto >= cellbed_wheel[i].span) {
+			early = cellbed_wheel[i].grain + 1;
+			break;
+		}
+	}
+	return rto > early ? rto - early : 1;
+}
+
+static bool cellbed_timer_paced(const struct sock *sk)
+{
+	return READ_ONCE(sk->sk_pacing_status) == SK_PACING_NEEDED;
+}
+
+/* Nanoseconds to the deadline; none when it is not a retransmission timer. */
+static s64 cellbed_timer_left(const struct sock *sk)
+{
+	const struct cellbed *c = cellbed_ca(sk);
+	const struct sk_buff *head = tcp_rtx_queue_head(sk);
+	u64 set = c->advance_ns;
+
+	if (inet_csk(sk)->icsk_pending != ICSK_TIME_RETRANS || !head ||
+	    cellbed_timer_paced(sk))
+		return 0;
+	if ((s64)(head->skb_mstamp_ns - set) > 0)
+		set = head->skb_mstamp_ns;
+	return set + (u64)jiffies_to_nsecs(cellbed_rto_jiffies(sk)) -
+	       tcp_clock_ns();
+}
+
+/* The wheel's timer: holds a reference on the socket, as the kernel's does. */
+static void cellbed_wheel_expired(struct timer_list *timer)
+{
+	struct inet_connection_sock *icsk =
+		from_timer(icsk, timer, icsk_retransmit_timer);
+	struct sock *sk = &icsk->icsk_inet.sk;
+	struct hrtimer *exact = &tcp_sk(sk)->pacing_timer;
+	s64 left;
+
+	bh_lock_sock(sk);
+	left = cellbed_timer_left(sk);
+	if (left > 0) {
+		if (!hrtimer_is_queued(exact))
+			sock_hold(sk);
+		hrtimer_start(exact, ns_to_ktime(tcp_clock_ns() + left),
+			      HRTIMER_MODE_ABS_PINNED_SOFT);
+	}
+	bh_unlock_sock(sk);
+	if (left > 0)
+		sock_put(sk);
+	else
+		cellbed_kernel_expired(timer);
+}
+
+/*
+ * An ACK may have set the timer anew since: then the wheel expires once more.
+ * The kernel's function looks at icsk_timeout, and drops a reference.
+ */
+static enum hrtimer_restart cellbed_exact_expired(struct hrtimer *timer)
+{
+	struct tcp_sock *tp = container_of(timer, struct tcp_sock, pacing_timer);
+	struct sock *sk = (struct sock *)tp;
+	struct inet_connection_sock *icsk = inet_csk(sk);
+	bool due;
+
+	if (cellbed_timer_paced(sk))
+		return cellbed_kernel_pace(timer);
+	bh_lock_sock(sk);
+	due = icsk->icsk_pending == ICSK_TIME_RETRANS &&
+	      cellbed_timer_left(sk) <= 0;
+	if (due) {
+		icsk->icsk_timeout = jiffies;
+		sock_hold(sk);
+	}
+	bh_unlock_sock(sk);
+	if (due)
+		cellbed_kernel_expired(&icsk->icsk_retransmit_timer);
+	sock_put(sk);
+	return HRTIMER_NORESTART;
+}
+
+void cellbed_timer_init(struct sock *sk)
+{
+	struct timer_list *wheel = &inet_csk(sk)->icsk_retransmit_timer;
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (cellbed_timer_paced(sk))
+		return;
+	WRITE_ONCE(cellbed_kernel_expired, wheel->function);
+	WRITE_ONCE(cellbed_kernel_pace, tp->pacing_timer.function);
+	wheel->function = cellbed_wheel_expired;
+	tp->pacing_timer.function = cellbed_exact_expired;
+	cellbed_ca(sk)->exact = 1;
+}
+
+/*
+ * A function of ours that runs on another CPU meanwhile ends before the module
+ * can go: tcp_unregister_congestion_control() waits for all softirqs.
+ */
+void cellbed_timer_release(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (!cellbed_ca(sk)->exact)
+		return;
+	cellbed_ca(sk)->exact = 0;
+	if (hrtimer_try_to_cancel(&tp->pacing_timer) == 1)
+		__sock_put(sk);
+	tp->pacing_timer.function = cellbed_kernel_pace;
+	inet_csk(sk)->icsk_retransmit_timer.function = cellbed_kernel_expired;
+}
