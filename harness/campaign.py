@@ -195,8 +195,8 @@ class Worker:
             lab.submit({"kind": "end"})
             return
         self.given.append(trial)
-        clock = self.campaign.options.clock
-        lab.submit({"kind": "trial", "trial": trial.name, "plan": trial.plan, "clock": clock})
+        job = {"kind": "trial", "trial": trial.name, "plan": trial.plan, "exact": lab.exact}
+        lab.submit(job)
 
     def _handle(self, lab: Lab, event: Document) -> None:
         kind, campaign = event["event"], self.campaign

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What virtual time gives for nothing and the real clock does not, watched during a trial.
+"""What an exact clock gives for nothing and others do not, watched during a trial.
 
 A thread sleeps STEP_S at a time and notes how late it wakes: a machine that stops for a
 while (its host is busy, or its own processors are) shows there, whatever it was doing.

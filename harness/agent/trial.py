@@ -34,8 +34,8 @@ def run_trial(network: Network, tuner: Tuner, job: dict[str, Any]) -> None:
     tuner.tune(plan)
     dumbbell = plan_dumbbell(network.dumbbell, plan["topology"])
     source = SOURCES[plan["workload"]["kind"]](network, plan, folder)
-    real = job["clock"] == "real"
-    if real:
+    exact = job["exact"]
+    if not exact:
         plan = {**plan, "late_tolerance_ns": LATE_TOLERANCE_NS}
     with Queues(network, plan) as queues, Recorder(plan, folder):
         before = provenance.state(network)
@@ -45,7 +45,7 @@ def run_trial(network: Network, tuner: Tuner, job: dict[str, Any]) -> None:
         marks: dict[str, Any] = {}
         source.snapshot = lambda mark: marks.update({mark: queues.read()})
         begin = time.monotonic()
-        with Watch() if real else nullcontext() as watch:
+        with nullcontext() if exact else Watch() as watch:
             source.run(lambda second: emit("progress", trial=name, second=second))
         after = provenance.state(network)
         tcp = source.tcp_samples

@@ -80,6 +80,11 @@ class Lab(ABC):
     def cpu_s(self) -> float:
         """CPU seconds, user and system, that the lab has used so far."""
 
+    @property
+    def exact(self) -> bool:
+        """Does the lab's clock stand still while it computes? Then nothing can be late."""
+        return False
+
     def __enter__(self) -> Self:
         for name in ("inbox", "results"):
             (self.run_directory / name).mkdir(parents=True, exist_ok=True)

@@ -16,6 +16,10 @@ HOST = "/proc/self/cwd/host"
 class UmlLab(SupervisedLab):
     """User-Mode Linux over the lab image."""
 
+    @property
+    def exact(self) -> bool:
+        return self.spec.clock == "virtual"
+
     def argv(self) -> list[str]:
         # The kernel mixes its command line into its entropy: with the host's paths in it,
         # the same seed would draw differently in every folder.
