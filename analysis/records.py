@@ -170,7 +170,8 @@ def level_text(level: object) -> str:
     if isinstance(level, bool):
         return str(level).lower()
     if isinstance(level, (int, float)):
-        return f"{level:g}"
+        # Not :g alone, which makes one level of 1,000,000 and 1,000,001.
+        return str(int(level)) if level == int(level) else f"{level:.15g}"
     return str(level)
 
 

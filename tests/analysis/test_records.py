@@ -137,7 +137,16 @@ def test_no_campaign(tmp_path: Path, prepare: Callable[[Path], Any], message: st
 
 
 @pytest.mark.parametrize(
-    ("level", "text"), [(0.5, "0.5"), (2.0, "2"), (1, "1"), (True, "true"), ("EPD", "EPD")]
+    ("level", "text"),
+    [
+        (0.5, "0.5"),
+        (2.0, "2"),
+        (1, "1"),
+        (1_800_001, "1800001"),
+        (1_800_000.0, "1800000"),
+        (True, "true"),
+        ("EPD", "EPD"),
+    ],
 )
 def test_level_text(level: object, text: str) -> None:
     assert level_text(level) == text
