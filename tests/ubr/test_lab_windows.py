@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The receivers' windows of 96-0518R1, proved by the largest flight that a lab shows.
+
+With a buffer that never overflows every window opens fully, and what the path cannot hold
+lies in the queue: its largest length tells the sum of the flights to the cell.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from small import run_trials
+
+from analysis.persistent import rows
+from analysis.records import Campaign, read_campaign
+from harness import experiment, plan
+
+FILE = Path(__file__).parents[2] / "experiments" / "ubr-persistent.toml"
+WINDOWS = [("LAN", 8192), ("LAN", 32_767), ("LAN", 65_535), ("WAN", 600_000), ("WAN", 1_800_000)]
+# More cells than 5 windows of 1.8 MB have; the interval begins when all are open.
+CHANGES = """
+extends = "ubr-persistent.toml"
+name = "ubr-windows"
+seeds = 1
+[factors]
+buffer = [1_000_000]
+policy = ["plain"]
+[[only]]
+network = ["LAN"]
+window = [8192, 32_767, 65_535]
+[[only]]
+network = ["WAN"]
+window = [600_000, 1_800_000]
+[base]
+queue.buffer_cells = 1_000_000
+workload.measure_from_s = 4
+workload.duration_s = 5
+"""
+pytestmark = pytest.mark.lab
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> Campaign:
+    folder = tmp_path_factory.mktemp("windows")
+    (folder / FILE.name).write_text(FILE.read_text())
+    path = folder / "windows.toml"
+    path.write_text(CHANGES)
+    run_trials(folder / "out", plan.trials(experiment.load(path), path))
+    return read_campaign(folder / "out")
+
+
+@pytest.mark.parametrize(("network", "window"), WINDOWS)
+def test_queue_and_flight_are_the_windows(campaign: Campaign, network: str, window: int) -> None:
+    levels = {"network": [network], "window": [window]}
+    (row,) = (row for row in rows([campaign]) if row.matches(levels))
+    (document,) = (
+        trial.document
+        for trial in campaign.trials
+        if trial.factors["network"] == network and trial.factors["window"] == str(window)
+    )
+    assert row.lossless
+    assert document["source"]["flight_segments"] == [window // 512] * 5
+    assert all(abs(told - window) < 512 for told in document["source"]["peer_window_bytes"])
+    assert row.metrics["peak_cells"] == (row.full_queue_cells,)
+    assert row.metrics["efficiency"][0] == pytest.approx(1.0, abs=0.002)
+    assert document["metrics"]["timeouts"] == 0
+    # Not one packet came out of its link after the moment at which it was due.
+    assert [q["late_max_ns"] for q in document["queue"].values()] == [0, 0]
