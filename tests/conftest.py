@@ -6,7 +6,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from small import run_trials, small_trials
+
+# How long an example takes is the machine's business, not a test's.
+settings.register_profile("cellbed", deadline=None)
+settings.load_profile("cellbed")
 
 
 @pytest.fixture(scope="session")

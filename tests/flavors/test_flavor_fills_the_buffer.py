@@ -29,12 +29,12 @@ network = ["WAN", "GEO"]
 [base]
 topology = { pairs = 1, rate_bit_per_s = 45_000_000, delay_us = 5_000, mss_bytes = 1024 }
 queue = { policy = "plain", buffer_cells = 2300 }
-tcp = { flavor = "sack", window_bytes = 1_000_000, ssthresh_bytes = 1_000_000 }
+tcp = { flavor = "sack", window_bytes = 1_048_560, ssthresh_bytes = 1_000_000 }
 workload = { kind = "iperf", duration_s = 10 }
 [[rule]]
 when = { network = "GEO" }
 set = { topology.delay_us = 275_000, topology.mss_bytes = 9180, queue.buffer_cells = 29_190, \
-tcp.window_bytes = 8_000_000, tcp.ssthresh_bytes = 8_000_000, workload.duration_s = 20 }
+tcp.window_bytes = 8_388_480, tcp.ssthresh_bytes = 8_000_000, workload.duration_s = 20 }
 """
 FRAME_CELLS = {"WAN": 23, "GEO": 193}  # 98-0876R1, 7: a full segment
 BUFFER_CELLS = {"WAN": 2300, "GEO": 29_190}
