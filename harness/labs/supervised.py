@@ -16,6 +16,7 @@ from harness.errors import LabError
 from harness.labs.base import Lab, LabSpec
 
 AGENT = "cd /cellbed && exec python3 -B -m harness.agent"
+GROUP_END_S = 10.0
 CLOCK_TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -86,8 +87,9 @@ class SupervisedLab(Lab):
         try:
             self._process.wait(timeout=10)
         except subprocess.TimeoutExpired:
-            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.kill()
             self._process.wait()
+        end_group(self._process.pid)
 
     def cpu_s(self) -> float:
         """Sum over the processes of the lab's session, ended children included."""
@@ -111,3 +113,14 @@ def wait_for_exit(lab: Lab, timeout_s: float) -> None:
         if time.monotonic() > end:
             raise LabError(f"the lab did not end within {timeout_s:.0f} s", lab.console())
         time.sleep(0.05)
+
+
+def end_group(group: int) -> None:
+    """Kill what is left of a process group that was ours, and wait until it is gone."""
+    end = time.monotonic() + GROUP_END_S
+    while time.monotonic() < end:
+        try:
+            os.killpg(group, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            return
+        time.sleep(0.01)
