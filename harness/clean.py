@@ -10,6 +10,7 @@ from pathlib import Path
 
 from harness import paths
 from harness.errors import UsageError
+from harness.labs.native import take_out_module
 
 LAB_PREFIX = "cellbed-lab."
 OWNER = "owner"
@@ -38,6 +39,7 @@ def remove_leftovers() -> list[Path]:
     """Lab folders of runs that were killed; their kernels ended with their owner."""
     left = [f for f in Path(tempfile.gettempdir()).glob(LAB_PREFIX + "*") if not owner_alive(f)]
     for folder in left:
+        take_out_module(folder)
         shutil.rmtree(folder, ignore_errors=True)
     return left
 

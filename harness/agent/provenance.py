@@ -21,8 +21,15 @@ def versions() -> dict[str, str]:
     )
     return {
         "kernel": Path("/proc/sys/kernel/osrelease").read_text().strip(),
+        "bpf": bpf_runs_as(),
         **{name: packages[name] for name in wanted if name in packages},
     }
+
+
+def bpf_runs_as() -> str:
+    """How this kernel runs BPF: "jit", or "interpreter" where it has no other."""
+    switch = Path("/proc/sys/net/core/bpf_jit_enable")
+    return "jit" if switch.exists() and switch.read_text().strip() != "0" else "interpreter"
 
 
 def state(network: Network) -> dict[str, Any]:

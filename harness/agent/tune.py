@@ -37,7 +37,10 @@ class Tuner:
         self._flavors: dict[str, dict[str, Any]] = {}
         self._routes: dict[str, str] = {}
         self._middle = ""
-        (IPV4 / "tcp_mem").write_text(f"{TCP_MEMORY_PAGES} {TCP_MEMORY_PAGES} {TCP_MEMORY_PAGES}")
+        memory = IPV4 / "tcp_mem"
+        # It is the whole machine's; a lab that is only a namespace of one does not see it.
+        if memory.exists():
+            memory.write_text(f"{TCP_MEMORY_PAGES} {TCP_MEMORY_PAGES} {TCP_MEMORY_PAGES}")
 
     def tune(self, plan: dict[str, Any]) -> None:
         """Set delay, MTU, routes and TCP flavor of a plan."""

@@ -7,9 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from harness.labs.base import Event, Lab, LabSpec
+from harness.labs.native import NativeLab
 from harness.labs.uml import UmlLab
 from harness.labs.vm import VmLab
 
-LABS: dict[str, Callable[[LabSpec, Path], Lab]] = {"uml": UmlLab, "vm": VmLab}
+LABS: dict[str, Callable[[LabSpec, Path], Lab]] = {
+    "uml": UmlLab,
+    "vm": VmLab,
+    "native": NativeLab,
+}
 
-__all__ = ["LABS", "Event", "Lab", "LabSpec", "UmlLab", "VmLab"]
+__all__ = ["LABS", "Event", "Lab", "LabSpec", "NativeLab", "UmlLab", "VmLab"]
