@@ -35,7 +35,7 @@ def cellbed() -> None:
 @click.option("--seeds", type=click.IntRange(1, 1000), help="Seeds 1 to N [the file's].")
 @click.option("--jobs", type=click.IntRange(1, 256), help="Labs at a time [one a core].")
 @click.option("--lab", default="uml", type=click.Choice(list(LABS)), help="Which lab.")
-@click.option("--clock", default="virtual", type=click.Choice(["virtual", "real"]))
+@click.option("--clock", type=click.Choice(["virtual", "real"]), help="[virtual; native: real]")
 @click.option("--out", type=click.Path(path_type=Path), help="Campaign directory [results/NAME].")
 @click.option("--dry-run", is_flag=True, help="List the trials and what is there of them.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a trial and line.")
@@ -45,13 +45,14 @@ def run(
     seeds: int | None,
     jobs: int | None,
     lab: str,
-    clock: str,
+    clock: str | None,
     out: Path | None,
     dry_run: bool,
     as_json: bool,
 ) -> None:
     """Run the trials of EXPERIMENT that are not there yet; print them all."""
     loaded = experiments.load(experiment)
+    clock = clock or ("real" if lab == "native" else "virtual")
     code = identity.code(lab) + lab + clock
     trials = plan.trials(loaded, experiment, only, seeds, code)
     options = Options(lab=lab, clock=clock, jobs=jobs or os.cpu_count() or 1)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 
 from harness import paths
 
@@ -19,4 +20,6 @@ def code(lab: str = "uml") -> str:
             digest.update(path.read_bytes())
     for product in ("image", "vm" if lab == "vm" else "kernel", "programs"):
         digest.update(paths.places()[product].name.encode())
+    if lab == "native":
+        digest.update(os.uname().release.encode())
     return digest.hexdigest()[:16]

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from harness import paths
-from harness.errors import MissingError
+from harness.errors import MissingError, UsageError
 from harness.labs.supervised import AGENT, SupervisedLab
 
 ENTER = "lab/native/enter"
@@ -32,6 +32,8 @@ class NativeLab(SupervisedLab):
     """The lab image in namespaces of this machine."""
 
     def argv(self) -> list[str]:
+        if self.spec.clock != "real":
+            raise UsageError("the native lab has only the machine's clock: --clock real")
         if os.geteuid() != 0:
             raise MissingError("the native lab needs root: sudo ./cellbed run --lab native ...")
         if MODULE_STATE.exists():
