@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,10 @@ def versions() -> dict[str, str]:
 
 
 def bpf_runs_as() -> str:
-    """How this kernel runs BPF: "jit", or "interpreter" where it has no other."""
-    switch = Path("/proc/sys/net/core/bpf_jit_enable")
-    return "jit" if switch.exists() and switch.read_text().strip() != "0" else "interpreter"
+    """How this kernel runs the queues' programs, which are loaded: "jit" or "interpreter"."""
+    programs = json.loads(run(["bpftool", "-j", "prog", "show"]))
+    compiled = [bool(p["jited"]) for p in programs if p["type"] == "sched_cls"]
+    return "jit" if compiled and all(compiled) else "interpreter"
 
 
 def state(network: Network) -> dict[str, Any]:
