@@ -7,6 +7,7 @@ About two minutes under TCG; skipped unless `lab/setup --vm` has been run.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from harness.labs.vm import QEMU
 
 pytestmark = [
     pytest.mark.lab,
+    pytest.mark.skipif("CELLBED_SLOW_TESTS" not in os.environ, reason="slow: CELLBED_SLOW_TESTS=1"),
     pytest.mark.skipif(
         not (paths.places()["vm"] / "complete").exists() or shutil.which(QEMU) is None,
         reason="the vm lab is not set up: lab/setup --vm",
