@@ -63,6 +63,18 @@ static bool cellbed_cut(struct sock *sk, struct sk_buff *skb, u32 len)
 	return true;
 }
 
+/* Bytes of a segment that are not acknowledged: of a merged one, sent again, a
+ * part may be.
+ */
+static u32 cellbed_unacked(const struct sock *sk, const struct sk_buff *skb)
+{
+	u32 una = tcp_sk(sk)->snd_una;
+
+	if (after(una, TCP_SKB_CB(skb)->seq))
+		return TCP_SKB_CB(skb)->end_seq - una;
+	return skb->len;
+}
+
 /* Bytes on their way as RFC 6675 counts: not SACKed, not lost or sent again. */
 static u32 cellbed_bytes_in_flight(const struct sock *sk)
 {
@@ -75,7 +87,7 @@ static u32 cellbed_bytes_in_flight(const struct sock *sk)
 		if (tags & TCPCB_SACKED_ACKED)
 			continue;
 		if (!(tags & TCPCB_LOST) || tags & TCPCB_SACKED_RETRANS)
-			bytes += skb->len;
+			bytes += cellbed_unacked(sk, skb);
 	}
 	return bytes;
 }
@@ -121,7 +133,7 @@ static u32 cellbed_merged_length(const struct sock *sk, struct sk_buff *skb,
 				 struct sk_buff **next)
 {
 	const struct net *net = sock_net(sk);
-	u32 length = skb->len;
+	u32 length = cellbed_unacked(sk, skb);
 
 	*next = skb_rb_next(skb);
 	if (!READ_ONCE(net->ipv4.sysctl_tcp_retrans_collapse))

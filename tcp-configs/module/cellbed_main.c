@@ -252,8 +252,11 @@ static void cellbed_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 }
 
 /*
- * The kernel lowers its threshold of duplicate ACKs when more of them come
- * than there are segments outstanding, and keeps it: put it back.
+ * Two habits of the kernel without SACK are undone. It lowers its threshold of
+ * duplicate ACKs when more of them come than there are segments outstanding,
+ * and keeps it; and those it counted while a timeout was being repaired it
+ * takes for a new loss when the repair is over (RFC 2582's bug fix: they mean
+ * segments that were sent twice).
  */
 static void cellbed_note_ack(struct sock *sk)
 {
@@ -267,6 +270,8 @@ static void cellbed_note_ack(struct sock *sk)
 		c->advance_ns = tcp_clock_ns();
 	c->una = tp->snd_una;
 	tp->reordering = READ_ONCE(net->ipv4.sysctl_tcp_reordering);
+	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Loss && !tcp_is_sack(tp))
+		tp->sacked_out = 0;
 	cellbed_rto_note(sk);
 }
 

@@ -415,7 +415,7 @@ class Sack(Reno):
         while (room := self.cwnd - self.in_flight()) > 0:
             hole = self.next_hole()
             if hole is not None:
-                if self.setup.sack_rule != "pipe" and room < self.lengths[hole]:
+                if self.setup.sack_rule != "pipe" and room < self.merged(hole):
                     break
                 self.resend(hole)
                 continue

@@ -24,6 +24,10 @@ CLASSIC = ("vanilla", "reno", "newreno", "sack")
 PATTERNS = int(os.environ.get("CELLBED_PATTERNS", "260"))  # a flavor
 # The kernel's clock moves on by some hundred nanoseconds at each reading.
 SAME_TIME_S = 0.000_1
+# Windows in bytes with SACK: the kernel merges small segments that are SACKed and does not
+# part them when a timeout wipes the scoreboard, so that it sends them again otherwise than
+# segments that it knows nothing of. docs/flavors.md.
+SACK_BYTES_MAY_DIFFER = 0.01
 
 
 def disagreements(
@@ -61,10 +65,13 @@ def test_sack_of_rfc_6675(run_connections: Runner):
 
 
 def test_windows_in_bytes(run_connections: Runner):
-    window = {"byte_window": True}
-    assert disagreements(run_connections, CLASSIC, PATTERNS // 3, 813, window) == []
+    names, window = ("vanilla", "reno", "newreno"), {"byte_window": True}
+    assert disagreements(run_connections, names, PATTERNS // 3, 813, window) == []
 
 
-def test_windows_in_bytes_with_sack_of_rfc_6675(run_connections: Runner):
-    both = {"byte_window": True, "sack_retransmit": "three_above"}
-    assert disagreements(run_connections, ("sack",), PATTERNS // 3, 814, both) == []
+@pytest.mark.parametrize("rule", ["pipe", "three_above"])
+def test_windows_in_bytes_with_sack(run_connections: Runner, rule: str):
+    count = PATTERNS // 2
+    parameters = {"byte_window": True, "sack_retransmit": rule}
+    found = disagreements(run_connections, ("sack",), count, 814, parameters)
+    assert len(found) <= SACK_BYTES_MAY_DIFFER * count, found

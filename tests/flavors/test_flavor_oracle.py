@@ -9,6 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 ROUND_TRIP_S = 0.1
+settings.register_profile("busy machine", deadline=None)
+settings.load_profile("busy machine")
+
 # The first window of these transfers is full at once: what is lost is lost from it.
 WINDOWS = st.integers(min_value=6, max_value=30)
 
