@@ -64,6 +64,7 @@ struct cellbed {
 	u32 inflation;		/* of cwnd in fast recovery, with byte_window */
 	u32 una;		/* snd_una at this ACK */
 	u32 acked;		/* bytes that this ACK acknowledges */
+	u32 turned_at;		/* snd_nxt when the flywheel last turned */
 	u32 prior_sacked;	/* sacked_out after the ACK before this one */
 	u32 sacked_units;	/* what was SACKed when PIPE was last updated */
 	u32 timed_seq;		/* an ACK beyond it gives the next RTT sample */

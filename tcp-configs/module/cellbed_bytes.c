@@ -208,9 +208,8 @@ static u32 cellbed_bytes_new(struct sock *sk)
 
 	cellbed_forget_boundary(sk);
 
-	if (c->one_more)
+	if (c->one_more && tp->snd_nxt == c->turned_at)
 		room = max_t(s32, room, tp->mss_cache);
-	c->one_more = 0;
 	room = min_t(s32, room, tcp_wnd_end(tp) - tp->snd_nxt);
 	skb_queue_walk(&sk->sk_write_queue, skb) {
 		if (room <= 0)

@@ -399,6 +399,7 @@ static void cellbed_on_recovery_ack(struct sock *sk)
 	struct cellbed *c = cellbed_ca(sk);
 
 	c->one_more = cellbed_flywheel_turns(c, tcp_sk(sk));
+	c->turned_at = tcp_sk(sk)->snd_nxt;
 	if (c->bytes)
 		cellbed_bytes_recovery_ack(sk);
 	else
@@ -412,6 +413,7 @@ static void cellbed_on_plain_ack(struct sock *sk)
 	if (c->advanced && !c->recovering)
 		cellbed_grow(sk);
 	c->recovering = 0;
+	c->one_more = 0;
 	c->inflation = 0;
 	if (!c->bytes)
 		cellbed_set_window(tcp_sk(sk), cellbed_plain_window(sk));

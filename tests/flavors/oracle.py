@@ -46,6 +46,8 @@ class Setup:
         drops: number of a segment -> its sendings (from 0) that are lost; a segment's
             number is its first byte / mss, rounded down.
         byte_window: the window is counted in bytes and filled with segments cut short.
+        partial_reset: NewReno: a partial ACK sets cwnd to ssthresh (98-0876R1, 3.1).
+        flywheel: NewReno: every second duplicate ACK sends a new segment (Hoe).
     """
 
     flavor: str
@@ -61,6 +63,8 @@ class Setup:
     first_rto_s: float = 3.0
     sack_rule: str = "pipe"
     byte_window: bool = False
+    partial_reset: bool = False
+    flywheel: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -281,15 +285,35 @@ class Reno(Vanilla):
 class NewReno(Reno):
     """Fast recovery until all that was outstanding when it began is acknowledged."""
 
+    def __init__(self, setup: Setup) -> None:
+        super().__init__(setup)
+        self.turns = 0  # duplicate ACKs in this recovery
+        self.push = False  # the flywheel has turned
+
     def fast_retransmit(self) -> None:
         self.recover = self.max
+        self.turns = 0
         super().fast_retransmit()
 
     def duplicate(self) -> None:
-        if self.in_recovery:
-            self.cwnd += self.mss
-        else:
+        if not self.in_recovery:
             super().duplicate()
+            return
+        self.cwnd += self.mss
+        self.turns += 1
+        self.push = self.setup.flywheel and self.turns % 2 == 0
+
+    def room(self) -> int:
+        room = super().room()
+        return max(room, self.mss) if self.push else room
+
+    def transmit(self, byte: int, length: int) -> None:
+        self.push = False
+        super().transmit(byte, length)
+
+    def send(self) -> None:
+        super().send()
+        self.push = False
 
     def new_ack(self, ack: int) -> None:
         acked = ack - self.una
@@ -301,7 +325,8 @@ class NewReno(Reno):
             self.cwnd = self.ssthresh
         else:
             back = self.mss if acked >= self.mss else 0
-            self.cwnd = max(self.cwnd - acked + back, self.ssthresh)
+            deflated = max(self.cwnd - acked + back, self.ssthresh)
+            self.cwnd = self.ssthresh if self.setup.partial_reset else deflated
             self.transmit(self.una, self.merged(self.una))
 
 

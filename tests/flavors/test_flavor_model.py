@@ -64,6 +64,17 @@ def test_sack_of_rfc_6675(run_connections: Runner):
     assert disagreements(run_connections, ("sack",), PATTERNS // 2, 6675, rule) == []
 
 
+@pytest.mark.parametrize("byte_window", [False, True])
+def test_newreno_of_the_paper(run_connections: Runner, byte_window: bool):
+    """98-0876R1, 3.1: a partial ACK sets cwnd to ssthresh; Hoe's flywheel turns."""
+    parameters = {
+        "newreno_partial": "reset",
+        "newreno_flywheel": True,
+        "byte_window": byte_window,
+    }
+    assert disagreements(run_connections, ("newreno",), PATTERNS // 3, 1996, parameters) == []
+
+
 def test_windows_in_bytes(run_connections: Runner):
     names, window = ("vanilla", "reno", "newreno"), {"byte_window": True}
     assert disagreements(run_connections, names, PATTERNS // 3, 813, window) == []
