@@ -27,7 +27,8 @@ class Parameters:
 
     duration_s       end of the measured interval; they send until after it, whole seconds [s]
     measure_from_s   its begin, counted as its end from when the first may start [s]
-    start_jitter_us  each source starts at a random moment of the first so many us [us]
+    start_jitter_us  each source starts at a random moment of the first so many us; ends before
+                     the interval begins, unless that begins at 0 and so has the starts in it [us]
     unsent_bytes     what a source keeps ready beyond its window [bytes]
     block_bytes      size of a read and of a write [bytes]
     port             TCP port of the listening end
@@ -57,9 +58,9 @@ class Parameters:
             raise WorkloadError(
                 f"workload.measure_from_s: {self.measure_from_s}, must be below duration_s"
             )
-        if self.start_jitter_us > self.measure_from_s * 1_000_000:
+        if self.start_jitter_us > (self.measure_from_s or self.duration_s) * 1_000_000:
             raise WorkloadError(
-                f"workload.start_jitter_us: {self.start_jitter_us}, ends after measure_from_s"
+                f"workload.start_jitter_us: {self.start_jitter_us}, ends after the interval begins"
             )
 
 

@@ -78,13 +78,19 @@ def test_data_flows_from_the_server_either_way(reverse, listens):
         ("port", 70000),
         ("reverse", 1),
         ("measure_from_s", 100),
-        ("start_jitter_us", 1),
+        ("start_jitter_us", 100_000_001),
         ("unsent_bytes", 100),
     ],
 )
 def test_bad_parameters(key, value):
     with pytest.raises(WorkloadError, match=rf"^workload\.{key}: {value}, (must be|ends after) "):
         iperf.Parameters(**{key: value})
+
+
+def test_starts_end_before_the_interval_or_are_all_of_them_in_it():
+    assert iperf.Parameters(measure_from_s=0, duration_s=1, start_jitter_us=10_000)
+    with pytest.raises(WorkloadError, match=r"^workload\.start_jitter_us: 1000001, ends after"):
+        iperf.Parameters(measure_from_s=1, start_jitter_us=1_000_001)
 
 
 def test_starts_are_named_draws_within_the_jitter():

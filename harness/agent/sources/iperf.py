@@ -14,7 +14,7 @@ from typing import Any
 
 from harness.agent import tcp_counters
 from harness.agent.daemons import Daemons, wait_until
-from harness.agent.sources.base import Source
+from harness.agent.sources.base import Source, whole_second
 from topology.run import in_namespace
 from workload import iperf, ready
 
@@ -33,9 +33,12 @@ class IperfSource(Source):
         self._limit_unsent(params.unsent_bytes)
         with Daemons() as daemons:
             self._listen(params, daemons)
-            t0_ns = time.monotonic_ns()
+            t0_ns = whole_second()
+            marks = {}
+            if params.measure_from_s == 0:  # the starts are part of the interval
+                marks[BEGIN] = self._mark(BEGIN)
             sources = self._start(params, daemons, t0_ns)
-            marks = self._watch(params, t0_ns, progress)
+            marks |= self._watch(params, t0_ns, progress)
             reports = [iperf.report(sources[pair].communicate()[0]) for pair in sorted(sources)]
         self._limit_unsent(UNLIMITED)
         self.write_flows(flow(pair, marks[BEGIN], marks[END]) for pair in self._pairs())
@@ -68,18 +71,21 @@ class IperfSource(Source):
     def _watch(
         self, params: iperf.Parameters, t0_ns: int, progress: Callable[[int], None]
     ) -> dict[str, dict[int, dict[str, Any]]]:
-        """Follow the seconds; what every pair has at both ends of the interval."""
+        """Follow the seconds; what every pair has at the interval's ends that come after 0."""
         marks = {}
-        for second in range(params.duration_s + 1):
+        ends = {params.measure_from_s: BEGIN, params.duration_s: END}
+        for second in range(1, params.duration_s + 1):
             sleep_until(t0_ns + second * 1_000_000_000)
-            if second in (params.measure_from_s, params.duration_s):
-                name = END if second == params.duration_s else BEGIN
-                self.snapshot(name)
-                marks[name] = {pair: self._read(pair) for pair in self._pairs()}
-            if second:
-                self.sample_tcp(second)
-                progress(second)
+            if second in ends:
+                marks[ends[second]] = self._mark(ends[second])
+            self.sample_tcp(second)
+            progress(second)
         return marks
+
+    def _mark(self, name: str) -> dict[int, dict[str, Any]]:
+        """Note the queues' counters and what every pair has, at one end of the interval."""
+        self.snapshot(name)
+        return {pair: self._read(pair) for pair in self._pairs()}
 
     def _read(self, pair: int) -> dict[str, Any]:
         received = tcp_counters.busiest(self.client_pid(pair), "bytes_received")
