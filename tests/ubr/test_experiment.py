@@ -19,13 +19,17 @@ def trials() -> list[plan.Trial]:
 
 
 def test_the_rows_are_the_papers() -> None:
-    rows = [
-        (f["network"], f["policy"], f["buffer"], f["window"])
-        for f in (trial.factors for trial in trials())
-    ]
+    found = [trial.factors for trial in trials()]
+    rows = [(f["network"], f["policy"], f["buffer"], f["window"]) for f in found if f["sources"] == 5]
     paper = [row for row in rows if row[1] != "EPD-n"]
     assert sorted(paper) == sorted(persistent_cells())  # type: ignore[type-var]
     assert len(rows) == 28
+    assert len(found) == 28 + 3 + 3  # other numbers of sources; one source's windows
+
+
+def test_as_many_pairs_as_sources() -> None:
+    for trial in trials():
+        assert trial.plan["topology"]["pairs"] == trial.factors["sources"]
 
 
 @pytest.mark.parametrize(("network", "link_ns"), [("LAN", 5_000), ("WAN", 5_000_000)])
@@ -62,7 +66,7 @@ def changed(tmp_path: Path, old: str, new: str) -> Path:
 def test_only_leaves_out_what_it_does_not_list(tmp_path: Path) -> None:
     path = changed(tmp_path, 'window = [8192]\npolicy = ["plain"]', "window = [8192]")
     cells = list(experiment.load(path).cells())
-    assert len(cells) == 30
+    assert len(cells) == 36
     assert sum(cell["window"] == 8192 for cell in cells) == 3
 
 
