@@ -20,7 +20,8 @@ def trials() -> list[plan.Trial]:
 
 def test_the_rows_are_the_papers() -> None:
     found = [trial.factors for trial in trials()]
-    rows = [(f["network"], f["policy"], f["buffer"], f["window"]) for f in found if f["sources"] == 5]
+    factors = ("network", "policy", "buffer", "window")
+    rows = [tuple(f[name] for name in factors) for f in found if f["sources"] == 5]
     paper = [row for row in rows if row[1] != "EPD-n"]
     assert sorted(paper) == sorted(persistent_cells())  # type: ignore[type-var]
     assert len(rows) == 28
