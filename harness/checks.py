@@ -167,6 +167,16 @@ def clock_step(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check:
     return check("clock step", lab["realtime"]["clock_step_ns"], 0, CLOCK_STEP_LIMIT_NS, "ns")
 
 
+def capture(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check:
+    """Packets of a captured port that are not in its file, by the interface's own counters."""
+    devices = {"down": "sw2-sat", "up": "sw1-sat"}
+    missing = [
+        sum(lab["links"][devices[port]][:2]) - counts["packets"]
+        for port, counts in lab["capture"]["ports"].items()
+    ]
+    return check("capture", max(missing, key=abs), 0, 0, "packets")
+
+
 CHECKS = (
     link_rate,
     idle_round_trip,
@@ -188,4 +198,5 @@ REALTIME_CHECKS = (late_departures, stalls, backlog_drops, clock_step)
 def judge(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> list[Check]:
     """All checks of a trial, in a fixed order."""
     more = REALTIME_CHECKS if lab.get("realtime") else ()
-    return [one(lab, plan) for one in (*CHECKS, *more)]
+    captures = (capture,) if lab.get("capture") else ()
+    return [one(lab, plan) for one in (*CHECKS, *more, *captures)]

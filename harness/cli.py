@@ -36,6 +36,7 @@ def cellbed() -> None:
 @click.option("--jobs", type=click.IntRange(1, 256), help="Labs at a time [one a core].")
 @click.option("--lab", default="uml", type=click.Choice(list(LABS)), help="Which lab.")
 @click.option("--clock", type=click.Choice(["virtual", "real"]), help="[virtual; native: real]")
+@click.option("--pcap", multiple=True, type=click.Choice(["down", "up"]), help="Capture there.")
 @click.option("--out", type=click.Path(path_type=Path), help="Campaign directory [results/NAME].")
 @click.option("--dry-run", is_flag=True, help="List the trials and what is there of them.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a trial and line.")
@@ -46,12 +47,13 @@ def run(
     jobs: int | None,
     lab: str,
     clock: str | None,
+    pcap: tuple[experiments.Port, ...],
     out: Path | None,
     dry_run: bool,
     as_json: bool,
 ) -> None:
     """Run the trials of EXPERIMENT that are not there yet; print them all."""
-    loaded = experiments.load(experiment)
+    loaded = experiments.with_captures(experiments.load(experiment), pcap)
     clock = clock or ("real" if lab == "native" else "virtual")
     code = identity.code(lab) + lab + clock
     trials = plan.trials(loaded, experiment, only, seeds, code)

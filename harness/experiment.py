@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import itertools
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -36,6 +36,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from harness.errors import UsageError
 
 Level = str | int | float
+Port = Literal["down", "up"]
 
 
 class Part(BaseModel):
@@ -89,6 +90,7 @@ class Record(Part):
     frames: bool = False
     drops: bool = False
     queue_sample_ms: float = Field(default=0, ge=0, le=100_000)
+    pcap: list[Port] = []
 
 
 class Settings(Part):
@@ -159,6 +161,14 @@ class Experiment(Part):
             if all(same(cell[factor], level) for factor, level in rule.when.items()):
                 overlay(merged, rule.set)
         return merged
+
+
+def with_captures(experiment: Experiment, ports: Sequence[Port]) -> Experiment:
+    """The experiment with captures at these ports in every trial, whatever its file says."""
+    if not ports:
+        return experiment
+    rule = Rule(when={}, set={"record": {"pcap": sorted(set(ports))}})
+    return experiment.model_copy(update={"rule": [*experiment.rule, rule]})
 
 
 def within(cell: Mapping[str, Level], part: Mapping[str, list[Level]]) -> bool:

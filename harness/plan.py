@@ -172,6 +172,7 @@ def lab_units(settings: Settings, path: Path) -> dict[str, Any]:
             "frames": settings.record.frames,
             "drops": settings.record.drops,
             "queue_sample_ns": round(settings.record.queue_sample_ms * 1e6),
+            "pcap": sorted(set(settings.record.pcap)),
         },
     }
 

@@ -49,6 +49,8 @@ def finish(trial: Trial, raw: Path, trials: Path, costs: dict[str, float]) -> di
     if trial.plan["record"]["frames"]:
         for port, path in logs.items():
             shutil.copyfile(path, partial / f"{port}.cellq")
+    for port in trial.plan["record"]["pcap"]:
+        shutil.copyfile(raw / f"{port}.pcap", partial / f"{port}.pcap")
     document = describe(trial, lab, metrics, costs)
     (partial / "trial.json").write_text(json.dumps(document, indent=1) + "\n")
     target = trials / trial.name
@@ -78,7 +80,16 @@ def describe(
         **{key: lab[key] for key in ("queue", "tcp", "source", "versions", "system", "links")},
         "idle_round_trip_ns": lab["idle_round_trip_ns"],
         "realtime": lab.get("realtime"),
+        "capture": captured(lab),
     }
+
+
+def captured(lab: dict[str, Any]) -> dict[str, Any] | None:
+    """Of the capture files: the trial's start on their clock [ns], packets and losses a port."""
+    if not lab.get("capture"):
+        return None
+    start_ns = (lab["source"].get("t0_ns") or 0) + lab["capture"]["clock_offset_ns"]
+    return {"start_ns": start_ns, "ports": lab["capture"]["ports"]}
 
 
 def published_figures(trial: Trial) -> dict[str, float] | None:

@@ -13,6 +13,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from harness.agent import probe, provenance
+from harness.agent.capture import Capture
 from harness.agent.events import RUN, emit
 from harness.agent.queues import Queues
 from harness.agent.realtime import LATE_TOLERANCE_NS, Watch
@@ -37,7 +38,8 @@ def run_trial(network: Network, tuner: Tuner, job: dict[str, Any]) -> None:
     exact = job["exact"]
     if not exact:
         plan = {**plan, "late_tolerance_ns": LATE_TOLERANCE_NS}
-    with Queues(network, plan) as queues, Recorder(plan, folder):
+    capture = Capture(plan, folder)
+    with capture, Queues(network, plan) as queues, Recorder(plan, folder):
         before = provenance.state(network)
         links = probe.link_counters(network)
         emit("phase", trial=name, phase="probe")
@@ -66,6 +68,7 @@ def run_trial(network: Network, tuner: Tuner, job: dict[str, Any]) -> None:
             "versions": provenance.versions(),
             "source": source.summary(),
         }
+    record["capture"] = capture.summary
     (folder / "lab.json").write_text(json.dumps(record))
 
 
