@@ -22,7 +22,7 @@ BUILD_TIMEOUT_S = 300.0
 
 
 def compile_in_lab(output: Path, run_directory: Path) -> None:
-    """Compile bpf/ and workload/ with the image's toolchain into `output`."""
+    """Compile what is in C but the module, with the image's toolchain, into `output`."""
     spec = LabSpec(
         pairs=0,
         main="exec /cellbed/lab/programs/build",

@@ -4,8 +4,7 @@
 Usage: run.py JOB.json RESULT.jsonl [--power-off]
 
 JOB.json: {"modules": [kernel modules], "link": {rate_bit_per_s, delay_ns, mtu_bytes},
-"runs": [RUN, ...]}. What set-up compiled is in /opt/cellbed; a loss.bpf.o that is not
-there is compiled beside RESULT.jsonl.
+"runs": [RUN, ...]}. What set-up compiled is in /opt/cellbed.
 
 RUN: {"id", "flavor": Flavor.as_dict(), "payload_bytes", "writes": [[at_ns, bytes], ...],
 "initcwnd", "ssthresh" (segments; null: the route says none), "drops": {"segment":
@@ -66,7 +65,7 @@ def main() -> int:
 def run_job(job_path: Path, result_path: Path) -> None:
     job = json.loads(job_path.read_text())
     load_modules(job["modules"])
-    network = Network(Link(**job["link"]), loss_object(result_path.parent))
+    network = Network(Link(**job["link"]), PROGRAMS / "loss.bpf.o")
     maps = LossMaps()
     with result_path.open("w", encoding="utf-8") as results:
         applied: dict[str, Any] = {}
@@ -85,21 +84,6 @@ def refuse_kernel_warnings() -> None:
     for line in log.splitlines():
         if "WARNING:" in line or "BUG:" in line:
             raise RuntimeError(f"the kernel says: {line.strip()}")
-
-
-def loss_object(folder: Path) -> Path:
-    """The compiled program, of set-up or made now."""
-    ready = PROGRAMS / "loss.bpf.o"
-    if ready.exists():
-        return ready
-    here = Path(__file__).resolve().parent
-    subprocess.run(
-        ["make", "-s", "-C", here, f"OUT={folder}"],
-        check=True,
-        timeout=120,
-        stderr=subprocess.DEVNULL,  # virtual time: make warns of files from the future
-    )
-    return folder / "loss.bpf.o"
 
 
 def load_modules(modules: list[str]) -> None:
