@@ -10,18 +10,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from analysis.metrics import TCP_IP_HEADER_BYTES, frame_cells
-from analysis.records import Campaign, Trial, level_text
+from analysis.metrics import TCP_IP_HEADER_BYTES, frame_cells, jain_index
+from analysis.records import Campaign, Trial, level_text, read_series
 
 ACK_CELLS = frame_cells(TCP_IP_HEADER_BYTES)
 CELL_BITS = 424
+PAPER = "96-0518R1"
+FACTORS = ("network", "sources", "buffer", "window", "policy", "flavor")
+"""What its tables and those beyond them vary; a campaign may vary more (an assumption)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
     """All trials of one set of levels, in the order of their seeds.
 
-    lost_frames, peak_cells: one value a trial; shares: each source's part of the throughput.
+    lost_frames: one value a trial. shares: each source's part of all that was received from the
+    start; throughputs_bit_per_s: of the measured interval, empty where flows.csv is not there.
     """
 
     factors: Mapping[str, str]
@@ -30,6 +34,14 @@ class Row:
     metrics: Mapping[str, tuple[float, ...]] = field(repr=False)
     lost_frames: tuple[int, ...]
     shares: tuple[tuple[float, ...], ...] = field(repr=False)
+    throughputs_bit_per_s: tuple[tuple[float, ...], ...] = field(repr=False, default=())
+    seeds: tuple[int, ...] = ()
+
+    @property
+    def fairness_from_start(self) -> tuple[float, ...]:
+        """Jain's index over all that each source brought from the start, one value a trial."""
+        found = (jain_index(shares) for shares in self.shares)
+        return tuple(index for index in found if index is not None)
 
     @property
     def name(self) -> str:
@@ -86,6 +98,16 @@ class Row:
         )
 
 
+def is_persistent(campaign: Campaign) -> bool:
+    """Whether every trial is one of 96-0518R1's design: its plan's, with its factors."""
+    return bool(campaign.trials) and all(
+        trial.document.get("plan", {}).get("paper") == PAPER
+        and set(FACTORS) <= set(trial.factors)
+        and "received_whole_bytes" in trial.document.get("source", {})
+        for trial in campaign.trials
+    )
+
+
 def rows(campaigns: Iterable[Campaign]) -> tuple[Row, ...]:
     """The rows of all campaigns, valid trials only; of equal rows the first campaign's counts."""
     found: dict[tuple[tuple[str, str], ...], Row] = {}
@@ -108,6 +130,8 @@ def _row(trials: Sequence[Trial]) -> Row:
         metrics={name: tuple(_number(t, name) for t in trials) for name in complete},
         lost_frames=tuple(_lost(trial) for trial in trials),
         shares=tuple(_shares(trial) for trial in trials),
+        throughputs_bit_per_s=tuple(_throughputs(trial) for trial in trials),
+        seeds=tuple(trial.seed for trial in trials),
     )
 
 
@@ -120,6 +144,13 @@ def _number(trial: Trial, name: str) -> float:
 def _lost(trial: Trial) -> int:
     frames = trial.document["queue"]["down"]["frames"]
     return int(frames["in"] - frames["delivered"])
+
+
+def _throughputs(trial: Trial) -> tuple[float, ...]:
+    flows = read_series(trial, "flows") or ()
+    received = [row["received_bytes"] for row in flows]
+    duration_s = trial.document["source"]["measured_s"]
+    return tuple(8 * count / duration_s for count in received if isinstance(count, float))
 
 
 def _shares(trial: Trial) -> tuple[float, ...]:

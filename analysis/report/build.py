@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 
 from analysis.comparison import RESPONSES
 from analysis.conclusions import Judgement
+from analysis.persistent import is_persistent
 from analysis.records import Campaign, Trial
-from analysis.report import plots, sheets, trial_plots
+from analysis.report import persistent, plots, sheets, trial_plots
 from analysis.report.model import Claim, Claims, Gallery, Report, Section, Sheet, Source
 from analysis.report.results import Results, results_of
 from analysis.verdicts import Verdict
@@ -22,26 +23,32 @@ MOST_TRIALS = 100
 
 def build(campaign: Campaign, listener: Listener = lambda _: None) -> Report:
     """The whole report; `listener` is told what is being made."""
-    results = results_of(campaign)
     listener("tables")
+    sections, files = _of_design(campaign)
+    return Report(
+        title=str(campaign.document.get("title") or campaign.name),
+        subtitle=_subtitle(campaign),
+        sections=[*sections, _trials(campaign, listener), _making(campaign)],
+        files=files,
+    )
+
+
+def _of_design(campaign: Campaign) -> tuple[list[Section], list[Sheet]]:
+    """What the campaign's design says: sections, and the tables that go to CSV only."""
+    if is_persistent(campaign):
+        found = persistent.persistent_of(campaign)
+        return persistent.sections(found), persistent.files(found)
+    results = results_of(campaign)
     sections = [
         _summary(results),
         *([_results(results), _anova(results)] if results.cells else [_all_cells(campaign)]),
         *([_conclusions(results)] if results.judgements else []),
         *([_variants(results)] if len(results.variants) > 1 else []),
-        _trials(campaign, listener),
-        _making(campaign),
     ]
-    return Report(
-        title=str(campaign.document.get("title") or campaign.name),
-        subtitle=_subtitle(results),
-        sections=sections,
-        files=[sheets.conclusions(results)] if results.judgements else [],
-    )
+    return sections, [sheets.conclusions(results)] if results.judgements else []
 
 
-def _subtitle(results: Results) -> str:
-    campaign = results.campaign
+def _subtitle(campaign: Campaign) -> str:
     seeds = len({trial.seed for trial in campaign.trials})
     virtual_s = sum(trial.document.get("virtual_s") or 0 for trial in campaign.trials)
     wall_s = sum(trial.document.get("wall_s") or 0 for trial in campaign.trials)
@@ -84,12 +91,12 @@ def _summary(results: Results) -> Section:
         paragraphs.append(
             f"The paper's {len(judgements)} conclusions (error from {method.value}): {told}."
         )
-    gallery = Gallery(plots=[plots.scatter(results, response) for response in RESPONSES])
+    drawn = [plots.scatter(results.cells, results.summaries, name) for name in RESPONSES]
     return Section(
         id="summary",
         title="In short",
         paragraphs=paragraphs,
-        parts=[sheets.summary(results), gallery],
+        parts=[sheets.summary(results.summaries), Gallery(plots=drawn)],
     )
 
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from analysis.anova import Anova
-from analysis.comparison import CellComparison
+from analysis.comparison import CellComparison, NetworkSummary
 from analysis.report.model import Plot, Sheet, signed
 from analysis.report.results import Results
 from analysis.report.svg import MARKERS, SERIES, TEXT, style, to_svg
@@ -20,19 +20,22 @@ Values = NDArray[np.float64]
 SIDE = ("policy", "flavor")
 
 
-def scatter(results: Results, response: str) -> Plot:
+def scatter(
+    cells: Sequence[CellComparison], summaries: Sequence[NetworkSummary], response: str
+) -> Plot:
     """Measured over published, a point a cell."""
+    compared = [cell for cell in cells if cell.response == response and cell.paper is not None]
     name = f"scatter-{response}"
     with style(name):
         figure = Figure(figsize=(4.4, 3.8))
         axes = figure.subplots()
         lowest = 1.0
-        for place, network in enumerate(results.networks):
-            cells = [cell for cell in results.of(network, response) if cell.paper is not None]
-            x = [cell.paper or 0.0 for cell in cells]
-            y = [cell.estimate.mean for cell in cells]
-            lowest = min(lowest, *x, *y) if cells else lowest
-            bars = [cell.estimate.half_width or 0.0 for cell in cells]
+        for place, network in enumerate(dict.fromkeys(cell.network for cell in compared)):
+            group = [cell for cell in compared if cell.network == network]
+            x = [cell.paper or 0.0 for cell in group]
+            y = [cell.estimate.mean for cell in group]
+            lowest = min(lowest, *x, *y)
+            bars = [cell.estimate.half_width or 0.0 for cell in group]
             axes.errorbar(
                 x, y, bars, fmt=MARKERS[place], ms=4, lw=0.8, alpha=0.85, color=SERIES[place],
                 label=network,
@@ -44,15 +47,15 @@ def scatter(results: Results, response: str) -> Plot:
     return Plot(
         name=name,
         title=f"{response.capitalize()}: measured over published",
-        alt=_scatter_alt(results, response),
+        alt=_scatter_alt(summaries, response),
         svg=svg,
     )
 
 
-def _scatter_alt(results: Results, response: str) -> str:
+def _scatter_alt(summaries: Sequence[NetworkSummary], response: str) -> str:
     texts = [
         f"{entry.network} lies {entry.mean_difference:+.3f} from the published on average"
-        for entry in results.summaries
+        for entry in summaries
         if entry.response == response
     ]
     return f"Scatter plot of {response}, a point a cell, with the line of equality: " + "; ".join(

@@ -5,7 +5,14 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from analysis.anova import Anova, Component, Effect
-from analysis.comparison import RESPONSES, CellComparison, compare, estimate, summarise
+from analysis.comparison import (
+    RESPONSES,
+    CellComparison,
+    NetworkSummary,
+    compare,
+    estimate,
+    summarise,
+)
 from analysis.records import Campaign, Trial
 from analysis.report.model import Column, Sheet, Value
 from analysis.report.results import Results
@@ -18,7 +25,7 @@ Row = list[Value]
 Rows = list[Row]
 
 
-def summary(results: Results) -> Sheet:
+def summary(summaries: Sequence[NetworkSummary]) -> Sheet:
     """Distance to the paper by network and response."""
     columns = [
         Column(name="network", title="Network"),
@@ -29,7 +36,7 @@ def summary(results: Results) -> Sheet:
         Column(name="largest_difference", title="Largest difference", form="+.4f"),
         Column(name="rank_correlation", title="Rank correlation", form=".3f"),
     ]
-    rows: Rows = [[getattr(entry, c.name) for c in columns] for entry in results.summaries]
+    rows: Rows = [[getattr(entry, c.name) for c in columns] for entry in summaries]
     return Sheet(
         name="summary",
         caption="Measured less published, over the cells of each network",

@@ -26,7 +26,7 @@ DURATION_S = 100.0
 
 def plots(trial: Trial) -> list[Plot]:
     """Queue, drops, throughput, windows, completion times, fair shares; what was recorded."""
-    found = (draw(trial) for draw in (_queue, _drops, _throughput, _windows, _completion, _shares))
+    found = (draw(trial) for draw in (queue, _drops, _throughput, _windows, _completion, _shares))
     return [plot for plot in found if plot is not None]
 
 
@@ -43,7 +43,11 @@ def _draw(trial: Trial, kind: str, title: str, alt: str, paint: Callable[[Axes],
         )
 
 
-def _queue(trial: Trial) -> Plot | None:
+def queue(trial: Trial, kind: str = "queue") -> Plot | None:
+    """Cells in the downward queue over time; None where it was not sampled.
+
+    kind: the end of the plot's name, one of its own where a page shows the plot twice.
+    """
     rows = _rows(trial, "queue", "down")
     if not rows:
         return None
@@ -61,7 +65,7 @@ def _queue(trial: Trial) -> Plot | None:
         f"Cells in the queue towards the clients over time: mean {cells.mean():.0f}, "
         f"largest {cells.max():.0f}{full}."
     )
-    return _draw(trial, "queue", "Queue occupancy", alt, paint)
+    return _draw(trial, kind, "Queue occupancy", alt, paint)
 
 
 def _drops(trial: Trial) -> Plot | None:

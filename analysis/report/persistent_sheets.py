@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The tables of a report on persistent sources."""
+
+import statistics
+from collections.abc import Iterable, Sequence
+
+from analysis.comparison import RESPONSES, estimate
+from analysis.conclusions import Conclusion
+from analysis.metrics import TCP_IP_HEADER_BYTES, frame_cells
+from analysis.persistent import Row
+from analysis.records import Campaign
+from analysis.report.model import Column, Sheet, Value
+from analysis.verdicts import Finding
+
+HEADS = {"buffer": "Buffer (cells)", "window": "Window (bytes)"}
+Cells = list[Value]
+
+
+def results(network: str, rows: Sequence[Row], varying: Sequence[str]) -> Sheet:
+    """One network's rows: mean, interval over the seeds, published value, difference."""
+    columns = [*_heads(varying), Column(name="seeds", title="Seeds", form="d")]
+    for response in RESPONSES:
+        columns += [
+            Column(name=response, title=response.capitalize(), form=".3f"),
+            Column(name=f"{response}_half_width", title="±", form=".3f"),
+            Column(name=f"{response}_paper", title="Paper", form=".2f"),
+            Column(name=f"{response}_difference", title="Difference", form="+.3f"),
+        ]
+    columns += [
+        Column(name="efficiency_from_start", title="Efficiency from the start", form=".3f"),
+        Column(name="fairness_from_start", title="Fairness from the start", form=".3f"),
+    ]
+    return Sheet(
+        name=f"rows-{network.lower()}",
+        caption=f"{network}: measured mean, half-width of its 95 % interval over the seeds, "
+        "published value, difference",
+        columns=columns,
+        rows=[_result(row, varying) for row in rows],
+        heads=len(varying),
+    )
+
+
+def _result(row: Row, varying: Sequence[str]) -> Cells:
+    cells: Cells = [*_levels(row, varying), len(row.lost_frames)]
+    for response in RESPONSES:
+        found = estimate(row.metrics[response])
+        published = (row.paper or {}).get(response)
+        difference = None if published is None else found.mean - published
+        cells += [found.mean, found.half_width, published, difference]
+    return [*cells, _mean(row, "efficiency_from_start"), statistics.fmean(row.fairness_from_start)]
+
+
+def losses(network: str, rows: Sequence[Row], varying: Sequence[str]) -> Sheet:
+    """One network's rows: what was lost and what it cost, means over the trials."""
+    columns = [
+        *_heads(varying),
+        Column(name="lost_frames", title="Frames lost", form=",.0f"),
+        Column(name="timeouts", title="Timeouts", form=",.1f"),
+        Column(name="retransmits", title="Segments sent again", form=",.0f"),
+        Column(name="wasted_percent", title="Cells wasted (%)", form=".2f"),
+        Column(name="peak_cells", title="Largest queue (cells)", form=",.0f"),
+        Column(name="least_mbit_per_s", title="Least source (Mbit/s)", form=".2f"),
+        Column(name="most_mbit_per_s", title="Largest source (Mbit/s)", form=".2f"),
+    ]
+    return Sheet(
+        name=f"losses-{network.lower()}",
+        caption=f"{network}: frames lost from the start, timeouts and segments sent again in the "
+        "interval, cells let in of frames that lost another; means a trial; the largest queue of "
+        "all trials",
+        columns=columns,
+        rows=[_loss(row, varying) for row in rows],
+        heads=len(varying),
+    )
+
+
+def _loss(row: Row, varying: Sequence[str]) -> Cells:
+    wasted = _mean(row, "wasted_share")
+    each = row.throughputs_bit_per_s
+    return [
+        *_levels(row, varying),
+        statistics.fmean(row.lost_frames),
+        _mean(row, "timeouts"),
+        _mean(row, "retransmits"),
+        None if wasted is None else 100 * wasted,
+        max(row.metrics["peak_cells"]),
+        statistics.fmean(min(rates) for rates in each) / 1e6 if all(each) else None,
+        statistics.fmean(max(rates) for rates in each) / 1e6 if all(each) else None,
+    ]
+
+
+def windows(rows: Sequence[Row], campaign: Campaign) -> Sheet:
+    """Rows without loss: the sum of the windows, the path, and the largest queue, in cells."""
+    chosen = [row for row in rows if row.lossless]
+    varying = [
+        name for name in campaign.factors if len({row.factors.get(name) for row in chosen}) > 1
+    ]
+    columns = [
+        *_heads(varying),
+        Column(name="segments", title="Segments a window", form=",d"),
+        Column(name="cells_a_segment", title="Cells a segment", form="d"),
+        Column(name="windows_cells", title="Sum of windows", form=",d"),
+        Column(name="path_cells", title="On the path", form=",d"),
+        Column(name="full_queue_cells", title="Left for the queue", form=",d"),
+        Column(name="peak_cells", title="Largest queue", form=",d"),
+        Column(name="difference_cells", title="Difference", form="+,d"),
+    ]
+    return Sheet(
+        name="windows",
+        caption="Rows without loss, all in cells",
+        columns=columns,
+        rows=[_window(row, varying) for row in chosen],
+        heads=len(varying),
+    )
+
+
+def _window(row: Row, varying: Sequence[str]) -> Cells:
+    mss = row.plan["topology"]["mss_bytes"]
+    peak = round(max(row.metrics["peak_cells"]))
+    return [
+        *_levels(row, varying),
+        row.plan["tcp"]["window_bytes"] // mss,
+        frame_cells(mss + TCP_IP_HEADER_BYTES),
+        row.windows_cells,
+        row.path_cells,
+        row.full_queue_cells,
+        peak,
+        peak - row.full_queue_cells,
+    ]
+
+
+def sources(rows: Sequence[Row], factors: Iterable[str]) -> Sheet:
+    """Every source's throughput in every trial, for the CSV."""
+    names = list(factors)
+    lines: list[Cells] = [
+        [*_levels(row, names), seed, pair, rate]
+        for row in rows
+        for seed, rates in zip(row.seeds, row.throughputs_bit_per_s, strict=True)
+        for pair, rate in enumerate(rates, start=1)
+    ]
+    columns = [
+        *_heads(names),
+        Column(name="seed", title="Seed", form="d"),
+        Column(name="source", title="Source", form="d"),
+        Column(name="throughput_bit_per_s", title="Throughput (bit/s)", form=",.0f"),
+    ]
+    return Sheet(name="sources", caption="Sources", columns=columns, rows=lines, heads=len(names))
+
+
+def conclusions(judged: Sequence[tuple[Conclusion, Finding]]) -> Sheet:
+    """Every observation and its verdict, for the CSV."""
+    names = ("id", "source", "sentence", "reading", "verdict", "evidence")
+    return Sheet(
+        name="conclusions",
+        caption="Observations",
+        columns=[Column(name=name, title=name.capitalize()) for name in names],
+        rows=[
+            [
+                about.id,
+                about.source,
+                about.sentence,
+                about.reading,
+                finding.verdict.value,
+                finding.evidence,
+            ]
+            for about, finding in judged
+        ],
+    )
+
+
+def _heads(names: Iterable[str]) -> list[Column]:
+    return [Column(name=name, title=HEADS.get(name, name.capitalize())) for name in names]
+
+
+def _levels(row: Row, names: Iterable[str]) -> Cells:
+    return [row.factors.get(name) for name in names]
+
+
+def _mean(row: Row, metric: str) -> float | None:
+    return statistics.fmean(row.metrics[metric]) if metric in row.metrics else None
