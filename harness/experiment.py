@@ -29,7 +29,7 @@ import itertools
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -90,6 +90,8 @@ class Record(Part):
     frames: bool = False
     drops: bool = False
     queue_sample_ms: float = Field(default=0, ge=0, le=100_000)
+    cwnd_sample_ms: float = Field(default=0, ge=0, le=100_000)
+    cwnd_pairs: list[Annotated[int, Field(ge=1)]] = [1, 2, 3, 4]
     pcap: list[Port] = []
 
 

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from harness import flavors
 from harness.errors import UsageError
-from harness.experiment import Experiment, Level, Settings, first_fault, same
+from harness.experiment import Experiment, Level, Record, Settings, first_fault, same
 from topology.dumbbell import cells_of
 from workload import iperf, wrk, www
 from workload.errors import WorkloadError
@@ -168,12 +168,7 @@ def lab_units(settings: Settings, path: Path) -> dict[str, Any]:
             "ssthresh_segments": max(2, round(tcp.ssthresh_bytes / topology.mss_bytes)),
         },
         "workload": workload_units(settings.workload, path),
-        "record": {
-            "frames": settings.record.frames,
-            "drops": settings.record.drops,
-            "queue_sample_ns": round(settings.record.queue_sample_ms * 1e6),
-            "pcap": sorted(set(settings.record.pcap)),
-        },
+        "record": record_units(settings.record, topology.pairs, path),
     }
 
 
@@ -202,6 +197,21 @@ def queue_units(
             raise UsageError(f"{path}: queue.z: required by policy {policy}")
         units["z_ppm"] = round(queue.z * PPM)
     return units
+
+
+def record_units(record: Record, pairs: int, path: Path) -> dict[str, Any]:
+    """What is recorded, times in nanoseconds; a small network has fewer pairs to follow."""
+    followed = [pair for pair in record.cwnd_pairs if pair <= pairs]
+    if record.cwnd_sample_ms and not followed:
+        raise UsageError(f"{path}: record.cwnd_pairs: none of them is from 1 to {pairs}")
+    return {
+        "frames": record.frames,
+        "drops": record.drops,
+        "queue_sample_ns": round(record.queue_sample_ms * 1e6),
+        "cwnd_sample_ns": round(record.cwnd_sample_ms * 1e6),
+        "pcap": sorted(set(record.pcap)),
+        "cwnd_pairs": followed,
+    }
 
 
 def workload_units(workload: Mapping[str, Any], path: Path) -> dict[str, Any]:

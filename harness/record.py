@@ -46,6 +46,8 @@ def finish(trial: Trial, raw: Path, trials: Path, costs: dict[str, float]) -> di
     if all(path.exists() for path in logs.values()):
         t0_ns = lab["source"].get("t0_ns") or 0
         queuelog.write_tables(logs, t0_ns, partial / "queue.csv", partial / "drops.csv")
+    if (raw / "cwnd.csv").exists():
+        write_from_start(raw / "cwnd.csv", lab["source"].get("t0_ns") or 0, partial / "cwnd.csv")
     if trial.plan["record"]["frames"]:
         for port, path in logs.items():
             shutil.copyfile(path, partial / f"{port}.cellq")
@@ -158,6 +160,17 @@ def write_flows(trial: Trial, lab: dict[str, Any], source: Path, target: Path) -
         **from_start(lab["source"], found.capacity_bit_per_s),
         **queue_metrics(lab),
     }
+
+
+def write_from_start(source: Path, t0_ns: int, target: Path) -> None:
+    """Copy a table whose first column is the lab's clock [ns], counted from the trial's start."""
+    with (
+        source.open(newline="", encoding="ascii") as before,
+        target.open("w", newline="", encoding="ascii") as after,
+    ):
+        rows, table = csv.reader(before), csv.writer(after)
+        table.writerow(next(rows))
+        table.writerows((int(time_ns) - t0_ns, *row) for time_ns, *row in rows)
 
 
 def from_start(source: dict[str, Any], capacity_bit_per_s: float) -> dict[str, float]:

@@ -22,6 +22,8 @@ topology.rate_bit_per_s = 45_000_000
 queue = { policy = "epd", buffer_cells = 300, threshold = 0.8 }
 workload = { kind = "www", duration_s = 12.0 }
 record.queue_sample_ms = 100
+record.cwnd_sample_ms = 100
+record.cwnd_pairs = [2, 4]
 record.drops = true
 tcp.parameters = { grow_app_limited = true }
 [[rule]]

@@ -154,7 +154,9 @@ def argv(
     lead_ns: int = NS_PER_S,
     low_water_bytes: int = 32768,
 ) -> list[str]:
-    """Return the command; the trial begins `lead_ns` after the last connection stands."""
+    """Return the command; the trial begins on a whole second, `lead_ns` or more after
+    the last connection stands.
+    """
     options = {
         "--spec": out_dir / "www.spec",
         "--out": out_dir,

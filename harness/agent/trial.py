@@ -21,6 +21,7 @@ from harness.agent.recorder import Recorder
 from harness.agent.sources import SOURCES
 from harness.agent.tune import Tuner
 from harness.agent.tune_plan import plan_dumbbell
+from harness.agent.windows import Windows
 from topology.build import Network
 
 DRAIN_LIMIT_S = 120.0
@@ -47,7 +48,7 @@ def run_trial(network: Network, tuner: Tuner, job: dict[str, Any]) -> None:
         marks: dict[str, Any] = {}
         source.snapshot = lambda mark: marks.update({mark: queues.read()})
         begin = time.monotonic()
-        with nullcontext() if exact else Watch() as watch:
+        with Windows(network, plan, folder), nullcontext() if exact else Watch() as watch:
             source.run(lambda second: emit("progress", trial=name, second=second))
         after = provenance.state(network)
         tcp = source.tcp_samples

@@ -27,7 +27,7 @@ def test_the_record_is_whole_and_nothing_else_is_there(finished: Finished) -> No
     assert {p.name for p in (folder / "trials").iterdir()} == {d["trial"] for d in documents}
     for document in documents:
         place = folder / "trials" / document["trial"]
-        tables = {"trial.json", "flows.csv", "requests.csv", "queue.csv", "drops.csv"}
+        tables = {"trial.json", "flows.csv", "requests.csv", "queue.csv", "drops.csv", "cwnd.csv"}
         assert {p.name for p in place.iterdir()} == tables
 
 
@@ -65,6 +65,20 @@ def test_drops_are_told_one_by_one(finished: Finished) -> None:
         with (folder / "trials" / document["trial"] / "drops.csv").open() as stream:
             told = sum(row["port"] == "down" for row in csv.DictReader(stream))
         assert told == frames["in"] - frames["delivered"]
+
+
+def test_congestion_windows_are_followed(finished: Finished) -> None:
+    folder, documents = finished
+    for document in documents:
+        with (folder / "trials" / document["trial"] / "cwnd.csv").open() as stream:
+            rows = [{k: int(v) for k, v in row.items()} for row in csv.DictReader(stream)]
+        inside = [row for row in rows if 0 <= row["time_ns"] < 12_000_000_000]
+        grid = [(time_ns, pair) for time_ns in range(0, 12_000_000_000, 100_000_000)
+                for pair in (2, 4)]  # fmt: skip
+        assert [(row["time_ns"], row["pair"]) for row in inside] == grid
+        first = document["plan"]["tcp"]["ssthresh_segments"]
+        assert all(row["ssthresh_segments"] == first for row in inside[:2])
+        assert inside[0]["cwnd_segments"] < max(row["cwnd_segments"] for row in inside)
 
 
 def test_a_second_run_does_nothing(finished: Finished, tmp_path: Path) -> None:

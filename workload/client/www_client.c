@@ -349,11 +349,28 @@ static void check_room(const struct trial *trial)
 	}
 }
 
+static int64_t next_second_ns(int64_t at_ns)
+{
+	return (at_ns + NS_PER_S - 1) / NS_PER_S * NS_PER_S;
+}
+
+/* The kernel rounds times to microseconds and to ticks. Whatever ran before, connections and trial
+ * begin on a whole second, so that the same trial is rounded alike. */
+static void wait_for_whole_second(void)
+{
+	int64_t at_ns = next_second_ns(clock_ns());
+	struct timespec at = { .tv_sec = at_ns / NS_PER_S, .tv_nsec = at_ns % NS_PER_S };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
+		;
+}
+
 static void choose_t0(struct trial *trial, const struct options *options, int64_t start_ns)
 {
 	int64_t now_ns = clock_ns();
 
-	trial->t0_ns = options->t0_ns > 0 ? start_ns + options->t0_ns : now_ns + options->lead_ns;
+	trial->t0_ns = options->t0_ns > 0 ? start_ns + options->t0_ns
+					  : next_second_ns(now_ns + options->lead_ns);
 	if (trial->t0_ns <= now_ns)
 		fail("the connections took %" PRId64 " ns, longer than --t0-in-ns %" PRId64,
 		     now_ns - start_ns, options->t0_ns);
@@ -366,7 +383,8 @@ static void choose_t0(struct trial *trial, const struct options *options, int64_
 static const char usage[] =
 	"usage: www_client --spec FILE --out DIR --duration-ns N\n"
 	"  --t0-in-ns N            the trial begins N ns after the start of this program, or\n"
-	"  --lead-ns N             N ns after all connections stand (default 1000000000)\n"
+	"  --lead-ns N             on the first whole second N ns or more after all\n"
+	"                        connections stand (default 1000000000)\n"
 	"  --low-water N           wake up for at most N unread bytes of a body (default 32768)\n"
 	"  --connect-timeout-ns N  (default 30000000000)\n";
 
@@ -433,6 +451,7 @@ int main(int argc, char **argv)
 		fail("cannot make epoll and timer: %s", strerror(errno));
 	spec_read(options.spec, &trial);
 	netlinks = server_side_open(&trial);
+	wait_for_whole_second();
 	sockets_connect_all(&trial, options.connect_timeout_ns);
 	check_room(&trial);
 	watch(epoll, timer, TIMER);

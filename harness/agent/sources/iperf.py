@@ -14,7 +14,7 @@ from typing import Any
 
 from harness.agent import tcp_counters
 from harness.agent.daemons import Daemons, wait_until
-from harness.agent.sources.base import Source
+from harness.agent.sources.base import Source, whole_second
 from topology.run import in_namespace
 from workload import iperf, ready
 
@@ -33,7 +33,7 @@ class IperfSource(Source):
         self._limit_unsent(params.unsent_bytes)
         with Daemons() as daemons:
             self._listen(params, daemons)
-            t0_ns = time.monotonic_ns()
+            t0_ns = whole_second()
             marks = {}
             if params.measure_from_s == 0:  # the starts are part of the interval
                 marks[BEGIN] = self._mark(BEGIN)

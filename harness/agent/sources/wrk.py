@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.agent.daemons import Daemons
-from harness.agent.sources.base import Source
+from harness.agent.sources.base import Source, whole_second
 from harness.agent.sources.servers import PORT, complaints, start_servers
 from workload import wrk
 
@@ -24,6 +24,7 @@ class WrkSource(Source):
         with Daemons() as daemons:
             servers = start_servers(self.network, daemons)
             clients = []
+            whole_second()
             for host in self.network.dumbbell.clients():
                 paths = Path(f"/tmp/paths-{host.pair}")
                 wrk.write_paths(paths, params, self.plan["seed"], host.pair)
