@@ -49,13 +49,18 @@ class Row:
         return " ".join(self.factors.values())
 
     @property
+    def sources(self) -> int:
+        """How many sources send."""
+        return int(self.plan["topology"]["pairs"])
+
+    @property
     def windows_cells(self) -> int:
         """Sum of the receivers' windows in whole segments, as cells."""
         topology = self.plan["topology"]
         mss = topology["mss_bytes"]
         segments = self.plan["tcp"]["window_bytes"] // mss
         cells = frame_cells(mss + TCP_IP_HEADER_BYTES)
-        return int(topology["pairs"] * segments * cells)
+        return int(self.sources * segments * cells)
 
     @property
     def buffer_cells(self) -> int:

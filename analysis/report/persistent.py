@@ -18,6 +18,7 @@ from analysis.report.model import Claim, Claims, Gallery, Plot, Section, Sheet
 from analysis.verdicts import Finding, Verdict
 
 METHOD = "95 % intervals over rows and seeds"
+POLICIES = ("plain", "EPD", "EPD-n")
 QUEUES = 3
 """As many plots of the queue over time in each network."""
 
@@ -37,8 +38,8 @@ class Persistent:
 
     @property
     def networks(self) -> tuple[str, ...]:
-        """Networks that were measured, in the experiment's order."""
-        return self.campaign.levels("network")
+        """Networks that were measured, in the order of the rows."""
+        return tuple(dict.fromkeys(row.factors["network"] for row in self.rows))
 
     def of(self, network: str) -> list[Row]:
         """The rows of one network."""
@@ -53,10 +54,15 @@ class Persistent:
             if name != "network" and len({row.factors.get(name) for row in found}) > 1
         ]
 
+    def levels(self, network: str, factor: str) -> list[str]:
+        """A factor's levels in a network, in the experiment's order."""
+        there = {row.factors.get(factor) for row in self.of(network)}
+        return [level for level in self.campaign.levels(factor) if level in there]
+
 
 def persistent_of(campaign: Campaign) -> Persistent:
     """Compute everything once."""
-    found = rows([campaign])
+    found = sorted(rows([campaign]), key=_place)
     cells = [_cell(row, response) for response in RESPONSES for row in found if row.paper]
     return Persistent(
         campaign=campaign,
@@ -67,13 +73,23 @@ def persistent_of(campaign: Campaign) -> Persistent:
     )
 
 
+def _place(row: Row) -> tuple[object, ...]:
+    """As the paper's tables are sorted: LAN first, then by what has a number, then by policy."""
+    numbers = (row.sources, row.buffer_cells, row.plan["tcp"]["window_bytes"])
+    policy = row.factors["policy"]
+    known = POLICIES.index(policy) if policy in POLICIES else len(POLICIES)
+    return row.factors["network"], *numbers, known
+
+
 def _as_in_the_paper(campaign: Campaign) -> bool:
     """Does nothing vary but what the paper varied, and the number of sources?"""
-    return all(
-        len(campaign.levels(name)) < 2
-        for name in campaign.factors
-        if name == "flavor" or name not in FACTORS
-    )
+    return not any(varies_beyond(campaign, name) for name in campaign.factors)
+
+
+def varies_beyond(campaign: Campaign, factor: str) -> bool:
+    """Is it a factor that the paper did not vary, the number of sources left aside?"""
+    beyond = factor == "flavor" or factor not in FACTORS
+    return beyond and len(campaign.levels(factor)) > 1
 
 
 def _cell(row: Row, response: str) -> CellComparison:
@@ -98,6 +114,7 @@ def sections(found: Persistent) -> list[Section]:
     return [
         _summary(found),
         _results(found),
+        *_variants(found),
         _windows(found),
         *([_conclusions(found)] if found.judged else []),
     ]
@@ -177,8 +194,30 @@ def _queues(campaign: Campaign, network: str) -> list[Plot]:
         frames = trial.document["queue"]["down"]["frames"]
         if trial.factors["network"] == network and frames["in"] > frames["delivered"]:
             first.setdefault(trial.factors["policy"], trial)
-    drawn = [trial_plots.queue(trial, "queue-shown") for trial in first.values()]
+    drawn = [trial_plots.queue(trial, "shown", _levels(trial)) for trial in first.values()]
     return [plot for plot in drawn if plot is not None][:QUEUES]
+
+
+def _levels(trial: Trial) -> str:
+    factors = trial.factors
+    return f"Queue, {factors['policy']}, buffer {factors['buffer']}, window {factors['window']}"
+
+
+def _variants(found: Persistent) -> list[Section]:
+    """A section for each factor beyond the paper's that has more than one level."""
+    return [
+        Section(
+            id=f"variants-{factor}",
+            title=f"By {factor}",
+            parts=[
+                persistent_sheets.variants(network, found.of(network), factor, levels)
+                for network in found.networks
+                if len(levels := found.levels(network, factor)) > 1
+            ],
+        )
+        for factor in found.campaign.factors
+        if varies_beyond(found.campaign, factor)
+    ]
 
 
 def _windows(found: Persistent) -> Section:

@@ -75,7 +75,7 @@ def by_sources(
     """A response over the number of sources, all else equal; None without enough numbers."""
     others = [name for name in varying if name != "sources"]
     lines = {
-        key: sorted(group, key=lambda row: int(row.factors["sources"]))
+        key: sorted(group, key=lambda row: row.sources)
         for key, group in _groups(rows, others).items()
         if len(group) >= FEWEST_NUMBERS
     }
@@ -87,11 +87,11 @@ def by_sources(
         axes = figure.subplots()
         for place, (key, group) in enumerate(list(lines.items())[:MOST_LINES]):
             axes.plot(
-                [int(row.factors["sources"]) for row in group],
+                [row.sources for row in group],
                 [statistics.fmean(row.metrics[response]) for row in group],
                 marker=MARKERS[place], ms=4, lw=1.2, color=SERIES[place], label=" / ".join(key),
             )  # fmt: skip
-        numbers = sorted({int(row.factors["sources"]) for group in lines.values() for row in group})
+        numbers = sorted({row.sources for group in lines.values() for row in group})
         axes.set_xscale("log")
         axes.set_xticks(numbers, [str(number) for number in numbers])
         axes.xaxis.set_minor_formatter(NullFormatter())
@@ -110,7 +110,7 @@ def _ends(lines: Places, response: str) -> str:
     texts = []
     for key, group in lines.items():
         first, last = (statistics.fmean(group[place].metrics[response]) for place in (0, -1))
-        numbers = [group[place].factors["sources"] for place in (0, -1)]
+        numbers = [group[place].sources for place in (0, -1)]
         texts.append(
             f"{' '.join(key)} {first:.3f} with {numbers[0]}, {last:.3f} with {numbers[1]}".strip()
         )

@@ -27,8 +27,8 @@ def results(network: str, rows: Sequence[Row], varying: Sequence[str]) -> Sheet:
             Column(name=f"{response}_difference", title="Difference", form="+.3f"),
         ]
     columns += [
-        Column(name="efficiency_from_start", title="Efficiency from the start", form=".3f"),
-        Column(name="fairness_from_start", title="Fairness from the start", form=".3f"),
+        Column(name="efficiency_from_start", title="From the start: efficiency", form=".3f"),
+        Column(name="fairness_from_start", title="fairness", form=".3f"),
     ]
     return Sheet(
         name=f"rows-{network.lower()}",
@@ -86,6 +86,57 @@ def _loss(row: Row, varying: Sequence[str]) -> Cells:
         statistics.fmean(min(rates) for rates in each) / 1e6 if all(each) else None,
         statistics.fmean(max(rates) for rates in each) / 1e6 if all(each) else None,
     ]
+
+
+def variants(network: str, rows: Sequence[Row], factor: str, levels: Sequence[str]) -> Sheet:
+    """Each level of a factor against the first, over the rows that both have."""
+    columns = [
+        Column(name=factor, title=factor.capitalize()),
+        Column(name="rows", title="Rows", form="d"),
+        Column(name="shared_rows", title=f"Shared with {levels[0]}", form="d"),
+    ]
+    for response in RESPONSES:
+        columns += [
+            Column(name=response, title=response.capitalize(), form=".3f"),
+            Column(name=f"{response}_effect", title="Effect", form="+.3f"),
+            Column(name=f"{response}_half_width", title="±", form=".3f"),
+            Column(name=f"{response}_mad", title="From the paper", form=".3f"),
+        ]
+    return Sheet(
+        name=f"{factor}-{network.lower()}",
+        caption=f"{network}, {factor}: mean over its rows; effect: less {levels[0]} over the rows "
+        "that both have, with its 95 % interval over them; from the paper: mean absolute "
+        "difference of the rows that it has",
+        columns=columns,
+        rows=[_variant(rows, factor, level, levels[0]) for level in levels],
+    )
+
+
+def _variant(rows: Sequence[Row], factor: str, level: str, first: str) -> Cells:
+    own, base = (_by_row(rows, factor, name) for name in (level, first))
+    shared = [key for key in own if key in base] if level != first else []
+    cells: Cells = [level, len(own), len(shared) or None]
+    for response in RESPONSES:
+        means = {key: statistics.fmean(row.metrics[response]) for key, row in own.items()}
+        gains = [means[key] - statistics.fmean(base[key].metrics[response]) for key in shared]
+        effect = estimate(gains) if gains else None
+        away = [abs(means[k] - row.paper[response]) for k, row in own.items() if row.paper]
+        cells += [
+            statistics.fmean(means.values()),
+            effect.mean if effect else None,
+            effect.half_width if effect else None,
+            statistics.fmean(away) if away else None,
+        ]
+    return cells
+
+
+def _by_row(rows: Sequence[Row], factor: str, level: str) -> dict[tuple[str, ...], Row]:
+    """The rows of one level, by their levels of all other factors."""
+    return {
+        tuple(text for name, text in row.factors.items() if name != factor): row
+        for row in rows
+        if row.factors.get(factor) == level
+    }
 
 
 def windows(rows: Sequence[Row], campaign: Campaign) -> Sheet:

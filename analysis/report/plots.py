@@ -42,6 +42,8 @@ def scatter(
             )  # fmt: skip
         axes.plot([lowest, 1], [lowest, 1], color=TEXT, lw=0.8, ls="--")
         axes.set(title=response.capitalize(), xlabel="published", ylabel="measured")
+        low, high = axes.get_ylim()
+        axes.set_ylim(max(low, 0), min(high, 1.05))
         axes.legend()
         svg = to_svg(figure)
     return Plot(

@@ -43,7 +43,7 @@ def _draw(trial: Trial, kind: str, title: str, alt: str, paint: Callable[[Axes],
         )
 
 
-def queue(trial: Trial, kind: str = "queue") -> Plot | None:
+def queue(trial: Trial, kind: str = "queue", title: str = "Queue occupancy") -> Plot | None:
     """Cells in the downward queue over time; None where it was not sampled.
 
     kind: the end of the plot's name, one of its own where a page shows the plot twice.
@@ -62,10 +62,10 @@ def queue(trial: Trial, kind: str = "queue") -> Plot | None:
 
     full = "" if buffer_cells is None else f", buffer {buffer_cells:.0f} (dashed)"
     alt = (
-        f"Cells in the queue towards the clients over time: mean {cells.mean():.0f}, "
+        f"{title}, cells towards the clients over time: mean {cells.mean():.0f}, "
         f"largest {cells.max():.0f}{full}."
     )
-    return _draw(trial, kind, "Queue occupancy", alt, paint)
+    return _draw(trial, kind, title, alt, paint)
 
 
 def _drops(trial: Trial) -> Plot | None:

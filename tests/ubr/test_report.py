@@ -165,6 +165,21 @@ def test_a_campaign_that_varies_more_is_not_judged(tmp_path: Path) -> None:
     assert {row["assumption"] for row in table(written, "rows-lan")} == {"base", "other"}
 
 
+def test_each_level_is_set_against_the_first(tmp_path: Path) -> None:
+    extra = [{"assumption": "base"}, {"assumption": "other"}]
+    folder = write_campaign(tmp_path / "made", extra)
+    for path in (folder / "trials").glob("*-EPD-*-other-*/trial.json"):
+        document = json.loads(path.read_text())
+        document["metrics"]["efficiency"] += 0.1
+        path.write_text(json.dumps(document))
+    base, other = table(write_report(folder), "assumption-lan")
+    assert (base["assumption"], base["efficiency_effect"], base["shared_rows"]) == ("base", "", "")
+    assert float(base["efficiency"]) == pytest.approx((0.315 + 0.615 + 3) / 5)
+    assert other["shared_rows"] == "5"
+    assert float(other["efficiency_effect"]) == pytest.approx(0.1 / 5)
+    assert float(other["efficiency_mad"]) == pytest.approx((0.115 + 0.515) / 2)
+
+
 def test_other_designs_are_no_persistent_sources(tmp_path: Path) -> None:
     campaign = read_campaign(write_campaign(tmp_path / "made"))
     assert is_persistent(campaign)
