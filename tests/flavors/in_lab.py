@@ -176,6 +176,17 @@ def sockets() -> list[int]:
     return [int(words[words.index(key) + 1]) for key in ("alloc", "mem")]
 
 
+def slabs() -> dict[str, int]:
+    """Objects in use of the kernel's caches, by name.
+
+    What a CPU holds ready counts as in use: shrinking gives back all but one slab of it.
+    """
+    for cache in Path("/sys/kernel/slab").glob("*/shrink"):
+        cache.write_text("1")
+    lines = Path("/proc/slabinfo").read_text().splitlines()[2:]
+    return {name: int(used) for name, used, *_ in map(str.split, lines)}
+
+
 def references() -> int:
     return int(Path("/sys/module/cellbed_tcp/refcnt").read_text())
 
@@ -193,6 +204,7 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
     pairs = build(job)
     built_references = references()
     result: dict[str, Any] = {"received": [0] * len(pairs), "described": []}
+    rounds = []
     for _ in range(0, job["connections"], job["at_once"]):
         connected = connect(pairs, job["at_once"])
         received = transfer(connected, job)
@@ -203,12 +215,14 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
         close(connected)
         del connected
         time.sleep(SETTLE_S)
+        rounds.append(slabs())
     result["counters"] = [counters(sender) for sender, _ in pairs]
     result["settings"] = [
         settings(net, flavor)
         for (pair, flavor) in zip(pairs, job["flavors"], strict=True)
         for net in pair
     ]
+    result["slabs"] = rounds
     result["left_references"] = references() - built_references
     result["sockets"] = {"idle": idle_sockets, "after": sockets()}
     for pair in pairs:

@@ -117,8 +117,20 @@ def test_a_thousand_connections_leave_nothing(tmp_path: Path, four):
     assert sum(c["TCPTimeouts"] for c in result["counters"]) > 0
     assert result["left_references"] == 0
     assert result["sockets"]["after"] == result["sockets"]["idle"]
+    assert grown(result["slabs"]) == {}
     assert result["removed"] == ""
     assert result["warnings"] == []
+
+
+def grown(rounds: list[dict[str, int]]) -> dict[str, int]:
+    """Caches of the kernel that gained an object for every tenth connection or more.
+
+    From round to round, since the first fills what the kernel keeps.
+    """
+    assert {"TCP", "skbuff_head_cache", "skbuff_fclone_cache", "kmalloc-64"} <= set(rounds[0])
+    connections = 4 * 50 * (len(rounds) - 1)
+    gained = {name: used - rounds[0].get(name, 0) for name, used in rounds[-1].items()}
+    return {name: count for name, count in gained.items() if 10 * count >= connections}
 
 
 def refused(run: Runner, flavor: flavors.Flavor) -> str:
