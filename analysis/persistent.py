@@ -87,7 +87,13 @@ class Row:
 
     @property
     def full_queue_cells(self) -> int:
-        """The queue with all windows open and none of their segments lost."""
+        """The queue with all windows open and none of their segments lost.
+
+        None where the sources' own links together are no faster than the port: they wait there.
+        """
+        topology = self.plan["topology"]
+        if self.sources * topology["access_rate_bit_per_s"] <= topology["rate_bit_per_s"]:
+            return 0
         return max(0, self.windows_cells - self.path_cells)
 
     @property

@@ -226,10 +226,11 @@ def _windows(found: Persistent) -> Section:
         "and what the path does not hold lies in the queue. The path holds what the port sends "
         "from a segment's last cell to that of the segment which its acknowledgement lets go: "
         "propagation there and back, the segment and its acknowledgement whole on the access "
-        "links of both ends, and one cell of the acknowledgement at its port."
+        "links of both ends, and one cell of the acknowledgement at its port. A single source "
+        "has its queue before its own link, which is as fast as the port."
     )
     sheet = persistent_sheets.windows(found.rows, found.campaign)
-    paragraphs = [text] if sheet.rows else ["Every row of this campaign loses frames."]
+    paragraphs = [text] if sheet.rows else ["No row of this campaign has a queue and no loss."]
     return Section(
         id="windows",
         title="The queue's peak and the sum of the windows",

@@ -140,8 +140,8 @@ def _by_row(rows: Sequence[Row], factor: str, level: str) -> dict[tuple[str, ...
 
 
 def windows(rows: Sequence[Row], campaign: Campaign) -> Sheet:
-    """Rows without loss: the sum of the windows, the path, and the largest queue, in cells."""
-    chosen = [row for row in rows if row.lossless]
+    """Rows without loss and with a queue: the sum of the windows, the path, the largest queue."""
+    chosen = [row for row in rows if row.lossless and row.full_queue_cells]
     varying = [
         name for name in campaign.factors if len({row.factors.get(name) for row in chosen}) > 1
     ]

@@ -46,6 +46,9 @@ def test_what_windows_and_path_leave() -> None:
     # 5 windows of 127 segments of 12 cells; 30 us + 29 cell times of 2.726 us are 40 cells.
     assert (lan.windows_cells, lan.path_cells, lan.full_queue_cells) == (7620, 40, 7580)
     assert (wan.windows_cells, wan.path_cells) == (5 * 234 * 12, 11_032)
+    # One source waits before its own link, two do not.
+    assert row(sources=1).full_queue_cells == 0
+    assert row(sources=2).full_queue_cells == 2 * 127 * 12 - 40
 
 
 LAN = {"network": ["LAN"]}
