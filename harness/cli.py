@@ -125,12 +125,16 @@ def doctor(as_json: bool) -> None:
 @cellbed.command()
 @click.argument("experiment", type=click.Path(path_type=Path))
 @click.option("--only", multiple=True, metavar="FACTOR=LEVEL", help="Levels; else the first cell.")
-def shell(experiment: Path, only: tuple[str, ...]) -> None:
-    """Mininet's prompt inside a running lab, in real time."""
+@click.option("--lab", default="uml", type=click.Choice(list(LABS)), help="Which lab.")
+def shell(experiment: Path, only: tuple[str, ...], lab: str) -> None:
+    """Mininet's prompt inside a running lab, in real time.
+
+    Without a terminal, the lines of standard input are run one after the other.
+    """
     from harness.shell import run_shell
 
     loaded = experiments.load(experiment)
-    run_shell(plan.trials(loaded, experiment, only, 1)[0])
+    run_shell(plan.trials(loaded, experiment, only, 1)[0], lab)
 
 
 @cellbed.command()

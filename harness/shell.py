@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""`./cellbed shell`: Mininet's prompt in a running lab, over a pseudo-terminal."""
+"""`./cellbed shell`: Mininet's prompt in a running lab, on a terminal or fed with lines."""
 
 from __future__ import annotations
 
+import math
 import os
 import pty
 import select
@@ -13,38 +14,59 @@ import tty
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from harness.clean import LAB_PREFIX, mark_owner
 from harness.errors import LabError
-from harness.labs import LabSpec, UmlLab
+from harness.labs import LABS, Lab, LabSpec
 from harness.plan import Trial
 
 CHUNK = 65536
 POLL_S = 0.2
 
 
-def run_shell(trial: Trial) -> None:
+def run_shell(trial: Trial, name: str) -> None:
     """Boot a real-time lab tuned as the trial wants it, and talk to its prompt until it ends."""
-    ours, labs = pty.openpty()
-    spec = LabSpec(pairs=trial.plan["topology"]["pairs"], clock="real", terminal=labs)
+    terminal = sys.stdin.isatty()
+    ours, labs = pty.openpty() if terminal else (None, None)
+    topology = trial.plan["topology"]
+    # What a person, or a command of his, takes is no hang.
+    spec = LabSpec(pairs=topology["pairs"], clock="real", terminal=labs, hang_s=math.inf)
     with tempfile.TemporaryDirectory(prefix=LAB_PREFIX) as folder:
         mark_owner(Path(folder))
-        with UmlLab(spec, Path(folder)) as lab:
-            os.close(labs)
-            topology = trial.plan["topology"]
+        with LABS[name](spec, Path(folder)) as lab:
             modules = ["cellbed_tcp"]
             lab.submit({"kind": "network", "topology": topology, "modules": modules})
-            lab.submit({"kind": "shell", "plan": trial.plan})
-            lab.submit({"kind": "end"})
+            lab.submit({"kind": "shell", "plan": trial.plan, "terminal": terminal})
             print(f"building {topology['pairs']} pairs; exit leaves the lab", file=sys.stderr)
-            with raw_terminal():
-                converse(lab, ours)
-            for event in lab.events():
-                if event["event"] == "failed":
-                    raise LabError(event["error"])
+            if ours is not None and labs is not None:
+                os.close(labs)
+                lab.submit({"kind": "end"})
+                with raw_terminal():
+                    converse(lab, ours)
+            feed(lab, sys.stdin, sys.stdout)
 
 
-def converse(lab: UmlLab, master: int) -> None:
+def feed(lab: Lab, lines: TextIO, output: TextIO) -> None:
+    """Give the lab a line when it has done the one before; write what it says.
+
+    Raises:
+        LabError: the lab failed.
+    """
+    for event in lab.events():
+        kind = event["event"]
+        if kind == "failed":
+            raise LabError(event["error"], lab.console())
+        if kind == "said":
+            output.write(event["text"].replace("\r\n", "\n"))
+            output.flush()
+        elif kind in ("shell", "command-end") and lab.spec.terminal is None:
+            line = "" if event.get("leave") else lines.readline()
+            # Without its end a last line is a line; an empty string is the end of input.
+            lab.submit({"kind": "command", "line": line.strip()} if line else {"kind": "end"})
+
+
+def converse(lab: Lab, master: int) -> None:
     """Pass bytes both ways until the lab has ended."""
     sources = [master, sys.stdin.fileno()]
     while lab.poll() is None:
@@ -65,9 +87,6 @@ def converse(lab: UmlLab, master: int) -> None:
 @contextmanager
 def raw_terminal() -> Iterator[None]:
     """Keystrokes go to the lab as they come; the terminal is as before afterwards."""
-    if not sys.stdin.isatty():
-        yield
-        return
     before = termios.tcgetattr(sys.stdin)
     tty.setraw(sys.stdin)
     try:

@@ -3,15 +3,18 @@
 
     {"kind": "network", ...}   build the dumbbell (first job)
     {"kind": "trial", ...}     run one trial
-    {"kind": "shell", ...}     Mininet's prompt on the console
+    {"kind": "shell", ...}     Mininet's prompt on the console, or for the jobs
+    {"kind": "command", ...}   of which each is one line of it
     {"kind": "end"}            power off
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 import traceback
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -34,14 +37,13 @@ def work() -> None:
     """Do jobs until one says end."""
     from harness.agent.bench import Bench
 
-    bench = Bench()
-    number = 0
-    while True:
-        number += 1
-        job = next_job(number)
-        if job["kind"] == "end":
-            return
-        bench.do(job)
+    with ExitStack() as until_end:
+        bench = Bench(until_end)
+        for number in itertools.count(1):
+            job = next_job(number)
+            if job["kind"] == "end":
+                return
+            bench.do(job)
 
 
 def main() -> None:

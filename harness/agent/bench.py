@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import resource
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from harness.agent import softirq, trial
 from harness.agent.events import emit
+from harness.agent.prompt import Commands, on_terminal
+from harness.agent.queues import Queues
 from harness.agent.tune import Tuner
 from topology.build import Network
 from topology.dumbbell import Dumbbell, Link
@@ -22,15 +25,26 @@ SHELL_LATE_TOLERANCE_NS = 1_000_000_000
 
 
 class Bench:
-    """Holds what outlives a trial. Jobs are dispatched by their kind."""
+    """Holds what outlives a trial. Jobs are dispatched by their kind.
 
-    def __init__(self) -> None:
+    Args:
+        until_end: takes what stays until the last job is done.
+    """
+
+    def __init__(self, until_end: ExitStack) -> None:
+        self.until_end = until_end
         self.network: Network | None = None
         self.tuner: Tuner | None = None
+        self.commands: Commands | None = None
 
     def do(self, job: dict[str, Any]) -> None:
         """Do one job; an exception of a trial is reported and the next job goes on."""
-        {"network": self.build, "trial": self.trial, "shell": self.shell}[job["kind"]](job)
+        {
+            "network": self.build,
+            "trial": self.trial,
+            "shell": self.shell,
+            "command": self.command,
+        }[job["kind"]](job)
 
     def build(self, job: dict[str, Any]) -> None:
         """Build the network of the job's topology."""
@@ -58,18 +72,26 @@ class Bench:
             emit("trial-end", trial=job["trial"])
 
     def shell(self, job: dict[str, Any]) -> None:
-        """Mininet's prompt over the network, tuned as the job's plan says."""
-        from mininet.cli import CLI
+        """Mininet's prompt over the network, tuned as the job's plan says.
 
-        from harness.agent.queues import Queues
-
+        On a terminal until the person leaves; else for the jobs "command" that follow.
+        """
         assert self.network is not None and self.tuner is not None
         self.tuner.tune(job["plan"])
         # A person at the prompt wants packets to pass, however late the clock makes them.
         plan = {**job["plan"], "late_tolerance_ns": SHELL_LATE_TOLERANCE_NS}
-        with Queues(self.network, plan):
+        self.until_end.enter_context(Queues(self.network, plan))
+        if job["terminal"]:
             emit("shell")
-            CLI(self.network.net)
+            on_terminal(self.network.net)
+        else:
+            self.commands = self.until_end.enter_context(Commands(self.network.net))
+            emit("shell")
+
+    def command(self, job: dict[str, Any]) -> None:
+        """One line of the prompt, after a shell without a terminal."""
+        assert self.commands is not None
+        self.commands.run(job["line"])
 
 
 def dumbbell(topology: dict[str, Any]) -> Dumbbell:
