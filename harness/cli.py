@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from harness import calibrate as calibration
 from harness import doctor as doctor_
 from harness import experiment as experiments
 from harness import identity, plan, show
@@ -109,10 +110,17 @@ def report_trials(campaign: Campaign, documents: dict[str, show.Any], as_json: b
 
 
 @cellbed.command()
+@click.option("--lab", default="uml", type=click.Choice(list(LABS)), help="For which lab.")
+@click.option("--calibrate", is_flag=True, help="Try what it carries in real time (3 minutes).")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def doctor(as_json: bool) -> None:
+def doctor(lab: str, calibrate: bool, as_json: bool) -> None:
     """What this machine can do, what is missing and how to get it."""
-    findings = doctor_.examine()
+    if calibrate:
+        result = calibration.calibrate(lab)
+        text = json.dumps(result.as_dict(), indent=1) if as_json else calibration.render(result)
+        click.echo(text)
+        return
+    findings = doctor_.examine(lab)
     if as_json:
         click.echo(json.dumps([finding.as_dict() for finding in findings], indent=1))
     else:

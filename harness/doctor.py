@@ -6,13 +6,20 @@ from __future__ import annotations
 import os
 import platform
 import shutil
+import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from harness import paths
+from harness.clean import LAB_PREFIX, mark_owner
+from harness.errors import CellbedError, LabError
+from harness.labs import LABS, LabSpec, native, vm
+from harness.labs.supervised import wait_for_exit
 
 MEMORY_PER_LAB_MIB = 1024
 DISK_MIB = 3000
+POWER_OFF = "cd /cellbed && exec python3 -B -m harness.agent.power_off"
+BOOT_LIMIT_S = 120.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,16 +40,20 @@ class Finding:
         return f"{self.state:8}{self.what:18}{self.detail}{tail}"
 
 
-def examine() -> list[Finding]:
-    """Everything, in the order in which it is needed."""
-    return [machine(), memory(), disk(), shared_memory(), *products(), kvm()]
+def examine(lab: str) -> list[Finding]:
+    """All that a lab needs, in the order in which it is needed; last, whether it boots."""
+    own = {"uml": uml_needs, "vm": vm_needs, "native": native_needs}[lab]
+    found = [machine(), memory(), disk(), shared_memory(), *products(), *own()]
+    if not any(finding.state == "missing" for finding in found):
+        found.append(boots(lab))
+    return found
 
 
 def machine() -> Finding:
-    """x86-64 Linux: the uml lab's kernel is built for it."""
+    """x86-64 Linux: what set-up makes is built for it."""
     system = f"{platform.machine()} {platform.system()} {platform.release()}"
     fits = platform.machine() == "x86_64" and platform.system() == "Linux"
-    remedy = "" if fits else "the uml lab needs x86-64 Linux"
+    remedy = "" if fits else "the labs need x86-64 Linux"
     detail = f"{system}, {os.cpu_count()} cores"
     return Finding(what="machine", state="ok" if fits else "missing", detail=detail, remedy=remedy)
 
@@ -91,25 +102,78 @@ def shared_memory() -> Finding:
 
 def products() -> list[Finding]:
     """What set-up makes."""
-    found = []
-    for name in ("image", "kernel", "programs", "environment"):
-        path = paths.places()[name]
-        there = path.exists()
-        found.append(
-            Finding(
-                what=f"lab {name}" if name != "environment" else "environment",
-                state="ok" if there else "missing",
-                detail=str(path),
-                remedy="" if there else "./cellbed setup",
-            )
-        )
+    names = {"lab image": "image", "lab programs": "programs", "environment": "environment"}
+    return [product(what, name, "./cellbed setup") for what, name in names.items()]
+
+
+def product(what: str, name: str, remedy: str) -> Finding:
+    """One thing that set-up makes, by its name in lab/paths."""
+    path = paths.places()[name]
+    if path.exists():
+        return Finding(what=what, state="ok", detail=str(path))
+    return Finding(what=what, state="missing", detail=str(path), remedy=remedy)
+
+
+def uml_needs() -> list[Finding]:
+    """The kernel that set-up builds; nothing else."""
+    return [product("lab kernel", "kernel", "./cellbed setup")]
+
+
+def vm_needs() -> list[Finding]:
+    """QEMU and the stock kernel; KVM only where it runs a guest, and only for the real clock."""
+    setup = "./cellbed setup --vm"
+    there = shutil.which(vm.QEMU)
+    found = [product("stock kernel", "vm", setup)]
+    if there is None:
+        found.append(Finding(what="QEMU", state="missing", detail=vm.QEMU, remedy=setup))
+    else:
+        found.append(Finding(what="QEMU", state="ok", detail=there))
+    if all(finding.state == "ok" for finding in found):
+        runs = vm.kvm_works()
+        detail = "runs a guest" if runs else "runs no guest here: slower with --clock real"
+        found.append(Finding(what="KVM", state="ok" if runs else "note", detail=detail))
     return found
 
 
-def kvm() -> Finding:
-    """Not needed by the uml lab; said because people ask."""
-    usable = os.access("/dev/kvm", os.R_OK | os.W_OK)
-    return Finding(
-        what="kvm", state="ok" if usable else "note", detail="usable" if usable else "not usable;"
-        " the uml lab does without"
-    )  # fmt: skip
+def native_needs() -> list[Finding]:
+    """Root, and the TCP module for the kernel that runs; booting tries the kernel's features."""
+    root = os.geteuid() == 0
+    return [
+        Finding(
+            what="root",
+            state="ok" if root else "missing",
+            detail="yes" if root else "no",
+            remedy="" if root else "sudo ./cellbed doctor --lab native",
+        ),
+        tcp_module(),
+    ]
+
+
+def tcp_module() -> Finding:
+    """Can the TCP module be put in: does it fit or can it be built, and is it not there yet?"""
+    what, release = "TCP module", os.uname().release
+    if native.MODULE_STATE.exists():
+        detail = f"{native.MODULE} is loaded"
+        return Finding(what=what, state="missing", detail=detail, remedy="./cellbed clean")
+    if native.fits(paths.places()["programs"] / f"{native.MODULE}.ko"):
+        return Finding(what=what, state="ok", detail=f"built for {release}")
+    if native.headers().exists():
+        return Finding(what=what, state="ok", detail=f"to be built with {native.headers()}")
+    remedy = f"install linux-headers-{release}"
+    return Finding(what=what, state="missing", detail=str(native.headers()), remedy=remedy)
+
+
+def boots(lab: str) -> Finding:
+    """Boot the lab and let it power off at once."""
+    clock = "real" if lab == "native" else "virtual"
+    try:
+        with tempfile.TemporaryDirectory(prefix=LAB_PREFIX) as folder:
+            mark_owner(Path(folder))
+            with LABS[lab](LabSpec(pairs=0, clock=clock, main=POWER_OFF), Path(folder)) as booted:
+                wait_for_exit(booted, BOOT_LIMIT_S)
+                if booted.poll() != 0:
+                    raise LabError(f"ended with status {booted.poll()}", booted.console())
+    except CellbedError as error:
+        said = [str(error), *getattr(error, "console", "").strip().splitlines()[-1:]]
+        return Finding(what=f"{lab} lab", state="missing", detail="; ".join(said))
+    return Finding(what=f"{lab} lab", state="ok", detail="boots")

@@ -76,13 +76,17 @@ def fits(module: Path) -> bool:
     return said.split()[:1] == [os.uname().release]
 
 
+def headers() -> Path:
+    """Where the running kernel's headers are when they are installed."""
+    return Path("/lib/modules") / os.uname().release / "build"
+
+
 def build_module(output: Path) -> None:
     """Build the TCP module for the kernel that runs."""
-    headers = Path("/lib/modules") / os.uname().release / "build"
-    if not headers.exists():
-        raise MissingError(f"{headers}: not there; install linux-headers-{os.uname().release}")
+    if not headers().exists():
+        raise MissingError(f"{headers()}: not there; install linux-headers-{os.uname().release}")
     source = paths.PROJECT / "tcp-configs" / "module"
-    argv = ["make", "-s", "-C", str(source), f"KDIR={headers}", f"OUT={output}"]
+    argv = ["make", "-s", "-C", str(source), f"KDIR={headers()}", f"OUT={output}"]
     done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=600)
     if done.returncode != 0:
         raise MissingError(f"building {MODULE}: {done.stderr.strip().splitlines()[-1:]}")

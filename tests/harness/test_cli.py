@@ -58,6 +58,20 @@ def test_doctor_finds_this_machine_fit(tmp_path: Path) -> None:
     assert {finding["state"] for finding in json.loads(done.stdout)} <= {"ok", "note"}
 
 
+def test_doctor_says_what_the_native_lab_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from harness import doctor
+    from harness.labs import native
+
+    monkeypatch.setattr(native, "MODULE_STATE", tmp_path)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    found = {finding.what: finding for finding in doctor.examine("native")}
+    assert found["root"].state == found["TCP module"].state == "missing"
+    assert "sudo" in found["root"].remedy and "clean" in found["TCP module"].remedy
+    assert "native lab" not in found
+
+
 def test_clean_refuses_what_is_no_campaign(tmp_path: Path) -> None:
     done = cellbed("clean", "--results", tmp_path, cwd=tmp_path)
     assert done.returncode == 2 and "not a campaign directory" in done.stderr
