@@ -80,6 +80,7 @@ class Tcp(Part):
     flavor: str
     window_bytes: int = Field(ge=1024, le=1_073_725_440)
     ssthresh_bytes: int = Field(ge=1, le=1_000_000_000)
+    initial_window_segments: int | None = Field(default=None, ge=1, le=65_535)
     parameters: dict[str, Any] | Literal["none"] = {}
     sysctl: dict[str, int | str] | Literal["none"] = {}
 

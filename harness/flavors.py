@@ -182,6 +182,12 @@ def with_sysctls(flavor: Flavor, changes: Mapping[str, Value], origin: str) -> F
     return replace(flavor, sysctl={**flavor.sysctl, **changes})
 
 
+def with_initial_window(flavor: Flavor, segments: int) -> Flavor:
+    """The flavor whose senders begin with so many segments, whatever its file says."""
+    server = {**flavor.route.get("server", {}), "initcwnd": segments}
+    return replace(flavor, route={**flavor.route, "server": server})
+
+
 def names() -> tuple[str, ...]:
     """The flavors of tcp-configs/, in alphabetical order."""
     return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))

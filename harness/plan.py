@@ -152,6 +152,8 @@ def lab_units(settings: Settings, path: Path) -> dict[str, Any]:
     )
     if tcp.sysctl != "none":
         flavor = flavors.with_sysctls(flavor, tcp.sysctl, f"{path}: tcp.sysctl")
+    if tcp.initial_window_segments is not None:
+        flavor = flavors.with_initial_window(flavor, tcp.initial_window_segments)
     return {
         "topology": {
             "pairs": topology.pairs,

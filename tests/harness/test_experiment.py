@@ -108,7 +108,32 @@ def test_an_experiment_extends_another(tmp_path: Path) -> None:
 
 
 def test_the_assumptions_change_one_thing_each() -> None:
+    """Beside the default of its network and buffer, the same trial with one thing changed."""
     path = PROJECT / "experiments" / "ubrplus-www-assumptions.toml"
-    trials = plan.trials(experiment.load(path), path, ["network=WAN", "flavor=SACK"])
-    plans = [{k: v for k, v in t.plan.items() if k != "factors"} for t in trials]
-    assert sum(p == plans[0] for p in plans) == 1
+    plans = {}
+    for trial in plan.trials(experiment.load(path), path):
+        *cell, assumption = trial.factors.values()
+        rest = {k: v for k, v in trial.plan.items() if k != "factors"}
+        plans.setdefault(tuple(cell), {})[assumption] = rest
+    for of_cell in plans.values():
+        default = of_cell.pop("default")
+        changed = [changes(default, other) for other in of_cell.values()]
+        assert all(len(keys) == 1 for keys in changed), changed
+
+
+def changes(one: dict, other: dict, prefix: str = "") -> list[str]:
+    """The keys of nested tables whose values differ."""
+    found = []
+    for key, value in one.items():
+        if isinstance(value, dict):
+            found += changes(value, other[key], f"{prefix}{key}.")
+        elif value != other[key]:
+            found.append(prefix + key)
+    return found
+
+
+def test_the_initial_window_can_be_set(tmp_path: Path) -> None:
+    text = SMALL.replace("[[rule]]", "tcp.initial_window_segments = 3\n[[rule]]", 1)
+    path = write_small(tmp_path, text)
+    routes = [t.plan["tcp"]["flavor"]["route"] for t in plan.trials(experiment.load(path), path)]
+    assert all(r["server"]["initcwnd"] == 3 and r["client"]["initcwnd"] == 1 for r in routes)
