@@ -31,6 +31,7 @@ VIRTUAL_CLOCK = (
 # No lock: the image is never written, and other labs are using it.
 ROOT_DISK = "if=none,id=root,format=raw,readonly=on"
 FAILED = ("Kernel panic", "vm lab: failed")
+CONSOLE_LINES = 400
 MODULE = "cellbed_tcp.ko"
 
 
@@ -72,8 +73,17 @@ class VmLab(SupervisedLab):
     def poll(self) -> int | None:
         """QEMU leaves with 0 however its guest ended; what went wrong is on the console."""
         status = super().poll()
-        said = self.console(60) if status == 0 else ""
-        return 1 if any(words in said for words in FAILED) else status
+        return 1 if status == 0 and self.failure() else status
+
+    def failure(self) -> str:
+        """The line of the console that says why the guest ended, or nothing."""
+        lines = super().console(CONSOLE_LINES).splitlines()
+        return next((line for line in lines if any(words in line for words in FAILED)), "")
+
+    def console(self, lines: int = 25) -> str:
+        """The end of the console; a panic's reason is above it, where its trace is long."""
+        end, reason = super().console(lines), self.failure()
+        return end if reason in end else f"{reason}\n...\n{end}"
 
 
 def qemu() -> str:
