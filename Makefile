@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # make run   set up, then a small factorial of 98-0876R1's WAN case
-# make test  set up, then all tests
+# make test  set up, the vm lab too, then all tests
 # make lint  style and types only
 
 PYTHON = $(shell lab/paths | sed -n 's/^environment=//p')/bin/python
@@ -9,14 +9,17 @@ run: setup
 	./cellbed run experiments/ubrplus-www.toml \
 		--only network=WAN --only flavor=NewReno,SACK --only buffer=1
 
-test: setup lint
+test: setup-all lint
 	$(PYTHON) -m pytest
 
 setup:
 	@./cellbed setup
 
+setup-all:
+	@./cellbed setup --vm
+
 lint: setup
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m mypy
 
-.PHONY: run test setup lint
+.PHONY: run test setup setup-all lint

@@ -159,8 +159,12 @@ def tcp_module() -> Finding:
         return Finding(what=what, state="ok", detail=f"built for {release}")
     if native.headers().exists():
         return Finding(what=what, state="ok", detail=f"to be built with {native.headers()}")
-    remedy = f"install linux-headers-{release}"
-    return Finding(what=what, state="missing", detail=str(native.headers()), remedy=remedy)
+    return Finding(
+        what=what,
+        state="missing",
+        detail=str(native.headers()),
+        remedy="./cellbed setup --native",
+    )
 
 
 def boots(lab: str) -> Finding:

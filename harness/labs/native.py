@@ -84,7 +84,7 @@ def headers() -> Path:
 def build_module(output: Path) -> None:
     """Build the TCP module for the kernel that runs."""
     if not headers().exists():
-        raise MissingError(f"{headers()}: not there; install linux-headers-{os.uname().release}")
+        raise MissingError(f"{headers()}: not there; run ./cellbed setup --native")
     source = paths.PROJECT / "tcp-configs" / "module"
     argv = ["make", "-s", "-C", str(source), f"KDIR={headers()}", f"OUT={output}"]
     done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=600)
