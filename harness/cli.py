@@ -166,8 +166,18 @@ def clean(cache: bool, results: Path | None) -> None:
 @click.option("--response", required=True, help="Column of the response.")
 @click.option("--factors", required=True, help="Columns of the factors: A,B,C.")
 @click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Only these rows.")
+@click.option("--confidence", type=float, default=0.90, help="Of the intervals [0.90].")
+@click.option("--order", type=int, help="Factors in the largest interaction of the model [auto].")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def anova(file: Path, response: str, factors: str, where: tuple[str, ...], as_json: bool) -> None:
+def anova(
+    file: Path,
+    response: str,
+    factors: str,
+    where: tuple[str, ...],
+    confidence: float,
+    order: int | None,
+    as_json: bool,
+) -> None:
     """Analysis of variance of any result table (Jain 1991)."""
     from analysis import anova_cli
     from analysis.errors import AnalysisError
@@ -175,7 +185,13 @@ def anova(file: Path, response: str, factors: str, where: tuple[str, ...], as_js
     try:
         names = factors.split(",")
         text = anova_cli.run(
-            str(file), response=response, factors=names, where=where, as_json=as_json
+            str(file),
+            response=response,
+            factors=names,
+            where=where,
+            confidence=confidence,
+            order=order,
+            as_json=as_json,
         )
     except AnalysisError as error:
         raise UsageError(str(error)) from error

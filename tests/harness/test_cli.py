@@ -43,6 +43,33 @@ def test_dry_run_lists_and_makes_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "results").exists()
 
 
+def anova(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    table = PROJECT / "analysis" / "reference" / "ubrplus_1998_results.csv"
+    fixed = ("--response", "efficiency", "--factors", "tcp_flavor,drop_policy,buffer_rtt")
+    return cellbed("anova", table, *fixed, "--where", "network=WAN", *words, cwd=folder)
+
+
+def test_anova_takes_confidence_and_order(tmp_path: Path) -> None:
+    default = json.loads(anova(tmp_path, "--json").stdout)
+    done = json.loads(anova(tmp_path, "--json", "--confidence", "0.99", "--order", "1").stdout)
+    assert (default["confidence"], done["confidence"]) == (0.9, 0.99)
+    assert (len(default["components"]), len(done["components"])) == (6, 3)
+    width = [x["effects"][0]["high"] - x["effects"][0]["low"] for x in (default, done)]
+    assert width[1] > width[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--order", "3"), "interactions of 3 factors asked, 1 to 2 are possible"),
+        (("--confidence", "90"), "a confidence of 90.0 is not between 0 and 1"),
+    ],
+)
+def test_anova_refuses_in_one_line(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    done = anova(tmp_path, *words)
+    assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
+
+
 def test_unwritable_out_is_one_line(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
