@@ -12,9 +12,9 @@ import click
 from rich.console import Console
 
 from harness import calibrate as calibration
+from harness import costs, identity, plan, show
 from harness import doctor as doctor_
 from harness import experiment as experiments
-from harness import identity, plan, show
 from harness.campaign import Campaign, Options
 from harness.errors import InvalidTrialError, LabError, UsageError
 from harness.labs import LABS
@@ -35,6 +35,7 @@ def cellbed() -> None:
 @click.option("--only", multiple=True, metavar="FACTOR=LEVEL[,LEVEL]", help="Only these levels.")
 @click.option("--seeds", type=click.IntRange(1, 1000), help="Seeds 1 to N [the file's].")
 @click.option("--jobs", type=click.IntRange(1, 256), help="Labs at a time [one a core].")
+@click.option("--scheduler", metavar="ADDRESS", help="Run on the Dask cluster there.")
 @click.option("--lab", default="uml", type=click.Choice(list(LABS)), help="Which lab.")
 @click.option("--clock", type=click.Choice(["virtual", "real"]), help="[virtual; native: real]")
 @click.option("--pcap", multiple=True, type=click.Choice(["down", "up"]), help="Capture there.")
@@ -46,6 +47,7 @@ def run(
     only: tuple[str, ...],
     seeds: int | None,
     jobs: int | None,
+    scheduler: str | None,
     lab: str,
     clock: str | None,
     pcap: tuple[experiments.Port, ...],
@@ -58,7 +60,9 @@ def run(
     clock = clock or ("real" if lab == "native" else "virtual")
     code = identity.code(lab) + lab + clock
     trials = plan.trials(loaded, experiment, only, seeds, code)
-    options = Options(lab=lab, clock=clock, jobs=jobs or os.cpu_count() or 1)
+    if scheduler is not None and jobs is not None:
+        raise UsageError("--jobs: with --scheduler each worker has its own; cellbed worker --jobs")
+    options = Options(lab=lab, clock=clock, jobs=jobs or os.cpu_count() or 1, scheduler=scheduler)
     header = {
         "name": loaded.name,
         "title": loaded.title,
@@ -78,17 +82,25 @@ def run(
 
 
 def list_trials(campaign: Campaign) -> None:
-    """What --dry-run prints: the trials, those done marked, and a guess of the time."""
+    """What --dry-run prints: the trials, those done marked, and how long the rest may take."""
     done = campaign.done()
     for trial in campaign.trials:
         click.echo(f"{'done' if trial.name in done else 'todo'}  {trial.name}")
-    missing = len(campaign.trials) - len(done)
-    walls = [document["wall_s"] for document in done.values()]
-    guess = ""
-    if walls and missing:
-        seconds = sum(walls) / len(walls) * missing / campaign.options.jobs
-        guess = f"; about {seconds:.0f} s, going by those done"
-    click.echo(f"{len(campaign.trials)} trials, {missing} to run{guess}")
+    missing = [trial for trial in campaign.trials if trial.name not in done]
+    click.echo(f"{len(campaign.trials)} trials, {len(missing)} to run{time_for(campaign, missing)}")
+
+
+def time_for(campaign: Campaign, missing: list[plan.Trial]) -> str:
+    """How long trials may take, in words: by what such trials took."""
+    options = campaign.options
+    total_s, unknown = costs.estimate(missing, campaign.recorded(), options.lab, options.clock)
+    if not missing:
+        return ""
+    if unknown == len(missing):
+        return "; time unknown: none like them has been run here"
+    labs = 1 if options.scheduler else min(options.jobs, len(missing))
+    others = f", and {unknown} unlike any that has been run here" if unknown else ""
+    return f"; about {total_s / labs:.0f} s with {labs} lab{'s' * (labs > 1)}{others}"
 
 
 def report_trials(campaign: Campaign, documents: dict[str, show.Any], as_json: bool) -> None:
@@ -107,6 +119,27 @@ def report_trials(campaign: Campaign, documents: dict[str, show.Any], as_json: b
     invalid = [row["trial"] for row in rows if not row["valid"]]
     if invalid:
         raise InvalidTrialError(f"{len(invalid)} trials are invalid: {', '.join(invalid[:4])}")
+
+
+@cellbed.command()
+@click.option("--port", type=click.IntRange(0, 65535), default=8786, help="[8786; 0: any]")
+@click.option("--host", help="Only at this address [every one of the machine].")
+def scheduler(port: int, host: str | None) -> None:
+    """A Dask scheduler, for campaigns on many machines (docs/cluster.md)."""
+    from harness.cluster_servers import run_scheduler
+
+    run_scheduler(host, port, click.echo)
+
+
+@cellbed.command()
+@click.argument("address")
+@click.option("--jobs", type=click.IntRange(1, 256), help="Labs at a time [one a core].")
+@click.option("--host", help="Be reached at this address [found out].")
+def worker(address: str, jobs: int | None, host: str | None) -> None:
+    """A worker of the scheduler at ADDRESS: this machine's labs for its campaigns."""
+    from harness.cluster_servers import run_worker
+
+    run_worker(address, host, jobs or os.cpu_count() or 1, click.echo)
 
 
 @cellbed.command()

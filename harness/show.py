@@ -50,7 +50,8 @@ class Watcher:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.progress.stop()
+        if self.console.is_terminal:  # elsewhere it leaves an empty line
+            self.progress.stop()
 
     def __call__(self, what: str, trial: Trial, seconds: float) -> None:
         with self._lock:
@@ -59,18 +60,21 @@ class Watcher:
             ](trial, seconds)
 
     def _begin(self, trial: Trial, _: float) -> None:
+        self._drop(trial)  # begun again: its worker was lost
         self._started[trial.name] = time.monotonic()
         total = float(trial.plan["workload"]["duration_s"])
         self._bars[trial.name] = self.progress.add_task(describe(trial), total=int(total))
 
     def _go(self, trial: Trial, seconds: float) -> None:
-        self.progress.update(self._bars[trial.name], completed=seconds)
+        if trial.name in self._bars:
+            self.progress.update(self._bars[trial.name], completed=seconds)
 
     def _end(self, trial: Trial, virtual_s: float) -> None:
         self.finished += 1
         self._drop(trial)
         self.progress.update(self.all, completed=self.finished)
-        wall_s = time.monotonic() - self._started.pop(trial.name)
+        now = time.monotonic()
+        wall_s = now - self._started.pop(trial.name, now)
         self._say(f"{describe(trial)}: {virtual_s:.0f} virtual s in {wall_s:.1f} s")
 
     def _failed(self, trial: Trial, _: float) -> None:

@@ -61,6 +61,31 @@ def small_trials(folder: Path, *only: str, seeds: int = 1) -> list[plan.Trial]:
     return plan.trials(experiment.load(path), path, only, seeds)
 
 
+# Trials of two seconds with two pairs: as quick as a lab can do one.
+TINY = """
+name = "tiny"
+title = "trials of two seconds"
+[factors]
+flavor = ["SACK"]
+[base]
+topology = { pairs = 2, rate_bit_per_s = 10_000_000, delay_us = 5_000, mss_bytes = 1024 }
+queue = { policy = "plain", buffer_cells = 300 }
+tcp = { flavor = "sack", window_bytes = 65_535, ssthresh_bytes = 12_500 }
+workload = { kind = "iperf", duration_s = 2 }
+"""
+
+
+def write_tiny(folder: Path) -> Path:
+    path = folder / "tiny.toml"
+    path.write_text(TINY)
+    return path
+
+
+def tiny_trials(folder: Path, seeds: int = 1) -> list[plan.Trial]:
+    path = write_tiny(folder)
+    return plan.trials(experiment.load(path), path, (), seeds)
+
+
 def run_trials(folder: Path, trials: list[plan.Trial], jobs: int = 1) -> dict[str, dict]:
     """Run trials in a real lab; a failure shows its reason."""
     campaign = Campaign(folder, trials, {"name": "small"}, Options(jobs=jobs), lambda *_: None)

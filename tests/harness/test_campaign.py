@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,10 @@ from typing import Any
 import pytest
 from small import small_trials
 
-from harness import campaign as campaigns
-from harness import record
+from harness import costs, record
 from harness.campaign import Campaign, Options
 from harness.errors import LabError, UsageError
+from harness.labs import LABS
 from harness.labs.base import Event, Lab
 from harness.plan import Trial
 
@@ -41,7 +42,10 @@ class PaperLab(Lab):
         number = 0
         while True:
             number += 1
-            job = json.loads((self.run_directory / "inbox" / f"{number:04d}.json").read_text())
+            path = self.run_directory / "inbox" / f"{number:04d}.json"
+            while not path.exists():
+                time.sleep(0.001)
+            job = json.loads(path.read_text())
             if job["kind"] == "end":
                 return
             if job["kind"] == "trial":
@@ -69,12 +73,13 @@ def finish(trial: Trial, raw: Path, trials: Path, costs: dict[str, float]) -> di
 
 
 @pytest.fixture
-def paper(monkeypatch: pytest.MonkeyPatch) -> type[PaperLab]:
+def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> type[PaperLab]:
     class Fresh(PaperLab):
         script: dict[str, list[str]] = {}
         tried: list[str] = []
 
-    monkeypatch.setitem(campaigns.LABS, "paper", Fresh)
+    monkeypatch.setitem(LABS, "paper", Fresh)
+    monkeypatch.setattr(costs, "file", lambda: tmp_path / "costs.json")
     monkeypatch.setattr(record, "finish", finish)
     return Fresh
 

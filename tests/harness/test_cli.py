@@ -13,8 +13,9 @@ import pytest
 from small import PROJECT, SMALL, write_small
 
 
-def cellbed(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(PROJECT)}
+def cellbed(*words: object, cwd: Path, **more: object) -> subprocess.CompletedProcess[str]:
+    added = {name: str(value) for name, value in more.items()}
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT), **added}
     return subprocess.run(
         [sys.executable, "-m", "harness", *map(str, words)],
         capture_output=True, text=True, cwd=cwd, env=environment, timeout=300,
@@ -68,6 +69,20 @@ def test_anova_takes_confidence_and_order(tmp_path: Path) -> None:
 def test_anova_refuses_in_one_line(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
     done = anova(tmp_path, *words)
     assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_dry_run_without_any_record_knows_no_time(tmp_path: Path) -> None:
+    done = cellbed("run", write_small(tmp_path), "--dry-run", cwd=tmp_path, CELLBED_CACHE=tmp_path)
+    assert done.stdout.endswith("4 to run; time unknown: none like them has been run here\n")
+
+
+def test_a_scheduler_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    address = "tcp://127.0.0.1:1"
+    done = cellbed("run", write_small(tmp_path), "--scheduler", address, cwd=tmp_path)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert f"{address}: no Dask scheduler answers there" in done.stderr
+    done = cellbed("run", write_small(tmp_path), "--scheduler", "here", "--jobs", 2, cwd=tmp_path)
+    assert done.returncode == 2 and "--jobs" in done.stderr
 
 
 def test_unwritable_out_is_one_line(tmp_path: Path) -> None:

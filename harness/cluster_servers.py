@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The two programs of a cluster: the scheduler, and a machine's worker."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import tempfile
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+from distributed import Scheduler, Worker
+
+from harness.clean import LAB_PREFIX, mark_owner
+from harness.cluster import CONNECT_S, LOOPBACK
+from harness.errors import CellbedError, UsageError
+from harness.lab_pool import POOL
+
+Say = Callable[[str], None]
+
+
+def run_scheduler(host: str | None, port: int, say: Say) -> None:
+    """Serve until Ctrl-C or SIGTERM."""
+
+    async def serve() -> None:
+        async with Scheduler(
+            host=host, port=port, dashboard=False, dashboard_address=LOOPBACK
+        ) as scheduler:
+            say(f"scheduler at {scheduler.address}; Ctrl-C ends it")
+            await until_signal(scheduler.finished())
+
+    run(serve(), f"--port {port}: the scheduler cannot be there")
+
+
+def run_worker(address: str, host: str | None, labs: int, say: Say) -> None:
+    """Work until Ctrl-C or SIGTERM, or until the scheduler is gone; leaves no lab."""
+
+    async def work(folder: str) -> None:
+        async with Worker(
+            address,
+            host=host,
+            nthreads=labs,
+            memory_limit=0,
+            local_directory=folder,
+            dashboard_address=LOOPBACK,
+            death_timeout=CONNECT_S,
+        ) as worker:
+            say(f"worker {worker.address} of {address} with {labs} labs; Ctrl-C ends it")
+            await until_signal(worker.finished())
+
+    with tempfile.TemporaryDirectory(prefix=LAB_PREFIX) as folder:
+        mark_owner(Path(folder))
+        try:
+            run(work(folder), f"{address}: no Dask scheduler answers there")
+        finally:
+            POOL.end()
+
+
+def run(served: Coroutine[Any, Any, None], refusal: str) -> None:
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    try:
+        asyncio.run(served)
+    except (OSError, ValueError, TimeoutError, RuntimeError) as error:
+        raise UsageError(refusal) from error
+
+
+async def until_signal(finished: Coroutine[Any, Any, Any]) -> None:
+    """Until Ctrl-C or SIGTERM; CellbedError when the server ends by itself."""
+    asked = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, asked.set)
+    ended, signalled = asyncio.ensure_future(finished), asyncio.ensure_future(asked.wait())
+    await asyncio.wait([ended, signalled], return_when=asyncio.FIRST_COMPLETED)
+    signalled.cancel()
+    if not asked.is_set():
+        raise CellbedError("the scheduler is gone")
+    ended.cancel()

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""kill -9 of a whole campaign in the middle; running it again gives what it would have given."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from small import PROJECT, write_tiny
+
+from harness import identity, plan
+from harness.clean import owner_alive
+from harness.errors import MissingError
+from harness.experiment import load
+from harness.paths import image, kernel, programs
+
+pytestmark = pytest.mark.lab
+SEEDS = 6
+WAIT_S = 300.0
+
+
+def start(experiment: Path, folder: Path) -> subprocess.Popen[str]:
+    """`cellbed run` in the background."""
+    words = ["run", experiment, "--seeds", SEEDS, "--jobs", 2, "--out", folder / "out"]
+    (folder / "tmp").mkdir(exist_ok=True)
+    return subprocess.Popen(
+        [sys.executable, "-m", "harness", *map(str, words)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(PROJECT), "TMPDIR": str(folder / "tmp")},
+    )
+
+
+def whole(folder: Path) -> dict[str, int]:
+    """Records under their names, with the file system's number of each."""
+    records = folder / "out" / "trials"
+    return {p.parent.name: p.parent.stat().st_ino for p in records.glob("[!.]*/trial.json")}
+
+
+def expected(experiment: Path) -> set[str]:
+    """Names of the trials of an undisturbed campaign."""
+    code = identity.code("uml") + "uml" + "virtual"
+    return {t.name for t in plan.trials(load(experiment), experiment, (), SEEDS, code)}
+
+
+def wait_for_records(process: subprocess.Popen[str], folder: Path, count: int) -> None:
+    end = time.monotonic() + WAIT_S
+    while len(whole(folder)) < count:
+        assert process.poll() is None and time.monotonic() < end, "the campaign does not go on"
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("records", [0, 1, 3])
+def test_killed_and_run_again(tmp_path: Path, records: int) -> None:
+    """Killed before the first record, after the first, in the middle."""
+    try:
+        for product in (image, kernel, programs):
+            product()
+    except MissingError as error:
+        pytest.skip(str(error))
+    experiment = write_tiny(tmp_path)
+    process = start(experiment, tmp_path)
+    wait_for_records(process, tmp_path, records)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    kept = whole(tmp_path)
+    again = start(experiment, tmp_path)
+    _, said = again.communicate(timeout=WAIT_S)
+    assert again.returncode == 0, said
+    after = whole(tmp_path)
+    assert set(after) == expected(experiment)
+    assert kept.items() <= after.items(), "a trial that was done has been run again"
+    assert {path.name for path in (tmp_path / "out" / "trials").iterdir()} == set(after)
+    assert not (tmp_path / "out" / "failures.jsonl").exists()
+    labs = list((tmp_path / "tmp").glob("cellbed-lab.*"))
+    assert not [lab for lab in labs if owner_alive(lab)]
