@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Part of set-up: compile the lab's programs inside a lab, the TCP module on the host.
+"""Part of set-up: compile the lab's programs inside a lab, the TCP module on the host; take along
+the kernel's own modules.
 
 Usage: python -m harness.build_programs OUTPUT_DIR
 """
@@ -50,6 +51,14 @@ def compile_module(output: Path, kernel: Path) -> None:
     )
 
 
+def copy_stock_modules(output: Path, kernel: Path) -> None:
+    """Copy the lab kernel's own modules that flavors ask for: the image has none of them."""
+    for line in (PROJECT / "lab" / "programs" / "stock-modules").read_text().splitlines():
+        if not line.startswith("#"):
+            [module] = kernel.glob(f"modules/**/{line}.ko")
+            shutil.copy(module, output)
+
+
 def main() -> int:
     output = Path(sys.argv[1])
     with tempfile.TemporaryDirectory(dir=output.parent, prefix="programs.") as folder:
@@ -58,6 +67,7 @@ def main() -> int:
         run.mkdir()
         try:
             compile_module(made, places()["kernel"])
+            copy_stock_modules(made, places()["kernel"])
             compile_in_lab(made, run)
         except (CellbedError, subprocess.CalledProcessError) as error:
             print(getattr(error, "console", ""), file=sys.stderr)

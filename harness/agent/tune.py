@@ -29,6 +29,28 @@ class TuneError(RuntimeError):
     """A setting that did not come out as asked; names what, wanted and found."""
 
 
+def load_module(name: str | None) -> None:
+    """Load a flavor's kernel module unless it is there: set-up's, else the system's own."""
+    if name is None or Path("/sys/module", name).exists():
+        return
+    ours = Path(f"/opt/cellbed/{name}.ko")
+    run(["insmod", str(ours)] if ours.exists() else ["modprobe", name])
+
+
+def allow(congestion: str) -> None:
+    """Let every namespace have a congestion control: the kernel keeps some for its first one.
+
+    The list is written whole: what it lacks is no longer allowed.
+    """
+    present = (IPV4 / "tcp_available_congestion_control").read_text().split()
+    path = IPV4 / "tcp_allowed_congestion_control"
+    if not path.exists():  # not the first namespace: whoever has that decides
+        return
+    allowed = path.read_text().split()
+    if congestion in present and congestion not in allowed:
+        path.write_text(" ".join([*allowed, congestion]))
+
+
 class Tuner:
     """Knows the present settings of a network's hosts and links."""
 
@@ -44,6 +66,9 @@ class Tuner:
 
     def tune(self, plan: dict[str, Any]) -> None:
         """Set delay, MTU, routes and TCP flavor of a plan."""
+        flavor = plan["tcp"]["flavor"]
+        load_module(flavor["module"])
+        allow(flavor["congestion"])
         wanted = plan_dumbbell(self.network.dumbbell, plan["topology"])
         self._tune_middle(wanted)
         for host in wanted.hosts():
