@@ -125,7 +125,8 @@ class Crew:
 
     def abandon(self) -> None:
         """End what the workers still do for this campaign."""
-        with suppress(OSError, TimeoutError):
+        with suppress(OSError, TimeoutError, FutureCancelledError):
+            self._client.cancel([future for future in self._trials if not future.done()])
             self._client.run(abandon, self._job["campaign"])
 
 
@@ -142,7 +143,7 @@ def crew(
     Raises:
         UsageError: no scheduler there, no worker, or one that has other code.
     """
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    quieten()
     job: dict[str, Any] = {"lab": lab, "clock": clock, "campaign": f"cellbed-{uuid.uuid4().hex}"}
     with here(jobs) if scheduler is None else there(scheduler) as client:
         if scheduler is None:
@@ -157,12 +158,19 @@ def crew(
             made.abandon()
 
 
+def quieten() -> None:
+    """Dask tells of every lost connection; what matters to a person is an error here."""
+    for name in ("distributed", *logging.root.manager.loggerDict):
+        if name.partition(".")[0] == "distributed":
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
 @contextmanager
 def here(jobs: int) -> Iterator[Client]:
     """A cluster in this process; gone with it, whatever ends it."""
     with (
         tempfile.TemporaryDirectory(prefix=LAB_PREFIX) as folder,
-        dask.config.set(HERE),
+        dask.config.set({**HERE, "temporary-directory": folder}),
         warnings.catch_warnings(action="ignore"),
     ):
         mark_owner(Path(folder))
@@ -174,7 +182,6 @@ def here(jobs: int) -> Iterator[Client]:
                 memory_limit=0,
                 dashboard_address=LOOPBACK,
                 worker_dashboard_address=LOOPBACK,
-                local_directory=folder,
                 silence_logs=logging.CRITICAL,
             ) as cluster,
             Client(cluster) as client,

@@ -4,17 +4,17 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import signal
 import tempfile
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
+import dask
 from distributed import Scheduler, Worker
 
 from harness.clean import LAB_PREFIX, mark_owner
-from harness.cluster import CONNECT_S, LOOPBACK
+from harness.cluster import CONNECT_S, LOOPBACK, quieten
 from harness.errors import CellbedError, UsageError
 from harness.lab_pool import POOL
 
@@ -31,39 +31,46 @@ def run_scheduler(host: str | None, port: int, say: Say) -> None:
             say(f"scheduler at {scheduler.address}; Ctrl-C ends it")
             await until_signal(scheduler.finished())
 
-    run(serve(), f"--port {port}: the scheduler cannot be there")
+    run(serve, f"--port {port}: the scheduler cannot be there")
 
 
 def run_worker(address: str, host: str | None, labs: int, say: Say) -> None:
     """Work until Ctrl-C or SIGTERM, or until the scheduler is gone; leaves no lab."""
 
-    async def work(folder: str) -> None:
-        async with Worker(
+    async def work() -> None:
+        worker = await Worker(
             address,
             host=host,
             nthreads=labs,
             memory_limit=0,
-            local_directory=folder,
             dashboard_address=LOOPBACK,
             death_timeout=CONNECT_S,
-        ) as worker:
-            say(f"worker {worker.address} of {address} with {labs} labs; Ctrl-C ends it")
+        )
+        say(f"worker {worker.address} of {address} with {labs} labs; Ctrl-C ends it")
+        try:
             await until_signal(worker.finished())
+        finally:
+            # Gone before its labs, so that its trials go to others and none counts as failed.
+            await worker.close(executor_wait=False)
 
-    with tempfile.TemporaryDirectory(prefix=LAB_PREFIX) as folder:
+    try:
+        run(work, f"{address}: no Dask scheduler answers there")
+    finally:
+        POOL.end()
+
+
+def run(serve: Callable[[], Coroutine[Any, Any, None]], refusal: str) -> None:
+    """Run a server, with a temporary directory that is gone afterwards."""
+    quieten()
+    with (
+        tempfile.TemporaryDirectory(prefix=LAB_PREFIX) as folder,
+        dask.config.set({"temporary-directory": folder}),
+    ):
         mark_owner(Path(folder))
         try:
-            run(work(folder), f"{address}: no Dask scheduler answers there")
-        finally:
-            POOL.end()
-
-
-def run(served: Coroutine[Any, Any, None], refusal: str) -> None:
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    try:
-        asyncio.run(served)
-    except (OSError, ValueError, TimeoutError, RuntimeError) as error:
-        raise UsageError(refusal) from error
+            asyncio.run(serve())
+        except (OSError, ValueError, TimeoutError, RuntimeError) as error:
+            raise UsageError(refusal) from error
 
 
 async def until_signal(finished: Coroutine[Any, Any, Any]) -> None:

@@ -68,6 +68,9 @@ class Outcome:
     record: bytes | None = None
 
 
+ABANDONED = Outcome(reason="abandoned")
+
+
 class Order:
     """A job in the pool. A trial that is ordered again while it is there is not run again."""
 
@@ -101,11 +104,18 @@ class LabPool:
         self._waiting: deque[Order] = deque()
         self._orders: dict[str, Order] = {}
         self._runs: list[LabRun] = []
+        self._abandoned: set[str] = set()
 
     def order(self, job: Job, slots: int, tell: Tell) -> Order:
-        """Put in a trial, or join those who already wait for it."""
+        """Put in a trial, or join those who already wait for it.
+
+        Raises:
+            LabError: the campaign has been abandoned here.
+        """
         with self.lock:
             self._slots = slots
+            if job.campaign in self._abandoned:
+                raise LabError("the campaign was abandoned")
             order = self._orders.get(job.trial.name)
             if order is None:
                 order = self._orders[job.trial.name] = Order(job)
@@ -152,9 +162,10 @@ class LabPool:
     def abandon(self, campaign: str) -> None:
         """Nobody waits for a campaign's trials any more: end those labs that have any."""
         with self.lock:
+            self._abandoned.add(campaign)
             for order in [o for o in self._waiting if o.job.campaign == campaign]:
                 self._waiting.remove(order)
-                self.close(order, Outcome(reason="abandoned"))
+                self.close(order, ABANDONED)
             runs = [r for r in self._runs if any(o.job.campaign == campaign for o in r.given)]
         for run in runs:
             run.abandon(campaign)
@@ -284,7 +295,7 @@ class LabRun(threading.Thread):
             orders, self.given = self.given, deque()
             for place, order in enumerate(orders):
                 if order.job.campaign == self._abandoned:
-                    self.pool.close(order, Outcome(reason="abandoned"))
+                    self.pool.close(order, ABANDONED)
                 elif not self._abandoned and (place == 0 or isinstance(outcome, Exception)):
                     self.pool.close(order, outcome)
                 else:

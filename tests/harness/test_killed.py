@@ -57,14 +57,30 @@ def wait_for_records(process: subprocess.Popen[str], folder: Path, count: int) -
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("records", [0, 1, 3])
-def test_killed_and_run_again(tmp_path: Path, records: int) -> None:
-    """Killed before the first record, after the first, in the middle."""
+@pytest.fixture(autouse=True)
+def lab() -> None:
     try:
         for product in (image, kernel, programs):
             product()
     except MissingError as error:
         pytest.skip(str(error))
+
+
+def test_interrupted(tmp_path: Path) -> None:
+    """Ctrl-C keeps what is whole and leaves no lab and no temporary file."""
+    process = start(write_tiny(tmp_path), tmp_path)
+    wait_for_records(process, tmp_path, 1)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=WAIT_S)
+    assert process.returncode == 130
+    assert said.splitlines()[-1] == "cellbed: interrupted; finished trials are kept"
+    assert 1 <= len(whole(tmp_path)) < SEEDS
+    assert not list((tmp_path / "tmp").iterdir())
+
+
+@pytest.mark.parametrize("records", [0, 1, 3])
+def test_killed_and_run_again(tmp_path: Path, records: int) -> None:
+    """Killed before the first record, after the first, in the middle."""
     experiment = write_tiny(tmp_path)
     process = start(experiment, tmp_path)
     wait_for_records(process, tmp_path, records)
