@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from abc import abstractmethod
+from collections.abc import Iterator
 from pathlib import Path
 
 from harness import paths
@@ -92,18 +93,31 @@ class SupervisedLab(Lab):
         end_group(self._process.pid)
 
     def cpu_s(self) -> float:
-        """Sum over the processes of the lab's session, ended children included."""
+        """Sum over the lab's processes, ended children included.
+
+        Known by their descent: a lab's kernel begins a session of its own.
+        """
         if self._process is None:
             return 0.0
-        ticks = 0
-        for stat in Path("/proc").glob("[0-9]*/stat"):
-            try:
-                fields = stat.read_text().rpartition(")")[2].split()
-            except (FileNotFoundError, ProcessLookupError):
-                continue
-            if int(fields[3]) == self._process.pid:
-                ticks += sum(int(f) for f in fields[11:15])
-        return ticks / CLOCK_TICK
+        children: dict[int, list[int]] = {}
+        ticks: dict[int, int] = {}
+        for pid, parent, used in process_table():
+            children.setdefault(parent, []).append(pid)
+            ticks[pid] = used
+        family = [self._process.pid]
+        for pid in family:
+            family += children.get(pid, [])
+        return sum(ticks.get(pid, 0) for pid in family) / CLOCK_TICK
+
+
+def process_table() -> Iterator[tuple[int, int, int]]:
+    """Every process: its id, its parent's, and the clock ticks that it and ended children used."""
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        yield int(stat.parent.name), int(fields[1]), sum(map(int, fields[11:15]))
 
 
 def wait_for_exit(lab: Lab, timeout_s: float) -> None:

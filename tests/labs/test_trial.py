@@ -58,6 +58,11 @@ def test_idle_round_trip_of_550_ms(finished: Finished) -> None:
         assert all(abs(t - 550e6) < 0.3e6 for t in document["idle_round_trip_ns"])
 
 
+def test_costs_are_measured(finished: Finished) -> None:
+    for document in finished[1]:
+        assert 0.05 < document["cpu_s"] < 100 and document["wall_s"] > 0.05
+
+
 def test_drops_are_told_one_by_one(finished: Finished) -> None:
     folder, documents = finished
     for document in documents:
