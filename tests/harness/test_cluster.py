@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from small import PROJECT, tiny_trials
+from small import PROJECT, run_trials, tiny_trials
 
 from harness.campaign import Campaign, Options
 from harness.errors import MissingError, UsageError
@@ -124,7 +124,10 @@ def test_a_worker_killed_in_mid_trial_costs_that_trial(
     names = {trial.name for trial in trials}
     assert set(done) == names and all(document["valid"] for document in done.values())
     assert {path.name for path in campaign.records.iterdir()} == names
-    assert all((campaign.records / name / "flows.csv").exists() for name in names)
+    again = next(trial for trial in trials if trial.name == lost[0])
+    run_trials(tmp_path / "here", [again])
+    there, here = (tmp_path / x / "trials" / again.name / "flows.csv" for x in ("out", "here"))
+    assert there.read_bytes() == here.read_bytes()
     assert begun == Counter(names) + Counter(lost) and len(lost) == 1
     assert not campaign.failures and not left
 
