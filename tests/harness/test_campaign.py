@@ -25,9 +25,11 @@ class PaperLab(Lab):
 
     script: dict[str, list[str]] = {}
     tried: list[str] = []
+    booted: list[Path] = []
+    trials_with_a_next = 0  # so many end only when the next one has been given
 
     def boot(self) -> None:
-        pass
+        self.booted.append(self.run_directory)
 
     def poll(self) -> int | None:
         return 0
@@ -42,18 +44,26 @@ class PaperLab(Lab):
         number = 0
         while True:
             number += 1
-            path = self.run_directory / "inbox" / f"{number:04d}.json"
-            while not path.exists():
-                time.sleep(0.001)
-            job = json.loads(path.read_text())
+            job = json.loads(self.given(number).read_text())
             if job["kind"] == "end":
                 return
             if job["kind"] == "trial":
-                yield from self.trial(job["trial"])
+                yield from self.trial(job["trial"], number)
 
-    def trial(self, name: str) -> Iterator[Event]:
+    def given(self, number: int) -> Path:
+        """The file of a job, when it is there."""
+        path = self.run_directory / "inbox" / f"{number:04d}.json"
+        end = time.monotonic() + 60
+        while not path.exists():
+            assert time.monotonic() < end, f"job {number} does not come"
+            time.sleep(0.001)
+        return path
+
+    def trial(self, name: str, number: int) -> Iterator[Event]:
         self.tried.append(name)
         yield {"event": "trial-begin", "trial": name}
+        if len(self.tried) <= self.trials_with_a_next:
+            self.given(number + 1)
         steps = self.script.get(name, [])
         fate = steps.pop(0) if steps else "end"
         if fate == "die":
@@ -77,6 +87,7 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> type[PaperLab]:
     class Fresh(PaperLab):
         script: dict[str, list[str]] = {}
         tried: list[str] = []
+        booted: list[Path] = []
 
     monkeypatch.setitem(LABS, "paper", Fresh)
     monkeypatch.setattr(costs, "file", lambda: tmp_path / "costs.json")
@@ -94,6 +105,13 @@ def test_every_trial_runs_once(tmp_path: Path, paper: type[PaperLab], jobs: int)
     trials = small_trials(tmp_path, seeds=3)
     done = make(tmp_path / "out", trials, jobs).run()
     assert sorted(done) == sorted(t.name for t in trials) == sorted(paper.tried)
+
+
+def test_one_lab_runs_all_and_always_has_the_next(tmp_path: Path, paper: type[PaperLab]) -> None:
+    trials = small_trials(tmp_path, seeds=3)
+    paper.trials_with_a_next = len(trials) - 1
+    make(tmp_path / "out", trials, 1).run()
+    assert len(paper.booted) == 1 and paper.tried == [trial.name for trial in trials]
 
 
 def test_running_again_does_what_is_missing(tmp_path: Path, paper: type[PaperLab]) -> None:
