@@ -18,7 +18,7 @@ from harness.errors import MissingError
 from harness.paths import image, kernel, programs
 
 pytestmark = pytest.mark.lab
-SEEDS = 6
+SEEDS = 5
 WAIT_S = 300.0
 
 
@@ -85,9 +85,9 @@ def test_interrupted(tmp_path: Path) -> None:
     assert not list((tmp_path / "tmp").iterdir())
 
 
-@pytest.mark.parametrize("records", [0, 1, 3])
+@pytest.mark.parametrize("records", [0, 2])
 def test_killed_and_run_again(tmp_path: Path, undisturbed: dict[str, bytes], records: int) -> None:
-    """Killed before the first record, after the first, in the middle."""
+    """Killed before the first record, and in the middle."""
     experiment = write_tiny(tmp_path)
     process = start(experiment, tmp_path)
     wait_for_records(process, tmp_path, records)
