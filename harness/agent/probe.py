@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from typing import Any
 
 from topology import commands
@@ -24,10 +25,19 @@ def idle_round_trip(network: Network, dumbbell: Dumbbell) -> list[float]:
     """Round trips [ns] of pings from the first and the last client, the path being idle."""
     times: list[float] = []
     for host in (dumbbell.clients()[0], dumbbell.clients()[-1]):
-        with in_namespace(network.pids[host.name]):
-            said = run(["ping", "-c", str(PINGS), "-i", "1", "-W", "10", host.peer_ip])
-        times += [float(ms) * 1e6 for ms in re.findall(r"time=([\d.]+) ms", said)]
+        for _ in range(PINGS):
+            with in_namespace(network.pids[host.name]):
+                times += microseconds(run(["ping", "-c", "1", "-W", "10", host.peer_ip]))
+            time.sleep(1)
     return times
+
+
+def microseconds(said: str) -> list[float]:
+    """The round trip [ns] of one ping, to the microsecond: as in "rtt min/avg/... = 100.297/...".
+
+    The line of the packet itself has three digits, which from 100 ms on are whole milliseconds.
+    """
+    return [float(ms) * 1e6 for ms in re.findall(r"= ([\d.]+)/", said)]
 
 
 def link_counters(network: Network) -> Counters:
