@@ -18,6 +18,7 @@ from harness import experiment as experiments
 from harness.campaign import Campaign, Options
 from harness.errors import InvalidTrialError, LabError, UsageError
 from harness.labs import LABS
+from harness.ownership import of_the_caller
 
 RESULTS = Path("results")
 
@@ -34,7 +35,7 @@ def cellbed() -> None:
 @click.argument("experiment", type=click.Path(path_type=Path))
 @click.option("--only", multiple=True, metavar="FACTOR=LEVEL[,LEVEL]", help="Only these levels.")
 @click.option("--seeds", type=click.IntRange(1, 1000), help="Seeds 1 to N [the file's].")
-@click.option("--jobs", type=click.IntRange(1, 256), help="Labs at a time [one a core].")
+@click.option("--jobs", type=click.IntRange(1, 256), help="Labs at a time [one a core; real: 1].")
 @click.option("--scheduler", metavar="ADDRESS", help="Run on the Dask cluster there.")
 @click.option("--lab", default="uml", type=click.Choice(list(LABS)), help="Which lab.")
 @click.option("--clock", type=click.Choice(["virtual", "real"]), help="[virtual; native: real]")
@@ -62,7 +63,8 @@ def run(
     trials = plan.trials(loaded, experiment, only, seeds, code)
     if scheduler is not None and jobs is not None:
         raise UsageError("--jobs: with --scheduler each worker has its own; cellbed worker --jobs")
-    options = Options(lab=lab, clock=clock, jobs=jobs or os.cpu_count() or 1, scheduler=scheduler)
+    jobs = labs_at_once(jobs, lab, clock)
+    options = Options(lab=lab, clock=clock, jobs=jobs, scheduler=scheduler)
     header = {
         "name": loaded.name,
         "title": loaded.title,
@@ -75,10 +77,18 @@ def run(
     if dry_run:
         list_trials(campaign)
         return
-    with show.Watcher(trials, len(campaign.done())) as watcher:
+    watching = show.Watcher(trials, len(campaign.done()))
+    with of_the_caller(folder), watching as watcher:
         campaign.listener = watcher
         documents = campaign.run()
     report_trials(campaign, documents, as_json)
+
+
+def labs_at_once(jobs: int | None, lab: str, clock: str) -> int:
+    """How many labs run at a time: one a core, but one where they would disturb each other."""
+    if lab == "native" and jobs not in (None, 1):
+        raise UsageError(f"--jobs {jobs}: a machine has its TCP module once: one native lab")
+    return jobs or (1 if clock == "real" else os.cpu_count() or 1)
 
 
 def list_trials(campaign: Campaign) -> None:

@@ -37,6 +37,13 @@ def test_bad_input_is_one_line_and_exit_2(tmp_path: Path, text: str, said: str) 
     assert not (tmp_path / "results").exists()
 
 
+def test_native_labs_run_one_at_a_time(tmp_path: Path) -> None:
+    words = ("run", write_small(tmp_path), "--lab", "native", "--dry-run", "--jobs")
+    assert cellbed(*words, 1, cwd=tmp_path).returncode == 0
+    done = cellbed(*words, 2, cwd=tmp_path)
+    assert done.returncode == 2 and "--jobs 2" in done.stderr and done.stderr.count("\n") == 1
+
+
 def test_dry_run_lists_and_makes_nothing(tmp_path: Path) -> None:
     done = cellbed("run", write_small(tmp_path), "--dry-run", "--seeds", 3, cwd=tmp_path)
     assert done.returncode == 0
