@@ -24,6 +24,7 @@ extends = "ubr-persistent.toml"
 name = "ubr-windows"
 seeds = 1
 [factors]
+sources = [5]
 buffer = [1_000_000]
 policy = ["plain"]
 [[only]]
