@@ -196,7 +196,8 @@ def render(result: Result) -> str:
     found = [result.best([FEW_PAIRS]), result.best(MORE_PAIRS)]
     sizes = [f"{s.pairs} pairs at {s.rate_bit_per_s / 1e6:.0f} Mbit/s" for s in found if s]
     least = f"not even {FEW_PAIRS} pairs at {RATES_BIT_PER_S[0] / 1e6:.0f} Mbit/s"
-    lines.append(f"{result.lab}, real time: carries " + (" and ".join(sizes) or least))
+    if result.steps:
+        lines.append(f"{result.lab}, real time: carries " + (" and ".join(sizes) or least))
     if not result.complete:
         lines.append("the time was up before an end was found")
     return "\n".join(lines)

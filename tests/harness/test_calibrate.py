@@ -51,6 +51,12 @@ def test_each_row_ends_at_its_first_failure(
     assert [step["carried"] for step in result.as_dict()["steps"]].count(False) <= 2
 
 
+def test_without_a_trial_nothing_is_said_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine(monkeypatch, 10**12, trials=0)
+    said = render(calibrate("vm"))
+    assert "carries" not in said and "time was up" in said
+
+
 def test_time_up_keeps_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
     machine(monkeypatch, 10**12, trials=3)
     result = calibrate("uml")
