@@ -8,6 +8,7 @@ harness judges and renames.
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from contextlib import nullcontext
 from typing import Any
@@ -32,6 +33,7 @@ def run_trial(network: Network, tuner: Tuner, job: dict[str, Any]) -> None:
     """Run the trial of a job; raises when anything but the measured traffic goes wrong."""
     plan, name = job["plan"], job["trial"]
     folder = RUN / "results" / name
+    shutil.rmtree(folder, ignore_errors=True)  # of a first attempt that failed
     folder.mkdir(parents=True)
     tuner.tune(plan)
     dumbbell = plan_dumbbell(network.dumbbell, plan["topology"])
