@@ -145,7 +145,7 @@ def _windows(trial: Trial) -> Plot | None:
                 *_thinned(time_s, window), where="post", lw=1, color=SERIES[place],
                 label=f"pair {pair}",
             )  # fmt: skip
-        axes.set(xlabel="time (s)", ylabel="segments", ylim=(0, None))
+        axes.set(xlabel="time (s)", ylabel="segments", xlim=(0, None), ylim=(0, None))
         axes.legend(ncols=3)
 
     largest = ", ".join(
