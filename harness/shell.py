@@ -14,12 +14,14 @@ import tty
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from harness.clean import LAB_PREFIX, mark_owner
 from harness.errors import LabError
 from harness.labs import LABS, Lab, LabSpec
-from harness.plan import Trial
+
+if TYPE_CHECKING:
+    from harness.plan import Trial
 
 CHUNK = 65536
 POLL_S = 0.2

@@ -33,6 +33,8 @@ def start(experiment: Path, folder: Path) -> subprocess.Popen[str]:
         text=True,
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(PROJECT), "TMPDIR": str(folder / "tmp")},
+        # Whoever runs the tests in the background has SIGINT ignored, and so would this.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
