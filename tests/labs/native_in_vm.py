@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Runs inside a vm lab, as root: the native lab there, ended in every way, and what it leaves.
 
-Usage: native_in_vm.py             the endings that /run/cellbed/endings names (success, error,
-                                   interrupt, kill); a line of JSON each in native.jsonl
+Usage: native_in_vm.py             the endings that /run/cellbed/endings names (success, shell,
+                                   error, interrupt, kill); a line of JSON each in native.jsonl
        native_in_vm.py run ENDING  one lab (what the above starts)
 """
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -19,12 +20,14 @@ from typing import Any
 
 sys.path.insert(0, "/cellbed")
 RUN = Path("/run/cellbed")
+COMMANDS = "c1 ping -c 1 s1\nsh tc qdisc show dev sw2-sat\nexit\n"
 
 
 def run(ending: str) -> None:
     """One native lab; at its network's being built, end it as asked."""
     from harness.clean import LAB_PREFIX, mark_owner
     from harness.labs import LabSpec, NativeLab
+    from harness.shell import feed
 
     plan = json.loads((RUN / "plan.json").read_text())
     spec = LabSpec(pairs=plan["topology"]["pairs"], clock="real", hang_s=1e6)
@@ -33,6 +36,10 @@ def run(ending: str) -> None:
         with NativeLab(spec, Path(folder)) as lab:
             network = {"kind": "network", "topology": plan["topology"], "modules": ["cellbed_tcp"]}
             lab.submit(network)
+            if ending == "shell":
+                lab.submit({"kind": "shell", "plan": plan, "terminal": False})
+                feed(lab, io.StringIO(COMMANDS), sys.stdout)
+                return
             if ending == "success":
                 lab.submit({"kind": "trial", "trial": "native", "plan": plan, "exact": False})
                 lab.submit({"kind": "end"})

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from small import PROJECT
 
-from harness import experiment, paths, plan
+from harness import checks, experiment, paths, plan
 from harness.errors import UsageError
 from harness.labs import LabSpec, NativeLab, VmLab
 from harness.labs.supervised import wait_for_exit
@@ -23,7 +23,7 @@ from harness.labs.vm import QEMU
 FILE = PROJECT / "experiments" / "three-labs.toml"
 LIMIT_S = 1200.0
 # ending -> exit status of what owned the lab
-ENDINGS = {"success": 0, "error": 0, "interrupt": -2, "kill": -9}
+ENDINGS = {"success": 0, "shell": 0, "error": 0, "interrupt": -2, "kill": -9}
 
 ready = (paths.places()["vm"] / "complete").exists() and shutil.which(QEMU) is not None
 
@@ -37,7 +37,8 @@ def test_a_virtual_clock_is_refused(tmp_path: Path) -> None:
 @pytest.mark.skipif(not ready, reason="the vm lab is not set up: lab/setup --vm")
 @pytest.mark.skipif("CELLBED_SLOW_TESTS" not in os.environ, reason="slow: CELLBED_SLOW_TESTS=1")
 def test_nothing_is_left_behind(tmp_path: Path) -> None:
-    trial = plan.trials(experiment.load(FILE), FILE, ["policy=EPD"], 1, "native")[0]
+    captured = experiment.with_captures(experiment.load(FILE), ["down"])
+    trial = plan.trials(captured, FILE, ["policy=EPD"], 1, "native")[0]
     (tmp_path / "plan.json").write_text(json.dumps(trial.plan))
     (tmp_path / "endings").write_text(" ".join(ENDINGS))
     main = "exec /cellbed/tests/labs/native_in_vm"
@@ -49,4 +50,8 @@ def test_nothing_is_left_behind(tmp_path: Path) -> None:
         assert not any(row["left"].values()), row
         assert not any(row["gone"].values()), row
         assert bool(row["cleaned"]) == (row["ending"] == "kill")
-    assert json.loads((tmp_path / "lab.json").read_text())["versions"]["bpf"] == "jit"
+    lab_json = json.loads((tmp_path / "lab.json").read_text())
+    assert lab_json["versions"]["bpf"] == "jit"
+    assert checks.capture(lab_json, trial.plan)["ok"] and lab_json["capture"]["ports"]["down"]
+    shell = next(row["said"] for row in found if row["ending"] == "shell")
+    assert "1 received" in shell and "qdisc clsact" in shell
