@@ -11,6 +11,7 @@ is this session's process group and nothing else. Exit status: the command's own
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
@@ -24,6 +25,10 @@ def main() -> int:
     select.select([control_fd, pid_fd], [], [])
     if not select.select([pid_fd], [], [], 0)[0]:
         os.kill(pid, signal.SIGKILL)
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    # User-Mode Linux leads a group of its own; a child just forked may outlive its end.
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)
     code = os.waitstatus_to_exitcode(status)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
