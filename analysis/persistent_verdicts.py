@@ -15,7 +15,7 @@ from analysis.comparison import Estimate, estimate
 from analysis.conclusions import Conclusion, load
 from analysis.evidence import NoEvidenceError
 from analysis.persistent import Row
-from analysis.verdicts import Check, Finding, Verdict
+from analysis.verdicts import Check, Finding, Verdict, within_bounds
 
 CONCLUSIONS = Path(__file__).with_name("persistent_conclusions.toml")
 Rows = Sequence[Row]
@@ -116,7 +116,7 @@ def mean_bounded(
     _need(chosen, "such a row")
     found = estimate([value for row in chosen for value in row.metrics[metric]])
     return Finding(
-        verdict=_bounded(found, at_least, at_most),
+        verdict=within_bounds(found.mean, found.half_width, at_least, at_most),
         evidence=f"mean {metric} {_text(found)}{_limits(at_least, at_most)}",
     )
 
@@ -146,7 +146,7 @@ def gain(
     """Mean difference between two levels, row by row and seed by seed with all else equal."""
     found = estimate(_differences(_of(rows, where), metric, factor, str(of), str(minus)))
     return Finding(
-        verdict=_bounded(found, at_least, None),
+        verdict=within_bounds(found.mean, found.half_width, at_least, None),
         evidence=f"{metric}, {of} less {minus}: {_text(found, '+.3f')}",
     )
 
@@ -279,16 +279,6 @@ def _differences(rows: Rows, metric: str, factor: str, of: str, minus: str) -> l
 
 def _without(row: Row, factor: str) -> tuple[tuple[str, str], ...]:
     return tuple(item for item in row.factors.items() if item[0] != factor)
-
-
-def _bounded(found: Estimate, at_least: float | None, at_most: float | None) -> Verdict:
-    half = found.half_width or 0.0
-    low, high = found.mean - half, found.mean + half
-    if (at_least is None or low >= at_least) and (at_most is None or high <= at_most):
-        return Verdict.HOLDS
-    if (at_least is not None and high < at_least) or (at_most is not None and low > at_most):
-        return Verdict.FAILS
-    return Verdict.UNDECIDED
 
 
 def _apart(large: Estimate, small: Estimate) -> Verdict:

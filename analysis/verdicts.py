@@ -184,7 +184,7 @@ def difference(
     verdicts, texts = [], []
     for levels in _combinations(for_each or {}):
         found = evidence.contrast(network, response, {**of, **levels}, {**minus, **levels})
-        verdicts.append(_within_bounds(found, low, high))
+        verdicts.append(within_bounds(found.difference, found.half_width, low, high))
         texts.append(f"{_name(levels)} {found}".strip())
     return Finding(verdict=_all_of(verdicts), evidence=", ".join(texts) + _bounds_text(low, high))
 
@@ -315,10 +315,12 @@ def _level(factor: str, level: str) -> str:
     return f"{level} RTT" if factor == "buffer" else level
 
 
-def _within_bounds(found: Contrast, low: float | None, high: float | None) -> Verdict:
-    """Whether a difference keeps its bounds; undecided where its interval crosses one."""
-    half = found.half_width or 0.0
-    least, most = found.difference - half, found.difference + half
+def within_bounds(
+    mean: float, half_width: float | None, low: float | None, high: float | None
+) -> Verdict:
+    """Whether an estimate keeps its bounds; undecided where its interval crosses one."""
+    half = half_width or 0.0
+    least, most = mean - half, mean + half
     if (low is None or least >= low) and (high is None or most <= high):
         return Verdict.HOLDS
     if (low is not None and most < low) or (high is not None and least > high):

@@ -113,9 +113,7 @@ def grow(lab: str, sizes: Sequence[tuple[int, int]], deadline: float) -> Iterato
     with tempfile.TemporaryDirectory(prefix=LAB_PREFIX) as folder:
         mark_owner(Path(folder))
         with LABS[lab](spec, Path(folder)) as booted:
-            topology = trials[0].plan["topology"]
-            modules = ["cellbed_tcp"]
-            booted.submit({"kind": "network", "topology": topology, "modules": modules})
+            booted.submit_network(trials[0].plan["topology"])
             for trial in trials:
                 step = try_one(booted, trial, deadline)
                 yield step
@@ -125,7 +123,7 @@ def grow(lab: str, sizes: Sequence[tuple[int, int]], deadline: float) -> Iterato
 
 def try_one(lab: Lab, trial: Trial, deadline: float) -> Step:
     """Run one trial in a lab."""
-    lab.submit({"kind": "trial", "trial": trial.name, "plan": trial.plan, "exact": False})
+    lab.submit_trial(trial.name, trial.plan)
     try:
         for event in lab.events():
             if time.monotonic() > deadline:

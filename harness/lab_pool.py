@@ -26,7 +26,6 @@ from harness.labs import LABS, Lab, LabSpec
 from harness.plan import Trial
 
 AHEAD = 2  # the trial under way and the next
-MODULES = ["cellbed_tcp"]
 
 Tell = Callable[[str, float], None]
 
@@ -220,12 +219,12 @@ class LabRun(threading.Thread):
             with self.pool.lock:
                 if self._abandoned:
                     raise LabError("abandoned")
-                lab.submit({"kind": "network", "topology": topology, "modules": MODULES})
+                lab.submit_network(topology)
                 self._lab = lab
                 self._submit(lab, self.given[0])
             try:
                 for event in lab.events():
-                    self._handle(lab, folder, event)
+                    self._follow(lab, folder, event)
             finally:
                 with self.pool.lock:
                     self._ending = True  # before the folder goes in which it is given trials
@@ -243,7 +242,7 @@ class LabRun(threading.Thread):
 
     def _submit(self, lab: Lab, order: Order) -> None:
         trial = order.job.trial
-        lab.submit({"kind": "trial", "trial": trial.name, "plan": trial.plan, "exact": lab.exact})
+        lab.submit_trial(trial.name, trial.plan)
 
     def abandon(self, campaign: str) -> None:
         """End the lab, without waiting for it."""
@@ -251,7 +250,7 @@ class LabRun(threading.Thread):
         if self._lab is not None:
             threading.Thread(target=self._lab.kill, daemon=True).start()
 
-    def _handle(self, lab: Lab, folder: Path, event: dict[str, Any]) -> None:
+    def _follow(self, lab: Lab, folder: Path, event: dict[str, Any]) -> None:
         kind = event["event"]
         if kind == "trial-begin":
             self._begun = (time.monotonic(), lab.cpu_s())

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import io
-import shutil
 import zipfile
 from pathlib import Path
+
+from harness.whole import whole_folder
 
 # The tables shrink to a fifth already at the fastest level.
 LEVEL = 1
@@ -23,11 +24,5 @@ def pack(record: Path) -> bytes:
 
 def unpack(parcel: bytes, trials: Path, name: str) -> None:
     """Put a record into the folder of the campaign's records, under its name only when whole."""
-    partial = trials / f".{name}.partial"
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    with zipfile.ZipFile(io.BytesIO(parcel)) as stream:
-        stream.extractall(partial)
-    target = trials / name
-    shutil.rmtree(target, ignore_errors=True)
-    partial.rename(target)
+    with whole_folder(trials, name) as folder, zipfile.ZipFile(io.BytesIO(parcel)) as stream:
+        stream.extractall(folder)

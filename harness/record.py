@@ -18,6 +18,7 @@ from analysis.metrics import trial_metrics
 from analysis.published import paper, paper_persistent
 from harness import checks, queuelog
 from harness.plan import Trial
+from harness.whole import whole_folder
 
 FORMAT = "cellbed-trial/1"
 FLOWS_HEADER = (
@@ -35,30 +36,29 @@ def finish(trial: Trial, raw: Path, trials: Path, costs: dict[str, float]) -> di
         trials: folder of the campaign's records.
         costs: wall_s and cpu_s of the trial.
     """
-    partial = trials / f".{trial.name}.partial"
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
     lab = json.loads((raw / "lab.json").read_text())
-    metrics = write_flows(trial, lab, raw / "flows.csv", partial / "flows.csv")
+    with whole_folder(trials, trial.name) as folder:
+        metrics = write_flows(trial, lab, raw / "flows.csv", folder / "flows.csv")
+        write_series(trial, lab["source"].get("t0_ns") or 0, raw, folder)
+        document = describe(trial, lab, metrics, costs)
+        (folder / "trial.json").write_text(json.dumps(document, indent=1) + "\n")
+    return document
+
+
+def write_series(trial: Trial, t0_ns: int, raw: Path, folder: Path) -> None:
+    """Bring over what was recorded over time, in times from the trial's start at `t0_ns`."""
     if (raw / "requests.csv").exists():
-        shutil.copyfile(raw / "requests.csv", partial / "requests.csv")
+        shutil.copyfile(raw / "requests.csv", folder / "requests.csv")
     logs = {port: raw / f"{port}.cellq" for port in ("down", "up")}
     if all(path.exists() for path in logs.values()):
-        t0_ns = lab["source"].get("t0_ns") or 0
-        queuelog.write_tables(logs, t0_ns, partial / "queue.csv", partial / "drops.csv")
+        queuelog.write_tables(logs, t0_ns, folder / "queue.csv", folder / "drops.csv")
     if (raw / "cwnd.csv").exists():
-        write_from_start(raw / "cwnd.csv", lab["source"].get("t0_ns") or 0, partial / "cwnd.csv")
+        write_from_start(raw / "cwnd.csv", t0_ns, folder / "cwnd.csv")
     if trial.plan["record"]["frames"]:
         for port, path in logs.items():
-            shutil.copyfile(path, partial / f"{port}.cellq")
+            shutil.copyfile(path, folder / f"{port}.cellq")
     for port in trial.plan["record"]["pcap"]:
-        shutil.copyfile(raw / f"{port}.pcap", partial / f"{port}.pcap")
-    document = describe(trial, lab, metrics, costs)
-    (partial / "trial.json").write_text(json.dumps(document, indent=1) + "\n")
-    target = trials / trial.name
-    shutil.rmtree(target, ignore_errors=True)
-    partial.rename(target)
-    return document
+        shutil.copyfile(raw / f"{port}.pcap", folder / f"{port}.pcap")
 
 
 def describe(

@@ -37,8 +37,7 @@ def run_shell(trial: Trial, name: str) -> None:
     with tempfile.TemporaryDirectory(prefix=LAB_PREFIX) as folder:
         mark_owner(Path(folder))
         with LABS[name](spec, Path(folder)) as lab:
-            modules = ["cellbed_tcp"]
-            lab.submit({"kind": "network", "topology": topology, "modules": modules})
+            lab.submit_network(topology)
             lab.submit({"kind": "shell", "plan": trial.plan, "terminal": terminal})
             print(f"building {topology['pairs']} pairs; exit leaves the lab", file=sys.stderr)
             if ours is not None and labs is not None:

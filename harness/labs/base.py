@@ -28,6 +28,7 @@ from harness.errors import LabError
 Event = dict[str, Any]
 
 POLL_S = 0.05
+MODULES = ["cellbed_tcp"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +108,14 @@ class Lab(ABC):
         partial = path.with_suffix(".partial")
         partial.write_text(json.dumps(job))
         partial.rename(path)
+
+    def submit_network(self, topology: dict[str, Any]) -> None:
+        """The job that comes first: build the network of a plan's topology."""
+        self.submit({"kind": "network", "topology": topology, "modules": MODULES})
+
+    def submit_trial(self, name: str, plan: dict[str, Any]) -> None:
+        """The job of a trial; what it leaves is in results/NAME."""
+        self.submit({"kind": "trial", "trial": name, "plan": plan, "exact": self.exact})
 
     def events(self) -> Iterator[Event]:
         """Yield events until the lab has ended by itself.

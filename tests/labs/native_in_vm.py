@@ -34,14 +34,13 @@ def run(ending: str) -> None:
     with tempfile.TemporaryDirectory(prefix=LAB_PREFIX) as folder:
         mark_owner(Path(folder))
         with NativeLab(spec, Path(folder)) as lab:
-            network = {"kind": "network", "topology": plan["topology"], "modules": ["cellbed_tcp"]}
-            lab.submit(network)
+            lab.submit_network(plan["topology"])
             if ending == "shell":
                 lab.submit({"kind": "shell", "plan": plan, "terminal": False})
                 feed(lab, io.StringIO(COMMANDS), sys.stdout)
                 return
             if ending == "success":
-                lab.submit({"kind": "trial", "trial": "native", "plan": plan, "exact": False})
+                lab.submit_trial("native", plan)
                 lab.submit({"kind": "end"})
             try:
                 for event in lab.events():

@@ -23,6 +23,11 @@ SAMPLED_PAIR = 1
 SAMPLED_SECONDS = (1, 10, 50)
 
 
+def sleep_until(moment_ns: int) -> None:
+    """Sleep until CLOCK_MONOTONIC says `moment_ns`; at once when that is past."""
+    time.sleep(max(0, moment_ns - time.monotonic_ns()) / 1e9)
+
+
 def whole_second() -> int:
     """Sleep until the clock shows a whole second; returns it [ns].
 
@@ -30,7 +35,7 @@ def whole_second() -> int:
     is then rounded alike.
     """
     at_ns = -(-time.monotonic_ns() // NS_PER_S) * NS_PER_S
-    time.sleep((at_ns - time.monotonic_ns()) / 1e9)
+    sleep_until(at_ns)
     return at_ns
 
 

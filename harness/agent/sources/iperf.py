@@ -14,7 +14,7 @@ from typing import Any
 
 from harness.agent import tcp_counters
 from harness.agent.daemons import Daemons, wait_until
-from harness.agent.sources.base import Source, whole_second
+from harness.agent.sources.base import NS_PER_S, Source, sleep_until, whole_second
 from topology.run import in_namespace
 from workload import iperf, ready
 
@@ -75,7 +75,7 @@ class IperfSource(Source):
         marks = {}
         ends = {params.measure_from_s: BEGIN, params.duration_s: END}
         for second in range(1, params.duration_s + 1):
-            sleep_until(t0_ns + second * 1_000_000_000)
+            sleep_until(t0_ns + second * NS_PER_S)
             if second in ends:
                 marks[ends[second]] = self._mark(ends[second])
             self.sample_tcp(second)
@@ -106,11 +106,6 @@ class IperfSource(Source):
 
     def summary(self) -> dict[str, Any]:
         return self._summary
-
-
-def sleep_until(moment_ns: int) -> None:
-    """Sleep until CLOCK_MONOTONIC says `moment_ns`; at once when that is past."""
-    time.sleep(max(0, moment_ns - time.monotonic_ns()) / 1e9)
 
 
 def flow(
