@@ -31,7 +31,7 @@ class Parameters:
                      the interval begins, unless that begins at 0 and so has the starts in it [us]
     unsent_bytes     what a source keeps ready beyond its window [bytes]
     block_bytes      size of a read and of a write [bytes]
-    port             TCP port of the listening end
+    port             TCP port of the listening end; the data connection leaves from the next one
     reverse          the receiver connects (see above)
     """
 
@@ -52,7 +52,7 @@ class Parameters:
             start_jitter_us=(0, 86_400_000_000),
             unsent_bytes=(65536, 1 << 30),
             block_bytes=(512, 1048576),
-            port=(1, 65535),
+            port=(1, 65534),
         )
         if self.measure_from_s >= self.duration_s:
             raise WorkloadError(
@@ -62,6 +62,14 @@ class Parameters:
             raise WorkloadError(
                 f"workload.start_jitter_us: {self.start_jitter_us}, ends after the interval begins"
             )
+
+    @property
+    def data_port(self) -> int:
+        """Port from which the data connection is opened; iperf3's control connection has another.
+
+        Both go to `port`, so that this one alone tells them apart, at either end.
+        """
+        return self.port + 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +122,7 @@ def source_argv(params: Parameters, peer_address: str) -> list[str]:
     options = {
         "--client": peer_address,
         "--port": params.port,
+        "--cport": params.data_port,
         "--time": sending_s(params),
         "--length": params.block_bytes,
         "--interval": 0,

@@ -33,18 +33,19 @@ def parse_totals(text: str) -> dict[str, int]:
     return found
 
 
-def connections(pid: int) -> list[dict[str, str]]:
-    """What `ss` says of each established connection in the namespace of a process."""
+def connection(pid: int, port: int) -> dict[str, str]:
+    """What `ss` says of the established connection with this port at either of its ends.
+
+    In the namespace of a process; empty when there is none.
+    """
     with in_namespace(pid):
-        return parse_connections(run(["ss", "-tinHO", "state", "established"]))
+        return with_port(run(["ss", "-tinHO", "state", "established"]), port)
 
 
-def parse_connections(text: str) -> list[dict[str, str]]:
-    """One dictionary a line: the words NAME:VALUE, the times' decimals included."""
-    return [dict(re.findall(r"(\w+):([^\s:]+)(?=\s|$)", line)) for line in text.splitlines()]
-
-
-def busiest(pid: int, counter: str) -> dict[str, str]:
-    """The connection with the largest `counter` of bytes; empty when there is none."""
-    found = connections(pid)
-    return max(found, key=lambda one: int(one.get(counter, 0)), default={})
+def with_port(text: str, port: int) -> dict[str, str]:
+    """The words NAME:VALUE, the times' decimals included, of the line with this port."""
+    for line in text.splitlines():
+        _, _, local, peer, *words = line.split()
+        if str(port) in (local.rpartition(":")[2], peer.rpartition(":")[2]):
+            return dict(re.findall(r"(\w+):([^\s:]+)(?=\s|$)", " ".join(words)))
+    return {}

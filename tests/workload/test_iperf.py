@@ -66,6 +66,7 @@ def test_data_flows_from_the_server_either_way(reverse, listens):
     assert words[words.index("--client") + 1] == "10.1.0.1"
     assert words[words.index("--time") + 1] == "31"  # it sends until the interval is over
     assert words[words.index("--port") + 1] == "5300"
+    assert words[words.index("--cport") + 1] == str(params.data_port) == "5301"
     assert iperf.listen_argv(params)[-2:] == ["--port", "5300"]
 
 

@@ -27,9 +27,11 @@ class IperfSource(Source):
     """Data flow from server i to client i; the receiver listens."""
 
     _summary: dict[str, Any]
+    _data_port: int
 
     def run(self, progress: Callable[[int], None]) -> None:
         params = iperf.Parameters(**self.parameters)
+        self._data_port = params.data_port
         self._limit_unsent(params.unsent_bytes)
         with Daemons() as daemons:
             self._listen(params, daemons)
@@ -88,9 +90,9 @@ class IperfSource(Source):
         return {pair: self._read(pair) for pair in self._pairs()}
 
     def _read(self, pair: int) -> dict[str, Any]:
-        received = tcp_counters.busiest(self.client_pid(pair), "bytes_received")
+        received = tcp_counters.connection(self.client_pid(pair), self._data_port)
         at_ns = time.monotonic_ns()
-        sender = tcp_counters.busiest(self.server_pid(pair), "bytes_sent")
+        sender = tcp_counters.connection(self.server_pid(pair), self._data_port)
         return {
             "at_ns": at_ns,
             "received_bytes": int(received.get("bytes_received", 0)),

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A source that gets nothing through counts as such, whatever its control connection carried."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from small import TINY, run_trials
+
+from harness import experiment, plan
+
+COOKIE_BYTES = 37
+"""What iperf3 sends first on each data connection, so that the other end knows it."""
+
+
+@pytest.mark.lab
+def test_a_source_without_a_whole_segment_through(tmp_path: Path) -> None:
+    """The queue has room for iperf3's words of 5 cells, and none for a segment of 23."""
+    path = tmp_path / "starved.toml"
+    path.write_text(TINY.replace("buffer_cells = 300", "buffer_cells = 8"))
+    [document] = run_trials(tmp_path / "out", plan.trials(experiment.load(path), path)).values()
+    received = document["source"]["received_whole_bytes"]
+    assert len(received) == 2
+    assert max(received) <= COOKIE_BYTES
