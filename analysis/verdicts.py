@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from analysis.anova import Anova, Effect
-from analysis.evidence import FACTORS, Contrast, Evidence, Levels
+from analysis.evidence import FACTORS, Evidence, Levels
 
 
 class Verdict(Enum):
