@@ -22,7 +22,13 @@ CLOCK_TICK = os.sysconf("SC_CLK_TCK")
 
 
 class SupervisedLab(Lab):
-    """Runs `argv()` under supervise.py, with the console in console.log or on a terminal."""
+    """Runs `argv()` under supervise.py, with the console in console.log or on a terminal.
+
+    Attributes:
+        cores: "one-core" for a lab whose processes never run at the same time.
+    """
+
+    cores = "all-cores"
 
     def __init__(self, spec: LabSpec, run_directory: Path) -> None:
         super().__init__(spec, run_directory)
@@ -45,7 +51,7 @@ class SupervisedLab(Lab):
         with (self.run_directory / "console.log").open("wb") as log:
             terminal = self.spec.terminal
             self._process = subprocess.Popen(
-                [sys.executable, "-IS", str(supervisor), str(read_end), *argv],
+                [sys.executable, "-IS", str(supervisor), str(read_end), self.cores, *argv],
                 stdin=subprocess.DEVNULL if terminal is None else terminal,
                 stdout=log if terminal is None else terminal,
                 stderr=log,

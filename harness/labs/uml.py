@@ -16,6 +16,8 @@ HOST = "/proc/self/cwd/host"
 class UmlLab(SupervisedLab):
     """User-Mode Linux over the lab image."""
 
+    cores = "one-core"
+
     @property
     def exact(self) -> bool:
         return self.spec.clock == "virtual"

@@ -112,3 +112,12 @@ def test_kill_9_of_the_owner_ends_the_lab(tmp_path: Path) -> None:
     while lab_processes(folder) and time.monotonic() < end:
         time.sleep(0.1)
     assert not lab_processes(folder)
+
+
+def test_a_lab_keeps_to_one_core(tmp_path: Path) -> None:
+    with UmlLab(LabSpec(pairs=1, main="while :; do :; done"), tmp_path):
+        end = time.monotonic() + 20
+        while len(lab_processes(tmp_path)) < 3 and time.monotonic() < end:
+            time.sleep(0.1)
+        cores = {tuple(os.sched_getaffinity(pid)) for pid in lab_processes(tmp_path)}
+    assert len(cores) == 1 and len(cores.pop()) == 1

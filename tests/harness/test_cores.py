@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Labs on cores: each on one of its own, then on those that have the fewest."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from harness.labs import supervise
+
+
+@pytest.fixture(autouse=True)
+def own_places(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[int]]:
+    """Places that no lab of this machine has; the tests' own cores are as before afterwards."""
+    monkeypatch.setattr(supervise, "PLACE", f"\0cellbed-test-{os.getpid()}-{{}}-{{}}")
+    cores = os.sched_getaffinity(0)
+    yield cores
+    os.sched_setaffinity(0, cores)
+
+
+def start_lab(cores: set[int], until: ExitStack) -> int:
+    """Take a core as a lab does that may run on these."""
+    os.sched_setaffinity(0, cores)
+    place = supervise.take_core()
+    assert place is not None
+    until.enter_context(place)
+    [core] = os.sched_getaffinity(0)
+    return core
+
+
+def test_labs_spread_evenly(own_places: set[int]) -> None:
+    cores = own_places
+    with ExitStack() as until:
+        for labs in range(1, 4):
+            taken = Counter(start_lab(cores, until) for _ in cores)
+            assert taken == dict.fromkeys(cores, 1), f"not one each in round {labs}"
+
+
+def test_a_core_is_free_again_when_its_lab_has_ended(own_places: set[int]) -> None:
+    with ExitStack() as others:
+        for _ in own_places:
+            start_lab(own_places, others)
+        with ExitStack() as until:
+            core = start_lab(own_places, until)
+        again = [start_lab(own_places, others) for _ in own_places]
+        assert core in again and len(set(again)) == len(own_places)
+
+
+def test_only_cores_that_the_owner_may_use(own_places: set[int]) -> None:
+    allowed = {max(own_places)}
+    with ExitStack() as until:
+        assert {start_lab(allowed, until) for _ in range(3)} == allowed
+
+
+def test_the_first_choice_is_not_always_the_same(own_places: set[int]) -> None:
+    first = set()
+    for _ in range(64):
+        with ExitStack() as until:
+            first.add(start_lab(own_places, until))
+    ranks = [supervise.sibling_rank(core) for core in own_places]
+    assert len(first) == ranks.count(min(ranks))
