@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Reading a campaign's records: `cellbed-campaign/1` and its `cellbed-trial/1` directories.
+"""Reading a campaign's records: `cellbed-campaign/1` and its `cellbed-trial/2` directories.
 
-    CAMPAIGN/campaign.json            the experiment, and (if given) the ids of its trials
-    CAMPAIGN/trials/TRIAL/trial.json  plan, factors, seed, checks, metrics
-    CAMPAIGN/trials/TRIAL/*.csv       series of the trial, read only when plotted
+    CAMPAIGN/campaign.json       the experiment, and (if given) the ids of its trials
+    CAMPAIGN/trials/TRIAL/
+        trial.json               plan, factors, seed, software
+        lab.json, run.json       what the lab counted; what the run took, and when it ended
+        judgement.json           checks, metrics, published figures, computed from the others
+        *.csv                    series of the trial, read only when plotted
 
 A trial that failed a check is listed and never averaged in; a record that cannot be read is
 listed with its reason; a name that begins with a dot is one still being written.
@@ -21,7 +24,9 @@ from typing import Any
 from analysis.errors import RecordError
 
 CAMPAIGN_FORMAT = "cellbed-campaign/1"
-TRIAL_FORMAT = "cellbed-trial/1"
+TRIAL_FORMAT = "cellbed-trial/2"
+RUN_FORMAT = "cellbed-run/1"
+JUDGEMENT_FORMAT = "cellbed-judgement/1"
 PAPER_LEVELS = {
     "network": ("WAN", "MEO", "GEO"),
     "flavor": ("Vanilla", "Reno", "NewReno", "SACK"),
@@ -47,7 +52,10 @@ class Check:
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """One recorded trial. `metrics` may lack a value (None); `document` is all of trial.json."""
+    """One recorded trial. `metrics` may lack a value (None); `document` is all of its JSON files.
+
+    `document` has their keys side by side: read_facts(), and the judgement's.
+    """
 
     name: str
     folder: Path
@@ -131,8 +139,8 @@ def read_campaign(folder: Path | str) -> Campaign:
 
 def read_trial(folder: Path) -> Trial:
     """The record in one trial's directory; raises RecordError naming the file and what is wrong."""
-    path = folder / "trial.json"
-    document = _document(path, TRIAL_FORMAT)
+    facts, path = read_facts(folder), folder / "judgement.json"
+    document = {**facts, **_document(path, JUDGEMENT_FORMAT), "format": TRIAL_FORMAT}
     try:
         return Trial(
             name=str(document["trial"]),
@@ -145,9 +153,21 @@ def read_trial(folder: Path) -> Trial:
             document=document,
         )
     except KeyError as error:
-        raise RecordError(f"{path}: the key {error} is missing") from None
+        raise RecordError(f"{folder}: the key {error} is missing") from None
     except (AttributeError, TypeError, ValueError) as error:
-        raise RecordError(f"{path}: a value is of the wrong kind: {error}") from None
+        raise RecordError(f"{folder}: a value is of the wrong kind: {error}") from None
+
+
+def read_facts(folder: Path) -> dict[str, Any]:
+    """What a record has of a trial and its run, all keys of its JSON files side by side.
+
+    The lab's document is whole again: run.json holds the part that tells of the run.
+    Raises RecordError naming the file and what is wrong.
+    """
+    trial = _document(folder / "trial.json", TRIAL_FORMAT)
+    run = dict(_document(folder / "run.json", RUN_FORMAT))
+    lab = _joined(_object(folder / "lab.json"), run.pop("lab", {}))
+    return {**lab, **run, **trial}
 
 
 def read_series(trial: Trial, name: str) -> list[dict[str, float | str | None]] | None:
@@ -186,16 +206,33 @@ def _campaign_document(folder: Path) -> Mapping[str, Any]:
 
 def _document(path: Path, expected: str) -> Mapping[str, Any]:
     """The JSON object in `path`, of format `expected`."""
+    document = _object(path)
+    found = document.get("format")
+    if found != expected:
+        raise RecordError(f"{path}: its format is '{found}', this version reads '{expected}'")
+    return document
+
+
+def _object(path: Path) -> Mapping[str, Any]:
+    """The JSON object in `path`."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise RecordError(f"{path}: cannot read it: {error.strerror}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RecordError(f"{path}: not JSON: {error}") from None
-    found = document.get("format") if isinstance(document, dict) else None
-    if found != expected:
-        raise RecordError(f"{path}: its format is '{found}', this version reads '{expected}'")
-    return document  # type: ignore[no-any-return]  # checked: an object with a format
+    if not isinstance(document, dict):
+        raise RecordError(f"{path}: not a JSON object")
+    return document
+
+
+def _joined(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Two documents of one shape as one; where both have a key, and it is no object, `other`'s."""
+    joined = {**one, **other}
+    for key in one.keys() & other.keys():
+        if isinstance(one[key], dict) and isinstance(other[key], dict):
+            joined[key] = _joined(one[key], other[key])
+    return joined
 
 
 def _trial_folders(folder: Path) -> list[Path]:
@@ -263,11 +300,11 @@ def _place(
 
 
 def _newest(trials: Sequence[Trial]) -> tuple[tuple[Trial, ...], tuple[Trial, ...]]:
-    """The newest record of each cell and seed, and the others."""
+    """The record of each cell and seed whose run ended last, and the others."""
     newest: dict[Any, Trial] = {}
     for trial in trials:
         key = (tuple(sorted(trial.factors.items())), trial.seed)
-        if key not in newest or _written_ns(trial) > _written_ns(newest[key]):
+        if key not in newest or _ended(trial) > _ended(newest[key]):
             newest[key] = trial
     kept = {trial.name for trial in newest.values()}
     return (
@@ -276,8 +313,9 @@ def _newest(trials: Sequence[Trial]) -> tuple[tuple[Trial, ...], tuple[Trial, ..
     )
 
 
-def _written_ns(trial: Trial) -> int:
-    return (trial.folder / "trial.json").stat().st_mtime_ns
+def _ended(trial: Trial) -> tuple[str, str]:
+    """When a trial's run ended, as its record says (UTC, ISO 8601); the name tells equals apart."""
+    return str(trial.document.get("ended", "")), trial.name
 
 
 def _typed_rows(

@@ -2,8 +2,9 @@
 """Runs the trials of an experiment, here or on other machines, and takes up where it left.
 
 A campaign is a directory: campaign.json, trials/ with one record each, failures.jsonl with
-the reason of every trial that failed or was invalid. Whatever ends it, the whole records
-stay, and running it again does only what is missing.
+the reason of every attempt that left no record. Whatever ends it, the whole records stay,
+and running it again does only what is missing. A trial with a record is done, be it valid or
+not: run again it would be the same.
 """
 
 from __future__ import annotations
@@ -11,12 +12,16 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness import costs, parcel
+from analysis.errors import RecordError
+from analysis.records import read_facts
+from harness import costs, judgement, parcel
 from harness.errors import UsageError
+from harness.judgement import Judged
 from harness.lab_pool import Outcome
 from harness.plan import Trial
 
@@ -54,7 +59,9 @@ class Campaign:
         trials: all that the campaign wants.
         header: what campaign.json says beside its format.
         options: see Options.
-        listener: called with ("begin" | "progress" | "end" | "failed", trial, seconds).
+        listener: called with (what, trial, seconds), `what` one of "begin", "progress", "again"
+            (an attempt failed, there will be another), and last, once a trial, "end" (it has a
+            record; virtual seconds) or "failed" (it has none).
     """
 
     def __init__(
@@ -71,6 +78,7 @@ class Campaign:
         self.options = options
         self.listener = listener
         self.failures: dict[str, list[str]] = {}
+        self.judged = Judged()
         self._running: dict[str, Trial] = {}
 
     @property
@@ -78,25 +86,43 @@ class Campaign:
         """Folder of the finished trials."""
         return self.folder / "trials"
 
+    def finished(self) -> set[str]:
+        """Names of the trials of this plan that have a record."""
+        return {trial.name for trial in self.trials if (self.records / trial.name).exists()}
+
     def done(self) -> dict[str, Document]:
-        """Finished trials of this plan: name -> trial.json."""
-        found = {}
-        for trial in self.trials:
-            path = self.records / trial.name / "trial.json"
-            if path.exists():
-                found[trial.name] = json.loads(path.read_text())
-        return found
+        """Finished trials of this plan: name -> all of the record, judged by the present code.
+
+        Raises:
+            UsageError: a record that cannot be read.
+        """
+        finished = self.finished()
+        return {t.name: self._document(t) for t in self.trials if t.name in finished}
+
+    def _document(self, trial: Trial) -> Document:
+        """All of a trial's record."""
+        try:
+            return judgement.document(self.records / trial.name)
+        except RecordError as error:
+            raise damaged(self.records / trial.name, str(error)) from error
 
     def recorded(self) -> list[Document]:
-        """Every record of the folder, also of other plans and other code."""
-        paths = sorted(self.records.glob("[!.]*/trial.json"))
-        return [json.loads(path.read_text()) for path in paths]
+        """The facts of every record of the folder that can be read, also of other plans."""
+        found = []
+        for folder in judgement.records(self.folder):
+            with suppress(RecordError):
+                found.append(read_facts(folder))
+        return found
 
     def run(self) -> dict[str, Document]:
-        """Run what is missing; returns every finished trial of the plan."""
+        """Run what is missing; returns every finished trial of the plan, as done().
+
+        `judged` then tells which records had to be judged anew.
+        """
         from harness.cluster import crew  # slow to import, and most commands need none
 
         self.prepare()
+        self._judge_anew()
         missing = self._missing()
         if missing:
             self._running = {trial.name: trial for trial in missing}
@@ -112,17 +138,27 @@ class Campaign:
                 self._run(workers, missing)
         return self.done()
 
+    def _judge_anew(self) -> None:
+        """Bring the judgement of what is there up to date, before anything goes by it."""
+        self.judged = judgement.bring_up_to_date([self.records / n for n in self.finished()])
+        for name, why in self.judged.unreadable.items():
+            raise damaged(self.records / name, why)
+
     def _run(self, workers: Crew, missing: Sequence[Trial]) -> None:
-        """All trials, and those that fail once more."""
+        """All trials, and those of which a lab left no record once more."""
         for trial in missing:
             workers.submit(trial)
         for trial, outcome in workers.outcomes():
-            del self._running[trial.name]
-            before = len(self.failures.get(trial.name, ()))
-            self._accept(trial, outcome)
-            if before < len(self.failures.get(trial.name, ())) < ATTEMPTS:
-                self._running[trial.name] = trial
+            reason = outcome.reason or self._keep(trial, outcome)
+            if reason is None:
+                del self._running[trial.name]
+                self._end(trial)
+            elif self._note(trial, reason) < ATTEMPTS:
+                self.listener("again", trial, 0.0)
                 workers.submit(trial)
+            else:
+                del self._running[trial.name]
+                self.listener("failed", trial, 0.0)
 
     def prepare(self) -> None:
         """Make the directory and its header; refuse one that is another experiment's."""
@@ -139,40 +175,48 @@ class Campaign:
         partial.rename(path)
         for left in self.records.glob(".*.partial"):
             shutil.rmtree(left)
+        for unfinished in self.records.glob(f"*/.{judgement.FILE}.*"):
+            unfinished.unlink()
 
     def _missing(self) -> list[Trial]:
         """Trials without a record, those that can share a lab one after the other."""
-        finished = self.done()
+        finished = self.finished()
         kinds = list(dict.fromkeys(trial.network_key for trial in self.trials))
         missing = [trial for trial in self.trials if trial.name not in finished]
         return sorted(missing, key=lambda trial: kinds.index(trial.network_key))
 
-    def _accept(self, trial: Trial, outcome: Outcome) -> None:
-        """Put the record into the folder; note why there is none, or why it is invalid."""
-        if outcome.reason is not None:
-            self._failed(trial, outcome.reason)
-            return
-        if outcome.record is not None:
-            parcel.unpack(outcome.record, self.records, trial.name)
-        document = json.loads((self.records / trial.name / "trial.json").read_text())
-        self.listener("end", trial, document["virtual_s"])
+    def _keep(self, trial: Trial, outcome: Outcome) -> str | None:
+        """Put a record that comes as a parcel into the folder; why that cannot be done."""
+        try:
+            if outcome.record is not None:
+                parcel.unpack(outcome.record, self.records, trial.name)
+        except parcel.DamagedError as error:
+            return str(error)
+        return None
+
+    def _end(self, trial: Trial) -> None:
+        """A trial has its record: judge it, and say so."""
+        document = self._document(trial)
         if self.options.scheduler is None:
             costs.note(self.options.lab, self.options.clock, trial, document["wall_s"])
-        bad = [check["name"] for check in document["checks"] if not check["ok"]]
-        if bad:
-            self._failed(trial, "invalid: " + ", ".join(bad))
+        self.listener("end", trial, document.get("virtual_s", 0.0))
 
-    def _failed(self, trial: Trial, reason: str) -> None:
-        """Note a failure."""
+    def _note(self, trial: Trial, reason: str) -> int:
+        """Note an attempt that failed; returns how many there were."""
         reasons = self.failures.setdefault(trial.name, [])
         reasons.append(reason)
         line = json.dumps({"trial": trial.name, "attempt": len(reasons), "reason": reason})
         with (self.folder / "failures.jsonl").open("a", encoding="utf-8") as stream:
             stream.write(line + "\n")
-        self.listener("failed", trial, 0.0)
+        return len(reasons)
 
     def _heard(self, what: str, name: str, seconds: float) -> None:
         """An event of a trial under way; one that comes after its end is of no use."""
         trial = self._running.get(name)
         if trial is not None:
             self.listener(what, trial, seconds)
+
+
+def damaged(folder: Path, why: str) -> UsageError:
+    """A record that cannot be used: it is not run over."""
+    return UsageError(f"{why}; {folder}: remove it to run the trial again")

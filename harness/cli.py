@@ -12,11 +12,11 @@ import click
 from rich.console import Console
 
 from harness import calibrate as calibration
-from harness import costs, identity, plan, show
+from harness import costs, identity, judgement, plan, show
 from harness import doctor as doctor_
 from harness import experiment as experiments
 from harness.campaign import Campaign, Options
-from harness.errors import InvalidTrialError, LabError, UsageError
+from harness.errors import CellbedError, InvalidTrialError, LabError, UsageError
 from harness.labs import LABS
 from harness.ownership import of_the_caller
 
@@ -77,10 +77,11 @@ def run(
     if dry_run:
         list_trials(campaign)
         return
-    watching = show.Watcher(trials, len(campaign.done()))
+    watching = show.Watcher(trials, len(campaign.finished()))
     with of_the_caller(folder), watching as watcher:
         campaign.listener = watcher
         documents = campaign.run()
+    tell_judged(campaign.judged)
     report_trials(campaign, documents, as_json)
 
 
@@ -93,7 +94,7 @@ def labs_at_once(jobs: int | None, lab: str, clock: str) -> int:
 
 def list_trials(campaign: Campaign) -> None:
     """What --dry-run prints: the trials, those done marked, and how long the rest may take."""
-    done = campaign.done()
+    done = campaign.finished()
     for trial in campaign.trials:
         click.echo(f"{'done' if trial.name in done else 'todo'}  {trial.name}")
     missing = [trial for trial in campaign.trials if trial.name not in done]
@@ -111,6 +112,12 @@ def time_for(campaign: Campaign, missing: list[plan.Trial]) -> str:
     labs = 1 if options.scheduler else min(options.jobs, len(missing))
     others = f", and {unknown} unlike any that has been run here" if unknown else ""
     return f"; about {total_s / labs:.0f} s with {labs} lab{'s' * (labs > 1)}{others}"
+
+
+def tell_judged(found: judgement.Judged) -> None:
+    """Say which records had to be judged anew, if any."""
+    for line in found.lines() if found.judged else ():
+        click.echo(line, err=True)
 
 
 def report_trials(campaign: Campaign, documents: dict[str, show.Any], as_json: bool) -> None:
@@ -268,12 +275,30 @@ def check(names: tuple[str, ...], plot: Path | None) -> None:
 
 @cellbed.command()
 @click.argument("campaign", type=click.Path(path_type=Path))
+def judge(campaign: Path) -> None:
+    """Judge the records of a campaign directory by the present code; run nothing.
+
+    Says which verdicts and figures are others than before. `run` and `report` do the same.
+    """
+    if not (campaign / "campaign.json").is_file():
+        raise UsageError(f"{campaign}: not a campaign directory: it has no campaign.json")
+    found = judgement.bring_up_to_date(judgement.records(campaign))
+    for line in found.lines():
+        click.echo(line)
+    if found.unreadable:
+        first = next(iter(found.unreadable.values()))
+        raise CellbedError(f"{len(found.unreadable)} records cannot be read: {first}")
+
+
+@cellbed.command()
+@click.argument("campaign", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), help="Folder [CAMPAIGN/report].")
 def report(campaign: Path, out: Path | None) -> None:
     """Write the report of a campaign directory: HTML, Markdown, CSV."""
     from analysis.errors import AnalysisError
     from analysis.report import write_report
 
+    tell_judged(judgement.bring_up_to_date(judgement.records(campaign)))
     try:
         written = write_report(campaign, out, lambda what: click.echo(what, err=True))
     except AnalysisError as error:

@@ -26,6 +26,11 @@ def code(lab: str = "uml") -> str:
     return digest.hexdigest()[:16]
 
 
+def software(lab: str) -> dict[str, str]:
+    """What runs a trial, as its record says it."""
+    return {"code": code(lab)}
+
+
 def add_code(digest: Any, folder: str) -> None:
     """Names and contents of a folder's Python files."""
     for path in sorted((paths.PROJECT / folder).rglob("*.py")):

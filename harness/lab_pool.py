@@ -8,6 +8,7 @@ trial in and says when it has begun; who brings the trials brings the next one t
 
 from __future__ import annotations
 
+import errno
 import shutil
 import tempfile
 import threading
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness import parcel, record
+from harness import identity, parcel, record
 from harness.clean import LAB_PREFIX, mark_owner
 from harness.errors import LabError
 from harness.labs import LABS, Lab, LabSpec
@@ -284,8 +285,9 @@ class LabRun(threading.Thread):
         }
         try:
             outcome: Outcome | Exception = deliver(order.job, folder, costs)
-        except Exception as error:  # noqa: BLE001 (raised where the trial is awaited)
-            outcome = error
+        except Exception as error:  # noqa: BLE001 (that trial's failure, or raised where awaited)
+            why = f"no record could be made of it: {type(error).__name__}: {error}"
+            outcome = error if disk_full(error) else Outcome(reason=why)
         self.pool.close(order, outcome)
 
     def _lost(self, outcome: Outcome | Exception) -> None:
@@ -305,13 +307,19 @@ def deliver(job: Job, folder: Path, costs: dict[str, float]) -> Outcome:
     """Make the record of a trial that has ended, in the campaign's folder or as a parcel."""
     name = job.trial.name
     raw, here = folder / "results" / name, folder / "records"
-    record.finish(job.trial, raw, job.records or here, costs)
+    software = {"lab": job.lab, "clock": job.clock, **identity.software(job.lab)}
+    record.finish(job.trial, software, raw, job.records or here, costs)
     shutil.rmtree(raw)
     if job.records is not None:
         return Outcome()
     packed = parcel.pack(here / name)
     shutil.rmtree(here / name)
     return Outcome(record=packed)
+
+
+def disk_full(error: Exception) -> bool:
+    """Is it nothing of the one trial's, but what every other would meet too?"""
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
 POOL = LabPool()

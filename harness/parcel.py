@@ -5,9 +5,15 @@ from __future__ import annotations
 
 import io
 import zipfile
+import zlib
 from pathlib import Path
 
 from harness.whole import whole_folder
+
+
+class DamagedError(Exception):
+    """A parcel that is not whole."""
+
 
 # The tables shrink to a fifth already at the fastest level.
 LEVEL = 1
@@ -23,6 +29,13 @@ def pack(record: Path) -> bytes:
 
 
 def unpack(parcel: bytes, trials: Path, name: str) -> None:
-    """Put a record into the folder of the campaign's records, under its name only when whole."""
-    with whole_folder(trials, name) as folder, zipfile.ZipFile(io.BytesIO(parcel)) as stream:
-        stream.extractall(folder)
+    """Put a record into the folder of the campaign's records, under its name only when whole.
+
+    Raises:
+        DamagedError: the parcel did not come whole.
+    """
+    try:
+        with whole_folder(trials, name) as folder, zipfile.ZipFile(io.BytesIO(parcel)) as stream:
+            stream.extractall(folder)
+    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError) as error:
+        raise DamagedError(f"the record came damaged from its worker: {error}") from error

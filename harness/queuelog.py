@@ -43,7 +43,7 @@ def records(path: Path) -> Iterator[tuple[int, ...]]:
 
 
 def write_tables(files: dict[str, Path], t0_ns: int, queue: Path, drops: Path) -> None:
-    """Write queue.csv and drops.csv from each port's file; times [ns] from the trial's start."""
+    """Write queue.csv and drops.csv from each port's file; times [ns] from the trial's start on."""
     with (
         queue.open("w", newline="", encoding="ascii") as queue_stream,
         drops.open("w", newline="", encoding="ascii") as drop_stream,
@@ -53,7 +53,7 @@ def write_tables(files: dict[str, Path], t0_ns: int, queue: Path, drops: Path) -
         drop_table.writerow(DROP_COLUMNS)
         for port, path in files.items():
             for record in records(path):
-                if record[0] == SAMPLE:
+                if record[0] == SAMPLE and record[3] >= t0_ns:
                     _, active, occupancy, time_ns = record
                     queue_table.writerow((time_ns - t0_ns, port, occupancy, active))
                 elif record[0] == DROP:

@@ -55,9 +55,13 @@ class Watcher:
 
     def __call__(self, what: str, trial: Trial, seconds: float) -> None:
         with self._lock:
-            {"begin": self._begin, "progress": self._go, "end": self._end, "failed": self._failed}[
-                what
-            ](trial, seconds)
+            {
+                "begin": self._begin,
+                "progress": self._go,
+                "again": self._again,
+                "end": self._end,
+                "failed": self._failed,
+            }[what](trial, seconds)
 
     def _begin(self, trial: Trial, _: float) -> None:
         self._drop(trial)  # begun again: its worker was lost
@@ -69,17 +73,24 @@ class Watcher:
         if trial.name in self._bars:
             self.progress.update(self._bars[trial.name], completed=seconds)
 
-    def _end(self, trial: Trial, virtual_s: float) -> None:
+    def _again(self, trial: Trial, _: float) -> None:
+        self._drop(trial)
+        self._say(f"{describe(trial)}: failed; once more")
+
+    def _count(self, trial: Trial) -> None:
         self.finished += 1
         self._drop(trial)
         self.progress.update(self.all, completed=self.finished)
+
+    def _end(self, trial: Trial, virtual_s: float) -> None:
+        self._count(trial)
         now = time.monotonic()
         wall_s = now - self._started.pop(trial.name, now)
         self._say(f"{describe(trial)}: {virtual_s:.0f} virtual s in {wall_s:.1f} s")
 
     def _failed(self, trial: Trial, _: float) -> None:
-        self._drop(trial)
-        self._say(f"{describe(trial)}: failed or invalid")
+        self._count(trial)
+        self._say(f"{describe(trial)}: failed")
 
     def _drop(self, trial: Trial) -> None:
         bar = self._bars.pop(trial.name, None)

@@ -87,8 +87,10 @@ def tiny_trials(folder: Path, seeds: int = 1) -> list[plan.Trial]:
 
 
 def run_trials(folder: Path, trials: list[plan.Trial], jobs: int = 1) -> dict[str, dict]:
-    """Run trials in a real lab; a failure shows its reason."""
+    """Run trials in a real lab; a failure shows its reason, an invalid trial its checks."""
     campaign = Campaign(folder, trials, {"name": "small"}, Options(jobs=jobs), lambda *_: None)
     documents = campaign.run()
     assert not campaign.failures, campaign.failures
+    failed = {n: [c for c in d["checks"] if not c["ok"]] for n, d in documents.items()}
+    assert not any(failed.values()), failed
     return documents

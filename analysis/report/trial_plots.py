@@ -194,10 +194,12 @@ def _median_text(times: Sequence[float]) -> str:
 
 
 def _shares(trial: Trial) -> Plot | None:
-    rows = [row for row in read_series(trial, "flows") or () if row["expected_bytes"]]
-    if not rows:
+    rows, shares = read_series(trial, "flows") or (), trial.document.get("expected_bytes") or ()
+    known = [(row, share) for row, share in zip(rows, shares, strict=False) if share]
+    if not known:
         return None
-    ratio = np.sort(_column(rows, "received_bytes") / _column(rows, "expected_bytes"))
+    received = _column([row for row, _ in known], "received_bytes")
+    ratio = np.sort(received / np.array([share for _, share in known], dtype=float))
 
     def paint(axes: Axes) -> None:
         axes.plot(np.arange(1, len(ratio) + 1), ratio, color=SERIES[3], lw=1.4)

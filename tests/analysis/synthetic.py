@@ -85,7 +85,6 @@ def write_trial(
     trial.mkdir(parents=True)
     found = paper(*cell)
     record = {
-        "format": "cellbed-trial/1",
         "trial": trial.name,
         "plan": {
             "paper": "98-0876R1",
@@ -108,15 +107,31 @@ def write_trial(
         "virtual_s": float(DURATION_S),
         "wall_s": 20.5,
         "cpu_s": 19.8,
+        "ended": "2026-05-01T10:00:00.000000+00:00",
         "paper": None if found is None else dict(zip(RESPONSES, found, strict=True)),
         "queue": {"down": {"frames": {"in": 400_000, "refused_threshold": 9_000}}},
         "versions": {"kernel": "6.12.0", "cellbed": "synthetic"},
         "system": {"before": {}, "after": {}},
     }  # fmt: skip
-    (trial / "trial.json").write_text(json.dumps(record))
+    write_record(trial, record)
     if with_series:
         write_series(trial, CELLS[network, buffer], random.Random(repr((cell, seed))))
     return trial
+
+
+def write_record(trial: Path, record: Mapping[str, Any]) -> None:
+    """The JSON files of a record, from all their keys side by side."""
+    places = dict.fromkeys(("trial", "factors", "seed", "plan"), "trial")
+    places |= dict.fromkeys(("wall_s", "cpu_s", "ended"), "run")
+    places |= dict.fromkeys(("valid", "checks", "metrics", "paper", "expected_bytes"), "judgement")
+    files: dict[str, dict[str, Any]] = {
+        name: {"format": f"cellbed-{name}/{version}"}
+        for name, version in (("trial", 2), ("run", 1), ("judgement", 1))
+    } | {"lab": {}}
+    for key, value in record.items():
+        files[places.get(key, "lab")][key] = value
+    for name, document in files.items():
+        (trial / f"{name}.json").write_text(json.dumps(document))
 
 
 def write_series(trial: Path, buffer_cells: int, rng: random.Random) -> None:
@@ -146,18 +161,22 @@ def write_series(trial: Path, buffer_cells: int, rng: random.Random) -> None:
         "pair,batch,request,class,file,size_bytes,due_ns,sent_ns,first_byte_ns,last_byte_ns,status",
         requests,
     )
-    flows = []
+    flows, shares = [], []
     for pair in range(1, PAIRS + 1):
         size = sum(r[5] for r in requests if r[0] == pair)
         done = sum(r[5] for r in requests if r[0] == pair and r[9] != "")
-        flows.append((pair, done, size, size, 10, 9, rng.randint(0, 90), rng.randint(0, 9), 12, 8,
+        flows.append((pair, done, size, 10, 9, rng.randint(0, 90), rng.randint(0, 9), 12, 8,
                       rng.randint(10_000, 60_000)))  # fmt: skip
+        shares.append(size)
     _write(
         trial / "flows.csv",
-        "pair,received_bytes,scheduled_bytes,expected_bytes,requests,answered,retransmits,"
+        "pair,received_bytes,scheduled_bytes,requests,answered,retransmits,"
         "timeouts,cwnd_segments,ssthresh_segments,srtt_us",
         flows,
     )
+    judgement = trial / "judgement.json"
+    document = json.loads(judgement.read_text())
+    judgement.write_text(json.dumps(document | {"expected_bytes": shares}))
 
 
 def _request(rng: random.Random, pair: int, batch: int) -> tuple[Any, ...]:

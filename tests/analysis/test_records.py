@@ -11,7 +11,7 @@ import pytest
 import synthetic
 
 from analysis.errors import RecordError
-from analysis.records import Campaign, level_text, read_campaign, read_series
+from analysis.records import Campaign, level_text, read_campaign, read_facts, read_series
 
 ONE_CELL = {("WAN", "SACK", "EPD", 0.5): (0.8144, 0.7937)}
 TRIAL = "wan-sack-epd-0.5-1"
@@ -21,8 +21,8 @@ def small(folder: Path, **options: Any) -> Path:
     return synthetic.write_campaign(folder, cells=ONE_CELL, **options)
 
 
-def edit(folder: Path, change: Callable[[dict[str, Any]], Any], trial: str = TRIAL) -> None:
-    path = folder / "trials" / trial / "trial.json"
+def edit(folder: Path, change: Callable[[dict[str, Any]], Any], file: str = "trial") -> None:
+    path = folder / "trials" / TRIAL / f"{file}.json"
     document = json.loads(path.read_text())
     change(document)
     path.write_text(json.dumps(document))
@@ -40,35 +40,54 @@ def test_all_trials_in_the_papers_order(campaign: Campaign) -> None:
 
 def test_invalid_trials_are_listed_and_not_among_the_valid(tmp_path: Path) -> None:
     small(tmp_path)
-    edit(tmp_path, lambda d: d.update(valid=False))
+    edit(tmp_path, lambda d: d.update(valid=False), "judgement")
     campaign = read_campaign(tmp_path)
     assert [trial.name for trial in campaign.invalid] == [TRIAL]
     assert [trial.seed for trial in campaign.trials] == [2, 3]
 
 
 @pytest.mark.parametrize(
-    ("change", "reason"),
+    ("file", "change", "reason"),
     [
-        (lambda d: d.update(format="cellbed-trial/2"), "format is 'cellbed-trial/2', this version"),
-        (lambda d: d.pop("format"), "format is 'None'"),
-        (lambda d: d.pop("valid"), "the key 'valid' is missing"),
-        (lambda d: d.update(valid="yes"), "'yes' is neither true nor false"),
-        (lambda d: d.update(metrics=[1]), "a value is of the wrong kind"),
-        (lambda d: d.update(seed=None), "a value is of the wrong kind"),
+        ("trial", lambda d: d.update(format="cellbed-trial/1"), "format is 'cellbed-trial/1'"),
+        ("trial", lambda d: d.pop("format"), "format is 'None'"),
+        ("run", lambda d: d.pop("format"), "run.json: its format is 'None'"),
+        ("judgement", lambda d: d.pop("format"), "judgement.json: its format is 'None'"),
+        ("judgement", lambda d: d.pop("valid"), "the key 'valid' is missing"),
+        ("judgement", lambda d: d.update(valid="yes"), "'yes' is neither true nor false"),
+        ("judgement", lambda d: d.update(metrics=[1]), "a value is of the wrong kind"),
+        ("trial", lambda d: d.update(seed=None), "a value is of the wrong kind"),
     ],
 )
 def test_a_damaged_record_is_listed_with_its_reason(
-    tmp_path: Path, change: Callable[[dict[str, Any]], Any], reason: str
+    tmp_path: Path, file: str, change: Callable[[dict[str, Any]], Any], reason: str
 ) -> None:
     small(tmp_path)
-    edit(tmp_path, change)
+    edit(tmp_path, change, file)
     campaign = read_campaign(tmp_path)
     assert len(campaign.trials) == 2
     [(name, found)] = campaign.unreadable
     assert name == TRIAL
     assert reason in found
-    assert "trial.json" in found
+    assert TRIAL in found
     assert "\n" not in found
+
+
+@pytest.mark.parametrize("file", ["trial", "lab", "run", "judgement"])
+def test_a_record_that_lacks_a_file_is_listed(tmp_path: Path, file: str) -> None:
+    small(tmp_path)
+    (tmp_path / "trials" / TRIAL / f"{file}.json").unlink()
+    [(name, found)] = read_campaign(tmp_path).unreadable
+    assert name == TRIAL and f"{file}.json: cannot read it" in found
+
+
+def test_the_labs_document_is_whole_again(tmp_path: Path) -> None:
+    """run.json holds the part of it that tells of the run."""
+    small(tmp_path)
+    edit(tmp_path, lambda d: d.update(source={"measured_s": 8.0}), "lab")
+    edit(tmp_path, lambda d: d.update(lab={"virtual_s": 1.5, "source": {"t0_ns": 7}}), "run")
+    facts = read_facts(tmp_path / "trials" / TRIAL)
+    assert facts["source"] == {"measured_s": 8.0, "t0_ns": 7} and facts["virtual_s"] == 1.5
 
 
 def test_a_trial_without_record_is_listed_and_one_being_written_is_not(tmp_path: Path) -> None:
@@ -86,13 +105,24 @@ def test_trials_that_the_campaign_does_not_list_do_not_count(tmp_path: Path) -> 
     assert [trial.name for trial in read_campaign(tmp_path).trials] == [TRIAL]
 
 
-def test_of_two_records_of_one_trial_the_newer_counts(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("ended", "kept"),
+    [("2026-05-02T10:00:00+00:00", TRIAL), ("2026-04-30T10:00:00+00:00", "wan-sack-epd-0.5-2")],
+)
+def test_of_two_records_of_one_trial_the_later_run_counts(
+    tmp_path: Path, ended: str, kept: str
+) -> None:
+    """By what the records say, whatever a copy has made of the files' times."""
     small(tmp_path)
     edit(tmp_path, lambda d: d.update(seed=2))
-    os.utime(tmp_path / "trials" / TRIAL / "trial.json", (2e9, 2e9))
+    edit(tmp_path, lambda d: d.update(ended=ended), "run")
+    for name, time_s in ((TRIAL, 1e9), ("wan-sack-epd-0.5-2", 2e9)):
+        for path in (tmp_path / "trials" / name).iterdir():
+            os.utime(path, (time_s, time_s))
     campaign = read_campaign(tmp_path)
-    assert [trial.name for trial in campaign.superseded] == ["wan-sack-epd-0.5-2"]
-    assert [trial.name for trial in campaign.trials] == [TRIAL, "wan-sack-epd-0.5-3"]
+    [left] = [trial.name for trial in campaign.superseded]
+    assert [trial.name for trial in campaign.trials] == [kept, "wan-sack-epd-0.5-3"]
+    assert {left, kept} == {TRIAL, "wan-sack-epd-0.5-2"}
 
 
 def test_levels_that_the_experiment_does_not_name_come_in_the_papers(tmp_path: Path) -> None:
@@ -120,7 +150,7 @@ def test_levels_come_in_the_experiments_order(tmp_path: Path) -> None:
     [
         (lambda folder: (folder / "trials").mkdir(), "not a campaign"),
         (lambda folder: (folder / "campaign.json").write_text("{"), "not JSON"),
-        (lambda folder: (folder / "campaign.json").write_text("[]"), "format is 'None'"),
+        (lambda folder: (folder / "campaign.json").write_text("[]"), "not a JSON object"),
         (lambda folder: small(folder, seeds=()), "no trials recorded yet"),
         (
             lambda folder: (small(folder, seeds=[1]), edit(folder, lambda d: d.pop("format"))),

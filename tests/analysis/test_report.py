@@ -57,7 +57,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     synthetic.write_campaign(found, cells=WAN, seeds=(1, 2))
     first = found / "trials" / "wan-vanilla-epd-0.5-1"
     synthetic.write_series(first, 531, synthetic.random.Random(1))
-    record = found / "trials" / "wan-sack-sd-2-2" / "trial.json"
+    record = found / "trials" / "wan-sack-sd-2-2" / "judgement.json"
     document = json.loads(record.read_text())
     failed = {"name": "link rate", "ok": False, "measured": 40.0, "expected": 45.0, "limit": 0.1}
     record.write_text(json.dumps(document | {"valid": False, "checks": [failed]}))
@@ -234,7 +234,9 @@ def test_a_campaign_of_other_factors_has_its_trials(tmp_path: Path) -> None:
     for path in (tmp_path / "trials").glob("*/trial.json"):
         document = json.loads(path.read_text())
         factors = {"network": "LAN", "epd": document["factors"]["buffer"]}
-        path.write_text(json.dumps(document | {"factors": factors, "paper": None}))
+        path.write_text(json.dumps(document | {"factors": factors}))
+        judgement = path.with_name("judgement.json")
+        judgement.write_text(json.dumps(json.loads(judgement.read_text()) | {"paper": None}))
     written = write_report(tmp_path)
     assert len(rows(written, "trials")) == 2
     assert "not of 98-0876R1's design" in html.unescape(written.html.read_text())
@@ -244,7 +246,7 @@ def test_a_campaign_of_other_factors_has_its_trials(tmp_path: Path) -> None:
 
 def test_a_campaign_without_a_valid_trial_says_so(tmp_path: Path) -> None:
     synthetic.write_campaign(tmp_path, cells=dict(list(WAN.items())[:1]), seeds=[1])
-    [path] = (tmp_path / "trials").glob("*/trial.json")
+    [path] = (tmp_path / "trials").glob("*/judgement.json")
     path.write_text(json.dumps(json.loads(path.read_text()) | {"valid": False}))
     written = write_report(tmp_path)
     assert "No trial is valid" in written.html.read_text()

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,11 +15,12 @@ import pytest
 from small import small_trials
 
 from harness import costs, record
-from harness.campaign import Campaign, Options
+from harness.campaign import Campaign, Listener, Options
 from harness.errors import LabError, UsageError
 from harness.labs import LABS
 from harness.labs.base import Event, Lab
 from harness.plan import Trial
+from harness.show import Watcher
 
 
 class PaperLab(Lab):
@@ -75,11 +78,17 @@ class PaperLab(Lab):
             yield {"event": "trial-end", "trial": name}
 
 
-def finish(trial: Trial, raw: Path, trials: Path, costs: dict[str, float]) -> dict[str, Any]:
-    document = {"trial": trial.name, "virtual_s": 1.0, "checks": [], **costs}
-    (trials / trial.name).mkdir(parents=True)
-    (trials / trial.name / "trial.json").write_text(json.dumps(document))
-    return document
+def finish(
+    trial: Trial, software: dict[str, str], raw: Path, trials: Path, costs: dict[str, float]
+) -> None:
+    """A record of what paper labs leave."""
+    lab = {"virtual_s": 1.0, "source": {}}
+    (raw / "lab.json").write_text(json.dumps(lab))
+    (raw / "flows.csv").write_text("pair,received_bytes\n")
+    FINISH(trial, software, raw, trials, costs)
+
+
+FINISH = record.finish
 
 
 @pytest.fixture
@@ -95,9 +104,15 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> type[PaperLab]:
     return Fresh
 
 
-def make(folder: Path, trials: list[Trial], jobs: int = 2) -> Campaign:
+def make(
+    folder: Path, trials: list[Trial], jobs: int = 2, listener: Listener = lambda *_: None
+) -> Campaign:
     options = Options(lab="paper", jobs=jobs)
-    return Campaign(folder, trials, {"name": "small"}, options, lambda *_: None)
+    return Campaign(folder, trials, {"name": "small"}, options, listener)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 8])
@@ -157,3 +172,88 @@ def test_another_experiments_folder_is_refused(tmp_path: Path, paper: type[Paper
     )
     with pytest.raises(UsageError, match="holds experiment small"):
         other.run()
+
+
+def test_an_invalid_trial_is_done(tmp_path: Path, paper: type[PaperLab]) -> None:
+    """Paper trials have nothing that a check could pass on. Run again they would be the same."""
+    trials = small_trials(tmp_path)
+    campaign = make(tmp_path / "out", trials)
+    documents = campaign.run()
+    assert not any(document["valid"] for document in documents.values())
+    assert sorted(paper.tried) == sorted(trial.name for trial in trials)
+    assert not campaign.failures and not (tmp_path / "out" / "failures.jsonl").exists()
+    before = {t.name: contents(campaign.records / t.name) for t in trials}
+    assert make(tmp_path / "out", trials).run() == documents
+    assert len(paper.tried) == len(trials)
+    assert before == {t.name: contents(campaign.records / t.name) for t in trials}
+
+
+def test_a_trial_ends_once(tmp_path: Path, paper: type[PaperLab]) -> None:
+    """Whatever becomes of its attempts; so the number of those left never passes zero."""
+    trials = small_trials(tmp_path)
+    paper.script.update({trials[0].name: ["fail"], trials[1].name: ["fail", "fail"]})
+    heard: dict[str, list[str]] = {}
+
+    def listener(what: str, trial: Trial, _: float) -> None:
+        heard.setdefault(trial.name, []).append(what)
+
+    make(tmp_path / "out", trials, 1, listener).run()
+    ends = [[w for w in heard[t.name] if w not in ("begin", "progress")] for t in trials]
+    assert ends == [["again", "end"], ["again", "failed"], ["end"], ["end"]]
+    assert all(what[-1] in ("end", "failed") for what in heard.values())
+
+
+def test_a_watcher_counts_each_trial_once(
+    tmp_path: Path, paper: type[PaperLab], capsys: pytest.CaptureFixture[str]
+) -> None:
+    trials = small_trials(tmp_path)
+    paper.script.update({trials[0].name: ["fail"], trials[1].name: ["fail", "fail"]})
+    with Watcher(trials, 0) as watcher:
+        make(tmp_path / "out", trials, 1, watcher).run()
+    said = capsys.readouterr().err
+    assert watcher.finished == len(trials) and "about -" not in said
+    assert said.splitlines()[-1].startswith(f"{len(trials)}/{len(trials)} ")
+
+
+def test_what_cannot_be_made_a_record_is_that_trials_failure(
+    tmp_path: Path, paper: type[PaperLab], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trials = small_trials(tmp_path)
+
+    def damaged(trial: Trial, software: Any, raw: Path, *rest: Any) -> None:
+        if trial.name == trials[2].name:
+            raise ValueError("down.cellq: damaged at byte 77")
+        finish(trial, software, raw, *rest)
+
+    monkeypatch.setattr(record, "finish", damaged)
+    campaign = make(tmp_path / "out", trials)
+    assert set(campaign.run()) == {t.name for t in trials} - {trials[2].name}
+    [name] = campaign.failures
+    assert name == trials[2].name and len(campaign.failures[name]) == 2
+    assert "ValueError: down.cellq: damaged at byte 77" in campaign.failures[name][0]
+
+
+def test_a_full_disk_ends_the_campaign(
+    tmp_path: Path, paper: type[PaperLab], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "flows.csv")
+
+    monkeypatch.setattr(record, "finish", full)
+    with pytest.raises(OSError, match="No space left"):
+        make(tmp_path / "out", small_trials(tmp_path), 1).run()
+
+
+def test_a_record_that_cannot_be_read_is_not_run_over(
+    tmp_path: Path, paper: type[PaperLab]
+) -> None:
+    trials = small_trials(tmp_path)
+    make(tmp_path / "out", trials).run()
+    path = tmp_path / "out" / "trials" / trials[0].name / "lab.json"
+    path.write_text("{")
+    with pytest.raises(UsageError, match="lab.json: not JSON.*remove it to run the trial again"):
+        make(tmp_path / "out", trials).run()
+    assert path.read_text() == "{" and len(paper.tried) == len(trials)
+    shutil.rmtree(path.parent)
+    make(tmp_path / "out", trials).run()
+    assert paper.tried[len(trials):] == [trials[0].name]

@@ -54,7 +54,7 @@ def test_a_capture_is_whole_and_its_times_are_the_departures(tmp_path: Path) -> 
     wanted = experiment.with_captures(experiment.load(path), ["down"])
     trial = plan.trials(wanted, path, ["network=WAN", "flavor=SACK"])[0]
     document = run_trials(tmp_path / "out", [trial])[trial.name]
-    assert document["valid"] and document["checks"][-1]["name"] == "capture"
+    assert document["valid"] and "capture" in {check["name"] for check in document["checks"]}
 
     folder = tmp_path / "out" / "trials" / trial.name
     packets = read(folder / "down.pcap")
@@ -62,7 +62,7 @@ def test_a_capture_is_whole_and_its_times_are_the_departures(tmp_path: Path) -> 
     assert len(packets) == count == sum(document["links"]["sw2-sat"][:2]) > 1000
     assert all(len(p.data) == min(p.length, HEADER_BYTES) for p in packets)
 
-    offset_ns = document["capture"]["start_ns"] - document["source"]["t0_ns"]
+    offset_ns = document["capture"]["clock_offset_ns"]
     due = [f.departure_ns for f in replay.read(folder / "down.cellq").frames if f.departure_ns]
     left = [p.time_ns - offset_ns for p in packets if p.downward]
     assert len(left) == len(due)

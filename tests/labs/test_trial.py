@@ -27,8 +27,9 @@ def test_the_record_is_whole_and_nothing_else_is_there(finished: Finished) -> No
     assert {p.name for p in (folder / "trials").iterdir()} == {d["trial"] for d in documents}
     for document in documents:
         place = folder / "trials" / document["trial"]
-        tables = {"trial.json", "flows.csv", "requests.csv", "queue.csv", "drops.csv", "cwnd.csv"}
-        assert {p.name for p in place.iterdir()} == tables
+        tables = {f"{name}.csv" for name in ("flows", "requests", "queue", "drops", "cwnd")}
+        others = {"trial.json", "lab.json", "run.json", "judgement.json", "SHA256SUMS"}
+        assert {p.name for p in place.iterdir()} == tables | others
 
 
 def test_the_same_seed_offers_the_same_load(finished: Finished) -> None:

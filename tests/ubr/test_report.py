@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import synthetic
 
 from analysis.persistent import is_persistent, rows
 from analysis.records import read_campaign
@@ -35,7 +36,6 @@ def write_trial(
     delay_ns = 5_000 if levels["network"] == "LAN" else 5_000_000
     delays = {"delay_ns": delay_ns, "access_delay_ns": delay_ns}
     record = {
-        "format": "cellbed-trial/1",
         "trial": name,
         "factors": levels,
         "seed": seed,
@@ -63,11 +63,11 @@ def write_trial(
         "virtual_s": 16.0,
         "wall_s": 8.0,
     }
-    (trial / "trial.json").write_text(json.dumps(record))
+    fair = [15_649_811 // pairs] * pairs
+    synthetic.write_record(trial, record | {"expected_bytes": fair})
     with (trial / "flows.csv").open("w") as stream:
-        stream.write("pair,received_bytes,expected_bytes\n")
-        fair = 15_649_811 // pairs
-        stream.writelines(f"{pair},{count},{fair}\n" for pair, count in enumerate(received, 1))
+        stream.write("pair,received_bytes\n")
+        stream.writelines(f"{pair},{count}\n" for pair, count in enumerate(received, 1))
     return trial
 
 
@@ -168,7 +168,7 @@ def test_a_campaign_that_varies_more_is_not_judged(tmp_path: Path) -> None:
 def test_each_level_is_set_against_the_first(tmp_path: Path) -> None:
     extra = [{"assumption": "base"}, {"assumption": "other"}]
     folder = write_campaign(tmp_path / "made", extra)
-    for path in (folder / "trials").glob("*-EPD-*-other-*/trial.json"):
+    for path in (folder / "trials").glob("*-EPD-*-other-*/judgement.json"):
         document = json.loads(path.read_text())
         document["metrics"]["efficiency"] += 0.1
         path.write_text(json.dumps(document))
