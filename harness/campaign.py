@@ -23,7 +23,11 @@ from harness import costs, judgement, parcel
 from harness.errors import UsageError
 from harness.judgement import Judged
 from harness.lab_pool import Outcome
+from harness.lock import NAME as LOCK
+from harness.lock import locked
+from harness.ownership import make_folder
 from harness.plan import Trial
+from harness.whole import append_whole, write_whole
 
 if TYPE_CHECKING:
     from harness.cluster import Crew
@@ -118,11 +122,22 @@ class Campaign:
         """Run what is missing; returns every finished trial of the plan, as done().
 
         `judged` then tells which records had to be judged anew.
+
+        Raises:
+            UsageError: the folder is not this experiment's, or another process is at work in it.
         """
+        self.check()
+        make_folder(self.folder)
+        with locked(self.folder):
+            self.check()
+            self._prepare()
+            self._judge_anew()
+            self._run_missing()
+            return self.done()
+
+    def _run_missing(self) -> None:
         from harness.cluster import crew  # slow to import, and most commands need none
 
-        self.prepare()
-        self._judge_anew()
         missing = self._missing()
         if missing:
             self._running = {trial.name: trial for trial in missing}
@@ -136,7 +151,6 @@ class Campaign:
                 self._heard,
             ) as workers:
                 self._run(workers, missing)
-        return self.done()
 
     def _judge_anew(self) -> None:
         """Bring the judgement of what is there up to date, before anything goes by it."""
@@ -160,19 +174,28 @@ class Campaign:
                 del self._running[trial.name]
                 self.listener("failed", trial, 0.0)
 
-    def prepare(self) -> None:
-        """Make the directory and its header; refuse one that is another experiment's."""
+    def check(self) -> None:
+        """Refuse a folder that is another experiment's, or holds what is no campaign."""
         path = self.folder / "campaign.json"
-        header = {"format": FORMAT, **self.header}
         if path.exists():
             known = json.loads(path.read_text())
-            if known.get("name") != header["name"]:
+            if known.get("name") != self.header["name"]:
                 name = known.get("name")
                 raise UsageError(f"{path}: holds experiment {name}; choose another --out")
-        self.records.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(".partial")
-        partial.write_text(json.dumps(header, indent=1) + "\n")
-        partial.rename(path)
+        elif self.folder.is_dir() and not all(
+            x.name == LOCK or x.name.startswith(".campaign.json.") for x in self.folder.iterdir()
+        ):
+            raise UsageError(
+                f"{self.folder}: holds files but no campaign.json; choose an empty or new --out"
+            )
+
+    def _prepare(self) -> None:
+        """Write the header, and sweep what a killed campaign left; the lock is held."""
+        header = {"format": FORMAT, **self.header}
+        write_whole(self.folder / "campaign.json", json.dumps(header, indent=1) + "\n")
+        make_folder(self.records)
+        for unfinished in self.folder.glob(".campaign.json.*"):
+            unfinished.unlink()
         for left in self.records.glob(".*.partial"):
             shutil.rmtree(left)
         for unfinished in self.records.glob(f"*/.{judgement.FILE}.*"):
@@ -206,8 +229,7 @@ class Campaign:
         reasons = self.failures.setdefault(trial.name, [])
         reasons.append(reason)
         line = json.dumps({"trial": trial.name, "attempt": len(reasons), "reason": reason})
-        with (self.folder / "failures.jsonl").open("a", encoding="utf-8") as stream:
-            stream.write(line + "\n")
+        append_whole(self.folder / "failures.jsonl", line)
         return len(reasons)
 
     def _heard(self, what: str, name: str, seconds: float) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from harness import paths
 from harness.errors import UsageError
 from harness.labs.native import take_out_module
+from harness.lock import locked
 
 LAB_PREFIX = "cellbed-lab."
 OWNER = "owner"
@@ -48,7 +49,8 @@ def remove_campaign(folder: Path) -> None:
     """A campaign directory, and nothing that is not one."""
     if not (folder / "campaign.json").is_file():
         raise UsageError(f"{folder}: not a campaign directory")
-    shutil.rmtree(folder)
+    with locked(folder):
+        shutil.rmtree(folder)
 
 
 def remove_cache() -> Path:

@@ -18,7 +18,6 @@ from harness import experiment as experiments
 from harness.campaign import Campaign, Options
 from harness.errors import CellbedError, InvalidTrialError, LabError, UsageError
 from harness.labs import LABS
-from harness.ownership import of_the_caller
 
 RESULTS = Path("results")
 
@@ -78,7 +77,7 @@ def run(
         list_trials(campaign)
         return
     watching = show.Watcher(trials, len(campaign.finished()))
-    with of_the_caller(folder), watching as watcher:
+    with watching as watcher:
         campaign.listener = watcher
         documents = campaign.run()
     tell_judged(campaign.judged)

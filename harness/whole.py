@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Files and folders that have their name only when they are whole, whatever ends the writer."""
+"""Files and folders that have their name only when they are whole, and belong to who asked."""
 
 from __future__ import annotations
 
@@ -9,31 +9,78 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from harness import ownership
+
+NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
 
 @contextmanager
 def whole_folder(parent: Path, name: str) -> Iterator[Path]:
     """A new folder to fill, under another name until the `with` ends without an error.
 
-    One that is there under the name by then stays as it is, and the new one goes.
+    One that is there under the name by then stays as it is, and the new one goes. After an
+    error nothing is left of it, so that a disk which has no more room has some again.
     """
     partial = parent / f".{name}.partial"
     shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    yield partial
-    try:
-        partial.rename(parent / name)
-    except OSError:
-        if not (parent / name).exists():
+    with naming(parent / name):
+        try:
+            partial.mkdir(parents=True)
+            yield partial
+            ownership.give_folder(partial)
+        except BaseException:
+            shutil.rmtree(partial, ignore_errors=True)
             raise
-        shutil.rmtree(partial)
+        try:
+            partial.rename(parent / name)
+        except OSError:
+            if not (parent / name).exists():
+                raise
+            shutil.rmtree(partial)
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file, or put another content into its place at once; several may do so together."""
+    """Write a text file, or leave the one that is there as it is; several may do so together."""
     partial = path.with_name(f".{path.name}.{os.getpid()}")
+    partial.unlink(missing_ok=True)
+    with naming(path):
+        try:
+            with os.fdopen(os.open(partial, NEW, 0o644), "w", encoding="utf-8") as stream:
+                ownership.give(stream.fileno())
+                stream.write(text)
+            partial.replace(path)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+
+
+def append_whole(path: Path, line: str) -> None:
+    """Add a line to a text file, or leave the file as it is."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+    with naming(path):
+        try:
+            descriptor = os.open(path, NEW | os.O_APPEND, 0o644)
+            ownership.give(descriptor)
+        except FileExistsError:
+            descriptor = os.open(path, flags)
+        size = os.fstat(descriptor).st_size
+        try:
+            data = memoryview(f"{line}\n".encode())
+            while data:
+                data = data[os.write(descriptor, data) :]
+        except OSError:
+            os.ftruncate(descriptor, size)
+            raise
+        finally:
+            os.close(descriptor)
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """An error of a write does not say which file; give it the name."""
     try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
-    except OSError:
-        partial.unlink(missing_ok=True)
-        raise
+        yield
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error

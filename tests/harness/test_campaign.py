@@ -5,90 +5,23 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import shutil
-import time
-from collections.abc import Iterator
+import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
+from paper import PaperLab, finish
 from small import small_trials
 
 from harness import costs, record
 from harness.campaign import Campaign, Listener, Options
-from harness.errors import LabError, UsageError
+from harness.clean import remove_campaign
+from harness.errors import UsageError
 from harness.labs import LABS
-from harness.labs.base import Event, Lab
 from harness.plan import Trial
 from harness.show import Watcher
-
-
-class PaperLab(Lab):
-    """Does its jobs at once. `script` says what becomes of a trial: a word a try."""
-
-    script: dict[str, list[str]] = {}
-    tried: list[str] = []
-    booted: list[Path] = []
-    trials_with_a_next = 0  # so many end only when the next one has been given
-
-    def boot(self) -> None:
-        self.booted.append(self.run_directory)
-
-    def poll(self) -> int | None:
-        return 0
-
-    def kill(self) -> None:
-        pass
-
-    def cpu_s(self) -> float:
-        return 1.0
-
-    def events(self) -> Iterator[Event]:
-        number = 0
-        while True:
-            number += 1
-            job = json.loads(self.given(number).read_text())
-            if job["kind"] == "end":
-                return
-            if job["kind"] == "trial":
-                yield from self.trial(job["trial"], number)
-
-    def given(self, number: int) -> Path:
-        """The file of a job, when it is there."""
-        path = self.run_directory / "inbox" / f"{number:04d}.json"
-        end = time.monotonic() + 60
-        while not path.exists():
-            assert time.monotonic() < end, f"job {number} does not come"
-            time.sleep(0.001)
-        return path
-
-    def trial(self, name: str, number: int) -> Iterator[Event]:
-        self.tried.append(name)
-        yield {"event": "trial-begin", "trial": name}
-        if len(self.tried) <= self.trials_with_a_next:
-            self.given(number + 1)
-        steps = self.script.get(name, [])
-        fate = steps.pop(0) if steps else "end"
-        if fate == "die":
-            raise LabError("the lab ended with status 1", "Kernel panic")
-        if fate == "fail":
-            yield {"event": "trial-failed", "trial": name, "error": "RuntimeError: nginx"}
-        else:
-            (self.run_directory / "results" / name).mkdir()
-            yield {"event": "trial-end", "trial": name}
-
-
-def finish(
-    trial: Trial, software: dict[str, str], raw: Path, trials: Path, costs: dict[str, float]
-) -> None:
-    """A record of what paper labs leave."""
-    lab = {"virtual_s": 1.0, "source": {}}
-    (raw / "lab.json").write_text(json.dumps(lab))
-    (raw / "flows.csv").write_text("pair,received_bytes\n")
-    FINISH(trial, software, raw, trials, costs)
-
-
-FINISH = record.finish
 
 
 @pytest.fixture
@@ -157,8 +90,9 @@ def test_a_failure_is_retried_once_with_its_reason(
 
 def test_half_a_record_is_swept_and_run_again(tmp_path: Path, paper: type[PaperLab]) -> None:
     trials = small_trials(tmp_path)
+    make(tmp_path / "out", trials[1:]).run()
     half = tmp_path / "out" / "trials" / f".{trials[0].name}.partial"
-    half.mkdir(parents=True)
+    half.mkdir()
     (half / "trial.json").write_text("{")
     done = make(tmp_path / "out", trials).run()
     assert len(done) == len(trials) and not half.exists()
@@ -257,3 +191,51 @@ def test_a_record_that_cannot_be_read_is_not_run_over(
     shutil.rmtree(path.parent)
     make(tmp_path / "out", trials).run()
     assert paper.tried[len(trials):] == [trials[0].name]
+
+
+def test_a_folder_of_other_things_is_refused_untouched(
+    tmp_path: Path, paper: type[PaperLab]
+) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.tex").touch()
+    with pytest.raises(UsageError, match="out: holds files but no campaign.json"):
+        make(tmp_path / "out", small_trials(tmp_path)).run()
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["thesis.tex"]
+
+
+def test_a_campaign_that_was_killed_at_its_begin_goes_on(
+    tmp_path: Path, paper: type[PaperLab]
+) -> None:
+    (tmp_path / "out").mkdir()
+    for name in ("campaign.lock", ".campaign.json.77"):
+        (tmp_path / "out" / name).touch()
+    trials = small_trials(tmp_path)
+    assert len(make(tmp_path / "out", trials).run()) == len(trials)
+
+
+def test_a_second_campaign_in_a_folder_is_refused_and_disturbs_nothing(
+    tmp_path: Path, paper: type[PaperLab]
+) -> None:
+    """Asked for in the middle of the first one's only writing, when half a record is there."""
+    trials = small_trials(tmp_path)
+    refusals = []
+
+    def second(what: str, trial: Trial, seconds: float) -> None:
+        if what != "begin":
+            return
+        half = tmp_path / "out" / "trials" / ".of the first.partial"
+        half.mkdir(exist_ok=True)
+        with pytest.raises(UsageError) as refused:
+            make(tmp_path / "out", trials).run()
+        refusals.append(str(refused.value))
+        with pytest.raises(UsageError, match="is at work in it"):
+            remove_campaign(tmp_path / "out")
+        assert half.exists()
+
+    first = make(tmp_path / "out", trials)
+    first.listener = second
+    assert len(first.run()) == len(trials) == len(refusals) == len(paper.tried)
+    holder = f"{tmp_path / 'out'}: process {os.getpid()} on {socket.gethostname()} is at work"
+    assert all(refusal.startswith(holder) for refusal in refusals)
+    assert (tmp_path / "out" / "campaign.lock").read_text() == ""
+    assert len(make(tmp_path / "out", trials).run()) == len(trials)
