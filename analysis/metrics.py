@@ -30,7 +30,7 @@ DS3_BIT_PER_S = 45_000_000
 class TrialMetrics:
     """What one trial measured; the sequences have one value a connection.
 
-    `fairness` is None when no connection asked for anything.
+    `fairness` is None when no connection asked for anything, and when none received anything.
     """
 
     throughput_bit_per_s: tuple[float, ...]
@@ -105,15 +105,13 @@ def efficiency(throughputs: Iterable[float], capacity: float) -> float:
 def jain_index(values: Iterable[float]) -> float | None:
     """Jain's fairness index (sum v)^2 / (n sum v^2), from 1/n to 1.
 
-    All values 0 count as fair (1.0), no value at all gives None.
+    None without any value, and where all are 0: 0 / 0 is no fairness, neither good nor bad.
     Source: R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984; 98-0876R1, section 7.
     """
     known = list(values)
-    if not known:
-        return None
     squares = math.fsum(value * value for value in known)
     if squares == 0:
-        return 1.0
+        return None
     return math.fsum(known) ** 2 / (len(known) * squares)
 
 
@@ -121,7 +119,7 @@ def fairness(throughputs: Sequence[float], shares: Sequence[float]) -> float | N
     """Jain's index over x_i / e_i (98-0876R1, section 7).
 
     A connection without demand has e_i = 0, cannot be treated unfairly, and is left out;
-    None when none is left.
+    None when none is left, and when none of those received anything.
     """
     pairs = zip(throughputs, shares, strict=True)
     return jain_index(rate / share for rate, share in pairs if share > 0)

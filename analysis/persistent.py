@@ -6,36 +6,65 @@ plan alone, as the largest queue that windows and path leave possible, is comput
 """
 
 import math
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from analysis.comparison import RESPONSES
 from analysis.metrics import TCP_IP_HEADER_BYTES, frame_cells, jain_index
+from analysis.published import persistent_cells
 from analysis.records import Campaign, Trial, level_text, read_series
+from analysis.vocabulary import Vocabulary
 
 ACK_CELLS = frame_cells(TCP_IP_HEADER_BYTES)
 CELL_BITS = 424
 PAPER = "96-0518R1"
 FACTORS = ("network", "sources", "buffer", "window", "policy", "flavor")
 """What its tables and those beyond them vary; a campaign may vary more (an assumption)."""
+NETWORKS = ("LAN", "WAN")
+VOCABULARY = Vocabulary(
+    levels={
+        "network": NETWORKS,
+        "sources": ("1", "2", "5", "10"),
+        "buffer": tuple(dict.fromkeys(str(cells) for _, _, cells, _ in persistent_cells())),
+        "window": tuple(dict.fromkeys(str(size) for _, _, _, size in persistent_cells())),
+        "policy": ("plain", "EPD", "EPD-n"),
+        "flavor": ("Vanilla",),
+    },
+    networks=NETWORKS,
+    metrics=(*RESPONSES, "peak_cells", "wasted_share", "timeouts", "retransmits"),
+)
+"""The words of its design, and what its sentences need beside: EPD-n, other numbers of sources."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
     """All trials of one set of levels, in the order of their seeds.
 
-    lost_frames: one value a trial. shares: each source's part of all that was received from the
-    start; throughputs_bit_per_s: of the measured interval, empty where flows.csv is not there.
+    metrics: name -> seed -> value, without the seeds that have none. lost_frames: one value a
+    trial. shares: each source's part of all that was received from the start (0 where nothing
+    was). throughputs_bit_per_s: pair -> that of the measured interval, a trial each; empty
+    where flows.csv is not there.
     """
 
     factors: Mapping[str, str]
     plan: Mapping[str, Any] = field(repr=False)
     paper: Mapping[str, float] | None
-    metrics: Mapping[str, tuple[float, ...]] = field(repr=False)
+    metrics: Mapping[str, Mapping[int, float]] = field(repr=False)
     lost_frames: tuple[int, ...]
     shares: tuple[tuple[float, ...], ...] = field(repr=False)
-    throughputs_bit_per_s: tuple[tuple[float, ...], ...] = field(repr=False, default=())
+    throughputs_bit_per_s: tuple[Mapping[int, float], ...] = field(repr=False, default=())
     seeds: tuple[int, ...] = ()
+
+    def values(self, metric: str) -> tuple[float, ...]:
+        """A metric's values, of the trials that have one."""
+        return tuple(self.metrics.get(metric, {}).values())
+
+    def mean(self, metric: str) -> float | None:
+        """The mean of a metric over the trials that have it; None where none has."""
+        values = self.values(metric)
+        return statistics.fmean(values) if values else None
 
     @property
     def fairness_from_start(self) -> tuple[float, ...]:
@@ -86,14 +115,14 @@ class Row:
         return math.floor(path_ns / service_ns)
 
     @property
-    def full_queue_cells(self) -> int:
+    def full_queue_cells(self) -> int | None:
         """The queue with all windows open and none of their segments lost.
 
         None where the sources' own links together are no faster than the port: they wait there.
         """
         topology = self.plan["topology"]
         if self.sources * topology["access_rate_bit_per_s"] <= topology["rate_bit_per_s"]:
-            return 0
+            return None
         return max(0, self.windows_cells - self.path_cells)
 
     @property
@@ -132,13 +161,16 @@ def rows(campaigns: Iterable[Campaign]) -> tuple[Row, ...]:
 
 
 def _row(trials: Sequence[Trial]) -> Row:
-    names = dict.fromkeys(name for trial in trials for name in trial.metrics)
-    complete = [name for name in names if all(t.metrics.get(name) is not None for t in trials)]
+    metrics: dict[str, dict[int, float]] = {}
+    for trial in trials:
+        for name, value in trial.metrics.items():
+            if value is not None:
+                metrics.setdefault(name, {})[trial.seed] = value
     return Row(
         factors=trials[0].factors,
         plan=trials[0].document["plan"],
         paper=trials[0].document.get("paper"),
-        metrics={name: tuple(_number(t, name) for t in trials) for name in complete},
+        metrics=metrics,
         lost_frames=tuple(_lost(trial) for trial in trials),
         shares=tuple(_shares(trial) for trial in trials),
         throughputs_bit_per_s=tuple(_throughputs(trial) for trial in trials),
@@ -146,22 +178,19 @@ def _row(trials: Sequence[Trial]) -> Row:
     )
 
 
-def _number(trial: Trial, name: str) -> float:
-    value = trial.metrics[name]
-    assert value is not None
-    return value
-
-
 def _lost(trial: Trial) -> int:
     frames = trial.document["queue"]["down"]["frames"]
     return int(frames["in"] - frames["delivered"])
 
 
-def _throughputs(trial: Trial) -> tuple[float, ...]:
-    flows = read_series(trial, "flows") or ()
-    received = [row["received_bytes"] for row in flows]
+def _throughputs(trial: Trial) -> dict[int, float]:
     duration_s = trial.document["source"]["measured_s"]
-    return tuple(8 * count / duration_s for count in received if isinstance(count, float))
+    found = {}
+    for row in read_series(trial, "flows") or ():
+        pair, count = row["pair"], row["received_bytes"]
+        if isinstance(pair, float) and isinstance(count, float):
+            found[int(pair)] = 8 * count / duration_s
+    return found
 
 
 def _shares(trial: Trial) -> tuple[float, ...]:

@@ -3,18 +3,19 @@
 
 Each is a function of the rows and of the conclusion's parameters. Bounds on a mean and on a
 mean difference are judged by their 95 % interval over rows and seeds; a row that loses nothing
-tells nothing about losses and is left out where a check says 'lossy'.
+tells nothing about losses and is left out where a check says 'lossy'. A trial without a value
+(of fairness, when nobody received anything) counts in no mean; one value has no interval, and
+decides nothing.
 """
 
 import itertools
-import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from analysis.comparison import Estimate, estimate
 from analysis.conclusions import Conclusion, load
 from analysis.evidence import NoEvidenceError
-from analysis.persistent import Row
+from analysis.persistent import VOCABULARY, Row
 from analysis.verdicts import Check, Finding, Verdict, within_bounds
 
 CONCLUSIONS = Path(__file__).with_name("persistent_conclusions.toml")
@@ -24,24 +25,25 @@ Levels = Mapping[str, Sequence[object]]
 
 def queue_is_sum_of_windows(rows: Rows, *, where: Levels, within_cells: int) -> Finding:
     """Where nothing is lost the largest queue is the windows' sum less what is on the path."""
-    chosen = [row for row in _of(rows, where) if row.lossless and row.full_queue_cells]
+    chosen = [row for row in _with_queue(rows, where) if row.lossless and row.full_queue_cells]
     _need(chosen, "a row without loss")
     worst, texts = 0, []
     for row in chosen:
-        peak = round(max(row.metrics["peak_cells"]))
-        worst = max(worst, abs(peak - row.full_queue_cells))
+        peak = round(max(row.values("peak_cells")))
+        beyond = peak - (row.full_queue_cells or 0)
+        worst = max(worst, abs(beyond))
         texts.append(
             f"{row.name}: {peak} of {row.windows_cells} cells,"
-            f" {row.path_cells} on the path ({peak - row.full_queue_cells:+d})"
+            f" {row.path_cells} on the path ({beyond:+d})"
         )
     return Finding(verdict=_verdict(worst <= within_cells), evidence="; ".join(texts))
 
 
 def queue_below_windows(rows: Rows, *, where: Levels) -> Finding:
     """No queue is ever longer than the sum of the windows."""
-    chosen = _of(rows, where)
+    chosen = _with_queue(rows, where)
     _need(chosen, "a row")
-    room = {row.name: row.windows_cells - max(row.metrics["peak_cells"]) for row in chosen}
+    room = {row.name: row.windows_cells - max(row.values("peak_cells")) for row in chosen}
     least = min(room, key=lambda name: room[name])
     text = f"{len(room)} rows; nearest {least}: {room[least]:.0f} cells below"
     return Finding(verdict=_verdict(room[least] >= 0), evidence=text)
@@ -58,7 +60,7 @@ def no_loss_with_buffer(rows: Rows, *, where: Levels) -> Finding:
 
 def loss_without_buffer(rows: Rows, *, where: Levels) -> Finding:
     """A buffer short of what windows and path leave loses frames."""
-    chosen = [row for row in _of(rows, where) if row.buffer_cells < row.full_queue_cells]
+    chosen = [row for row in _of(rows, where) if row.buffer_cells < (row.full_queue_cells or 0)]
     _need(chosen, "a row with a short buffer")
     none = [row.name for row in chosen if not all(row.lost_frames)]
     text = f"{len(chosen)} rows, {len(none)} of them without loss {' '.join(none)}".strip()
@@ -69,12 +71,10 @@ def grows(rows: Rows, *, where: Levels, factor: str, metric: str) -> Finding:
     """A metric's mean grows with a factor's level, a number, where nothing is lost."""
     chosen = [row for row in _of(rows, where) if row.lossless]
     chosen.sort(key=lambda row: float(row.factors[factor]))
-    _need(chosen[1:], "two rows without loss")
-    means = [statistics.fmean(row.metrics[metric]) for row in chosen]
-    text = ", ".join(
-        f"{factor} {row.factors[factor]}: {mean:g}" for row, mean in zip(chosen, means, strict=True)
-    )
-    rising = all(a < b for a, b in itertools.pairwise(means))
+    means = _means(chosen, metric)
+    _need(means[1:], f"{metric} in two rows without loss")
+    text = ", ".join(f"{factor} {row.factors[factor]}: {mean:g}" for row, mean in means)
+    rising = all(a < b for (_, a), (_, b) in itertools.pairwise(means))
     return Finding(verdict=_verdict(rising), evidence=text)
 
 
@@ -88,9 +88,8 @@ def each_bounded(
     lossy: bool | None = None,
 ) -> Finding:
     """The mean of every row keeps the bound."""
-    chosen = _of(rows, where, lossy)
-    _need(chosen, "such a row")
-    means = {row.name: statistics.fmean(row.metrics[metric]) for row in chosen}
+    means = {row.name: mean for row, mean in _means(_of(rows, where, lossy), metric)}
+    _need(means, "such a row")
     beyond = {
         name: mean
         for name, mean in means.items()
@@ -112,11 +111,11 @@ def mean_bounded(
     lossy: bool | None = None,
 ) -> Finding:
     """The mean over the rows keeps the bound."""
-    chosen = _of(rows, where, lossy)
-    _need(chosen, "such a row")
-    found = estimate([value for row in chosen for value in row.metrics[metric]])
+    values = _values(_of(rows, where, lossy), metric)
+    _need(values, "such a row")
+    found = estimate(values)
     return Finding(
-        verdict=within_bounds(found.mean, found.half_width, at_least, at_most),
+        verdict=_bounded(found, at_least, at_most),
         evidence=f"mean {metric} {_text(found)}{_limits(at_least, at_most)}",
     )
 
@@ -125,9 +124,8 @@ def share_below(
     rows: Rows, *, where: Levels, metric: str, below: float, share: float, lossy: bool = True
 ) -> Finding:
     """In at least `share` of the trials the metric is below a bound."""
-    chosen = _of(rows, where, lossy)
-    _need(chosen, "such a row")
-    values = [value for row in chosen for value in row.metrics[metric]]
+    values = _values(_of(rows, where, lossy), metric)
+    _need(values, "such a row")
     found = sum(value < below for value in values)
     text = f"{metric} below {below} in {found} of {len(values)} trials"
     return Finding(verdict=_verdict(found >= share * len(values)), evidence=text)
@@ -146,7 +144,7 @@ def gain(
     """Mean difference between two levels, row by row and seed by seed with all else equal."""
     found = estimate(_differences(_of(rows, where), metric, factor, str(of), str(minus)))
     return Finding(
-        verdict=within_bounds(found.mean, found.half_width, at_least, None),
+        verdict=_bounded(found, at_least, None),
         evidence=f"{metric}, {of} less {minus}: {_text(found, '+.3f')}",
     )
 
@@ -178,10 +176,10 @@ def mean_larger(
     rows: Rows, *, metric: str, in_rows: Levels, than: Levels, lossy: bool | None = None
 ) -> Finding:
     """The mean is larger in one group of rows than in another, their intervals apart."""
-    groups = [_of(rows, group, lossy) for group in (in_rows, than)]
+    groups = [_values(_of(rows, group, lossy), metric) for group in (in_rows, than)]
     for group in groups:
         _need(group, "rows of both groups")
-    large, small = (estimate([v for row in group for v in row.metrics[metric]]) for group in groups)
+    large, small = (estimate(group) for group in groups)
     names = [_group_name(group) for group in (in_rows, than)]
     text = f"{metric}: {names[0]} {_text(large)}, {names[1]} {_text(small)}"
     return Finding(verdict=_apart(large, small), evidence=text)
@@ -189,28 +187,28 @@ def mean_larger(
 
 def window_fills_link(rows: Rows, *, where: Levels, within: float) -> Finding:
     """One source has window / round trip of the link, or all of it with a larger window."""
-    chosen = sorted(_of(rows, where), key=lambda row: row.windows_cells)
-    _need(chosen[1:], "two rows")
+    means = _means(_of(rows, where), "efficiency")
+    means.sort(key=lambda both: both[0].windows_cells)
+    _need(means[1:], "two rows")
     worst, texts = 0.0, []
-    for row in chosen:
+    for row, found in means:
         expected = min(1.0, row.windows_cells / row.path_cells)
-        found = statistics.fmean(row.metrics["efficiency"])
         worst = max(worst, abs(found - expected))
         texts.append(f"{row.factors['window']} bytes {found:.3f} (expected {expected:.3f})")
-    sides = {row.windows_cells >= row.path_cells for row in chosen}
+    sides = {row.windows_cells >= row.path_cells for row, _ in means}
     _need([1] if len(sides) == 2 else [], "windows on both sides of the round trip")
     return Finding(verdict=_verdict(worst <= within), evidence=", ".join(texts))
 
 
-def none_starves(rows: Rows, *, where: Levels) -> Finding:
-    """Every source of every trial receives something."""
+def none_starves(rows: Rows, *, where: Levels, least_share: float) -> Finding:
+    """Every source of every trial receives at least a part of an equal share, from the start."""
     chosen = _of(rows, where)
     _need(chosen, "such a row")
     least, name = min(
         (min(shares) * len(shares), row.name) for row in chosen for shares in row.shares
     )
     text = f"the least source has {least:.3f} of an equal share ({name})"
-    return Finding(verdict=_verdict(least > 0), evidence=text)
+    return Finding(verdict=_verdict(least >= least_share), evidence=text)
 
 
 def not_in_the_testbed(rows: Rows, *, lacks: str) -> Finding:
@@ -243,50 +241,66 @@ CHECKS: dict[str, Check] = {
 
 def judge(rows: Rows, path: Path = CONCLUSIONS) -> tuple[tuple[Conclusion, Finding], ...]:
     """Every conclusion with its finding; what was not measured is undecided."""
-    return tuple((one, _finding(rows, one)) for one in load(path, CHECKS))
-
-
-def _finding(rows: Rows, conclusion: Conclusion) -> Finding:
-    try:
-        return CHECKS[conclusion.check](rows, **conclusion.parameters)
-    except NoEvidenceError as error:
-        return Finding(verdict=Verdict.UNDECIDED, evidence=str(error))
+    return tuple((one, one.on(rows)) for one in load(path, CHECKS, VOCABULARY))
 
 
 def _of(rows: Rows, where: Levels, lossy: bool | None = None) -> list[Row]:
     return [row for row in rows if row.matches(where) and (lossy is None or lossy != row.lossless)]
 
 
-def _need(found: Sequence[object], what: str) -> None:
+def _with_queue(rows: Rows, where: Levels) -> list[Row]:
+    """The rows chosen of which the queue's peak is known."""
+    return [row for row in _of(rows, where) if row.values("peak_cells")]
+
+
+def _values(rows: Iterable[Row], metric: str) -> list[float]:
+    return [value for row in rows for value in row.values(metric)]
+
+
+def _means(rows: Iterable[Row], metric: str) -> list[tuple[Row, float]]:
+    """The rows that have the metric, each with its mean."""
+    return [(row, mean) for row in rows if (mean := row.mean(metric)) is not None]
+
+
+def _need(found: Sequence[object] | Mapping[str, object], what: str) -> None:
     if not found:
         raise NoEvidenceError(f"not measured: {what}")
 
 
 def _differences(rows: Rows, metric: str, factor: str, of: str, minus: str) -> list[float]:
-    """One difference a row and seed; raises NoEvidenceError when no two rows make a pair."""
-    others = {_without(row, factor): row for row in rows if row.factors[factor] == minus}
-    found = [
-        a - b
+    """One difference a row and seed that both have; NoEvidenceError when nothing makes a pair."""
+    by_seed = {
+        (row.factors[factor], _without(row, factor), seed): value
         for row in rows
-        if row.factors[factor] == of and _without(row, factor) in others
-        for a, b in zip(
-            row.metrics[metric], others[_without(row, factor)].metrics[metric], strict=False
-        )
+        for seed, value in row.metrics.get(metric, {}).items()
+    }
+    found = [
+        value - by_seed[minus, others, seed]
+        for (level, others, seed), value in by_seed.items()
+        if level == of and (minus, others, seed) in by_seed
     ]
-    _need(found, f"{of} and {minus} on the same row")
+    _need(found, f"{of} and {minus} on the same row and seed")
     return found
 
 
-def _without(row: Row, factor: str) -> tuple[tuple[str, str], ...]:
-    return tuple(item for item in row.factors.items() if item[0] != factor)
+def _without(row: Row, factor: str) -> frozenset[tuple[str, str]]:
+    return frozenset(item for item in row.factors.items() if item[0] != factor)
 
 
-def _apart(large: Estimate, small: Estimate) -> Verdict:
-    if large.mean - (large.half_width or 0) > small.mean + (small.half_width or 0):
-        return Verdict.HOLDS
-    if small.mean - (small.half_width or 0) > large.mean + (large.half_width or 0):
-        return Verdict.FAILS
-    return Verdict.UNDECIDED
+def _bounded(found: Estimate, low: float | None, high: float | None) -> Verdict:
+    if found.half_width is None:
+        return Verdict.UNDECIDED
+    return within_bounds(found.mean, found.half_width, low, high)
+
+
+def _apart(first: Estimate, second: Estimate) -> Verdict:
+    """Whether the first lies above the second, their intervals apart."""
+    if first.half_width is None or second.half_width is None:
+        return Verdict.UNDECIDED
+    gap, needed = first.mean - second.mean, first.half_width + second.half_width
+    if abs(gap) <= needed:
+        return Verdict.UNDECIDED
+    return _verdict(gap > 0)
 
 
 def _verdict(holds: bool) -> Verdict:

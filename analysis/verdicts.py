@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from analysis.anova import Anova, Effect
-from analysis.evidence import FACTORS, Evidence, Levels
+from analysis.evidence import FACTORS, Evidence, Levels, NoEvidenceError
 
 
 class Verdict(Enum):
@@ -80,16 +80,19 @@ def separated(
     upper: Sequence[str],
     lower: Sequence[str],
 ) -> Finding:
-    """Every effect in `upper` lies above every one in `lower`, their intervals apart."""
+    """Every effect in `upper` lies above every one in `lower`, their intervals apart.
+
+    Undecided where intervals overlap, whichever of the two effects is the larger.
+    """
     anova = evidence.anova(network, response)
     pairs = [
-        (anova.effect(factor, high), anova.effect(factor, low))
+        (_effect(anova, factor, high), _effect(anova, factor, low))
         for high in upper
         for low in lower
     ]  # fmt: skip
     verdict = _all_of(
         Verdict.HOLDS if _above(first, second)
-        else Verdict.FAILS if first.effect < second.effect
+        else Verdict.FAILS if _above(second, first)
         else Verdict.UNDECIDED
         for first, second in pairs
     )  # fmt: skip
@@ -101,7 +104,7 @@ def overlap(
 ) -> Finding:
     """The intervals of `levels` overlap, each with each: none can be told from another."""
     anova = evidence.anova(network, response)
-    effects = [anova.effect(factor, level) for level in levels]
+    effects = [_effect(anova, factor, level) for level in levels]
     apart = any(_above(a, b) or _above(b, a) for a, b in itertools.combinations(effects, 2))
     verdict = Verdict.FAILS if apart else Verdict.HOLDS
     return Finding(verdict=verdict, evidence=_effects_text(anova, factor, levels))
@@ -112,7 +115,7 @@ def ordered(
 ) -> Finding:
     """The effects come in the order given; undecided where swapped ones overlap."""
     anova = evidence.anova(network, response)
-    effects = [anova.effect(factor, level) for level in best_to_worst]
+    effects = [_effect(anova, factor, level) for level in best_to_worst]
     verdict = _all_of(
         Verdict.HOLDS if better.effect > worse.effect
         else Verdict.FAILS if _above(worse, better)
@@ -179,8 +182,6 @@ def difference(
     """
     low = at_least if within is None else -within
     high = at_most if within is None else within
-    if low is None and high is None:
-        raise TypeError("needs 'at_least', 'at_most' or 'within'")
     verdicts, texts = [], []
     for levels in _combinations(for_each or {}):
         found = evidence.contrast(network, response, {**of, **levels}, {**minus, **levels})
@@ -228,7 +229,7 @@ def gap_grows(
     gaps = []
     for network in networks:
         anova = evidence.anova(network, response)
-        gaps.append(anova.effect(factor, upper).effect - anova.effect(factor, lower).effect)
+        gaps.append(_effect(anova, factor, upper).effect - _effect(anova, factor, lower).effect)
     return _growing(networks, gaps, f"{upper} less {lower}", "+.4f")
 
 
@@ -290,6 +291,13 @@ def _all_of(verdicts: Iterable[Verdict]) -> Verdict:
     return Verdict.UNDECIDED if Verdict.UNDECIDED in found else Verdict.HOLDS
 
 
+def _effect(anova: Anova, factor: str, level: str) -> Effect:
+    """The effect of a level; raises NoEvidenceError where the network's cells have it not."""
+    if level not in anova.levels[factor]:
+        raise NoEvidenceError(f"not measured: {anova.source} {level}")
+    return anova.effect(factor, level)
+
+
 def _above(first: Effect, second: Effect) -> bool:
     return first.low > second.high
 
@@ -344,7 +352,7 @@ def _growing(networks: Sequence[str], values: Sequence[float], name: str, form: 
 def _effects_text(anova: Anova, factor: str, levels: Iterable[str]) -> str:
     texts = []
     for level in levels:
-        effect = anova.effect(factor, level)
+        effect = _effect(anova, factor, level)
         interval = f"({effect.low:+.4f}, {effect.high:+.4f})"
         texts.append(f"{_level(factor, level)} {effect.effect:+.4f} {interval}")
     return ", ".join(texts)

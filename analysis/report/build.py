@@ -96,7 +96,10 @@ def _summary(results: Results) -> Section:
         id="summary",
         title="In short",
         paragraphs=paragraphs,
-        parts=[sheets.summary(results.summaries), Gallery(plots=drawn)],
+        parts=[
+            sheets.summary(results.summaries),
+            Gallery(plots=[plot for plot in drawn if plot is not None]),
+        ],
     )
 
 

@@ -7,9 +7,11 @@ windows, and the paper's observations judged.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from analysis.comparison import RESPONSES, CellComparison, NetworkSummary, estimate, summarise
 from analysis.conclusions import Conclusion
+from analysis.metrics import capacity_bit_per_s
 from analysis.persistent import FACTORS, Row, rows
 from analysis.persistent_verdicts import judge
 from analysis.records import Campaign, Trial
@@ -63,7 +65,12 @@ class Persistent:
 def persistent_of(campaign: Campaign) -> Persistent:
     """Compute everything once."""
     found = sorted(rows([campaign]), key=_place)
-    cells = [_cell(row, response) for response in RESPONSES for row in found if row.paper]
+    cells = [
+        _cell(row, response)
+        for response in RESPONSES
+        for row in found
+        if row.paper and row.values(response)
+    ]
     return Persistent(
         campaign=campaign,
         rows=found,
@@ -95,7 +102,7 @@ def varies_beyond(campaign: Campaign, factor: str) -> bool:
 def _cell(row: Row, response: str) -> CellComparison:
     """A row as the comparison knows it: its buffer and all else that is not a factor there."""
     paper = row.paper or {}
-    values = row.metrics[response]
+    values = row.values(response)
     rest = [level for name, level in row.factors.items() if name not in ("network", "policy")]
     return CellComparison(
         network=row.factors["network"],
@@ -139,7 +146,8 @@ def _summary(found: Persistent) -> Section:
     parts: list[Sheet | Gallery] = []
     if found.summaries:
         drawn = [plots.scatter(found.cells, found.summaries, name) for name in RESPONSES]
-        parts = [sheets.summary(found.summaries), Gallery(plots=drawn)]
+        plotted = [plot for plot in drawn if plot is not None]
+        parts = [sheets.summary(found.summaries), Gallery(plots=plotted)]
     else:
         paragraphs.append("No row of this campaign has a published value to compare with.")
     return Section(id="summary", title="In short", paragraphs=paragraphs, parts=parts)
@@ -147,7 +155,7 @@ def _summary(found: Persistent) -> Section:
 
 def _results(found: Persistent) -> Section:
     mss, link = _size_and_link(found.rows[0].plan)
-    capacity = found.rows[0].metrics["capacity_bit_per_s"][0] / 1e6
+    capacity = capacity_bit_per_s(mss, link * 1e6) / 1e6
     text = (
         f"Efficiency is the sum of the sources' throughputs over {capacity:.1f} Mbit/s, what "
         f"segments of {mss} bytes leave of {link:.2f} Mbit/s; fairness is Jain's index over the "
@@ -162,7 +170,7 @@ def _results(found: Persistent) -> Section:
     )
 
 
-def _size_and_link(plan: Mapping[str, Mapping[str, float]]) -> tuple[float, float]:
+def _size_and_link(plan: Mapping[str, Mapping[str, Any]]) -> tuple[int, float]:
     return plan["topology"]["mss_bytes"], plan["topology"]["rate_bit_per_s"] / 1e6
 
 

@@ -10,9 +10,8 @@ from matplotlib.ticker import NullFormatter
 from analysis.comparison import estimate
 from analysis.persistent import Row
 from analysis.report.model import Plot
-from analysis.report.svg import MARKERS, SERIES, TEXT, style, to_svg
+from analysis.report.svg import TEXT, colour, marker, style, to_svg
 
-MOST_LINES = len(SERIES)
 FEWEST_NUMBERS = 3
 """Below so many numbers of sources a line tells nothing that the table does not."""
 Places = dict[tuple[str, ...], list[Row]]
@@ -34,15 +33,16 @@ def dots(network: str, rows: Sequence[Row], varying: Sequence[str], response: st
                 for row in group
                 if row.factors["policy"] == policy
             ]
-            found = [estimate(row.metrics[response]) for _, row in marked]
-            heights = [height for height, _ in marked]
+            measured = [(y, row.values(response)) for y, row in marked if row.values(response)]
+            found = [estimate(values) for _, values in measured]
+            heights = [height for height, _ in measured]
             axes.errorbar(
                 [one.mean for one in found], heights, xerr=[one.half_width or 0 for one in found],
-                fmt=MARKERS[number], ms=4, lw=1, capsize=2, color=SERIES[number], label=policy,
+                fmt=marker(number), ms=4, lw=1, capsize=2, color=colour(number), label=policy,
             )  # fmt: skip
             there = [(row.paper[response], y) for y, row in marked if row.paper]
             if there:
-                axes.plot(*zip(*there, strict=True), "x", ms=6, color=SERIES[number])
+                axes.plot(*zip(*there, strict=True), "x", ms=6, color=colour(number))
         if any(row.paper for row in rows):
             axes.plot([], [], "x", ms=6, color=TEXT, label="published")
         axes.set_yticks(range(len(places)), [" / ".join(key) for key in places])
@@ -64,8 +64,11 @@ def _means(rows: Sequence[Row], policies: Iterable[str], response: str) -> str:
     texts = []
     for policy in policies:
         chosen = [row for row in rows if row.factors["policy"] == policy]
-        mean = statistics.fmean(statistics.fmean(row.metrics[response]) for row in chosen)
-        texts.append(f"mean of {len(chosen)} rows under {policy} {mean:.3f}")
+        means = [mean for row in chosen if (mean := row.mean(response)) is not None]
+        if means:
+            texts.append(
+                f"mean of {len(means)} rows under {policy} {statistics.fmean(means):.3f}"
+            )
     return ", ".join(texts)
 
 
@@ -74,9 +77,10 @@ def by_sources(
 ) -> Plot | None:
     """A response over the number of sources, all else equal; None without enough numbers."""
     others = [name for name in varying if name != "sources"]
+    known = [row for row in rows if row.values(response)]
     lines = {
         key: sorted(group, key=lambda row: row.sources)
-        for key, group in _groups(rows, others).items()
+        for key, group in _groups(known, others).items()
         if len(group) >= FEWEST_NUMBERS
     }
     if not lines:
@@ -85,11 +89,11 @@ def by_sources(
     with style(name):
         figure = Figure(figsize=(4.4, 3.2))
         axes = figure.subplots()
-        for place, (key, group) in enumerate(list(lines.items())[:MOST_LINES]):
+        for place, (key, group) in enumerate(lines.items()):
             axes.plot(
                 [row.sources for row in group],
-                [statistics.fmean(row.metrics[response]) for row in group],
-                marker=MARKERS[place], ms=4, lw=1.2, color=SERIES[place], label=" / ".join(key),
+                [statistics.fmean(row.values(response)) for row in group],
+                marker=marker(place), ms=4, lw=1.2, color=colour(place), label=" / ".join(key),
             )  # fmt: skip
         numbers = sorted({row.sources for group in lines.values() for row in group})
         axes.set_xscale("log")
@@ -109,7 +113,7 @@ def by_sources(
 def _ends(lines: Places, response: str) -> str:
     texts = []
     for key, group in lines.items():
-        first, last = (statistics.fmean(group[place].metrics[response]) for place in (0, -1))
+        first, last = (statistics.fmean(group[place].values(response)) for place in (0, -1))
         numbers = [group[place].sources for place in (0, -1)]
         texts.append(
             f"{' '.join(key)} {first:.3f} with {numbers[0]}, {last:.3f} with {numbers[1]}".strip()

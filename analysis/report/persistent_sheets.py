@@ -2,7 +2,7 @@
 """The tables of a report on persistent sources."""
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from analysis.comparison import RESPONSES, estimate
 from analysis.conclusions import Conclusion
@@ -43,11 +43,12 @@ def results(network: str, rows: Sequence[Row], varying: Sequence[str]) -> Sheet:
 def _result(row: Row, varying: Sequence[str]) -> Cells:
     cells: Cells = [*_levels(row, varying), len(row.lost_frames)]
     for response in RESPONSES:
-        found = estimate(row.metrics[response])
-        published = (row.paper or {}).get(response)
-        difference = None if published is None else found.mean - published
-        cells += [found.mean, found.half_width, published, difference]
-    return [*cells, _mean(row, "efficiency_from_start"), statistics.fmean(row.fairness_from_start)]
+        values, published = row.values(response), (row.paper or {}).get(response)
+        found = estimate(values) if values else None
+        difference = None if published is None or found is None else found.mean - published
+        measured = [found.mean, found.half_width] if found else [None, None]
+        cells += [*measured, published, difference]
+    return [*cells, row.mean("efficiency_from_start"), _mean(row.fairness_from_start)]
 
 
 def losses(network: str, rows: Sequence[Row], varying: Sequence[str]) -> Sheet:
@@ -74,15 +75,15 @@ def losses(network: str, rows: Sequence[Row], varying: Sequence[str]) -> Sheet:
 
 
 def _loss(row: Row, varying: Sequence[str]) -> Cells:
-    wasted = _mean(row, "wasted_share")
-    each = row.throughputs_bit_per_s
+    wasted, peaks = row.mean("wasted_share"), row.values("peak_cells")
+    each = [rates.values() for rates in row.throughputs_bit_per_s]
     return [
         *_levels(row, varying),
         statistics.fmean(row.lost_frames),
-        _mean(row, "timeouts"),
-        _mean(row, "retransmits"),
+        row.mean("timeouts"),
+        row.mean("retransmits"),
         None if wasted is None else 100 * wasted,
-        max(row.metrics["peak_cells"]),
+        max(peaks) if peaks else None,
         statistics.fmean(min(rates) for rates in each) / 1e6 if all(each) else None,
         statistics.fmean(max(rates) for rates in each) / 1e6 if all(each) else None,
     ]
@@ -117,15 +118,23 @@ def _variant(rows: Sequence[Row], factor: str, level: str, first: str) -> Cells:
     shared = [key for key in own if key in base] if level != first else []
     cells: Cells = [level, len(own), len(shared) or None]
     for response in RESPONSES:
-        means = {key: statistics.fmean(row.metrics[response]) for key, row in own.items()}
-        gains = [means[key] - statistics.fmean(base[key].metrics[response]) for key in shared]
+        means = {key: mean for key, row in own.items() if (mean := row.mean(response)) is not None}
+        gains = [
+            means[key] - first_mean
+            for key in shared
+            if key in means and (first_mean := base[key].mean(response)) is not None
+        ]
         effect = estimate(gains) if gains else None
-        away = [abs(means[k] - row.paper[response]) for k, row in own.items() if row.paper]
+        away = [
+            abs(mean - paper[response])
+            for key, mean in means.items()
+            if (paper := own[key].paper) is not None
+        ]
         cells += [
-            statistics.fmean(means.values()),
+            _mean(means.values()),
             effect.mean if effect else None,
             effect.half_width if effect else None,
-            statistics.fmean(away) if away else None,
+            _mean(away),
         ]
     return cells
 
@@ -141,7 +150,9 @@ def _by_row(rows: Sequence[Row], factor: str, level: str) -> dict[tuple[str, ...
 
 def windows(rows: Sequence[Row], campaign: Campaign) -> Sheet:
     """Rows without loss and with a queue: the sum of the windows, the path, the largest queue."""
-    chosen = [row for row in rows if row.lossless and row.full_queue_cells]
+    chosen = [
+        row for row in rows if row.lossless and row.full_queue_cells and row.values("peak_cells")
+    ]
     varying = [
         name for name in campaign.factors if len({row.factors.get(name) for row in chosen}) > 1
     ]
@@ -166,16 +177,16 @@ def windows(rows: Sequence[Row], campaign: Campaign) -> Sheet:
 
 def _window(row: Row, varying: Sequence[str]) -> Cells:
     mss = row.plan["topology"]["mss_bytes"]
-    peak = round(max(row.metrics["peak_cells"]))
+    peak, full = round(max(row.values("peak_cells"))), row.full_queue_cells or 0
     return [
         *_levels(row, varying),
         row.plan["tcp"]["window_bytes"] // mss,
         frame_cells(mss + TCP_IP_HEADER_BYTES),
         row.windows_cells,
         row.path_cells,
-        row.full_queue_cells,
+        full,
         peak,
-        peak - row.full_queue_cells,
+        peak - full,
     ]
 
 
@@ -186,7 +197,7 @@ def sources(rows: Sequence[Row], factors: Iterable[str]) -> Sheet:
         [*_levels(row, names), seed, pair, rate]
         for row in rows
         for seed, rates in zip(row.seeds, row.throughputs_bit_per_s, strict=True)
-        for pair, rate in enumerate(rates, start=1)
+        for pair, rate in rates.items()
     ]
     columns = [
         *_heads(names),
@@ -226,5 +237,5 @@ def _levels(row: Row, names: Iterable[str]) -> Cells:
     return [row.factors.get(name) for name in names]
 
 
-def _mean(row: Row, metric: str) -> float | None:
-    return statistics.fmean(row.metrics[metric]) if metric in row.metrics else None
+def _mean(values: Collection[float]) -> float | None:
+    return statistics.fmean(values) if values else None

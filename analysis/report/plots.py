@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from analysis.anova import Anova
 from analysis.comparison import CellComparison, NetworkSummary
-from analysis.report.model import Plot, Sheet, signed
+from analysis.report.model import MISSING, Plot, Sheet, signed
 from analysis.report.results import Results
-from analysis.report.svg import MARKERS, SERIES, TEXT, style, to_svg
+from analysis.report.svg import TEXT, colour, marker, style, to_svg
 
 Values = NDArray[np.float64]
 SIDE = ("policy", "flavor")
@@ -22,9 +22,11 @@ SIDE = ("policy", "flavor")
 
 def scatter(
     cells: Sequence[CellComparison], summaries: Sequence[NetworkSummary], response: str
-) -> Plot:
-    """Measured over published, a point a cell."""
+) -> Plot | None:
+    """Measured over published, a point a cell; None where no cell has both."""
     compared = [cell for cell in cells if cell.response == response and cell.paper is not None]
+    if not compared:
+        return None
     name = f"scatter-{response}"
     with style(name):
         figure = Figure(figsize=(4.4, 3.8))
@@ -37,7 +39,7 @@ def scatter(
             lowest = min(lowest, *x, *y)
             bars = [cell.estimate.half_width or 0.0 for cell in group]
             axes.errorbar(
-                x, y, bars, fmt=MARKERS[place], ms=4, lw=0.8, alpha=0.85, color=SERIES[place],
+                x, y, bars, fmt=marker(place), ms=4, lw=0.8, alpha=0.85, color=colour(place),
                 label=network,
             )  # fmt: skip
         axes.plot([lowest, 1], [lowest, 1], color=TEXT, lw=0.8, ls="--")
@@ -197,8 +199,8 @@ def _intervals(axes: Axes, anova: Anova, series: int, offset: float, label: str)
     centres = [effect.effect for effect in anova.effects]
     widths = [effect.high - effect.effect for effect in anova.effects]
     axes.errorbar(
-        centres, places, xerr=widths, fmt=MARKERS[series], ms=4, capsize=2.5, lw=1.2,
-        color=SERIES[series], label=label,
+        centres, places, xerr=widths, fmt=marker(series), ms=4, capsize=2.5, lw=1.2,
+        color=colour(series), label=label,
     )  # fmt: skip
 
 
@@ -221,7 +223,7 @@ def _interaction(results: Results, network: str, response: str, lines: str, alon
                      for x in columns]  # fmt: skip
             papers = [_mean(_or_nan(c.paper) for c in chosen if getattr(c, along) == x)
                       for x in columns]  # fmt: skip
-            look: dict[str, Any] = {"color": SERIES[place], "marker": MARKERS[place], "ms": 4}
+            look: dict[str, Any] = {"color": colour(place), "marker": marker(place), "ms": 4}
             axes.plot(columns, means, label=level, lw=1.6, **look)
             axes.plot(columns, papers, lw=1, ls="--", alpha=0.6, **look, mfc="none")
         axes.set(
@@ -244,6 +246,10 @@ def _mean(values: Iterable[float]) -> float:
     return float(np.mean(found)) if found else float("nan")
 
 
+def _figure(value: float) -> str:
+    return MISSING if np.isnan(value) else f"{value:.3f}"
+
+
 def _interaction_alt(results: Results, network: str, response: str, lines: str, along: str) -> str:
     """The two ends of each measured line."""
     cells = results.of(network, response)
@@ -258,7 +264,7 @@ def _interaction_alt(results: Results, network: str, response: str, lines: str, 
             )
             for end in ends
         ]
-        texts.append(f"{level} {values[0]:.3f} to {values[1]:.3f}")
+        texts.append(f"{level} {_figure(values[0])} to {_figure(values[1])}")
     return (
         f"Interaction of {lines} and {along} in {network} {response}, measured solid, published "
         f"dashed. Measured, from {along} {ends[0]} to {ends[1]}: {', '.join(texts)}."
@@ -284,7 +290,7 @@ def variant_effects(results: Results, sheet: Sheet, response: str) -> Plot | Non
             shown = [variant for variant in names if variant in values]
             axes.plot(
                 [values[variant] for variant in shown], [names.index(v) for v in shown],
-                ls="", marker=MARKERS[place], color=SERIES[place], label=network,
+                ls="", marker=marker(place), color=colour(place), label=network,
             )  # fmt: skip
         axes.axvline(0, color=TEXT, lw=0.8)
         axes.set_yticks(range(len(names)), names)

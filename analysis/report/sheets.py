@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
+from statistics import fmean
 
 from analysis.anova import Anova, Component, Effect
 from analysis.comparison import (
@@ -296,17 +297,19 @@ def variants(results: Results) -> Sheet:
 
 
 def _variant_row(trials: Sequence[Trial], first: Sequence[Trial], network: str) -> Row | None:
-    row: Row = []
-    for response in RESPONSES:
-        own, base = (_means(group, network, response) for group in (trials, first))
-        if not own:
-            return None
-        shared = [own[key] - base[key] for key in own if key in base]
+    """A variant's figures in a network, over the cells that have each; None without any cell."""
+    own = [_means(trials, network, response) for response in RESPONSES]
+    cells = set(chain.from_iterable(own))
+    if not cells:
+        return None
+    row: Row = [len(cells)]
+    for response, means in zip(RESPONSES, own, strict=True):
+        base = _means(first, network, response)
+        shared = [means[key] - base[key] for key in means if key in base]
         near = summarise([cell for cell in compare(trials, response) if cell.network == network])
         row += [
-            *([len(own)] if not row else []),
-            sum(own.values()) / len(own),
-            sum(shared) / len(shared) if shared else None,
+            fmean(means.values()) if means else None,
+            fmean(shared) if shared else None,
             near[0].mean_absolute_difference if near else None,
         ]
     return row

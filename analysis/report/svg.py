@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 TEXT, GRID = "#010101", "#020202"
 SERIES = ("#0a0a01", "#0a0a02", "#0a0a03", "#0a0a04", "#0a0a05")
-MARKERS = ("o", "s", "^", "D", "v")
+_MARKERS = ("o", "s", "^", "D", "v")
 LIGHT = {
     TEXT: ("text", "#1c2330"),
     GRID: ("line", "#d5dae2"),
@@ -27,6 +27,16 @@ LIGHT = {
     SERIES[4]: ("s5", "#6b6b00"),
 }
 """Placeholder -> (CSS variable, its value in the light theme)."""
+
+def colour(place: int) -> str:
+    """Colour of the series at `place`, from 0; they begin again after the last."""
+    return SERIES[place % len(SERIES)]
+
+
+def marker(place: int) -> str:
+    """Marker of the series at `place`: another where its colour has been had before."""
+    return _MARKERS[(place + place // len(SERIES)) % len(_MARKERS)]
+
 
 STYLE: dict[str, Any] = {
     "svg.fonttype": "none",

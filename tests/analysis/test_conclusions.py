@@ -4,17 +4,20 @@
 import random
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import synthetic
 
+from analysis.anova import Effect
 from analysis.comparison import RESPONSES, CellComparison, compare, published_cells
 from analysis.conclusions import CONCLUSIONS, judge, load
 from analysis.errors import TableError
 from analysis.evidence import Method
 from analysis.published import Cell, paper_cells
 from analysis.records import Campaign, read_campaign
-from analysis.verdicts import CHECKS, Verdict
+from analysis.verdicts import CHECKS, Finding, Verdict
+from analysis.vocabulary import Vocabulary
 
 Table = dict[Cell, tuple[float, float]]
 
@@ -96,6 +99,34 @@ def test_swapped_but_overlapping_levels_are_undecided() -> None:
     assert verdicts(table)["meo-efficiency-order"] is Verdict.UNDECIDED
 
 
+def separated_effects(apart: float, half: float) -> Verdict:
+    """The check on two policies whose effects are `apart`, upper less lower, each +- `half`."""
+    effects = [
+        Effect(factors=("policy",), levels=(name,), effect=e, low=e - half, high=e + half)
+        for name, e in (("SD", apart / 2), ("EPD", -apart / 2))
+    ]
+    anova = SimpleNamespace(
+        source="WAN", levels={"policy": ("SD", "EPD")},
+        effect=lambda _, level: next(e for e in effects if e.levels == (level,)),
+    )  # fmt: skip
+    evidence = SimpleNamespace(anova=lambda *_: anova)
+    words = {"network": "WAN", "response": "efficiency", "factor": "policy"}
+    return CHECKS["separated"](evidence, **words, upper=["SD"], lower=["EPD"]).verdict
+
+
+@pytest.mark.parametrize(
+    ("apart", "verdict"),
+    [
+        (0.3, Verdict.HOLDS),
+        (0.1, Verdict.UNDECIDED),
+        (-0.1, Verdict.UNDECIDED),  # swapped, and their intervals overlap
+        (-0.3, Verdict.FAILS),
+    ],
+)
+def test_separated_needs_intervals_apart_either_way(apart: float, verdict: Verdict) -> None:
+    assert separated_effects(apart, half=0.1) is verdict
+
+
 def test_what_was_not_measured_is_undecided() -> None:
     table = {cell: values for cell, values in paper_cells().items() if cell[0] == "GEO"}
     found = {j.conclusion.id: j.finding for j in judge(cells_of(table))}
@@ -106,6 +137,7 @@ def test_what_was_not_measured_is_undecided() -> None:
     without_sack = {cell: values for cell, values in paper_cells().items() if cell[1] != "SACK"}
     found = {j.conclusion.id: j.finding for j in judge(cells_of(without_sack))}
     assert found["wan-efficiency-newreno-sack-alike"].verdict is Verdict.UNDECIDED
+    assert found["wan-efficiency-newreno-sack-alike"].evidence == "not measured: WAN SACK"
     assert found["geo-efficiency-sack-0.5-rtt-optimal"].verdict is Verdict.UNDECIDED
 
 
@@ -140,6 +172,11 @@ def test_every_check_is_used_and_every_conclusion_quotes_its_section() -> None:
     assert all(conclusion.source and conclusion.sentence for conclusion in conclusions)
 
 
+WORDS = "network = 'WAN'\nresponse = 'fairness'\n"
+LESS = f"{WORDS}check = 'difference'\nminus = {{}}\n"
+SHARE = f"{WORDS}check = 'share_at_most'\nfactor = 'policy'\n"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -147,17 +184,65 @@ def test_every_check_is_used_and_every_conclusion_quotes_its_section() -> None:
         ("title = 'x'", "unknown key 'title'"),
         ("[[conclusion]]\nid = 'a'", "conclusion 'a': the key 'sentence' is missing"),
         ("check = 'guess'", "unknown check 'guess'"),
-        ("check = 'overlap'\nnetwork = 'WAN'", "missing a required argument: 'response'"),
-        ("check = 'gap_grows'\ncolour = 1", "'colour'|missing a required argument"),
+        ("conclusion = 1", "'conclusion' is no list of tables"),
+        ("conclusion = [1]", "'conclusion' is no list of tables"),
+        ("check = 'overlap'\nnetwork = 'WAN'", "conclusion 'a': the key 'response' is missing"),
+        ("check = 'gap_grows'\ncolour = 1", r"unknown key 'colour' \(allowed: response, factor"),
+        (f"{SHARE}percent = 'five'", "the key 'percent': Input should be a valid number"),
+        (f"{SHARE}percent = true", "the key 'percent': Input should be a valid number"),
+        (
+            f"{SHARE.replace('WAN', 'LAN')}percent = 5",
+            r"the key 'network': unknown network 'LAN' \(known: WAN, MEO, GEO\)",
+        ),
+        (f"{SHARE.replace('policy', 'drops')}percent = 5", "unknown factor 'drops'"),
+        (f"{SHARE.replace('fairness', 'speed')}percent = 5", "unknown metric 'speed'"),
+        (
+            f"{WORDS}check = 'overlap'\nfactor = 'policy'\nlevels = ['EPD', 'RED']",
+            r"the key 'levels': unknown level of policy 'RED' \(known: EPD, SD\)",
+        ),
+        (
+            f"{LESS}at_least = 0.0\nof = {{ flavour = ['SACK'] }}\n",
+            "the key 'of': unknown factor 'flavour'",
+        ),
+        (
+            f"{LESS}at_least = 0.0\nof = {{ buffer = ['4'] }}\n",
+            "the key 'of': unknown level of buffer '4'",
+        ),
+        (
+            f"{LESS}of = {{}}\n",
+            "needs one of the keys at_least, at_most, within",
+        ),
     ],
 )
 def test_bad_conclusions_file(tmp_path: Path, text: str, message: str) -> None:
-    if text.startswith("check"):
+    if "check = " in text:
         text = "[[conclusion]]\nid = 'a'\nsentence = 's'\nsource = '1'\n" + text
     path = tmp_path / "conclusions.toml"
     path.write_text(text)
     with pytest.raises(TableError, match=message):
         load(path)
+
+
+def ours(path: Path, rule: Callable[..., Finding]) -> None:
+    """Judge, on nothing, one conclusion whose check is `rule`, known to no table of checks."""
+    path.write_text("[[conclusion]]\nid = 'a'\nsentence = 's'\nsource = '1'\ncheck = 'mine'\n")
+    [judgement] = judge([], conclusions=load(path, {"mine": rule}, NO_WORDS))
+    assert judgement.finding.evidence == "mine"
+
+
+NO_WORDS = Vocabulary(levels={}, networks=(), metrics=())
+
+
+def test_the_checks_that_a_file_is_read_with_judge_it(tmp_path: Path) -> None:
+    ours(tmp_path / "mine.toml", lambda _: Finding(verdict=Verdict.HOLDS, evidence="mine"))
+
+
+def test_a_mistake_in_a_check_is_not_taken_for_want_of_evidence(tmp_path: Path) -> None:
+    def mistaken(_: object) -> Finding:
+        return {}["no such key"]
+
+    with pytest.raises(KeyError):
+        ours(tmp_path / "mine.toml", mistaken)
 
 
 def test_two_conclusions_of_one_name(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_max_min_is_the_papers_iteration() -> None:
 
 @pytest.mark.parametrize(
     ("values", "index"),
-    [((1, 1, 1, 1), 1.0), ((1, 0, 0, 0), 0.25), ((3, 1), 0.8), ((0, 0), 1.0), ((), None)],
+    [((1, 1, 1, 1), 1.0), ((1, 0, 0, 0), 0.25), ((3, 1), 0.8), ((0, 0), None), ((), None)],
 )
 def test_jain_index(values: tuple[float, ...], index: float | None) -> None:
     assert metrics.jain_index(values) == pytest.approx(index)
@@ -74,6 +74,13 @@ def test_jain_index_ignores_scale() -> None:
 def test_fairness_leaves_out_connections_without_demand() -> None:
     assert metrics.fairness((1.0, 2.0, 0.0), (1.0, 2.0, 0.0)) == 1.0
     assert metrics.fairness((0.0,), (0.0,)) is None
+
+
+def test_where_nobody_received_anything_there_is_no_fairness() -> None:
+    found = metrics.trial_metrics(
+        received_bytes=[0, 0], scheduled_bytes=[10, None], duration_s=1.0, mss_bytes=1024
+    )
+    assert (found.efficiency, found.fairness) == (0.0, None)
 
 
 def test_trial_metrics_of_a_trial_worked_by_hand() -> None:

@@ -19,6 +19,7 @@ from analysis.published import paper_cells
 from analysis.records import read_campaign
 from analysis.report import Written, write_report
 from analysis.report.model import Column
+from analysis.report.svg import colour, marker
 from analysis.report.trial_plots import _delivered_bytes, _thinned, plots
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
@@ -265,6 +266,68 @@ def test_variants_have_their_effects(tmp_path: Path) -> None:
     assert [row["variant"] for row in found] == ["idle=keep", "idle=restart"]
     assert float(found[1]["efficiency_effect"]) == pytest.approx(0.01)
     assert float(found[1]["efficiency_mad"]) == pytest.approx(0.02)
+
+
+def without_fairness(folder: Path, glob: str) -> None:
+    """As where nobody received anything."""
+    for path in (folder / "trials").glob(f"{glob}/trial.json"):
+        document = json.loads(path.read_text())
+        document["metrics"] |= {"efficiency": 0.0, "fairness": None}
+        path.write_text(json.dumps(document))
+
+
+def test_where_nobody_received_anything_fairness_is_a_dash(tmp_path: Path) -> None:
+    synthetic.write_campaign(tmp_path, cells=WAN, seeds=[1, 2])
+    without_fairness(tmp_path, "wan-sack-epd-1-*")
+    without_fairness(tmp_path, "wan-sack-sd-1-2")
+    written = write_report(tmp_path)
+    lines = written.markdown.read_text().splitlines()
+    [starved] = [line for line in lines if line.startswith("| EPD | SACK | 1 | 2 | 0.0000 |")]
+    assert starved.endswith("| – | – | – | – |")
+    found = {(r["policy"], r["flavor"], r["buffer_rtt"]): r for r in rows(written, "cells-wan")}
+    assert found["EPD", "SACK", "1"]["fairness"] == ""
+    half = found["SD", "SACK", "1"]
+    one = next(t for t in read_campaign(tmp_path).trials if t.name == "wan-sack-sd-1-1")
+    assert float(half["fairness"]) == one.metrics["fairness"]  # the other has none
+    assert half["fairness_half_width"] == ""
+    assert {row["response"] for row in rows(written, "anova-wan")} == {"efficiency"}
+    assert "nan" not in re.findall(r"[\w.]+", " ".join(alts(written)))
+
+
+def alts(written: Written) -> list[str]:
+    return re.findall(r"!\[([^\]]+)\]", written.markdown.read_text())
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_campaign_without_any_fairness_has_its_report(tmp_path: Path) -> None:
+    synthetic.write_campaign(tmp_path, cells=WAN, seeds=[1])
+    without_fairness(tmp_path, "*")
+    assert {row["fairness"] for row in rows(write_report(tmp_path), "cells-wan")} == {""}
+
+
+def test_a_variant_without_fairness_keeps_its_efficiency(tmp_path: Path) -> None:
+    extra = [{"idle": "keep"}, {"idle": "starve", "more": 1}]
+    synthetic.write_campaign(tmp_path, cells=WAN, seeds=[1], extra_factors=extra)
+    without_fairness(tmp_path, "*-starve-*")
+    _, starved = rows(write_report(tmp_path), "variants")
+    assert (starved["variant"], starved["cells"]) == ("idle=starve", "24")
+    assert float(starved["efficiency_mean"]) == 0
+    assert {starved[f"fairness_{name}"] for name in ("mean", "effect", "mad")} == {""}
+
+
+def test_more_flavors_than_colours(tmp_path: Path) -> None:
+    synthetic.write_campaign(tmp_path, cells=WAN, seeds=[1])
+    for path in (tmp_path / "trials").glob("*-sack-*/trial.json"):
+        document = json.loads(path.read_text())
+        for name in ("CUBIC", "BBR"):
+            factors = document["factors"] | {"flavor": name}
+            more = {"trial": f"{document['trial']}-{name}", "factors": factors, "paper": None}
+            (folder := path.parent.with_name(more["trial"])).mkdir(exist_ok=True)
+            (folder / "trial.json").write_text(json.dumps(document | more))
+    written = write_report(tmp_path)
+    looks = {(colour(place), marker(place)) for place in range(25)}
+    assert len(looks) == 25
+    assert "BBR" in (written.figures / "interaction-wan-fairness-flavor-buffer.svg").read_text()
 
 
 def test_a_trial_draws_what_it_recorded(folder: Path, tmp_path: Path) -> None:

@@ -3,18 +3,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from analysis.errors import TableError
 from analysis.evidence import NoEvidenceError
 from analysis.persistent import Row
-from analysis.persistent_verdicts import CHECKS, judge
+from analysis.persistent_verdicts import CHECKS, CONCLUSIONS, judge
 from analysis.verdicts import Verdict
 
 
 def row(lost: int = 0, window: int = 65_535, buffer: int = 10_000, **values: Any) -> Row:
-    """A LAN row of the paper; `values` are levels and metrics."""
+    """A LAN row of the paper; `values` are levels and metrics, these one, a list, or by seed."""
     factors = {"network": "LAN", "sources": "5", "buffer": str(buffer), "window": str(window)}
     factors |= {"policy": "plain", "flavor": "Vanilla"}
     factors |= {name: str(level) for name, level in values.items() if name in factors}
@@ -32,13 +34,16 @@ def row(lost: int = 0, window: int = 65_535, buffer: int = 10_000, **values: Any
             "queue": {"down": {"buffer_cells": buffer}},
         },
         paper=None,
-        metrics={
-            name: tuple(value) if isinstance(value, list) else (value,)
-            for name, value in metrics.items()
-        },
+        metrics={name: by_seed(value) for name, value in metrics.items()},
         lost_frames=(lost,),
         shares=((values.get("least", 1 / pairs),) * pairs,),
     )
+
+
+def by_seed(value: float | list[float] | dict[int, float]) -> dict[int, float]:
+    if isinstance(value, dict):
+        return value
+    return dict(enumerate(value if isinstance(value, list) else [value], start=1))
 
 
 def test_what_windows_and_path_leave() -> None:
@@ -47,7 +52,7 @@ def test_what_windows_and_path_leave() -> None:
     assert (lan.windows_cells, lan.path_cells, lan.full_queue_cells) == (7620, 40, 7580)
     assert (wan.windows_cells, wan.path_cells) == (5 * 234 * 12, 11_032)
     # One source waits before its own link, two do not.
-    assert row(sources=1).full_queue_cells == 0
+    assert row(sources=1).full_queue_cells is None
     assert row(sources=2).full_queue_cells == 2 * 127 * 12 - 40
 
 
@@ -108,16 +113,16 @@ CASES = [
             "than": {"network": ["WAN"]},
         },
         [
-            *(row(efficiency=e, policy=p) for p, e in (("plain", 0.2), ("EPD", 0.5))),
+            *(row(efficiency=[e, e], policy=p) for p, e in (("plain", 0.2), ("EPD", 0.5))),
             *(
-                row(efficiency=e, policy=p, network="WAN")
+                row(efficiency=[e, e], policy=p, network="WAN")
                 for p, e in (("plain", 0.8), ("EPD", 1.0))
             ),
         ],
         [
-            *(row(efficiency=e, policy=p) for p, e in (("plain", 0.2), ("EPD", 0.3))),
+            *(row(efficiency=[e, e], policy=p) for p, e in (("plain", 0.2), ("EPD", 0.3))),
             *(
-                row(efficiency=e, policy=p, network="WAN")
+                row(efficiency=[e, e], policy=p, network="WAN")
                 for p, e in (("plain", 0.8), ("EPD", 1.0))
             ),
         ],
@@ -125,8 +130,8 @@ CASES = [
     (
         "mean_larger",
         {"metric": "efficiency", "in_rows": {"network": ["WAN"]}, "than": LAN},
-        [row(efficiency=0.3), row(network="WAN", efficiency=0.8)],
-        [row(efficiency=0.8), row(network="WAN", efficiency=0.3)],
+        [row(efficiency=[0.3, 0.31]), row(network="WAN", efficiency=[0.8, 0.81])],
+        [row(efficiency=[0.8, 0.81]), row(network="WAN", efficiency=[0.3, 0.31])],
     ),
     (
         "window_fills_link",
@@ -140,7 +145,12 @@ CASES = [
             row(sources=1, network="WAN", window=600_000),
         ],
     ),
-    ("none_starves", {"where": {}}, [row()], [row(least=0.0)]),
+    (
+        "none_starves",
+        {"where": {}, "least_share": 0.05},
+        [row(), row(least=0.011)],
+        [row(), row(least=0.009)],  # of five: 0.045 of an equal share
+    ),
 ]
 
 
@@ -163,6 +173,74 @@ def test_a_difference_within_its_interval_is_undecided() -> None:
     parameters = CASES[8][1]
     rows = [row(fairness=[0.5, 0.7, 0.6]), row(policy="EPD", fairness=[0.7, 0.5, 0.65])]
     assert CHECKS["gain"](rows, **parameters).verdict is Verdict.UNDECIDED
+
+
+GAIN = {"metric": "efficiency", "factor": "policy", "of": "EPD", "minus": "plain"}
+
+
+def test_differences_are_those_of_the_same_seed() -> None:
+    """Seed 2 of one row is missing: its seed 3 has nothing to do with the other's seed 2."""
+    rows = [
+        row(efficiency={1: 0.1, 2: 0.2, 3: 0.3}),
+        row(policy="EPD", efficiency={1: 0.2, 3: 0.4}),
+    ]
+    found = CHECKS["gain"](rows, where={}, **GAIN)
+    assert found.evidence == "efficiency, EPD less plain: +0.100 ± 0.000"
+    assert found.verdict is Verdict.HOLDS
+
+
+def test_rows_without_a_common_seed_make_no_difference() -> None:
+    rows = [row(efficiency={1: 0.1}), row(policy="EPD", efficiency={2: 0.2})]
+    with pytest.raises(NoEvidenceError, match="EPD and plain on the same row and seed"):
+        CHECKS["gain"](rows, where={}, **GAIN)
+
+
+@pytest.mark.parametrize(
+    ("check", "parameters"),
+    [
+        ("gain", {"where": {}, **GAIN}),
+        ("gain_larger", {"in_rows": LAN, "than": {"network": ["WAN"]}, **GAIN}),
+        ("mean_larger", {"metric": "efficiency", "in_rows": {"network": ["WAN"]}, "than": LAN}),
+        ("mean_bounded", {"where": {"policy": ["EPD"]}, "metric": "efficiency", "at_least": 0.1}),
+    ],
+)
+def test_one_value_has_no_interval_and_decides_nothing(
+    check: str, parameters: dict[str, Any]
+) -> None:
+    plain = [row(efficiency=0.2), row(network="WAN", efficiency=0.4)]
+    epd = [row(policy="EPD", efficiency=0.9), row(network="WAN", policy="EPD", efficiency=0.5)]
+    chosen = {"gain_larger": [*plain, *epd], "mean_larger": plain}.get(check, [plain[0], epd[0]])
+    assert CHECKS[check](chosen, **parameters).verdict is Verdict.UNDECIDED
+
+
+def test_a_trial_without_fairness_is_in_no_mean() -> None:
+    """Nobody received anything in seed 2: what is known is seed 1's."""
+    parameters = {"where": {}, "metric": "fairness", "at_most": 0.6}
+    assert CHECKS["each_bounded"]([row(fairness={1: 0.5})], **parameters).verdict is Verdict.HOLDS
+    with pytest.raises(NoEvidenceError):
+        CHECKS["each_bounded"]([row(fairness={})], **parameters)
+    with pytest.raises(NoEvidenceError):
+        CHECKS["mean_bounded"]([row(fairness={})], **parameters)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('factor = "sources"', 'factor = "senders"', "the key 'factor': unknown factor 'senders'"),
+        ("buffer = [10000]", "buffer = [1001]", "the key 'where': unknown level of buffer '1001'"),
+        ('metric = "peak_cells"', 'metric = "peak"', "the key 'metric': unknown metric 'peak'"),
+        ("of = 1000", "of = 1234", "the key 'of': unknown level of buffer '1234'"),
+        ("sources = [5]", "sources = 5", "the key 'where': Input should be"),
+        ("at_most = 0.5", "", "needs one of the keys at_least, at_most"),
+    ],
+)
+def test_a_word_that_the_design_has_not(tmp_path: Path, old: str, new: str, message: str) -> None:
+    path = tmp_path / "conclusions.toml"
+    text = CONCLUSIONS.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    with pytest.raises(TableError, match=f"conclusions.toml: conclusion '.*': {message}"):
+        judge([], path)
 
 
 def test_the_published_conclusions_are_read_and_undecided_without_rows() -> None:

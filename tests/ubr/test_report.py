@@ -140,6 +140,31 @@ def test_observations_are_judged(written: Written) -> None:
         assert text.count(f"**{verdict}**") == list(verdicts.values()).count(verdict)
 
 
+def test_where_nobody_received_anything(tmp_path: Path) -> None:
+    folder = write_campaign(tmp_path / "made")
+    for path in (folder / "trials").glob("*-plain-Vanilla-*/trial.json"):
+        document = json.loads(path.read_text())
+        document["metrics"] |= {"efficiency": 0.0, "fairness": None, "wasted_share": None}
+        document["source"]["received_whole_bytes"] = [0] * document["factors"]["sources"]
+        path.write_text(json.dumps(document))
+    written = write_report(folder)
+    starved = next(r for r in table(written, "rows-lan") if r["policy"] == "plain")
+    assert float(starved["efficiency"]) == 0
+    assert (starved["fairness"], starved["fairness_from_start"]) == ("", "")
+    verdicts = {row["id"]: row["verdict"] for row in table(written, "conclusions")}
+    assert verdicts["lan-epd-fairness"] == "undecided"
+    assert verdicts["seven-7-no-starvation"] == "does not hold"
+
+
+def test_a_source_keeps_its_pair(tmp_path: Path) -> None:
+    """A flow without a count leaves the others' numbers alone."""
+    folder = write_campaign(tmp_path / "made")
+    for path in (folder / "trials").glob("LAN-2-*/flows.csv"):
+        path.write_text("pair,received_bytes,expected_bytes\n1,,10\n2,1000,10\n")
+    found = [r for r in table(write_report(folder), "sources") if r["sources"] == "2"]
+    assert [(r["source"], r["throughput_bit_per_s"]) for r in found] == [("2", "8000.0")]
+
+
 def test_every_source_is_in_a_table(written: Written) -> None:
     found = table(written, "sources")
     assert len(found) == 4 * 5 + 1 + 2 + 5
