@@ -19,19 +19,35 @@ def main() -> int:
         console = getattr(error, "console", "")
         if console:
             print(console, file=sys.stderr)
-        print(f"cellbed: {error}", file=sys.stderr)
-        return error.exit_code
+        return refuse(str(error), error.exit_code)
     except click.ClickException as error:
-        error.show()
-        return 2
+        return refuse(click_message(error), 2)
     except (KeyboardInterrupt, click.Abort):
-        print("cellbed: interrupted; finished trials are kept", file=sys.stderr)
-        return 130
+        return refuse("interrupted; finished trials are kept", 130)
     except OSError as error:
-        name = f"{error.filename}: " if error.filename else ""
-        print(f"cellbed: {name}{error.strerror or error}", file=sys.stderr)
-        return 1
+        # Of two files the second is the one that was to be written.
+        name = error.filename2 or error.filename
+        return refuse(f"{name}: {error.strerror}" if name else str(error), 1)
     return 0
+
+
+def refuse(message: str, exit_code: int) -> int:
+    """Say in one line what is wrong."""
+    print(f"cellbed: {one_line(message)}", file=sys.stderr)
+    return exit_code
+
+
+def one_line(message: str) -> str:
+    """A text with what would break its line, or drive a terminal, as Python writes it."""
+    return "".join(x if x.isprintable() else x.encode("unicode_escape").decode() for x in message)
+
+
+def click_message(error: click.ClickException) -> str:
+    """What click has to say of an option, and where help is."""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "cellbed"
+    said = error.format_message().rstrip(".")
+    return f"{said[:1].lower()}{said[1:]}; see {command} --help"
 
 
 if __name__ == "__main__":

@@ -18,11 +18,12 @@ from harness import experiment as experiments
 from harness.campaign import Campaign, Options
 from harness.errors import CellbedError, InvalidTrialError, LabError, UsageError
 from harness.labs import LABS
+from harness.lock import locked
 
 RESULTS = Path("results")
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=False)
 def cellbed() -> None:
     """TCP testbed emulator: classic experiments on the real Linux kernel, in virtual time.
 
@@ -281,7 +282,8 @@ def judge(campaign: Path) -> None:
     """
     if not (campaign / "campaign.json").is_file():
         raise UsageError(f"{campaign}: not a campaign directory: it has no campaign.json")
-    found = judgement.bring_up_to_date(judgement.records(campaign))
+    with locked(campaign):
+        found = judgement.bring_up_to_date(judgement.records(campaign))
     for line in found.lines():
         click.echo(line)
     if found.unreadable:

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from small import PROJECT, SMALL, write_small
 
+from harness.__main__ import main
+
 
 def cellbed(*words: object, cwd: Path, **more: object) -> subprocess.CompletedProcess[str]:
     added = {name: str(value) for name, value in more.items()}
@@ -35,6 +37,30 @@ def test_bad_input_is_one_line_and_exit_2(tmp_path: Path, text: str, said: str) 
     assert done.returncode == 2
     assert said in done.stderr and done.stderr.count("\n") == 1
     assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "missing command; see cellbed --help"),
+        (("fly",), "no such command 'fly'; see cellbed --help"),
+        (("run",), "missing argument 'EXPERIMENT'; see cellbed run --help"),
+        (("run", "x.toml", "--jobs", "0"), "'--jobs': 0 is not in the range"),
+        (("run", "x.toml", "--fast"), "no such option '--fast'; see cellbed run --help"),
+        (("flavors", "chek"), "no such command 'chek'. Did you mean 'check'?"),
+        (("run", "a\nb\x1b[31m.toml"), r"a\nb\x1b[31m.toml: No such file"),
+    ],
+)
+def test_every_message_has_one_form(
+    words: tuple[str, ...],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["cellbed", *words])
+    assert main() == 2
+    message = capsys.readouterr().err
+    assert message.startswith("cellbed: ") and message.count("\n") == 1 and said in message
 
 
 def test_native_labs_run_one_at_a_time(tmp_path: Path) -> None:
