@@ -286,8 +286,7 @@ class LabRun(threading.Thread):
         try:
             outcome: Outcome | Exception = deliver(order.job, folder, costs)
         except Exception as error:  # noqa: BLE001 (that trial's failure, or raised where awaited)
-            why = f"no record could be made of it: {type(error).__name__}: {error}"
-            outcome = error if disk_full(error) else Outcome(reason=why)
+            outcome = error if disk_full(error) else Outcome(reason=no_record(error))
         self.pool.close(order, outcome)
 
     def _lost(self, outcome: Outcome | Exception) -> None:
@@ -304,7 +303,13 @@ class LabRun(threading.Thread):
 
 
 def deliver(job: Job, folder: Path, costs: dict[str, float]) -> Outcome:
-    """Make the record of a trial that has ended, in the campaign's folder or as a parcel."""
+    """Make the record of a trial that has ended, in the campaign's folder or as a parcel.
+
+    Raises:
+        LabError: what ran it may be something else than the trial's name says.
+    """
+    if identity.found(job.lab) != identity.software(job.lab):
+        raise LabError("the project's files, or what set-up made, have changed while it ran")
     name = job.trial.name
     raw, here = folder / "results" / name, folder / "records"
     software = {"lab": job.lab, "clock": job.clock, **identity.software(job.lab)}
@@ -315,6 +320,12 @@ def deliver(job: Job, folder: Path, costs: dict[str, float]) -> Outcome:
     packed = parcel.pack(here / name)
     shutil.rmtree(here / name)
     return Outcome(record=packed)
+
+
+def no_record(error: Exception) -> str:
+    """Why a trial has no record, in a sentence."""
+    kind = "" if isinstance(error, LabError) else f"{type(error).__name__}: "
+    return f"no record could be made of it: {kind}{error}"
 
 
 def disk_full(error: Exception) -> bool:

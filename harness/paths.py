@@ -7,6 +7,7 @@ folder, so that a changed recipe never meets an old product.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 from functools import cache
@@ -15,6 +16,8 @@ from pathlib import Path
 from harness.errors import MissingError
 
 PROJECT = Path(__file__).resolve().parent.parent
+ABSENT = "absent"
+DIGITS = 16
 
 
 @cache
@@ -23,6 +26,18 @@ def places() -> dict[str, Path]:
     script = PROJECT / "lab" / "paths"
     text = subprocess.run([script], capture_output=True, text=True, check=True, timeout=60).stdout
     return {name: Path(path) for name, path in (x.split("=", 1) for x in text.splitlines())}
+
+
+def content(*files: Path) -> str:
+    """A hash over names and contents of set-up's products; ABSENT when one is not there."""
+    found = hashlib.sha256()
+    try:
+        for path in sorted(files):
+            found.update(f"{path.name} {path.stat().st_size}\n".encode())
+            found.update(path.read_bytes())
+    except FileNotFoundError:
+        return ABSENT
+    return found.hexdigest()[:DIGITS]
 
 
 def require(path: Path) -> Path:

@@ -8,9 +8,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from harness.paths import PROJECT
-
-DIGITS = 16
+from harness.paths import DIGITS, PROJECT
 
 
 def digest(paths: Iterable[Path]) -> str:

@@ -23,6 +23,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from harness import paths
 from harness.errors import LabError
 
 Event = dict[str, Any]
@@ -80,6 +81,14 @@ class Lab(ABC):
     @abstractmethod
     def cpu_s(self) -> float:
         """CPU seconds, user and system, that the lab has used so far."""
+
+    def told(self) -> list[str]:
+        """What its kernel and first process are told, the same on every machine."""
+        return []
+
+    def kernel_identity(self) -> str:
+        """Its kernel by content or version; paths.ABSENT before set-up has made it."""
+        return paths.ABSENT
 
     @property
     def exact(self) -> bool:

@@ -31,6 +31,12 @@ POWERED_OFF = 130
 class NativeLab(SupervisedLab):
     """The lab image in namespaces of this machine."""
 
+    def told(self) -> list[str]:
+        return [(paths.PROJECT / ENTER).read_text(), self.spec.main or AGENT]
+
+    def kernel_identity(self) -> str:
+        return f"{os.uname().release} {os.uname().version}"
+
     def argv(self) -> list[str]:
         if self.spec.clock != "real":
             raise UsageError("the native lab has only the machine's clock: --clock real")

@@ -22,6 +22,13 @@ class UmlLab(SupervisedLab):
     def exact(self) -> bool:
         return self.spec.clock == "virtual"
 
+    def told(self) -> list[str]:
+        return self.command_line()
+
+    def kernel_identity(self) -> str:
+        folder = paths.places()["kernel"]
+        return paths.content(folder / "linux", *folder.glob("modules/**/*.ko"))
+
     def argv(self) -> list[str]:
         # The kernel mixes its command line into its entropy: with the host's paths in it,
         # the same seed would draw differently in every folder.

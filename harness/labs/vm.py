@@ -36,6 +36,7 @@ ROOT_DISK = "if=none,id=root,format=raw,readonly=on"
 FAILED = ("Kernel panic", "vm lab: failed")
 CONSOLE_LINES = 400
 MODULE = "cellbed_tcp.ko"
+SHARES = ["repo", "run", "programs"]
 
 
 class VmLab(SupervisedLab):
@@ -44,10 +45,9 @@ class VmLab(SupervisedLab):
     def argv(self) -> list[str]:
         kernel = paths.stock_kernel()
         links = {"kernel": kernel}
-        shares = ["repo", "run"]
+        shares = [tag for tag in SHARES if tag != "programs" or self.spec.needs_programs]
         if self.spec.needs_programs:
             links["programs"] = self.own_programs(kernel)
-            shares.append("programs")
         self.link_host_paths(**links)
         return [
             qemu(),
@@ -60,6 +60,15 @@ class VmLab(SupervisedLab):
             *(word for tag in shares for word in share(tag)),
             *("-append", self.boot_line(shares)),
         ]
+
+    def told(self) -> list[str]:
+        clock = VIRTUAL_CLOCK if self.spec.clock == "virtual" else ("real clock",)
+        return [*clock, *machine(self.spec.memory_mib), self.boot_line(SHARES)]
+
+    def kernel_identity(self) -> str:
+        """The emulator is part of the machine that the kernel runs on."""
+        folder = paths.places()["vm"]
+        return f"{paths.content(folder / 'vmlinuz', folder / MODULE)}, {qemu_version()}"
 
     def boot_line(self, shares: list[str]) -> str:
         """Words the kernel does not know reach the image's init."""
@@ -95,6 +104,16 @@ def qemu() -> str:
     if found is None:
         raise MissingError(f"{QEMU}: not installed; run ./cellbed setup --vm")
     return found
+
+
+def qemu_version() -> str:
+    """What the emulator says it is."""
+    found = shutil.which(QEMU)
+    if found is None:
+        return paths.ABSENT
+    argv = [found, "--version"]
+    said = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=600).stdout
+    return said.partition("\n")[0]
 
 
 def real_clock() -> tuple[str, ...]:

@@ -15,7 +15,7 @@ import pytest
 from paper import PaperLab, finish
 from small import small_trials
 
-from harness import costs, record
+from harness import costs, identity, record
 from harness.campaign import Campaign, Listener, Options
 from harness.clean import remove_campaign
 from harness.errors import UsageError
@@ -165,6 +165,19 @@ def test_what_cannot_be_made_a_record_is_that_trials_failure(
     [name] = campaign.failures
     assert name == trials[2].name and len(campaign.failures[name]) == 2
     assert "ValueError: down.cellq: damaged at byte 77" in campaign.failures[name][0]
+
+
+def test_files_that_change_while_it_runs_are_that_trials_failure(
+    tmp_path: Path, paper: type[PaperLab], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its name says what ran it, and that may be true no more."""
+    trials, before = small_trials(tmp_path), identity.software("paper")
+    monkeypatch.setattr(identity, "found", lambda lab: {**before, "code": "another"})
+    campaign = make(tmp_path / "out", trials, 1)
+    assert not campaign.run()
+    reasons = [reason for several in campaign.failures.values() for reason in several]
+    assert len(reasons) == 2 * len(trials)
+    assert all("have changed while it ran" in reason for reason in reasons)
 
 
 def test_a_full_disk_ends_the_campaign(
