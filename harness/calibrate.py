@@ -9,7 +9,6 @@ ends at its first trial that is invalid, and all of it when the time is up.
 from __future__ import annotations
 
 import json
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -17,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from harness import checks, plan
-from harness.clean import LAB_PREFIX, mark_owner
 from harness.errors import LabError
 from harness.experiment import Experiment
-from harness.labs import LABS, Event, Lab, LabSpec
+from harness.labs import Event, Lab, LabSpec
 from harness.plan import Trial
+from harness.session import session
 
 LIMIT_S = 170.0
 FEW_PAIRS = 5
@@ -110,15 +109,13 @@ def grow(lab: str, sizes: Sequence[tuple[int, int]], deadline: float) -> Iterato
     if left_s <= 0:
         raise TimeUpError
     spec = LabSpec(pairs=sizes[0][0], clock="real", hang_s=left_s)
-    with tempfile.TemporaryDirectory(prefix=LAB_PREFIX) as folder:
-        mark_owner(Path(folder))
-        with LABS[lab](spec, Path(folder)) as booted:
-            booted.submit_network(trials[0].plan["topology"])
-            for trial in trials:
-                step = try_one(booted, trial, deadline)
-                yield step
-                if not step.carried:
-                    return
+    with session(lab, spec) as booted:
+        booted.submit_network(trials[0].plan["topology"])
+        for trial in trials:
+            step = try_one(booted, trial, deadline)
+            yield step
+            if not step.carried:
+                return
 
 
 def try_one(lab: Lab, trial: Trial, deadline: float) -> Step:

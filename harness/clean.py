@@ -1,48 +1,98 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Removes what killed runs left: lab folders whose owner is gone, and on demand more."""
+"""Ends and removes what killed runs left: labs whose owner is gone, and on demand more."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import signal
+import stat
 import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness import paths
+from harness import owner, paths
 from harness.errors import UsageError
-from harness.labs.native import take_out_module
+from harness.labs import native
 from harness.lock import locked
+from harness.session import LAB_FOLDER
 
-LAB_PREFIX = "cellbed-lab."
-OWNER = "owner"
-
-
-def start_time(pid: int | str) -> str:
-    """When a process began, in the kernel's ticks: with its number it names it for good."""
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+END_S = 10.0
 
 
-def mark_owner(folder: Path) -> None:
-    """Note in a lab folder which process it belongs to."""
-    (folder / OWNER).write_text(f"{os.getpid()} {start_time(os.getpid())}\n")
+@dataclass(frozen=True, kw_only=True)
+class Leftovers:
+    """What was found: removed, and with its reason what could not be."""
+
+    removed: list[str] = field(default_factory=list)
+    stayed: list[str] = field(default_factory=list)
+
+    def note(self, what: str, reason: str) -> None:
+        """One thing, and why it could not be removed, if so."""
+        if reason:
+            self.stayed.append(f"{what}: {reason}")
+        else:
+            self.removed.append(what)
 
 
-def owner_alive(folder: Path) -> bool:
-    """Does the process that made a lab folder still run?"""
+def remove_leftovers() -> Leftovers:
+    """Labs of this user's killed runs: their processes, their folders, and their module."""
+    found = Leftovers()
+    for folder in ownerless(Path(tempfile.gettempdir())):
+        found.note(str(folder), remove_lab(folder))
+    if native.left_module():
+        found.note(f"module {native.MODULE}", native.take_out_module())
+    return found
+
+
+def ownerless(place: Path) -> list[Path]:
+    """Lab folders of this user whose owner is gone. Nothing in them is looked at."""
+    found = []
+    for folder in sorted(place.iterdir()):
+        name = LAB_FOLDER.fullmatch(folder.name)
+        if name and is_own_folder(folder) and not owner.alive(name["owner"]):
+            found.append(folder)
+    return found
+
+
+def is_own_folder(path: Path) -> bool:
+    """A directory of this user, and no link to one."""
+    with suppress(FileNotFoundError):
+        status = path.lstat()
+        return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
+    return False
+
+
+def remove_lab(folder: Path) -> str:
+    """End what runs in a lab folder, then remove it; returns what stood against it."""
+    end = time.monotonic() + END_S
+    while running := list(processes(folder)):
+        if time.monotonic() > end:
+            return f"processes {', '.join(map(str, running))} do not end"
+        for pid in running:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.01)
     try:
-        pid, start = (folder / OWNER).read_text().split()
-        return start_time(pid) == start
-    except (OSError, ValueError):
-        return False
+        shutil.rmtree(folder)
+    except FileNotFoundError:  # somebody else cleans, too
+        return ""
+    except OSError as error:
+        return str(error)
+    return ""
 
 
-def remove_leftovers() -> list[Path]:
-    """Lab folders of runs that were killed; their kernels ended with their owner."""
-    left = [f for f in Path(tempfile.gettempdir()).glob(LAB_PREFIX + "*") if not owner_alive(f)]
-    for folder in left:
-        take_out_module(folder)
-        shutil.rmtree(folder, ignore_errors=True)
-    return left
+def processes(folder: Path) -> Iterator[int]:
+    """Processes of this user that belong to a lab, known by what it was started with."""
+    home = b"HOME=" + os.fsencode(folder)
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            own = process.stat().st_uid == os.geteuid()
+            if own and home in (process / "environ").read_bytes().split(b"\0"):
+                yield int(process.name)
 
 
 def remove_campaign(folder: Path) -> None:

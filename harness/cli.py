@@ -202,13 +202,16 @@ def clean(cache: bool, results: Path | None) -> None:
     """Remove what interrupted runs left behind."""
     from harness.clean import remove_cache, remove_campaign, remove_leftovers
 
-    for path in remove_leftovers():
-        click.echo(f"removed {path}")
+    left = remove_leftovers()
+    for what in left.removed:
+        click.echo(f"removed {what}")
     if results is not None:
         remove_campaign(results)
         click.echo(f"removed {results}")
     if cache:
         click.echo(f"removed {remove_cache()}")
+    if left.stayed:
+        raise CellbedError("could not remove " + "; ".join(left.stayed))
 
 
 @cellbed.command()

@@ -11,7 +11,6 @@ What crosses the network: the job, events, the packed record. No file system is 
 from __future__ import annotations
 
 import logging
-import tempfile
 import uuid
 import warnings
 from collections.abc import Callable, Iterator
@@ -33,10 +32,10 @@ from distributed import (
 from distributed.client import FutureCancelledError
 
 from harness import identity
-from harness.clean import LAB_PREFIX, mark_owner
 from harness.errors import LabError, UsageError
 from harness.lab_pool import POOL, Job, Outcome
 from harness.plan import Trial
+from harness.session import lab_folder
 
 CONNECT_S = 10.0
 # Of the cluster in this process: no port but one on loopback that Dask insists on, no sampling
@@ -169,27 +168,24 @@ def quieten() -> None:
 def here(jobs: int) -> Iterator[Client]:
     """A cluster in this process; gone with it, whatever ends it."""
     with (
-        tempfile.TemporaryDirectory(prefix=LAB_PREFIX) as folder,
-        dask.config.set({**HERE, "temporary-directory": folder}),
+        lab_folder() as folder,
+        dask.config.set({**HERE, "temporary-directory": str(folder)}),
         warnings.catch_warnings(action="ignore"),
+        LocalCluster(
+            processes=False,
+            n_workers=1,
+            threads_per_worker=jobs,
+            memory_limit=0,
+            dashboard_address=LOOPBACK,
+            worker_dashboard_address=LOOPBACK,
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        Client(cluster) as client,
     ):
-        mark_owner(Path(folder))
-        with (
-            LocalCluster(
-                processes=False,
-                n_workers=1,
-                threads_per_worker=jobs,
-                memory_limit=0,
-                dashboard_address=LOOPBACK,
-                worker_dashboard_address=LOOPBACK,
-                silence_logs=logging.CRITICAL,
-            ) as cluster,
-            Client(cluster) as client,
-        ):
-            try:
-                yield client
-            finally:
-                POOL.wait()
+        try:
+            yield client
+        finally:
+            POOL.wait()
 
 
 @contextmanager

@@ -5,18 +5,16 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import tempfile
 from collections.abc import Callable, Coroutine
-from pathlib import Path
 from typing import Any
 
 import dask
 from distributed import Scheduler, Worker
 
-from harness.clean import LAB_PREFIX, mark_owner
 from harness.cluster import CONNECT_S, LOOPBACK, quieten
 from harness.errors import CellbedError, UsageError
 from harness.lab_pool import POOL
+from harness.session import lab_folder
 
 Say = Callable[[str], None]
 
@@ -63,10 +61,9 @@ def run(serve: Callable[[], Coroutine[Any, Any, None]], refusal: str) -> None:
     """Run a server, with a temporary directory that is gone afterwards."""
     quieten()
     with (
-        tempfile.TemporaryDirectory(prefix=LAB_PREFIX) as folder,
-        dask.config.set({"temporary-directory": folder}),
+        lab_folder() as folder,
+        dask.config.set({"temporary-directory": str(folder)}),
     ):
-        mark_owner(Path(folder))
         try:
             asyncio.run(serve())
         except (OSError, ValueError, TimeoutError, RuntimeError) as error:

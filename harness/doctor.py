@@ -6,15 +6,14 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from harness import paths
-from harness.clean import LAB_PREFIX, mark_owner
 from harness.errors import CellbedError, LabError
-from harness.labs import LABS, LabSpec, native, vm
+from harness.labs import LabSpec, native, vm
 from harness.labs.supervised import wait_for_exit
+from harness.session import session
 
 MEMORY_PER_LAB_MIB = 1024
 DISK_MIB = 3000
@@ -60,9 +59,7 @@ def machine() -> Finding:
 
 def memory() -> Finding:
     """Memory that can be had now, against what one lab touches."""
-    fields = dict(
-        line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines()
-    )
+    fields = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
     available = int(fields["MemAvailable"].split()[0]) // 1024
     enough = available >= MEMORY_PER_LAB_MIB
     return Finding(
@@ -171,12 +168,10 @@ def boots(lab: str) -> Finding:
     """Boot the lab and let it power off at once."""
     clock = "real" if lab == "native" else "virtual"
     try:
-        with tempfile.TemporaryDirectory(prefix=LAB_PREFIX) as folder:
-            mark_owner(Path(folder))
-            with LABS[lab](LabSpec(pairs=0, clock=clock, main=POWER_OFF), Path(folder)) as booted:
-                wait_for_exit(booted, BOOT_LIMIT_S)
-                if booted.poll() != 0:
-                    raise LabError(f"ended with status {booted.poll()}", booted.console())
+        with session(lab, LabSpec(pairs=0, clock=clock, main=POWER_OFF)) as booted:
+            wait_for_exit(booted, BOOT_LIMIT_S)
+            if booted.poll() != 0:
+                raise LabError(f"ended with status {booted.poll()}", booted.console())
     except CellbedError as error:
         said = [str(error), *getattr(error, "console", "").strip().splitlines()[-1:]]
         return Finding(what=f"{lab} lab", state="missing", detail="; ".join(said))

@@ -9,7 +9,6 @@ ACK. In virtual time a connection takes some hundredths of a second.
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -19,6 +18,7 @@ from harness.errors import LabError
 from harness.flavors import Flavor, needed_modules
 from harness.labs.base import LabSpec
 from harness.labs.uml import UmlLab, wait_for_exit
+from harness.session import lab_folder
 
 MAIN = (
     "exec python3 -B /cellbed/tcp-configs/loss/run.py"
@@ -135,8 +135,7 @@ def run(connections: Sequence[Connection], link: Link) -> list[Outcome]:
         LabError: the lab or the scenario failed; what went wrong in one line.
         MissingError: ./cellbed setup has not been run.
     """
-    with tempfile.TemporaryDirectory(prefix="cellbed-loss.") as folder:
-        directory = Path(folder)
+    with lab_folder() as directory:
         job = {
             "modules": sorted({m for c in connections for m in needed_modules(c.flavor)}),
             "link": asdict(link),

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import errno
 import shutil
-import tempfile
 import threading
 import time
 from collections import deque
@@ -21,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from harness import identity, parcel, record
-from harness.clean import LAB_PREFIX, mark_owner
 from harness.errors import LabError
-from harness.labs import LABS, Lab, LabSpec
+from harness.labs import Lab, LabSpec
 from harness.plan import Trial
+from harness.session import session
 
 AHEAD = 2  # the trial under way and the next
 
@@ -202,9 +201,7 @@ class LabRun(threading.Thread):
     def run(self) -> None:
         """Boot, feed, collect; a lab that dies costs the trial under way."""
         try:
-            with tempfile.TemporaryDirectory(prefix=LAB_PREFIX) as folder:
-                mark_owner(Path(folder))
-                self._work(Path(folder))
+            self._work()
         except LabError as error:
             self._lost(Outcome(reason=f"{error}\n{error.console}".strip()))
         except Exception as error:  # noqa: BLE001 (raised where the trial is awaited)
@@ -212,11 +209,11 @@ class LabRun(threading.Thread):
         finally:
             self.pool.left(self, list(self.given))
 
-    def _work(self, folder: Path) -> None:
+    def _work(self) -> None:
         job = self.given[0].job
         topology = job.trial.plan["topology"]
         spec = LabSpec(pairs=topology["pairs"], clock=job.clock)
-        with LABS[job.lab](spec, folder) as lab:
+        with session(job.lab, spec) as lab:
             with self.pool.lock:
                 if self._abandoned:
                     raise LabError("abandoned")
@@ -225,7 +222,7 @@ class LabRun(threading.Thread):
                 self._submit(lab, self.given[0])
             try:
                 for event in lab.events():
-                    self._follow(lab, folder, event)
+                    self._follow(lab, event)
             finally:
                 with self.pool.lock:
                     self._ending = True  # before the folder goes in which it is given trials
@@ -251,7 +248,7 @@ class LabRun(threading.Thread):
         if self._lab is not None:
             threading.Thread(target=self._lab.kill, daemon=True).start()
 
-    def _follow(self, lab: Lab, folder: Path, event: dict[str, Any]) -> None:
+    def _follow(self, lab: Lab, event: dict[str, Any]) -> None:
         kind = event["event"]
         if kind == "trial-begin":
             self._begun = (time.monotonic(), lab.cpu_s())
@@ -259,7 +256,7 @@ class LabRun(threading.Thread):
         elif kind == "progress":
             self.given[0].tell("progress", event["second"])
         elif kind == "trial-end":
-            self._finish(lab, folder, self._go_on(lab))
+            self._finish(lab, self._go_on(lab))
         elif kind == "trial-failed":
             self.pool.close(self._go_on(lab), Outcome(reason=event["error"]))
         elif kind == "failed":
@@ -278,13 +275,13 @@ class LabRun(threading.Thread):
                     lab.submit({"kind": "end"})
         return ended
 
-    def _finish(self, lab: Lab, folder: Path, order: Order) -> None:
+    def _finish(self, lab: Lab, order: Order) -> None:
         costs = {
             "wall_s": round(time.monotonic() - self._begun[0], 3),
             "cpu_s": round(lab.cpu_s() - self._begun[1], 3),
         }
         try:
-            outcome: Outcome | Exception = deliver(order.job, folder, costs)
+            outcome: Outcome | Exception = deliver(order.job, lab.run_directory, costs)
         except Exception as error:  # noqa: BLE001 (that trial's failure, or raised where awaited)
             outcome = error if disk_full(error) else Outcome(reason=no_record(error))
         self.pool.close(order, outcome)

@@ -8,17 +8,15 @@ import os
 import pty
 import select
 import sys
-import tempfile
 import termios
 import tty
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from harness.clean import LAB_PREFIX, mark_owner
 from harness.errors import LabError
-from harness.labs import LABS, Lab, LabSpec
+from harness.labs import Lab, LabSpec
+from harness.session import session
 
 if TYPE_CHECKING:
     from harness.plan import Trial
@@ -34,18 +32,16 @@ def run_shell(trial: Trial, name: str) -> None:
     topology = trial.plan["topology"]
     # What a person, or a command of his, takes is no hang.
     spec = LabSpec(pairs=topology["pairs"], clock="real", terminal=labs, hang_s=math.inf)
-    with tempfile.TemporaryDirectory(prefix=LAB_PREFIX) as folder:
-        mark_owner(Path(folder))
-        with LABS[name](spec, Path(folder)) as lab:
-            lab.submit_network(topology)
-            lab.submit({"kind": "shell", "plan": trial.plan, "terminal": terminal})
-            print(f"building {topology['pairs']} pairs; exit leaves the lab", file=sys.stderr)
-            if ours is not None and labs is not None:
-                os.close(labs)
-                lab.submit({"kind": "end"})
-                with raw_terminal():
-                    converse(lab, ours)
-            feed(lab, sys.stdin, sys.stdout)
+    with session(name, spec) as lab:
+        lab.submit_network(topology)
+        lab.submit({"kind": "shell", "plan": trial.plan, "terminal": terminal})
+        print(f"building {topology['pairs']} pairs; exit leaves the lab", file=sys.stderr)
+        if ours is not None and labs is not None:
+            os.close(labs)
+            lab.submit({"kind": "end"})
+            with raw_terminal():
+                converse(lab, ours)
+        feed(lab, sys.stdin, sys.stdout)
 
 
 def feed(lab: Lab, lines: TextIO, output: TextIO) -> None:

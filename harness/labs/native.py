@@ -4,7 +4,7 @@
 The lab image runs in namespaces of its own (network, mounts, processes): its Open vSwitch,
 its sysctls, its devices are not the machine's, and all go when its first process does,
 whatever ends that. One thing is the machine's: the TCP module. It is taken out again
-when this lab has put it in, and by `./cellbed clean` when a killed run could not.
+when this lab has put it in, and by `./cellbed clean` when the lab could not.
 """
 
 from __future__ import annotations
@@ -12,24 +12,29 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 
-from harness import paths
+from harness import owner, paths
 from harness.errors import MissingError, UsageError
 from harness.labs.supervised import AGENT, SupervisedLab
 
 ENTER = "lab/native/enter"
 MODULE = "cellbed_tcp"
 MODULE_STATE = Path("/sys/module") / MODULE
-# In the run directory while the module is this lab's.
-MODULE_MARK = "put-in-module"
+# Says which process has put the module in, as long as it is in.
+MODULE_MARK = Path("/run/cellbed-module")
+# The last namespaces are taken apart in the background and hold the module until then.
+TAKE_OUT_S = 10.0
 # reboot(2) in a process namespace ends its first process with SIGINT.
 POWERED_OFF = 130
 
 
 class NativeLab(SupervisedLab):
     """The lab image in namespaces of this machine."""
+
+    _has_module = False
 
     def told(self) -> list[str]:
         return [(paths.PROJECT / ENTER).read_text(), self.spec.main or AGENT]
@@ -42,14 +47,10 @@ class NativeLab(SupervisedLab):
             raise UsageError("the native lab has only the machine's clock: --clock real")
         if os.geteuid() != 0:
             raise MissingError("the native lab needs root: sudo ./cellbed run --lab native ...")
-        if MODULE_STATE.exists():
-            raise MissingError(
-                f"module {MODULE} is loaded: another native lab runs, or one was killed"
-                " (./cellbed clean)"
-            )
+        claim_module()
+        self._has_module = True
         self.link_host_paths(programs=self.own_programs())
         (self.run_directory / "outer-net").symlink_to(os.readlink("/proc/self/ns/net"))
-        (self.run_directory / MODULE_MARK).touch()
         return [
             *("/usr/bin/unshare", "--mount", "--net", "--pid", "--fork", "--ipc", "--uts"),
             "--kill-child",
@@ -72,7 +73,10 @@ class NativeLab(SupervisedLab):
 
     def kill(self) -> None:
         super().kill()
-        take_out_module(self.run_directory)
+        if self._has_module:
+            self._has_module = False
+            if stays := take_out_module():
+                print(f"cellbed: {stays}; ./cellbed clean tries again", file=sys.stderr)
 
 
 def fits(module: Path) -> bool:
@@ -98,16 +102,36 @@ def build_module(output: Path) -> None:
         raise MissingError(f"building {MODULE}: {done.stderr.strip().splitlines()[-1:]}")
 
 
-def take_out_module(run_directory: Path) -> None:
-    """Remove the TCP module when the lab of this run directory put it in."""
-    mark = run_directory / MODULE_MARK
-    if not mark.exists():
-        return
-    if MODULE_STATE.exists():
-        # The last namespaces are taken apart in the background and hold it until then.
+def claim_module() -> None:
+    """Note that the module will be this process's; MissingError when it is another's."""
+    claimed = module_owner()
+    others = owner.alive(claimed) and claimed != owner.this_process()
+    if MODULE_STATE.exists() or others:
+        raise MissingError(
+            f"module {MODULE} is loaded: another native lab runs, or one was killed"
+            " (./cellbed clean)"
+        )
+    MODULE_MARK.write_text(owner.this_process())
+
+
+def module_owner() -> str:
+    """The process that has claimed the module, or nothing."""
+    return MODULE_MARK.read_text() if MODULE_MARK.exists() else ""
+
+
+def left_module() -> bool:
+    """Has a lab whose owner is gone left the module, and may this user take it out?"""
+    return os.geteuid() == 0 and MODULE_MARK.exists() and not owner.alive(module_owner())
+
+
+def take_out_module() -> str:
+    """Remove the module; returns why it is still there, or nothing. The mark goes with it."""
+    end = time.monotonic() + TAKE_OUT_S
+    while MODULE_STATE.exists():
         argv = ["/usr/sbin/rmmod", MODULE]
-        for _ in range(100):
-            if subprocess.run(argv, capture_output=True, check=False, timeout=600).returncode == 0:
-                break
-            time.sleep(0.1)
-    mark.unlink()
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=600)
+        if done.returncode != 0 and time.monotonic() > end:
+            return f"module {MODULE} stays: {done.stderr.strip() or 'rmmod failed'}"
+        time.sleep(0.1)
+    MODULE_MARK.unlink(missing_ok=True)
+    return ""

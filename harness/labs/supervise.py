@@ -16,6 +16,7 @@ takes about three times as long.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import itertools
 import os
 import random
@@ -25,6 +26,7 @@ import socket
 import sys
 from pathlib import Path
 
+PR_SET_PDEATHSIG = 1
 SIBLINGS = "/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
 PLACE = "\0cellbed-core-{}-{}"
 MOST_LABS = 256  # on one core
@@ -33,7 +35,7 @@ MOST_LABS = 256  # on one core
 def main() -> int:
     control_fd, cores, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
     place = take_core() if cores == "one-core" else None  # noqa: F841 (held until the end)
-    pid = os.posix_spawn(command[0], command, os.environ)
+    pid = start(command)
     pid_fd = os.pidfd_open(pid)
     select.select([control_fd, pid_fd], [], [])
     if not select.select([pid_fd], [], [], 0)[0]:
@@ -47,6 +49,27 @@ def main() -> int:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     os.killpg(os.getpgrp(), signal.SIGTERM)  # children the kernel left behind
     return code if code >= 0 else 128 - code
+
+
+def start(command: list[str]) -> int:
+    """Start the lab's kernel, which ends when this process does, whatever ends it.
+
+    The other processes of a lab end with its kernel: those of User-Mode Linux ask for the
+    same signal, and the first process of a namespace takes all others along.
+    """
+    prctl = ctypes.CDLL(None).prctl
+    supervisor = os.getpid()
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() == supervisor:  # else it is too late for the signal
+            os.execv(command[0], command)
+    except OSError as error:
+        os.write(2, f"{command[0]}: {error}\n".encode())
+    finally:
+        os._exit(127)
 
 
 def take_core() -> socket.socket | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from small import PROJECT, write_tiny
 
-from harness.clean import owner_alive
+from harness import clean
 from harness.errors import MissingError
 from harness.paths import image, kernel, programs
 
@@ -104,5 +104,5 @@ def test_killed_and_run_again(tmp_path: Path, undisturbed: dict[str, bytes], rec
     assert kept.items() <= after.items(), "a trial that was done has been run again"
     assert {path.name for path in (tmp_path / "out" / "trials").iterdir()} == set(after)
     assert not (tmp_path / "out" / "failures.jsonl").exists()
-    labs = list((tmp_path / "tmp").glob("cellbed-lab.*"))
-    assert not [lab for lab in labs if owner_alive(lab)]
+    for left in (tmp_path / "tmp").iterdir():
+        assert left in clean.ownerless(tmp_path / "tmp") and not list(clean.processes(left))

@@ -14,7 +14,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -25,35 +24,32 @@ COMMANDS = "c1 ping -c 1 s1\nsh tc qdisc show dev sw2-sat\nexit\n"
 
 def run(ending: str) -> None:
     """One native lab; at its network's being built, end it as asked."""
-    from harness.clean import LAB_PREFIX, mark_owner
-    from harness.labs import LabSpec, NativeLab
+    from harness.labs import LabSpec
+    from harness.session import session
     from harness.shell import feed
 
     plan = json.loads((RUN / "plan.json").read_text())
     spec = LabSpec(pairs=plan["topology"]["pairs"], clock="real", hang_s=1e6)
-    with tempfile.TemporaryDirectory(prefix=LAB_PREFIX) as folder:
-        mark_owner(Path(folder))
-        with NativeLab(spec, Path(folder)) as lab:
-            lab.submit_network(plan["topology"])
-            if ending == "shell":
-                lab.submit({"kind": "shell", "plan": plan, "terminal": False})
-                feed(lab, io.StringIO(COMMANDS), sys.stdout)
-                return
-            if ending == "success":
-                lab.submit_trial("native", plan)
-                lab.submit({"kind": "end"})
-            try:
-                for event in lab.events():
-                    print(event, flush=True)
-                    if event["event"] == "network":
-                        end(ending, lab)
-                    if event["event"] == "trial-end":
-                        lab_json = Path(folder, "results/native/lab.json")
-                        (RUN / "lab.json").write_bytes(lab_json.read_bytes())
-                        flows = lab_json.with_name("flows.csv")
-                        (RUN / "flows.csv").write_bytes(flows.read_bytes())
-            finally:
-                print(lab.console(), flush=True)
+    with session("native", spec) as lab:
+        lab.submit_network(plan["topology"])
+        if ending == "shell":
+            lab.submit({"kind": "shell", "plan": plan, "terminal": False})
+            feed(lab, io.StringIO(COMMANDS), sys.stdout)
+            return
+        if ending == "success":
+            lab.submit_trial("native", plan)
+            lab.submit({"kind": "end"})
+        try:
+            for event in lab.events():
+                print(event, flush=True)
+                if event["event"] == "network":
+                    end(ending, lab)
+                if event["event"] == "trial-end":
+                    results = lab.run_directory / "results" / "native"
+                    for name in ("lab.json", "flows.csv"):
+                        (RUN / name).write_bytes((results / name).read_bytes())
+        finally:
+            print(lab.console(), flush=True)
 
 
 def end(ending: str, lab: Any) -> None:
@@ -71,7 +67,7 @@ def traces() -> dict[str, list[str]]:
     spaces = {os.readlink(p) for p in Path("/proc").glob("[0-9]*/ns/net")}
     programs = [p.name for p in Path("/proc").glob("[0-9]*") if (p / "exe").exists()]
     modules = [line.split()[0] for line in Path("/proc/modules").read_text().splitlines()]
-    sysctls = [f"{p.name} {p.read_text()}" for p in Path("/proc/sys/net/ipv4").glob("tcp_[a-z]*m")]
+    sysctls = [f"{p.name} {p.read_text()}" for p in Path("/proc/sys/net/ipv4").glob("tcp_*")]
     return {
         "network namespaces": sorted(spaces),
         "devices": sorted(os.listdir("/sys/class/net")),
@@ -99,12 +95,13 @@ def main() -> None:
         before = traces()
         argv = [sys.executable, "-B", __file__, "run", ending]
         done = subprocess.run(argv, capture_output=True, text=True, timeout=100_000, check=False)
-        left = [str(path) for path in remove_leftovers()]
+        left = remove_leftovers()
         after = traces()
         found = {
             "ending": ending,
             "status": done.returncode,
-            "cleaned": left,
+            "cleaned": left.removed,
+            "stayed": left.stayed,
             "left": {k: sorted(set(after[k]) - set(before[k])) for k in after},
             "gone": {k: sorted(set(before[k]) - set(after[k])) for k in after},
             "said": (done.stdout + done.stderr)[-2000:],

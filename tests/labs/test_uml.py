@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from small import PROJECT
 
 from harness.errors import LabError
 from harness.labs import LabSpec, UmlLab
+from harness.labs.supervised import process_table
 
 pytestmark = pytest.mark.lab
 
@@ -93,31 +95,68 @@ def is_kernel(pid: int) -> bool:
     return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0].endswith(b"/linux")
 
 
-def test_kill_9_of_the_owner_ends_the_lab(tmp_path: Path) -> None:
-    script = (
-        "import sys, time; from pathlib import Path; from harness.labs import LabSpec, UmlLab\n"
-        "with UmlLab(LabSpec(pairs=1, main='while :; do :; done'), Path(sys.argv[1])):\n"
-        "    print('up', flush=True); time.sleep(300)"
-    )
+BUSY = "sleep 1000 & echo ready; while :; do :; done"
+OWNER = (
+    "import sys, time; from pathlib import Path; from harness.labs import LabSpec, UmlLab\n"
+    f"with UmlLab(LabSpec(pairs=1, main='{BUSY}'), Path(sys.argv[1])):\n"
+    "    print('up', flush=True); time.sleep(300)"
+)
+VICTIMS = ["owner", "supervisor", "kernel", "owner and supervisor", "all but the kernel", "all"]
+
+
+def wait_for_processes(folder: Path, least: int, most: int) -> list[int]:
+    """Wait until so many processes work in a lab's folder."""
+    end = time.monotonic() + 20
+    while not least <= len(found := lab_processes(folder)) <= most:
+        assert time.monotonic() < end, found
+        time.sleep(0.05)
+    return found
+
+
+def wait_for_console(folder: Path, words: str) -> None:
+    """Wait until a lab has said something."""
+    end = time.monotonic() + 60
+    while words not in (folder / "console.log").read_text():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("killed", VICTIMS)
+def test_kill_9_ends_the_whole_lab(tmp_path: Path, killed: str) -> None:
     folder = tmp_path / "lab"
     folder.mkdir()
     owner = subprocess.Popen(
-        [sys.executable, "-c", script, str(folder)],
+        [sys.executable, "-c", OWNER, str(folder)],
         cwd=PROJECT, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(PROJECT)},
     )  # fmt: skip
-    assert owner.stdout is not None and owner.stdout.readline() == b"up\n"
-    owner.kill()
-    owner.wait()
-    end = time.monotonic() + 20
-    while lab_processes(folder) and time.monotonic() < end:
-        time.sleep(0.1)
-    assert not lab_processes(folder)
+    try:
+        assert owner.stdout is not None and owner.stdout.readline() == b"up\n"
+        wait_for_console(folder, "ready")
+        # Supervisor, kernel, its disk's helper, and two of its user processes.
+        inside = wait_for_processes(folder, 5, 5)
+        [supervisor] = [pid for pid in inside if not is_kernel(pid)]
+        [kernel] = [pid for pid, parent, _ in process_table() if parent == supervisor]
+        victims = {
+            "owner": [owner.pid],
+            "supervisor": [supervisor],
+            "kernel": [kernel],
+            "owner and supervisor": [owner.pid, supervisor],
+            "all but the kernel": [owner.pid, *(p for p in inside if p != kernel)],
+            "all": [owner.pid, *inside],
+        }[killed]
+        for pid in victims:
+            with contextlib.suppress(ProcessLookupError):  # one before took it along
+                os.kill(pid, signal.SIGKILL)
+        wait_for_processes(folder, 0, 0)
+    finally:
+        owner.kill()
+        owner.wait()
+        for pid in lab_processes(folder):
+            os.kill(pid, signal.SIGKILL)
 
 
 def test_a_lab_keeps_to_one_core(tmp_path: Path) -> None:
-    with UmlLab(LabSpec(pairs=1, main="while :; do :; done"), tmp_path):
-        end = time.monotonic() + 20
-        while len(lab_processes(tmp_path)) < 3 and time.monotonic() < end:
-            time.sleep(0.1)
-        cores = {tuple(os.sched_getaffinity(pid)) for pid in lab_processes(tmp_path)}
-    assert len(cores) == 1 and len(cores.pop()) == 1
+    with UmlLab(LabSpec(pairs=1, main=BUSY), tmp_path):
+        wait_for_console(tmp_path, "ready")
+        cores = [os.sched_getaffinity(pid) for pid in wait_for_processes(tmp_path, 5, 5)]
+    assert all(cores[0] == others for others in cores) and len(cores[0]) == 1
