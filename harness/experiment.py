@@ -26,7 +26,7 @@ settings in the order of the file, and the result must be complete and in range.
 from __future__ import annotations
 
 import itertools
-import tomllib
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -34,6 +34,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from harness.errors import UsageError
+from harness.toml_file import read_table
+
+MOST_LEVELS = 1000
+MOST_CELLS = 100_000
+# That of the queue is the loader's. A window's sample is a dump of a namespace's sockets.
+LEAST_SAMPLE_MS = {"queue_sample_ms": 0.01, "cwnd_sample_ms": 0.1}
 
 Level = str | int | float
 Port = Literal["down", "up"]
@@ -61,9 +67,9 @@ class Queue(Part):
 
     policy: Literal["plain", "ppd", "epd", "sd", "fba"]
     buffer_cells: int = Field(ge=1, le=1_000_000)
-    threshold: float | None = Field(default=None, gt=0, le=1)
-    threshold_minus_packets: int | None = Field(default=None, ge=0)
-    z: float | None = Field(default=None, gt=0, le=16)
+    threshold: float | None = Field(default=None, ge=1e-6, le=1)
+    threshold_minus_packets: int | None = Field(default=None, ge=0, le=1_000_000)
+    z: float | None = Field(default=None, ge=1e-6, le=16)
     return_policy: Literal["plain", "ppd", "epd", "sd", "fba"] | None = None
     return_buffer_cells: int | None = Field(default=None, ge=1, le=1_000_000)
 
@@ -95,6 +101,13 @@ class Record(Part):
     cwnd_pairs: list[Annotated[int, Field(ge=1)]] = [1, 2, 3, 4]
     pcap: list[Port] = []
 
+    @model_validator(mode="after")
+    def _grains(self) -> Record:
+        for key, least_ms in LEAST_SAMPLE_MS.items():
+            if 0 < getattr(self, key) < least_ms:
+                raise ValueError(f"{key} = {getattr(self, key)}: 0, or from {least_ms}")
+        return self
+
 
 class Settings(Part):
     """All that a trial is, but for its seed."""
@@ -116,7 +129,7 @@ class Rule(Part):
 class Experiment(Part):
     """A whole experiment file."""
 
-    name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)
     title: str
     paper: Literal["98-0876R1", "96-0518R1"] | None = None
     seeds: int = Field(1, ge=1, le=1000)
@@ -128,14 +141,23 @@ class Experiment(Part):
     @model_validator(mode="after")
     def _rules_name_factors(self) -> Experiment:
         for factor, levels in self.factors.items():
-            twins = any(same(a, b) for a, b in itertools.combinations(levels, 2))
-            if not levels or twins:
+            check_name("factors", factor)
+            if not levels or len({canonical(level) for level in levels}) < len(levels):
                 raise ValueError(f"factors.{factor}: needs levels, each once")
+            if len(levels) > MOST_LEVELS:
+                raise ValueError(f"factors.{factor}: {len(levels)} levels, at most {MOST_LEVELS}")
+            for level in levels:
+                check_name(f"factors.{factor}", level)
+        cells = math.prod(map(len, self.factors.values()))
+        if cells > MOST_CELLS:
+            raise ValueError(f"factors: {cells} combinations of levels, at most {MOST_CELLS}")
         for number, rule in enumerate(self.rule, 1):
             for factor, level in rule.when.items():
                 self._check_level(f"rule {number}: when.{factor}", factor, level)
         for number, part in enumerate(self.only, 1):
             for factor, levels in part.items():
+                if not levels:
+                    raise ValueError(f"only {number}: {factor}: needs levels")
                 for level in levels:
                     self._check_level(f"only {number}: {factor}", factor, level)
         return self
@@ -179,12 +201,33 @@ def within(cell: Mapping[str, Level], part: Mapping[str, list[Level]]) -> bool:
     return all(any(same(cell[f], level) for level in levels) for f, levels in part.items())
 
 
-def same(one: Level, other: Level) -> bool:
+def check_name(place: str, name: Level) -> None:
+    """ValueError for a factor or level that would not do as part of a file's name or an option."""
+    text = str(name)
+    if isinstance(name, str) and not (
+        len(text) <= 64 and text[:1].isalnum() and text.isprintable() and not set(text) & set(",=")
+    ):
+        raise ValueError(
+            f"{place}: {text!r}: 1 to 64 printable characters, the first a letter or digit, "
+            "no comma, no ="
+        )
+
+
+def canonical(level: object) -> object:
+    """What two levels have in common that are the same: 1, 1.0 and "1"; "EPD" and "epd"."""
+    for kind in (int, float):
+        try:
+            number = kind(str(level))
+        except ValueError:
+            continue
+        if math.isfinite(number):
+            return number
+    return str(level).casefold()
+
+
+def same(one: object, other: object) -> bool:
     """Are two levels the same, whatever their case and whether 1 or 1.0?"""
-    try:
-        return float(one) == float(other)
-    except ValueError:
-        return str(one).casefold() == str(other).casefold()
+    return canonical(one) == canonical(other)
 
 
 def overlay(under: dict[str, Any], over: Mapping[str, Any]) -> None:
@@ -206,42 +249,49 @@ def load(path: Path) -> Experiment:
     """
     table = read_table(path)
     if "extends" in table:
-        parent = path.parent / str(table.pop("extends"))
-        load(parent)  # its own mistakes are told under its own name
-        table = extend(read_table(parent), table)
+        table = extended(path, table)
+    return validated(path, table)
+
+
+def validated(path: Path, table: Mapping[str, Any]) -> Experiment:
+    """The experiment that a table is; UsageError as load()."""
     try:
         return Experiment.model_validate(table)
     except ValidationError as error:
         raise UsageError(f"{path}: {first_fault(error)}") from error
 
 
-def read_table(path: Path) -> dict[str, Any]:
-    """A TOML file as it stands; UsageError when it is none."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: not TOML: {error}") from error
+def extended(path: Path, table: dict[str, Any]) -> dict[str, Any]:
+    """A table that extends another file's, laid over it; UsageError as load()."""
+    name = table.pop("extends")
+    if not isinstance(name, str):
+        raise UsageError(f"{path}: extends = {name}: the name of a file")
+    parent = path.parent / name
+    under = read_table(parent)
+    if "extends" in under:
+        raise UsageError(f"{path}: extends = {name}: a file that does not extend one itself")
+    validated(parent, under)  # its own mistakes are told under its own name
+    return extend(under, table)
 
 
 def extend(parent: dict[str, Any], child: dict[str, Any]) -> dict[str, Any]:
-    """A child experiment over its parent: its keys and levels win, its rules come last.
+    """A child experiment over its valid parent: its keys and levels win, its rules come last.
 
-    A rule of the parent for a level that the child has not is left out.
+    A rule of the parent for a level that the child has not is left out. The child's own
+    mistakes stay in the result.
     """
-    if "extends" in parent:
-        raise UsageError(f"extends: {parent['extends']}: a parent that extends another")
     merged = dict(parent)
     overlay(merged, {key: value for key, value in child.items() if key != "rule"})
-    factors = merged["factors"]
+    factors, added = merged["factors"], child.get("rule", [])
+    if not isinstance(factors, dict) or not isinstance(added, list):
+        return {**merged, "rule": added}
+    levels = {f: known if isinstance(known, list) else [] for f, known in factors.items()}
     kept = [
         rule
         for rule in parent.get("rule", [])
-        if all(any(same(v, known) for known in factors[f]) for f, v in rule["when"].items())
+        if all(any(same(v, known) for known in levels[f]) for f, v in rule["when"].items())
     ]
-    merged["rule"] = kept + child.get("rule", [])
-    return merged
+    return {**merged, "rule": kept + added}
 
 
 def first_fault(error: ValidationError) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -31,6 +32,9 @@ WORKLOADS: dict[str, type[Any]] = {
     "wrk": wrk.Parameters,
 }
 PPM = 1_000_000
+MOST_TRIALS = 100_000
+# A file's name has at most 255, and a record has a longer one while it is being written.
+MOST_NAME_BYTES = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,11 +83,19 @@ def trials(
     """
     wanted = selection(experiment, only)
     cells = [c for c in experiment.cells() if all(matches(c[f], w) for f, w in wanted.items())]
+    if not cells:
+        chosen = " ".join(f"--only {option}" for option in only)
+        raise UsageError(f"{path}: {chosen}: [[only]] leaves no cell with these levels together")
     count = seeds if seeds is not None else experiment.seeds
+    if len(cells) * count > MOST_TRIALS:
+        raise UsageError(
+            f"{path}: {len(cells)} cells with {count} seeds each: at most {MOST_TRIALS} trials"
+        )
+    planned = [(cell, cell_plan(experiment, path, cell)) for cell in cells]
     return [
-        trial(experiment, path, cell, seed, code)
+        trial(path, cell, plan, seed, code)
         for seed in range(1, count + 1)
-        for cell in cells
+        for cell, plan in planned
     ]
 
 
@@ -112,27 +124,35 @@ def selection(experiment: Experiment, only: Sequence[str]) -> dict[str, list[str
     return wanted
 
 
-def trial(
-    experiment: Experiment, path: Path, cell: Mapping[str, Level], seed: int, code: str
-) -> Trial:
-    """One cell with one seed as a trial."""
+def cell_plan(experiment: Experiment, path: Path, cell: Mapping[str, Level]) -> dict[str, Any]:
+    """The plan of a cell's trials, each of which has a seed in the place of this one's 0."""
     try:
         settings = Settings.model_validate(experiment.settings(cell))
     except ValidationError as error:
         levels = ", ".join(f"{f}={v}" for f, v in cell.items())
         raise UsageError(f"{path}: with {levels}: {first_fault(error)}") from error
-    plan = {
+    return {
         "format": FORMAT,
         "experiment": experiment.name,
         "paper": experiment.paper,
         "factors": dict(cell),
-        "seed": seed,
+        "seed": 0,
         **lab_units(settings, path),
     }
+
+
+def trial(
+    path: Path, cell: Mapping[str, Level], of_cell: Mapping[str, Any], seed: int, code: str
+) -> Trial:
+    """One cell with one seed as a trial."""
+    plan = {**of_cell, "seed": seed}
     text = json.dumps([plan, code], sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:10]
-    levels = "-".join(str(level) for level in cell.values())
-    return Trial(name=f"{levels}-s{seed}-{digest}".replace("/", "_").replace(" ", ""), plan=plan)
+    words = [*(str(level) for level in cell.values()), f"s{seed}", digest]
+    name = "-".join(words).replace("/", "_").replace(" ", "")
+    if len(os.fsencode(name)) > MOST_NAME_BYTES:
+        raise UsageError(f"{path}: {name}: the name of a trial, at most {MOST_NAME_BYTES} bytes")
+    return Trial(name=name, plan=plan)
 
 
 def lab_units(settings: Settings, path: Path) -> dict[str, Any]:
@@ -147,6 +167,11 @@ def lab_units(settings: Settings, path: Path) -> dict[str, Any]:
         frame_cells,
         path,
     )
+    if tcp.flavor.lower() not in flavors.names():
+        raise UsageError(
+            f"{path}: tcp.flavor = {tcp.flavor}: no such TCP flavor; there are "
+            + ", ".join(flavors.names())
+        )
     flavor = flavors.load(tcp.flavor.lower()).with_parameters(
         {} if tcp.parameters == "none" else tcp.parameters, f"{path}: tcp.parameters"
     )
@@ -219,7 +244,7 @@ def record_units(record: Record, pairs: int, path: Path) -> dict[str, Any]:
 def workload_units(workload: Mapping[str, Any], path: Path) -> dict[str, Any]:
     """The workload's table, every default filled in."""
     kind = workload.get("kind")
-    if kind not in WORKLOADS:
+    if not isinstance(kind, str) or kind not in WORKLOADS:
         raise UsageError(f"{path}: workload.kind = {kind}: one of {', '.join(WORKLOADS)}")
     parameters = {key: value for key, value in workload.items() if key != "kind"}
     known = [field.name for field in fields(WORKLOADS[kind])]
