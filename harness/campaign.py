@@ -194,12 +194,8 @@ class Campaign:
         header = {"format": FORMAT, **self.header}
         write_whole(self.folder / "campaign.json", json.dumps(header, indent=1) + "\n")
         make_folder(self.records)
-        for unfinished in self.folder.glob(".campaign.json.*"):
-            unfinished.unlink()
         for left in self.records.glob(".*.partial"):
             shutil.rmtree(left)
-        for unfinished in self.records.glob(f"*/.{judgement.FILE}.*"):
-            unfinished.unlink()
 
     def _missing(self) -> list[Trial]:
         """Trials without a record, those that can share a lab one after the other."""

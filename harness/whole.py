@@ -42,7 +42,9 @@ def whole_folder(parent: Path, name: str) -> Iterator[Path]:
 def write_whole(path: Path, text: str) -> None:
     """Write a text file, or leave the one that is there as it is; several may do so together."""
     partial = path.with_name(f".{path.name}.{os.getpid()}")
-    partial.unlink(missing_ok=True)
+    for left in path.parent.glob(f".{path.name}.*"):
+        if left == partial or not Path("/proc", left.suffix[1:]).exists():  # its writer is gone
+            left.unlink(missing_ok=True)
     with naming(path):
         try:
             with os.fdopen(os.open(partial, NEW, 0o644), "w", encoding="utf-8") as stream:

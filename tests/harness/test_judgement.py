@@ -14,9 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
 from small import PROJECT, small_trials
 
 from harness import checks, judgement, record, sources
+from harness.cli import cellbed
+from harness.errors import CellbedError, UsageError
 from harness.judgement import bring_up_to_date, current, version
 
 COSTS = {"wall_s": 2.0, "cpu_s": 1.5}
@@ -207,9 +210,8 @@ def test_a_judge_killed_at_any_moment_loses_nothing(made: Path, tmp_path: Path) 
             time.sleep(delay_s)  # the moment of the kill, not a wait for anything
             process.send_signal(signal.SIGKILL)
         assert judgement.known(made) is not None
-    left = {path.name for path in made.iterdir()} - set(before) - {judgement.FILE}
-    assert all(name.startswith(f".{judgement.FILE}.") for name in left)
-    assert {name: content for name, content in contents(made).items() if name in before} == before
+    assert judgement.document(made)["valid"]
+    assert contents(made) == before, "a killed judge's file is left, or a fact is another"
 
 
 def test_the_version_is_of_all_that_judges() -> None:
@@ -242,3 +244,52 @@ def test_another_check_is_another_version(tmp_path: Path) -> None:
     (tmp_path / "analysis" / "report" / "plots.py").write_text("")
     (tmp_path / "harness" / "agent" / "prompt.py").write_text("")
     assert asked() == before
+
+
+def command(*words: object) -> Result:
+    return CliRunner().invoke(cellbed, [str(word) for word in words])
+
+
+@pytest.fixture
+def campaign(made: Path, tmp_path: Path) -> Path:
+    """The campaign directory of the record."""
+    header = {"format": "cellbed-campaign/1", "name": "small", "title": "small", "text": ""}
+    (tmp_path / "campaign.json").write_text(json.dumps(header))
+    return tmp_path
+
+
+def test_judge_says_what_changed_and_runs_nothing(
+    campaign: Path, made: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = command("judge", campaign)
+    assert (done.exit_code, done.output.count("\n")) == (0, 1)
+    assert done.output.startswith("0 of 1 records judged anew; 0 verdicts or figures changed")
+    monkeypatch.setattr(judgement, "of_queue", lambda facts: {"peak_cells": 1, "wasted_share": 0})
+    other_code(monkeypatch)
+    lines = command("judge", campaign).output.splitlines()
+    assert lines == [
+        f"{made.name}: peak_cells: 77 -> 1",
+        f"{made.name}: wasted_share: 0.01 -> 0",
+        "1 of 1 records judged anew; 2 verdicts or figures changed, in 1 records",
+    ]
+
+
+def test_report_judges_before_it_uses_a_record(campaign: Path, made: Path) -> None:
+    (made / judgement.FILE).unlink()
+    (made / "flows.csv").write_text(FLOWS)
+    done = command("report", campaign)
+    assert done.exit_code == 0 and "1 of 1 records judged anew" in done.output
+    assert "record unchanged" in (campaign / "report" / "report.md").read_text()
+
+
+def test_judge_names_what_it_cannot_read(campaign: Path, made: Path) -> None:
+    (made / "lab.json").write_text("{")
+    done = command("judge", campaign)
+    assert isinstance(done.exception, CellbedError) and done.exception.exit_code == 1
+    assert "1 records cannot be read" in str(done.exception)
+    assert "lab.json: not JSON" in str(done.exception)
+
+
+def test_judge_refuses_what_is_no_campaign(tmp_path: Path) -> None:
+    done = command("judge", tmp_path / "none")
+    assert isinstance(done.exception, UsageError) and "not a campaign" in str(done.exception)
