@@ -19,6 +19,7 @@ from harness.campaign import Campaign, Options
 from harness.errors import CellbedError, InvalidTrialError, LabError, UsageError
 from harness.labs import LABS
 from harness.lock import locked
+from harness.result_table import print_results
 
 RESULTS = Path("results")
 
@@ -127,7 +128,7 @@ def report_trials(campaign: Campaign, documents: dict[str, show.Any], as_json: b
         for row in rows:
             click.echo(json.dumps(show.json_line(row)))
     elif rows:
-        Console(width=None if sys.stdout.isatty() else 100).print(show.table(rows))
+        print_results(rows, Console(width=None if sys.stdout.isatty() else 100))
     missing = [t.name for t in campaign.trials if t.name not in documents]
     if missing:
         reason = (campaign.failures.get(missing[0]) or ["not run"])[-1]

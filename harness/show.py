@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a person sees of a campaign: progress while it runs, a table when it is done."""
+"""What is said of a campaign: its progress while it runs, and --json when it is done."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -18,7 +18,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table
+from rich.text import Text
 
 from harness.plan import Trial
 
@@ -35,7 +35,7 @@ class Watcher:
         self._bars: dict[str, TaskID] = {}
         self._lock = threading.Lock()
         self.progress = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
@@ -101,50 +101,13 @@ class Watcher:
         if not self.console.is_terminal:
             wall = time.monotonic() - self.begin
             left = wall / max(1, self.finished) * (self.total - self.finished)
-            self.console.print(
-                f"{self.finished}/{self.total}  {text}; about {left:.0f} s left", highlight=False
-            )
+            line = f"{self.finished}/{self.total}  {text}; about {left:.0f} s left"
+            self.console.print(Text(line), soft_wrap=True)
 
 
 def describe(trial: Trial) -> str:
     """A trial in a few words."""
     return " ".join(str(level) for level in trial.factors.values()) + f" seed {trial.plan['seed']}"
-
-
-def table(documents: Iterable[Mapping[str, Any]]) -> Table:
-    """One row a trial: levels, measured and published figures, seconds, verdict."""
-    rows = list(documents)
-    factors = list(rows[0]["factors"]) if rows else []
-    grid = Table(box=None, pad_edge=False, header_style="bold")
-    for factor in factors:
-        grid.add_column(factor)
-    for heading in ("eff.", "paper", "fair.", "paper", "virt s", "wall s"):
-        grid.add_column(heading, justify="right")
-    grid.add_column("checks")
-    for row in rows:
-        published = row["paper"] or {}
-        grid.add_row(
-            *(str(row["factors"][factor]) for factor in factors),
-            figure(row["metrics"]["efficiency"]),
-            figure(published.get("efficiency")),
-            figure(row["metrics"]["fairness"]),
-            figure(published.get("fairness")),
-            f"{row['virtual_s']:.0f}",
-            f"{row['wall_s']:.0f}",
-            verdict(row["checks"]),
-        )
-    return grid
-
-
-def figure(value: float | None) -> str:
-    """Four digits as the paper prints them, a dash where there is none."""
-    return "-" if value is None else f"{value:.4f}"
-
-
-def verdict(checks: Sequence[Mapping[str, Any]]) -> str:
-    """How many checks passed, or which failed."""
-    failed = [check["name"] for check in checks if not check["ok"]]
-    return f"all {len(checks)} ok" if not failed else "INVALID: " + ", ".join(failed)
 
 
 def json_line(document: Mapping[str, Any]) -> dict[str, Any]:
