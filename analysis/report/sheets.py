@@ -288,8 +288,8 @@ def variants(results: Results) -> Sheet:
                 rows.append([name, network, *row])
     return Sheet(
         name="variants",
-        caption="Mean over the cells of each network; effect: less the first variant, over the "
-        "cells that both have; from the paper: mean absolute difference",
+        caption="Mean over the cells of each network that have a value; effect: less the first "
+        "variant, over the cells that both have; from the paper: mean absolute difference",
         columns=columns,
         rows=rows,
         heads=2,

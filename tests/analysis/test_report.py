@@ -5,6 +5,7 @@ import csv
 import html
 import json
 import re
+import shutil
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
@@ -270,7 +271,7 @@ def test_variants_have_their_effects(tmp_path: Path) -> None:
 
 def without_fairness(folder: Path, glob: str) -> None:
     """As where nobody received anything."""
-    for path in (folder / "trials").glob(f"{glob}/trial.json"):
+    for path in (folder / "trials").glob(f"{glob}/judgement.json"):
         document = json.loads(path.read_text())
         document["metrics"] |= {"efficiency": 0.0, "fairness": None}
         path.write_text(json.dumps(document))
@@ -321,8 +322,8 @@ def test_more_flavors_than_colours(tmp_path: Path) -> None:
         document = json.loads(path.read_text())
         for name in ("CUBIC", "BBR"):
             factors = document["factors"] | {"flavor": name}
-            more = {"trial": f"{document['trial']}-{name}", "factors": factors, "paper": None}
-            (folder := path.parent.with_name(more["trial"])).mkdir(exist_ok=True)
+            more = {"trial": f"{document['trial']}-{name}", "factors": factors}
+            folder = shutil.copytree(path.parent, path.parent.with_name(more["trial"]))
             (folder / "trial.json").write_text(json.dumps(document | more))
     written = write_report(tmp_path)
     looks = {(colour(place), marker(place)) for place in range(25)}

@@ -143,10 +143,14 @@ def test_observations_are_judged(written: Written) -> None:
 def test_where_nobody_received_anything(tmp_path: Path) -> None:
     folder = write_campaign(tmp_path / "made")
     for path in (folder / "trials").glob("*-plain-Vanilla-*/trial.json"):
-        document = json.loads(path.read_text())
+        pairs = json.loads(path.read_text())["factors"]["sources"]
+        judgement, lab = path.with_name("judgement.json"), path.with_name("lab.json")
+        document = json.loads(judgement.read_text())
         document["metrics"] |= {"efficiency": 0.0, "fairness": None, "wasted_share": None}
-        document["source"]["received_whole_bytes"] = [0] * document["factors"]["sources"]
-        path.write_text(json.dumps(document))
+        judgement.write_text(json.dumps(document))
+        document = json.loads(lab.read_text())
+        document["source"]["received_whole_bytes"] = [0] * pairs
+        lab.write_text(json.dumps(document))
     written = write_report(folder)
     starved = next(r for r in table(written, "rows-lan") if r["policy"] == "plain")
     assert float(starved["efficiency"]) == 0
