@@ -19,7 +19,7 @@ from harness.labs.base import LabSpec
 from harness.labs.uml import UmlLab, wait_for_exit
 from harness.paths import PROJECT, places
 
-BUILD_TIMEOUT_S = 300.0
+BUILD_LIMIT_CPU_S = 300.0
 
 
 def compile_in_lab(output: Path, run_directory: Path) -> None:
@@ -32,7 +32,7 @@ def compile_in_lab(output: Path, run_directory: Path) -> None:
         needs_programs=False,
     )
     with UmlLab(spec, run_directory) as lab:
-        wait_for_exit(lab, BUILD_TIMEOUT_S)
+        wait_for_exit(lab, BUILD_LIMIT_CPU_S)
         status = run_directory / "status"
         if not status.exists() or status.read_text().strip() != "0":
             raise LabError("compiling the lab's programs failed", lab.console(40))

@@ -105,10 +105,9 @@ def grow(lab: str, sizes: Sequence[tuple[int, int]], deadline: float) -> Iterato
         LabError: the lab failed.
     """
     trials = [sized(pairs, rate) for pairs, rate in sizes]
-    left_s = deadline - time.monotonic()
-    if left_s <= 0:
+    if time.monotonic() > deadline:
         raise TimeUpError
-    spec = LabSpec(pairs=sizes[0][0], clock="real", hang_s=left_s)
+    spec = LabSpec(pairs=sizes[0][0], clock="real")
     with session(lab, spec) as booted:
         booted.submit_network(trials[0].plan["topology"])
         for trial in trials:
@@ -122,17 +121,15 @@ def try_one(lab: Lab, trial: Trial, deadline: float) -> Step:
     """Run one trial in a lab."""
     lab.submit_trial(trial.name, trial.plan)
     try:
-        for event in lab.events():
+        for event in lab.events(deadline):
             if time.monotonic() > deadline:
-                raise TimeUpError
+                raise TimeoutError
             if event["event"] in ("trial-end", "trial-failed"):
                 return judge(lab, trial, event)
             if event["event"] == "failed":
                 raise LabError(event["error"], lab.console())
-    except LabError:
-        if time.monotonic() > deadline:
-            raise TimeUpError from None
-        raise
+    except TimeoutError:
+        raise TimeUpError from None
     raise LabError("the lab ended by itself", lab.console())
 
 

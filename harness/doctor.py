@@ -18,7 +18,8 @@ from harness.session import session
 MEMORY_PER_LAB_MIB = 1024
 DISK_MIB = 3000
 POWER_OFF = "cd /cellbed && exec python3 -B -m harness.agent.power_off"
-BOOT_LIMIT_S = 120.0
+BOOT_LIMIT_CPU_S = 300.0
+BOOT_LIMIT_IDLE_S = 120.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,8 +169,9 @@ def boots(lab: str) -> Finding:
     """Boot the lab and let it power off at once."""
     clock = "real" if lab == "native" else "virtual"
     try:
-        with session(lab, LabSpec(pairs=0, clock=clock, main=POWER_OFF)) as booted:
-            wait_for_exit(booted, BOOT_LIMIT_S)
+        spec = LabSpec(pairs=0, clock=clock, main=POWER_OFF, hang_idle_s=BOOT_LIMIT_IDLE_S)
+        with session(lab, spec) as booted:
+            wait_for_exit(booted, BOOT_LIMIT_CPU_S)
             if booted.poll() != 0:
                 raise LabError(f"ended with status {booted.poll()}", booted.console())
     except CellbedError as error:

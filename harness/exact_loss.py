@@ -25,8 +25,8 @@ MAIN = (
     " /run/cellbed/job.json /run/cellbed/result.jsonl --power-off"
 )
 MEMORY_MIB = 1024
-BOOT_S = 30.0
-WALL_S_PER_CONNECTION = 2.0
+BOOT_CPU_S = 30.0
+CONNECTION_CPU_S = 4.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,7 +144,7 @@ def run(connections: Sequence[Connection], link: Link) -> list[Outcome]:
         (directory / "job.json").write_text(json.dumps(job))
         spec = LabSpec(pairs=0, memory_mib=MEMORY_MIB, main=MAIN)
         with UmlLab(spec, directory) as lab:
-            wait_for_exit(lab, BOOT_S + WALL_S_PER_CONNECTION * len(connections))
+            wait_for_exit(lab, BOOT_CPU_S + CONNECTION_CPU_S * len(connections))
             return _outcomes(directory / "result.jsonl", connections, lab.console())
 
 

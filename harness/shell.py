@@ -31,7 +31,13 @@ def run_shell(trial: Trial, name: str) -> None:
     ours, labs = pty.openpty() if terminal else (None, None)
     topology = trial.plan["topology"]
     # What a person, or a command of his, takes is no hang.
-    spec = LabSpec(pairs=topology["pairs"], clock="real", terminal=labs, hang_s=math.inf)
+    spec = LabSpec(
+        pairs=topology["pairs"],
+        clock="real",
+        terminal=labs,
+        hang_cpu_s=math.inf,
+        hang_idle_s=math.inf,
+    )
     with session(name, spec) as lab:
         lab.submit_network(topology)
         lab.submit({"kind": "shell", "plan": trial.plan, "terminal": terminal})

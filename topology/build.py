@@ -14,6 +14,8 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from mininet.link import Intf
@@ -97,16 +99,23 @@ class Network:
         self.pids = dict(zip(names, pids, strict=True))
         self.net = Mininet(build=False, controller=None)
 
-    def build(self) -> None:
-        """Make everything that stays for the life of the lab."""
-        start_open_vswitch()
-        self._make_links()
-        self._describe_to_mininet()
-        self._start_switches()
-        for host in self.dumbbell.hosts():
-            self._settle_host(host)
-        self._settle_middle()
-        self._prime_switches()
+    def build(self, advance: Callable[[], None] = lambda: None) -> None:
+        """Make everything that stays for the life of the lab; `advance` is called on the way.
+
+        With many hosts this takes minutes of computing.
+        """
+        steps: list[Callable[[], None]] = [
+            start_open_vswitch,
+            self._make_links,
+            self._describe_to_mininet,
+            self._start_switches,
+            *(partial(self._settle_host, host) for host in self.dumbbell.hosts()),
+            self._settle_middle,
+            self._prime_switches,
+        ]
+        for step in steps:
+            step()
+            advance()
 
     def _make_links(self) -> None:
         mtu = self.dumbbell.mtu_bytes

@@ -55,7 +55,7 @@ class Bench:
             run(["insmod", f"/opt/cellbed/{module}.ko"])
         begin = time.monotonic()
         self.network = Network(dumbbell(job["topology"]))
-        self.network.build()
+        self.network.build(advance=lambda: emit("building"))
         self.tuner = Tuner(self.network)
         specweb.write(DOCROOT)
         emit("network", pairs=self.network.dumbbell.pairs, took_s=time.monotonic() - begin)

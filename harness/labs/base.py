@@ -15,6 +15,7 @@ whose kind is "end".
 from __future__ import annotations
 
 import json
+import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ from typing import Any, Self
 
 from harness import paths
 from harness.errors import LabError
+from harness.labs.hang import HANG_CPU_S, HANG_IDLE_S, HangWatch
 
 Event = dict[str, Any]
 
@@ -41,7 +43,8 @@ class LabSpec:
         clock: "virtual" (the clock jumps from timer to timer) or "real".
         seed: of the lab kernel's entropy.
         memory_mib: the lab's memory; only what is touched is taken from the host.
-        hang_s: wall seconds without an event after which the lab counts as hung.
+        hang_cpu_s: processor time without an event after which the lab counts as hung.
+        hang_idle_s: wall time after which it does when it has not even computed.
         main: what the agent's side executes; empty: the agent.
         terminal: file descriptor of a terminal for the console; None: console.log.
         needs_programs: False only while set-up is compiling them.
@@ -51,7 +54,8 @@ class LabSpec:
     clock: str = "virtual"
     seed: int = 1
     memory_mib: int = 4096
-    hang_s: float = 180.0
+    hang_cpu_s: float = HANG_CPU_S
+    hang_idle_s: float = HANG_IDLE_S
     main: str = ""
     needs_programs: bool = True
     terminal: int | None = None
@@ -126,27 +130,30 @@ class Lab(ABC):
         """The job of a trial; what it leaves is in results/NAME."""
         self.submit({"kind": "trial", "trial": name, "plan": plan, "exact": self.exact})
 
-    def events(self) -> Iterator[Event]:
+    def events(self, until: float = math.inf) -> Iterator[Event]:
         """Yield events until the lab has ended by itself.
+
+        Args:
+            until: a moment of time.monotonic().
 
         Raises:
             LabError: it panicked, was killed, left with a failure, or hung.
+            TimeoutError: that moment came first.
         """
-        last = time.monotonic()
+        watch = HangWatch(self.cpu_s, self.spec.hang_cpu_s, self.spec.hang_idle_s)
         while True:
             status = self.poll()
             for event in self._read_events():
-                last = time.monotonic()
                 yield event
+                watch.alive()
             if status is not None:
                 if status != 0:
                     raise LabError(f"the lab ended with status {status}", self.console())
                 return
-            if time.monotonic() - last > self.spec.hang_s:
-                raise LabError(
-                    f"the lab has been silent for {self.spec.hang_s:.0f} s of wall time: hung",
-                    self.console(),
-                )
+            if hung := watch.verdict():
+                raise LabError(hung, self.console())
+            if time.monotonic() > until:
+                raise TimeoutError
             time.sleep(POLL_S)
 
     def _read_events(self) -> Iterator[Event]:

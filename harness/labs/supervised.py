@@ -14,7 +14,8 @@ from pathlib import Path
 
 from harness import paths
 from harness.errors import LabError
-from harness.labs.base import Lab, LabSpec
+from harness.labs.base import POLL_S, Lab, LabSpec
+from harness.labs.hang import HangWatch
 
 AGENT = "cd /cellbed && exec python3 -B -m harness.agent"
 GROUP_END_S = 10.0
@@ -126,13 +127,13 @@ def process_table() -> Iterator[tuple[int, int, int]]:
         yield int(stat.parent.name), int(fields[1]), sum(map(int, fields[11:15]))
 
 
-def wait_for_exit(lab: Lab, timeout_s: float) -> None:
-    """Wait for a lab that needs no more jobs; LabError when it does not end in time."""
-    end = time.monotonic() + timeout_s
+def wait_for_exit(lab: Lab, limit_cpu_s: float) -> None:
+    """Wait for a lab that needs no more jobs; LabError when it takes more processor time."""
+    watch = HangWatch(lab.cpu_s, limit_cpu_s, lab.spec.hang_idle_s)
     while lab.poll() is None:
-        if time.monotonic() > end:
-            raise LabError(f"the lab did not end within {timeout_s:.0f} s", lab.console())
-        time.sleep(0.05)
+        if hung := watch.verdict():
+            raise LabError(hung, lab.console())
+        time.sleep(POLL_S)
 
 
 def end_group(group: int) -> None:

@@ -29,7 +29,7 @@ def run(ending: str) -> None:
     from harness.shell import feed
 
     plan = json.loads((RUN / "plan.json").read_text())
-    spec = LabSpec(pairs=plan["topology"]["pairs"], clock="real", hang_s=1e6)
+    spec = LabSpec(pairs=plan["topology"]["pairs"], clock="real")
     with session("native", spec) as lab:
         lab.submit_network(plan["topology"])
         if ending == "shell":

@@ -74,9 +74,25 @@ def test_a_panic_is_one_error_with_the_console(tmp_path: Path) -> None:
     assert not lab_processes(tmp_path)
 
 
-def test_a_hang_is_noticed(tmp_path: Path) -> None:
-    with pytest.raises(LabError, match="silent for 3 s"):
-        run_lab(tmp_path, "while :; do :; done", hang_s=3.0)
+SPINS = {
+    "on nothing": "while :; do :; done",
+    "on the clock": "python3 -c 'import time\nwhile time.clock_gettime(1) < 1e9: pass'",
+    "on the clock, asleep": "while :; do sleep 0.01; done",
+}
+
+
+@pytest.mark.parametrize("spins", SPINS)
+def test_a_lab_that_spins_ends(tmp_path: Path, spins: str) -> None:
+    """Its clock stands still, or creeps, or rushes ahead; the lab is computing all the time."""
+    with pytest.raises(LabError, match=r"computed for \d+ s and said nothing: hung"):
+        run_lab(tmp_path, SPINS[spins], hang_cpu_s=1.0)
+    assert not lab_processes(tmp_path)
+
+
+def test_a_lab_that_waits_for_ever_ends(tmp_path: Path) -> None:
+    """Nothing in it has anything to do, and nothing ever will."""
+    with pytest.raises(LabError, match="neither computed nor said anything for .* s: hung"):
+        run_lab(tmp_path, "exec sleep infinity", hang_idle_s=3.0)
     assert not lab_processes(tmp_path)
 
 
