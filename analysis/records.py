@@ -27,6 +27,16 @@ CAMPAIGN_FORMAT = "cellbed-campaign/1"
 TRIAL_FORMAT = "cellbed-trial/2"
 RUN_FORMAT = "cellbed-run/1"
 JUDGEMENT_FORMAT = "cellbed-judgement/1"
+NEEDED: Mapping[str, tuple[type, ...]] = {
+    "trial": (str,),
+    "factors": (dict,),
+    "seed": (int,),
+    "plan": (dict,),
+    "virtual_s": (int, float),
+    "wall_s": (int, float),
+    "cpu_s": (int, float),
+}
+"""What every record has, whatever was measured."""
 PAPER_LEVELS = {
     "network": ("WAN", "MEO", "GEO"),
     "flavor": ("Vanilla", "Reno", "NewReno", "SACK"),
@@ -143,10 +153,10 @@ def read_trial(folder: Path) -> Trial:
     document = {**facts, **_document(path, JUDGEMENT_FORMAT), "format": TRIAL_FORMAT}
     try:
         return Trial(
-            name=str(document["trial"]),
+            name=document["trial"],
             folder=folder,
             factors={name: level_text(level) for name, level in document["factors"].items()},
-            seed=int(document["seed"]),
+            seed=document["seed"],
             valid=_boolean(document["valid"]),
             checks=tuple(_check(entry) for entry in document["checks"]),
             metrics={name: _metric(value) for name, value in document["metrics"].items()},
@@ -154,7 +164,7 @@ def read_trial(folder: Path) -> Trial:
         )
     except KeyError as error:
         raise RecordError(f"{folder}: the key {error} is missing") from None
-    except (AttributeError, TypeError, ValueError) as error:
+    except (AttributeError, OverflowError, TypeError, ValueError) as error:
         raise RecordError(f"{folder}: a value is of the wrong kind: {error}") from None
 
 
@@ -166,8 +176,16 @@ def read_facts(folder: Path) -> dict[str, Any]:
     """
     trial = _document(folder / "trial.json", TRIAL_FORMAT)
     run = dict(_document(folder / "run.json", RUN_FORMAT))
-    lab = _joined(_object(folder / "lab.json"), run.pop("lab", {}))
-    return {**lab, **run, **trial}
+    rest = run.pop("lab", {})
+    if not isinstance(rest, dict):
+        raise RecordError(f"{folder / 'run.json'}: a value is of the wrong kind: lab")
+    facts = {**_joined(_object(folder / "lab.json"), rest), **run, **trial}
+    for key, kinds in NEEDED.items():
+        if key not in facts:
+            raise RecordError(f"{folder}: the key '{key}' is missing")
+        if not isinstance(facts[key], kinds) or isinstance(facts[key], bool):
+            raise RecordError(f"{folder}: a value is of the wrong kind: {key}")
+    return facts
 
 
 def read_series(trial: Trial, name: str) -> list[dict[str, float | str | None]] | None:

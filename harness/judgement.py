@@ -109,10 +109,11 @@ def current(folder: Path) -> Document:
 def known(folder: Path) -> Document | None:
     """The judgement that a record has, whoever made it; None when it has none that is whole."""
     try:
-        document = json.loads((folder / FILE).read_text(encoding="utf-8"))
-        whole = {"checks", "metrics", "paper", "judged_by", "changed"} <= document.keys()
+        document: Document = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        differences(document, document)  # has it all that it is compared by?
+        whole = {"valid", "judged_by", "changed", "expected_bytes"} <= document.keys()
         return document if whole and document["format"] == JUDGEMENT_FORMAT else None
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, RecursionError, AttributeError, KeyError, TypeError):
         return None
 
 
@@ -133,10 +134,9 @@ def judge(folder: Path, changed: Sequence[str]) -> Document:
         changed: files of the record that are not as they were recorded.
     """
     facts = read_facts(folder)
-    plan = facts["plan"]
     failed: list[checks.Check] = []
     none_judged: list[checks.Check] = []
-    verdicts = attempt("checks", lambda: checks.judge(facts, plan), none_judged, failed)
+    verdicts = attempt("checks", lambda: checks.judge(facts, facts["plan"]), none_judged, failed)
     none = {"metrics": {"efficiency": None, "fairness": None}, "expected_bytes": []}
     figures = attempt("metrics", lambda: figures_of(facts, read_flows(folder)), none, failed)
     published = attempt("published figures", lambda: published_figures(facts), None, failed)

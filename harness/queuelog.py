@@ -31,6 +31,8 @@ def records(path: Path) -> Iterator[tuple[int, ...]]:
         ValueError: not such a file, another version, or cut short.
     """
     data = path.read_bytes()
+    if len(data) < HEADER.size:
+        raise ValueError(f"{path}: cut short: {len(data)} bytes")
     magic, version, offset = HEADER.unpack_from(data)
     if magic != MAGIC or version != VERSION:
         raise ValueError(f"{path}: not a cellq record of version {VERSION}")

@@ -56,7 +56,11 @@ def test_invalid_trials_are_listed_and_not_among_the_valid(tmp_path: Path) -> No
         ("judgement", lambda d: d.pop("valid"), "the key 'valid' is missing"),
         ("judgement", lambda d: d.update(valid="yes"), "'yes' is neither true nor false"),
         ("judgement", lambda d: d.update(metrics=[1]), "a value is of the wrong kind"),
-        ("trial", lambda d: d.update(seed=None), "a value is of the wrong kind"),
+        ("trial", lambda d: d.update(seed=None), "a value is of the wrong kind: seed"),
+        ("trial", lambda d: d.update(factors={"buffer": float("inf")}), "a value is of the wrong"),
+        ("trial", lambda d: d.pop("plan"), "the key 'plan' is missing"),
+        ("run", lambda d: d.update(wall_s="8"), "a value is of the wrong kind: wall_s"),
+        ("run", lambda d: d.update(lab=[1]), "run.json: a value is of the wrong kind: lab"),
     ],
 )
 def test_a_damaged_record_is_listed_with_its_reason(

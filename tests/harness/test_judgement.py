@@ -21,6 +21,7 @@ from harness import checks, judgement, record, sources
 from harness.cli import cellbed
 from harness.errors import CellbedError, UsageError
 from harness.judgement import bring_up_to_date, current, version
+from harness.seal import changed_files
 
 COSTS = {"wall_s": 2.0, "cpu_s": 1.5}
 FLOWS = "pair,received_bytes,scheduled_bytes,answered,retransmits,timeouts\n"
@@ -179,7 +180,11 @@ def test_a_level_that_is_no_number_has_no_published_figures() -> None:
     assert judgement.published_figures({**facts, "factors": {**levels, "buffer": 1}}) is not None
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"format": "cellbed-judgement/1"}', "null"])
+NONE = '{"format": "cellbed-judgement/1"}'
+ODD = '{"format": "cellbed-judgement/1", "checks": [1], "metrics": 2, "paper": 3, "valid": 4}'
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", NONE, ODD])
 def test_a_damaged_judgement_is_made_anew(made: Path, text: str) -> None:
     whole = (made / judgement.FILE).read_text()
     (made / judgement.FILE).write_text(text)
@@ -212,6 +217,42 @@ def test_a_judge_killed_at_any_moment_loses_nothing(made: Path, tmp_path: Path) 
         assert judgement.known(made) is not None
     assert judgement.document(made)["valid"]
     assert contents(made) == before, "a killed judge's file is left, or a fact is another"
+
+
+def test_a_record_killed_in_the_making_is_whole_or_not_there(tmp_path: Path) -> None:
+    """Another process makes records, one after the other, and is killed."""
+    program = (
+        "import sys, itertools, dataclasses\n"
+        "from pathlib import Path\n"
+        "from harness import record\n"
+        "from small import small_trials\n"
+        "folder = Path(sys.argv[1])\n"
+        "trial = small_trials(folder)[0]\n"
+        "for number in itertools.count():\n"
+        "    one = dataclasses.replace(trial, name=f'{sys.argv[2]}-{number}')\n"
+        "    record.finish(one, {}, folder / 'raw', folder / 'trials', {'wall_s': 1, 'cpu_s': 1})\n"
+        "    if not number: print('begun', flush=True)\n"
+    )
+    raw_folder(tmp_path / "raw")
+    path = f"{PROJECT}:{PROJECT / 'tests'}"
+    for delay_s in (0.001, 0.002, 0.005, 0.011):
+        argv = [sys.executable, "-c", program, str(tmp_path), str(delay_s)]
+        environment = {**os.environ, "PYTHONPATH": path}
+        with subprocess.Popen(argv, stdout=subprocess.PIPE, env=environment) as process:
+            assert process.stdout is not None and process.stdout.readline() == b"begun\n"
+            time.sleep(delay_s)
+            process.send_signal(signal.SIGKILL)
+    made = judgement.records(tmp_path)
+    assert len(made) >= 4
+    assert not [changed for folder in made if (changed := changed_files(folder))]
+    assert all(judgement.document(folder)["metrics"] for folder in made)
+
+
+def test_a_record_that_is_there_stays(made: Path, tmp_path: Path) -> None:
+    """A second one of the same name is not written over it."""
+    before, trial = contents(made), small_trials(tmp_path)[0]
+    record.finish(trial, {"lab": "other"}, tmp_path / "raw", tmp_path / "trials", COSTS)
+    assert contents(made) == before and list((tmp_path / "trials").iterdir()) == [made]
 
 
 def test_the_version_is_of_all_that_judges() -> None:

@@ -62,6 +62,7 @@ def write_trial(
         "source": {"received_whole_bytes": received, "measured_s": 1.0},
         "virtual_s": 16.0,
         "wall_s": 8.0,
+        "cpu_s": 7.5,
     }
     fair = [15_649_811 // pairs] * pairs
     synthetic.write_record(trial, record | {"expected_bytes": fair})
