@@ -46,20 +46,19 @@ def factor_rank(
 ) -> Finding:
     """`factor` has the rank-th largest share of the variation among the main effects.
 
-    Undecided when it would change places with a neighbour nearer than `margin_percent` points.
+    Undecided when those nearer than `margin_percent` points could put it there, or away from it.
     """
     anova = evidence.anova(network, response)
     shares = {name: anova.component(name).percent for name in FACTORS}
     order = sorted(shares, key=lambda name: -shares[name])
     place = order.index(factor) + 1
-    near = [
-        name
-        for name in FACTORS
-        if name != factor and abs(shares[name] - shares[factor]) < margin_percent
-    ]
-    verdict = Verdict.HOLDS if place == rank else Verdict.FAILS
+    near = [abs(shares[name] - shares[factor]) < margin_percent for name in order]
+    first, last = place - sum(near[: place - 1]), place + sum(near[place:])
+    verdict = Verdict.HOLDS if first == rank == last else Verdict.UNDECIDED
+    if not first <= rank <= last:
+        verdict = Verdict.FAILS
     text = ", ".join(f"{name} {shares[name]:.2f} %" for name in order)
-    return Finding(verdict=Verdict.UNDECIDED if near else verdict, evidence=text)
+    return Finding(verdict=verdict, evidence=text)
 
 
 def share_at_most(

@@ -18,6 +18,8 @@ METRIC_KEYS = ("response", "metric")
 NETWORK_KEYS = ("network", "networks", "than")
 LEVEL_KEYS = ("upper", "lower", "level", "levels", "best_to_worst", "of", "minus")
 """Keys whose values are levels of the factor that the key `factor` names."""
+COMPARED_KEYS = ("networks", "levels", "best_to_worst")
+"""Keys whose words are compared with each other: of one word nothing could fail."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +99,11 @@ def _of_factor(key: str, factor: Any, levels: Any, vocabulary: Vocabulary) -> It
 
 
 def _of_list(key: str, kind: str, value: Any, known: Sequence[str]) -> Iterator[str]:
-    for word in value if isinstance(value, list) else [value]:
+    words = value if isinstance(value, list) else [value]
+    fewest = 2 if key in COMPARED_KEYS else 1
+    if len(words) < fewest:
+        yield f"the key '{key}': lists {len(words)}, needs {fewest} or more of {kind}"
+    for word in words:
         if str(word) not in known:
             yield _unknown(key, kind, word, known)
 

@@ -175,15 +175,15 @@ def _completion(trial: Trial) -> Plot | None:
             colour = SERIES[place % len(SERIES)]
             axes.plot(*_thinned(done, share), color=colour, lw=1.2, label=f"class {name}")
         axes.set_xscale("log")
-        axes.set(xlabel="completion time (s)", ylabel="share of requests", ylim=(0, 1))
+        axes.set(xlabel="completion time (s)", ylabel="share of requests sent", ylim=(0, 1))
         axes.legend()
 
     medians = ", ".join(
         f"class {name} {_median_text(times)}" for name, times in sorted(classes.items())
     )
     alt = (
-        "Cumulative share of requests completed within a time, by file class; a curve that ends "
-        f"below 1 has requests without a whole answer. Medians: {medians}."
+        "Cumulative share of the requests sent over their completion time, by file class; one that "
+        f"ends below 1 has requests without a whole answer. Medians: {medians}."
     )
     return _draw(trial, "completion", "Request completion time", alt, paint)
 

@@ -13,7 +13,7 @@ from analysis.anova import Effect
 from analysis.comparison import RESPONSES, CellComparison, compare, published_cells
 from analysis.conclusions import CONCLUSIONS, judge, load
 from analysis.errors import TableError
-from analysis.evidence import Method
+from analysis.evidence import FACTORS, Method
 from analysis.published import Cell, paper_cells
 from analysis.records import Campaign, read_campaign
 from analysis.verdicts import CHECKS, Finding, Verdict
@@ -127,6 +127,35 @@ def test_separated_needs_intervals_apart_either_way(apart: float, verdict: Verdi
     assert separated_effects(apart, half=0.1) is verdict
 
 
+@pytest.mark.parametrize(
+    ("shares", "verdict"),
+    [
+        ((50, 30, 10), Verdict.HOLDS),
+        ((50, 10, 30), Verdict.FAILS),  # third
+        ((50, 30, 29.5), Verdict.UNDECIDED),  # the third is near enough to be second
+        ((50, 29.5, 30), Verdict.UNDECIDED),
+        ((50.4, 51, 50), Verdict.UNDECIDED),  # first, and both others near
+        ((30, 50, 29.5), Verdict.FAILS),  # first by far, whatever the others do
+    ],
+)
+def test_a_rank_is_undecided_only_where_near_shares_decide_it(
+    shares: tuple[float, ...], verdict: Verdict
+) -> None:
+    """Shares of flavor, buffer, policy [%]; is buffer the second?"""
+    found = {f: SimpleNamespace(percent=p) for f, p in zip(FACTORS, shares, strict=True)}
+    evidence = SimpleNamespace(anova=lambda *_: SimpleNamespace(component=found.__getitem__))
+    words = {"network": "WAN", "response": "efficiency", "factor": "buffer"}
+    assert CHECKS["factor_rank"](evidence, **words, rank=2).verdict is verdict
+
+
+def test_a_rank_that_no_neighbour_can_give_fails() -> None:
+    """Third, near to the second: the first it is not."""
+    found = {f: SimpleNamespace(percent=p) for f, p in zip(FACTORS, (50, 10, 10.5), strict=True)}
+    evidence = SimpleNamespace(anova=lambda *_: SimpleNamespace(component=found.__getitem__))
+    words = {"network": "WAN", "response": "efficiency", "factor": "buffer"}
+    assert CHECKS["factor_rank"](evidence, **words, rank=1).verdict is Verdict.FAILS
+
+
 def test_what_was_not_measured_is_undecided() -> None:
     table = {cell: values for cell, values in paper_cells().items() if cell[0] == "GEO"}
     found = {j.conclusion.id: j.finding for j in judge(cells_of(table))}
@@ -196,6 +225,18 @@ SHARE = f"{WORDS}check = 'share_at_most'\nfactor = 'policy'\n"
         ),
         (f"{SHARE.replace('policy', 'drops')}percent = 5", "unknown factor 'drops'"),
         (f"{SHARE.replace('fairness', 'speed')}percent = 5", "unknown metric 'speed'"),
+        (
+            f"{WORDS}check = 'overlap'\nfactor = 'policy'\nlevels = ['EPD']",
+            "the key 'levels': lists 1, needs 2 or more of level of policy",
+        ),
+        (
+            f"{WORDS}check = 'separated'\nfactor = 'policy'\nupper = []\nlower = ['EPD']",
+            "the key 'upper': lists 0, needs 1 or more of level of policy",
+        ),
+        (
+            f"{LESS}at_least = 0.0\nof = {{}}\nfor_each = {{ flavor = [] }}\n",
+            "the key 'for_each': lists 0, needs 1 or more of level of flavor",
+        ),
         (
             f"{WORDS}check = 'overlap'\nfactor = 'policy'\nlevels = ['EPD', 'RED']",
             r"the key 'levels': unknown level of policy 'RED' \(known: EPD, SD\)",
