@@ -219,10 +219,11 @@ def from_start(source: Mapping[str, Any], found: TrialMetrics) -> dict[str, floa
     return {"efficiency_from_start": bits / source["whole_s"] / found.capacity_bit_per_s}
 
 
-def of_queue(facts: Mapping[str, Any]) -> dict[str, float]:
+def of_queue(facts: Mapping[str, Any]) -> dict[str, float | None]:
     """Of the downward queue: its peak [cells], and the share of sent cells that were wasted.
 
-    A wasted cell was let in and is of a frame that lost another. Up to the end of the
+    A wasted cell was let in and is of a frame that lost another; without any cell let in there
+    is no share. Up to the end of the
     measured interval where the source marks one, so that what ends the sources is not in it.
     """
     marks = facts.get("marks") or {}
@@ -231,7 +232,7 @@ def of_queue(facts: Mapping[str, Any]) -> dict[str, float]:
     accepted, wasted = (last["cells"][k] - first.get(k, 0) for k in ("accepted", "wasted"))
     return {
         "peak_cells": last["peak_cells"],
-        "wasted_share": wasted / accepted if accepted else 0.0,
+        "wasted_share": wasted / accepted if accepted else None,
     }
 
 
