@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 from small import PROJECT, small_trials
 
-from harness import checks, judgement, record, sources
+from harness import checks, judgement, queuelog, record, sources
 from harness.cli import cellbed
 from harness.errors import CellbedError, UsageError
 from harness.judgement import bring_up_to_date, current, version
@@ -246,6 +246,22 @@ def test_a_record_killed_in_the_making_is_whole_or_not_there(tmp_path: Path) -> 
     assert len(made) >= 4
     assert not [changed for folder in made if (changed := changed_files(folder))]
     assert all(judgement.document(folder)["metrics"] for folder in made)
+
+
+@pytest.mark.parametrize("length", [7, 20, 40])
+def test_a_cut_file_of_the_queue_is_no_record(tmp_path: Path, length: int) -> None:
+    """Cut in its header, in its first record, in its second."""
+    raw = raw_folder(tmp_path / "raw")
+    sample = queuelog.LAYOUTS[queuelog.SAMPLE].pack(queuelog.SAMPLE, 1, 300, 4_000_000_000)
+    header = queuelog.HEADER.pack(queuelog.MAGIC, queuelog.VERSION, queuelog.HEADER.size)
+    whole = header + 2 * sample
+    assert length < len(whole)
+    (raw / "up.cellq").write_bytes(whole)
+    (raw / "down.cellq").write_bytes(whole[:length])
+    [trial, *_] = small_trials(tmp_path)
+    with pytest.raises(ValueError, match=r"down.cellq: (cut short|damaged at byte)"):
+        record.finish(trial, {}, raw, tmp_path / "trials", COSTS)
+    assert not list((tmp_path / "trials").iterdir())
 
 
 def test_a_record_that_is_there_stays(made: Path, tmp_path: Path) -> None:
