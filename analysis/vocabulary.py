@@ -6,6 +6,7 @@ design has not either is a mistake in the conclusions' file, and is told when th
 """
 
 import inspect
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -36,18 +37,12 @@ def fault(
 ) -> str | None:
     """What is wrong with the parameters of a conclusion, in words; None when nothing is."""
     _, *known = inspect.signature(check).parameters.values()
-    return next(
-        (
-            text
-            for faults in (
-                _of_keys(known, parameters),
-                _of_kinds(known, parameters),
-                _of_words(parameters, vocabulary),
-            )
-            for text in faults
-        ),
-        None,
+    faults = itertools.chain(
+        _of_keys(known, parameters),
+        _of_kinds(known, parameters),
+        _of_words(parameters, vocabulary),
     )
+    return next(faults, None)
 
 
 def _of_keys(known: Sequence[inspect.Parameter], given: Mapping[str, Any]) -> Iterator[str]:
@@ -102,7 +97,7 @@ def _of_list(key: str, kind: str, value: Any, known: Sequence[str]) -> Iterator[
     words = value if isinstance(value, list) else [value]
     fewest = 2 if key in COMPARED_KEYS else 1
     if len(words) < fewest:
-        yield f"the key '{key}': lists {len(words)}, needs {fewest} or more of {kind}"
+        yield f"the key '{key}': lists {len(words)}, needs {fewest} or more"
     for word in words:
         if str(word) not in known:
             yield _unknown(key, kind, word, known)

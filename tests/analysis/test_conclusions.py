@@ -227,15 +227,15 @@ SHARE = f"{WORDS}check = 'share_at_most'\nfactor = 'policy'\n"
         (f"{SHARE.replace('fairness', 'speed')}percent = 5", "unknown metric 'speed'"),
         (
             f"{WORDS}check = 'overlap'\nfactor = 'policy'\nlevels = ['EPD']",
-            "the key 'levels': lists 1, needs 2 or more of level of policy",
+            "the key 'levels': lists 1, needs 2 or more",
         ),
         (
             f"{WORDS}check = 'separated'\nfactor = 'policy'\nupper = []\nlower = ['EPD']",
-            "the key 'upper': lists 0, needs 1 or more of level of policy",
+            "the key 'upper': lists 0, needs 1 or more",
         ),
         (
             f"{LESS}at_least = 0.0\nof = {{}}\nfor_each = {{ flavor = [] }}\n",
-            "the key 'for_each': lists 0, needs 1 or more of level of flavor",
+            "the key 'for_each': lists 0, needs 1 or more",
         ),
         (
             f"{WORDS}check = 'overlap'\nfactor = 'policy'\nlevels = ['EPD', 'RED']",
