@@ -50,7 +50,10 @@ PAPER = "98-0876R1"
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """One fidelity check of a trial; values are None where the check gave none."""
+    """One fidelity check of a trial; values are None where the check gave none.
+
+    why: what the values do not say, of a check that could not be made.
+    """
 
     name: str
     ok: bool
@@ -58,6 +61,7 @@ class Check:
     expected: Any = None
     limit: Any = None
     unit: str = ""
+    why: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -261,9 +265,9 @@ def _trial_folders(folder: Path) -> list[Path]:
 
 
 def _check(entry: Mapping[str, Any]) -> Check:
-    known = {key: entry.get(key) for key in ("measured", "expected", "limit")}
-    unit = entry.get("unit") or ""
-    return Check(name=str(entry["name"]), ok=_boolean(entry["ok"]), unit=str(unit), **known)
+    known: dict[str, Any] = {key: entry.get(key) for key in ("measured", "expected", "limit")}
+    texts = {key: str(entry.get(key) or "") for key in ("unit", "why")}
+    return Check(name=str(entry["name"]), ok=_boolean(entry["ok"]), **texts, **known)
 
 
 def _boolean(value: object) -> bool:

@@ -134,9 +134,9 @@ def report_trials(campaign: Campaign, documents: dict[str, show.Any], as_json: b
         reason = (campaign.failures.get(missing[0]) or ["not run"])[-1]
         first, _, console = reason.partition("\n")
         raise LabError(f"{len(missing)} trials failed; {missing[0]}: {first}", console)
-    invalid = [row["trial"] for row in rows if not row["valid"]]
+    invalid = [show.why_invalid(row) for row in rows if not row["valid"]]
     if invalid:
-        raise InvalidTrialError(f"{len(invalid)} trials are invalid: {', '.join(invalid[:4])}")
+        raise InvalidTrialError(f"{len(invalid)} trials are invalid: {'; '.join(invalid[:4])}")
 
 
 @cellbed.command()

@@ -110,6 +110,16 @@ def describe(trial: Trial) -> str:
     return " ".join(str(level) for level in trial.factors.values()) + f" seed {trial.plan['seed']}"
 
 
+def why_invalid(document: Mapping[str, Any]) -> str:
+    """An invalid trial and the checks that failed, with what the values of one do not say."""
+    failed = [
+        check["name"] + (f" ({check['why']})" if check.get("why") else "")
+        for check in document["checks"]
+        if not check["ok"]
+    ]
+    return f"{document['trial']}: {', '.join(failed)}"
+
+
 def json_line(document: Mapping[str, Any]) -> dict[str, Any]:
     """The object that --json prints for a trial."""
     return {

@@ -378,6 +378,7 @@ def left_out(campaign: Campaign) -> Sheet | None:
     for trial in campaign.invalid:
         failed = ", ".join(
             f"{check.name}: {check.measured} {check.unit}, expected {check.expected}"
+            + (f" ({check.why})" if check.why else "")
             for check in trial.checks
             if not check.ok
         )

@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 from small import PROJECT, small_trials
 
-from harness import checks, judgement, queuelog, record, sources
+from harness import checks, judgement, queuelog, record, show, sources
 from harness.cli import cellbed
 from harness.errors import CellbedError, UsageError
 from harness.judgement import bring_up_to_date, current, version
@@ -336,7 +336,9 @@ def test_report_judges_before_it_uses_a_record(campaign: Path, made: Path) -> No
     (made / "flows.csv").write_text(FLOWS)
     done = command("report", campaign)
     assert done.exit_code == 0 and "1 of 1 records judged anew" in done.output
-    assert "record unchanged" in (campaign / "report" / "report.md").read_text()
+    text = (campaign / "report" / "report.md").read_text()
+    assert "record unchanged: 1 files, expected 0 (flows.csv)" in text
+    assert show.why_invalid(judgement.document(made)).endswith("record unchanged (flows.csv)")
 
 
 def test_judge_names_what_it_cannot_read(campaign: Path, made: Path) -> None:
