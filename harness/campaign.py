@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from analysis.errors import RecordError
 from analysis.records import read_facts
 from harness import costs, judgement, parcel
+from harness.cluster_address import Cluster
 from harness.errors import UsageError
 from harness.judgement import Judged
 from harness.lab_pool import Outcome
@@ -46,13 +47,13 @@ class Options:
     Attributes:
         lab, clock: which lab, and its clock.
         jobs: labs at a time on this machine.
-        scheduler: address of a Dask scheduler whose workers have the labs; None: this machine.
+        cluster: whose workers have the labs; None: this machine.
     """
 
     lab: str = "uml"
     clock: str = "virtual"
     jobs: int = 2
-    scheduler: str | None = None
+    cluster: Cluster | None = None
 
 
 class Campaign:
@@ -66,6 +67,8 @@ class Campaign:
         listener: called with (what, trial, seconds), `what` one of "begin", "progress", "again"
             (an attempt failed, there will be another), and last, once a trial, "end" (it has a
             record; virtual seconds) or "failed" (it has none).
+
+    `say` is called with what is to be said of no trial.
     """
 
     def __init__(
@@ -83,6 +86,7 @@ class Campaign:
         self.listener = listener
         self.failures: dict[str, list[str]] = {}
         self.judged = Judged()
+        self.say: Callable[[str], None] = lambda _: None
         self._running: dict[str, Trial] = {}
 
     @property
@@ -146,9 +150,10 @@ class Campaign:
                 options.lab,
                 options.clock,
                 min(options.jobs, len(missing)),
-                options.scheduler,
+                options.cluster,
                 self.records,
                 self._heard,
+                self.say,
             ) as workers:
                 self._run(workers, missing)
 
@@ -216,7 +221,7 @@ class Campaign:
     def _end(self, trial: Trial) -> None:
         """A trial has its record: judge it, and say so."""
         document = self._document(trial)
-        if self.options.scheduler is None:
+        if self.options.cluster is None:
             costs.note(self.options.lab, self.options.clock, trial, document["wall_s"])
         self.listener("end", trial, document.get("virtual_s", 0.0))
 

@@ -16,12 +16,14 @@ from harness import costs, identity, judgement, plan, show
 from harness import doctor as doctor_
 from harness import experiment as experiments
 from harness.campaign import Campaign, Options
+from harness.cluster_address import Cluster
 from harness.errors import CellbedError, InvalidTrialError, LabError, UsageError
 from harness.labs import LABS
 from harness.lock import locked
 from harness.result_table import print_results
 
 RESULTS = Path("results")
+TLS_HELP = "The cluster's secret [where ./cellbed scheduler puts it]."
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=False)
@@ -38,6 +40,7 @@ def cellbed() -> None:
 @click.option("--seeds", type=click.IntRange(1, 1000), help="Seeds 1 to N [the file's].")
 @click.option("--jobs", type=click.IntRange(1, 256), help="Labs at a time [one a core; real: 1].")
 @click.option("--scheduler", metavar="ADDRESS", help="Run on the Dask cluster there.")
+@click.option("--tls", type=click.Path(path_type=Path), help=TLS_HELP)
 @click.option("--lab", default="uml", type=click.Choice(list(LABS)), help="Which lab.")
 @click.option("--clock", type=click.Choice(["virtual", "real"]), help="[virtual; native: real]")
 @click.option("--pcap", multiple=True, type=click.Choice(["down", "up"]), help="Capture there.")
@@ -50,6 +53,7 @@ def run(
     seeds: int | None,
     jobs: int | None,
     scheduler: str | None,
+    tls: Path | None,
     lab: str,
     clock: str | None,
     pcap: tuple[experiments.Port, ...],
@@ -65,7 +69,10 @@ def run(
     if scheduler is not None and jobs is not None:
         raise UsageError("--jobs: with --scheduler each worker has its own; cellbed worker --jobs")
     jobs = labs_at_once(jobs, lab, clock)
-    options = Options(lab=lab, clock=clock, jobs=jobs, scheduler=scheduler)
+    if tls is not None and scheduler is None:
+        raise UsageError("--tls: only with --scheduler")
+    cluster = None if scheduler is None else Cluster(address=scheduler, secret=tls)
+    options = Options(lab=lab, clock=clock, jobs=jobs, cluster=cluster)
     header = {
         "name": loaded.name,
         "title": loaded.title,
@@ -80,7 +87,7 @@ def run(
         return
     watching = show.Watcher(trials, len(campaign.finished()))
     with watching as watcher:
-        campaign.listener = watcher
+        campaign.listener, campaign.say = watcher, watcher.say
         documents = campaign.run()
     tell_judged(campaign.judged)
     report_trials(campaign, documents, as_json)
@@ -110,7 +117,7 @@ def time_for(campaign: Campaign, missing: list[plan.Trial]) -> str:
         return ""
     if unknown == len(missing):
         return "; time unknown: none like them has been run here"
-    labs = 1 if options.scheduler else min(options.jobs, len(missing))
+    labs = 1 if options.cluster else min(options.jobs, len(missing))
     others = f", and {unknown} unlike any that has been run here" if unknown else ""
     return f"; about {total_s / labs:.0f} s with {labs} lab{'s' * (labs > 1)}{others}"
 
@@ -141,23 +148,26 @@ def report_trials(campaign: Campaign, documents: dict[str, show.Any], as_json: b
 
 @cellbed.command()
 @click.option("--port", type=click.IntRange(0, 65535), default=8786, help="[8786; 0: any]")
-@click.option("--host", help="Only at this address [every one of the machine].")
-def scheduler(port: int, host: str | None) -> None:
+@click.option("--host", help="Be reached at this address [from this machine only].")
+@click.option("--tls", type=click.Path(path_type=Path), help=TLS_HELP)
+def scheduler(port: int, host: str | None, tls: Path | None) -> None:
     """A Dask scheduler, for campaigns on many machines (docs/cluster.md)."""
     from harness.cluster_servers import run_scheduler
 
-    run_scheduler(host, port, click.echo)
+    run_scheduler(host, port, tls, click.echo)
 
 
 @cellbed.command()
 @click.argument("address")
 @click.option("--jobs", type=click.IntRange(1, 256), help="Labs at a time [one a core].")
 @click.option("--host", help="Be reached at this address [found out].")
-def worker(address: str, jobs: int | None, host: str | None) -> None:
+@click.option("--tls", type=click.Path(path_type=Path), help=TLS_HELP)
+def worker(address: str, jobs: int | None, host: str | None, tls: Path | None) -> None:
     """A worker of the scheduler at ADDRESS: this machine's labs for its campaigns."""
     from harness.cluster_servers import run_worker
 
-    run_worker(address, host, jobs or os.cpu_count() or 1, click.echo)
+    cluster = Cluster(address=address, secret=tls)
+    run_worker(cluster, host, jobs or os.cpu_count() or 1, click.echo)
 
 
 @cellbed.command()

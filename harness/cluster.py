@@ -11,10 +11,13 @@ What crosses the network: the job, events, the packed record. No file system is 
 from __future__ import annotations
 
 import logging
+import threading
+import time
 import uuid
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,18 +35,23 @@ from distributed import (
 from distributed.client import FutureCancelledError
 
 from harness import identity
+from harness.cluster_address import Cluster
+from harness.cluster_tls import security_for, why_not
 from harness.errors import LabError, UsageError
 from harness.lab_pool import POOL, Job, Outcome
 from harness.plan import Trial
 from harness.session import lab_folder
 
 CONNECT_S = 10.0
+LOOK_S = 2.0
+SAY_AGAIN_S = 60.0
 # Of the cluster in this process: no port but one on loopback that Dask insists on, no sampling
 # of what the threads do, no limit on the memory that labs are no part of.
 HERE = {"distributed.worker.profile.enabled": False}
 LOOPBACK = "127.0.0.1:0"
 
 Hear = Callable[[str, str, float], None]
+Say = Callable[[str], None]
 
 
 def compute(job: Job) -> Outcome:
@@ -131,25 +139,27 @@ class Crew:
 
 @contextmanager
 def crew(
-    lab: str, clock: str, jobs: int, scheduler: str | None, records: Path, hear: Hear
+    lab: str, clock: str, jobs: int, cluster: Cluster | None, records: Path, hear: Hear, say: Say
 ) -> Iterator[Crew]:
-    """A crew of this process with `jobs` labs, or of the cluster at `scheduler`.
+    """A crew of this process with `jobs` labs, or of a cluster.
 
     Args:
         records: the campaign's folder of records; the cluster's workers do not see it.
         hear: see Crew.
+        say: told when the cluster has no worker left, and for how long.
 
     Raises:
-        UsageError: no scheduler there, no worker, or one that has other code.
+        UsageError: no scheduler there that lets one in, no worker, or one that has other code.
     """
     quieten()
     job: dict[str, Any] = {"lab": lab, "clock": clock, "campaign": f"cellbed-{uuid.uuid4().hex}"}
-    with here(jobs) if scheduler is None else there(scheduler) as client:
-        if scheduler is None:
+    with here(jobs) if cluster is None else there(cluster) as client, ExitStack() as stack:
+        if cluster is None:
             job |= {"code": "", "records": records}
         else:
             job |= {"code": identity.checkout(lab), "records": None}
-            check_workers(client, scheduler, lab, job["code"])
+            check_workers(client, cluster.address, lab, job["code"])
+            stack.enter_context(looking_after(client, say))
         made = Crew(client, job, hear)
         try:
             yield made
@@ -189,14 +199,62 @@ def here(jobs: int) -> Iterator[Client]:
 
 
 @contextmanager
-def there(address: str) -> Iterator[Client]:
+def there(cluster: Cluster) -> Iterator[Client]:
     """A cluster that somebody runs."""
+    security = security_for(cluster.address, cluster.secret)
     try:
-        client = Client(address, timeout=CONNECT_S)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"--scheduler {address}: no Dask scheduler answers there") from error
+        client = Client(cluster.address, timeout=CONNECT_S, security=security)
+    except (OSError, ValueError, RuntimeError) as error:
+        why = why_not(cluster.address, security)
+        raise UsageError(f"--scheduler {cluster.address}: {why}") from error
     with client:
         yield client
+
+
+@contextmanager
+def looking_after(client: Client, say: Say) -> Iterator[None]:
+    """Say when the cluster has no worker left, how long that lasts, and that it is over."""
+    ended = threading.Event()
+
+    def look() -> None:
+        alone = None
+        while not ended.wait(LOOK_S):
+            try:
+                workers = len(client.scheduler_info()["workers"])
+            except Exception:  # noqa: BLE001 (who awaits the trials is told)
+                return
+            alone = say_if_alone(alone, workers, say)
+
+    looker = threading.Thread(target=look, daemon=True)
+    looker.start()
+    try:
+        yield
+    finally:
+        ended.set()
+
+
+@dataclass(frozen=True)
+class Alone:
+    """Without a worker since `since`, and when that was said last [s, monotonic]."""
+
+    since: float
+    said: float
+
+
+def say_if_alone(alone: Alone | None, workers: int, say: Say) -> Alone | None:
+    """One look at the number of workers: say what is new, or after a while what still holds."""
+    now = time.monotonic()
+    if workers:
+        if alone is not None:
+            say(f"a worker has come after {now - alone.since:.0f} s without one")
+        return None
+    if alone is None:
+        say("no worker is left; waiting for one, ./cellbed worker makes it")
+        return Alone(now, now)
+    if now - alone.said >= SAY_AGAIN_S:
+        say(f"no worker is left; waited for one for {now - alone.since:.0f} s")
+        return Alone(alone.since, now)
+    return alone
 
 
 def check_workers(client: Client, address: str, lab: str, code: str) -> None:

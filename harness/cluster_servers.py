@@ -6,12 +6,15 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any
 
 import dask
 from distributed import Scheduler, Worker
 
+from harness import cluster_tls
 from harness.cluster import CONNECT_S, LOOPBACK, quieten
+from harness.cluster_address import Cluster
 from harness.errors import CellbedError, UsageError
 from harness.lab_pool import POOL
 from harness.session import lab_folder
@@ -19,26 +22,40 @@ from harness.session import lab_folder
 Say = Callable[[str], None]
 
 
-def run_scheduler(host: str | None, port: int, say: Say) -> None:
-    """Serve until Ctrl-C or SIGTERM."""
+def run_scheduler(host: str | None, port: int, secret: Path | None, say: Say) -> None:
+    """Serve until Ctrl-C or SIGTERM; here only, or at `host` for who has the secret's file too."""
+    path = secret or cluster_tls.default_file()
+    security = cluster_tls.made(path)
 
     async def serve() -> None:
         async with Scheduler(
-            host=host, port=port, dashboard=False, dashboard_address=LOOPBACK
+            host=host or "127.0.0.1",
+            port=port,
+            protocol="tls://",
+            security=security,
+            dashboard=False,
+            dashboard_address=LOOPBACK,
         ) as scheduler:
             say(f"scheduler at {scheduler.address}; Ctrl-C ends it")
+            say(f"a worker needs a copy of {path.absolute()}; keep it secret: who has it is let in")
+            if host is None:
+                say("reached from this machine only; --host ADDRESS for others")
             await until_signal(scheduler.finished())
 
-    run(serve, f"--port {port}: the scheduler cannot be there")
+    where = f"--host {host} --port {port}" if host else f"--port {port}"
+    run(serve, lambda: f"{where}: the scheduler cannot be there")
 
 
-def run_worker(address: str, host: str | None, labs: int, say: Say) -> None:
+def run_worker(cluster: Cluster, host: str | None, labs: int, say: Say) -> None:
     """Work until Ctrl-C or SIGTERM, or until the scheduler is gone; leaves no lab."""
+    address = cluster.address
+    security = cluster_tls.security_for(address, cluster.secret)
 
     async def work() -> None:
         worker = await Worker(
             address,
             host=host,
+            security=security,
             nthreads=labs,
             memory_limit=0,
             dashboard_address=LOOPBACK,
@@ -52,12 +69,12 @@ def run_worker(address: str, host: str | None, labs: int, say: Say) -> None:
             await worker.close(executor_wait=False)
 
     try:
-        run(work, f"{address}: no Dask scheduler answers there")
+        run(work, lambda: f"{address}: {cluster_tls.why_not(address, security)}")
     finally:
         POOL.end()
 
 
-def run(serve: Callable[[], Coroutine[Any, Any, None]], refusal: str) -> None:
+def run(serve: Callable[[], Coroutine[Any, Any, None]], refusal: Callable[[], str]) -> None:
     """Run a server, with a temporary directory that is gone afterwards."""
     quieten()
     with (
@@ -67,7 +84,7 @@ def run(serve: Callable[[], Coroutine[Any, Any, None]], refusal: str) -> None:
         try:
             asyncio.run(serve())
         except (OSError, ValueError, TimeoutError, RuntimeError) as error:
-            raise UsageError(refusal) from error
+            raise UsageError(refusal()) from error
 
 
 async def until_signal(finished: Coroutine[Any, Any, Any]) -> None:

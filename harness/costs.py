@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -61,11 +62,12 @@ def note(lab: str, clock: str, trial: Trial, wall_s: float) -> None:
 
 
 def of_records(documents: Iterable[Mapping[str, Any]]) -> dict[str, float]:
-    """Mean ratio by key of finished trials."""
+    """Mean ratio by key of finished trials; what is no such record says nothing."""
     found: dict[str, list[float]] = {}
     for document in documents:
-        plan = document["plan"]
-        found.setdefault(key(plan), []).append(ratio(plan, document["wall_s"]))
+        with suppress(KeyError, TypeError, ValueError, ArithmeticError):
+            plan = document["plan"]
+            found.setdefault(key(plan), []).append(ratio(plan, document["wall_s"]))
     return {name: sum(values) / len(values) for name, values in found.items()}
 
 

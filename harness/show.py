@@ -63,6 +63,10 @@ class Watcher:
                 "failed": self._failed,
             }[what](trial, seconds)
 
+    def say(self, text: str) -> None:
+        """A line that is about no trial."""
+        self.console.print(Text(text), soft_wrap=True)
+
     def _begin(self, trial: Trial, _: float) -> None:
         self._drop(trial)  # begun again: its worker was lost
         self._started[trial.name] = time.monotonic()

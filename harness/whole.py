@@ -39,7 +39,7 @@ def whole_folder(parent: Path, name: str) -> Iterator[Path]:
             shutil.rmtree(partial)
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str, mode: int = 0o644) -> None:
     """Write a text file, or leave the one that is there as it is; several may do so together."""
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     for left in path.parent.glob(f".{path.name}.*"):
@@ -47,7 +47,7 @@ def write_whole(path: Path, text: str) -> None:
             left.unlink(missing_ok=True)
     with naming(path):
         try:
-            with os.fdopen(os.open(partial, NEW, 0o644), "w", encoding="utf-8") as stream:
+            with os.fdopen(os.open(partial, NEW, mode), "w", encoding="utf-8") as stream:
                 ownership.give(stream.fileno())
                 stream.write(text)
             partial.replace(path)

@@ -18,6 +18,7 @@ import pytest
 from small import PROJECT, run_trials, tiny_trials
 
 from harness.campaign import Campaign, Options
+from harness.cluster_address import Cluster
 from harness.errors import MissingError, UsageError
 from harness.paths import image, kernel, programs
 from harness.plan import Trial
@@ -32,6 +33,7 @@ class Server:
     process: subprocess.Popen[str]
     address: str
     temporary: Path
+    secret: Path
 
     def trial_under_way(self) -> str | None:
         """The trial that a lab of this worker has begun and not ended."""
@@ -45,13 +47,15 @@ class Server:
 
 
 @contextmanager
-def server(folder: Path, *words: str, project: Path = PROJECT) -> Iterator[Server]:
+def server(
+    folder: Path, *words: str, secret: Path, project: Path = PROJECT
+) -> Iterator[Server]:
     """Started, and ended in the end; its address is the second word it says."""
     temporary = folder / "tmp"
     temporary.mkdir(parents=True)
     environment = {**os.environ, "PYTHONPATH": str(project), "TMPDIR": str(temporary)}
     process = subprocess.Popen(
-        [sys.executable, "-B", "-m", "harness", *words],
+        [sys.executable, "-B", "-m", "harness", *words, "--tls", str(secret)],
         stdout=subprocess.PIPE,
         text=True,
         cwd=folder,
@@ -61,15 +65,21 @@ def server(folder: Path, *words: str, project: Path = PROJECT) -> Iterator[Serve
     with process, process.stdout:
         try:
             said = process.stdout.readline().split()
-            address = next(word for word in said if word.startswith("tcp://"))
-            yield Server(process=process, address=address.rstrip(";"), temporary=temporary)
+            address = next(word for word in said if word.startswith("tls://"))
+            yield Server(
+                process=process,
+                address=address.rstrip(";"),
+                temporary=temporary,
+                secret=secret,
+            )
         finally:
             process.terminate()
 
 
 @pytest.fixture
 def scheduler(tmp_path: Path) -> Iterator[Server]:
-    with server(tmp_path / "scheduler", "scheduler", "--host", "127.0.0.1", "--port", "0") as made:
+    secret = tmp_path / "cluster.pem"
+    with server(tmp_path / "scheduler", "scheduler", "--port", "0", secret=secret) as made:
         yield made
 
 
@@ -80,7 +90,8 @@ def worker(scheduler: Server, folder: Path, change: str = "") -> Iterator[Server
     shutil.copytree(PROJECT, project, ignore=SOURCES)
     with (project / "analysis" / "metrics.py").open("a") as source:
         source.write(change)
-    with server(folder, "worker", scheduler.address, "--jobs", "1", project=project) as made:
+    words = ("worker", scheduler.address, "--jobs", "1")
+    with server(folder, *words, secret=scheduler.secret, project=project) as made:
         yield made
 
 
@@ -94,7 +105,7 @@ def lab() -> None:
 
 
 def options(scheduler: Server) -> Options:
-    return Options(scheduler=scheduler.address)
+    return Options(cluster=Cluster(address=scheduler.address, secret=scheduler.secret))
 
 
 @pytest.mark.lab
