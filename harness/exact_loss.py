@@ -110,7 +110,8 @@ class Outcome:
     Attributes:
         finished: everything was acknowledged within the limit.
         refused_retransmissions: the kernel found the segment still in its own queues.
-        info: rto_us, rtt_us, cwnd, ssthresh, total_retrans of TCP_INFO at the end.
+        info: rto_us, rtt_us, cwnd, ssthresh, total_retrans of TCP_INFO at the end, and
+            window_bytes, the module's congestion window (0 of another sender).
     """
 
     id: str

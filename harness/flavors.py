@@ -105,6 +105,7 @@ PARAMETERS: Mapping[str, Kind] = MappingProxyType(
         "after_timeout": Choice(("go_back_n", "keep_scoreboard")),
         "sack_retransmit": Choice(("three_above", "pipe")),
         "sack_resend_on_partial": Choice(("never", "always", "after_rtt")),
+        "sack_pipe": Choice(("bytes", "segments")),
         "newreno_partial": Choice(("deflate", "reset")),
         "newreno_flywheel": Switch(),
     }

@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from harness.agent import callbacks
 from harness.agent import flavor as flavors
 from harness.agent.tune_plan import changes, plan_dumbbell, route_attributes
 from topology import commands
@@ -31,10 +32,13 @@ class TuneError(RuntimeError):
 
 def load_module(name: str | None) -> None:
     """Load a flavor's kernel module unless it is there: set-up's, else the system's own."""
-    if name is None or Path("/sys/module", name).exists():
+    if name is None:
         return
-    ours = Path(f"/opt/cellbed/{name}.ko")
-    run(["insmod", str(ours)] if ours.exists() else ["modprobe", name])
+    if not Path("/sys/module", name).exists():
+        ours = Path(f"/opt/cellbed/{name}.ko")
+        run(["insmod", str(ours)] if ours.exists() else ["modprobe", name])
+    if name == callbacks.MODULE:
+        callbacks.check()
 
 
 def allow(congestion: str) -> None:

@@ -35,6 +35,7 @@ from network import RECEIVER, SENDER, Link, Network
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from harness.agent import callbacks
 from harness.agent import flavor as agent_flavor
 from harness.agent.power_off import power_off
 
@@ -43,6 +44,8 @@ PORT = 5001
 BUFFER_BYTES = 1 << 24
 POLL_NS = 50_000_000
 CLOSE_NS = 1_000_000_000
+TCP_CC_INFO = 26
+CC_INFO = struct.Struct("4I")
 COUNTERS = {
     "timeouts": "TCPTimeouts",
     "reno_recoveries": "TCPRenoRecovery",
@@ -93,6 +96,8 @@ def load_modules(modules: list[str]) -> None:
         done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
         if done.returncode:
             raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
+    if callbacks.MODULE in modules:
+        callbacks.check()
 
 
 def set_flavor(network: Network, flavor: dict[str, Any]) -> None:
@@ -199,7 +204,10 @@ def unacknowledged(sender: socket.socket) -> int:
 
 
 def tcp_info(sender: socket.socket) -> dict[str, int]:
-    """Fields of struct tcp_info that a check may want; RTO and RTT in microseconds."""
+    """Fields of struct tcp_info that a check may want; RTO and RTT in microseconds.
+
+    window_bytes: the module's congestion window; 0 of another sender, whose window is cwnd.
+    """
     raw = sender.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
     words = struct.unpack("8x24I", raw)
     return {
@@ -208,7 +216,17 @@ def tcp_info(sender: socket.socket) -> dict[str, int]:
         "cwnd": words[18],
         "rtt_us": words[15],
         "total_retrans": words[23],
+        "window_bytes": (window(sender) or {"bytes": 0})["bytes"],
     }
+
+
+def window(sender: socket.socket) -> dict[str, int] | None:
+    """The congestion window as the module tells it (cellbed.h); None of another sender."""
+    raw = sender.getsockopt(socket.IPPROTO_TCP, TCP_CC_INFO, CC_INFO.size)
+    if not raw:
+        return None
+    _, size, unit, mss = CC_INFO.unpack(raw)
+    return {"bytes": size, "unit": unit, "mss": mss}
 
 
 def counters(network: Network) -> dict[str, int]:

@@ -6,6 +6,7 @@
 #ifndef CELLBED_H
 #define CELLBED_H
 
+#include <linux/inet_diag.h>
 #include <net/net_namespace.h>
 #include <net/tcp.h>
 
@@ -22,6 +23,11 @@ enum cellbed_after_timeout {
 enum cellbed_sack_retransmit {
 	CELLBED_THREE_ABOVE,		/* RFC 6675: three SACKed segments above */
 	CELLBED_PIPE,			/* Fall & Floyd 1996: any hole, as PIPE allows */
+};
+
+enum cellbed_sack_pipe {
+	CELLBED_PIPE_BYTES,		/* a segment counts for the bytes it has */
+	CELLBED_PIPE_SEGMENTS,		/* each counts for a full one */
 };
 
 enum cellbed_resend {
@@ -48,6 +54,7 @@ struct cellbed_params {
 	int after_timeout;
 	int sack_retransmit;
 	int sack_resend_on_partial;
+	int sack_pipe;
 	int newreno_partial;
 	int newreno_flywheel;
 };
@@ -89,6 +96,7 @@ struct cellbed {
 	    any_ack_clears:1,
 	    keep_scoreboard:1,
 	    use_pipe:1,
+	    pipe_segments:1,
 	    resend_rule:2,
 	    partial_reset:1,
 	    flywheel:1,
@@ -97,10 +105,30 @@ struct cellbed {
 	bool exact;		/* the timers are those of cellbed_timer.c */
 };
 
+/*
+ * What a reader is told of the window. While there is data that the window
+ * holds back, tcp_info's tcpi_snd_cwnd (what ss calls cwnd) is a quota: with
+ * byte_window the packets that may be in flight, runts among them; less the
+ * duplicate ACKs before a recovery; in it what PIPE leaves, none even. The
+ * kernel sends by it, and nothing is called when it has sent, so it cannot be
+ * put right. The congestion window itself, always, is in the attribute INET_DIAG_VEGASINFO (struct tcpvegas_info, four u32; ask
+ * for it with bit 1 << (INET_DIAG_VEGASINFO - 1) of idiag_ext; also getsockopt
+ * TCP_CC_INFO), whose fields mean, of these four congestion controls:
+ *
+ *	tcpv_enabled	0: it is not Vegas, and ss takes no notice
+ *	tcpv_rttcnt	cwnd in bytes, without the inflation of fast recovery
+ *	tcpv_rtt	the unit it is counted in, bytes: 1 with byte_window, else MSS
+ *	tcpv_minrtt	MSS in bytes: cwnd in segments is tcpv_rttcnt / tcpv_minrtt
+ */
 static inline struct cellbed *cellbed_ca(const struct sock *sk)
 {
 	return inet_csk_ca(sk);
 }
+
+/* No window can be larger (RFC 7323: 65,535 shifted by 14). In segments it is
+ * out of reach.
+ */
+#define CELLBED_MAX_WINDOW (65535U << TCP_MAX_WSCALE)
 
 /* A segment, in units of window. */
 static inline u32 cellbed_unit(const struct sock *sk)
@@ -142,6 +170,7 @@ void cellbed_rto_keep(struct sock *sk);
 /* cellbed_timer.c */
 void cellbed_timer_init(struct sock *sk);
 void cellbed_timer_release(struct sock *sk);
+void cellbed_timer_restart(struct sock *sk);
 u32 cellbed_timer_early(u32 rto);
 
 /* cellbed_sack.c */
@@ -150,10 +179,14 @@ void cellbed_sack_enter_loss(struct sock *sk);
 void cellbed_sack_leave_loss(struct sock *sk);
 void cellbed_sack_ack(struct sock *sk);
 u32 cellbed_sack_budget(const struct sock *sk);
-s32 cellbed_sack_pipe(struct cellbed *c, const struct tcp_sock *tp);
+s32 cellbed_sack_pipe(const struct sock *sk);
+
+/* cellbed_order.c */
+void cellbed_order_note(const struct sock *sk);
 
 /* cellbed_bytes.c */
 void cellbed_bytes_allow(struct sock *sk);
+void cellbed_bytes_show(struct sock *sk, u32 least);
 void cellbed_bytes_enter_recovery(struct sock *sk);
 void cellbed_bytes_recovery_ack(struct sock *sk);
 u32 cellbed_bytes_sacked(const struct sock *sk);

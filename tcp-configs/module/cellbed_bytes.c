@@ -96,7 +96,7 @@ static u32 cellbed_bytes_in_flight(const struct sock *sk)
  * What the window is compared with: after a timeout what has been sent since;
  * with SACK in recovery PIPE; else all that is not acknowledged.
  */
-static u32 cellbed_bytes_outstanding(const struct sock *sk)
+static s64 cellbed_bytes_outstanding(const struct sock *sk)
 {
 	const struct cellbed *c = cellbed_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -106,15 +106,15 @@ static u32 cellbed_bytes_outstanding(const struct sock *sk)
 	if (!c->recovering || !tcp_is_sack(tp))
 		return tp->snd_nxt - tp->snd_una;
 	if (c->use_pipe)
-		return cellbed_sack_pipe(cellbed_ca(sk), tp);
+		return cellbed_sack_pipe(sk);
 	return cellbed_bytes_in_flight(sk);
 }
 
-static s32 cellbed_bytes_room(const struct sock *sk)
+static s64 cellbed_bytes_room(const struct sock *sk)
 {
 	const struct cellbed *c = cellbed_ca(sk);
 
-	return (s32)(c->cwnd + c->inflation - cellbed_bytes_outstanding(sk));
+	return (s64)c->cwnd + c->inflation - cellbed_bytes_outstanding(sk);
 }
 
 static bool cellbed_is_hole(const struct sk_buff *skb)
@@ -152,23 +152,24 @@ static u32 cellbed_merged_length(const struct sock *sk, struct sk_buff *skb,
 static u32 cellbed_bytes_holes(struct sock *sk)
 {
 	const struct cellbed *c = cellbed_ca(sk);
+	bool pipe = c->use_pipe && c->recovering;
 	struct sk_buff *next, *skb = tcp_rtx_queue_head(sk);
-	s32 mss = tcp_sk(sk)->mss_cache;
-	s32 room = cellbed_bytes_room(sk);
+	u32 mss = tcp_sk(sk)->mss_cache;
+	s64 room = cellbed_bytes_room(sk);
 	u32 packets = 0;
 
 	for (; skb; skb = next) {
-		s32 length = cellbed_merged_length(sk, skb, &next);
+		u32 length = cellbed_merged_length(sk, skb, &next);
 
 		if (!cellbed_is_hole(skb)) {
 			next = skb_rb_next(skb);
 			continue;
 		}
 		if (length > mss)
-			return packets + max(room, 0) / mss;
-		if (room < (c->use_pipe && c->recovering ? 1 : length))
+			return packets + (u32)max(room, 0) / mss;
+		if (room < (pipe ? 1 : length))
 			break;
-		room -= length;
+		room -= pipe && c->pipe_segments ? mss : length;
 		packets++;
 	}
 	return packets;
@@ -197,44 +198,73 @@ static void cellbed_forget_boundary(struct sock *sk)
 		TCP_SKB_CB(skb)->eor = 0;
 }
 
-/* Packets of unsent data up to the end of the window, which is cut there. */
-static u32 cellbed_bytes_new(struct sock *sk)
+/* Bytes of the peer's and of the own window that are left for new data. */
+static s64 cellbed_bytes_new_room(const struct sock *sk)
 {
-	struct cellbed *c = cellbed_ca(sk);
+	const struct cellbed *c = cellbed_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	s32 room = cellbed_bytes_room(sk);
+	s64 room = cellbed_bytes_room(sk);
+
+	if (c->one_more && tp->snd_nxt == c->turned_at)
+		room = max_t(s64, room, tp->mss_cache);
+	return min_t(s64, room, (s32)(tcp_wnd_end(tp) - tp->snd_nxt));
+}
+
+/*
+ * Packets of unsent data up to the end of the window, which is cut there; all
+ * becomes false when there is more. A FIN of its own takes no room: BSD's
+ * tcp_output() sends it when there is nothing else to be sent.
+ */
+static u32 cellbed_bytes_new(struct sock *sk, bool *all)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	s64 room = cellbed_bytes_new_room(sk);
 	struct sk_buff *skb;
 	u32 bytes = 0;
+	u32 fins = 0;
 
 	cellbed_forget_boundary(sk);
 
-	if (c->one_more && tp->snd_nxt == c->turned_at)
-		room = max_t(s32, room, tp->mss_cache);
-	room = min_t(s32, room, tcp_wnd_end(tp) - tp->snd_nxt);
 	skb_queue_walk(&sk->sk_write_queue, skb) {
-		if (room <= 0)
-			break;
-		if (skb->len > room && !cellbed_cut(sk, skb, room))
+		if (!skb->len) {
+			fins += TCP_SKB_CB(skb)->tcp_flags & TCPHDR_FIN;
+			continue;
+		}
+		*all = skb->len <= room;
+		if (room <= 0 || (!*all && !cellbed_cut(sk, skb, room)))
 			break;
 		bytes += skb->len;
 		room -= skb->len;
 		if (!room && !tcp_skb_is_last(sk, skb))
 			TCP_SKB_CB(skb)->eor = 1;
 	}
-	return DIV_ROUND_UP(bytes, tp->mss_cache);
+	return DIV_ROUND_UP(bytes, tp->mss_cache) + fins;
+}
+
+/*
+ * The kernel's window while nothing is held back: the true one, which ss shows
+ * and by which tcp_is_cwnd_limited() can tell that the application is the limit.
+ */
+void cellbed_bytes_show(struct sock *sk, u32 least)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	cellbed_set_window(tp, max(least, cellbed_ca(sk)->cwnd / tp->mss_cache));
 }
 
 /* Called at the beginning of each attempt to send. */
 void cellbed_bytes_allow(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	u32 packets;
+	bool resend = tp->lost_out > tp->retrans_out;
+	u32 quota = tcp_packets_in_flight(tp);
+	bool all = !resend;
 
-	if (tp->lost_out > tp->retrans_out)
-		packets = cellbed_bytes_resend(sk);
+	quota += resend ? cellbed_bytes_resend(sk) : cellbed_bytes_new(sk, &all);
+	if (all)
+		cellbed_bytes_show(sk, quota);
 	else
-		packets = cellbed_bytes_new(sk);
-	cellbed_set_window(tp, tcp_packets_in_flight(tp) + packets);
+		cellbed_set_window(tp, quota);
 }
 
 /* RFC 2581: three segments on entry, one for each further duplicate ACK. */

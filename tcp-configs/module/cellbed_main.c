@@ -44,7 +44,8 @@
  * (RFC 5681), also within a recovery, where the kernel would not. The window
  * does not restart after an idle period unless asked to.
  *
- * Where the kernel is steered (6.12, tcp_ack()): clean the retransmission
+ * Where the kernel is steered (tcp_ack() of 6.12.117; cellbed_order.c finds out
+ * whether it is so): clean the retransmission
  * queue, pkts_acked() [the RTO], in_ack_event() [the state machine sees what
  * this leaves: no duplicate ACKs for Vanilla, the end of recovery for Reno],
  * tcp_fastretrans_alert(), set_state(), set the timer, cong_control() [the
@@ -76,6 +77,9 @@
  *   sack_resend_on_partial  SACK: a partial ACK lets the first hole be sent a
  *                        third time: 0 never, 1 at once, 2 when a smoothed
  *                        round trip has passed since its last sending [0]
+ *   sack_pipe            SACK with byte_window: in PIPE a segment counts for 0 the
+ *                        bytes it has, 1 a full segment (98-0876R1 section 3.2)
+ *                        [0]
  *   newreno_partial      on a partial ACK the window 0 deflates by what was
  *                        acked less one (RFC 6582), 1 falls to ssthresh
  *                        (98-0876R1 section 3.1; ns-2.1b3) [0]
@@ -138,6 +142,7 @@ static void cellbed_read_params(struct sock *sk, struct cellbed *c,
 	c->use_pipe = tcp_is_sack(tcp_sk(sk)) &&
 		      READ_ONCE(params->sack_retransmit) == CELLBED_PIPE;
 	c->resend_rule = READ_ONCE(params->sack_resend_on_partial);
+	c->pipe_segments = READ_ONCE(params->sack_pipe) == CELLBED_PIPE_SEGMENTS;
 	c->partial_reset = READ_ONCE(params->newreno_partial) == CELLBED_RESET;
 	c->flywheel = READ_ONCE(params->newreno_flywheel);
 }
@@ -162,7 +167,8 @@ static void cellbed_init(struct sock *sk)
 
 	memset(c, 0, sizeof(*c));
 	cellbed_read_params(sk, c, params);
-	c->cwnd = tcp_snd_cwnd(tp) * cellbed_unit(sk);
+	c->cwnd = min_t(u64, (u64)tcp_snd_cwnd(tp) * cellbed_unit(sk),
+			CELLBED_MAX_WINDOW);
 	c->initial_cwnd = c->cwnd;
 	c->una = tp->snd_una;
 	cellbed_rto_init(sk, params);
@@ -171,11 +177,21 @@ static void cellbed_init(struct sock *sk)
 	c->ready = 1;
 }
 
-/* A connection may be handed to another congestion control at any time. */
+/* A connection may be handed to another congestion control at any time: it
+ * goes with its window, not with the last quota, which may be none.
+ */
 static void cellbed_release(struct sock *sk)
 {
+	const struct net *net = sock_net(sk);
+	struct cellbed *c = cellbed_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (!c->ready)
+		return;
 	cellbed_timer_release(sk);
 	cellbed_sack_leave_loss(sk);
+	tcp_snd_cwnd_set(tp, max(c->cwnd / cellbed_unit(sk), 1U));
+	tp->reordering = READ_ONCE(net->ipv4.sysctl_tcp_reordering);
 }
 
 /* A recovery just before may have sent the first hole again already. */
@@ -266,8 +282,12 @@ static void cellbed_note_ack(struct sock *sk)
 
 	c->acked = tp->snd_una - c->una;
 	c->advanced = c->acked != 0;
-	if (c->advanced)
+	if (c->advanced) {
 		c->advance_ns = tcp_clock_ns();
+		cellbed_timer_restart(sk);
+		if (c->ready)
+			cellbed_order_note(sk);
+	}
 	c->una = tp->snd_una;
 	tp->reordering = READ_ONCE(net->ipv4.sysctl_tcp_reordering);
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Loss && !tcp_is_sack(tp))
@@ -354,7 +374,7 @@ static void cellbed_grow(struct sock *sk)
 		c->cwnd += cellbed_unit(sk);
 	else
 		cellbed_avoid_congestion(sk);
-	c->cwnd = min_t(u64, c->cwnd, clamp);
+	c->cwnd = min3((u64)c->cwnd, clamp, (u64)CELLBED_MAX_WINDOW);
 }
 
 /* Hoe's flywheel: is this the second of two duplicate ACKs? */
@@ -432,6 +452,8 @@ static void cellbed_cong_control(struct sock *sk, u32 ack, int flag,
 		cellbed_on_recovery_ack(sk);
 	else
 		cellbed_on_plain_ack(sk);
+	if (c->bytes && !tcp_send_head(sk))
+		cellbed_bytes_show(sk, tcp_packets_in_flight(tp));
 	c->prior_sacked = tp->sacked_out;
 	cellbed_rto_keep(sk);
 }
@@ -447,6 +469,24 @@ static u32 cellbed_min_tso_segs(struct sock *sk)
 	if (c->ready && c->bytes)
 		cellbed_bytes_allow(sk);
 	return READ_ONCE(net->ipv4.sysctl_tcp_min_tso_segs);
+}
+
+/* Without the socket's lock, as everybody who has a get_info() is asked. */
+static size_t cellbed_get_info(struct sock *sk, u32 ext, int *attr,
+			       union tcp_cc_info *info)
+{
+	const struct cellbed *c = cellbed_ca(sk);
+	u32 mss = READ_ONCE(tcp_sk(sk)->mss_cache);
+	u32 unit = c->bytes ? 1 : mss;
+
+	if (!c->ready || !(ext & (1 << (INET_DIAG_VEGASINFO - 1))))
+		return 0;
+	info->vegas.tcpv_enabled = 0;
+	info->vegas.tcpv_rttcnt = READ_ONCE(c->cwnd) * unit;
+	info->vegas.tcpv_rtt = unit;
+	info->vegas.tcpv_minrtt = mss;
+	*attr = INET_DIAG_VEGASINFO;
+	return sizeof(struct tcpvegas_info);
 }
 
 /* The state machine has just counted the duplicate ACK: take it back. */
@@ -474,6 +514,7 @@ static void cellbed_vanilla_control(struct sock *sk, u32 ack, int flag,
 	.in_ack_event = on_ack,						\
 	.min_tso_segs = cellbed_min_tso_segs,				\
 	.cong_control = control,					\
+	.get_info = cellbed_get_info,					\
 }
 
 static struct tcp_congestion_ops cellbed_ops[] __read_mostly = {

@@ -11,7 +11,11 @@
  * one for each segment SACKed, less two for a partial ACK, plus one for each
  * segment sent. A segment may leave while PIPE is less than cwnd. The kernel's
  * count differs in that a segment held for lost no longer counts, which lets
- * a burst of losses be repaired sooner (RFC 6675).
+ * a burst of losses be repaired sooner (RFC 6675). With byte_window PIPE is in
+ * bytes, as the paper says; but the paper's steps are segments, whatever they
+ * have in them (sack_pipe = 1). With the bytes of what is SACKed and sent, and
+ * two full segments for a partial ACK (sack_pipe = 0), it is lower than what is
+ * on its way when segments are small.
  */
 #include "cellbed.h"
 
@@ -83,20 +87,35 @@ static void cellbed_free_first_hole(struct sock *sk)
 	cellbed_mark_lost(tp, skb);
 }
 
-/* PIPE with what has been sent since it was last looked at. */
-s32 cellbed_sack_pipe(struct cellbed *c, const struct tcp_sock *tp)
+/* Is PIPE the sum of the bytes that the segments have? */
+static bool cellbed_pipe_bytes(const struct cellbed *c)
 {
-	u32 sent = c->bytes ? (u32)tp->bytes_sent : tp->data_segs_out;
+	return c->bytes && !c->pipe_segments;
+}
 
-	c->pipe += (s32)(sent - c->sent_units);
+/* What PIPE counts for one: a byte, a segment, or for it the bytes of a full one. */
+static u32 cellbed_pipe_unit(const struct sock *sk)
+{
+	return cellbed_pipe_bytes(cellbed_ca(sk)) ? 1 : cellbed_unit(sk);
+}
+
+/* PIPE with what has been sent since it was last looked at. */
+s32 cellbed_sack_pipe(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct cellbed *c = cellbed_ca(sk);
+	u32 sent = cellbed_pipe_bytes(c) ? (u32)tp->bytes_sent :
+					   tp->data_segs_out;
+
+	c->pipe += (s32)((sent - c->sent_units) * cellbed_pipe_unit(sk));
 	c->sent_units = sent;
 	return c->pipe;
 }
 
 static u32 cellbed_sacked_units(const struct sock *sk)
 {
-	return cellbed_ca(sk)->bytes ? cellbed_bytes_sacked(sk) :
-				       tcp_sk(sk)->sacked_out;
+	return cellbed_pipe_bytes(cellbed_ca(sk)) ? cellbed_bytes_sacked(sk) :
+						    tcp_sk(sk)->sacked_out;
 }
 
 static void cellbed_update_pipe(struct sock *sk)
@@ -104,11 +123,12 @@ static void cellbed_update_pipe(struct sock *sk)
 	struct cellbed *c = cellbed_ca(sk);
 	u32 sacked = cellbed_sacked_units(sk);
 
-	cellbed_sack_pipe(c, tcp_sk(sk));
+	cellbed_sack_pipe(sk);
 	if (c->advanced)
 		c->pipe -= 2 * cellbed_unit(sk);
 	else if (sacked > c->sacked_units)
-		c->pipe -= (s32)(sacked - c->sacked_units);
+		c->pipe -= (s32)((sacked - c->sacked_units) *
+				 cellbed_pipe_unit(sk));
 	c->sacked_units = sacked;
 }
 
@@ -135,7 +155,7 @@ void cellbed_sack_enter_recovery(struct sock *sk)
 		return;
 	cellbed_mark_first_hole(sk);
 	cellbed_mark_holes(sk);
-	cellbed_sack_pipe(c, tcp_sk(sk));
+	cellbed_sack_pipe(sk);
 	c->pipe = min(c->cwnd, cellbed_flight(sk)) -
 		  CELLBED_DUPTHRESH * cellbed_unit(sk);
 	c->sacked_units = cellbed_sacked_units(sk);
@@ -196,8 +216,8 @@ void cellbed_sack_ack(struct sock *sk)
 /* Segments that may be in flight, in the kernel's way of counting. */
 u32 cellbed_sack_budget(const struct sock *sk)
 {
-	struct cellbed *c = cellbed_ca(sk);
-	s32 room = (s32)c->cwnd - cellbed_sack_pipe(c, tcp_sk(sk));
+	const struct cellbed *c = cellbed_ca(sk);
+	s32 room = (s32)c->cwnd - cellbed_sack_pipe(sk);
 
 	if (!c->use_pipe)
 		return c->cwnd;

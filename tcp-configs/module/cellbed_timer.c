@@ -23,6 +23,9 @@
  */
 #include "cellbed.h"
 
+/* How soon to look again at a socket that a process owns. */
+#define CELLBED_RETRY_NS (100 * NSEC_PER_USEC)
+
 /* The wheel, in jiffies: an expiry at least SPAN away is rounded up to a
  * multiple of GRAIN; below the first SPAN to the next jiffy.
  */
@@ -54,15 +57,28 @@ static bool cellbed_timer_paced(const struct sock *sk)
 	return READ_ONCE(sk->sk_pacing_status) == SK_PACING_NEEDED;
 }
 
-/* Nanoseconds to the deadline; none when it is not a retransmission timer. */
+static void cellbed_wheel_expired(struct timer_list *timer);
+
+/* Is it a retransmission timer, and this module's? The connection may have been
+ * handed to another congestion control while a function here waited for it.
+ */
+static bool cellbed_timer_ours(const struct sock *sk)
+{
+	const struct inet_connection_sock *icsk = inet_csk(sk);
+
+	return icsk->icsk_pending == ICSK_TIME_RETRANS &&
+	       icsk->icsk_retransmit_timer.function == cellbed_wheel_expired &&
+	       !cellbed_timer_paced(sk) && tcp_rtx_queue_head(sk);
+}
+
+/* Nanoseconds to the deadline; none when there is no such timer. */
 static s64 cellbed_timer_left(const struct sock *sk)
 {
 	const struct cellbed *c = cellbed_ca(sk);
 	const struct sk_buff *head = tcp_rtx_queue_head(sk);
 	u64 set = c->advance_ns;
 
-	if (inet_csk(sk)->icsk_pending != ICSK_TIME_RETRANS || !head ||
-	    cellbed_timer_paced(sk))
+	if (!cellbed_timer_ours(sk))
 		return 0;
 	if ((s64)(head->skb_mstamp_ns - set) > 0)
 		set = head->skb_mstamp_ns;
@@ -70,33 +86,60 @@ static s64 cellbed_timer_left(const struct sock *sk)
 	       tcp_clock_ns();
 }
 
-/* The wheel's timer: holds a reference on the socket, as the kernel's does. */
+/*
+ * A queued timer has a reference on the socket. Only the two functions below
+ * queue it, each with the socket's spinlock held, so one that is not queued
+ * here stays so; one that is, is left alone: it looks at the deadline when it
+ * expires, and the deadline moves forward only, but for an ACK of new data,
+ * which cancels it.
+ */
+static void cellbed_timer_wait(struct sock *sk, s64 ns)
+{
+	struct hrtimer *exact = &tcp_sk(sk)->pacing_timer;
+
+	if (hrtimer_is_queued(exact))
+		return;
+	sock_hold(sk);
+	hrtimer_start(exact, ns_to_ktime(tcp_clock_ns() + ns),
+		      HRTIMER_MODE_ABS_PINNED_SOFT);
+}
+
+/*
+ * Is the time over? If not, the rest is being waited for. A process that owns
+ * the socket may be in the middle of anything, on another CPU too: nothing is
+ * looked at then, but a little later. (The kernel's way, TCP_WRITE_TIMER_
+ * DEFERRED, would time out at once where the wheel expired early.)
+ */
+static bool cellbed_timer_due(struct sock *sk)
+{
+	s64 left = CELLBED_RETRY_NS;
+
+	if (!sock_owned_by_user(sk))
+		left = cellbed_timer_left(sk);
+	if (left > 0)
+		cellbed_timer_wait(sk, left);
+	return left <= 0;
+}
+
+/* Each of the two has a reference, which the kernel's function drops. */
 static void cellbed_wheel_expired(struct timer_list *timer)
 {
 	struct inet_connection_sock *icsk =
 		from_timer(icsk, timer, icsk_retransmit_timer);
 	struct sock *sk = &icsk->icsk_inet.sk;
-	struct hrtimer *exact = &tcp_sk(sk)->pacing_timer;
-	s64 left;
+	bool due;
 
 	bh_lock_sock(sk);
-	left = cellbed_timer_left(sk);
-	if (left > 0) {
-		if (!hrtimer_is_queued(exact))
-			sock_hold(sk);
-		hrtimer_start(exact, ns_to_ktime(tcp_clock_ns() + left),
-			      HRTIMER_MODE_ABS_PINNED_SOFT);
-	}
+	due = cellbed_timer_due(sk);
 	bh_unlock_sock(sk);
-	if (left > 0)
-		sock_put(sk);
-	else
+	if (due)
 		cellbed_kernel_expired(timer);
+	else
+		sock_put(sk);
 }
 
-/*
- * An ACK may have set the timer anew since: then the wheel expires once more.
- * The kernel's function looks at icsk_timeout, and drops a reference.
+/* The kernel's function looks at icsk_timeout: written when nobody owns the
+ * socket, or an owner who has just set it anew would find it over.
  */
 static enum hrtimer_restart cellbed_exact_expired(struct hrtimer *timer)
 {
@@ -105,20 +148,36 @@ static enum hrtimer_restart cellbed_exact_expired(struct hrtimer *timer)
 	struct inet_connection_sock *icsk = inet_csk(sk);
 	bool due;
 
-	if (cellbed_timer_paced(sk))
-		return cellbed_kernel_pace(timer);
-	bh_lock_sock(sk);
-	due = icsk->icsk_pending == ICSK_TIME_RETRANS &&
-	      cellbed_timer_left(sk) <= 0;
-	if (due) {
-		icsk->icsk_timeout = jiffies;
+	if (cellbed_timer_paced(sk)) {
+		/* It may have been set for the wheel's sake, before. */
 		sock_hold(sk);
+		cellbed_kernel_expired(&icsk->icsk_retransmit_timer);
+		return cellbed_kernel_pace(timer);
 	}
+	bh_lock_sock(sk);
+	due = cellbed_timer_due(sk);
+	if (due && cellbed_timer_ours(sk))
+		icsk->icsk_timeout = jiffies;
 	bh_unlock_sock(sk);
 	if (due)
 		cellbed_kernel_expired(&icsk->icsk_retransmit_timer);
-	sock_put(sk);
+	else
+		sock_put(sk);
 	return HRTIMER_NORESTART;
+}
+
+static void cellbed_timer_cancel(struct sock *sk)
+{
+	if (hrtimer_try_to_cancel(&tcp_sk(sk)->pacing_timer) == 1)
+		__sock_put(sk);
+}
+
+/* An ACK of new data: the kernel sets the wheel anew, and that the rest. */
+void cellbed_timer_restart(struct sock *sk)
+{
+	if (cellbed_ca(sk)->exact && !cellbed_timer_paced(sk) &&
+	    hrtimer_is_queued(&tcp_sk(sk)->pacing_timer))
+		cellbed_timer_cancel(sk);
 }
 
 void cellbed_timer_init(struct sock *sk)
@@ -130,24 +189,27 @@ void cellbed_timer_init(struct sock *sk)
 		return;
 	WRITE_ONCE(cellbed_kernel_expired, wheel->function);
 	WRITE_ONCE(cellbed_kernel_pace, tp->pacing_timer.function);
-	wheel->function = cellbed_wheel_expired;
-	tp->pacing_timer.function = cellbed_exact_expired;
+	WRITE_ONCE(wheel->function, cellbed_wheel_expired);
+	WRITE_ONCE(tp->pacing_timer.function, cellbed_exact_expired);
 	cellbed_ca(sk)->exact = 1;
 }
 
 /*
  * A function of ours that runs on another CPU meanwhile ends before the module
- * can go: tcp_unregister_congestion_control() waits for all softirqs.
+ * can go: tcp_unregister_congestion_control() waits for all softirqs. If the
+ * wheel was over and the rest being waited for, it begins again.
  */
 void cellbed_timer_release(struct sock *sk)
 {
-	struct tcp_sock *tp = tcp_sk(sk);
+	struct inet_connection_sock *icsk = inet_csk(sk);
 
 	if (!cellbed_ca(sk)->exact)
 		return;
 	cellbed_ca(sk)->exact = 0;
-	if (hrtimer_try_to_cancel(&tp->pacing_timer) == 1)
-		__sock_put(sk);
-	tp->pacing_timer.function = cellbed_kernel_pace;
-	inet_csk(sk)->icsk_retransmit_timer.function = cellbed_kernel_expired;
+	WRITE_ONCE(tcp_sk(sk)->pacing_timer.function, cellbed_kernel_pace);
+	WRITE_ONCE(icsk->icsk_retransmit_timer.function, cellbed_kernel_expired);
+	cellbed_timer_cancel(sk);
+	if (icsk->icsk_pending)
+		sk_reset_timer(sk, &icsk->icsk_retransmit_timer,
+			       icsk->icsk_timeout);
 }

@@ -45,6 +45,7 @@ class Setup:
         initcwnd, ssthresh: in full segments.
         drops: number of a segment -> its sendings (from 0) that are lost; a segment's
             number is its first byte / mss, rounded down.
+        pipe_segments: SACK: PIPE counts each segment for a full one (98-0876R1, 3.2).
         byte_window: the window is counted in bytes and filled with segments cut short.
         partial_reset: NewReno: a partial ACK sets cwnd to ssthresh (98-0876R1, 3.1).
         flywheel: NewReno: every second duplicate ACK sends a new segment (Hoe).
@@ -62,6 +63,7 @@ class Setup:
     min_ticks: int = 2
     first_rto_s: float = 3.0
     sack_rule: str = "pipe"
+    pipe_segments: bool = False
     byte_window: bool = False
     partial_reset: bool = False
     flywheel: bool = False
@@ -346,9 +348,13 @@ class Sack(Reno):
         if self.una > self.recover:  # not while a timeout is being repaired
             fresh = {b for b in self.outstanding() if self.within(b, sacked)} - self.scoreboard
         self.scoreboard |= fresh
-        self.known = sum(self.lengths[b] for b in fresh)
+        self.known = sum(self.counted(self.lengths[b]) for b in fresh)
         self.scoreboard = {b for b in self.scoreboard if b >= ack}
         self.resent = {b for b in self.resent if b >= ack}
+
+    def counted(self, length: int) -> int:
+        """What a segment of this length is in PIPE."""
+        return self.mss if self.setup.pipe_segments else length
 
     def within(self, byte: int, blocks: tuple[Block, ...]) -> bool:
         return any(start <= byte and byte + self.lengths[byte] <= end for start, end in blocks)
@@ -395,7 +401,7 @@ class Sack(Reno):
     def resend(self, byte: int) -> None:
         self.resent.add(byte)
         length = self.merged(byte)
-        self.pipe += length
+        self.pipe += self.counted(length)
         self.transmit(byte, length)
 
     def lost(self, byte: int) -> bool:
@@ -447,7 +453,7 @@ class Sack(Reno):
             length = self.new_length(room)
             if not length:
                 break
-            self.pipe += length
+            self.pipe += self.counted(length)
             self.transmit(self.nxt, length)
             self.nxt += length
 

@@ -70,6 +70,7 @@ def setup(pattern: Pattern, flavor: str, parameters: Mapping[str, object]) -> or
         mss=MSS,
         delay_s=LINK.delay_ns / 1e9,
         sack_rule=str(parameters.get("sack_retransmit", "pipe")),
+        pipe_segments=parameters.get("sack_pipe") == "segments",
         byte_window=bool(parameters.get("byte_window", False)),
         partial_reset=parameters.get("newreno_partial") == "reset",
         flywheel=bool(parameters.get("newreno_flywheel", False)),

@@ -80,9 +80,11 @@ def test_windows_in_bytes(run_connections: Runner):
     assert disagreements(run_connections, names, PATTERNS // 3, 813, window) == []
 
 
-@pytest.mark.parametrize("rule", ["pipe", "three_above"])
-def test_windows_in_bytes_with_sack(run_connections: Runner, rule: str):
+@pytest.mark.parametrize(
+    ("rule", "pipe"), [("pipe", "bytes"), ("pipe", "segments"), ("three_above", "bytes")]
+)
+def test_windows_in_bytes_with_sack(run_connections: Runner, rule: str, pipe: str):
     count = PATTERNS // 2
-    parameters = {"byte_window": True, "sack_retransmit": rule}
+    parameters = {"byte_window": True, "sack_retransmit": rule, "sack_pipe": pipe}
     found = disagreements(run_connections, ("sack",), count, 814, parameters)
     assert len(found) <= SACK_BYTES_MAY_DIFFER * count, found
