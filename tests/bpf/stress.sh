@@ -3,6 +3,7 @@
 # Two CPUs at one port of this machine's own kernel, once a policy.
 # Usage (root): stress.sh BUILD_DIRECTORY OUT_DIRECTORY BURSTS POLICY...
 set -eu
+trap 'status=$?; [ "$status" = 0 ] || echo "tests/bpf/stress.sh: ended with status $status" >&2' EXIT
 if [ -z "${CELLQ_STRESS_INSIDE-}" ]; then # namespaces of its own, gone at the end
 	CELLQ_STRESS_INSIDE=1 exec unshare --net --mount "$0" "$@"
 fi

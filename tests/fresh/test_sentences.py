@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""No script ends without a sentence: what failed, in which step, what to do."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import machine
+import pytest
+from machine import Machine
+from small import PROJECT
+
+MISSING = "bison", "flex", "squashfs-tools-ng"
+# As dpkg's own: names that it does not know are an error, and the others are printed.
+SOME_UNKNOWN = f"""
+for name in "${{@:4}}"; do
+    case " {" ".join(MISSING)} " in *" $name "*) unknown=1 ;; *) echo "$name installed" ;; esac
+done
+exit "${{unknown:-0}}"
+"""
+INSTALL = f"apt-get install -y --no-install-recommends {' '.join(MISSING)}"
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Machine:
+    return machine.make(tmp_path)
+
+
+def sentence(done: subprocess.CompletedProcess[str]) -> str:
+    """The last line of a set-up that failed as it should."""
+    assert done.returncode == 3, done.stderr
+    assert "unexpected" not in done.stderr
+    return done.stderr.splitlines()[-1]
+
+
+def test_a_machine_that_has_all(here: Machine) -> None:
+    done = here.run("cellbed", "setup")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[-1].endswith("ready")
+    assert not (here.cache.parent / "apt-get").exists()
+
+
+def test_the_second_set_up_says_nothing(here: Machine) -> None:
+    here.run("cellbed", "setup")
+    done = here.run("cellbed", "setup")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_packages_that_dpkg_does_not_know_are_installed(here: Machine) -> None:
+    here.replace("dpkg-query", SOME_UNKNOWN)
+    done = here.run("cellbed", "setup")
+    assert done.returncode == 0, done.stderr
+    update, install = (here.cache.parent / "apt-get").read_text().splitlines()
+    assert update.endswith("update")
+    assert install.endswith(" ".join(MISSING)) and "--no-install-recommends" in install
+
+
+@pytest.mark.parametrize("sudo", ["", "exit 1"], ids=["no sudo", "sudo refused"])
+def test_an_ordinary_user_gets_the_command_for_an_administrator(here: Machine, sudo: str) -> None:
+    here.replace("dpkg-query", SOME_UNKNOWN)
+    here.replace("id", "echo 1000")
+    here.replace("sudo", sudo)
+    done = here.run("cellbed", "setup")
+    assert sentence(done).endswith(f"as an administrator: apt-get update && {INSTALL}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_ordinary_user_with_sudo(here: Machine) -> None:
+    here.replace("dpkg-query", SOME_UNKNOWN)
+    here.replace("id", "echo 1000")
+    here.replace("sudo", '[ "$1" = -n ] && shift; [ "$1" = -l ] || "$@"')
+    done = here.run("cellbed", "setup")
+    assert done.returncode == 0, done.stderr
+    assert (here.cache.parent / "apt-get").read_text().splitlines()[-1].endswith(MISSING[-1])
+
+
+@pytest.mark.parametrize(
+    ("said", "means"),
+    [
+        ("Temporary failure resolving 'deb.example'", "no way to the network"),
+        ("E: Unable to locate package bison", "apt does not know it"),
+        ("E: Could not get lock /var/lib/dpkg/lock-frontend", "another program holds apt's lock"),
+        ("dpkg: error: No space left on device", "the disk is full"),
+        ("something else", "the end of the log says why"),
+    ],
+)
+def test_packages_that_cannot_be_installed(here: Machine, said: str, means: str) -> None:
+    here.replace("dpkg-query", SOME_UNKNOWN)
+    here.replace("apt-get", f'echo "{said}"; exit 100')
+    last = sentence(here.run("cellbed", "setup"))
+    assert f"installing {' '.join(MISSING)} failed: {means}" in last
+    log = Path(re.findall(r"\((/.*)\)$", last)[0])
+    assert said in log.read_text()
+    log.unlink()
+
+
+@pytest.mark.parametrize(
+    ("command", "script", "says"),
+    [
+        ("uname", "echo Linux aarch64", "this is Linux aarch64; the labs need Linux on x86-64"),
+        ("apt-get", "", "no apt here; Debian 12 or 13 is needed"),
+        ("dpkg-query", "", "no apt here; Debian 12 or 13 is needed"),
+        ("df", "echo Avail; echo 12M", "12 MiB are free, set-up needs 3000"),
+    ],
+)
+def test_an_unfit_machine(here: Machine, command: str, script: str, says: str) -> None:
+    here.replace(command, script)
+    done = here.run("cellbed", "setup")
+    assert says in sentence(done)
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("place", ["/proc/cellbed", "/dev/null/cellbed"])
+def test_a_cache_that_cannot_be_written(here: Machine, place: str) -> None:
+    done = here.run("cellbed", "setup", CELLBED_CACHE=place)
+    assert f"{place}: cannot be written; CELLBED_CACHE names another" in sentence(done)
+
+
+def test_a_cache_must_be_an_absolute_path(here: Machine) -> None:
+    done = here.run("cellbed", "flavors", CELLBED_CACHE="cache")
+    assert "CELLBED_CACHE: cache: must be an absolute path" in sentence(done)
+
+
+@pytest.mark.parametrize(
+    ("python", "means"),
+    [
+        ("exit 1", "3.11 or newer is needed"),
+        ("echo ensurepip is not available; exit 1", "has no venv: install python3-venv"),
+    ],
+    ids=["too old", "without ensurepip"],
+)
+def test_a_python_that_does_not_do(here: Machine, python: str, means: str) -> None:
+    which = "-m" if "ensurepip" in python else "-c"
+    here.replace("python3", f"[ $1 = {which} ] && {{ {python}; }}\n{machine.FAKE_PYTHON}")
+    done = here.run("cellbed", "setup")
+    assert done.returncode == 3
+    assert means in done.stderr
+
+
+def test_without_python_the_launcher_sets_up_first(here: Machine) -> None:
+    python = (here.commands / "python3").read_text()
+    here.replace("python3", "")
+    here.replace("dpkg-query", SOME_UNKNOWN)
+    here.replace("apt-get", f"cat > {here.commands}/python3 << 'E'\n{python}\nE\n"
+                            f"chmod +x {here.commands}/python3")  # fmt: skip
+    done = here.run("cellbed", "flavors")
+    assert "installing" in done.stderr
+    # The stand-in of an environment has no python: that the launcher got so far is the point.
+    assert "3.11/bin/python" in done.stderr
+
+
+@pytest.mark.parametrize("recipe", ["image", "kernel", "programs"])
+def test_a_step_that_fails_is_named_and_ends_the_others(here: Machine, recipe: str) -> None:
+    begun, ended = here.cache.parent / "begun", here.cache.parent / "ended"
+    here.recipe("lab/image/build", f"touch {begun}; sleep 60; touch {ended}")
+    here.recipe("lab/kernel/build", f"touch {begun}; sleep 60; touch {ended}")
+    if recipe == "programs":
+        here.recipe("lab/image/build", 'touch "$1"')
+        here.recipe("lab/programs/tools", "echo ld: No space left on device; exit 1")
+    else:
+        wait = f"until [ -e {begun} ]; do sleep 0.01; done"
+        here.recipe(f"lab/{recipe}/build", f"{wait}; echo ld: No space left on device; exit 1")
+    start = time.monotonic()
+    done = here.run("cellbed", "setup")
+    name = {"programs": "lab tools"}.get(recipe, f"lab {recipe}")
+    assert f"{name} failed: the disk is full" in done.stderr
+    assert done.returncode == 3
+    assert time.monotonic() - start < 30
+    assert not processes_of(here) and not ended.exists()
+
+
+def processes_of(here: Machine) -> list[str]:
+    """Command lines of the processes that still work in a machine's folder, after a moment."""
+    found: list[str] = []
+    for _ in range(100):
+        found = [text for pid in os.listdir("/proc") if pid.isdigit()
+                 if str(here.project) in (text := _command_line(pid))]  # fmt: skip
+        if not found:
+            break
+        time.sleep(0.05)
+    return found
+
+
+def _command_line(pid: str) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
+    except OSError:
+        return ""
+
+
+@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted(here: Machine, which: signal.Signals) -> None:
+    begun = here.cache.parent / "begun"
+    here.recipe("lab/kernel/build", f"touch {begun}; sleep 60")
+    argv = here.argv_of("lab/setup")
+    running = subprocess.Popen(  # type: ignore[call-overload]
+        **argv, stderr=subprocess.PIPE, text=True
+    )
+    while not begun.exists():
+        time.sleep(0.02)
+    running.send_signal(which)
+    _, said = running.communicate(timeout=20)
+    assert running.returncode == 130
+    assert "interrupted; the next set-up goes on" in said
+    assert not processes_of(here)
+
+
+def scripts() -> list[str]:
+    listed = subprocess.run(
+        ["git", "grep", "-lE", r"^#!(/usr/bin/env bash|/bin/sh)$"],
+        cwd=PROJECT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return sorted(set(listed.stdout.split()) - REPORTING)
+
+
+# These report a status of their own to whoever started them in a lab, or are one line.
+REPORTING = {"tests/labs/fresh_debian_inside", "tests/labs/native_in_vm",
+             "tests/labs/stress_in_vm", ".ci/run"}  # fmt: skip
+BASH = re.compile(r"^\. .*/strict\"?$", re.M)
+DASH = re.compile(r"^trap .*status.* EXIT$", re.M)
+
+
+@pytest.mark.parametrize("script", scripts())
+def test_an_unexpected_failure_names_the_script(here: Machine, script: str) -> None:
+    """In each script, a command that fails where nobody expects it: bash's say the line too."""
+    path = here.project / script
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = (PROJECT / script).read_text()
+    bash = text.startswith("#!/usr/bin/env bash")
+    mark = (BASH if bash else DASH).search(text)
+    assert mark, "neither sources lab/strict nor tells of its end"
+    begin = text[: mark.end()]
+    path.write_text(f"{begin}\n(exit 7)\n")
+    shell = "bash" if bash else "sh"
+    done = subprocess.run([shell, path], capture_output=True, text=True, timeout=20, check=False)
+    assert done.returncode == 7
+    said = done.stdout + done.stderr
+    assert path.name in said and "status 7" in said
+    assert not bash or f"line {begin.count(chr(10)) + 2}: " in said
