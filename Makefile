@@ -10,13 +10,13 @@ run: setup
 		--only network=WAN --only flavor=NewReno,SACK --only buffer=1
 
 test: setup-all lint
-	$(PYTHON) -m pytest
+	$(PYTHON) -m pytest -n $$(nproc) --dist loadgroup --no-loadscope-reorder
 
 setup:
 	@./cellbed setup
 
 setup-all:
-	@./cellbed setup --vm
+	@./cellbed setup --test
 
 lint: setup
 	$(PYTHON) -m ruff check .

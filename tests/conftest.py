@@ -9,6 +9,8 @@ import pytest
 from hypothesis import settings
 from small import run_trials, small_trials
 
+pytest_plugins = ["order", "skips"]
+
 # How long an example takes is the machine's business, not a test's.
 settings.register_profile("cellbed", deadline=None)
 settings.load_profile("cellbed")

@@ -1,27 +1,50 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Real nginx, wrk and iperf3 on a loopback of their own; skipped where they are not installed.
+"""Real nginx, wrk and iperf3 over the loopback of a lab, 1 ms and 100 Mbit/s."""
 
-A lab has all of them always: this is for the machine at hand.
-"""
-
-import shutil
+import json
 
 import pytest
+import scripts_in_lab
 
 from workload import specweb, www, www_run
 
-SCENARIO = "real_tools_scenario.py"
+pytestmark = pytest.mark.lab
+
+# Without a delay a closed loop would run for ever at one moment of virtual time.
+LOOPBACK = """
+ip link set lo up
+tc qdisc add dev lo root netem delay 1ms rate 100mbit limit 100000
+mkdir -p /tmp/work
+exec python3 -B /cellbed/tests/workload/real_tools_scenario.py
+"""
+WORDS = {
+    "www": 'www /opt/cellbed/www_client "$SAID"',
+    "wrk": "wrk /tmp/work",
+    "iperf-0": "iperf 0",
+    "iperf-1": "iperf 1",
+}
 
 
-def needs(*programs):
-    missing = [program for program in programs if shutil.which(program) is None]
-    return pytest.mark.skipif(bool(missing), reason=f"not installed here: {', '.join(missing)}")
+@pytest.fixture(scope="module")
+def said(tmp_path_factory):
+    scripts = {name: f"{LOOPBACK.strip()} {words}\n" for name, words in WORDS.items()}
+    return scripts_in_lab.run(scripts, tmp_path_factory.mktemp("tools"))
 
 
-@needs("nginx")
-def test_nginx_answers_every_request_of_the_schedule(isolated, client, tmp_path):
-    done = isolated(SCENARIO, "www", client, tmp_path)
-    record = www_run.read(tmp_path, done["stdout"])
+@pytest.fixture
+def printed(said):
+    """What a scenario printed, as data."""
+
+    def read(name):
+        assert said[name].status == 0, said[name].err
+        return json.loads(said[name].out)
+
+    return read
+
+
+def test_nginx_answers_every_request_of_the_schedule(said, printed):
+    done = printed("www")
+    record = www_run.read(said["www"].folder, done["stdout"])
     params = www.Parameters(duration_s=2.0, period_s=1.0, gap_min_ms=1.0, gap_max_ms=20.0)
     assert tuple(a.request for a in record.answers) == www.schedule(params, 3, 5)
     assert record.summary.answered == record.summary.requests > 40
@@ -35,9 +58,8 @@ def test_nginx_answers_every_request_of_the_schedule(isolated, client, tmp_path)
     assert [p.second for line in lines if (p := www_run.progress(line))] == [1, 2]
 
 
-@needs("nginx", "wrk")
-def test_wrk_gets_the_drawn_files(isolated, tmp_path):
-    report = isolated(SCENARIO, "wrk", tmp_path)
+def test_wrk_gets_the_drawn_files(printed):
+    report = printed("wrk")
     assert report["answered"] > 100
     assert 0.9e6 < report["duration_us"] < 3e6
     errors = ("connect_errors", "read_errors", "write_errors", "status_errors", "slow")
@@ -48,10 +70,9 @@ def test_wrk_gets_the_drawn_files(isolated, tmp_path):
     )
 
 
-@needs("iperf3")
 @pytest.mark.parametrize("reverse", [0, 1])
-def test_iperf3_reports_both_ways(isolated, reverse):
-    report = isolated(SCENARIO, "iperf", reverse)
+def test_iperf3_reports_both_ways(printed, reverse):
+    report = printed(f"iperf-{reverse}")
     assert report["listener"] == 0  # it ended by itself after one test
     assert 0 < report["received_bytes"] <= report["sent_bytes"]
     assert (report["mean_rtt_us"] is None) == bool(reverse)
