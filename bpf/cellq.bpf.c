@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * cellq.bpf.c - the two tc programs of a port's cell queue
+ * cellq.bpf.c - the tc programs of a port's cell queue
  *
  * announce: clsact egress of every host's eth0, before the netem that is the
  *           access link. VC = ifindex - ifindex_base.
  * verdict:  clsact egress of the switch port, over fq. VC = packet mark.
+ * far_end:  ingress of the device at the other end of the port's wire.
  *
- * Both work on one struct under one lock. While it is held no helper may be
+ * The first two work on one struct under one lock. While it is held no helper may be
  * called, so the clock is read before and records are written after.
  */
 #include <linux/bpf.h>
@@ -18,6 +19,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "core/hooks.h"
+#include "wire.h"
 
 #define AAL5_OVERHEAD	16	/* 8 LLC/SNAP + 8 trailer */
 #define CELL_PAYLOAD	48
@@ -65,6 +67,20 @@ struct {
 	__type(key, __u32);
 	__type(value, struct cellq_attachment);
 } attachments SEC(".maps");
+
+/* The link as seen from outside, under a lock of its own. */
+struct wire_value {
+	struct bpf_spin_lock lock;
+	__u32 waiting;
+	__u8 rest[sizeof(struct cellq_wire) - 8];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct wire_value);
+} wire SEC(".maps");
 
 struct port {
 	struct state_value *value;
@@ -185,6 +201,41 @@ static __always_inline int deliver(struct __sk_buff *skb, struct port *port,
 	return TC_ACT_OK;
 }
 
+/* Tell the watch on the wire what came to the port. */
+static __always_inline void watch(const struct cq_outcome *out, __u64 now_ns)
+{
+	struct wire_value *value;
+	struct cellq_wire *w;
+	__u32 zero = 0;
+
+	value = bpf_map_lookup_elem(&wire, &zero);
+	if (!value)
+		return;
+	w = (struct cellq_wire *)value;
+	bpf_spin_lock(&value->lock);
+	if (out->frame.cause == CELLQ_DELIVERED)
+		wire_in(w, now_ns, out->frame.cells, params.access_ps / 1000);
+	else
+		wire_torn(w, out->drop.accepted_cells);
+	bpf_spin_unlock(&value->lock);
+}
+
+SEC("tc")
+int far_end(struct __sk_buff *skb __attribute__((unused)))
+{
+	struct wire_value *value;
+	__u64 now_ns = bpf_ktime_get_ns();
+	__u32 zero = 0;
+
+	value = bpf_map_lookup_elem(&wire, &zero);
+	if (value) {
+		bpf_spin_lock(&value->lock);
+		wire_out((struct cellq_wire *)value, now_ns);
+		bpf_spin_unlock(&value->lock);
+	}
+	return TC_ACT_UNSPEC;	/* whatever else is attached goes on with it */
+}
+
 SEC("tc")
 int verdict(struct __sk_buff *skb)
 {
@@ -214,6 +265,7 @@ int verdict(struct __sk_buff *skb)
 
 	if (!ok)
 		return TC_ACT_SHOT;
+	watch(&out, now_ns);
 	if (params.record_frames)
 		record(&port, &out.frame, sizeof(out.frame));
 	if (out.frame.cause == CELLQ_DELIVERED)

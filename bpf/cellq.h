@@ -162,6 +162,22 @@ struct cellq_file_header {
 	struct cellq_params params;
 };
 
+/* What was seen of the port from outside: its link as the frames show it that go
+ * in and come out. No part of the model; see wire.h. */
+struct cellq_wire {
+	__u32 lock;		/* BPF: struct bpf_spin_lock */
+	__u32 waiting;		/* frames that are in and not yet out */
+	__u64 since_ns;		/* the present busy stretch began */
+	__u64 until_ns;		/* the last one ended */
+	__u64 stretch_cells;	/* sent in the present one, torn frames' included */
+	__u64 torn_cells;	/* of torn frames after the last whole one */
+	__u64 unsure_cells;	/* sent in this stretch or in the one before */
+	__u64 busy_ns;		/* all stretches that count */
+	__u64 cells;		/* sent in them */
+	__u64 frames;		/* that came out at the far end */
+	__u64 stretches, stretches_unsure;	/* counted; left out */
+};
+
 /* What `cellq load` attached, so that `cellq unload` undoes that only. */
 struct cellq_attachment {
 	__u64 netns_ino;	/* of /proc/PID/ns/net, guards against reuse */
@@ -171,6 +187,8 @@ struct cellq_attachment {
 	__u32 priority;
 	__u32 prog_id;
 	__u32 made_clsact;	/* the loader created the clsact qdisc */
+	__u32 ingress;		/* at the ingress; else at the egress */
+	__u32 pad;
 };
 
 #endif /* CELLQ_H */

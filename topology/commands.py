@@ -84,12 +84,15 @@ def host_route(host: Host, attributes: Mapping[str, object]) -> str:
 
 
 def sat_redirects() -> list[str]:
-    """Inside the box: what comes in at one port leaves by the other."""
+    """Inside the box: what comes in at one port leaves by the other.
+
+    With room before it (prio 10) for the program that watches what came over the wire.
+    """
     lines = []
     for source, target in ((SAT_DOWN, SAT_UP), (SAT_UP, SAT_DOWN)):
         lines.append(f"qdisc add dev {source} ingress")
         lines.append(
-            f"filter add dev {source} ingress protocol all prio 1 matchall "
+            f"filter add dev {source} ingress protocol all prio 10 matchall "
             f"action mirred egress redirect dev {target}"
         )
     return lines

@@ -46,14 +46,22 @@ static void leave(int home)
 	close(home);
 }
 
+static enum bpf_tc_attach_point attach_point(const struct cellq_attachment *a)
+{
+	return a->ingress ? BPF_TC_INGRESS : BPF_TC_EGRESS;
+}
+
 static int attach_here(int prog_fd, const char *dev,
 		       struct cellq_attachment *done)
 {
 	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = done->ifindex,
-			    .attach_point = BPF_TC_EGRESS);
+			    .attach_point = attach_point(done));
 	DECLARE_LIBBPF_OPTS(bpf_tc_opts, opts, .prog_fd = prog_fd);
 	int error = bpf_tc_hook_create(&hook);
 
+	/* What is there already may take the packet away: go before it. */
+	if (done->ingress)
+		opts.priority = 1;
 	if (error && error != -EEXIST)
 		return fail(STATUS_FAILED, "creating clsact on %s: %s", dev,
 			    strerror(-error));
@@ -73,12 +81,13 @@ static int attach_here(int prog_fd, const char *dev,
 }
 
 int attach(int prog_fd, __u32 pid, const char *dev, __u32 min, __u32 max,
-	   struct cellq_attachment *done)
+	   int ingress, struct cellq_attachment *done)
 {
 	int home, status;
 
 	memset(done, 0, sizeof(*done));
 	done->pid = pid;
+	done->ingress = ingress;
 	home = enter(pid, &done->netns_ino);
 	if (home < 0)
 		return fail(STATUS_FAILED, "entering the network namespace of"
@@ -100,7 +109,7 @@ int attach(int prog_fd, __u32 pid, const char *dev, __u32 min, __u32 max,
 static void detach_here(const struct cellq_attachment *done)
 {
 	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = done->ifindex,
-			    .attach_point = BPF_TC_EGRESS);
+			    .attach_point = attach_point(done));
 	DECLARE_LIBBPF_OPTS(bpf_tc_opts, opts, .handle = done->handle,
 			    .priority = done->priority);
 

@@ -5,12 +5,12 @@
 
 #include "../cellq.h"
 
-/* Attach a program at the clsact egress of `dev` in the network namespace of
- * `pid` (0: the current one) and write down what was done in *done. The index
+/* Attach a program at the egress (or ingress) of `dev` in the network namespace
+ * of `pid` (0: the current one) and write down what was done in *done. The index
  * of the device must be within [min, max]. Returns STATUS_OK, or a status
  * after printing one line; then nothing is left behind. */
 int attach(int prog_fd, __u32 pid, const char *dev, __u32 min, __u32 max,
-	   struct cellq_attachment *done);
+	   int ingress, struct cellq_attachment *done);
 
 /* Undo attachments by their recorded ids; those whose namespace, device or
  * filter is gone, or no longer ours, are skipped. */

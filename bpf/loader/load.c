@@ -82,7 +82,7 @@ struct attacher {
 };
 
 static int attach_one(struct attacher *a, const char *program, __u32 pid,
-		      const char *dev, __u32 min, __u32 max)
+		      const char *dev, __u32 min, __u32 max, int ingress)
 {
 	struct cellq_attachment done;
 	int fd, status;
@@ -92,7 +92,7 @@ static int attach_one(struct attacher *a, const char *program, __u32 pid,
 			    " devices", CELLQ_MAX_ATTACHMENTS - 1);
 	fd = bpf_program__fd(bpf_object__find_program_by_name(a->object,
 							      program));
-	status = attach(fd, pid, dev, min, max, &done);
+	status = attach(fd, pid, dev, min, max, ingress, &done);
 	if (status)
 		return status;
 	if (bpf_map_update_elem(a->attachments_fd, &a->count, &done, 0))
@@ -123,7 +123,7 @@ static int attach_list(struct attacher *a, const struct load_options *o)
 				      o->announce_list, line_number);
 		else
 			status = attach_one(a, "announce", pid, dev, base + 1,
-					    base + o->params.vcs);
+					    base + o->params.vcs, 0);
 	}
 	fclose(list);
 	if (!status && !a->count)
@@ -140,7 +140,10 @@ static int attach_all(struct attacher *a, const struct load_options *o)
 							    "attachments");
 	status = attach_list(a, o);
 	if (!status)
-		status = attach_one(a, "verdict", 0, o->verdict_dev, 1, ~0U);
+		status = attach_one(a, "verdict", 0, o->verdict_dev, 1, ~0U, 0);
+	if (!status && o->far_dev[0])
+		status = attach_one(a, "far_end", o->far_pid, o->far_dev, 1, ~0U,
+				    1);
 	if (status)
 		detach_all(a->attachments_fd);
 	return status;

@@ -30,7 +30,7 @@ enum {
 	BUFFER_CELLS, THRESHOLD_PPM, THRESHOLD_MINUS_CELLS, Z_PPM, RATE,
 	ACCESS_RATE, ACCESS_DELAY_NS, VCS, IFINDEX_BASE, SAMPLE_NS,
 	MAX_FRAME_CELLS, LATE_TOLERANCE_NS, NUMBERS,
-	NAME = NUMBERS, POLICY, VERDICT_DEV, ANNOUNCE_LIST, OBJECT,
+	NAME = NUMBERS, POLICY, VERDICT_DEV, ANNOUNCE_LIST, FAR_END, OBJECT,
 	RECORD_FRAMES, RECORD_DROPS, OPTIONS,
 };
 
@@ -81,6 +81,17 @@ static int parse_number(struct number *n, const char *text)
 			    n->name, text, (unsigned long long)n->min,
 			    (unsigned long long)n->max);
 	n->given = 1;
+	return STATUS_OK;
+}
+
+static int parse_far_end(const char *text, struct load_options *o)
+{
+	char rest;
+
+	if (sscanf(text, "%u:%15s%c", &o->far_pid, o->far_dev, &rest) != 2 ||
+	    !o->far_pid)
+		return fail(STATUS_USAGE, "--far-end %s: must be PID:DEV",
+			    text);
 	return STATUS_OK;
 }
 
@@ -185,6 +196,7 @@ static void list_options(const struct number *n, struct option *longs)
 		{ "policy", required_argument, NULL, POLICY },
 		{ "verdict-dev", required_argument, NULL, VERDICT_DEV },
 		{ "announce-list", required_argument, NULL, ANNOUNCE_LIST },
+		{ "far-end", required_argument, NULL, FAR_END },
 		{ "object", required_argument, NULL, OBJECT },
 		{ "record-frames", no_argument, NULL, RECORD_FRAMES },
 		{ "record-drops", no_argument, NULL, RECORD_DROPS },
@@ -223,6 +235,7 @@ int parse_load(int argc, char **argv, struct load_options *o)
 		case NAME: o->name = optarg; break;
 		case VERDICT_DEV: o->verdict_dev = optarg; break;
 		case ANNOUNCE_LIST: o->announce_list = optarg; break;
+		case FAR_END: status = parse_far_end(optarg, o); break;
 		case OBJECT: o->object = optarg; break;
 		case RECORD_FRAMES: o->params.record_frames = 1; break;
 		case RECORD_DROPS: o->params.record_drops = 1; break;

@@ -10,6 +10,8 @@ struct load_options {
 	const char *object;		/* NULL: cellq.bpf.o beside cellq */
 	const char *verdict_dev;
 	const char *announce_list;
+	__u32 far_pid;			/* the other end of the port's wire */
+	char far_dev[16];		/* empty: not watched */
 	struct cellq_params params;	/* all derived values filled in */
 };
 

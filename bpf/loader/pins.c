@@ -19,9 +19,11 @@ static const struct { const char *in_object, *pin; int program; } pins[] = {
 	{ ".rodata", PIN_PARAMS, 0 },
 	{ "events", PIN_EVENTS, 0 },
 	{ "attachments", PIN_ATTACHMENTS, 0 },
+	{ "wire", PIN_WIRE, 0 },
 	{ "state", "state", 0 },
 	{ "announce", "announce", 1 },
 	{ "verdict", "verdict", 1 },
+	{ "far_end", "far_end", 1 },
 };
 
 #define PINS (sizeof(pins) / sizeof(pins[0]))

@@ -12,6 +12,7 @@ struct bpf_object;
 #define PIN_PARAMS	"params"
 #define PIN_EVENTS	"events"
 #define PIN_ATTACHMENTS	"attachments"
+#define PIN_WIRE	"wire"
 
 /* All return STATUS_OK, or STATUS_FAILED after printing one line. */
 int pins_create(const char *name);

@@ -117,8 +117,18 @@ static void print_port(const struct cellq_stats *st)
 	       (ull)st->first_departure_ns, (ull)st->last_departure_ns);
 }
 
+static void print_wire(const struct cellq_wire *w)
+{
+	printf("\"wire\": {\"frames\": %llu, \"waiting\": %u, "
+	       "\"cells\": %llu, \"busy_ns\": %llu, \"stretches\": %llu, "
+	       "\"stretches_unsure\": %llu}, ",
+	       (ull)w->frames, w->waiting, (ull)w->cells, (ull)w->busy_ns,
+	       (ull)w->stretches, (ull)w->stretches_unsure);
+}
+
 static void print_json(const char *name, const struct cellq_params *p,
-		       const struct cellq_stats *st)
+		       const struct cellq_stats *st,
+		       const struct cellq_wire *w)
 {
 	struct counts total = {};
 	__u32 i;
@@ -131,6 +141,7 @@ static void print_json(const char *name, const struct cellq_params *p,
 	printf(", ");
 	print_port(st);
 	print_faults(st);
+	print_wire(w);
 	printf("\"per_vc\": [");
 	for (i = 0; i < p->vcs; i++) {
 		struct counts one = {};
@@ -144,7 +155,8 @@ static void print_json(const char *name, const struct cellq_params *p,
 }
 
 static void print_text(const char *name, const struct cellq_params *p,
-		       const struct cellq_stats *st)
+		       const struct cellq_stats *st,
+		       const struct cellq_wire *w)
 {
 	struct counts c = {};
 	__u32 i;
@@ -167,6 +179,8 @@ static void print_text(const char *name, const struct cellq_params *p,
 	       c.discarded);
 	printf("buffer  X %u, active VCs %u, peak %u\n", st->occupancy_cells,
 	       st->active_vcs, st->peak_cells);
+	printf("wire    %llu frames came out, %llu cells in %llu ns\n",
+	       (ull)w->frames, (ull)w->cells, (ull)w->busy_ns);
 	for (i = 0; i < CELLQ_FAULT_COUNT; i++)
 		if (st->faults[i])
 			printf("FAULT   %s: %llu\n", fault_names[i],
@@ -220,9 +234,23 @@ static int read_stats(const char *name, struct cellq_stats *stats)
 	return status;
 }
 
+static int read_wire(const char *name, struct cellq_wire *wire)
+{
+	int fd = pins_open(name, PIN_WIRE), error;
+	__u32 zero = 0;
+
+	if (fd < 0)
+		return STATUS_FAILED;
+	error = bpf_map_lookup_elem_flags(fd, &zero, wire, BPF_F_LOCK);
+	close(fd);
+	return error ? fail(STATUS_FAILED, "reading the watch on the wire: %s",
+			    strerror(errno)) : STATUS_OK;
+}
+
 int verb_read(int argc, char **argv)
 {
 	static struct cellq_stats stats;
+	struct cellq_wire wire;
 	struct cellq_params params;
 	struct name_options o;
 	int status = parse_name(argc, argv, "nj", &o);
@@ -232,6 +260,9 @@ int verb_read(int argc, char **argv)
 	if (!status)
 		status = read_stats(o.name, &stats);
 	if (!status)
-		(o.json ? print_json : print_text)(o.name, &params, &stats);
+		status = read_wire(o.name, &wire);
+	if (!status)
+		(o.json ? print_json : print_text)(o.name, &params, &stats,
+						   &wire);
 	return status;
 }

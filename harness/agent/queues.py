@@ -16,6 +16,8 @@ from topology.run import run
 CELLQ = "/opt/cellbed/cellq"
 OBJECT = "/opt/cellbed/cellq.bpf.o"
 PORTS = {"down": commands.DOWN_PORT, "up": commands.UP_PORT}
+# Where what leaves a port comes in.
+FAR_ENDS = {"down": commands.SAT_DOWN, "up": commands.SAT_UP}
 
 
 class Queues:
@@ -56,6 +58,7 @@ class Queues:
             "ifindex-base": HOST_IFINDEX_BASE,
             "verdict-dev": port,
             "announce-list": self._announce_list(direction),
+            "far-end": f"{self.network.pids['sat']}:{FAR_ENDS[direction]}",
             "late-tolerance-ns": self.plan.get("late_tolerance_ns", 0),
             "object": OBJECT,
         }
