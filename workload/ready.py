@@ -33,6 +33,17 @@ def is_listening(pid: int, port: int) -> bool:
     return any(listening(text, port) for text in texts)
 
 
+def holds(proc_net_tcp: str, port: int) -> bool:
+    """Return whether any socket, one in TIME_WAIT included, has `port` as its own in this text."""
+    own = (line.split()[1] for line in proc_net_tcp.splitlines()[1:])
+    return any(int(local.rpartition(":")[2], 16) == port for local in own)
+
+
+def is_held(pid: int, port: int) -> bool:
+    """Return whether TCP `port` of IPv4 is still in use in the namespace of `pid`."""
+    return holds(Path(f"/proc/{pid}/net/tcp").read_text(), port)
+
+
 def mapped_files(proc_maps: str) -> tuple[Path, ...]:
     """Return the files in the text of a /proc/PID/maps, each once, in order."""
     names = (line.split(maxsplit=5)[5:] for line in proc_maps.splitlines())

@@ -46,6 +46,12 @@ def path(file_class: int, file: int) -> str:
     return f"/class{file_class}_{file}"
 
 
+def path_bytes(path: str) -> int:
+    """Return the size of the file with this path."""
+    file_class, _, file = path.removeprefix("/class").partition("_")
+    return size_bytes(int(file_class), int(file))
+
+
 def class_at(uniform: float) -> int:
     """Return the class at `uniform` in [0, 1) of the cumulative shares."""
     total = 0.0

@@ -17,6 +17,8 @@ from .streams import stream
 
 SCRIPT = Path(__file__).with_name("wrk.lua")
 _MARK = "cellbed-wrk/1 "
+# nginx's header without the digits of its Content-Length, at least and at most [bytes].
+_HEADER_BYTES = (100, 140)
 # wrk counts an answer slower than this as a "timeout" (it is answered all the same), and leaves it
 # out of its latencies. It has eight bytes for each microsecond up to here and at its end reads all
 # of them several times: with 60 s, 100 of them took 75 s of a UML lab's time, and one met the limit
@@ -81,6 +83,27 @@ def draw_paths(params: Parameters, seed: int, pair: int) -> tuple[str, ...]:
         specweb.path(specweb.class_at(classes.random()), files.at(numbers.random()))
         for _ in range(params.paths)
     )
+
+
+def _sizes_asked(params: Parameters, seed: int, pair: int, count: int) -> list[int]:
+    """Sizes of the first `count` files asked for; wrk draws one before, to see what a draw is."""
+    sizes = [specweb.path_bytes(path) for path in draw_paths(params, seed, pair)]
+    return [sizes[number % len(sizes)] for number in range(1, count + 1)]
+
+
+def unexplained_bytes(params: Parameters, seed: int, pair: int, report: Report) -> int:
+    """Return how far a client's bytes are from what its answers can have been [bytes].
+
+    Those are the files answered, a header each, and as much as there may be of the answers
+    under way, one a connection; with several connections any may be the one that lags.
+    """
+    low_header, high_header = _HEADER_BYTES
+    under_way = params.connections
+    sizes = _sizes_asked(params, seed, pair, report.answered + under_way)
+    open_ones = sizes[-1:] if under_way == 1 else sorted(sizes)[-under_way:]
+    low = sum(sizes) - sum(open_ones) + report.answered * low_header
+    high = sum(sizes) + len(sizes) * high_header
+    return report.received_bytes - min(max(report.received_bytes, low), high)
 
 
 def write_paths(file: Path, params: Parameters, seed: int, pair: int) -> None:

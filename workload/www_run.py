@@ -18,7 +18,7 @@ from .www import NS_PER_S, Parameters, Request
 FORMAT = "cellbed-www/1"
 FLOWS_HEADER = (
     "pair,received_bytes,scheduled_bytes,requests,sent,answered,header_bytes,"
-    "retransmits,timeouts,cwnd_segments,ssthresh_segments,srtt_us,peer_window_bytes"
+    "part_bytes,unread_bytes,retransmits,timeouts,cwnd_segments,ssthresh_segments,srtt_us,peer_window_bytes"
 )
 REQUESTS_HEADER = (
     "pair,batch,request,class,file,size_bytes,due_ns,sent_ns,first_byte_ns,last_byte_ns,status"
@@ -46,7 +46,9 @@ class Flow:
 
     received_bytes   TCP payload received in order since t0, HTTP headers included [bytes]
     scheduled_bytes  all files asked for (or due to be) [bytes]
-    header_bytes     HTTP headers of the answers begun [bytes]
+    header_bytes     HTTP headers of the answers begun, as far as read [bytes]
+    part_bytes       read of the body that was not complete at the end [bytes]
+    unread_bytes     received, and not read by the client at the end [bytes]
     timeouts         retransmission timeouts (from kernel 6.7 on; else 0)
     srtt_us          smoothed round-trip time [us]
     peer_window_bytes  the client's receive window as the sender last heard it [bytes]
@@ -59,6 +61,8 @@ class Flow:
     sent: int
     answered: int
     header_bytes: int
+    part_bytes: int
+    unread_bytes: int
     retransmits: int | None
     timeouts: int | None
     cwnd_segments: int | None
@@ -88,6 +92,7 @@ class Summary:
     max_read_bytes            most that ever lay unread in one connection [bytes]
     min_receive_buffer_bytes  smallest SO_RCVBUF of all connections [bytes]
     max_window_bytes          largest window any connection may advertise [bytes]
+    broken                    connections that could not be followed to the end, and why
     """
 
     pairs: int
@@ -102,6 +107,7 @@ class Summary:
     max_read_bytes: int
     min_receive_buffer_bytes: int
     max_window_bytes: int
+    broken: list[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,6 +117,22 @@ class Record:
     summary: Summary
     flows: tuple[Flow, ...]
     answers: tuple[Answer, ...]
+
+
+def unexplained_bytes(record: Record) -> list[int]:
+    """Return for each flow what its kernel received beyond what its requests explain [bytes].
+
+    Received are headers, the files that were answered whole (as long as they were asked for), the
+    begun one's part, and what lies unread. An answer cut short gives a negative number.
+    """
+    files = dict.fromkeys((flow.pair for flow in record.flows), 0)
+    for answer in record.answers:
+        if answer.last_byte_ns is not None:
+            files[answer.request.pair] += answer.request.size_bytes
+    return [
+        f.received_bytes - f.header_bytes - files[f.pair] - f.part_bytes - f.unread_bytes
+        for f in record.flows
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,14 +31,6 @@ def test_a_good_server_in_pieces_of_any_size(isolated, client, tmp_path, piece):
 @pytest.mark.parametrize(
     ("case", "message"),
     [
-        ("length", "pair 1: /class0_1: Content-Length 4095, expected 4096"),
-        ("status", "pair 1: /class0_1: status 404, expected 200"),
-        ("chunked", "pair 1: /class0_1: the answer has a Transfer-Encoding, where a length was"),
-        ("close", "pair 1: /class0_1: the answer has Connection: close, where it must stay open"),
-        ("garbage", "pair 1: /class0_1: the answer's header is longer than 1024 bytes"),
-        ("long", "pair 1: /class0_1: the answer's header is longer than 1024 bytes"),
-        ("unasked", "pair 1: the server sends what nobody asked for"),
-        ("ends", "pair 1: connection lost: the server closed it"),
         ("refused", "pair 1: cannot connect: Connection refused"),
         ("netns", "pair 1: cannot enter network namespace /proc/1/no-such: "),
     ],
@@ -49,6 +41,40 @@ def test_a_fault_is_one_line_that_names_the_pair(isolated, client, tmp_path, cas
     assert done["stderr"].startswith(f"www_client: {message}")
     assert done["stderr"].count("\n") == 1
     assert not (tmp_path / "flows.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("case", "answered", "why"),
+    [
+        ("chunked", 1, "the answer has a Transfer-Encoding, where a length was expected"),
+        ("close", 1, "the answer has Connection: close, where it must stay open"),
+        ("garbage", 1, "the answer's header is too long"),
+        ("long", 1, "the answer's header is too long"),
+        ("unasked", 6, "the server sends what nobody asked for"),
+        ("ends", 3, "connection lost: the server closed it"),
+    ],
+)
+def test_a_connection_that_cannot_be_followed_is_told(
+    isolated, client, tmp_path, case, answered, why
+):
+    done = isolated(SCENARIO, client, tmp_path, case, 100_000)
+    assert (done["status"], done["stderr"]) == (0, "")
+    record = www_run.read(tmp_path, done["stdout"])
+    assert record.summary.broken == [f"pair 1: {why}"]
+    assert record.summary.answered == answered
+
+
+@pytest.mark.parametrize(
+    ("case", "status", "unexplained"), [("good", 200, 0), ("length", 200, -1), ("status", 404, 0)]
+)
+def test_a_wrong_answer_is_counted_as_it_came(
+    isolated, client, tmp_path, case, status, unexplained
+):
+    done = isolated(SCENARIO, client, tmp_path, case, 100_000)
+    record = www_run.read(tmp_path, done["stdout"])
+    assert (record.summary.answered, record.summary.broken) == (len(SIZES), [])
+    assert record.answers[1].status == status
+    assert www_run.unexplained_bytes(record) == [unexplained]
 
 
 @pytest.mark.parametrize(("case", "answered"), [("silent", 3), ("short", 5)])
@@ -62,6 +88,7 @@ def test_what_is_not_answered_in_time_is_outstanding(isolated, client, tmp_path,
     open_one = record.answers[answered]
     assert open_one.sent_ns is not None
     assert open_one.last_byte_ns is None
+    assert www_run.unexplained_bytes(record) == [0]
     begun = case == "short"
     assert (open_one.first_byte_ns is not None, open_one.status == 200) == (begun, begun)
 

@@ -21,13 +21,14 @@ PAIRS = (
 SUMMARY = (
     '{"format": "cellbed-www/1", "pairs": 2, "t0_ns": 5, "duration_ns": 9, "requests": 2, '
     '"sent": 2, "answered": 1, "outstanding": 1, "received_bytes": 51420, "max_late_ns": 3, '
-    '"max_read_bytes": 100, "min_receive_buffer_bytes": 16000000, "max_window_bytes": 65535}'
+    '"max_read_bytes": 100, "min_receive_buffer_bytes": 16000000, "max_window_bytes": 65535, '
+    '"broken": []}'
 )
 STDOUT = f"t0 5\nprogress 1 0 2 0\n{SUMMARY}\n"
 FLOWS = (
     www_run.FLOWS_HEADER
-    + "\n1,51420,51200,1,1,1,117,2,1,9,4,10100,65535\n"
-    + ("2,0,102,1,1,0,0,,,,,,\n")
+    + "\n1,51420,51200,1,1,1,117,0,103,2,1,9,4,10100,65535\n"
+    + ("2,0,102,1,1,0,0,0,0,,,,,,\n")
 )
 ANSWERS = www_run.REQUESTS_HEADER + "\n1,0,0,2,5,51200,0,0,10,90,200\n2,0,0,0,1,102,7,8,,,\n"
 
@@ -61,6 +62,13 @@ def test_a_whole_record(tmp_path):
     assert (outstanding.sent_ns, outstanding.last_byte_ns, outstanding.status) == (8, None, None)
 
 
+def test_every_byte_has_its_place(tmp_path):
+    write(tmp_path)
+    assert www_run.unexplained_bytes(www_run.read(tmp_path, STDOUT)) == [0, 0]
+    write(tmp_path, answers=ANSWERS.replace("51200", "51201"))
+    assert www_run.unexplained_bytes(www_run.read(tmp_path, STDOUT)) == [-1, 0]
+
+
 def cut(text):
     """The file as a full disk leaves it."""
     return text[: text.rindex(",") - 3]
@@ -82,7 +90,7 @@ def cut(text):
         ({"flows": FLOWS.replace("pair,", "flow,")}, STDOUT, "its first line is not"),
         ({"flows": cut(FLOWS)}, STDOUT, "flows.csv: its last line is cut short"),
         ({"answers": cut(ANSWERS)}, STDOUT, "requests.csv: its last line is cut short"),
-        ({"flows": cut(FLOWS) + "\n"}, STDOUT, "flows.csv:3: 9 columns, expected 13"),
+        ({"flows": cut(FLOWS) + "\n"}, STDOUT, "flows.csv:3: 11 columns, expected 15"),
         ({"answers": ANSWERS.replace("90", "9a")}, STDOUT, "requests.csv:2: .*'9a'"),
         ({"answers": ANSWERS[: ANSWERS.index("\n2,") + 1]}, STDOUT, "disagree on requests"),
     ],

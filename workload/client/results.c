@@ -33,9 +33,11 @@ static void write_flow(FILE *file, const struct connection *connection)
 {
 	const struct server_state *server = &connection->at_server;
 
-	fprintf(file, "%u,%" PRIu64 ",%" PRId64 ",%u,%u,%u,%" PRIu64 ",", connection->pair,
+	fprintf(file, "%u,%" PRIu64 ",%" PRId64 ",%u,%u,%u,", connection->pair,
 		connection->received_bytes, connection->scheduled_bytes, connection->requests,
-		connection->sent, connection->answered, connection->header_bytes);
+		connection->sent, connection->answered);
+	fprintf(file, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", connection->header_bytes,
+		connection->part_bytes, connection->unread_bytes);
 	if (server->known)
 		fprintf(file, "%u,%u,%u,%u,%u,%u\n", server->retransmits, server->timeouts,
 			server->cwnd_segments, server->ssthresh_segments, server->srtt_us,
@@ -70,8 +72,8 @@ void results_write(const struct trial *trial, const char *out_dir)
 	char full[4096];
 	FILE *file = create(out_dir, "flows.csv", full, sizeof(full));
 
-	fputs("pair,received_bytes,scheduled_bytes,requests,sent,answered,header_bytes,"
-	      "retransmits,timeouts,cwnd_segments,ssthresh_segments,srtt_us,peer_window_bytes\n", file);
+	fputs("pair,received_bytes,scheduled_bytes,requests,sent,answered,header_bytes,part_bytes,"
+	      "unread_bytes,retransmits,timeouts,cwnd_segments,ssthresh_segments,srtt_us,peer_window_bytes\n", file);
 	for (uint32_t i = 0; i < trial->connection_count; i++)
 		write_flow(file, &trial->connections[i]);
 	finish(file, full);
@@ -82,6 +84,22 @@ void results_write(const struct trial *trial, const char *out_dir)
 	for (uint32_t i = 0; i < trial->request_count; i++)
 		write_request(file, trial, &trial->requests[i]);
 	finish(file, full);
+}
+
+static void print_broken(const struct trial *trial)
+{
+	const char *comma = "";
+
+	printf(", \"broken\": [");
+	for (uint32_t i = 0; i < trial->connection_count; i++) {
+		const struct connection *connection = &trial->connections[i];
+
+		if (!connection->broken[0])
+			continue;
+		printf("%s\"pair %u: %s\"", comma, connection->pair, connection->broken);
+		comma = ", ";
+	}
+	printf("]");
 }
 
 void results_print_summary(const struct trial *trial)
@@ -101,8 +119,10 @@ void results_print_summary(const struct trial *trial)
 	       ", \"duration_ns\": %" PRId64 ", \"requests\": %u, \"sent\": %u, \"answered\": %u"
 	       ", \"outstanding\": %u, \"received_bytes\": %" PRIu64 ", \"max_late_ns\": %" PRId64
 	       ", \"max_read_bytes\": %" PRId64 ", \"min_receive_buffer_bytes\": %d"
-	       ", \"max_window_bytes\": %d}\n",
+	       ", \"max_window_bytes\": %d",
 	       trial->connection_count, trial->t0_ns, trial->duration_ns, trial->request_count,
-	       trial->next_due, trial->answered, trial->next_due - trial->answered, received,
+	       trial->sent, trial->answered, trial->sent - trial->answered, received,
 	       trial->max_late_ns, trial->max_read_bytes, buffer, window);
+	print_broken(trial);
+	printf("}\n");
 }

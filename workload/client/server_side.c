@@ -42,7 +42,9 @@ static void ask(const struct connection *connection, int netlink)
 		.header = { .nlmsg_len = sizeof(request), .nlmsg_type = SOCK_DIAG_BY_FAMILY,
 			    .nlmsg_flags = NLM_F_REQUEST },
 		.body = { .sdiag_family = AF_INET, .sdiag_protocol = IPPROTO_TCP,
-			  .idiag_ext = 1 << (INET_DIAG_INFO - 1), .idiag_states = ~0U },
+			  .idiag_ext = 1 << (INET_DIAG_INFO - 1) | 1 << (INET_DIAG_CONG - 1) |
+				       1 << (INET_DIAG_VEGASINFO - 1),
+			  .idiag_states = ~0U },
 	};
 	struct sockaddr_in client;
 	socklen_t len = sizeof(client);
@@ -74,8 +76,24 @@ static void take(struct server_state *server, const struct rtattr *info)
 	server->peer_window_bytes = state.snd_wnd;
 }
 
+/* Of a connection under our own module tcp_info has a quota; the congestion window, and the MSS, both
+ * in bytes, are in the attribute that Vegas uses (tcp-configs/module/cellbed.h). */
+static void take_module(struct server_state *server, const struct rtattr *name,
+			const struct rtattr *info)
+{
+	struct tcpvegas_info own;
+
+	if (!name || strncmp(RTA_DATA(name), "cellbed_", 8) != 0)
+		return;
+	if (!info || RTA_PAYLOAD(info) < sizeof(own))
+		return;
+	memcpy(&own, RTA_DATA(info), sizeof(own));
+	server->cwnd_segments = own.tcpv_rttcnt / own.tcpv_minrtt;
+}
+
 static void hear(struct connection *connection, int netlink)
 {
+	const struct rtattr *found[INET_DIAG_MAX + 1] = { NULL };
 	char reply[4096] __attribute__((aligned(8)));
 	struct nlmsghdr *header = (struct nlmsghdr *)reply;
 	ssize_t len = recv(netlink, reply, sizeof(reply), 0);
@@ -84,14 +102,21 @@ static void hear(struct connection *connection, int netlink)
 
 	if (len < 0 || !NLMSG_OK(header, (unsigned)len))
 		fail("pair %u: no answer of sock_diag: %s", connection->pair, strerror(errno));
-	if (header->nlmsg_type == NLMSG_ERROR)
-		fail("pair %u: its server's end is gone: %s", connection->pair,
-		     strerror(-((struct nlmsgerr *)NLMSG_DATA(header))->error));
+	if (header->nlmsg_type == NLMSG_ERROR) {
+		if (!connection->broken[0])
+			snprintf(connection->broken, sizeof(connection->broken),
+				 "its server's end is gone");
+		return;
+	}
 	attribute = (struct rtattr *)((char *)NLMSG_DATA(header) + sizeof(struct inet_diag_msg));
 	rest = (unsigned)(header->nlmsg_len - NLMSG_LENGTH(sizeof(struct inet_diag_msg)));
 	for (; RTA_OK(attribute, rest); attribute = RTA_NEXT(attribute, rest))
-		if (attribute->rta_type == INET_DIAG_INFO)
-			take(&connection->at_server, attribute);
+		if (attribute->rta_type <= INET_DIAG_MAX)
+			found[attribute->rta_type] = attribute;
+	if (!found[INET_DIAG_INFO])
+		return;
+	take(&connection->at_server, found[INET_DIAG_INFO]);
+	take_module(&connection->at_server, found[INET_DIAG_CONG], found[INET_DIAG_VEGASINFO]);
 }
 
 void server_side_read(struct trial *trial, const int *netlinks)

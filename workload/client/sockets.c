@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -84,6 +85,22 @@ void sockets_state(const struct connection *connection, struct tcp_state *state)
 	memset(state, 0, sizeof(*state));
 	if (getsockopt(connection->fd, IPPROTO_TCP, TCP_INFO, state, &len) != 0)
 		fail("pair %u: cannot read TCP_INFO: %s", connection->pair, strerror(errno));
+}
+
+uint64_t sockets_unread(const struct connection *connection, struct tcp_state *state)
+{
+	uint64_t received;
+	int unread;
+
+	do {	/* a segment may come between the two questions */
+		sockets_state(connection, state);
+		received = state->bytes_received;
+		if (ioctl(connection->fd, FIONREAD, &unread) != 0)
+			fail("pair %u: cannot tell what is unread: %s", connection->pair,
+			     strerror(errno));
+		sockets_state(connection, state);
+	} while (state->bytes_received != received);
+	return (uint64_t)unread;
 }
 
 void sockets_room(const struct connection *connection, int *buffer_bytes, int *window_bytes)

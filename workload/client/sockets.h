@@ -19,6 +19,9 @@ void sockets_set_low_water(struct connection *connection, int bytes);
 /* TCP_INFO of the client's end. */
 void sockets_state(const struct connection *connection, struct tcp_state *state);
 
+/* TCP_INFO of the client's end, and the bytes that lay unread just then. */
+uint64_t sockets_unread(const struct connection *connection, struct tcp_state *state);
+
 /* Receive buffer and largest window that may ever be advertised [bytes]: the kernel's clamp (6.12
  * forgets the one of the route with the first segment, and takes what the buffer holds) or what the
  * header's 16 bits and the negotiated scale can say, whichever is less. */

@@ -54,9 +54,12 @@ struct connection {
 	size_t header_len;
 	char header[HEADER_MAX];
 	int low_water_bytes;		/* as last set with SO_RCVLOWAT */
+	char broken[160];		/* why nothing more is sent or read; empty: all is well */
 
 	uint64_t received_at_t0_bytes, received_bytes;
-	uint64_t header_bytes;
+	uint64_t header_bytes;		/* read so far, a header that has only begun included */
+	uint64_t part_bytes;		/* of the body that has only begun */
+	uint64_t unread_bytes;		/* in the kernel at the end */
 	struct server_state at_server;
 };
 
@@ -66,13 +69,14 @@ struct trial {
 	struct request *requests;	/* by due time */
 	uint32_t request_count;
 	int request_bytes;
+	int epoll;
 
 	int64_t t0_ns, duration_ns;
 	int low_water_bytes;		/* bound for every connection */
 
 	int64_t wakeup_ns;		/* the time of this wakeup, MISSING until it is read */
-	uint32_t next_due;		/* index of the first request not sent */
-	uint32_t answered;
+	uint32_t next_due;		/* index of the first request not yet due */
+	uint32_t sent, answered;
 	uint64_t read_bytes;
 	int64_t max_late_ns;
 	int64_t max_read_bytes;		/* largest amount found unread at one wakeup */
