@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Looks at the running network: idle round trip, packets on every port, drops."""
+"""Looks at the running network: idle round trip, packets on every port."""
 
 from __future__ import annotations
 
 import json
 import re
 import time
-from typing import Any
 
 from topology import commands
 from topology.build import Network
@@ -16,6 +15,8 @@ from topology.run import in_namespace, run
 PING_PAYLOAD_BYTES = 56
 PING_IP_BYTES = PING_PAYLOAD_BYTES + 28
 PINGS = 3
+# How much longer than the path's round trip an answer is waited for.
+PATIENCE_S = 10
 
 # port -> [received packets, sent packets, dropped]
 Counters = dict[str, list[int]]
@@ -24,12 +25,18 @@ Counters = dict[str, list[int]]
 def idle_round_trip(network: Network, dumbbell: Dumbbell) -> list[float]:
     """Round trips [ns] of pings from the first and the last client, the path being idle."""
     times: list[float] = []
+    wait_s = idle_round_trip_s(dumbbell) + PATIENCE_S
     for host in (dumbbell.clients()[0], dumbbell.clients()[-1]):
         for _ in range(PINGS):
             with in_namespace(network.pids[host.name]):
-                times += microseconds(run(["ping", "-c", "1", "-W", "10", host.peer_ip]))
+                times += microseconds(run(["ping", "-c", "1", "-W", f"{wait_s:.3f}", host.peer_ip]))
             time.sleep(1)
     return times
+
+
+def idle_round_trip_s(dumbbell: Dumbbell) -> float:
+    """What a ping is to take on the idle path [s]."""
+    return dumbbell.idle_round_trip_ns(PING_IP_BYTES) / 1e9
 
 
 def microseconds(said: str) -> list[float]:
@@ -58,22 +65,4 @@ def difference(before: Counters, after: Counters) -> Counters:
     return {
         port: [b - a for a, b in zip(before[port], counted, strict=True)]
         for port, counted in after.items()
-    }
-
-
-def qdisc_drops(network: Network) -> dict[str, int]:
-    """Drops of every qdisc that is not under test: the switches' and the box's."""
-    drops = _drops("")
-    with in_namespace(network.pids["sat"]):
-        drops |= _drops("sat ")
-    return drops
-
-
-def _drops(prefix: str) -> dict[str, int]:
-    # What the cell queue refuses, its clsact counts; netem and fq drop only when full.
-    shown: list[dict[str, Any]] = json.loads(run(["tc", "-j", "-s", "qdisc", "show"]))
-    return {
-        f"{prefix}{q['dev']} {q['kind']}": q["drops"]
-        for q in shown
-        if q["kind"] in ("netem", "fq")
     }

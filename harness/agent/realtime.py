@@ -13,6 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from harness.agent.losses import softnet
+
 # A departure later than this is a fault and its frame is dropped; what is below is counted,
 # and judged by the harness.
 LATE_TOLERANCE_NS = 1_000_000_000
@@ -29,7 +31,7 @@ class Watch:
         self.summary: dict[str, Any] = {}
 
     def __enter__(self) -> Self:
-        self._before = (softnet(), processor(), clocks_ns())
+        self._before = (softnet()[1], processor(), clocks_ns())
         self._thread.start()
         return self
 
@@ -48,26 +50,18 @@ class Watch:
     ) -> None:
         self._end.set()
         self._thread.join()
-        net, cpu, clock_ns = self._before
+        squeezes, cpu, clock_ns = self._before
         late = sorted(self._late_ns)
         spent = [b - a for a, b in zip(cpu, processor(), strict=True)]
         busy, idle, steal = spent
         self.summary = {
-            "backlog_drops": softnet()[0] - net[0],
-            "time_squeezes": softnet()[1] - net[1],
+            "time_squeezes": softnet()[1] - squeezes,
             "busy_fraction": (busy + steal) / max(1, busy + idle + steal),
             "steal_fraction": steal / max(1, busy + idle + steal),
             "clock_step_ns": clocks_ns() - clock_ns,
             "stall_max_ns": late[-1] if late else None,
             "stall_p99_ns": late[len(late) * 99 // 100] if late else None,
         }
-
-
-def softnet() -> tuple[int, int]:
-    """Packets that found the backlog full, and rounds cut short, over all processors."""
-    lines = Path("/proc/net/softnet_stat").read_text().splitlines()
-    rows = [[int(word, 16) for word in line.split()] for line in lines]
-    return sum(row[1] for row in rows), sum(row[2] for row in rows)
 
 
 def processor() -> tuple[int, int, int]:

@@ -16,6 +16,7 @@ from typing import Any
 from harness.agent import probe, provenance
 from harness.agent.capture import Capture
 from harness.agent.events import RUN, emit
+from harness.agent.losses import Losses
 from harness.agent.queues import Queues
 from harness.agent.realtime import LATE_TOLERANCE_NS, Watch
 from harness.agent.recorder import Recorder
@@ -27,6 +28,10 @@ from topology.build import Network
 
 DRAIN_LIMIT_S = 120.0
 DRAIN_STEP_S = 0.5
+# What may still go to and fro: the last data, their resets, a reset that was lost.
+DRAIN_ROUND_TRIPS = 10
+# For what the hosts still have to do with the last packets.
+SETTLE_S = 2.0
 
 
 def run_trial(network: Network, tuner: Tuner, job: dict[str, Any]) -> None:
@@ -44,7 +49,7 @@ def run_trial(network: Network, tuner: Tuner, job: dict[str, Any]) -> None:
     capture = Capture(plan, folder)
     with capture, Queues(network, plan) as queues, Recorder(plan, folder):
         before = provenance.state(network)
-        links = probe.link_counters(network)
+        links, losses = probe.link_counters(network), Losses(network)
         emit("phase", trial=name, phase="probe")
         idle = probe.idle_round_trip(network, dumbbell)
         marks: dict[str, Any] = {}
@@ -55,7 +60,7 @@ def run_trial(network: Network, tuner: Tuner, job: dict[str, Any]) -> None:
         after = provenance.state(network)
         tcp = source.tcp_samples
         emit("phase", trial=name, phase="drain")
-        drained_s = drain(queues)
+        drained_s = drain(queues, probe.idle_round_trip_s(dumbbell))
         record = {
             "virtual_s": time.monotonic() - begin,
             "idle_round_trip_ns": idle,
@@ -64,7 +69,7 @@ def run_trial(network: Network, tuner: Tuner, job: dict[str, Any]) -> None:
             "queue": queues.read(),
             "marks": marks,
             "links": probe.difference(links, probe.link_counters(network)),
-            "qdiscs": probe.qdisc_drops(network),
+            "losses": losses.since(),
             "realtime": watch.summary if watch else None,
             "tcp": {"samples": tcp},
             "system": {"before": before, "after": after},
@@ -75,16 +80,20 @@ def run_trial(network: Network, tuner: Tuner, job: dict[str, Any]) -> None:
     (folder / "lab.json").write_text(json.dumps(record))
 
 
-def drain(queues: Queues) -> float:
-    """Wait until both queues are empty and every announced frame has been judged [s]."""
+def drain(queues: Queues, round_trip_s: float) -> float:
+    """Wait until nothing is under way any more [s].
+
+    Both queues are empty, every announced frame has been judged, and for a whole round trip
+    nothing has left: whatever the last frames may have called forth would be there.
+    """
     begin = time.monotonic()
-    while time.monotonic() - begin < DRAIN_LIMIT_S:
+    limit_s = DRAIN_LIMIT_S + DRAIN_ROUND_TRIPS * round_trip_s
+    while time.monotonic() - begin < limit_s:
         time.sleep(DRAIN_STEP_S)
         state = queues.read().values()
         waiting = [q for q in state if q["frames_announced"] != q["frames_resolved"]]
-        last = max(q["last_departure_ns"] for q in state)
-        if not waiting and time.monotonic_ns() > last + int(DRAIN_STEP_S * 1e9):
-            # One more round trip for what is still on the delay line.
-            time.sleep(2.0)
-            return time.monotonic() - begin
-    return DRAIN_LIMIT_S
+        last_s = max(q["last_departure_ns"] for q in state) / 1e9
+        if not waiting and time.monotonic() > last_s + DRAIN_STEP_S + round_trip_s:
+            time.sleep(SETTLE_S)
+            break
+    return time.monotonic() - begin

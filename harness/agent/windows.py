@@ -13,25 +13,22 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from harness.agent import netlink
 from topology.build import Network
-from topology.run import in_namespace
 
 COLUMNS = ("time_ns", "pair", "cwnd_segments", "ssthresh_segments")
 
-# linux/netlink.h, linux/sock_diag.h, linux/inet_diag.h, linux/tcp.h
+# linux/sock_diag.h, linux/inet_diag.h, linux/tcp.h
 NETLINK_SOCK_DIAG = 4
 SOCK_DIAG_BY_FAMILY = 20
-NLM_F_REQUEST_DUMP = 0x301
-NLMSG_ERROR, NLMSG_DONE = 2, 3
-INET_DIAG_INFO = 2
+INFO, CONGESTION, MODULE = 2, 4, 3  # attributes; MODULE: INET_DIAG_VEGASINFO
 STATE_ESTABLISHED = 1 << 1
-NLMSG_HEADER = struct.Struct("=IHHII")
-ATTRIBUTE = struct.Struct("=HH")
 # family, protocol, extensions, padding, states; then an empty inet_diag_sockid.
 REQUEST = struct.Struct("=BBBxI48x")
 DIAG_MESSAGE_BYTES = 72
@@ -39,7 +36,25 @@ SSTHRESH_CWND = struct.Struct("=II")
 SSTHRESH_OFFSET = 76
 ACKED = struct.Struct("=Q")
 ACKED_OFFSET = 120
-RECEIVE_BYTES = 1 << 16
+PEER_WINDOW = struct.Struct("=I")
+PEER_WINDOW_OFFSET = 228
+# What our module says of itself (tcp-configs/module/cellbed.h): cwnd and MSS in bytes.
+MODULE_NAME = b"cellbed_"
+MODULE_CWND = struct.Struct("=4xI4xI")
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """An established connection, as the kernel counts it at its sender.
+
+    cwnd_segments is the congestion window: of our module's connections the module's own, in
+    whole segments. Its tcp_info has what the kernel is let send at the moment instead.
+    """
+
+    acked_bytes: int
+    cwnd_segments: int
+    ssthresh_segments: int
+    peer_window_bytes: int
 
 
 class Windows:
@@ -50,7 +65,10 @@ class Windows:
         self.period_ns: int = record["cwnd_sample_ns"]
         self.path = folder / "cwnd.csv"
         pairs = record["cwnd_pairs"] if self.period_ns else []
-        self._sockets = {pair: diag_socket(network.pids[f"s{pair}"]) for pair in pairs}
+        senders = {pair: network.pids[f"s{pair}"] for pair in pairs}
+        self._sockets = {
+            pair: netlink.open_in(pid, NETLINK_SOCK_DIAG) for pair, pid in senders.items()
+        }
         self._end = threading.Event()
         self._failure: Exception | None = None
         self._thread = threading.Thread(target=self._follow, daemon=True)
@@ -88,56 +106,36 @@ class Windows:
 
     def _sample(self) -> Iterator[tuple[int, int, int]]:
         for pair, one in self._sockets.items():
-            flow = max(connections(one), default=None)
-            if flow is not None:
-                _, cwnd, ssthresh = flow
-                yield pair, cwnd, ssthresh
+            found = flow(one)
+            if found is not None:
+                yield pair, found.cwnd_segments, found.ssthresh_segments
 
 
-def diag_socket(pid: int) -> socket.socket:
-    """A sock_diag socket in the network namespace of a process; it stays there."""
-    with in_namespace(pid):
-        return socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_SOCK_DIAG)
+def connections(diag: socket.socket) -> Iterator[Connection]:
+    """Every established connection of a namespace."""
+    wanted = sum(1 << (attribute - 1) for attribute in (INFO, CONGESTION, MODULE))
+    body = REQUEST.pack(socket.AF_INET, socket.IPPROTO_TCP, wanted, STATE_ESTABLISHED)
+    for message in netlink.dump(diag, SOCK_DIAG_BY_FAMILY, body):
+        found = dict(netlink.attributes(message, DIAG_MESSAGE_BYTES))
+        if INFO in found:  # a socket that is about to end has none
+            yield connection(found)
 
 
-def connections(diag: socket.socket) -> Iterator[tuple[int, int, int]]:
-    """Every established connection: bytes acknowledged, cwnd and ssthresh [segments]."""
-    body = REQUEST.pack(
-        socket.AF_INET, socket.IPPROTO_TCP, 1 << (INET_DIAG_INFO - 1), STATE_ESTABLISHED
+def connection(found: Mapping[int, bytes]) -> Connection:
+    """A connection from the attributes of its inet_diag message."""
+    info = found[INFO]
+    ssthresh, cwnd = SSTHRESH_CWND.unpack_from(info, SSTHRESH_OFFSET)
+    if MODULE in found and found.get(CONGESTION, b"").startswith(MODULE_NAME):
+        cwnd_bytes, mss_bytes = MODULE_CWND.unpack_from(found[MODULE])
+        cwnd = cwnd_bytes // mss_bytes
+    return Connection(
+        acked_bytes=ACKED.unpack_from(info, ACKED_OFFSET)[0],
+        cwnd_segments=cwnd,
+        ssthresh_segments=ssthresh,
+        peer_window_bytes=PEER_WINDOW.unpack_from(info, PEER_WINDOW_OFFSET)[0],
     )
-    size = NLMSG_HEADER.size + len(body)
-    diag.send(NLMSG_HEADER.pack(size, SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST_DUMP, 0, 0) + body)
-    while True:
-        for kind, message in messages(diag.recv(RECEIVE_BYTES)):
-            if kind == NLMSG_DONE:
-                return
-            if kind == NLMSG_ERROR:
-                raise OSError(f"sock_diag: error {struct.unpack_from('=i', message)[0]}")
-            yield from windows(message)
 
 
-def messages(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """The netlink messages of a datagram: type and body."""
-    offset = 0
-    while offset + NLMSG_HEADER.size <= len(data):
-        size, kind, *_ = NLMSG_HEADER.unpack_from(data, offset)
-        yield kind, data[offset + NLMSG_HEADER.size : offset + size]
-        offset += aligned(size)
-
-
-def windows(message: bytes) -> Iterator[tuple[int, int, int]]:
-    """What tcp_info says in an inet_diag message; nothing for a socket that has none."""
-    offset = DIAG_MESSAGE_BYTES
-    while offset + ATTRIBUTE.size <= len(message):
-        size, kind = ATTRIBUTE.unpack_from(message, offset)
-        if kind == INET_DIAG_INFO:
-            info = offset + ATTRIBUTE.size
-            ssthresh, cwnd = SSTHRESH_CWND.unpack_from(message, info + SSTHRESH_OFFSET)
-            (acked,) = ACKED.unpack_from(message, info + ACKED_OFFSET)
-            yield acked, cwnd, ssthresh
-        offset += aligned(size)
-
-
-def aligned(size: int) -> int:
-    """Netlink pads everything to 4 bytes."""
-    return (size + 3) & ~3
+def flow(diag: socket.socket) -> Connection | None:
+    """The connection of a namespace that has had the most acknowledged: its host's flow."""
+    return max(connections(diag), key=lambda one: one.acked_bytes, default=None)

@@ -61,7 +61,12 @@ class Source(ABC):
 
     @abstractmethod
     def summary(self) -> dict[str, Any]:
-        """Totals for the record: at least `offered`, `accounted`, `max_late_ns` or None each."""
+        """Totals for the record, and what the checks want to know (harness/checks.py).
+
+        peer_window_bytes: the window that each pair's sender was last told, None where it is
+        not known. Where the workload has such: offered, unsent, bad_status, unexplained_bytes
+        (requests); idle_sources; server_complaints; max_late_ns.
+        """
 
     def client_pid(self, pair: int) -> int:
         """Process that holds the namespace of client `pair`."""

@@ -32,6 +32,7 @@ class IperfSource(Source):
     def run(self, progress: Callable[[int], None]) -> None:
         params = iperf.Parameters(**self.parameters)
         self._data_port = params.data_port
+        self._wait_for_ports(params)
         self._limit_unsent(params.unsent_bytes)
         with Daemons() as daemons:
             self._listen(params, daemons)
@@ -50,6 +51,13 @@ class IperfSource(Source):
 
     def _pairs(self) -> list[int]:
         return [host.pair for host in self.network.dumbbell.clients()]
+
+    def _wait_for_ports(self, params: iperf.Parameters) -> None:
+        """A trial before may have left its data connections in TIME_WAIT, for a minute."""
+        at_server = iperf.listen_host(params) == "client"
+        pids = [self.server_pid(p) if at_server else self.client_pid(p) for p in self._pairs()]
+        while any(ready.is_held(pid, self._data_port) for pid in pids):
+            time.sleep(1)
 
     def _listen(self, params: iperf.Parameters, daemons: Daemons) -> None:
         at_client = iperf.listen_host(params) == "client"
@@ -127,18 +135,19 @@ def flow(
 
 
 def summarise(t0_ns: int, marks: dict[str, dict[int, dict[str, Any]]]) -> dict[str, Any]:
-    """The interval as it was, and what the receivers' windows and the flights were at its end."""
+    """The interval as it was, and at its end receivers' windows, flights and idle sources.
+
+    A source is idle when it has no connection or nothing that waits to be sent.
+    """
     begin, end = marks[BEGIN], marks[END]
     spans = [end[pair]["at_ns"] - begin[pair]["at_ns"] for pair in end]
     senders = [one["sender"] for one in end.values()]
     return {
-        "offered": None,
-        "accounted": None,
-        "max_late_ns": None,
         "t0_ns": t0_ns,
+        "idle_sources": sum(not int(s.get("notsent", 0)) for s in senders),
         "measured_s": sum(spans) / len(spans) / 1e9,
         "received_whole_bytes": [one["received_bytes"] for one in end.values()],
         "whole_s": sum(one["at_ns"] - t0_ns for one in end.values()) / len(end) / 1e9,
-        "peer_window_bytes": [int(s["snd_wnd"]) for s in senders if "snd_wnd" in s],
+        "peer_window_bytes": [int(s["snd_wnd"]) if "snd_wnd" in s else None for s in senders],
         "flight_segments": [int(s.get("unacked", 0)) for s in senders],
     }

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from harness.agent import netlink
 from harness.agent.daemons import Daemons
-from harness.agent.sources.base import Source, whole_second
+from harness.agent.sources.base import NS_PER_S, Source, sleep_until, whole_second
 from harness.agent.sources.servers import PORT, complaints, start_servers
+from harness.agent.windows import NETLINK_SOCK_DIAG, flow
 from workload import wrk
 
 
@@ -24,33 +27,45 @@ class WrkSource(Source):
         with Daemons() as daemons:
             servers = start_servers(self.network, daemons)
             clients = []
-            whole_second()
+            t0_ns = whole_second()
             for host in self.network.dumbbell.clients():
                 paths = Path(f"/tmp/paths-{host.pair}")
                 wrk.write_paths(paths, params, self.plan["seed"], host.pair)
                 argv = wrk.argv(params, host.peer_ip, PORT, paths)
                 clients.append((host.pair, daemons.start(self.client_pid(host.pair), argv)))
-            for second in range(1, params.duration_s + 1):
+            for second in range(1, params.duration_s):
                 time.sleep(1)
                 self.sample_tcp(second)
                 progress(second)
+            sleep_until(t0_ns + params.duration_s * NS_PER_S - NS_PER_S // 2)
+            windows = [self._peer_window(pair) for pair, _ in clients]
+            sleep_until(t0_ns + params.duration_s * NS_PER_S)
+            self.sample_tcp(params.duration_s)
+            progress(params.duration_s)
             reports = {pair: wrk.report(process.communicate()[0]) for pair, process in clients}
             said = complaints(servers)
-        self._finish(reports, said)
+        self._finish(params, reports)
+        self._summary |= {"peer_window_bytes": windows, "server_complaints": said}
 
-    def _finish(self, reports: dict[int, wrk.Report], said: list[str]) -> None:
+    def _peer_window(self, pair: int) -> int | None:
+        """The window that a server was last told; its connection is there to the very end."""
+        with closing(netlink.open_in(self.server_pid(pair), NETLINK_SOCK_DIAG)) as diag:
+            found = flow(diag)
+        return None if found is None else found.peer_window_bytes
+
+    def _finish(self, params: wrk.Parameters, reports: dict[int, wrk.Report]) -> None:
         self.write_flows(
             {"pair": pair, "received_bytes": r.received_bytes, "answered": r.answered}
             for pair, r in reports.items()
         )
         errors = ("connect_errors", "read_errors", "write_errors", "status_errors")
         self._summary = {
-            "offered": None,
-            "accounted": None,
-            "max_late_ns": None,
-            "bad_status": sum(getattr(r, e) for r in reports.values() for e in errors),
+            "failed_calls": sum(getattr(r, e) for r in reports.values() for e in errors),
             "answered": sum(r.answered for r in reports.values()),
-            "server_complaints": said,
+            "unexplained_bytes": [
+                wrk.unexplained_bytes(params, self.plan["seed"], pair, r)
+                for pair, r in reports.items()
+            ],
         }
 
     def summary(self) -> dict[str, Any]:

@@ -69,14 +69,15 @@ class WwwSource(Source):
 
 
 def summarise(record: www_run.Record, said: list[str]) -> dict[str, Any]:
-    """The client's totals, and whether every request is accounted for."""
+    """The client's totals, and what became of requests and bytes."""
     totals = dataclasses.asdict(record.summary)
-    bad = [a for a in record.answers if a.last_byte_ns is not None and a.status != 200]
-    unsent = sum(a.sent_ns is None for a in record.answers)
+    answered = [a for a in record.answers if a.last_byte_ns is not None]
     return {
         **totals,
         "offered": totals["requests"],
-        "accounted": totals["answered"] + totals["outstanding"] + unsent,
-        "bad_status": len(bad),
+        "unsent": sum(a.sent_ns is None for a in record.answers),
+        "bad_status": sum(a.status != 200 for a in answered),
+        "unexplained_bytes": www_run.unexplained_bytes(record),
+        "peer_window_bytes": [flow.peer_window_bytes for flow in record.flows],
         "server_complaints": said,
     }

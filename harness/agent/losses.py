@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Packets lost anywhere, as the kernel counts them: read whole before and after a trial.
+
+Of every network namespace (the switches', the box's, each host's) all queueing disciplines,
+all devices, and of IP and TCP each counter of a packet that came and was not taken; of the
+machine what found a processor's backlog full. The port under test is told apart: what its
+own hook refuses is what the trial is about.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+from pathlib import Path
+from typing import Any
+
+from harness.agent import netlink
+from harness.agent.queues import PORTS
+from harness.agent.tcp_counters import parse_totals
+from topology.build import Network
+from topology.run import in_namespace
+
+# "NAMESPACE COUNTER" -> value
+Counters = dict[str, int]
+
+SWITCHES = "switches"
+# linux/rtnetlink.h, linux/gen_stats.h
+RTM_GETQDISC = 38
+TCA_KIND, TCA_STATS2, TCA_STATS_QUEUE = 1, 7, 3
+TCMSG = struct.Struct("=BxxxiIII")
+QUEUE_DROPS = struct.Struct("=III")  # queue length, backlog, drops, and more
+# Columns of /proc/net/dev that tell of a loss, "/" between receiving and sending.
+DEVICE_COLUMNS = {"rx_errors": 2, "rx_drops": 3, "rx_overruns": 4, "tx_errors": 10, "tx_drops": 11}
+# /proc/net/snmp and netstat: a packet or connection that was not taken. Timeouts, losses that
+# TCP infers and resets are none of these: they are what the queue under test causes.
+REFUSALS = """
+Ip:InHdrErrors Ip:InAddrErrors Ip:InUnknownProtos Ip:InDiscards Ip:OutDiscards Ip:OutNoRoutes
+Ip:ReasmFails Ip:FragFails IpExt:InNoRoutes IpExt:InTruncatedPkts IpExt:InCsumErrors
+Tcp:InErrs Tcp:InCsumErrors Udp:InErrors Udp:RcvbufErrors Udp:SndbufErrors
+TcpExt:PruneCalled TcpExt:RcvPruned TcpExt:OfoPruned TcpExt:TCPRcvCollapsed TcpExt:TCPOFODrop
+TcpExt:TCPBacklogDrop TcpExt:PFMemallocDrop TcpExt:TCPMinTTLDrop TcpExt:TCPRcvQDrop
+TcpExt:TCPZeroWindowDrop TcpExt:ListenOverflows TcpExt:ListenDrops TcpExt:TCPReqQFullDrop
+TcpExt:TCPReqQFullDoCookies TcpExt:TCPAbortOnMemory TcpExt:TCPMemoryPressures
+TcpExt:TCPWqueueTooBig TcpExt:IPReversePathFilter TcpExt:TCPMD5Failure
+""".split()
+
+
+class Losses:
+    """All counters at the moment it is made; `since` says what has been lost from then on."""
+
+    def __init__(self, network: Network) -> None:
+        self._namespaces = {SWITCHES: os.getpid(), **network.pids}
+        self._links = {
+            name: netlink.open_in(pid, socket.NETLINK_ROUTE)
+            for name, pid in self._namespaces.items()
+        }
+        self._before = self._read()
+
+    def since(self) -> dict[str, Any]:
+        """Ends the watch; what changed.
+
+        Returns:
+            namespaces: how many were read; elsewhere: each counter that grew, but the
+            ports'; at_port: what the filters on each port under test refused [packets].
+        """
+        after = self._read()
+        grown = {name: n - self._before.get(name, 0) for name, n in after.items()}
+        for link in self._links.values():
+            link.close()
+        at_port = {port: grown.pop(f"{SWITCHES} {PORTS[port]} clsact") for port in PORTS}
+        return {
+            "namespaces": len(self._namespaces),
+            "elsewhere": {name: n for name, n in sorted(grown.items()) if n},
+            "at_port": at_port,
+        }
+
+    def _read(self) -> Counters:
+        found = {"backlog": softnet()[0]}
+        for name, pid in self._namespaces.items():
+            with in_namespace(pid):
+                devices = dict(socket.if_nameindex())
+            here = qdisc_drops(self._links[name], devices)
+            here |= device_losses(Path(f"/proc/{pid}/net/dev").read_text())
+            here |= refusals(pid)
+            found |= {f"{name} {counter}": n for counter, n in here.items()}
+        return found
+
+
+def softnet() -> tuple[int, int]:
+    """Packets that found the backlog full, and rounds cut short, over all processors."""
+    lines = Path("/proc/net/softnet_stat").read_text().splitlines()
+    rows = [[int(word, 16) for word in line.split()] for line in lines]
+    return sum(row[1] for row in rows), sum(row[2] for row in rows)
+
+
+def qdisc_drops(link: socket.socket, devices: dict[int, str]) -> Counters:
+    """Drops of every queueing discipline of a namespace: "DEVICE KIND" -> packets."""
+    drops: Counters = {}
+    for message in netlink.dump(link, RTM_GETQDISC, TCMSG.pack(0, 0, 0, 0, 0)):
+        _, index, *_ = TCMSG.unpack_from(message)
+        found = dict(netlink.attributes(message, TCMSG.size))
+        kind = found[TCA_KIND].rstrip(b"\0").decode()
+        queue = dict(netlink.attributes(found[TCA_STATS2], 0))[TCA_STATS_QUEUE]
+        drops[f"{devices[index]} {kind}"] = QUEUE_DROPS.unpack_from(queue)[2]
+    return drops
+
+
+def device_losses(text: str) -> Counters:
+    """"DEVICE COUNTER" -> packets, from the text of a /proc/net/dev."""
+    found: Counters = {}
+    for line in text.splitlines()[2:]:
+        device, _, counted = line.partition(":")
+        columns = counted.split()
+        for counter, column in DEVICE_COLUMNS.items():
+            found[f"{device.strip()} {counter}"] = int(columns[column])
+    return found
+
+
+def refusals(pid: int) -> Counters:
+    """What IP, TCP and UDP did not take, in the namespace of a process."""
+    totals: Counters = {}
+    for name in ("snmp", "netstat"):
+        totals |= parse_totals(Path(f"/proc/{pid}/net/{name}").read_text())
+    return {name: totals[name] for name in REFUSALS if name in totals}

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A dump over netlink, by hand: what is asked of hundreds of namespaces must cost next to nothing.
+
+pyroute2 makes an event loop and a thread a socket, and decodes every attribute into objects;
+here a socket is one, and of a message what is wanted is taken out.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections.abc import Iterator
+
+from topology.run import in_namespace
+
+# linux/netlink.h
+NLM_F_REQUEST_DUMP = 0x301
+NLMSG_ERROR, NLMSG_DONE = 2, 3
+HEADER = struct.Struct("=IHHII")
+ATTRIBUTE = struct.Struct("=HH")
+RECEIVE_BYTES = 1 << 16
+
+
+def open_in(pid: int, protocol: int) -> socket.socket:
+    """A netlink socket in the network namespace of a process; it stays there."""
+    with in_namespace(pid):
+        return socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, protocol)
+
+
+def dump(link: socket.socket, kind: int, body: bytes) -> Iterator[bytes]:
+    """The bodies of all messages that answer a dump request.
+
+    Raises:
+        OSError: the kernel refused, with its error number.
+    """
+    link.send(HEADER.pack(HEADER.size + len(body), kind, NLM_F_REQUEST_DUMP, 0, 0) + body)
+    while True:
+        for answer, message in _messages(link.recv(RECEIVE_BYTES)):
+            if answer == NLMSG_DONE:
+                return
+            if answer == NLMSG_ERROR:
+                raise OSError(-struct.unpack_from("=i", message)[0], "netlink")
+            yield message
+
+
+def attributes(message: bytes, offset: int) -> Iterator[tuple[int, bytes]]:
+    """The attributes of a message from `offset` on: type and value."""
+    while offset + ATTRIBUTE.size <= len(message):
+        size, kind = ATTRIBUTE.unpack_from(message, offset)
+        yield kind, message[offset + ATTRIBUTE.size : offset + size]
+        offset += _aligned(size)
+
+
+def _messages(data: bytes) -> Iterator[tuple[int, bytes]]:
+    offset = 0
+    while offset + HEADER.size <= len(data):
+        size, kind, *_ = HEADER.unpack_from(data, offset)
+        yield kind, data[offset + HEADER.size : offset + size]
+        offset += _aligned(size)
+
+
+def _aligned(size: int) -> int:
+    """Netlink pads everything to 4 bytes."""
+    return (size + 3) & ~3

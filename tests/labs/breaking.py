@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The agent of test_broken_trials.py: runs inside the lab, and breaks one thing a trial.
+
+A job "broken" is a trial with the name of a breakage below. What a breakage changes is as
+it was before the next trial.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import os
+import signal
+import socket
+import struct
+import subprocess
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from harness.agent import __main__ as agent
+from harness.agent import probe
+from harness.agent.bench import Bench
+from harness.agent.events import emit
+from harness.agent.power_off import power_off
+from harness.agent.sources import SOURCES
+from harness.agent.sources.base import Source
+from harness.agent.sources.servers import DOCROOT
+from harness.agent.tune_plan import plan_dumbbell, route_attributes
+from topology import commands
+from topology.dumbbell import Dumbbell, Host
+from topology.run import batch, in_namespace, run
+from workload import iperf, specweb, www_run
+
+DISCARD = 9
+LIBC = ctypes.CDLL(None, use_errno=True)
+PIDFD_GETFD = 438
+SO_RCVBUFFORCE = 33
+Breakage = Callable[[Source], Any]
+BREAKAGES: dict[str, Breakage] = {}
+# What a breakage wants done when the first second of the workload is over.
+AT_SECOND_1: list[Callable[[], None]] = []
+
+
+def breakage(broken: Callable[[Source], Iterator[None]]) -> Callable[[Source], Iterator[None]]:
+    """Enter it in the table: what is done while the workload runs, then undone."""
+    BREAKAGES[broken.__name__.replace("_", " ")] = contextmanager(broken)
+    return broken
+
+
+@breakage
+def nothing(source: Source) -> Iterator[None]:
+    yield
+
+
+@breakage
+def departure_times_ignored(source: Source) -> Iterator[None]:
+    run(["tc", *f"qdisc replace dev {commands.DOWN_PORT} root pfifo limit 100000".split()])
+    yield
+
+
+@breakage
+def loss_in_a_switch(source: Source) -> Iterator[None]:
+    port, access = "sw1-c1", source.network.dumbbell.access
+    batch("tc", [commands.access_netem(port, access) + " loss 10%"])
+    yield
+    batch("tc", [commands.access_netem(port, access)])
+
+
+@breakage
+def corruption_that_a_host_drops(source: Source) -> Iterator[None]:
+    port, access = "sw1-c1", source.network.dumbbell.access
+    batch("tc", [commands.access_netem(port, access) + " corrupt 10%"])
+    yield
+    # netem keeps what a change does not mention.
+    batch("tc", [f"qdisc del dev {port} root", commands.access_netem(port, access)])
+
+
+@breakage
+def backlog_of_one_packet(source: Source) -> Iterator[None]:
+    path = Path("/proc/sys/net/core/netdev_max_backlog")
+
+    def shorten() -> None:
+        before = path.read_text()
+        path.write_text("0")
+        time.sleep(0.05)
+        path.write_text(before)
+
+    AT_SECOND_1.append(shorten)
+    yield
+
+
+@breakage
+def small_receive_buffer(source: Source) -> Iterator[None]:
+    """For a while nobody reads, and there is no room for the window that was promised."""
+
+    def shrink() -> None:
+        send(source.client_pid(1), signal.SIGSTOP)
+        receive_buffer(source, 2048)
+        time.sleep(0.1)
+        receive_buffer(source, 1 << 24)
+        send(source.client_pid(1), signal.SIGCONT)
+
+    AT_SECOND_1.append(shrink)
+    yield
+
+
+def receive_buffer(source: Source, size: int) -> None:
+    """Set SO_RCVBUF of every socket of the first client's receiver, from outside."""
+    for pid in processes_of(source.client_pid(1)):
+        pidfd = os.pidfd_open(pid)
+        for entry in Path(f"/proc/{pid}/fd").iterdir():
+            if str(entry.readlink()).startswith("socket:"):
+                fd = LIBC.syscall(PIDFD_GETFD, pidfd, int(entry.name), 0)
+                with socket.socket(fileno=fd) as copy:
+                    copy.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, size)
+        os.close(pidfd)
+
+
+def processes_of(holder: int) -> list[int]:
+    """Processes in the network namespace of `holder`, itself left out."""
+    wanted = (Path("/proc") / str(holder) / "ns/net").readlink()
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if (entry / "ns/net").readlink() == wanted and int(entry.name) != holder:
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return found
+
+
+@breakage
+def requests_never_sent(source: Source) -> Iterator[None]:
+    def cut(*words: Any, **more: Any) -> list[str]:
+        argv = whole(*words, **more)
+        argv[argv.index("--duration-ns") + 1] = "1000000000"
+        return argv
+
+    whole = www_run.argv
+    with patch.object(www_run, "argv", cut):
+        yield
+
+
+@breakage
+def files_cut_short(source: Source) -> Iterator[None]:
+    for path in DOCROOT.iterdir():
+        os.truncate(path, path.stat().st_size // 2)
+    yield
+    specweb.write(DOCROOT)
+
+
+@breakage
+def a_server_that_dies(source: Source) -> Iterator[None]:
+    AT_SECOND_1.append(lambda: send(source.server_pid(1), signal.SIGKILL))
+    yield
+
+
+def send(holder: int, number: signal.Signals) -> None:
+    for pid in processes_of(holder):
+        os.kill(pid, number)
+
+
+@breakage
+def another_receiver_window(source: Source) -> Iterator[None]:
+    # The kernel holds to a route's window only as far as the scale of its header goes.
+    host = dumbbell(source).clients()[1]
+    attributes = route_attributes(source.plan["tcp"], "client")
+    route(source, host, {**attributes, "window": 4 * 65_535})
+    yield
+    route(source, host, attributes)
+
+
+def route(source: Source, host: Host, attributes: dict[str, object]) -> None:
+    with in_namespace(source.network.pids[host.name]):
+        batch("ip", [commands.host_route(host, attributes)])
+
+
+@breakage
+def a_server_that_complains(source: Source) -> Iterator[None]:
+    """A folder is asked for, from the server's own host: the trial's clients never hear of it."""
+
+    def ask() -> None:
+        with (
+            in_namespace(source.server_pid(1)),
+            socket.create_connection(("127.0.0.1", 80)) as one,
+        ):
+            one.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            while one.recv(4096):
+                pass
+
+    AT_SECOND_1.append(ask)
+    yield
+
+
+@breakage
+def a_client_that_sleeps(source: Source) -> Iterator[None]:
+    def sleep() -> None:
+        # It stays in the namespace of the last of the clients that it plays.
+        holder = source.client_pid(source.network.dumbbell.pairs)
+        send(holder, signal.SIGSTOP)
+        time.sleep(0.4)
+        send(holder, signal.SIGCONT)
+
+    AT_SECOND_1.append(sleep)
+    yield
+
+
+@breakage
+def a_slow_source(source: Source) -> Iterator[None]:
+    def slow(*words: Any) -> list[str]:
+        return [*whole(*words), "--bitrate", "500K"]
+
+    whole = iperf.source_argv
+    with patch.object(iperf, "source_argv", slow):
+        yield
+
+
+@breakage
+def an_unmarked_frame(source: Source) -> Iterator[None]:
+    with suppress(OSError):  # it is told that its frame was dropped
+        send_raw(commands.DOWN_PORT, datagram(dumbbell(source).clients()[0]))
+    yield
+
+
+@breakage
+def a_packet_from_nowhere(source: Source) -> Iterator[None]:
+    """It comes to a client that waits for it, and no server sent it."""
+    client = dumbbell(source).clients()[0]
+    with in_namespace(source.client_pid(1)):
+        taker = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    with taker:
+        taker.bind((client.ip, DISCARD))
+        with in_namespace(source.network.pids["sat"]):
+            send_raw(commands.SAT_UP, datagram(client))
+        yield
+
+
+def dumbbell(source: Source) -> Dumbbell:
+    return plan_dumbbell(source.network.dumbbell, source.plan["topology"])
+
+
+def send_raw(device: str, frame: bytes) -> None:
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as out:
+        out.bind((device, 0x0800))
+        out.send(frame)
+
+
+def datagram(to: Host) -> bytes:
+    """An empty UDP datagram from a client's peer, in Ethernet."""
+    addresses = socket.inet_aton(to.peer_ip) + socket.inet_aton(to.ip)
+    head = struct.pack("!BBHHHBBH", 0x45, 0, 28, 0, 0, 64, 17, 0) + addresses
+    total = sum(struct.unpack("!10H", head))
+    checksum = ~((total & 0xFFFF) + (total >> 16)) & 0xFFFF
+    head = head[:10] + struct.pack("!H", checksum) + head[12:]
+    macs = bytes.fromhex((to.mac + to.peer_mac).replace(":", ""))
+    return macs + b"\x08\0" + head + struct.pack("!HHHH", DISCARD, DISCARD, 8, 0)
+
+
+@breakage
+def a_clock_that_is_set(source: Source) -> Iterator[None]:
+    time.clock_settime(time.CLOCK_REALTIME, time.time() + 0.005)
+    yield
+
+
+@contextmanager
+def a_delay_that_is_off(share: float) -> Iterator[None]:
+    """For the pings and what follows, until the next trial gives its own delay."""
+
+    def look(network: Any, wanted: Dumbbell) -> list[float]:
+        delay_ns = round(wanted.middle.delay_ns * (1 + share))
+        with in_namespace(network.pids["sat"]):
+            batch("tc", [f"qdisc change dev {box} root netem limit 1000000 delay {delay_ns}ns"
+                         for box in (commands.SAT_DOWN, commands.SAT_UP)])  # fmt: skip
+        try:
+            return whole(network, wanted)
+        finally:
+            with in_namespace(network.pids["sat"]):
+                batch("tc", commands.sat_delay(wanted.middle))
+
+    whole = probe.idle_round_trip
+    with patch.object(probe, "idle_round_trip", look):
+        yield
+
+
+@contextmanager
+def a_capture_without_pings() -> Iterator[None]:
+    def start(argv: list[str], *words: Any, **more: Any) -> Any:
+        return whole([*argv, "not", "icmp"] if argv[0] == "tcpdump" else argv, *words, **more)
+
+    whole = subprocess.Popen
+    with patch.object(subprocess, "Popen", start):
+        yield
+
+
+# Those that are not of the workload's time alone.
+WHOLE_TRIAL: dict[str, Callable[[], Any]] = {
+    "a delay 1 % long": lambda: a_delay_that_is_off(0.01),
+    "a delay 1 % short": lambda: a_delay_that_is_off(-0.01),
+    "a capture without pings": a_capture_without_pings,
+}
+
+
+def broken_source(kind: type[Source], name: str) -> type[Source]:
+    """The workload's source, with a breakage around its run."""
+
+    class Broken(kind):  # type: ignore[misc, valid-type]
+        def run(self, progress: Callable[[int], None]) -> None:
+            def also(second: int) -> None:
+                for act in AT_SECOND_1 if second == 1 else ():
+                    act()
+                progress(second)
+
+            AT_SECOND_1.clear()
+            with BREAKAGES[name](self):
+                super().run(also)
+
+    return Broken
+
+
+class BreakingBench(Bench):
+    """Knows one kind of job more."""
+
+    def do(self, job: dict[str, Any]) -> None:
+        name = job.get("broken", "nothing")
+        if job["kind"] != "trial":
+            super().do(job)
+            return
+        with ExitStack() as stack:
+            if name in WHOLE_TRIAL:
+                stack.enter_context(WHOLE_TRIAL[name]())
+            else:
+                kind = job["plan"]["workload"]["kind"]
+                broken = {kind: broken_source(SOURCES[kind], name)}
+                stack.enter_context(patch.dict(SOURCES, broken))
+            super().do(job)
+
+
+def main() -> None:
+    try:
+        with ExitStack() as until_end:
+            bench = BreakingBench(until_end)
+            for number in itertools.count(1):
+                job = agent.next_job(number)
+                if job["kind"] == "end":
+                    return
+                bench.do(job)
+    except Exception as error:  # noqa: BLE001 (told to the test)
+        traceback.print_exc()
+        emit("failed", error=f"{type(error).__name__}: {error}")
+    finally:
+        power_off()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Break one property of a trial in a real lab: the check that watches it fails, and no other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small import PROJECT
+
+from harness import checks, experiment, plan
+from harness.labs import LabSpec, UmlLab
+
+pytestmark = pytest.mark.lab
+
+MAIN = "cd /cellbed && exec python3 -B -m tests.labs.breaking"
+TEXT = """
+name = "broken"
+title = "what checks are for"
+[factors]
+load = ["www", "iperf", "wrk"]
+[base]
+topology = { pairs = 3, rate_bit_per_s = 10_000_000, delay_us = 5_000, mss_bytes = 1024 }
+queue = { policy = "plain", buffer_cells = 2000 }
+tcp = { flavor = "sack", window_bytes = 65_535, ssthresh_bytes = 12_500 }
+record.pcap = ["down"]
+[[rule]]
+when = { load = "www" }
+[rule.set]
+workload = { kind = "www", duration_s = 2.0, period_s = 1.0, gap_min_ms = 10, gap_max_ms = 60 }
+[[rule]]
+when = { load = "iperf" }
+set = { workload = { kind = "iperf", duration_s = 2 } }
+[[rule]]
+when = { load = "wrk" }
+set = { workload = { kind = "wrk", duration_s = 2 } }
+"""
+# Load, what is broken, and what fails.
+BROKEN = [
+    ("www", "nothing", set()),
+    ("iperf", "nothing", set()),
+    ("wrk", "nothing", set()),
+    ("iperf", "departure times ignored", {"link rate"}),
+    ("www", "a delay 1 % long", {"idle round trip"}),
+    ("www", "a delay 1 % short", {"idle round trip"}),
+    ("iperf", "an unmarked frame", {"queue faults"}),
+    ("iperf", "a packet from nowhere", {"conservation down"}),
+    ("iperf", "loss in a switch", {"drops elsewhere", "conservation down"}),
+    ("iperf", "corruption that a host drops", {"drops elsewhere"}),
+    ("iperf", "small receive buffer", {"drops elsewhere"}),
+    ("www", "requests never sent", {"requests"}),
+    ("www", "files cut short", {"requests"}),
+    ("www", "a server that dies", {"requests", "receiver window"}),
+    ("wrk", "files cut short", {"answers"}),
+    ("iperf", "a slow source", {"idle sources"}),
+    ("www", "a server that complains", {"server errors"}),
+    ("www", "another receiver window", {"receiver window"}),
+    ("iperf", "another receiver window", {"receiver window"}),
+    ("wrk", "another receiver window", {"receiver window"}),
+    ("www", "a client that sleeps", {"late requests"}),
+    ("iperf", "a capture without pings", {"capture"}),
+]
+Judged = dict[tuple[str, str], list[dict[str, Any]]]
+
+
+def judge(folder: Path, trials: dict[str, plan.Trial], todo: list[tuple[str, str]]) -> Judged:
+    """Run broken trials one after the other in one lab."""
+    topology = next(iter(trials.values())).plan["topology"]
+    names = {f"{number}": one for number, one in enumerate(todo)}
+    with UmlLab(LabSpec(pairs=topology["pairs"], main=MAIN), folder) as lab:
+        lab.submit_network(topology)
+        for name, (load, broken) in names.items():
+            lab.submit({"kind": "trial", "trial": name, "plan": trials[load].plan,
+                        "exact": lab.exact, "broken": broken})  # fmt: skip
+        lab.submit({"kind": "end"})
+        said = [e for e in lab.events() if e["event"] in ("failed", "trial-failed")]
+        assert not said, (said, lab.console())
+    return {
+        (load, broken): checks.judge(
+            json.loads((folder / "results" / name / "lab.json").read_text()), trials[load].plan
+        )
+        for name, (load, broken) in names.items()
+    }
+
+
+def trials_by_load(folder: Path) -> dict[str, plan.Trial]:
+    path = folder / "broken.toml"
+    path.write_text(TEXT)
+    found = plan.trials(experiment.load(path), path)
+    return {str(trial.factors["load"]): trial for trial in found}
+
+
+SHORT_BACKLOG = ("www", "backlog of one packet")
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Judged:
+    folder = tmp_path_factory.mktemp("broken")
+    todo = [(load, broken) for load, broken, _ in BROKEN]
+    return judge(folder, trials_by_load(folder), [*todo, SHORT_BACKLOG])
+
+
+@pytest.mark.parametrize(("load", "broken", "failing"), BROKEN)
+def test_what_is_broken_fails(judged: Judged, load: str, broken: str, failing: set[str]) -> None:
+    verdicts = judged[load, broken]
+    assert {v["name"] for v in verdicts if not v["ok"]} == failing, verdicts
+
+
+def test_the_documented_table_is_this_one() -> None:
+    rows = [f"| {load} | {broken} | {', '.join(sorted(failing))} |"
+            for load, broken, failing in BROKEN if failing]  # fmt: skip
+    assert "\n".join(rows) + "\n\n" in (PROJECT / "docs" / "records.md").read_text()
+
+
+def test_a_backlog_that_is_full_fails_wherever_the_packet_was(judged: Judged) -> None:
+    """One backlog is every link's: what is lost may be on its way to the queue as well."""
+    failed = {v["name"] for v in judged[SHORT_BACKLOG] if not v["ok"]}
+    assert "drops elsewhere" in failed, judged[SHORT_BACKLOG]
