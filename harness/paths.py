@@ -13,7 +13,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from harness.errors import MissingError
+from harness.errors import CellbedError, MissingError
 
 PROJECT = Path(__file__).resolve().parent.parent
 ABSENT = "absent"
@@ -24,8 +24,12 @@ DIGITS = 16
 def places() -> dict[str, Path]:
     """Ask `lab/paths` for the places that belong to the present recipes."""
     script = PROJECT / "lab" / "paths"
-    text = subprocess.run([script], capture_output=True, text=True, check=True, timeout=60).stdout
-    return {name: Path(path) for name, path in (x.split("=", 1) for x in text.splitlines())}
+    done = subprocess.run([script], capture_output=True, text=True, check=False, timeout=600)
+    if done.returncode != 0:
+        said = "".join(done.stderr.strip().splitlines()[-1:])
+        raise CellbedError(f"{script} ended with status {done.returncode} {said}".strip())
+    lines = (line.split("=", 1) for line in done.stdout.splitlines())
+    return {name: Path(path) for name, path in lines}
 
 
 def content(*files: Path) -> str:

@@ -94,6 +94,10 @@ class Lab(ABC):
         """Its kernel by content or version; paths.ABSENT before set-up has made it."""
         return paths.ABSENT
 
+    def damage(self) -> str:
+        """What of a running lab was killed from outside, so that what it says is worth nothing."""
+        return ""
+
     @property
     def exact(self) -> bool:
         """Does the lab's clock stand still while it computes? Then nothing can be late."""
@@ -143,7 +147,10 @@ class Lab(ABC):
         watch = HangWatch(self.cpu_s, self.spec.hang_cpu_s, self.spec.hang_idle_s)
         while True:
             status = self.poll()
-            for event in self._read_events():
+            events = list(self._read_events())
+            if events and (damage := self.damage()):
+                raise LabError(f"a process of the lab was killed ({damage})", self.console())
+            for event in events:
                 yield event
                 watch.alive()
             if status is not None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 from harness import paths
 from harness.labs.supervised import AGENT, SupervisedLab, wait_for_exit
 
@@ -11,6 +13,9 @@ __all__ = ["UmlLab", "wait_for_exit"]
 # 2020-01-01: any fixed moment does; it keeps the host's clock out of a run.
 START_NS = 1_577_836_800 * 1_000_000_000
 HOST = "/proc/self/cwd/host"
+# What the kernel says when the host's process behind one of its own is gone. It takes that for a
+# fault of its process and goes on.
+KILLED = re.compile(r"^(?:userspace|wait_stub_done) ?[-:] .*", re.MULTILINE)
 
 
 class UmlLab(SupervisedLab):
@@ -28,6 +33,10 @@ class UmlLab(SupervisedLab):
     def kernel_identity(self) -> str:
         folder = paths.places()["kernel"]
         return paths.content(folder / "linux", *folder.glob("modules/**/*.ko"))
+
+    def damage(self) -> str:
+        said = KILLED.search(self.console(lines=10**6))
+        return said[0] if said else ""
 
     def argv(self) -> list[str]:
         # The kernel mixes its command line into its entropy: with the host's paths in it,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import signal
 import subprocess
@@ -105,6 +106,19 @@ def test_a_lab_that_is_killed_is_told(tmp_path: Path) -> None:
             for _ in lab.events():
                 pass
     assert not lab_processes(tmp_path)
+
+
+def test_a_process_that_is_killed_in_a_lab_spoils_it(tmp_path: Path) -> None:
+    """The lab's kernel takes it for a fault of its program, and goes on."""
+    say = """echo '{"event": "on"}' >> /run/cellbed/events.jsonl"""
+    main = f"(while :; do :; done) & echo ready; while :; do {say}; done"
+    # With time that stands still while one computes the other would never have its turn.
+    with UmlLab(LabSpec(pairs=1, main=main, clock="real"), tmp_path) as lab:
+        wait_for_console(tmp_path, "ready")
+        spinning = max(wait_for_processes(tmp_path, 5, 5))
+        os.kill(spinning, signal.SIGKILL)
+        with pytest.raises(LabError, match=r"a process of the lab was killed \(userspace - "):
+            list(itertools.islice(lab.events(), 100_000))
 
 
 def is_kernel(pid: int) -> bool:
