@@ -114,10 +114,11 @@ def conservation(direction: str) -> Callable[[Mapping[str, Any], Mapping[str, An
         ]
         return check(f"conservation {direction}", max(map(abs, missing)), 0, 0, "packets")
 
+    judge.__name__ = f"conservation_{direction}"
     return judge
 
 
-def foreign_drops(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check:
+def drops_elsewhere(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check:
     """Packets lost anywhere but in the queues under test: switches, box, hosts, backlogs.
 
     Every namespace must have been read. The filters at the two ports count what the queue
@@ -168,7 +169,7 @@ def answers(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check | None:
     return check("answers", wrong, 0, 0, "answers")
 
 
-def sources(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check | None:
+def idle_sources(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check | None:
     """Persistent sources that had nothing to send at the end of the measured interval."""
     if plan["workload"]["kind"] != "iperf":
         return None
@@ -199,7 +200,7 @@ def receiver_window(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check | 
     return check("receiver window", worst, wanted, limit, "bytes")
 
 
-def lateness(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check | None:
+def late_requests(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check | None:
     """The latest request against its due time, where requests have one."""
     late = lab["source"].get("max_late_ns")
     if late is None and plan["workload"]["kind"] != "www":
@@ -242,13 +243,13 @@ CHECKS = (
     queue_faults,
     conservation("down"),
     conservation("up"),
-    foreign_drops,
+    drops_elsewhere,
     requests,
     answers,
-    sources,
+    idle_sources,
     server_errors,
     receiver_window,
-    lateness,
+    late_requests,
 )
 
 
@@ -260,5 +261,22 @@ def judge(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> list[Check]:
     """All checks of a trial, in a fixed order."""
     more = REALTIME_CHECKS if lab.get("realtime") else ()
     captures = (capture,) if lab.get("capture") else ()
-    verdicts = [one(lab, plan) for one in (*CHECKS, *more, *captures)]
+    verdicts = [judged(one, lab, plan) for one in (*CHECKS, *more, *captures)]
     return [verdict for verdict in verdicts if verdict is not None]
+
+
+def judged(
+    one: Callable[[Mapping[str, Any], Mapping[str, Any]], Check | None],
+    lab: Mapping[str, Any],
+    plan: Mapping[str, Any],
+) -> Check | None:
+    """One check's verdict; it fails where a record has not what it goes by, as an old one may.
+
+    Its name is then that of the function, which is that of the verdict.
+    """
+    try:
+        return one(lab, plan)
+    except (KeyError, TypeError, ZeroDivisionError) as error:
+        why = f"not recorded: {error}" if isinstance(error, KeyError) else f"{error}"
+        name = one.__name__.replace("_", " ")
+        return {**check(name, None, 0, 0, ""), "why": f"{type(error).__name__}: {why}"}

@@ -7,21 +7,19 @@ the same. What only judges a record does not (harness/judgement.py has a version
 What set-up made is known by its content: a recipe alone gives another kernel when Debian has
 another source package, another image when it has other packages. Kernel and programs are
 byte for byte the same wherever the same compiler made them, so their bytes are hashed. Of an
-image, whose files have the time of its making, its recipe, the versions of all its packages
-and its first process are.
+image, whose files have the time of its making, lab/image/build notes a hash over the
+checksums and versions of all its packages, and its first process.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 from harness import paths, sources
-from harness.errors import MissingError
 from harness.labs import LABS, Lab, LabSpec
 from harness.labs.base import MODULES
 
@@ -32,8 +30,6 @@ NOT_READ = frozenset({".c", ".h", ".md"})
 # What makes a record's facts of what the lab left.
 MAKES_RECORDS = ("harness.record", "harness.queuelog")
 HOST_CODE = ("harness", "analysis")
-# Of the image: its packages with their versions, its first process.
-TELLING = ("etc/cellbed-packages", "cellbed-init")
 CLOCKS = ("virtual", "real")
 
 
@@ -81,25 +77,10 @@ def record_code() -> Iterator[Path]:
 
 
 def image() -> str:
-    """The lab image: its recipe's name, and a hash over what it says of itself.
-
-    Raises:
-        MissingError: what reads it is not installed.
-    """
+    """The lab image: its recipe's name, and what its build noted of it."""
     path = paths.places()["image"]
-    if not path.exists():
-        return paths.ABSENT
-    return f"{path.stem} {hashed(''.join(in_image(path, name) for name in TELLING))}"
-
-
-@cache
-def in_image(image: Path, name: str) -> str:
-    """The text of a file in a squashfs; set-up puts no other one in its place."""
-    argv = ["rdsquashfs", "--cat", name, str(image)]
-    try:
-        return subprocess.run(argv, capture_output=True, text=True, check=True, timeout=60).stdout
-    except (OSError, subprocess.SubprocessError) as error:
-        raise MissingError(f"{image}: {name} cannot be read; run ./cellbed setup") from error
+    note = path.with_suffix(".identity")
+    return f"{path.stem} {note.read_text().strip()}" if note.exists() else paths.ABSENT
 
 
 def programs(folder: Path) -> str:

@@ -212,3 +212,13 @@ def test_one_per_cent_of_the_delay_is_seen_on_every_path_that_ping_can_resolve()
             wrong = lab | {"idle_round_trip_ns": [right + 2 * share * delay_ns]}
             assert not checks.idle_round_trip(wrong, PLAN)["ok"]
         assert checks.idle_round_trip(lab | {"idle_round_trip_ns": [right - 1000]}, PLAN)["ok"]
+
+
+def test_what_was_not_recorded_fails_each_check_that_goes_by_it() -> None:
+    """An old record may lack anything; no check is passed or left out for want of its facts."""
+    empty = {"source": {}, "realtime": {"odd": 1}, "capture": {"odd": 1}}
+    verdicts = checks.judge(empty, PLAN)
+    assert [v["name"] for v in verdicts] == [v["name"] for v in checks.judge(real(), PLAN)]
+    assert not any(verdict["ok"] for verdict in verdicts)
+    told = [verdict["why"] for verdict in verdicts if "why" in verdict]
+    assert told and all("not recorded: " in why for why in told)
