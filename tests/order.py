@@ -45,6 +45,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     groups = {item: group(item) for item in items}
     for item in items:
         item.add_marker(pytest.mark.xdist_group(groups[item]))
+        if groups[item] == "finished":
+            item.add_marker(pytest.mark.lab)
     items[:] = _sorted(items, [groups[item] for item in items])
 
 
