@@ -27,29 +27,43 @@ static void hold(int ready)
 		pause();
 }
 
+/* One more holder; returns when its namespace is there. Its process id, or -1. */
+static pid_t add(void)
+{
+	int ready[2];
+	char byte;
+	pid_t pid;
+	ssize_t got;
+
+	if (pipe(ready)) {
+		perror("nsfarm: pipe");
+		return -1;
+	}
+	pid = fork();
+	if (pid == 0)
+		hold(ready[1]);
+	if (pid < 0)
+		perror("nsfarm: fork");
+	/* Of a holder that failed, reading then meets the end. */
+	close(ready[1]);
+	got = read(ready[0], &byte, 1);
+	close(ready[0]);
+	return got == 1 ? pid : -1;
+}
+
 int main(int argc, char **argv)
 {
 	long count = argc == 2 ? atol(argv[1]) : 0;
-	int ready[2];
-	char byte;
 
 	if (count < 1 || count > 4096) {
 		fprintf(stderr, "usage: nsfarm COUNT (1 to 4096)\n");
 		return 2;
 	}
-	if (pipe(ready)) {
-		perror("nsfarm: pipe");
-		return 1;
-	}
 	for (long i = 0; i < count; i++) {
-		pid_t pid = fork();
+		pid_t pid = add();
 
-		if (pid == 0)
-			hold(ready[1]);
-		if (pid < 0 || read(ready[0], &byte, 1) != 1) {
-			perror("nsfarm: fork");
+		if (pid < 0)
 			return 1;
-		}
 		printf("%d\n", pid);
 	}
 	printf("\n");
