@@ -79,6 +79,20 @@ def test_an_ordinary_user_with_sudo(here: Machine) -> None:
     assert (here.cache.parent / "apt-get").read_text().splitlines()[-1].endswith(MISSING[-1])
 
 
+def test_under_sudo_all_but_the_packages_is_the_callers(here: Machine) -> None:
+    here.replace("dpkg-query", SOME_UNKNOWN)
+    here.replace("getent", "echo somebody:x:1000:1000::/home/of/somebody:/bin/sh")
+    here.replace("runuser", f'echo "$@" > {here.cache.parent}/runuser')
+    done = here.run("cellbed", "setup", "--vm", SUDO_USER="somebody")
+    assert done.returncode == 0, done.stderr
+    assert (here.cache.parent / "apt-get").exists()
+    said = (here.cache.parent / "runuser").read_text()
+    assert said == (
+        "-u somebody -- env -u SUDO_USER HOME=/home/of/somebody lab/setup --vm\n"
+    )
+    assert not here.cache.exists()
+
+
 @pytest.mark.parametrize(
     ("said", "means"),
     [
