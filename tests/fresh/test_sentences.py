@@ -156,6 +156,14 @@ def test_a_python_that_does_not_do(here: Machine, python: str, means: str) -> No
     assert means in done.stderr
 
 
+def test_an_environment_whose_packages_cannot_be_had_is_not_complete(here: Machine) -> None:
+    pip = "echo Failed to establish a new connection; exit 1"
+    here.replace("python3", machine.FAKE_PYTHON.replace(r"#!/bin/sh\n", rf"#!/bin/sh\n{pip}\n"))
+    for _ in range(2):
+        done = here.run("cellbed", "setup", "--environment")
+        assert "Python environment failed: no way to the network" in sentence(done)
+
+
 def test_without_python_the_launcher_sets_up_first(here: Machine) -> None:
     python = (here.commands / "python3").read_text()
     here.replace("python3", "")
