@@ -100,6 +100,7 @@ def test_under_sudo_all_but_the_packages_is_the_callers(here: Machine) -> None:
         ("E: Unable to locate package bison", "apt does not know it"),
         ("E: Could not get lock /var/lib/dpkg/lock-frontend", "another program holds apt's lock"),
         ("dpkg: error: No space left on device", "the disk is full"),
+        ("[SSL: CERTIFICATE_VERIFY_FAILED]", "a package source shows a certificate"),
         ("something else", "the end of the log says why"),
     ],
 )
