@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.errors import RecordError
+from analysis.files import regular
 
 CAMPAIGN_FORMAT = "cellbed-campaign/1"
 TRIAL_FORMAT = "cellbed-trial/2"
@@ -123,7 +124,7 @@ def read_campaign(folder: Path | str) -> Campaign:
     Raises RecordError when it is no campaign and when no trial in it can be read.
     """
     folder = Path(folder)
-    document = _campaign_document(folder)
+    document = campaign_document(folder)
     wanted = document.get("trials")
     trials, unreadable = [], []
     for entry in _trial_folders(folder):
@@ -201,7 +202,7 @@ def read_series(trial: Trial, name: str) -> list[dict[str, float | str | None]] 
     if not path.exists():
         return None
     try:
-        with path.open(newline="", encoding="utf-8") as file:
+        with regular(path).open(newline="", encoding="utf-8") as file:
             return list(_typed_rows(csv.DictReader(file, strict=True), path))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise RecordError(f"{path}: cannot read the series: {error}") from None
@@ -217,7 +218,8 @@ def level_text(level: object) -> str:
     return str(level)
 
 
-def _campaign_document(folder: Path) -> Mapping[str, Any]:
+def campaign_document(folder: Path) -> Mapping[str, Any]:
+    """What campaign.json says; raises RecordError where it is missing or damaged."""
     path = folder / "campaign.json"
     if not folder.is_dir():
         raise RecordError(f"{folder}: there is no such campaign directory")
@@ -238,7 +240,7 @@ def _document(path: Path, expected: str) -> Mapping[str, Any]:
 def _object(path: Path) -> Mapping[str, Any]:
     """The JSON object in `path`."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(regular(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise RecordError(f"{path}: cannot read it: {error.strerror}") from None
     except (ValueError, RecursionError) as error:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from analysis.errors import TableError
+from analysis.files import regular
 
 Row = Mapping[str, str]
 
@@ -58,7 +59,7 @@ class Table:
 def read_csv(path: Path | str) -> Table:
     """The table in a CSV file: comma-separated UTF-8, first line the column names."""
     try:
-        with Path(path).open(newline="", encoding="utf-8-sig") as file:
+        with regular(Path(path)).open(newline="", encoding="utf-8-sig") as file:
             lines = list(csv.reader(file, strict=True))
     except OSError as error:
         raise TableError(f"{path}: cannot read the table: {error.strerror}") from None

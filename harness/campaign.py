@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.errors import RecordError
-from analysis.records import read_facts
+from analysis.records import campaign_document, read_facts
 from harness import costs, judgement, parcel
 from harness.cluster_address import Cluster
 from harness.errors import UsageError
@@ -183,9 +183,11 @@ class Campaign:
         """Refuse a folder that is another experiment's, or holds what is no campaign."""
         path = self.folder / "campaign.json"
         if path.exists():
-            known = json.loads(path.read_text())
-            if known.get("name") != self.header["name"]:
-                name = known.get("name")
+            try:
+                name = campaign_document(self.folder).get("name")
+            except RecordError as error:
+                raise UsageError(f"{error}; choose another --out") from error
+            if name != self.header["name"]:
                 raise UsageError(f"{path}: holds experiment {name}; choose another --out")
         elif self.folder.is_dir() and not all(
             x.name == LOCK or x.name.startswith(".campaign.json.") for x in self.folder.iterdir()

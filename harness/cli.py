@@ -83,6 +83,7 @@ def run(
     folder = out or RESULTS / loaded.name
     campaign = Campaign(folder, trials, header, options, lambda *_: None)
     if dry_run:
+        campaign.check()
         list_trials(campaign)
         return
     watching = show.Watcher(trials, len(campaign.finished()))
@@ -310,12 +311,14 @@ def judge(campaign: Path) -> None:
 @click.option("--out", type=click.Path(path_type=Path), help="Folder [CAMPAIGN/report].")
 def report(campaign: Path, out: Path | None) -> None:
     """Write the report of a campaign directory: HTML, Markdown, CSV."""
-    from analysis.errors import AnalysisError
+    from analysis.errors import AnalysisError, ReportError
     from analysis.report import write_report
 
     tell_judged(judgement.bring_up_to_date(judgement.records(campaign)))
     try:
         written = write_report(campaign, out, lambda what: click.echo(what, err=True))
+    except ReportError as error:
+        raise CellbedError(str(error)) from error
     except AnalysisError as error:
         raise UsageError(str(error)) from error
     click.echo(f"{written.html}\n{written.markdown}\n{written.tables}")

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from analysis.files import regular
 from harness import paths
 from harness.plan import Trial
 
@@ -41,7 +42,7 @@ def ratio(plan: Plan, wall_s: float) -> float:
 def read() -> dict[str, float]:
     """All that is known; what cannot be read is not known."""
     try:
-        known = json.loads(file().read_text())
+        known = json.loads(regular(file()).read_text())
     except (OSError, ValueError):
         return {}
     return known if isinstance(known, dict) else {}

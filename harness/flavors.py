@@ -24,6 +24,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -216,9 +217,15 @@ def load(flavor: str | Path) -> Flavor:
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
     try:
-        return parse(tomllib.loads(text), path)
+        return read(text, path)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path}: not TOML: {error}") from None
+
+
+@cache
+def read(text: str, path: Path) -> Flavor:
+    """A flavor of a file's text; a plan asks for the same one for each of its cells."""
+    return parse(tomllib.loads(text), path)
 
 
 def needed_modules(flavor: Flavor) -> tuple[str, ...]:

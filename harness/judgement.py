@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from analysis.errors import RecordError
+from analysis.files import regular
 from analysis.metrics import TrialMetrics, trial_metrics
 from analysis.published import paper, paper_persistent
 from analysis.records import JUDGEMENT_FORMAT, read_facts, read_trial
@@ -109,7 +110,7 @@ def current(folder: Path) -> Document:
 def known(folder: Path) -> Document | None:
     """The judgement that a record has, whoever made it; None when it has none that is whole."""
     try:
-        document: Document = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        document: Document = json.loads(regular(folder / FILE).read_text("utf-8"))
         differences(document, document)  # has it all that it is compared by?
         whole = {"valid", "judged_by", "changed", "expected_bytes"} <= document.keys()
         return document if whole and document["format"] == JUDGEMENT_FORMAT else None
@@ -170,7 +171,7 @@ def recorded(changed: Sequence[str]) -> checks.Check:
 
 def read_flows(folder: Path) -> list[dict[str, str]]:
     """The rows of flows.csv."""
-    with (folder / "flows.csv").open(newline="", encoding="ascii") as stream:
+    with regular(folder / "flows.csv").open(newline="", encoding="ascii") as stream:
         return list(csv.DictReader(stream))
 
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from analysis.files import regular
+
 SUMS = "SHA256SUMS"
 
 
@@ -25,7 +27,7 @@ def checksum(path: Path) -> str:
 def changed_files(folder: Path) -> list[str]:
     """Files of a record that are gone or are not as they were recorded."""
     try:
-        sums = [line.split("  ", 1) for line in (folder / SUMS).read_text().splitlines()]
+        sums = [line.split("  ", 1) for line in regular(folder / SUMS).read_text().splitlines()]
         return [name for found, name in sums if not unchanged(folder / name, found)]
     except (OSError, ValueError):
         return [SUMS]

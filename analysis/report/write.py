@@ -2,6 +2,7 @@
 """Writing a report: report.html, report.md with figures/, and tables/ as CSV."""
 
 import csv
+import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,21 +53,33 @@ def write_report(
 def _write_all(report: Report, written: Written) -> None:
     for folder in (written.tables, written.figures):
         folder.mkdir(parents=True, exist_ok=True)
-    written.html.write_text(html.render(report), encoding="utf-8")
-    written.markdown.write_text(markdown.render(report, written.figures.name), encoding="utf-8")
+    _replace(written.html, html.render(report))
+    _replace(written.markdown, markdown.render(report, written.figures.name))
     for sheet in _sheets(report):
         _write_sheet(written.tables / f"{sheet.name}.csv", sheet)
     for plot in _plots(report.sections):
-        path = written.figures / f"{plot.name}.svg"
-        path.write_text(stand_alone(plot.svg), encoding="utf-8")
+        _replace(written.figures / f"{plot.name}.svg", stand_alone(plot.svg))
 
 
 def _write_sheet(path: Path, sheet: Sheet) -> None:
     """The table with all digits; a missing value is an empty field."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(column.name for column in sheet.columns)
-        writer.writerows(sheet.rows)
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(column.name for column in sheet.columns)
+    writer.writerows(sheet.rows)
+    _replace(path, text.getvalue())
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file, or leave the one that is there as it is and say which."""
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        with partial.open("w", newline="", encoding="utf-8") as file:
+            file.write(text)
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def _sheets(report: Report) -> Iterator[Sheet]:

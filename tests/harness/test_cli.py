@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from small import PROJECT, SMALL, write_small
+from synthetic import write_campaign
 
 from harness.__main__ import main
 
@@ -160,3 +161,13 @@ def test_json_is_one_object_a_trial(finished: tuple[Path, list[dict]], tmp_path:
     keys |= {"virtual_s", "wall_s", "cpu_s", "paper"}
     for document in finished[1]:
         assert keys <= set(json.loads(json.dumps(json_line(document))))
+
+
+def test_a_report_that_cannot_be_written_is_exit_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cells = {("WAN", "SACK", policy, 1.0): (0.9, 0.8) for policy in ("EPD", "SD")}
+    campaign = write_campaign(tmp_path / "whole", seeds=(1,), cells=cells)
+    monkeypatch.setattr(sys, "argv", ["cellbed", "report", str(campaign), "--out", "/dev/null/x"])
+    assert main() == 1
+    assert capsys.readouterr().err.splitlines()[-1].startswith("cellbed: /dev/null/x")
