@@ -107,7 +107,7 @@ def qdisc_drops(link: socket.socket, devices: dict[int, str]) -> Counters:
 
 
 def device_losses(text: str) -> Counters:
-    """"DEVICE COUNTER" -> packets, from the text of a /proc/net/dev."""
+    """ "DEVICE COUNTER" -> packets, from the text of a /proc/net/dev."""
     found: Counters = {}
     for line in text.splitlines()[2:]:
         device, _, counted = line.partition(":")

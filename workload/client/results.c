@@ -38,12 +38,15 @@ static void write_flow(FILE *file, const struct connection *connection)
 		connection->sent, connection->answered);
 	fprintf(file, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", connection->header_bytes,
 		connection->part_bytes, connection->unread_bytes);
-	if (server->known)
-		fprintf(file, "%u,%u,%u,%u,%u,%u\n", server->retransmits, server->timeouts,
-			server->cwnd_segments, server->ssthresh_segments, server->srtt_us,
-			server->peer_window_bytes);
-	else
+	if (!server->known) {
 		fputs(",,,,,\n", file);
+		return;
+	}
+	fprintf(file, "%u,%u,", server->retransmits, server->timeouts);
+	if (server->cwnd_segments != MISSING)
+		fprintf(file, "%" PRId64, server->cwnd_segments);
+	fprintf(file, ",%u,%u,%u\n", server->ssthresh_segments, server->srtt_us,
+		server->peer_window_bytes);
 }
 
 static void write_time(FILE *file, int64_t time_ns, int64_t t0_ns)

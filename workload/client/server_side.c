@@ -85,6 +85,7 @@ static void take_module(struct server_state *server, const struct rtattr *name,
 
 	if (!name || strncmp(RTA_DATA(name), "cellbed_", 8) != 0)
 		return;
+	server->cwnd_segments = MISSING;
 	if (!info || RTA_PAYLOAD(info) < sizeof(own))
 		return;
 	memcpy(&own, RTA_DATA(info), sizeof(own));

@@ -33,7 +33,8 @@ struct request {
 struct server_state {
 	int known;
 	uint32_t retransmits, timeouts;
-	uint32_t cwnd_segments, ssthresh_segments, srtt_us;
+	int64_t cwnd_segments;		/* MISSING: our module did not tell */
+	uint32_t ssthresh_segments, srtt_us;
 	uint32_t peer_window_bytes;	/* the client's window as the server last heard it */
 };
 

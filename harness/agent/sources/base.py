@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from harness.agent import connections
 from topology.build import Network
 from topology.run import in_namespace, run
 
@@ -79,9 +80,11 @@ class Source(ABC):
     def sample_tcp(self, second: int) -> None:
         """Look at the first pair's sending socket."""
         if second in SAMPLED_SECONDS:
-            with in_namespace(self.server_pid(SAMPLED_PAIR)):
-                shown = run(["ss", "-tinoH", "state", "established"])
-            self.tcp_samples[second] = " ".join(shown.split())
+            pid = self.server_pid(SAMPLED_PAIR)
+            with in_namespace(pid):
+                shown = run(["ss", "-tinoHO", "state", "established"])
+            told = connections.with_cwnd(shown, connections.of_host(pid))
+            self.tcp_samples[second] = " ".join(told.split())
 
     def write_flows(self, rows: Iterable[Mapping[str, object]]) -> None:
         """Write flows.csv; a value that is None or absent is an empty cell."""

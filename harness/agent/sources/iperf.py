@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from harness.agent import tcp_counters
+from harness.agent import connections, tcp_counters
 from harness.agent.daemons import Daemons, wait_until
 from harness.agent.sources.base import NS_PER_S, Source, sleep_until, whole_second
 from topology.run import in_namespace
@@ -101,11 +101,15 @@ class IperfSource(Source):
         received = tcp_counters.connection(self.client_pid(pair), self._data_port)
         at_ns = time.monotonic_ns()
         sender = tcp_counters.connection(self.server_pid(pair), self._data_port)
+        senders = connections.of_host(self.server_pid(pair))
         return {
             "at_ns": at_ns,
             "received_bytes": int(received.get("bytes_received", 0)),
             **tcp_counters.totals(self.server_pid(pair)),
             "sender": sender,
+            "cwnd_segments": next(
+                (one.cwnd_segments for one in senders if self._data_port in one.ports), None
+            ),
         }
 
     def _limit_unsent(self, size: int) -> None:
@@ -128,7 +132,7 @@ def flow(
     return {
         "pair": pair,
         **{name: last[name] - first[name] for name in counted},
-        "cwnd_segments": sender.get("cwnd"),
+        "cwnd_segments": last["cwnd_segments"],
         "ssthresh_segments": sender.get("ssthresh"),
         "srtt_us": round(float(sender["rtt"].split("/")[0]) * 1000) if "rtt" in sender else None,
     }

@@ -5,15 +5,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from harness.agent import netlink
+from harness.agent import connections
 from harness.agent.daemons import Daemons
 from harness.agent.sources.base import NS_PER_S, Source, sleep_until, whole_second
 from harness.agent.sources.servers import PORT, complaints, start_servers
-from harness.agent.windows import NETLINK_SOCK_DIAG, flow
 from workload import wrk
 
 
@@ -38,20 +36,19 @@ class WrkSource(Source):
                 self.sample_tcp(second)
                 progress(second)
             sleep_until(t0_ns + params.duration_s * NS_PER_S - NS_PER_S // 2)
-            windows = [self._peer_window(pair) for pair, _ in clients]
+            told = [self._peer_window(pair) for pair, _ in clients]
             sleep_until(t0_ns + params.duration_s * NS_PER_S)
             self.sample_tcp(params.duration_s)
             progress(params.duration_s)
             reports = {pair: wrk.report(process.communicate()[0]) for pair, process in clients}
             said = complaints(servers)
         self._finish(params, reports)
-        self._summary |= {"peer_window_bytes": windows, "server_complaints": said}
+        self._summary |= {"peer_window_bytes": told, "server_complaints": said}
 
     def _peer_window(self, pair: int) -> int | None:
         """The window that a server was last told; its connection is there to the very end."""
-        with closing(netlink.open_in(self.server_pid(pair), NETLINK_SOCK_DIAG)) as diag:
-            found = flow(diag)
-        return None if found is None else found.peer_window_bytes
+        found = connections.of_host(self.server_pid(pair))
+        return found[0].peer_window_bytes if found else None
 
     def _finish(self, params: wrk.Parameters, reports: dict[int, wrk.Report]) -> None:
         self.write_flows(
