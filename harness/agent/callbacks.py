@@ -39,7 +39,7 @@ def check(parameters: Path = PARAMETERS) -> None:
         raise FlavorError(
             f"{MODULE}: the order of calls in tcp_ack() of kernel {os.uname().release} is"
             f" {found}: its flavors need one that cleans the retransmission queue before"
-            " in_ack_event(), as 6.12.107 does"
+            " in_ack_event(), as Debian's 6.12 does from 6.12.32 on"
         )
 
 

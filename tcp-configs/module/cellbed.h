@@ -111,9 +111,10 @@ struct cellbed {
  * byte_window the packets that may be in flight, runts among them; less the
  * duplicate ACKs before a recovery; in it what PIPE leaves, none even. The
  * kernel sends by it, and nothing is called when it has sent, so it cannot be
- * put right. The congestion window itself, always, is in the attribute INET_DIAG_VEGASINFO (struct tcpvegas_info, four u32; ask
- * for it with bit 1 << (INET_DIAG_VEGASINFO - 1) of idiag_ext; also getsockopt
- * TCP_CC_INFO), whose fields mean, of these four congestion controls:
+ * put right. The congestion window itself, always, is in the attribute
+ * INET_DIAG_VEGASINFO (struct tcpvegas_info, four u32; ask for it with bit
+ * 1 << (INET_DIAG_VEGASINFO - 1) of idiag_ext; also getsockopt TCP_CC_INFO),
+ * whose fields mean, of these four congestion controls:
  *
  *	tcpv_enabled	0: it is not Vegas, and ss takes no notice
  *	tcpv_rttcnt	cwnd in bytes, without the inflation of fast recovery

@@ -166,13 +166,21 @@ static enum hrtimer_restart cellbed_exact_expired(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
+/* Back to the wheel: it was over, or the rest would not have been waited for. */
 static void cellbed_timer_cancel(struct sock *sk)
 {
+	struct inet_connection_sock *icsk = inet_csk(sk);
+
 	if (hrtimer_try_to_cancel(&tcp_sk(sk)->pacing_timer) == 1)
 		__sock_put(sk);
+	if (icsk->icsk_pending)
+		sk_reset_timer(sk, &icsk->icsk_retransmit_timer,
+			       icsk->icsk_timeout);
 }
 
-/* An ACK of new data: the kernel sets the wheel anew, and that the rest. */
+/* An ACK of new data. The kernel is about to set the wheel anew itself, but for
+ * an ACK of a part of a merged segment.
+ */
 void cellbed_timer_restart(struct sock *sk)
 {
 	if (cellbed_ca(sk)->exact && !cellbed_timer_paced(sk) &&
@@ -209,7 +217,4 @@ void cellbed_timer_release(struct sock *sk)
 	WRITE_ONCE(tcp_sk(sk)->pacing_timer.function, cellbed_kernel_pace);
 	WRITE_ONCE(icsk->icsk_retransmit_timer.function, cellbed_kernel_expired);
 	cellbed_timer_cancel(sk);
-	if (icsk->icsk_pending)
-		sk_reset_timer(sk, &icsk->icsk_retransmit_timer,
-			       icsk->icsk_timeout);
 }
