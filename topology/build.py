@@ -136,6 +136,7 @@ class Network:
             node = net.addHost(host.name, cls=BuiltHost, holder_pid=pids[host.name])
             switch = switches[host.switch_port.partition("-")[0]]
             self._link(node, switch, "eth0", host.switch_port, host.pair)
+            node.defaultIntf().ip = host.ip  # given in a batch; Mininet's commands ask for it
         sat = net.addHost("sat", cls=BuiltHost, holder_pid=pids["sat"])
         for switch, name, port in (
             ("sw2", commands.SAT_DOWN, commands.DOWN_PORT),

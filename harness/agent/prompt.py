@@ -28,6 +28,24 @@ OUTPUTS = (1, 2)
 END = b"\0"
 
 
+class Prompt(CLI):
+    """Mininet's prompt; what pings all pings those who can reach each other."""
+
+    def do_pingall(self, line: str) -> None:
+        """Ping both ways between client and server of each pair; no others have a way."""
+        clients = [host for host in self.mn.hosts if host.name.startswith("c")]
+        pairs = [(client, self.mn.get(f"s{client.name[1:]}")) for client in clients]
+        answered = 0
+        for one, other in [pair for c, s in pairs for pair in ((c, s), (s, c))]:
+            said = one.cmd(f"ping -c 1 {line} {other.IP()}")
+            _, received = self.mn._parsePing(said)
+            answered += received
+            print(f"{one.name} -> {other.name if received else 'X'}")
+        print(f"*** {answered} of {2 * len(pairs)} answered; only pairs have a way to each other")
+
+    do_pingallfull = do_pingall
+
+
 def on_terminal(net: Mininet) -> None:
     """Talk to a person until he leaves.
 
@@ -36,7 +54,7 @@ def on_terminal(net: Mininet) -> None:
     """
     os.setsid()
     fcntl.ioctl(0, termios.TIOCSCTTY, 1)
-    CLI(net)
+    Prompt(net)
 
 
 class Commands:
@@ -59,7 +77,7 @@ class Commands:
         threading.Thread(target=self._pass_on, args=(source,), daemon=True).start()
         # Never readable and never at its end: no command is handed anything.
         silence, self._silent = os.pipe()
-        self._prompt = CLI(self.net, stdin=os.fdopen(silence), script=os.devnull)
+        self._prompt = Prompt(self.net, stdin=os.fdopen(silence), script=os.devnull)
         return self
 
     def _pass_on(self, source: int) -> None:

@@ -28,6 +28,7 @@ py 1 / 0
 sh printf 'no end'
 c2 ping -c 2 -i 0.2 s2
 sh tc qdisc show dev sw2-sat
+pingall
 exit
 sh echo never
 """
@@ -50,7 +51,8 @@ def test_every_line_of_a_file_is_run(tmp_path: Path, lab: str) -> None:
     assert done.returncode == 0, done.stderr
     said = done.stdout
     wanted = ["1 received", "*** Unknown command: nonsense", "division by zero", "no endPING",
-              "2 received", "qdisc clsact"]  # fmt: skip
+              "2 received", "qdisc clsact", "c1 -> s1", "s1 -> c1", "s5 -> c5",
+              "*** 10 of 10 answered"]  # fmt: skip
     places = [said.find(words) for words in wanted]
     assert -1 not in places and places == sorted(places), said
     assert "never" not in said and "mininet>" not in said and "\r" not in said
