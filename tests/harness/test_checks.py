@@ -139,6 +139,7 @@ FAULTS = [
     ("conservation down", "links.sw1-c1", [50, 39, 0]),
     ("conservation up", "links.sw2-sat", [39, 40, 0]),
     ("drops elsewhere", "losses.elsewhere", {"sat sat-sw1 netem": 1}),
+    ("drops elsewhere", "losses.elsewhere", {"c1 Tcp:InCsumErrors": 8, "sat sat-sw1 netem": -8}),
     ("drops elsewhere", "losses.at_port", {"down": 11, "up": 10}),
     ("drops elsewhere", "losses.namespaces", 3),
     ("drops elsewhere", "losses", MISSING),

@@ -20,7 +20,7 @@ TEXT = """
 name = "broken"
 title = "what checks are for"
 [factors]
-load = ["www", "iperf", "wrk"]
+load = ["www", "iperf", "wrk", "far www"]
 [base]
 topology = { pairs = 3, rate_bit_per_s = 10_000_000, delay_us = 5_000, mss_bytes = 1024 }
 queue = { policy = "plain", buffer_cells = 2000 }
@@ -36,12 +36,17 @@ set = { workload = { kind = "iperf", duration_s = 2 } }
 [[rule]]
 when = { load = "wrk" }
 set = { workload = { kind = "wrk", duration_s = 2 } }
+[[rule]]
+when = { load = "far www" }
+set = { topology.delay_us = 6_000_000, workload = { kind = "www", duration_s = 20.0 } }
 """
 # Load, what is broken, and what fails.
 BROKEN = [
     ("www", "nothing", set()),
     ("iperf", "nothing", set()),
     ("wrk", "nothing", set()),
+    # Longer than ping waits by itself, and than the end of a trial was waited for.
+    ("far www", "nothing", set()),
     ("iperf", "departure times ignored", {"link rate"}),
     ("www", "a delay 1 % long", {"idle round trip"}),
     ("www", "a delay 1 % short", {"idle round trip"}),
@@ -85,6 +90,19 @@ def judge(folder: Path, trials: dict[str, plan.Trial], todo: list[tuple[str, str
     }
 
 
+def on_a_real_clock(folder: Path, trial: plan.Trial) -> list[dict[str, Any]]:
+    """One trial in which the wall clock is set."""
+    spec = LabSpec(pairs=trial.plan["topology"]["pairs"], main=MAIN, clock="real")
+    with UmlLab(spec, folder) as lab:
+        lab.submit_network(trial.plan["topology"])
+        lab.submit({"kind": "trial", "trial": "0", "plan": trial.plan,
+                    "exact": lab.exact, "broken": "a clock that is set"})  # fmt: skip
+        lab.submit({"kind": "end"})
+        for event in lab.events():
+            assert event["event"] not in ("failed", "trial-failed"), event
+    return checks.judge(json.loads((folder / "results/0/lab.json").read_text()), trial.plan)
+
+
 def trials_by_load(folder: Path) -> dict[str, plan.Trial]:
     path = folder / "broken.toml"
     path.write_text(TEXT)
@@ -118,3 +136,11 @@ def test_a_backlog_that_is_full_fails_wherever_the_packet_was(judged: Judged) ->
     """One backlog is every link's: what is lost may be on its way to the queue as well."""
     failed = {v["name"] for v in judged[SHORT_BACKLOG] if not v["ok"]}
     assert "drops elsewhere" in failed, judged[SHORT_BACKLOG]
+
+
+def test_on_a_real_clock(tmp_path: Path) -> None:
+    """What the clock may do to a trial; a busy machine may do more of it."""
+    verdicts = on_a_real_clock(tmp_path, trials_by_load(tmp_path)["iperf"])
+    failed = {v["name"] for v in verdicts if not v["ok"]}
+    assert "clock step" in failed, verdicts
+    assert {v["name"] for v in verdicts} >= {"late departures", "stalls", "clock step"}
