@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import json
 import re
-import time
 
+from harness.agent.clock import whole_second
 from topology import commands
 from topology.build import Network
 from topology.dumbbell import Dumbbell
@@ -23,14 +23,17 @@ Counters = dict[str, list[int]]
 
 
 def idle_round_trip(network: Network, dumbbell: Dumbbell) -> list[float]:
-    """Round trips [ns] of pings from the first and the last client, the path being idle."""
+    """Round trips [ns] of pings from the first and the last client, the path being idle.
+
+    Each on a whole second: ping rounds its times, and so they are rounded alike.
+    """
     times: list[float] = []
     wait_s = idle_round_trip_s(dumbbell) + PATIENCE_S
     for host in (dumbbell.clients()[0], dumbbell.clients()[-1]):
         for _ in range(PINGS):
+            whole_second()
             with in_namespace(network.pids[host.name]):
                 times += microseconds(run(["ping", "-c", "1", "-W", f"{wait_s:.3f}", host.peer_ip]))
-            time.sleep(1)
     return times
 
 

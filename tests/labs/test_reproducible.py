@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from small import run_trials, small_trials
+from small import run_trials, small_trials, tiny_trials
 
 pytestmark = pytest.mark.lab
 
@@ -15,15 +15,28 @@ pytestmark = pytest.mark.lab
 OF_THE_RUN = {"run.json", "SHA256SUMS"}
 
 
+def assert_same_records(names: list[str], ours: Path, theirs: Path) -> None:
+    """Trials of two campaigns, but for what tells of the run."""
+    for name in names:
+        one, other = (folder / "trials" / name for folder in (ours, theirs))
+        files = {path.name for path in other.iterdir()}
+        assert {path.name for path in one.iterdir()} == files and files > OF_THE_RUN
+        for file in files - OF_THE_RUN:
+            assert (one / file).read_bytes() == (other / file).read_bytes(), one / file
+
+
 def test_another_order_in_another_lab_changes_nothing(
     finished: tuple[Path, list[dict]], tmp_path: Path
 ) -> None:
     """`finished` ran two labs side by side; here one lab runs the same trials backwards."""
     folder, documents = finished
     run_trials(tmp_path / "out", small_trials(tmp_path)[::-1], jobs=1)
-    for document in documents:
-        ours, theirs = (f / "trials" / document["trial"] for f in (tmp_path / "out", folder))
-        names = {path.name for path in theirs.iterdir()}
-        assert {path.name for path in ours.iterdir()} == names and names > OF_THE_RUN
-        for name in names - OF_THE_RUN:
-            assert (ours / name).read_bytes() == (theirs / name).read_bytes(), ours / name
+    assert_same_records([document["trial"] for document in documents], tmp_path / "out", folder)
+
+
+def test_iperf_too(tmp_path: Path) -> None:
+    """Its interval is measured by the agent's own clock: seed by seed, and each first in a lab."""
+    trials = tiny_trials(tmp_path, seeds=4)
+    run_trials(tmp_path / "one", trials, jobs=1)
+    run_trials(tmp_path / "four", trials[::-1], jobs=len(trials))
+    assert_same_records([trial.name for trial in trials], tmp_path / "one", tmp_path / "four")

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import csv
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -18,26 +17,9 @@ FLOW_COLUMNS = (
     "pair,received_bytes,scheduled_bytes,requests,answered,"
     "retransmits,timeouts,cwnd_segments,ssthresh_segments,srtt_us"
 ).split(",")
-NS_PER_S = 1_000_000_000
 # Seconds of the trial at which one pair's sockets are looked at with ss.
 SAMPLED_PAIR = 1
 SAMPLED_SECONDS = (1, 10, 50)
-
-
-def sleep_until(moment_ns: int) -> None:
-    """Sleep until CLOCK_MONOTONIC says `moment_ns`; at once when that is past."""
-    time.sleep(max(0, moment_ns - time.monotonic_ns()) / 1e9)
-
-
-def whole_second() -> int:
-    """Sleep until the clock shows a whole second; returns it [ns].
-
-    The kernel rounds times to microseconds and to ticks: whatever ran before, the same trial
-    is then rounded alike.
-    """
-    at_ns = -(-time.monotonic_ns() // NS_PER_S) * NS_PER_S
-    sleep_until(at_ns)
-    return at_ns
 
 
 class Source(ABC):

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.agent import connections, tcp_counters
+from harness.agent.clock import NS_PER_S, sleep_until, whole_second
 from harness.agent.daemons import Daemons, wait_until
-from harness.agent.sources.base import NS_PER_S, Source, sleep_until, whole_second
+from harness.agent.sources.base import Source
 from topology.run import in_namespace
 from workload import iperf, ready
 

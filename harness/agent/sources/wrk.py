@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.agent import connections
+from harness.agent.clock import NS_PER_S, sleep_until, whole_second
 from harness.agent.daemons import Daemons
-from harness.agent.sources.base import NS_PER_S, Source, sleep_until, whole_second
+from harness.agent.sources.base import Source
 from harness.agent.sources.servers import PORT, complaints, start_servers
 from workload import wrk
 
