@@ -13,7 +13,7 @@
 enum cq_progress {
 	CQ_REACHED,	/* the frame is done */
 	CQ_SAMPLED,	/* a sample was taken: emit it and call again */
-	CQ_EXHAUSTED,	/* loop budget used up */
+	CQ_EXHAUSTED,	/* loop budget used up; the next call goes on */
 	CQ_STUCK,	/* no cell to come, yet the frame is not done */
 };
 
@@ -68,6 +68,7 @@ CQ_INLINE enum cq_progress cq_advance(struct cq_state *s,
 		struct cq_train tr;
 		enum cq_front front;
 		enum cq_phase phase;
+		int watched;
 		__u32 n;
 
 		if (!cq_can_loop())
@@ -86,13 +87,14 @@ CQ_INLINE enum cq_progress cq_advance(struct cq_state *s,
 		cq_train_pop(s, front);
 		f = cq_frame(s, CQ_WORD_FRAME(tr.word));
 		n = cq_arrive(s, p, &tr, f, &phase);
-		if (!n)
-			return CQ_EXHAUSTED;
 		tr.t_ps += n * access_ps;
+		watched = cq_watch_peak(s, tr.t_ps - access_ps, service_ps);
 		s->model_ps = tr.t_ps - access_ps;
 		tr.word = (tr.word & ((1ULL << 56) - 1)) - n;
 		tr.word |= (__u64)phase << 56;
 		cq_requeue(s, st, f, tr.t_ps, tr.word);
+		if (!watched)
+			return CQ_EXHAUSTED;
 	}
 	return CQ_REACHED;
 }

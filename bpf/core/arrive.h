@@ -94,9 +94,8 @@ CQ_INLINE void cq_finish(struct cq_state *s, struct cellq_stats *st,
 
 /*
  * Cells of the train arrive: one, or as many as come before anything else can
- * happen (same result, less work). Returns how many, 0 when the loop budget is
- * used up; the new phase goes to *phase. All departures up to the first cell's
- * arrival have been made.
+ * happen (same result, less work). Returns how many; the new phase goes to
+ * *phase. All departures up to the first cell's arrival have been made.
  */
 CQ_INLINE __u32 cq_arrive(struct cq_state *s, cq_params *p,
 			  const struct cq_train *tr, struct cq_frame *f,
@@ -124,8 +123,6 @@ CQ_INLINE __u32 cq_arrive(struct cq_state *s, cq_params *p,
 	cq_put(s, CQ_WORD_VC(tr->word), n, t, service_ps);
 	if (*phase == CQ_TORN)
 		f->accepted += n;
-	if (!cq_watch_peak(s, t + (n - 1) * access_ps, service_ps))
-		return 0;
 	return n;
 }
 

@@ -207,7 +207,10 @@ CQ_INLINE int cq_verdict_end(struct cq_state *s, struct cellq_stats *st,
 	if (progress != CQ_REACHED) {
 		cq_fault(st, progress == CQ_STUCK ? CELLQ_FAULT_model_stuck :
 						    CELLQ_FAULT_loop_budget);
-		f->orphan = 1;
+		if (f->done)
+			cq_frame_release(s, index);
+		else
+			f->orphan = 1;
 		return 0;
 	}
 	cq_publish(s, st, p);

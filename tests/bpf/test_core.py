@@ -290,6 +290,28 @@ def test_loop_budget(library: Path) -> None:
     assert stats.frames_resolved == 3
 
 
+def test_nothing_is_lost_when_the_loop_budget_is_used_up(library: Path) -> None:
+    """Wherever a call gives up, all frames come in all the same.
+
+    The last frame has its link and the port to itself: its cells are taken at once, and the
+    departures meanwhile, each of another VC's cell, are steps of their own.
+    """
+    vcs = range(1, 17)
+    begin = 23 * 2831
+    announced = [(ANNOUNCE, vc, 23, begin if vc == vcs[-1] else 0) for vc in vcs]
+    verdicts = [(VERDICT, vc, 23, begin + END) for vc in reversed(vcs)]
+    afterwards = [
+        one
+        for at in range(3 * END, 300 * END, 30 * END)
+        for one in ((ANNOUNCE, 99, 23, at), (VERDICT, 99, 23, at + END))
+    ]
+    for budget in range(200, 1200):
+        ops = [*announced, *verdicts, *afterwards]
+        _, faults, stats = run(library, ops, budget=budget, late_tolerance_ns=10**9)
+        assert "model_stuck" not in faults, budget
+        assert sum(sum(stats.vc[vc - 1].frames) for vc in vcs) == len(vcs), budget
+
+
 def test_clock_that_steps_back_is_held(library: Path) -> None:
     """Two CPUs read the clock before they queue for the lock."""
     ops = [(ANNOUNCE, 1, 23, 100), (ANNOUNCE, 2, 23, 60)]
