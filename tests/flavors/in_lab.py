@@ -3,7 +3,8 @@
 
 Usage: in_lab.py JOB.json RESULT.json. JOB: {"flavors": [Flavor.as_dict(), ...],
 "connections": of each flavor, "at_once", "bytes": of each connection, "mtu_bytes",
-"rate_bit_per_s", "delay_ns", "limit_ns"}.
+"rate_bit_per_s", "delay_ns", "limit_ns", "hammers": processes that take and give back
+senders' sockets all the time (optional)}.
 
 Each flavor has a sender and a receiver in namespaces of their own; all share one
 bottleneck between two routers.
@@ -13,12 +14,16 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import select
 import socket
 import struct
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +35,13 @@ from pyroute2 import IPRoute  # noqa: E402
 from harness.agent import flavor as agent_flavor  # noqa: E402
 from harness.agent.power_off import power_off  # noqa: E402
 
+Process = get_context("fork").Process
 PORT = 5001
 MODULE = "/opt/cellbed/cellbed_tcp.ko"
 QUEUE_PACKETS = 150
+# Of a process that takes sockets.
+BURST = 20
+PAUSE_S = 0.001
 SETTLE_S = 5.0
 
 
@@ -109,6 +118,34 @@ def connect(pairs: list[tuple[Net, Net]], each: int) -> list[list[tuple[socket.s
         listener.close()
         connected.append(mine)
     return connected
+
+
+def hammer(senders: list[socket.socket]) -> None:
+    """For ever: own a sender's socket for a moment, whose ACKs are then for us to work off.
+
+    With pauses: emulated processors are slow, and others are to have their turn.
+    """
+    chosen = random.Random(os.getpid())
+    while True:
+        for sender in chosen.sample(senders, k=min(BURST, len(senders))):
+            sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            sender.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
+        time.sleep(PAUSE_S)
+
+
+@contextmanager
+def hammers(connected: list[list[tuple[socket.socket, ...]]], count: int) -> Iterator[None]:
+    """Processes that hammer for the duration."""
+    senders = [near for mine in connected for near, _ in mine]
+    processes = [Process(target=hammer, args=(senders,)) for _ in range(count)]
+    for process in processes:
+        process.start()
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.join()
 
 
 def transfer(connected: list[list[tuple[socket.socket, ...]]], job: dict[str, Any]) -> list[int]:
@@ -207,7 +244,8 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
     rounds = []
     for _ in range(0, job["connections"], job["at_once"]):
         connected = connect(pairs, job["at_once"])
-        received = transfer(connected, job)
+        with hammers(connected, job.get("hammers", 0)):
+            received = transfer(connected, job)
         result["received"] = [a + b for a, b in zip(result["received"], received, strict=True)]
         result["described"] = [[describe(near) for near, _ in mine] for mine in connected]
         result["in_use"] = references() - built_references

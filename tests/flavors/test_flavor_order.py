@@ -1,14 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A kernel that calls the module in another order is refused: the agent's side of it."""
+"""A kernel that calls the module in another order is refused, before anything has run."""
 
 from __future__ import annotations
 
+import hashlib
+import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from harness import exact_loss, flavors, paths
 from harness.agent import callbacks
 from harness.agent.flavor import FlavorError
+from harness.errors import LabError
+from harness.exact_loss import Connection, Link
+
+PATCH = Path(__file__).with_name("other-order.patch")
+RECIPE = paths.PROJECT / "lab" / "kernel"
+BUILD_S = 4 * 3600
 
 
 @pytest.fixture
@@ -39,3 +50,29 @@ def test_another_order_is_refused_in_one_line(parameters: Path, monkeypatch, ord
     with pytest.raises(FlavorError, match=rf"kernel \S+ is {order}: ") as caught:
         callbacks.check(parameters)
     assert "\n" not in str(caught.value)
+
+
+def other_kernel() -> Path:
+    """The lab kernel with the order reversed, built when its recipe has changed (minutes)."""
+    files = [*sorted(RECIPE.glob("**/*")), PATCH]
+    recipe = b"".join(path.read_bytes() for path in files if path.is_file())
+    name = f"kernel-other-order-{hashlib.sha256(recipe).hexdigest()[:16]}"
+    place = paths.places()["cache"] / name
+    if not (place / "complete").exists():
+        copy = place.with_name(f"{name}.recipe")
+        shutil.copytree(RECIPE, copy, dirs_exist_ok=True)
+        shutil.copy(PATCH, copy / "patches" / f"9999-{PATCH.name}")
+        subprocess.run([copy / "build", place], check=True, timeout=BUILD_S)
+        shutil.rmtree(copy)
+    return place
+
+
+@pytest.mark.lab
+@pytest.mark.skipif("CELLBED_SLOW_TESTS" not in os.environ, reason="slow: CELLBED_SLOW_TESTS=1")
+def test_a_kernel_with_the_other_order(monkeypatch):
+    """A real one: no connection is run, and the message says why."""
+    kernel = other_kernel() / "linux"
+    monkeypatch.setattr(paths, "kernel", lambda: kernel)
+    connection = Connection(id="x", flavor=flavors.load("reno"), writes=[(0, 1000)])
+    with pytest.raises(LabError, match=r"order of calls in tcp_ack\(\) of kernel \S+ is wrong"):
+        exact_loss.run([connection], Link())
