@@ -47,7 +47,6 @@ class LabSpec:
         hang_idle_s: wall time after which it does when it has not even computed.
         main: what the agent's side executes; empty: the agent.
         terminal: file descriptor of a terminal for the console; None: console.log.
-        needs_programs: False only while set-up is compiling them.
     """
 
     pairs: int
@@ -57,7 +56,6 @@ class LabSpec:
     hang_cpu_s: float = HANG_CPU_S
     hang_idle_s: float = HANG_IDLE_S
     main: str = ""
-    needs_programs: bool = True
     terminal: int | None = None
 
 

@@ -74,10 +74,9 @@ class SupervisedLab(Lab):
             "image": paths.image(),
             "repo": paths.PROJECT,
             "run": self.run_directory,
+            "programs": paths.programs(),
             **more,
         }
-        if self.spec.needs_programs:
-            targets.setdefault("programs", paths.programs())
         for name, target in targets.items():
             (host / name).symlink_to(target)
 

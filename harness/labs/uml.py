@@ -59,7 +59,7 @@ class UmlLab(SupervisedLab):
             f"entropy-seed={spec.seed}",
             # hostfs wants absolute paths; the kernel's process works in the run directory.
             f"cellbed_repo={HOST}/repo/. cellbed_run={HOST}/run/.",
-            f"cellbed_programs={HOST}/programs/." if spec.needs_programs else "",
+            f"cellbed_programs={HOST}/programs/.",
         ]
         if spec.terminal is not None:
             words.append("con0=fd:0,fd:1")

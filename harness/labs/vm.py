@@ -44,11 +44,7 @@ class VmLab(SupervisedLab):
 
     def argv(self) -> list[str]:
         kernel = paths.stock_kernel()
-        links = {"kernel": kernel}
-        shares = [tag for tag in SHARES if tag != "programs" or self.spec.needs_programs]
-        if self.spec.needs_programs:
-            links["programs"] = self.own_programs(kernel)
-        self.link_host_paths(**links)
+        self.link_host_paths(kernel=kernel, programs=self.own_programs(kernel))
         return [
             qemu(),
             *(VIRTUAL_CLOCK if self.spec.clock == "virtual" else real_clock()),
@@ -57,22 +53,22 @@ class VmLab(SupervisedLab):
             *("-initrd", "host/kernel/initramfs"),
             *("-drive", f"file=host/image,file.locking=off,{ROOT_DISK}"),
             *("-device", "virtio-blk-pci,drive=root"),
-            *(word for tag in shares for word in share(tag)),
-            *("-append", self.boot_line(shares)),
+            *(word for tag in SHARES for word in share(tag)),
+            *("-append", self.boot_line()),
         ]
 
     def told(self) -> list[str]:
         clock = VIRTUAL_CLOCK if self.spec.clock == "virtual" else ("real clock",)
-        return [*clock, *machine(self.spec.memory_mib), self.boot_line(SHARES)]
+        return [*clock, *machine(self.spec.memory_mib), self.boot_line()]
 
     def kernel_identity(self) -> str:
         """The emulator is part of the machine that the kernel runs on."""
         folder = paths.places()["vm"]
         return f"{paths.content(folder / 'vmlinuz', folder / MODULE)}, {qemu_version()}"
 
-    def boot_line(self, shares: list[str]) -> str:
+    def boot_line(self) -> str:
         """Words the kernel does not know reach the image's init."""
-        words = [BOOT_WORDS, *(f"cellbed_{tag}={tag}" for tag in shares)]
+        words = [BOOT_WORDS, *(f"cellbed_{tag}={tag}" for tag in SHARES)]
         return " ".join([*words, f'cellbed_main="{self.spec.main or AGENT}"'])
 
     def own_programs(self, kernel: Path) -> Path:
