@@ -32,7 +32,8 @@ def group(item: pytest.Item) -> str:
     if "finished" in item.fixturenames:
         return "finished"
     module = item.nodeid.partition("::")[0]
-    release = item.callspec.params.get("fresh") if hasattr(item, "callspec") else None
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    release = params.get("fresh") or params.get("bare")
     return f"{module}[{release}]" if release else module
 
 

@@ -3,6 +3,8 @@
 
 Each is a tree in namespaces with nothing but git, make and sudo, in which the clone is set up
 from an empty cache and runs a small trial. Needs root, or sudo without a password.
+A tree in which that went well is kept in the cache: until something changes that set-up
+reads (trees.py), the next test begins there, with a clone of its own.
 CELLBED_SLOW_TESTS=1 does all of it for root, for a user with sudo and for one without.
 """
 
@@ -13,23 +15,20 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
+import trees
 from small import PROJECT, run_trials
+from trees import SUDO, Fresh
 
-from harness import experiment, paths, plan
+from harness import experiment, plan
 
-SCRIPT = PROJECT / "tests" / "fresh" / "debian"
 SMALL = PROJECT / "tests" / "fresh" / "small.toml"
-SUDO = [] if os.geteuid() == 0 else ["sudo", "-n"]
 SLOW = "CELLBED_SLOW_TESTS" in os.environ
-CLONE = ("git clone -q /opt/cellbed.bundle cellbed && cd cellbed"
+CLONE = ("rm -rf cellbed out && git clone -q /opt/cellbed.bundle cellbed && cd cellbed"
          " && git apply --allow-empty /opt/changes")
 RUN = "cd ~/cellbed && make setup && ./cellbed run tests/fresh/small.toml --out ~/out"
 PYTHON = "$(lab/paths | sed -n s/^environment=//p)/bin/python"
-LIMIT_S = 1800
 
 pytestmark = pytest.mark.skipif(
     bool(SUDO) and (shutil.which("sudo") is None or bool(subprocess.call([*SUDO, "true"]))),
@@ -37,46 +36,18 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@dataclass
-class Fresh:
-    """A tree and what may be shared between trees of its release."""
-
-    release: str
-    folder: Path
-    shared: Path
-
-    def __call__(self, user: str, command: str) -> subprocess.CompletedProcess[str]:
-        """Run a command line in it as a user of it."""
-        return self.script("run", str(self.folder), str(self.shared), user, command)
-
-    @staticmethod
-    def script(*words: str) -> subprocess.CompletedProcess[str]:
-        argv = [*SUDO, str(SCRIPT), *words]
-        return subprocess.run(argv, capture_output=True, text=True, timeout=LIMIT_S, check=False)
-
-    def metrics(self, user: str) -> dict[str, object]:
-        """What the small trial of a user measured."""
-        home = "/root" if user == "root" else f"/home/{user}"
-        said = self(user, f"cat {home}/out/trials/*/judgement.json")
-        assert said.returncode == 0, said.stderr
-        document = json.loads(said.stdout)
-        assert document["valid"], document["checks"]
-        found: dict[str, object] = document["metrics"]
-        return found
-
-
-@pytest.fixture(params=["bookworm", "trixie"])
+@pytest.fixture(params=trees.RELEASES)
 def fresh(request: pytest.FixtureRequest) -> Iterator[Fresh]:
-    """A tree of its own, gone afterwards; only downloaded packages stay in the cache."""
-    cache = paths.places()["cache"] / "fresh"
-    name = f"{request.param}-{os.getpid()}"
-    made = Fresh(request.param, cache / name, cache / f"shared-{request.param}")
-    try:
-        done = Fresh.script("make", made.release, str(made.folder), str(made.shared))
-        assert done.returncode == 0, done.stderr[-2000:]
-        yield made
-    finally:
-        Fresh.script("remove", str(made.folder))
+    """A tree that may have been set up before; kept when it was."""
+    with trees.kept(request.param) as tree:
+        yield tree
+
+
+@pytest.fixture(params=trees.RELEASES)
+def bare(request: pytest.FixtureRequest) -> Iterator[Fresh]:
+    """A tree of its own, gone afterwards."""
+    with trees.made(request.param, f"once-{request.param}-{os.getpid()}") as tree:
+        yield tree
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +77,7 @@ def refused(fresh: Fresh) -> str:
 def runs(fresh: Fresh, user: str, here: dict[str, object]) -> None:
     done = fresh(user, RUN)
     assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
-    assert fresh.metrics(user) == here
+    assert metrics(fresh, user) == here
 
 
 def unit_tests(fresh: Fresh) -> None:
@@ -119,29 +90,42 @@ def unit_tests(fresh: Fresh) -> None:
     assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
 
 
-DEFAULT = {"bookworm": "root", "trixie": "sudo"}
+def metrics(fresh: Fresh, user: str) -> dict[str, object]:
+    """What the small trial of a user measured."""
+    home = "/root" if user == "root" else f"/home/{user}"
+    said = fresh(user, f"cat {home}/out/trials/*/judgement.json")
+    assert said.returncode == 0, said.stderr
+    document = json.loads(said.stdout)
+    assert document["valid"], document["checks"]
+    found: dict[str, object] = document["metrics"]
+    return found
+
+
+DEFAULT = {"bookworm": "root", "trixie": "user"}
 
 
 def test_from_nothing(fresh: Fresh, here: dict[str, object]) -> None:
     """On 12 as root, on 13 as a user with sudo; first as one without, on both."""
+    user = DEFAULT[fresh.release]
     assert fresh("user", CLONE).returncode == 0
-    refused(fresh)
-    if DEFAULT[fresh.release] == "root":
-        assert fresh("root", CLONE).returncode == 0
-        runs(fresh, "root", here)
-    else:
-        administrator_allows(fresh)
-        runs(fresh, "user", here)
+    if not fresh.was_set_up():
+        refused(fresh)
+        if user != "root":
+            administrator_allows(fresh)
+    assert fresh(user, CLONE).returncode == 0
+    runs(fresh, user, here)
+    fresh.note_set_up()
+    if fresh.release == "trixie":
         unit_tests(fresh)
 
 
 @pytest.mark.skipif(not SLOW, reason="slow: CELLBED_SLOW_TESTS=1")
 @pytest.mark.parametrize("who", ["root", "sudo", "no sudo"])
-def test_from_nothing_as(fresh: Fresh, who: str, here: dict[str, object]) -> None:
+def test_from_nothing_as(bare: Fresh, who: str, here: dict[str, object]) -> None:
     user = "root" if who == "root" else "user"
-    assert fresh(user, CLONE).returncode == 0
+    assert bare(user, CLONE).returncode == 0
     if who == "sudo":
-        administrator_allows(fresh)
+        administrator_allows(bare)
     if who == "no sudo":
-        assert fresh("root", f"DEBIAN_FRONTEND=noninteractive; {refused(fresh)}").returncode == 0
-    runs(fresh, user, here)
+        assert bare("root", f"DEBIAN_FRONTEND=noninteractive; {refused(bare)}").returncode == 0
+    runs(bare, user, here)
