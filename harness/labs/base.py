@@ -93,7 +93,10 @@ class Lab(ABC):
         return paths.ABSENT
 
     def damage(self) -> str:
-        """What of a running lab was killed from outside, so that what it says is worth nothing."""
+        """What of a running lab was killed from outside, so that what it says is worth nothing.
+
+        Asked at each look at the lab, silent or not: who waits for a killed one says nothing.
+        """
         return ""
 
     @property
@@ -146,7 +149,7 @@ class Lab(ABC):
         while True:
             status = self.poll()
             events = list(self._read_events())
-            if events and (damage := self.damage()):
+            if damage := self.damage():
                 raise LabError(f"a process of the lab was killed ({damage})", self.console())
             for event in events:
                 yield event
@@ -169,6 +172,11 @@ class Lab(ABC):
                     return
                 self._position += len(line)
                 yield json.loads(line)
+
+    def console_bytes(self) -> int:
+        """The length of the lab's console so far."""
+        path = self.run_directory / "console.log"
+        return path.stat().st_size if path.exists() else 0
 
     def console(self, lines: int = 25) -> str:
         """The end of the lab's console."""

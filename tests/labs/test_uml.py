@@ -121,6 +121,16 @@ def test_a_process_that_is_killed_in_a_lab_spoils_it(tmp_path: Path) -> None:
             list(itertools.islice(lab.events(), 100_000))
 
 
+def test_so_does_one_in_a_lab_that_says_nothing(tmp_path: Path) -> None:
+    """Who waits for it waits for ever; that costs processor time and nothing is heard of it."""
+    main = "echo ready; while :; do :; done"
+    with UmlLab(LabSpec(pairs=1, main=main, clock="real"), tmp_path) as lab:
+        wait_for_console(tmp_path, "ready")
+        os.kill(max(wait_for_processes(tmp_path, 4, 4)), signal.SIGKILL)
+        with pytest.raises(LabError, match=r"a process of the lab was killed \(userspace - "):
+            list(lab.events(until=time.monotonic() + 30))
+
+
 def is_kernel(pid: int) -> bool:
     return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0].endswith(b"/linux")
 
