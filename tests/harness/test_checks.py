@@ -28,7 +28,7 @@ def queue() -> dict[str, Any]:
         # What the model says of itself: no check looks at it.
         "busy_ns": 1,
         "cells_sent": 1,
-        "wire": {"busy_ns": 9_422_222 * 100, "cells": 100_000},
+        "wire": {"busy_ns": 9_422_222 * 100, "cells": 100_000, "stretches": 100},
         "faults_total": 0,
         "frames": {"in": 50, "delivered": 40},
         "frames_announced": 50,
@@ -223,3 +223,16 @@ def test_what_was_not_recorded_fails_each_check_that_goes_by_it() -> None:
     assert not any(verdict["ok"] for verdict in verdicts)
     told = [verdict["why"] for verdict in verdicts if "why" in verdict]
     assert told and all("not recorded: " in why for why in told)
+
+
+def test_single_acknowledgements_tell_no_rate_where_the_clock_runs_on() -> None:
+    """Stretches of 84 us, both ends a few us off, as a vm lab recorded them."""
+    lab = good() | {"realtime": {"stall_p99_ns": 0}}
+    lab["queue"]["up"]["wire"] = {"cells": 9_748, "busy_ns": 402_130_083, "stretches": 4_797}
+    lab["queue"]["down"]["wire"] |= {"busy_ns": 9_422_222 * 99}
+    found = checks.link_rate(lab, PLAN)
+    assert found is not None and not found["ok"]
+    assert found["measured"] == pytest.approx(45_000_000 / 0.99)
+    del lab["realtime"]
+    exact = checks.link_rate(lab, PLAN)
+    assert exact is not None and exact["measured"] != found["measured"]

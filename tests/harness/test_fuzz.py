@@ -285,7 +285,10 @@ def do(kind: str, path: Path, random: Any, value: Any) -> None:
     elif kind == "loop":
         path.symlink_to(path.name)
     elif kind == "stray":
-        path.with_name("stray").write_bytes(data)
+        stray = path.with_name("stray")
+        if stray.is_symlink() or not stray.exists() or stray.is_file():
+            stray.unlink(missing_ok=True)  # a link would be followed
+            stray.write_bytes(data)
     elif kind == "unreadable":
         path.write_bytes(data)
         path.chmod(0)

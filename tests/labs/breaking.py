@@ -66,7 +66,7 @@ def departure_times_ignored(source: Source) -> Iterator[None]:
 @breakage
 def loss_in_a_switch(source: Source) -> Iterator[None]:
     port, access = "sw1-c1", source.network.dumbbell.access
-    batch("tc", [commands.access_netem(port, access) + " loss 10%"])
+    batch("tc", [commands.access_netem(port, access) + " loss 2%"])
     yield
     batch("tc", [commands.access_netem(port, access)])
 
@@ -74,7 +74,7 @@ def loss_in_a_switch(source: Source) -> Iterator[None]:
 @breakage
 def corruption_that_a_host_drops(source: Source) -> Iterator[None]:
     port, access = "sw1-c1", source.network.dumbbell.access
-    batch("tc", [commands.access_netem(port, access) + " corrupt 10%"])
+    batch("tc", [commands.access_netem(port, access) + " corrupt 2%"])
     yield
     # netem keeps what a change does not mention.
     batch("tc", [f"qdisc del dev {port} root", commands.access_netem(port, access)])

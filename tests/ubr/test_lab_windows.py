@@ -63,8 +63,8 @@ def test_queue_and_flight_are_the_windows(campaign: Campaign, network: str, wind
     assert row.lossless
     assert document["source"]["flight_segments"] == [window // 512] * 5
     assert all(abs(told - window) < 512 for told in document["source"]["peer_window_bytes"])
-    assert row.metrics["peak_cells"] == (row.full_queue_cells,)
-    assert row.metrics["efficiency"][0] == pytest.approx(1.0, abs=0.002)
+    assert row.metrics["peak_cells"] == {1: row.full_queue_cells}
+    assert row.metrics["efficiency"][1] == pytest.approx(1.0, abs=0.002)
     assert document["metrics"]["timeouts"] == 0
     # Not one packet came out of its link after the moment at which it was due.
     assert [q["late_max_ns"] for q in document["queue"].values()] == [0, 0]
