@@ -93,11 +93,17 @@ class Lab(ABC):
         return paths.ABSENT
 
     def damage(self) -> str:
-        """What of a running lab was killed from outside, so that what it says is worth nothing.
-
-        Asked at each look at the lab, silent or not: who waits for a killed one says nothing.
-        """
+        """What of a running lab was killed from outside, so that what it says is worth nothing."""
         return ""
+
+    def refuse_damage(self) -> None:
+        """Called at each look at the lab, silent or not: who waits for a killed one says nothing.
+
+        Raises:
+            LabError: a process of the lab was killed from outside.
+        """
+        if damage := self.damage():
+            raise LabError(f"a process of the lab was killed ({damage})", self.console())
 
     @property
     def exact(self) -> bool:
@@ -149,8 +155,7 @@ class Lab(ABC):
         while True:
             status = self.poll()
             events = list(self._read_events())
-            if damage := self.damage():
-                raise LabError(f"a process of the lab was killed ({damage})", self.console())
+            self.refuse_damage()
             for event in events:
                 yield event
                 watch.alive()

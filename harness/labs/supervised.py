@@ -130,8 +130,7 @@ def wait_for_exit(lab: Lab, limit_cpu_s: float) -> None:
     """Wait for a lab that needs no more jobs; LabError when it takes more processor time."""
     watch = HangWatch(lab.cpu_s, limit_cpu_s, lab.spec.hang_idle_s)
     while lab.poll() is None:
-        if damage := lab.damage():
-            raise LabError(f"a process of the lab was killed ({damage})", lab.console())
+        lab.refuse_damage()
         if hung := watch.verdict():
             raise LabError(hung, lab.console())
         time.sleep(POLL_S)
