@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from harness.cli import cellbed
+from harness.cli.commands import cellbed
 from harness.errors import CellbedError
 
 

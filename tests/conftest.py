@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from small import run_trials, small_trials
 
-pytest_plugins = ["order", "skips"]
+from tests.small import run_trials, small_trials
+
+pytest_plugins = ["tests.order", "tests.skips"]
 
 # How long an example takes is the machine's business, not a test's.
 settings.register_profile("cellbed", deadline=None)

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness import experiment, plan
-from harness.campaign import Campaign, Options
+from harness.campaign.campaign import Campaign, Options
+from harness.design import experiment, plan
 
 PROJECT = Path(__file__).resolve().parent.parent
 

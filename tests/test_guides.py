@@ -13,7 +13,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from small import PROJECT
+
+from tests.small import PROJECT
 
 SLOW = "CELLBED_SLOW_TESTS" in os.environ
 GUIDES = sorted((PROJECT / "docs" / "guides").glob("*.md" if SLOW else "extend.md"))

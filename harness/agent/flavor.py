@@ -23,7 +23,7 @@ def apply(flavor: Mapping[str, Any], root: Path = ROOT) -> dict[str, str]:
     """Set a flavor's sysctls, parameters and congestion control in this namespace.
 
     Args:
-        flavor: harness.flavors.Flavor.as_dict().
+        flavor: harness.flavors.files.Flavor.as_dict().
         root: net.ipv4 in the file system.
 
     Returns:

@@ -24,8 +24,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from harness import paths
 from harness.errors import LabError
+from harness.host import paths
 from harness.labs.hang import HANG_CPU_S, HANG_IDLE_S, HangWatch
 
 Event = dict[str, Any]

@@ -16,8 +16,8 @@ import sys
 import time
 from pathlib import Path
 
-from harness import owner, paths
 from harness.errors import MissingError, UsageError
+from harness.host import owner, paths
 from harness.labs.supervised import AGENT, SupervisedLab
 
 ENTER = "lab/native/enter"

@@ -12,8 +12,8 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness import paths
 from harness.errors import LabError
+from harness.host import paths
 from harness.labs.base import POLL_S, Lab, LabSpec
 from harness.labs.hang import HangWatch
 

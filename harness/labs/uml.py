@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from harness import paths
+from harness.host import paths
 from harness.labs.supervised import AGENT, SupervisedLab, wait_for_exit
 
 __all__ = ["UmlLab", "wait_for_exit"]

@@ -11,8 +11,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from harness import paths
 from harness.errors import MissingError
+from harness.host import paths
 from harness.labs.supervised import AGENT, SupervisedLab
 
 QEMU = "qemu-system-x86_64"

@@ -4,9 +4,9 @@
 from pathlib import Path
 
 import pytest
-import synthetic
 
 from analysis.records import Campaign, read_campaign
+from tests.analysis import synthetic
 
 
 @pytest.fixture(scope="session")

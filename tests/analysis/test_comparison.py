@@ -4,7 +4,6 @@
 from pathlib import Path
 
 import pytest
-import synthetic
 
 from analysis.comparison import (
     compare,
@@ -16,6 +15,7 @@ from analysis.comparison import (
 )
 from analysis.published import paper_cells
 from analysis.records import Campaign, read_campaign
+from tests.analysis import synthetic
 
 
 def test_estimate_is_the_t_interval() -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import synthetic
 
 from analysis.anova import Effect
 from analysis.comparison import RESPONSES, CellComparison, compare, published_cells
@@ -18,6 +17,7 @@ from analysis.published import Cell, paper_cells
 from analysis.records import Campaign, read_campaign
 from analysis.verdicts import CHECKS, Finding, Verdict
 from analysis.vocabulary import Vocabulary
+from tests.analysis import synthetic
 
 Table = dict[Cell, tuple[float, float]]
 

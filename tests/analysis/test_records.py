@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import synthetic
 
 from analysis.errors import RecordError
 from analysis.records import Campaign, level_text, read_campaign, read_facts, read_series
+from tests.analysis import synthetic
 
 ONE_CELL = {("WAN", "SACK", "EPD", 0.5): (0.8144, 0.7937)}
 TRIAL = "wan-sack-epd-0.5-1"

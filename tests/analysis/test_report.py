@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import synthetic
 
 from analysis.errors import RecordError, ReportError
 from analysis.published import paper_cells
@@ -22,6 +21,7 @@ from analysis.report import Written, write_report
 from analysis.report.model import Column
 from analysis.report.svg import colour, marker
 from analysis.report.trial_plots import _delivered_bytes, _thinned, plots
+from tests.analysis import synthetic
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 WAN = {cell: values for cell, values in paper_cells().items() if cell[0] == "WAN"}

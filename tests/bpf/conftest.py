@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import libcellq
 import pytest
+
+from tests.bpf import libcellq
 
 
 @pytest.fixture(scope="session")

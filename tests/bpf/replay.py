@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
-import reference
-from libcellq import CAUSES, POLICIES, DropRecord, FrameRecord, Params, SampleRecord
+from tests.bpf import reference
+from tests.bpf.libcellq import CAUSES, POLICIES, DropRecord, FrameRecord, Params, SampleRecord
 
 MAGIC = b"cellqrec"
 VERSION = 1

@@ -7,15 +7,15 @@ import random
 from collections.abc import Iterable
 from pathlib import Path
 
-import libcellq
 import pytest
-import reference
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from libcellq import ANNOUNCE, MAX_FRAMES, POLICIES, VERDICT, Queue
-from reference import Offered
-from test_differential import WAN, compare
-from traces import PPM, WRAP_NS, Case, Played, cases, play, random_trace
+
+from tests.bpf import libcellq, reference
+from tests.bpf.libcellq import ANNOUNCE, MAX_FRAMES, POLICIES, VERDICT, Queue
+from tests.bpf.reference import Offered
+from tests.bpf.test_differential import WAN, compare
+from tests.bpf.traces import PPM, WRAP_NS, Case, Played, cases, play, random_trace
 
 relaxed = settings(
     max_examples=200,

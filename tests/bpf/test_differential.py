@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import reference
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from libcellq import CAUSES, POLICIES
-from reference import Offered
-from traces import Case, cases, play
+
+from tests.bpf import reference
+from tests.bpf.libcellq import CAUSES, POLICIES
+from tests.bpf.reference import Offered
+from tests.bpf.traces import Case, cases, play
 
 TRACES_PER_POLICY = 2_000
 

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import replay
-from libcellq import POLICIES
 
 from harness.errors import MissingError
+from harness.host.paths import image, kernel, programs
 from harness.labs.base import LabSpec
 from harness.labs.uml import UmlLab, wait_for_exit
-from harness.paths import image, kernel, programs
+from tests.bpf import replay
+from tests.bpf.libcellq import POLICIES
 
 HOSTS, SECONDS = 100, 2
 TCP_POLICIES = ("epd", "sd", "plain")

@@ -7,8 +7,9 @@ Two processors at one queue are in tests/labs/test_vm.py.
 from __future__ import annotations
 
 import pytest
-import scripts_in_lab
-from scripts_in_lab import Said
+
+from tests import scripts_in_lab
+from tests.scripts_in_lab import Said
 
 pytestmark = pytest.mark.lab
 

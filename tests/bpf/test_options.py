@@ -6,8 +6,9 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-import libcellq
 import pytest
+
+from tests.bpf import libcellq
 
 GOOD = {
     "name": "down",

@@ -9,10 +9,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import libcellq
-import reference
 from hypothesis import strategies as st
-from libcellq import ANNOUNCE, POLICIES, VERDICT, Params, Queue
+
+from tests.bpf import libcellq, reference
+from tests.bpf.libcellq import ANNOUNCE, POLICIES, VERDICT, Params, Queue
 
 PPM = 10**6
 WRAP_NS = 2**64 // 1000

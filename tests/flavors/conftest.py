@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from runner import Runner
 
-from harness import exact_loss
 from harness.errors import MissingError
+from harness.flavors import exact_loss
+from tests.flavors.runner import Runner
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import hashlib
 import subprocess
 from pathlib import Path
 
-from harness import paths
+from harness.host import paths
 from harness.labs.base import LabSpec
 from harness.labs.vm import MODULE, VmLab, machine, qemu, share
 

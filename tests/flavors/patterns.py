@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import oracle
-
-from harness import exact_loss, flavors
+from harness.flavors import exact_loss
+from harness.flavors import files as flavors
+from tests.flavors import oracle
 
 MSS = 1000
 # A round-trip time that is no multiple of the RTO's tick: an ACK and a timeout never meet.

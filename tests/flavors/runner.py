@@ -5,6 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from harness import exact_loss
+from harness.flavors import exact_loss
 
 Runner = Callable[[Sequence[exact_loss.Connection], exact_loss.Link], list[exact_loss.Outcome]]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness import flavors
 from harness.agent import flavor as agent_flavor
+from harness.flavors import files as flavors
 
 
 @pytest.fixture

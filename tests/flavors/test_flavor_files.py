@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness import flavors
 from harness.errors import UsageError
+from harness.flavors import files as flavors
 
 GOOD = (flavors.FOLDER / "sack.toml").read_text(encoding="utf-8")
 

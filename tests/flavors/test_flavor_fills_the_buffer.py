@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from harness import experiment, plan
-from harness.campaign import Campaign, Options
+from harness.campaign.campaign import Campaign, Options
+from harness.design import experiment, plan
 from harness.errors import MissingError
 
 pytestmark = pytest.mark.lab

@@ -11,12 +11,11 @@ import os
 import random
 from collections.abc import Mapping
 
-import oracle
-import patterns
 import pytest
-from runner import Runner
 
-from harness import flavors
+from harness.flavors import files as flavors
+from tests.flavors import oracle, patterns
+from tests.flavors.runner import Runner
 
 pytestmark = pytest.mark.lab
 

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-import oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from tests.flavors import oracle
 
 ROUND_TRIP_S = 0.1
 settings.register_profile("busy machine", deadline=None)

@@ -11,11 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from harness import exact_loss, flavors, paths
 from harness.agent import callbacks
 from harness.agent.flavor import FlavorError
 from harness.errors import LabError
-from harness.exact_loss import Connection, Link
+from harness.flavors import exact_loss
+from harness.flavors import files as flavors
+from harness.flavors.exact_loss import Connection, Link
+from harness.host import paths
 
 PATCH = Path(__file__).with_name("other-order.patch")
 RECIPE = paths.PROJECT / "lab" / "kernel"

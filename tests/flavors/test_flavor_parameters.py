@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import pytest
-from runner import Runner
 
-from harness import flavors
-from harness.exact_loss import Connection, Link, Outcome
+from harness.flavors import files as flavors
+from harness.flavors.exact_loss import Connection, Link, Outcome
+from tests.flavors.runner import Runner
 
 pytestmark = pytest.mark.lab
 

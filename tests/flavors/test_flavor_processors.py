@@ -7,12 +7,12 @@ import json
 import os
 from pathlib import Path
 
-import debug_lab
 import pytest
 
-from harness import flavors
+from harness.flavors import files as flavors
 from harness.labs.base import LabSpec
 from harness.labs.supervised import wait_for_exit
+from tests.flavors import debug_lab
 
 pytestmark = [
     pytest.mark.lab,

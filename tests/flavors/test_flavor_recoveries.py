@@ -6,10 +6,12 @@ from __future__ import annotations
 import random
 
 import pytest
-from runner import Runner
 
-from harness import exact_loss, flavors, flavors_check
-from harness.exact_loss import Connection, Link, Outcome
+from harness.flavors import check as flavors_check
+from harness.flavors import exact_loss
+from harness.flavors import files as flavors
+from harness.flavors.exact_loss import Connection, Link, Outcome
+from tests.flavors.runner import Runner
 
 pytestmark = pytest.mark.lab
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runner import Runner
 
-from harness import flavors
 from harness.errors import MissingError
-from harness.exact_loss import Connection, Link
+from harness.flavors import files as flavors
+from harness.flavors.exact_loss import Connection, Link
 from harness.labs.base import LabSpec
 from harness.labs.uml import UmlLab, wait_for_exit
+from tests.flavors.runner import Runner
 
 pytestmark = pytest.mark.lab
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from small import PROJECT
+from tests.small import PROJECT
 
 # All that lab/setup, lab/paths and the launcher read.
 PARTS = ("lab", "topology", "bpf", "workload", "tcp-configs", "cellbed")

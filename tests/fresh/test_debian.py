@@ -17,11 +17,11 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
-import trees
-from small import PROJECT, run_trials
-from trees import SUDO, Fresh
 
-from harness import experiment, plan
+from harness.design import experiment, plan
+from tests.fresh import trees
+from tests.fresh.trees import SUDO, Fresh
+from tests.small import PROJECT, run_trials
 
 SMALL = PROJECT / "tests" / "fresh" / "small.toml"
 SLOW = "CELLBED_SLOW_TESTS" in os.environ

@@ -10,10 +10,11 @@ import subprocess
 import time
 from pathlib import Path
 
-import machine
 import pytest
-from machine import Machine
-from small import PROJECT
+
+from tests.fresh import machine
+from tests.fresh.machine import Machine
+from tests.small import PROJECT
 
 MISSING = "bison", "flex", "squashfs-tools-ng"
 # As dpkg's own: names that it does not know are an error, and the others are printed.

@@ -7,8 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-import trees
-from small import PROJECT
+
+from tests.fresh import trees
+from tests.small import PROJECT
 
 
 @pytest.fixture(scope="module")

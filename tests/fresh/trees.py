@@ -12,9 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from small import PROJECT
-
-from harness import paths
+from harness.host import paths
+from tests.small import PROJECT
 
 RELEASES = ("bookworm", "trixie")
 SCRIPT = PROJECT / "tests" / "fresh" / "debian"

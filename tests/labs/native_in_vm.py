@@ -24,9 +24,9 @@ COMMANDS = "c1 ping -c 1 s1\nsh tc qdisc show dev sw2-sat\nexit\n"
 
 def run(ending: str) -> None:
     """One native lab; at its network's being built, end it as asked."""
+    from harness.cli.shell import feed
     from harness.labs import LabSpec
-    from harness.session import session
-    from harness.shell import feed
+    from harness.labs.session import session
 
     plan = json.loads((RUN / "plan.json").read_text())
     spec = LabSpec(pairs=plan["topology"]["pairs"], clock="real")
@@ -82,14 +82,14 @@ def traces() -> dict[str, list[str]]:
 
 def prepare() -> None:
     """What set-up would have made on a machine: here the disk and the share are it."""
-    from harness import paths
+    from harness.host import paths
 
     made = {"image": Path("/dev/vda"), "programs": Path("/opt/cellbed")}
     paths.places = lambda: made  # type: ignore[assignment]
 
 
 def main() -> None:
-    from harness.clean import remove_leftovers
+    from harness.host.clean import remove_leftovers
 
     for ending in (RUN / "endings").read_text().split():
         before = traces()

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small import PROJECT
 
-from harness import checks, experiment, plan
+from harness.design import experiment, plan
+from harness.judge import checks
 from harness.labs import LabSpec, UmlLab
+from tests.small import PROJECT
 
 pytestmark = pytest.mark.lab
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import replay
-from small import SMALL, run_trials, write_small
 
-from harness import checks, experiment, plan
+from harness.design import experiment, plan
+from harness.judge import checks
+from tests.bpf import replay
+from tests.small import SMALL, run_trials, write_small
 
 NANOSECOND_PCAP = 0xA1B23C4D
 ETHERNET = 1

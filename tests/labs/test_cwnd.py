@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small import run_trials
 
-from harness import experiment, plan
 from harness.agent.connections import CONGESTION, INFO, MODULE, connection, with_cwnd
+from harness.design import experiment, plan
+from tests.small import run_trials
 
 # No loss: a window then grows or stays, whatever its sender has to send at the moment.
 TEXT = """

@@ -12,13 +12,15 @@ import shutil
 from pathlib import Path
 
 import pytest
-from small import PROJECT
 
-from harness import checks, experiment, paths, plan
+from harness.design import experiment, plan
 from harness.errors import UsageError
+from harness.host import paths
+from harness.judge import checks
 from harness.labs import LabSpec, NativeLab, VmLab
 from harness.labs.supervised import wait_for_exit
 from harness.labs.vm import QEMU
+from tests.small import PROJECT
 
 FILE = PROJECT / "experiments" / "three-labs.toml"
 LIMIT_S = 1200.0

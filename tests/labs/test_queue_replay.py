@@ -6,10 +6,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import replay
-from small import SMALL, run_trials, write_small
 
-from harness import experiment, plan
+from harness.design import experiment, plan
+from tests.bpf import replay
+from tests.small import SMALL, run_trials, write_small
 
 pytestmark = pytest.mark.lab
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from small import run_trials, small_trials, tiny_trials
+
+from tests.small import run_trials, small_trials, tiny_trials
 
 pytestmark = pytest.mark.lab
 

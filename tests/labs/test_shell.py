@@ -12,7 +12,8 @@ import time
 from pathlib import Path
 
 import pytest
-from small import PROJECT
+
+from tests.small import PROJECT
 
 pytestmark = pytest.mark.lab
 

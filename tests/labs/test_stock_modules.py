@@ -8,10 +8,11 @@ import re
 from pathlib import Path
 
 import pytest
-from small import PROJECT, run_trials
 
 from analysis.records import read_campaign
-from harness import experiment, flavors, plan
+from harness.design import experiment, plan
+from harness.flavors import files as flavors
+from tests.small import PROJECT, run_trials
 
 MODULES = PROJECT / "lab" / "programs" / "stock-modules"
 TWO = """

@@ -9,7 +9,8 @@ import re
 from pathlib import Path
 
 import pytest
-from small import run_trials, small_trials
+
+from tests.small import run_trials, small_trials
 
 pytestmark = pytest.mark.lab
 

@@ -13,11 +13,11 @@ import time
 from pathlib import Path
 
 import pytest
-from small import PROJECT
 
 from harness.errors import LabError
 from harness.labs import LabSpec, UmlLab
 from harness.labs.supervised import process_table
+from tests.small import PROJECT
 
 pytestmark = pytest.mark.lab
 

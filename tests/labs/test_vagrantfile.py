@@ -9,7 +9,8 @@ import shutil
 import subprocess
 
 import pytest
-from small import PROJECT
+
+from tests.small import PROJECT
 
 STAND_IN = r"""
 require "json"

@@ -14,16 +14,17 @@ import shutil
 from pathlib import Path
 
 import pytest
-import replay
-from libcellq import POLICIES
-from small import PROJECT
 
-from harness import experiment, paths, plan
-from harness.campaign import Campaign, Options
+from harness.campaign.campaign import Campaign, Options
+from harness.design import experiment, plan
 from harness.errors import LabError
+from harness.host import paths
 from harness.labs import LabSpec, VmLab
 from harness.labs.supervised import wait_for_exit
 from harness.labs.vm import QEMU
+from tests.bpf import replay
+from tests.bpf.libcellq import POLICIES
+from tests.small import PROJECT
 
 pytestmark = [
     pytest.mark.lab,

@@ -8,7 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from small import PROJECT
+
+from tests.small import PROJECT
 
 # Root without any capability is like anybody.
 AS_ANYBODY = [] if os.geteuid() else ["setpriv", "--bounding-set=-all"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from analysis.published import persistent_cells
-from harness import experiment, plan
+from harness.design import experiment, plan
 from harness.errors import UsageError
 
 FILE = Path(__file__).parents[2] / "experiments" / "ubr-persistent.toml"

@@ -6,10 +6,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from small import TINY
 
-from harness import experiment, plan
-from harness.campaign import Campaign, Options
+from harness.campaign.campaign import Campaign, Options
+from harness.design import experiment, plan
+from tests.small import TINY
 
 COOKIE_BYTES = 37
 """What iperf3 sends first on each data connection, so that the other end knows it."""

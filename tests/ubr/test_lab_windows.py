@@ -10,11 +10,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from small import run_trials
 
 from analysis.persistent import rows
 from analysis.records import Campaign, read_campaign
-from harness import experiment, plan
+from harness.design import experiment, plan
+from tests.small import run_trials
 
 FILE = Path(__file__).parents[2] / "experiments" / "ubr-persistent.toml"
 WINDOWS = [("LAN", 8192), ("LAN", 32_767), ("LAN", 65_535), ("WAN", 600_000), ("WAN", 1_800_000)]

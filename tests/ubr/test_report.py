@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import synthetic
 
 from analysis.persistent import is_persistent, rows
 from analysis.records import read_campaign
 from analysis.report import Written, write_report
+from tests.analysis import synthetic
 
 LAN = ("LAN", 5, 1000, 65_535)
 LINK = {"rate_bit_per_s": 155_520_000, "access_rate_bit_per_s": 155_520_000, "mss_bytes": 512}

@@ -4,8 +4,8 @@
 import json
 
 import pytest
-import scripts_in_lab
 
+from tests import scripts_in_lab
 from workload import specweb, www, www_run
 
 pytestmark = pytest.mark.lab

@@ -44,7 +44,7 @@ class Source(ABC):
 
     @abstractmethod
     def summary(self) -> dict[str, Any]:
-        """Totals for the record, and what the checks want to know (harness/checks.py).
+        """Totals for the record, and what the checks want to know (harness/judge/checks.py).
 
         peer_window_bytes: the window that each pair's sender was last told, None where it is
         not known. Where the workload has such: offered, unsent, bad_status, unexplained_bytes

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Identity of what runs a trial and makes its record: code, boot line, image, kernel, programs.
+
+All of it enters the trial's name, so that a record is taken up again only by what would run
+the same. What only judges a record does not (harness/judge/judgement.py has a version of its own).
+
+What set-up made is known by its content: a recipe alone gives another kernel when Debian has
+another source package, another image when it has other packages. Kernel and programs are
+byte for byte the same wherever the same compiler made them, so their bytes are hashed. Of an
+image, whose files have the time of its making, lab/image/build notes a hash over the
+checksums and versions of all its packages, and its first process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from harness.campaign import sources
+from harness.host import paths
+from harness.labs import LABS, Lab, LabSpec
+from harness.labs.base import MODULES
+
+# What Python, nginx and wrk read in the lab.
+IN_THE_LAB = ("harness/agent", "topology", "workload")
+# Compiled: known by what came of them. Read by nobody: documents.
+NOT_READ = frozenset({".c", ".h", ".md"})
+# What makes a record's facts of what the lab left.
+MAKES_RECORDS = ("harness.campaign.record", "harness.campaign.queuelog")
+HOST_CODE = ("harness", "analysis")
+CLOCKS = ("virtual", "real")
+
+
+def code(lab: str = "uml") -> str:
+    """A hash over all that can change what a trial does in a lab (16 hex digits)."""
+    return hashed(json.dumps(software(lab), sort_keys=True))
+
+
+@cache
+def software(lab: str) -> dict[str, str]:
+    """What runs a trial in a lab and makes its record: a hash or a description of each part.
+
+    Remembered as of the first call: the names of a campaign's trials have it in them.
+    """
+    return found(lab)
+
+
+def found(lab: str) -> dict[str, str]:
+    """software() as it is now."""
+    boot = [MODULES, *(of(lab, clock).told() for clock in CLOCKS)]
+    return {
+        "code": sources.digest([*lab_code(), *record_code()]),
+        "boot": hashed(json.dumps(boot)),
+        "image": image(),
+        "kernel": of(lab).kernel_identity(),
+        "programs": programs(paths.places()["programs"]),
+    }
+
+
+def of(lab: str, clock: str = "real") -> Lab:
+    """A lab to be asked, not to be booted."""
+    return LABS[lab](LabSpec(pairs=0, clock=clock), Path())
+
+
+def lab_code() -> Iterator[Path]:
+    """The project's files that are read inside a lab."""
+    for path in (paths.PROJECT / "harness" / "__init__.py", *sources.files(*IN_THE_LAB)):
+        if path.suffix not in NOT_READ and path.name != "Makefile":
+            yield path
+
+
+def record_code() -> Iterator[Path]:
+    """The files of MAKES_RECORDS."""
+    yield from (path for module in MAKES_RECORDS if (path := sources.file_of(module)))
+
+
+def image() -> str:
+    """The lab image: its recipe's name, and what its build noted of it."""
+    path = paths.places()["image"]
+    note = path.with_suffix(".identity")
+    return f"{path.stem} {note.read_text().strip()}" if note.exists() else paths.ABSENT
+
+
+def programs(folder: Path) -> str:
+    """The compiled programs, BPF objects and modules."""
+    files = [path for path in folder.glob("*") if used(path)]
+    return paths.content(*files) if files else paths.ABSENT
+
+
+def used(path: Path) -> bool:
+    """Is a file among the programs one that a lab uses? A compiler leaves more."""
+    tool = not path.suffix and path.stat().st_mode & 0o100
+    return path.is_file() and bool(tool or path.name.endswith((".ko", ".bpf.o")))
+
+
+def hashed(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[: paths.DIGITS]
+
+
+@cache
+def checkout(lab: str) -> str:
+    """A hash over all that a campaign's machines must have in common: code(), and the harness.
+
+    Remembered as of the first call, since the code of a process is what it was then.
+    """
+    host = [path for path in sources.files(*HOST_CODE) if path.suffix == ".py"]
+    return hashed(code(lab) + sources.digest(host))

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""One process at a time works in a campaign directory: a lock that ends with its holder.
+
+The lock is the kernel's (flock) on a file of the directory, which names the holder for the
+person who is refused. The file stays: whoever removed it could take a lock nobody sees.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from harness.campaign.whole import naming
+from harness.errors import UsageError
+from harness.host import ownership
+
+NAME = "campaign.lock"
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a campaign directory, which is there.
+
+    Raises:
+        UsageError: another process holds it.
+    """
+    path = folder / NAME
+    descriptor = open_lock(path)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.pread(descriptor, 200, 0).decode(errors="replace").strip()
+            text = f"{folder}: {holder or 'another process'} is at work in it; wait for its end"
+            raise UsageError(text) from None
+        with naming(path):
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+        yield
+        os.ftruncate(descriptor, 0)
+    finally:
+        os.close(descriptor)
+
+
+def open_lock(path: Path) -> int:
+    """The file of the lock, made if it is not there; never another one by a link."""
+    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        descriptor = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o644)
+    except FileExistsError:
+        return os.open(path, flags)
+    ownership.give(descriptor)
+    return descriptor

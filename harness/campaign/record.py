@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""From what a lab left of a trial to the facts of its record (docs/records.md).
+
+A record is made under a temporary name and renamed when it is whole. Nothing changes its
+facts afterwards; judgement.py keeps what is computed from them in a file of its own.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from harness.campaign import queuelog
+from harness.campaign.seal import seal
+from harness.campaign.whole import whole_folder
+from harness.design.plan import Trial
+
+FORMAT = "cellbed-trial/2"
+RUN_FORMAT = "cellbed-run/1"
+# What a lab says of the run and not of the trial: clock readings of the lab, and what holds
+# them or port numbers, which depend on the trials that the lab ran before.
+OF_THE_RUN = frozenset(
+    "virtual_s drained_s system tcp t0_ns clock_offset_ns first_departure_ns last_departure_ns"
+    .split()
+)  # fmt: skip
+
+Document = dict[str, Any]
+
+
+def finish(
+    trial: Trial, software: Mapping[str, str], raw: Path, trials: Path, costs: Mapping[str, float]
+) -> None:
+    """Turn a trial's raw folder into its record, not judged yet.
+
+    Args:
+        trial: what was asked for.
+        software: what ran it (harness/campaign/identity.py).
+        raw: the lab's results/TRIAL.
+        trials: folder of the campaign's records.
+        costs: wall_s and cpu_s of the trial.
+
+    Raises:
+        OSError, ValueError, KeyError: the lab left something else than a trial's results.
+    """
+    lab = json.loads((raw / "lab.json").read_text())
+    facts, of_the_run = parted(lab)
+    run = {"format": RUN_FORMAT, "ended": now(), **costs, "lab": of_the_run}
+    with whole_folder(trials, trial.name) as folder:
+        shutil.copyfile(raw / "flows.csv", folder / "flows.csv")
+        write_series(trial, lab["source"].get("t0_ns") or 0, raw, folder)
+        for name, document in (("trial", asked(trial, software)), ("lab", facts), ("run", run)):
+            (folder / f"{name}.json").write_text(json.dumps(document, indent=1) + "\n")
+        seal(folder)
+
+
+def asked(trial: Trial, software: Mapping[str, str]) -> Document:
+    """The content of trial.json: what was to run, and what ran it."""
+    return {
+        "format": FORMAT,
+        "trial": trial.name,
+        "factors": trial.factors,
+        "seed": trial.plan["seed"],
+        "software": dict(software),
+        "plan": trial.plan,
+    }
+
+
+def parted(lab: Mapping[str, Any]) -> tuple[Document, Document]:
+    """A lab's document in two of its shape: of the trial, and of the run (OF_THE_RUN)."""
+    facts: Document = {}
+    run: Document = {}
+    for key, value in lab.items():
+        if key in OF_THE_RUN:
+            run[key] = value
+        elif isinstance(value, dict):
+            facts[key], inner = parted(value)
+            run |= {key: inner} if inner else {}
+        else:
+            facts[key] = value
+    return facts, run
+
+
+def now() -> str:
+    """The moment, UTC to the microsecond, so that records can be put in their order."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def write_series(trial: Trial, t0_ns: int, raw: Path, folder: Path) -> None:
+    """Bring over what was recorded over time, in times from the trial's start at `t0_ns`."""
+    if (raw / "requests.csv").exists():
+        shutil.copyfile(raw / "requests.csv", folder / "requests.csv")
+    logs = {port: raw / f"{port}.cellq" for port in ("down", "up")}
+    if all(path.exists() for path in logs.values()):
+        queuelog.write_tables(logs, t0_ns, folder / "queue.csv", folder / "drops.csv")
+    if (raw / "cwnd.csv").exists():
+        write_from_start(raw / "cwnd.csv", t0_ns, folder / "cwnd.csv")
+    if trial.plan["record"]["frames"]:
+        for port, path in logs.items():
+            shutil.copyfile(path, folder / f"{port}.cellq")
+    for port in trial.plan["record"]["pcap"]:
+        shutil.copyfile(raw / f"{port}.pcap", folder / f"{port}.pcap")
+
+
+def write_from_start(source: Path, t0_ns: int, target: Path) -> None:
+    """Copy a table whose first column is the lab's clock [ns], from the trial's start on."""
+    with (
+        source.open(newline="", encoding="ascii") as before,
+        target.open("w", newline="", encoding="ascii") as after,
+    ):
+        rows, table = csv.reader(before), csv.writer(after)
+        table.writerow(next(rows))
+        times = ((int(time_ns) - t0_ns, rest) for time_ns, *rest in rows)
+        table.writerows((time_ns, *rest) for time_ns, rest in times if time_ns >= 0)

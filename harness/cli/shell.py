@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`./cellbed shell`: Mininet's prompt in a running lab, on a terminal or fed with lines."""
+
+from __future__ import annotations
+
+import math
+import os
+import pty
+import select
+import sys
+import termios
+import tty
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TextIO
+
+from harness.errors import LabError
+from harness.labs import Lab, LabSpec
+from harness.labs.session import session
+
+if TYPE_CHECKING:
+    from harness.design.plan import Trial
+
+CHUNK = 65536
+POLL_S = 0.2
+
+
+def run_shell(trial: Trial, name: str) -> None:
+    """Boot a real-time lab tuned as the trial wants it, and talk to its prompt until it ends."""
+    terminal = sys.stdin.isatty()
+    ours, labs = pty.openpty() if terminal else (None, None)
+    topology = trial.plan["topology"]
+    # What a person, or a command of his, takes is no hang.
+    spec = LabSpec(
+        pairs=topology["pairs"],
+        clock="real",
+        terminal=labs,
+        hang_cpu_s=math.inf,
+        hang_idle_s=math.inf,
+    )
+    with session(name, spec) as lab:
+        lab.submit_network(topology)
+        lab.submit({"kind": "shell", "plan": trial.plan, "terminal": terminal})
+        print(f"building {topology['pairs']} pairs; exit leaves the lab", file=sys.stderr)
+        if ours is not None and labs is not None:
+            os.close(labs)
+            lab.submit({"kind": "end"})
+            with raw_terminal():
+                converse(lab, ours)
+        feed(lab, sys.stdin, sys.stdout)
+
+
+def feed(lab: Lab, lines: TextIO, output: TextIO) -> None:
+    """Give the lab a line when it has done the one before; write what it says.
+
+    Raises:
+        LabError: the lab failed.
+    """
+    for event in lab.events():
+        kind = event["event"]
+        if kind == "failed":
+            raise LabError(event["error"], lab.console())
+        if kind == "said":
+            output.write(event["text"].replace("\r\n", "\n"))
+            output.flush()
+        elif kind in ("shell", "command-end") and lab.spec.terminal is None:
+            line = "" if event.get("leave") else lines.readline()
+            # Without its end a last line is a line; an empty string is the end of input.
+            lab.submit({"kind": "command", "line": line.strip()} if line else {"kind": "end"})
+
+
+def converse(lab: Lab, master: int) -> None:
+    """Pass bytes both ways until the lab has ended."""
+    sources = [master, sys.stdin.fileno()]
+    while lab.poll() is None:
+        ready, _, _ = select.select(sources, [], [], POLL_S)
+        if master in ready:
+            try:
+                os.write(sys.stdout.fileno(), os.read(master, CHUNK))
+            except OSError:  # the lab has closed its end
+                return
+        if sys.stdin.fileno() in ready:
+            typed = os.read(sys.stdin.fileno(), CHUNK)
+            if typed:
+                os.write(master, typed)
+            else:
+                sources.remove(sys.stdin.fileno())
+
+
+@contextmanager
+def raw_terminal() -> Iterator[None]:
+    """Keystrokes go to the lab as they come; the terminal is as before afterwards."""
+    before = termios.tcgetattr(sys.stdin)
+    tty.setraw(sys.stdin)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)

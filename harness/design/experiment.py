@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Experiment files: TOML, validated; docs/experiments.md documents every key.
+
+An experiment names factors with their levels, base settings, and rules that say what a
+level (or a combination of levels) means:
+
+    [factors]
+    network = ["WAN", "GEO"]
+    buffer = [0.5, 1]
+
+    [[rule]]
+    when = { network = "WAN", buffer = 0.5 }
+    set = { queue.buffer_cells = 531 }
+
+Every combination of levels is a cell, or, where a design is not a full factorial, every
+combination that one of the [[only]] tables lists (a factor left out of it has all levels):
+
+    [[only]]
+    network = ["GEO"]
+    buffer = [1]
+
+The rules that match it are applied over the base
+settings in the order of the file, and the result must be complete and in range.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from harness.design.toml_file import read_table
+from harness.errors import UsageError
+
+MOST_LEVELS = 1000
+MOST_CELLS = 100_000
+# That of the queue is the loader's. A window's sample is a dump of a namespace's sockets.
+LEAST_SAMPLE_MS = {"queue_sample_ms": 0.01, "cwnd_sample_ms": 0.1}
+
+Level = str | int | float
+Port = Literal["down", "up"]
+
+
+class Part(BaseModel):
+    """Base of all parts: unknown keys are errors, values do not change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Topology(Part):
+    """The dumbbell (DESIGN: topology/dumbbell.py); rates of cells, 53 bytes each."""
+
+    pairs: int = Field(ge=1, le=1024)
+    rate_bit_per_s: int = Field(ge=1_000_000, le=622_080_000)
+    delay_us: int = Field(ge=0, le=10_000_000)
+    access_rate_bit_per_s: int = Field(default=149_760_000, ge=1_000_000, le=622_080_000)
+    access_delay_us: int = Field(default=5, ge=1, le=1_000_000)
+    mss_bytes: int = Field(ge=88, le=9180)
+
+
+class Queue(Part):
+    """The queue under test, at both ends of the middle link."""
+
+    policy: Literal["plain", "ppd", "epd", "sd", "fba"]
+    buffer_cells: int = Field(ge=1, le=1_000_000)
+    threshold: float | None = Field(default=None, ge=1e-6, le=1)
+    threshold_minus_packets: int | None = Field(default=None, ge=0, le=1_000_000)
+    z: float | None = Field(default=None, ge=1e-6, le=16)
+    return_policy: Literal["plain", "ppd", "epd", "sd", "fba"] | None = None
+    return_buffer_cells: int | None = Field(default=None, ge=1, le=1_000_000)
+
+    @model_validator(mode="after")
+    def _thresholds(self) -> Queue:
+        if self.threshold is not None and self.threshold_minus_packets is not None:
+            raise ValueError("threshold and threshold_minus_packets exclude each other")
+        return self
+
+
+class Tcp(Part):
+    """The senders and the receiver's window."""
+
+    flavor: str
+    window_bytes: int = Field(ge=1024, le=1_073_725_440)
+    ssthresh_bytes: int = Field(ge=1, le=1_000_000_000)
+    initial_window_segments: int | None = Field(default=None, ge=1, le=65_535)
+    parameters: dict[str, Any] | Literal["none"] = {}
+    sysctl: dict[str, int | str] | Literal["none"] = {}
+
+
+class Record(Part):
+    """What is recorded beyond the counters."""
+
+    frames: bool = False
+    drops: bool = False
+    queue_sample_ms: float = Field(default=0, ge=0, le=100_000)
+    cwnd_sample_ms: float = Field(default=0, ge=0, le=100_000)
+    cwnd_pairs: list[Annotated[int, Field(ge=1)]] = [1, 2, 3, 4]
+    pcap: list[Port] = []
+
+    @model_validator(mode="after")
+    def _grains(self) -> Record:
+        for key, least_ms in LEAST_SAMPLE_MS.items():
+            if 0 < getattr(self, key) < least_ms:
+                raise ValueError(f"{key} = {getattr(self, key)}: 0, or from {least_ms}")
+        return self
+
+
+class Settings(Part):
+    """All that a trial is, but for its seed."""
+
+    topology: Topology
+    queue: Queue
+    tcp: Tcp
+    workload: dict[str, Any]
+    record: Record = Record()
+
+
+class Rule(Part):
+    """What a combination of levels sets."""
+
+    when: dict[str, Level]
+    set: dict[str, Any]
+
+
+class Experiment(Part):
+    """A whole experiment file."""
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)
+    title: str
+    paper: Literal["98-0876R1", "96-0518R1"] | None = None
+    seeds: int = Field(1, ge=1, le=1000)
+    factors: dict[str, list[Level]]
+    only: list[dict[str, list[Level]]] = []
+    base: dict[str, Any] = {}
+    rule: list[Rule] = []
+
+    @model_validator(mode="after")
+    def _rules_name_factors(self) -> Experiment:
+        for factor, levels in self.factors.items():
+            check_name("factors", factor)
+            if not levels or len({canonical(level) for level in levels}) < len(levels):
+                raise ValueError(f"factors.{factor}: needs levels, each once")
+            if len(levels) > MOST_LEVELS:
+                raise ValueError(f"factors.{factor}: {len(levels)} levels, at most {MOST_LEVELS}")
+            for level in levels:
+                check_name(f"factors.{factor}", level)
+        cells = math.prod(map(len, self.factors.values()))
+        if cells > MOST_CELLS:
+            raise ValueError(f"factors: {cells} combinations of levels, at most {MOST_CELLS}")
+        for number, rule in enumerate(self.rule, 1):
+            for factor, level in rule.when.items():
+                self._check_level(f"rule {number}: when.{factor}", factor, level)
+        for number, part in enumerate(self.only, 1):
+            for factor, levels in part.items():
+                if not levels:
+                    raise ValueError(f"only {number}: {factor}: needs levels")
+                for level in levels:
+                    self._check_level(f"only {number}: {factor}", factor, level)
+        return self
+
+    def _check_level(self, place: str, factor: str, level: Level) -> None:
+        if factor not in self.factors:
+            raise ValueError(f"{place}: no such factor; there are " + ", ".join(self.factors))
+        if not any(same(level, known) for known in self.factors[factor]):
+            raise ValueError(
+                f"{place} = {level}: no such level; there are "
+                + ", ".join(map(str, self.factors[factor]))
+            )
+
+    def cells(self) -> Iterator[dict[str, Level]]:
+        """Every combination of levels that is wanted, the last factor changing fastest."""
+        for levels in itertools.product(*self.factors.values()):
+            cell = dict(zip(self.factors, levels, strict=True))
+            if not self.only or any(within(cell, part) for part in self.only):
+                yield cell
+
+    def settings(self, cell: Mapping[str, Level]) -> dict[str, Any]:
+        """Base settings with the matching rules applied, not yet validated."""
+        merged: dict[str, Any] = {}
+        overlay(merged, self.base)
+        for rule in self.rule:
+            if all(same(cell[factor], level) for factor, level in rule.when.items()):
+                overlay(merged, rule.set)
+        return merged
+
+
+def with_captures(experiment: Experiment, ports: Sequence[Port]) -> Experiment:
+    """The experiment with captures at these ports in every trial, whatever its file says."""
+    if not ports:
+        return experiment
+    rule = Rule(when={}, set={"record": {"pcap": sorted(set(ports))}})
+    return experiment.model_copy(update={"rule": [*experiment.rule, rule]})
+
+
+def within(cell: Mapping[str, Level], part: Mapping[str, list[Level]]) -> bool:
+    """Has a cell one of the levels listed for each factor that a part names?"""
+    return all(any(same(cell[f], level) for level in levels) for f, levels in part.items())
+
+
+def check_name(place: str, name: Level) -> None:
+    """ValueError for a factor or level that would not do as part of a file's name or an option."""
+    text = str(name)
+    if isinstance(name, str) and not (
+        len(text) <= 64 and text[:1].isalnum() and text.isprintable() and not set(text) & set(",=")
+    ):
+        raise ValueError(
+            f"{place}: {text!r}: 1 to 64 printable characters, the first a letter or digit, "
+            "no comma, no ="
+        )
+
+
+def canonical(level: object) -> object:
+    """What two levels have in common that are the same: 1, 1.0 and "1"; "EPD" and "epd"."""
+    for kind in (int, float):
+        try:
+            number = kind(str(level))
+        except ValueError:
+            continue
+        if math.isfinite(number):
+            return number
+    return str(level).casefold()
+
+
+def same(one: object, other: object) -> bool:
+    """Are two levels the same, whatever their case and whether 1 or 1.0?"""
+    return canonical(one) == canonical(other)
+
+
+def overlay(under: dict[str, Any], over: Mapping[str, Any]) -> None:
+    """Lay nested tables over others, in place; what is no table replaces."""
+    for key, value in over.items():
+        if isinstance(value, Mapping):
+            below = under.get(key)
+            under[key] = dict(below) if isinstance(below, Mapping) else {}
+            overlay(under[key], value)
+        else:
+            under[key] = value
+
+
+def load(path: Path) -> Experiment:
+    """Read an experiment file.
+
+    Raises:
+        UsageError: one line with the file, the key and what is allowed.
+    """
+    table = read_table(path)
+    if "extends" in table:
+        table = extended(path, table)
+    return validated(path, table)
+
+
+def validated(path: Path, table: Mapping[str, Any]) -> Experiment:
+    """The experiment that a table is; UsageError as load()."""
+    try:
+        return Experiment.model_validate(table)
+    except ValidationError as error:
+        raise UsageError(f"{path}: {first_fault(error)}") from error
+
+
+def extended(path: Path, table: dict[str, Any]) -> dict[str, Any]:
+    """A table that extends another file's, laid over it; UsageError as load()."""
+    name = table.pop("extends")
+    if not isinstance(name, str):
+        raise UsageError(f"{path}: extends = {name}: the name of a file")
+    parent = path.parent / name
+    under = read_table(parent)
+    if "extends" in under:
+        raise UsageError(f"{path}: extends = {name}: a file that does not extend one itself")
+    validated(parent, under)  # its own mistakes are told under its own name
+    return extend(under, table)
+
+
+def extend(parent: dict[str, Any], child: dict[str, Any]) -> dict[str, Any]:
+    """A child experiment over its valid parent: its keys and levels win, its rules come last.
+
+    A rule of the parent for a level that the child has not is left out. The child's own
+    mistakes stay in the result.
+    """
+    merged = dict(parent)
+    overlay(merged, {key: value for key, value in child.items() if key != "rule"})
+    factors, added = merged["factors"], child.get("rule", [])
+    if not isinstance(factors, dict) or not isinstance(added, list):
+        return {**merged, "rule": added}
+    levels = {f: known if isinstance(known, list) else [] for f, known in factors.items()}
+    kept = [
+        rule
+        for rule in parent.get("rule", [])
+        if all(any(same(v, known) for known in levels[f]) for f, v in rule["when"].items())
+    ]
+    return {**merged, "rule": kept + added}
+
+
+def first_fault(error: ValidationError) -> str:
+    """The first fault of a validation in one line: key, value, what is allowed."""
+    faults = error.errors()
+    # A misspelt key is both unknown and missing; the first says more.
+    fault = next((f for f in faults if f["type"] == "extra_forbidden"), faults[0])
+    key = ".".join(str(part) for part in fault["loc"])
+    message = fault["msg"].removeprefix("Value error, ")
+    if fault["type"] == "extra_forbidden":
+        return f"{key}: unknown key"
+    if fault["type"] == "missing":
+        return f"{key}: required"
+    return f"{key}: {message}" if key else message

@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""TCP flavors: the files of tcp-configs/, read and checked before anything runs.
+
+A flavor file is TOML. Every key, and every sysctl of the classic set, is said; what is
+unknown is an error.
+
+    name         string, the file's name without .toml                      required
+    title        string, one line                                            required
+    explanation  string, for a student                                       required
+    source       list of strings, at least one: RFC, paper                   required
+    congestion   string, the congestion control                              required
+    module       string, the kernel module that brings it; built in if none  optional
+    [sysctl]     integer or string, keys relative to net.ipv4                required
+    [parameters] net.ipv4.cellbed.*, PARAMETERS below; all of them, and only
+                 with module = "cellbed_tcp"
+    [route.server], [route.client]  attributes of the end's route, ROUTE below
+
+What depends on the network (tcp_rmem, tcp_wmem, the route's window) is the trial's, not
+the flavor's.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from harness.errors import UsageError
+
+FOLDER = Path(__file__).resolve().parents[2] / "tcp-configs"
+MODULE = "cellbed_tcp"
+
+Value = int | str
+
+
+class _RefusedError(Exception):
+    """Its text is what is allowed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Switch:
+    """A yes or no."""
+
+    def read(self, value: object) -> int:
+        if not isinstance(value, bool):
+            raise _RefusedError("true or false")
+        return int(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Number:
+    """An integer between two bounds, both allowed."""
+
+    low: int
+    high: int
+
+    def read(self, value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise _RefusedError(f"an integer from {self.low} to {self.high}")
+        if not self.low <= value <= self.high:
+            raise _RefusedError(f"from {self.low} to {self.high}")
+        return value
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of some words; the kernel gets its place in the list."""
+
+    words: tuple[str, ...]
+
+    def read(self, value: object) -> int:
+        if value not in self.words:
+            raise _RefusedError(" or ".join(f'"{w}"' for w in self.words))
+        return self.words.index(str(value))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Segments:
+    """A number of segments, or "bdp": round-trip time x bandwidth, the topology's to say."""
+
+    def read(self, value: object) -> Value:
+        if value == "bdp":
+            return "bdp"
+        if isinstance(value, bool) or not isinstance(value, int) or value < 2:
+            raise _RefusedError('"bdp" or an integer from 2')
+        return value
+
+
+Kind = Switch | Number | Choice | Segments
+
+# The essay of module/cellbed_main.c says what each is; the order there is the same.
+PARAMETERS: Mapping[str, Kind] = MappingProxyType(
+    {
+        "byte_window": Switch(),
+        "ssthresh_from_route": Switch(),
+        "idle_restart": Switch(),
+        "grow_app_limited": Switch(),
+        "rto_tick_ms": Number(low=0, high=1000),
+        "rto_min_ticks": Number(low=0, high=100),
+        "rto_first_ms": Number(low=0, high=60000),
+        "backoff_clear": Choice(("valid_sample", "any_ack")),
+        "after_timeout": Choice(("go_back_n", "keep_scoreboard")),
+        "sack_retransmit": Choice(("three_above", "pipe")),
+        "sack_resend_on_partial": Choice(("never", "always", "after_rtt")),
+        "sack_pipe": Choice(("bytes", "segments")),
+        "newreno_partial": Choice(("deflate", "reset")),
+        "newreno_flywheel": Switch(),
+    }
+)
+
+ROUTE: Mapping[str, Kind] = MappingProxyType(
+    {
+        "initcwnd": Number(low=1, high=65535),
+        "initrwnd": Number(low=1, high=65535),
+        "quickack": Switch(),
+        "rto_min_ms": Number(low=1, high=120000),
+        "ssthresh": Segments(),
+    }
+)
+
+# Left to the trial: they follow from the network, and two writers would disagree.
+TRIAL_SYSCTLS = ("tcp_rmem", "tcp_wmem", "tcp_mem", "tcp_congestion_control")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flavor:
+    """A TCP flavor.
+
+    Attributes:
+        sysctl: values relative to net.ipv4.
+        parameters: the module's, as the integers the kernel takes; empty for stock controls.
+        route: for "server" and "client", attributes of the end's route: initcwnd, initrwnd,
+            ssthresh (segments or "bdp"), quickack (0 or 1), rto_min_ms.
+    """
+
+    name: str
+    title: str
+    explanation: str
+    source: tuple[str, ...]
+    congestion: str
+    module: str | None
+    sysctl: Mapping[str, Value]
+    parameters: Mapping[str, int]
+    route: Mapping[str, Mapping[str, Value]]
+
+    def as_dict(self) -> dict[str, Any]:
+        """What the agent and the record of a trial take: plain JSON types."""
+        return {
+            "name": self.name,
+            "congestion": self.congestion,
+            "module": self.module,
+            "sysctl": dict(self.sysctl),
+            "parameters": dict(self.parameters),
+            "route": {end: dict(attributes) for end, attributes in self.route.items()},
+        }
+
+    def with_parameters(self, changes: Mapping[str, object], origin: str = "parameters") -> Flavor:
+        """The flavor with some of the module's parameters changed, in the file's words.
+
+        Raises:
+            UsageError: an unknown parameter or value, or a flavor without the module.
+        """
+        if changes and not self.parameters:
+            raise UsageError(f"{origin}: flavor {self.name} has no module parameters")
+        read = _section(origin, "", changes, PARAMETERS)
+        return replace(self, parameters={**self.parameters, **read})
+
+
+def with_sysctls(flavor: Flavor, changes: Mapping[str, Value], origin: str) -> Flavor:
+    """The flavor with some of its own sysctls at other values.
+
+    Raises:
+        UsageError: a sysctl that the flavor's file does not set, or no integer or text.
+    """
+    for name, value in changes.items():
+        if name not in flavor.sysctl:
+            raise UsageError(f"{origin}.{name}: flavor {flavor.name} does not set it")
+        if isinstance(value, bool) or not isinstance(value, int | str):
+            raise UsageError(f"{origin}.{name} = {value}: an integer or a text")
+    return replace(flavor, sysctl={**flavor.sysctl, **changes})
+
+
+def with_initial_window(flavor: Flavor, segments: int) -> Flavor:
+    """The flavor whose senders begin with so many segments, whatever its file says."""
+    server = {**flavor.route.get("server", {}), "initcwnd": segments}
+    return replace(flavor, route={**flavor.route, "server": server})
+
+
+def names() -> tuple[str, ...]:
+    """The flavors of tcp-configs/, in alphabetical order."""
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
+
+
+def load_all() -> tuple[Flavor, ...]:
+    """Every flavor of tcp-configs/; UsageError as load()."""
+    return tuple(load(name) for name in names())
+
+
+def load(flavor: str | Path) -> Flavor:
+    """Read a flavor by its name, or a flavor file by its path (a Path, or ending in .toml).
+
+    Raises:
+        UsageError: no such flavor, or a file that is wrong: one line with file, key and
+            what is allowed.
+    """
+    path = Path(flavor)
+    if isinstance(flavor, str) and path.suffix != ".toml":
+        if flavor not in names():
+            raise UsageError(f"{flavor}: no such TCP flavor; there are {', '.join(names())}")
+        path = FOLDER / f"{flavor}.toml"
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    try:
+        return read(text, path)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path}: not TOML: {error}") from None
+
+
+@cache
+def read(text: str, path: Path) -> Flavor:
+    """A flavor of a file's text; a plan asks for the same one for each of its cells."""
+    return parse(tomllib.loads(text), path)
+
+
+def needed_modules(flavor: Flavor) -> tuple[str, ...]:
+    """Kernel modules to be loaded before the flavor is applied."""
+    return (flavor.module,) if flavor.module else ()
+
+
+def parse(document: Mapping[str, Any], path: Path) -> Flavor:
+    """Check a flavor file's content.
+
+    Raises:
+        UsageError: as load().
+    """
+    known = ("name", "title", "explanation", "source", "congestion", "module")
+    sections = ("sysctl", "parameters", "route")
+    for key in document:
+        if key not in known + sections:
+            raise UsageError(f"{path}: unknown key {key}; allowed: {', '.join(known + sections)}")
+    name = _text(path, document, "name")
+    if name != path.stem:
+        raise UsageError(f'{path}: name = "{name}", but the file is called {path.stem}')
+    module = _text(path, document, "module") if "module" in document else None
+    return Flavor(
+        name=name,
+        title=_text(path, document, "title"),
+        explanation=_text(path, document, "explanation").strip(),
+        source=_sources(path, document),
+        congestion=_text(path, document, "congestion"),
+        module=module,
+        sysctl=_sysctls(path, _table(path, document, "sysctl")),
+        parameters=_parameters(path, document, module),
+        route=_routes(path, document),
+    )
+
+
+def _text(path: Path, document: Mapping[str, Any], key: str) -> str:
+    value = document.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise UsageError(f"{path}: {key}: a string that is not empty is needed")
+    return value
+
+
+def _table(path: Path, document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = document.get(key, {})
+    if not isinstance(value, dict):
+        raise UsageError(f"{path}: {key}: a table is needed")
+    return value
+
+
+def _sources(path: Path, document: Mapping[str, Any]) -> tuple[str, ...]:
+    value = document.get("source")
+    if not isinstance(value, list) or not value or not all(isinstance(x, str) for x in value):
+        raise UsageError(f"{path}: source: a list of strings, at least one, is needed")
+    return tuple(value)
+
+
+def _sysctls(path: Path, section: Mapping[str, object]) -> dict[str, Value]:
+    read: dict[str, Value] = {}
+    for key, value in section.items():
+        if not key.replace("_", "").isalnum():
+            raise UsageError(f"{path}: sysctl.{key}: a name relative to net.ipv4 is needed")
+        if key in TRIAL_SYSCTLS:
+            raise UsageError(f"{path}: sysctl.{key}: is set by the trial, not by a flavor")
+        if isinstance(value, bool) or not isinstance(value, int | str):
+            raise UsageError(f"{path}: sysctl.{key} = {value!r}: an integer or a string is needed")
+        read[key] = value
+    return read
+
+
+def _parameters(path: Path, document: Mapping[str, Any], module: str | None) -> dict[str, int]:
+    if module != MODULE:
+        if "parameters" in document:
+            raise UsageError(f'{path}: parameters: only with module = "{MODULE}"')
+        return {}
+    section = _table(path, document, "parameters")
+    read = _section(str(path), "parameters.", section, PARAMETERS)
+    for key in PARAMETERS:
+        if key not in read:
+            raise UsageError(f"{path}: parameters.{key}: missing")
+    return {key: int(value) for key, value in read.items()}
+
+
+def _routes(path: Path, document: Mapping[str, Any]) -> dict[str, dict[str, Value]]:
+    section = _table(path, document, "route")
+    for end in section:
+        if end not in ("server", "client"):
+            raise UsageError(f"{path}: unknown key route.{end}; allowed: server, client")
+    return {
+        end: _section(str(path), f"route.{end}.", _table(path, section, end), ROUTE)
+        for end in ("server", "client")
+    }
+
+
+def _section(
+    origin: str, prefix: str, section: Mapping[str, object], kinds: Mapping[str, Kind]
+) -> dict[str, Any]:
+    read: dict[str, Any] = {}
+    for key, value in section.items():
+        if key not in kinds:
+            raise UsageError(f"{origin}: unknown key {prefix}{key}; allowed: {', '.join(kinds)}")
+        try:
+            read[key] = kinds[key].read(value)
+        except _RefusedError as error:
+            raise UsageError(f"{origin}: {prefix}{key} = {value!r}: allowed: {error}") from None
+    return read

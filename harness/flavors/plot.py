@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Time-sequence diagrams of exact losses: the figure of every textbook, from the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+
+from harness.flavors.check import LINK, PLOTTED, Check
+
+COLUMNS = 2
+PANEL_INCHES = (5.2, 3.6)
+AFTER_S = 0.2  # shown beyond the last repair
+MORE = 1.5  # and so much more of the sequence
+
+
+def plot(checks: Sequence[Check], path: Path) -> None:
+    """Draw one panel a flavor, the three-loss scenario, to a file matplotlib knows.
+
+    Raises:
+        ValueError: no check of that scenario among those given, or an unknown file type.
+    """
+    chosen = [c for c in checks if c.scenario == PLOTTED]
+    if not chosen:
+        raise ValueError(f"no check of {PLOTTED.name} to draw")
+    rows = -(-len(chosen) // COLUMNS)
+    size = (PANEL_INCHES[0] * COLUMNS, PANEL_INCHES[1] * rows)
+    figure, grid = plt.subplots(rows, COLUMNS, figsize=size, squeeze=False)
+    panels = [axes for row in grid for axes in row]
+    for axes, check in zip(panels, chosen, strict=False):
+        _panel(axes, check)
+    for axes in panels[len(chosen) :]:
+        axes.set_visible(False)
+    end_s = max(_repaired_s(check) for check in chosen) + AFTER_S
+    segments = [s.segment for c in chosen for s in c.outcome.sent if s.time_s <= _repaired_s(c)]
+    for axes in panels:
+        axes.set_xlim(0, end_s)
+        axes.set_ylim(-1, MORE * max(segments))
+    panels[0].legend(loc="upper left", fontsize=8)
+    figure.tight_layout()
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+
+
+def _repaired_s(check: Check) -> float:
+    return max((s.time_s for s in check.outcome.sent if s.sending), default=1.0)
+
+
+def _panel(axes: Axes, check: Check) -> None:
+    outcome = check.outcome
+    first = [s for s in outcome.sent if not s.sending and not s.dropped]
+    again = [s for s in outcome.sent if s.sending]
+    lost = [s for s in outcome.sent if s.dropped]
+    payload = outcome.sent[0].length
+    acks = [(a.time_s + LINK.delay_ns / 1e9, a.acked_bytes / payload) for a in outcome.acks]
+    axes.plot(*zip(*acks, strict=True), "-", color="0.6", lw=0.8, drawstyle="steps-post")
+    axes.plot(*zip(*acks, strict=True), ".", color="0.6", ms=2, label="ACK (next expected)")
+    axes.plot([s.time_s for s in first], [s.segment for s in first], "k.", ms=3, label="data")
+    axes.plot(
+        [s.time_s for s in again], [s.segment for s in again],
+        "s", color="tab:blue", ms=5, mfc="none", label="sent again",
+    )  # fmt: skip
+    axes.plot([s.time_s for s in lost], [s.segment for s in lost], "rx", ms=7, label="lost")
+    axes.set_title(f"{check.flavor.name}: {check.verdict.found}", fontsize=10)
+    axes.set_xlabel("time (s)")
+    axes.set_ylabel("segment")

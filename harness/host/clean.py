@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Ends and removes what killed runs left: labs whose owner is gone, and on demand more."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import stat
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness.campaign.lock import locked
+from harness.errors import UsageError
+from harness.host import owner, paths
+from harness.labs import native
+from harness.labs.session import LAB_FOLDER
+
+END_S = 10.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leftovers:
+    """What was found: removed, and with its reason what could not be."""
+
+    removed: list[str] = field(default_factory=list)
+    stayed: list[str] = field(default_factory=list)
+
+    def note(self, what: str, reason: str) -> None:
+        """One thing, and why it could not be removed, if so."""
+        if reason:
+            self.stayed.append(f"{what}: {reason}")
+        else:
+            self.removed.append(what)
+
+
+def remove_leftovers() -> Leftovers:
+    """Labs of this user's killed runs: their processes, their folders, and their module."""
+    found = Leftovers()
+    for folder in ownerless(Path(tempfile.gettempdir())):
+        found.note(str(folder), remove_lab(folder))
+    if native.left_module():
+        found.note(f"module {native.MODULE}", native.take_out_module())
+    return found
+
+
+def ownerless(place: Path) -> list[Path]:
+    """Lab folders of this user whose owner is gone. Nothing in them is looked at."""
+    found = []
+    for folder in sorted(place.iterdir()):
+        name = LAB_FOLDER.fullmatch(folder.name)
+        if name and is_own_folder(folder) and not owner.alive(name["owner"]):
+            found.append(folder)
+    return found
+
+
+def is_own_folder(path: Path) -> bool:
+    """A directory of this user, and no link to one."""
+    with suppress(FileNotFoundError):
+        status = path.lstat()
+        return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
+    return False
+
+
+def remove_lab(folder: Path) -> str:
+    """End what runs in a lab folder, then remove it; returns what stood against it."""
+    end = time.monotonic() + END_S
+    while running := list(processes(folder)):
+        if time.monotonic() > end:
+            return f"processes {', '.join(map(str, running))} do not end"
+        for pid in running:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.01)
+    try:
+        shutil.rmtree(folder)
+    except FileNotFoundError:  # somebody else cleans, too
+        return ""
+    except OSError as error:
+        return str(error)
+    return ""
+
+
+def processes(folder: Path) -> Iterator[int]:
+    """Processes of this user that belong to a lab, known by what it was started with."""
+    home = b"HOME=" + os.fsencode(folder)
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            own = process.stat().st_uid == os.geteuid()
+            if own and home in (process / "environ").read_bytes().split(b"\0"):
+                yield int(process.name)
+
+
+def remove_campaign(folder: Path) -> None:
+    """A campaign directory, and nothing that is not one."""
+    if not (folder / "campaign.json").is_file():
+        raise UsageError(f"{folder}: not a campaign directory")
+    with locked(folder):
+        shutil.rmtree(folder)
+
+
+def remove_cache() -> Path:
+    """All that set-up made."""
+    cache = paths.places()["cache"]
+    shutil.rmtree(cache, ignore_errors=True)
+    return cache

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Where things are: the project, and the cache that set-up fills.
+
+`lab/setup` names the same places (it sources `lab/paths`): one recipe, one key, one
+folder, so that a changed recipe never meets an old product.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+from functools import cache
+from pathlib import Path
+
+from harness.errors import CellbedError, MissingError
+
+PROJECT = Path(__file__).resolve().parents[2]
+ABSENT = "absent"
+DIGITS = 16
+
+
+@cache
+def places() -> dict[str, Path]:
+    """Ask `lab/paths` for the places that belong to the present recipes."""
+    script = PROJECT / "lab" / "paths"
+    done = subprocess.run([script], capture_output=True, text=True, check=False, timeout=600)
+    if done.returncode != 0:
+        said = "".join(done.stderr.strip().splitlines()[-1:])
+        raise CellbedError(f"{script} ended with status {done.returncode} {said}".strip())
+    lines = (line.split("=", 1) for line in done.stdout.splitlines())
+    return {name: Path(path) for name, path in lines}
+
+
+def content(*files: Path) -> str:
+    """A hash over names and contents of set-up's products; ABSENT when one is not there."""
+    found = hashlib.sha256()
+    try:
+        for path in sorted(files):
+            found.update(f"{path.name} {path.stat().st_size}\n".encode())
+            found.update(path.read_bytes())
+    except FileNotFoundError:
+        return ABSENT
+    return found.hexdigest()[:DIGITS]
+
+
+def require(path: Path) -> Path:
+    """The path, when set-up has made it.
+
+    Raises:
+        MissingError: set-up has not been run, or a recipe has changed since.
+    """
+    if not path.exists():
+        raise MissingError(f"{path}: not there; run ./cellbed setup")
+    return path
+
+
+def image() -> Path:
+    """The lab image, a squashfs."""
+    return require(places()["image"])
+
+
+def kernel() -> Path:
+    """The lab kernel, an executable."""
+    return require(places()["kernel"] / "linux")
+
+
+def programs() -> Path:
+    """Folder of the compiled BPF objects, tools and modules."""
+    return require(places()["programs"])
+
+
+def stock_kernel() -> Path:
+    """Folder of the vm lab's kernel, initramfs and TCP module."""
+    folder = places()["vm"]
+    if not (folder / "complete").exists():
+        raise MissingError(f"{folder}: not there; run ./cellbed setup --vm")
+    return folder
+
+
+def memory_directory() -> Path:
+    """Where a lab's memory is kept: RAM-backed when there is such a place."""
+    shm = Path("/dev/shm")
+    return shm if os.access(shm, os.W_OK) else Path(os.environ.get("TMPDIR", "/tmp"))

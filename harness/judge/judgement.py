@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the facts of a record come to: checks, metrics, the published figures beside them.
+
+A record's judgement.json is computed from its other files and from nothing else. It carries
+the version of the code that judged (a hash of this module, of all of the project that it
+imports, and of the published tables), and is computed anew when that is another one, or when
+the facts are no longer those that were recorded. Nothing is run for it.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from analysis.errors import RecordError
+from analysis.files import regular
+from analysis.metrics import TrialMetrics, trial_metrics
+from analysis.published import paper, paper_persistent
+from analysis.records import JUDGEMENT_FORMAT, read_facts, read_trial
+from harness.campaign import sources
+from harness.campaign.seal import changed_files
+from harness.campaign.whole import write_whole
+from harness.judge import checks
+
+FILE = "judgement.json"
+# Of the judgement, what a person would want to know when it is another one.
+TOLD = ("metrics", "paper")
+
+Document = dict[str, Any]
+T = TypeVar("T")
+
+
+@cache
+def version() -> str:
+    """The judging code, as it was when this process first asked."""
+    code = sources.imported_by(__name__)
+    return sources.digest([*code, *sources.files("analysis/reference")])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """Records that were judged: how many, which for the second time with what difference.
+
+    Attributes:
+        changes: name of a record, and what is another verdict or figure than before.
+        unreadable: records whose facts cannot be read, each with one line why.
+    """
+
+    records: int = 0
+    judged: int = 0
+    changes: dict[str, list[str]] = field(default_factory=dict)
+    unreadable: dict[str, str] = field(default_factory=dict)
+
+    def lines(self) -> list[str]:
+        """Each change, and all of it in one line."""
+        changes = [f"{name}: {what}" for name, several in self.changes.items() for what in several]
+        summary = (
+            f"{self.judged} of {self.records} records judged anew; "
+            f"{len(changes)} verdicts or figures changed, in {len(self.changes)} records"
+        )
+        return [*changes, summary]
+
+
+def records(campaign: Path) -> list[Path]:
+    """Folders of all records of a campaign, also of other plans and other code."""
+    return sorted(path.parent for path in campaign.glob("trials/[!.]*/trial.json"))
+
+
+def bring_up_to_date(folders: Sequence[Path]) -> Judged:
+    """Judge those records that have no judgement by the present code of their present facts."""
+    changes: dict[str, list[str]] = {}
+    unreadable: dict[str, str] = {}
+    judged = 0
+    for folder in folders:
+        try:
+            before, after = known(folder), current(folder)
+        except RecordError as error:
+            unreadable[folder.name] = str(error)
+            continue
+        judged += before != after
+        different = differences(before, after) if before else []
+        changes |= {folder.name: different} if different else {}
+    return Judged(records=len(folders), judged=judged, changes=changes, unreadable=unreadable)
+
+
+def current(folder: Path) -> Document:
+    """The judgement of a record by the present code, made and kept when there is none.
+
+    Raises:
+        RecordError: the record's facts cannot be read.
+        OSError: it cannot be written.
+    """
+    before, changed = known(folder), changed_files(folder)
+    if before is not None and (before["judged_by"], before["changed"]) == (version(), changed):
+        return before
+    after = {
+        "format": JUDGEMENT_FORMAT,
+        "judged_by": version(),
+        "changed": changed,
+        **judge(folder, changed),
+    }
+    write_whole(folder / FILE, json.dumps(after, indent=1) + "\n")
+    return after
+
+
+def known(folder: Path) -> Document | None:
+    """The judgement that a record has, whoever made it; None when it has none that is whole."""
+    try:
+        document: Document = json.loads(regular(folder / FILE).read_text("utf-8"))
+        differences(document, document)  # has it all that it is compared by?
+        whole = {"valid", "judged_by", "changed", "expected_bytes"} <= document.keys()
+        return document if whole and document["format"] == JUDGEMENT_FORMAT else None
+    except (OSError, ValueError, RecursionError, AttributeError, KeyError, TypeError):
+        return None
+
+
+def document(folder: Path) -> Document:
+    """All of a record: its facts, and its judgement by the present code.
+
+    Raises:
+        RecordError: the record's facts cannot be read.
+    """
+    current(folder)
+    return dict(read_trial(folder).document)
+
+
+def judge(folder: Path, changed: Sequence[str]) -> Document:
+    """Verdicts and figures of a record; what cannot be computed is a check that failed.
+
+    Args:
+        changed: files of the record that are not as they were recorded.
+    """
+    facts = read_facts(folder)
+    failed: list[checks.Check] = []
+    none_judged: list[checks.Check] = []
+    verdicts = attempt("checks", lambda: checks.judge(facts, facts["plan"]), none_judged, failed)
+    none = {"metrics": {"efficiency": None, "fairness": None}, "expected_bytes": []}
+    figures = attempt("metrics", lambda: figures_of(facts, read_flows(folder)), none, failed)
+    published = attempt("published figures", lambda: published_figures(facts), None, failed)
+    verdicts = [*verdicts, recorded(changed), *failed]
+    return {
+        "valid": all(verdict["ok"] for verdict in verdicts),
+        "checks": verdicts,
+        **figures,
+        "paper": published,
+    }
+
+
+def attempt(
+    name: str, compute: Callable[[], T], otherwise: T, failed: list[checks.Check]
+) -> T:
+    """What `compute` gives; when it fails, `otherwise`, and a failed check that says why."""
+    try:
+        return compute()
+    except Exception as error:  # noqa: BLE001 (one record's fault must not end a campaign)
+        why = f"not recorded: {error}" if isinstance(error, KeyError) else f"{error}"
+        verdict = checks.check(name, None, 0, 0, "")
+        failed.append({**verdict, "why": f"{type(error).__name__}: {why}"})
+        return otherwise
+
+
+def recorded(changed: Sequence[str]) -> checks.Check:
+    """Are the record's files those that were recorded?"""
+    verdict = checks.check("record unchanged", len(changed), 0, 0, "files")
+    return {**verdict, "why": ", ".join(changed)} if changed else verdict
+
+
+def read_flows(folder: Path) -> list[dict[str, str]]:
+    """The rows of flows.csv."""
+    with regular(folder / "flows.csv").open(newline="", encoding="ascii") as stream:
+        return list(csv.DictReader(stream))
+
+
+def figures_of(facts: Document, rows: Sequence[Mapping[str, str]]) -> Document:
+    """The trial's metrics, and each flow's max-min fair share in bytes.
+
+    They are those of the interval that the source measured, or of the whole duration.
+    """
+    plan, source = facts["plan"], facts["source"]
+    duration_s = source.get("measured_s", float(plan["workload"]["duration_s"]))
+    found = trial_metrics(
+        received_bytes=[int(row["received_bytes"]) for row in rows],
+        scheduled_bytes=[
+            int(r["scheduled_bytes"]) if r["scheduled_bytes"] else None for r in rows
+        ],
+        duration_s=duration_s,
+        mss_bytes=plan["topology"]["mss_bytes"],
+        rate_bit_per_s=plan["topology"]["rate_bit_per_s"],
+    )
+    return {
+        "metrics": {**metrics_of(found, rows), **from_start(source, found), **of_queue(facts)},
+        "expected_bytes": [round(s * duration_s / 8) for s in found.fair_share_bit_per_s],
+    }
+
+
+def metrics_of(found: TrialMetrics, rows: Sequence[Mapping[str, str]]) -> Document:
+    """What flows.csv comes to."""
+    whole = asdict(found)
+    return {
+        **{key: whole[key] for key in ("efficiency", "fairness", "capacity_bit_per_s")},
+        **{key: column_sum(rows, key) for key in ("retransmits", "timeouts", "answered")},
+    }
+
+
+def column_sum(rows: Sequence[Mapping[str, str]], key: str) -> int | None:
+    """Sum of a column, None when a value is missing."""
+    values = [row.get(key, "") for row in rows]
+    return sum(map(int, values)) if all(values) else None
+
+
+def from_start(source: Mapping[str, Any], found: TrialMetrics) -> dict[str, float]:
+    """Efficiency with the start included, where the source measures an interval after it."""
+    if "whole_s" not in source:
+        return {}
+    bits = 8 * sum(source["received_whole_bytes"])
+    return {"efficiency_from_start": bits / source["whole_s"] / found.capacity_bit_per_s}
+
+
+def of_queue(facts: Mapping[str, Any]) -> dict[str, float | None]:
+    """Of the downward queue: its peak [cells], and the share of sent cells that were wasted.
+
+    A wasted cell was let in and is of a frame that lost another; without any cell let in there
+    is no share. Up to the end of the
+    measured interval where the source marks one, so that what ends the sources is not in it.
+    """
+    marks = facts.get("marks") or {}
+    last = marks.get("end", facts["queue"])["down"]
+    first = marks["begin"]["down"]["cells"] if "begin" in marks else {}
+    accepted, wasted = (last["cells"][k] - first.get(k, 0) for k in ("accepted", "wasted"))
+    return {
+        "peak_cells": last["peak_cells"],
+        "wasted_share": wasted / accepted if accepted else None,
+    }
+
+
+def published_figures(facts: Mapping[str, Any]) -> dict[str, float] | None:
+    """What the paper has for the trial's cell, if it has it."""
+    levels, plan = facts["factors"], facts["plan"]
+    found = None
+    if plan["paper"] == "96-0518R1":
+        found = published_persistent(levels, plan)
+    elif plan["paper"] == "98-0876R1" and {"network", "flavor", "policy", "buffer"} <= set(levels):
+        network, flavor, policy = (str(levels[key]) for key in ("network", "flavor", "policy"))
+        found = paper(network, flavor, policy, levels["buffer"])
+    return None if found is None else {"efficiency": found[0], "fairness": found[1]}
+
+
+def published_persistent(
+    levels: Mapping[str, Any], plan: Mapping[str, Any]
+) -> tuple[float, float] | None:
+    """The row of 96-0518R1 for 5 Vanilla sources; it has no flavor and no number as a factor."""
+    ours = (plan["tcp"]["flavor"]["name"], plan["topology"]["pairs"])
+    if ours != ("vanilla", 5) or not {"network", "policy"} <= set(levels):
+        return None
+    return paper_persistent(
+        str(levels["network"]),
+        str(levels["policy"]),
+        plan["queue"]["down"]["buffer_cells"],
+        plan["tcp"]["window_bytes"],
+    )
+
+
+def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """What one judgement says otherwise than another, each in a few words."""
+    return [
+        f"{name}: {pairs[0]} -> {pairs[1]}"
+        for name, pairs in compared(verdicts_of(before), verdicts_of(after))
+    ] + [
+        f"{name}{' (published)' if part == 'paper' else ''}: {pairs[0]} -> {pairs[1]}"
+        for part in TOLD
+        for name, pairs in compared(before[part] or {}, after[part] or {})
+    ]
+
+
+def verdicts_of(judgement: Mapping[str, Any]) -> dict[str, str]:
+    """Each check's verdict with what it measured."""
+    return {
+        check["name"]: f"{'ok' if check['ok'] else 'FAILED'} ({check['measured']})"
+        for check in judgement["checks"]
+    }
+
+
+def compared(
+    before: Mapping[str, Any], after: Mapping[str, Any]
+) -> list[tuple[str, tuple[Any, Any]]]:
+    """Names of which two mappings have not the same value, with both; '-' is none."""
+    names = dict.fromkeys([*before, *after])
+    pairs = {name: (before.get(name, "-"), after.get(name, "-")) for name in names}
+    return [(name, pair) for name, pair in pairs.items() if pair[0] != pair[1]]

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What --dry-run says of the time to come, and from where it has it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.campaign import costs
+from harness.campaign.campaign import Campaign, Options
+from harness.cli.commands import time_for
+from harness.design.plan import Trial
+from tests.small import small_trials
+
+DURATION_S = 12.0
+
+
+@pytest.fixture(autouse=True)
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(costs, "file", lambda: tmp_path / "cache" / "costs.json")
+    (tmp_path / "cache").mkdir()
+    return tmp_path / "cache" / "costs.json"
+
+
+def record(trial: Trial, wall_s: float) -> dict[str, Any]:
+    return {"plan": trial.plan, "wall_s": wall_s}
+
+
+def of(trials: list[Trial], network: str) -> list[Trial]:
+    return [trial for trial in trials if trial.factors["network"] == network]
+
+
+def test_nothing_is_known_at_first(tmp_path: Path) -> None:
+    trials = small_trials(tmp_path)
+    assert costs.estimate(trials, [], "uml", "virtual") == (0.0, 4)
+
+
+def test_records_of_the_folder_count_by_their_network(tmp_path: Path) -> None:
+    trials = small_trials(tmp_path)
+    wan, geo = of(trials, "WAN"), of(trials, "GEO")
+    records = [record(wan[0], 6.0), record(wan[1], 12.0)]
+    assert costs.estimate(trials, records, "uml", "virtual") == (18.0, 2)
+    records.append(record(geo[0], 3.0))
+    assert costs.estimate(trials, records, "uml", "virtual") == (24.0, 0)
+
+
+def test_what_trials_cost_before_counts_for_the_same_lab_and_clock(tmp_path: Path) -> None:
+    trials = of(small_trials(tmp_path), "WAN")
+    costs.note("uml", "virtual", trials[0], 24.0)
+    assert costs.estimate(trials, [], "uml", "virtual") == (48.0, 0)
+    assert costs.estimate(trials, [], "uml", "real") == (0.0, 2)
+    assert costs.estimate(trials, [], "vm", "virtual") == (0.0, 2)
+    here = [record(trials[0], 6.0)]
+    assert costs.estimate(trials, here, "uml", "virtual") == (12.0, 0)
+
+
+def test_a_new_cost_moves_the_known_one(tmp_path: Path, file: Path) -> None:
+    trial = small_trials(tmp_path)[0]
+    for wall_s in (12.0, 24.0):
+        costs.note("uml", "virtual", trial, wall_s)
+    (known,) = json.loads(file.read_text()).values()
+    assert known == pytest.approx(1 + costs.WEIGHT)
+
+
+@pytest.mark.parametrize("content", ["{", "[]", None])
+def test_a_broken_or_missing_cache_is_no_error(
+    tmp_path: Path, file: Path, content: str | None
+) -> None:
+    trial = small_trials(tmp_path)[0]
+    if content is None:
+        file.parent.rmdir()
+    else:
+        file.write_text(content)
+    assert costs.read() == {}
+    costs.note("uml", "virtual", trial, 12.0)
+    assert bool(costs.read()) == (content is not None)
+
+
+def said(folder: Path, trials: list[Trial], **options: Any) -> str:
+    campaign = Campaign(folder, trials, {}, Options(**options), lambda *_: None)
+    return time_for(campaign, trials)
+
+
+def test_what_the_dry_run_says(tmp_path: Path) -> None:
+    trials = small_trials(tmp_path)
+    assert said(tmp_path, trials) == "; time unknown: none like them has been run here"
+    costs.note("uml", "virtual", of(trials, "WAN")[0], 24.0)
+    others = ", and 2 unlike any that has been run here"
+    assert said(tmp_path, trials, jobs=2) == "; about 24 s with 2 labs" + others
+    assert said(tmp_path, of(trials, "WAN"), jobs=8) == "; about 24 s with 2 labs"
+    assert said(tmp_path, of(trials, "WAN"), jobs=1) == "; about 48 s with 1 lab"
+    assert said(tmp_path, []) == ""

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The command line: exit codes, one-line errors, JSON Lines."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.__main__ import main
+from tests.analysis.synthetic import write_campaign
+from tests.small import PROJECT, SMALL, write_small
+
+
+def cellbed(*words: object, cwd: Path, **more: object) -> subprocess.CompletedProcess[str]:
+    added = {name: str(value) for name, value in more.items()}
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT), **added}
+    return subprocess.run(
+        [sys.executable, "-m", "harness", *map(str, words)],
+        capture_output=True, text=True, cwd=cwd, env=environment, timeout=300,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (SMALL.replace("pairs = 4", "pair = 4"), "topology.pair: unknown key"),
+        (SMALL.replace("rate_bit_per_s = 45_000_000", "rate_bit_per_s = 10"), "rate_bit_per_s"),
+    ],
+    ids=["unknown key", "out of range"],
+)
+def test_bad_input_is_one_line_and_exit_2(tmp_path: Path, text: str, said: str) -> None:
+    done = cellbed("run", write_small(tmp_path, text), cwd=tmp_path)
+    assert done.returncode == 2
+    assert said in done.stderr and done.stderr.count("\n") == 1
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "missing command; see cellbed --help"),
+        (("fly",), "no such command 'fly'; see cellbed --help"),
+        (("run",), "missing argument 'EXPERIMENT'; see cellbed run --help"),
+        (("run", "x.toml", "--jobs", "0"), "'--jobs': 0 is not in the range"),
+        (("run", "x.toml", "--fast"), "no such option '--fast'; see cellbed run --help"),
+        (("flavors", "chek"), "no such command 'chek'. Did you mean 'check'?"),
+        (("run", "a\nb\x1b[31m.toml"), r"a\nb\x1b[31m.toml: No such file"),
+    ],
+)
+def test_every_message_has_one_form(
+    words: tuple[str, ...],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["cellbed", *words])
+    assert main() == 2
+    message = capsys.readouterr().err
+    assert message.startswith("cellbed: ") and message.count("\n") == 1 and said in message
+
+
+def test_native_labs_run_one_at_a_time(tmp_path: Path) -> None:
+    words = ("run", write_small(tmp_path), "--lab", "native", "--dry-run", "--jobs")
+    assert cellbed(*words, 1, cwd=tmp_path).returncode == 0
+    done = cellbed(*words, 2, cwd=tmp_path)
+    assert done.returncode == 2 and "--jobs 2" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_dry_run_lists_and_makes_nothing(tmp_path: Path) -> None:
+    done = cellbed("run", write_small(tmp_path), "--dry-run", "--seeds", 3, cwd=tmp_path)
+    assert done.returncode == 0
+    assert "12 trials, 12 to run" in done.stdout
+    assert not (tmp_path / "results").exists()
+
+
+def anova(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    table = PROJECT / "analysis" / "reference" / "ubrplus_1998_results.csv"
+    fixed = ("--response", "efficiency", "--factors", "tcp_flavor,drop_policy,buffer_rtt")
+    return cellbed("anova", table, *fixed, "--where", "network=WAN", *words, cwd=folder)
+
+
+def test_anova_takes_confidence_and_order(tmp_path: Path) -> None:
+    default = json.loads(anova(tmp_path, "--json").stdout)
+    done = json.loads(anova(tmp_path, "--json", "--confidence", "0.99", "--order", "1").stdout)
+    assert (default["confidence"], done["confidence"]) == (0.9, 0.99)
+    assert (len(default["components"]), len(done["components"])) == (6, 3)
+    width = [x["effects"][0]["high"] - x["effects"][0]["low"] for x in (default, done)]
+    assert width[1] > width[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--order", "3"), "interactions of 3 factors asked, 1 to 2 are possible"),
+        (("--confidence", "90"), "a confidence of 90.0 is not between 0 and 1"),
+    ],
+)
+def test_anova_refuses_in_one_line(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    done = anova(tmp_path, *words)
+    assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_dry_run_without_any_record_knows_no_time(tmp_path: Path) -> None:
+    done = cellbed("run", write_small(tmp_path), "--dry-run", cwd=tmp_path, CELLBED_CACHE=tmp_path)
+    assert done.stdout.endswith("4 to run; time unknown: none like them has been run here\n")
+
+
+def test_a_scheduler_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    address = "tcp://127.0.0.1:1"
+    done = cellbed("run", write_small(tmp_path), "--scheduler", address, cwd=tmp_path)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert f"{address}: no Dask scheduler answers there" in done.stderr
+    done = cellbed("run", write_small(tmp_path), "--scheduler", "here", "--jobs", 2, cwd=tmp_path)
+    assert done.returncode == 2 and "--jobs" in done.stderr
+
+
+def test_unwritable_out_is_one_line(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    done = cellbed("run", write_small(tmp_path), "--out", blocked / "x", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.strip().splitlines()[-1].startswith("cellbed: ")
+    assert "Traceback" not in done.stderr
+
+
+def test_doctor_finds_this_machine_fit(tmp_path: Path) -> None:
+    done = cellbed("doctor", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert {finding["state"] for finding in json.loads(done.stdout)} <= {"ok", "note"}
+
+
+def test_doctor_says_what_the_native_lab_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from harness.host import doctor
+    from harness.labs import native
+
+    monkeypatch.setattr(native, "MODULE_STATE", tmp_path)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    found = {finding.what: finding for finding in doctor.examine("native")}
+    assert found["root"].state == found["TCP module"].state == "missing"
+    assert "sudo" in found["root"].remedy and "clean" in found["TCP module"].remedy
+    assert "native lab" not in found
+
+
+def test_clean_refuses_what_is_no_campaign(tmp_path: Path) -> None:
+    done = cellbed("clean", "--results", tmp_path, cwd=tmp_path)
+    assert done.returncode == 2 and "not a campaign directory" in done.stderr
+    assert tmp_path.exists()
+
+
+def test_json_is_one_object_a_trial(finished: tuple[Path, list[dict]], tmp_path: Path) -> None:
+    from harness.cli.show import json_line
+
+    keys = {"trial", "factors", "seed", "efficiency", "fairness", "valid", "checks"}
+    keys |= {"virtual_s", "wall_s", "cpu_s", "paper"}
+    for document in finished[1]:
+        assert keys <= set(json.loads(json.dumps(json_line(document))))
+
+
+def test_a_report_that_cannot_be_written_is_exit_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cells = {("WAN", "SACK", policy, 1.0): (0.9, 0.8) for policy in ("EPD", "SD")}
+    campaign = write_campaign(tmp_path / "whole", seeds=(1,), cells=cells)
+    monkeypatch.setattr(sys, "argv", ["cellbed", "report", str(campaign), "--out", "/dev/null/x"])
+    assert main() == 1
+    assert capsys.readouterr().err.splitlines()[-1].startswith("cellbed: /dev/null/x")

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Bad experiment files give one line that names the file, the key and what is allowed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from harness.design import experiment, plan
+from harness.errors import UsageError
+from tests.small import PROJECT, SMALL, TINY, small_trials, write_small
+
+MISTAKES = [
+    ("name = ", "nme = ", "nme: unknown key"),
+    ('policy = "epd"', 'policy = "edp"', "queue.policy"),
+    ("buffer_cells = 300", "buffer_cells = 0", "queue.buffer_cells"),
+    ("buffer_cells = 300", 'buffer_cells = "300"', "queue.buffer_cells"),
+    ("threshold = 0.8", "threshold = 1.8", "queue.threshold"),
+    (", threshold = 0.8", "", "queue.threshold: required"),
+    ("topology.pairs = 4", "topology.pairs = 4000", "topology.pairs"),
+    ("topology.rate_bit_per_s = 45_000_000\n", "", "topology.rate_bit_per_s: required"),
+    ('kind = "www"', 'kind = "ftp"', "workload.kind"),
+    ("duration_s = 12.0", "duration_m = 12.0", "workload.duration_m: unknown key"),
+    ('network = ["WAN", "GEO"]', 'network = ["WAN", "wan"]', "factors.network"),
+    ('when = { flavor = "SACK" }', 'when = { flavour = "SACK" }', "when.flavour: no such factor"),
+    ('when = { flavor = "SACK" }', 'when = { flavor = "FACK" }', "no such level"),
+    ('tcp.flavor = "sack"', 'tcp.flavor = "fack"', "fack: no such TCP flavor"),
+    ("grow_app_limited = true", "grow_applimited = true", "grow_applimited"),
+    ("[factors]", "[factors", "not TOML"),
+    ("threshold = 0.8", "threshold = 1e-9", "queue.threshold: Input should be greater than"),
+    ('policy = "epd"', 'policy = "sd", z = 1e-9', "queue.z: Input should be greater than"),
+    ("queue_sample_ms = 100", "queue_sample_ms = 0.009", "queue_sample_ms = 0.009: 0, or from"),
+    ("cwnd_sample_ms = 100", "cwnd_sample_ms = 1e-6", "cwnd_sample_ms = 1e-06: 0, or from 0.1"),
+    ("duration_s = 12.0", "duration_s = inf", "base.workload.duration_s = inf: a finite number"),
+    ("pairs = 4\n", f"pairs = 1{'0' * 400}\n", "base.topology.pairs: a number of at most 64 bits"),
+    ("pairs = 4\n", f"pairs = 1{'0' * 5000}\n", "not TOML: "),
+    ("pairs = 4\n", f"pairs = {'[' * 5000}\n", "nested deeper than 16 tables or lists"),
+    ("pairs = 4\n", "pairs" + ".a" * 40 + " = 4\n", "nested deeper than 16 tables or lists"),
+    ('kind = "www"', "kind = [1]", "workload.kind = [1]"),
+    ("[[rule]]", 'tcp.sysctl.tcp_sack = "1\\u0000"\n[[rule]]', "tcp.sysctl.tcp_sack: '1\\x00'"),
+    ('tcp.flavor = "sack"', 'tcp.flavor = "x.toml"', "tcp.flavor = x.toml: no such TCP flavor"),
+    ('title = "a', 'title = "a\\n', "title: 'a\\n small experiment for the tests': a text of one"),
+    ("[[rule]]", "[[only]]\nnetwork = []\n[[rule]]", "only 1: network: needs levels"),
+    ("[[rule]]", "tcp.sysctl.tcp_sacked = 1\n[[rule]]", "tcp_sacked: flavor newreno does not"),
+]
+
+
+@pytest.mark.parametrize(("right", "wrong", "said"), MISTAKES)
+def test_mistake_gives_one_line(tmp_path: Path, right: str, wrong: str, said: str) -> None:
+    text = SMALL.replace(right, wrong, 1) if right == "[[rule]]" else SMALL.replace(right, wrong)
+    if right == 'network = ["WAN", "GEO"]':
+        text = text.replace('network = "GEO"', 'network = "WAN"')
+    assert text != SMALL
+    path = write_small(tmp_path, text)
+    with pytest.raises(UsageError) as caught:
+        plan.trials(experiment.load(path), path)
+    message = str(caught.value)
+    assert said in message and "\n" not in message
+    assert str(path) in message
+
+
+LEVELS = [
+    (f"[1{'0' * 400}]", "factors.x: a number of at most 64 bits"),
+    ("[nan, nan]", "factors.x = nan: a finite number"),
+    ("[1, 1.0]", "factors.x: needs levels, each once"),
+    ('["1", 1]', "factors.x: needs levels, each once"),
+    ('["EPD", "epd"]', "factors.x: needs levels, each once"),
+    ("[]", "factors.x: needs levels, each once"),
+    ('["a\\u0000b"]', "factors.x: 'a\\x00b': a text of one line"),
+    ('["a\\nb"]', "factors.x: 'a\\nb': a text of one line"),
+    ('[".EPD"]', "factors.x: '.EPD': 1 to 64 printable characters, the first a letter or digit"),
+    ('["-x"]', "factors.x: '-x'"),
+    ('["../x"]', "factors.x: '../x'"),
+    ('[""]', "factors.x: ''"),
+    ('["a,b"]', "factors.x: 'a,b'"),
+    ('["a\\u200b"]', "factors.x: 'a\\u200b'"),
+    (f'["{"a" * 65}"]', "factors.x: 'aaa"),
+    ("[true]", "factors.x.0"),
+    ("[1979-05-27]", "factors.x.0"),
+    (f"[{', '.join(map(str, range(1001)))}]", "factors.x: 1001 levels, at most 1000"),
+    ('["b"]\n"" = ["c"]', "factors: ''"),
+    ('["b"]\n"a=b" = ["c"]', "factors: 'a=b'"),
+]
+
+
+@pytest.mark.parametrize(("levels", "said"), LEVELS)
+def test_a_level_that_names_nothing_is_refused(tmp_path: Path, levels: str, said: str) -> None:
+    path = write_small(tmp_path, SMALL.replace("[factors]", f"[factors]\nx = {levels}"))
+    with pytest.raises(UsageError) as caught:
+        plan.trials(experiment.load(path), path)
+    assert str(caught.value).startswith(f"{path}: {said}")
+
+
+def test_two_large_levels_are_two(tmp_path: Path) -> None:
+    text = SMALL.replace("[factors]", f"[factors]\nx = [{2**53}, {2**53 + 1}]")
+    path = write_small(tmp_path, text)
+    assert len(plan.trials(experiment.load(path), path, [f"x={2**53}"])) == 4
+
+
+@pytest.mark.parametrize(
+    ("factors", "seeds", "said"),
+    [
+        ("".join(f"f{n} = [1, 2]\n" for n in range(20)), 1, "combinations of levels, at most"),
+        (f"x = {list(range(500))}\n", 1000, "2000 cells with 1000 seeds each: at most 100000"),
+        ("".join(f'f{n} = ["{"a" * 64}"]\n' for n in range(4)), 1, "at most 200 bytes"),
+    ],
+    ids=["cells", "trials", "name"],
+)
+def test_more_than_can_be_planned_is_refused(
+    tmp_path: Path, factors: str, seeds: int, said: str
+) -> None:
+    path = write_small(tmp_path, SMALL.replace("[factors]\n", f"[factors]\n{factors}"))
+    with pytest.raises(UsageError, match=said):
+        plan.trials(experiment.load(path), path, (), seeds)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('extends = "child.toml"', "child.toml: a file that does not extend one itself"),
+        ('extends = "other.toml"', "other.toml: a file that does not extend one itself"),
+        ("extends = 5", "extends = 5: the name of a file"),
+        ('extends = "a\\u0000"', "extends: 'a\\x00': a text of one line"),
+        ('extends = ""', "not a file"),
+        ('extends = "small.toml"\nfactors = 5', "factors: "),
+        ('extends = "small.toml"\nfactors.network = 5', "factors.network: "),
+        ('extends = "small.toml"\nrule = 5', "rule: "),
+    ],
+)
+def test_what_cannot_be_extended_is_refused(tmp_path: Path, line: str, said: str) -> None:
+    write_small(tmp_path)
+    child = tmp_path / "child.toml"
+    child.write_text(f'{line}\nname = "child"\n' if "factors" in line else f"{line}\n")
+    (tmp_path / "other.toml").write_text('extends = "child.toml"\n')
+    with pytest.raises(UsageError) as caught:
+        experiment.load(child)
+    assert said in str(caught.value) and str(tmp_path) in str(caught.value)
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo.toml")
+    for path in (tmp_path, tmp_path / "fifo.toml", Path("/dev/zero")):
+        with pytest.raises(UsageError, match="not a file"):
+            experiment.load(path)
+    large = tmp_path / "large.toml"
+    large.write_text("#" * (2 << 20))
+    with pytest.raises(UsageError, match="larger than 1048576 bytes"):
+        experiment.load(large)
+
+
+def test_levels_that_no_cell_has_together_are_refused() -> None:
+    path = PROJECT / "experiments" / "ubr-persistent.toml"
+    loaded = experiment.load(path)
+    with pytest.raises(UsageError, match="--only network=LAN --only buffer=36000: .*no cell"):
+        plan.trials(loaded, path, ["network=LAN", "buffer=36000"])
+
+
+def test_an_experiment_without_factors_has_one_cell(tmp_path: Path) -> None:
+    path = tmp_path / "one.toml"
+    path.write_text(TINY.replace('flavor = ["SACK"]\n', ""))
+    [only] = plan.trials(experiment.load(path), path)
+    assert only.name.startswith("s1-")
+
+
+def test_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="nowhere.toml: No such file"):
+        experiment.load(tmp_path / "nowhere.toml")
+
+
+def test_every_experiment_of_the_project_is_complete() -> None:
+    files = sorted((PROJECT / "experiments").glob("*.toml"))
+    assert files
+    for path in files:
+        assert plan.trials(experiment.load(path), path)
+
+
+def test_the_papers_factorial_has_72_cells_and_its_buffers() -> None:
+    path = PROJECT / "experiments" / "ubrplus-www.toml"
+    trials = plan.trials(experiment.load(path), path)
+    assert len(trials) == 72
+    buffers = {
+        (t.factors["network"], t.factors["buffer"]): t.plan["queue"]["down"]["buffer_cells"]
+        for t in trials
+    }
+    assert buffers["WAN", 0.5] == 531 and buffers["GEO", 2] == 116_760
+    assert {t.plan["tcp"]["ssthresh_segments"] for t in trials} == {55, 123, 337}
+
+
+def test_levels_match_without_case_and_1_is_1_0(tmp_path: Path) -> None:
+    assert len(small_trials(tmp_path, "network=geo", "flavor=sack,NEWRENO")) == 2
+    path = PROJECT / "experiments" / "ubrplus-www.toml"
+    loaded = experiment.load(path)
+    assert len(plan.trials(loaded, path, ["buffer=1.0", "network=wan"])) == 8
+
+
+@pytest.mark.parametrize("only", ["network=MARS", "planet=GEO", "network"])
+def test_wrong_only_says_what_there_is(tmp_path: Path, only: str) -> None:
+    with pytest.raises(UsageError, match="WAN|network"):
+        small_trials(tmp_path, only)
+
+
+def test_a_trial_is_known_by_its_plan_and_code(tmp_path: Path) -> None:
+    path = write_small(tmp_path)
+    loaded = experiment.load(path)
+    first, again = (plan.trials(loaded, path, code="a") for _ in range(2))
+    assert [t.name for t in first] == [t.name for t in again]
+    assert not {t.name for t in first} & {t.name for t in plan.trials(loaded, path, code="b")}
+    changed = write_small(tmp_path, SMALL.replace("buffer_cells = 29_190", "buffer_cells = 29_191"))
+    other = {t.name for t in plan.trials(experiment.load(changed), changed, code="a")}
+    kept = {t.name for t in first} & other
+    assert {name.split("-")[0] for name in kept} == {"WAN"} and len(kept) == 2
+
+
+def test_an_experiment_extends_another(tmp_path: Path) -> None:
+    write_small(tmp_path)
+    child = tmp_path / "child.toml"
+    child.write_text(
+        'extends = "small.toml"\nname = "child"\n[factors]\nnetwork = ["GEO"]\npairs = [2, 3]\n'
+        "[[rule]]\nwhen = { pairs = 2 }\nset = { topology.pairs = 2 }\n"
+    )
+    trials = plan.trials(experiment.load(child), child)
+    assert [t.plan["topology"]["pairs"] for t in trials] == [2, 4, 2, 4]
+    assert {t.plan["topology"]["mss_bytes"] for t in trials} == {9180}
+
+
+def test_the_assumptions_change_one_thing_each() -> None:
+    """Beside the default of its network and buffer, the same trial with one thing changed."""
+    path = PROJECT / "experiments" / "ubrplus-www-assumptions.toml"
+    plans = {}
+    for trial in plan.trials(experiment.load(path), path):
+        *cell, assumption = trial.factors.values()
+        rest = {k: v for k, v in trial.plan.items() if k != "factors"}
+        plans.setdefault(tuple(cell), {})[assumption] = rest
+    for of_cell in plans.values():
+        default = of_cell.pop("default")
+        changed = [changes(default, other) for other in of_cell.values()]
+        assert all(len(keys) == 1 for keys in changed), changed
+
+
+def changes(one: dict, other: dict, prefix: str = "") -> list[str]:
+    """The keys of nested tables whose values differ."""
+    found = []
+    for key, value in one.items():
+        if isinstance(value, dict):
+            found += changes(value, other[key], f"{prefix}{key}.")
+        elif value != other[key]:
+            found.append(prefix + key)
+    return found
+
+
+def test_the_initial_window_can_be_set(tmp_path: Path) -> None:
+    text = SMALL.replace("[[rule]]", "tcp.initial_window_segments = 3\n[[rule]]", 1)
+    path = write_small(tmp_path, text)
+    routes = [t.plan["tcp"]["flavor"]["route"] for t in plan.trials(experiment.load(path), path)]
+    assert all(r["server"]["initcwnd"] == 3 and r["client"]["initcwnd"] == 1 for r in routes)

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Each fidelity check fails when, and only when, what it watches is wrong."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from harness.judge import checks
+
+PLAN = {
+    "topology": {
+        "pairs": 1,
+        "rate_bit_per_s": 45_000_000,
+        "access_rate_bit_per_s": 149_760_000,
+        "mss_bytes": 512,
+    },
+    "tcp": {"window_bytes": 65_535},
+    "workload": {"kind": "www"},
+}
+
+
+def queue() -> dict[str, Any]:
+    return {
+        # What the model says of itself: no check looks at it.
+        "busy_ns": 1,
+        "cells_sent": 1,
+        "wire": {"busy_ns": 9_422_222 * 100, "cells": 100_000, "stretches": 100},
+        "faults_total": 0,
+        "frames": {"in": 50, "delivered": 40},
+        "frames_announced": 50,
+        "frames_resolved": 50,
+        "frames_late": 0,
+    }
+
+
+def good() -> dict[str, Any]:
+    return {
+        "idle_round_trip_ns": [10_100_000.0],
+        "expected_idle_round_trip_ns": 10_099_183.0,
+        "queue": {"down": queue(), "up": queue()},
+        "losses": {"namespaces": 4, "elsewhere": {}, "at_port": {"down": 10, "up": 10}},
+        "links": {
+            "sw2-s1": [50, 40, 0],
+            "sw2-sat": [40, 40, 0],
+            "sw1-sat": [40, 40, 0],
+            "sw1-c1": [50, 40, 0],
+        },
+        "source": {
+            "offered": 9,
+            "answered": 8,
+            "outstanding": 1,
+            "unsent": 0,
+            "bad_status": 0,
+            "broken": [],
+            "unexplained_bytes": [0],
+            "peer_window_bytes": [65_024],
+            "server_complaints": [],
+            "max_late_ns": 0,
+        },
+    }
+
+
+def real() -> dict[str, Any]:
+    """As `good`, on a clock that runs on while the lab computes, and with a capture."""
+    return good() | {
+        "realtime": {"stall_p99_ns": 100_000, "clock_step_ns": 1000},
+        "capture": {"ports": {"down": {"packets": 80}}},
+    }
+
+
+def persistent() -> dict[str, Any]:
+    return good() | {"source": {"idle_sources": 0, "peer_window_bytes": [65_535]}}
+
+
+def closed_loop() -> dict[str, Any]:
+    return good() | {
+        "source": {
+            "failed_calls": 0,
+            "unexplained_bytes": [0],
+            "peer_window_bytes": [65_535],
+            "server_complaints": [],
+        }
+    }
+
+
+LOADS = {"www": good, "iperf": persistent, "wrk": closed_loop}
+
+
+def judged(lab: dict[str, Any], load: str = "www") -> dict[str, bool]:
+    return {v["name"]: v["ok"] for v in checks.judge(lab, PLAN | {"workload": {"kind": load}})}
+
+
+@pytest.mark.parametrize("load", LOADS)
+def test_a_good_trial_passes_all(load: str) -> None:
+    assert all(judged(LOADS[load](), load).values())
+    assert all(judged(real()).values())
+
+
+def test_each_workload_has_the_checks_that_its_source_can_answer() -> None:
+    common = ["link rate", "idle round trip", "queue faults", "conservation down",
+              "conservation up", "drops elsewhere"]  # fmt: skip
+    assert list(judged(good())) == [
+        *common, "requests", "server errors", "receiver window", "late requests"
+    ]  # fmt: skip
+    assert list(judged(persistent(), "iperf")) == [*common, "idle sources", "receiver window"]
+    assert list(judged(closed_loop(), "wrk")) == [
+        *common, "answers", "server errors", "receiver window"
+    ]  # fmt: skip
+    assert list(judged(good() | {"source": {}}, "one of your own")) == common
+
+
+def breaking(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    def change(lab: dict[str, Any]) -> None:
+        *keys, last = path.split(".")
+        for key in keys:
+            lab = lab[key]
+        if value is MISSING:
+            del lab[last]
+        else:
+            lab[last] = value
+
+    return change
+
+
+MISSING = object()
+FAULTS = [
+    ("link rate", "queue.down.wire.cells", 100_200),
+    ("link rate", "queue.down.wire.cells", 99_800),
+    ("link rate", "queue.up.wire.busy_ns", 0),
+    ("link rate", "queue.up.wire", MISSING),
+    ("idle round trip", "idle_round_trip_ns", [10_100_000.0, 10_120_000.0]),
+    ("idle round trip", "idle_round_trip_ns", []),
+    ("queue faults", "queue.up.faults_total", 1),
+    ("conservation down", "links.sw2-s1", [51, 40, 0]),
+    ("conservation down", "links.sw1-c1", [50, 39, 0]),
+    ("conservation up", "links.sw2-sat", [39, 40, 0]),
+    ("drops elsewhere", "losses.elsewhere", {"sat sat-sw1 netem": 1}),
+    ("drops elsewhere", "losses.elsewhere", {"c1 Tcp:InCsumErrors": 8, "sat sat-sw1 netem": -8}),
+    ("drops elsewhere", "losses.at_port", {"down": 11, "up": 10}),
+    ("drops elsewhere", "losses.namespaces", 3),
+    ("drops elsewhere", "losses", MISSING),
+    ("requests", "source.answered", 7),
+    ("requests", "source.unsent", 1),
+    ("requests", "source.bad_status", 1),
+    ("requests", "source.broken", ["pair 1: connection lost"]),
+    ("requests", "source.unexplained_bytes", [-1]),
+    ("requests", "source.unexplained_bytes", []),
+    ("requests", "source.offered", MISSING),
+    ("server errors", "source.server_complaints", ["[error] 404"]),
+    ("server errors", "source.server_complaints", MISSING),
+    ("receiver window", "source.peer_window_bytes", [64_512]),
+    ("receiver window", "source.peer_window_bytes", [None]),
+    ("receiver window", "source.peer_window_bytes", []),
+    ("receiver window", "source.peer_window_bytes", MISSING),
+    ("late requests", "source.max_late_ns", 1_000_000),
+    ("late requests", "source.max_late_ns", None),
+]
+OTHER_FAULTS = [
+    (persistent, "iperf", "idle sources", "source.idle_sources", 1),
+    (persistent, "iperf", "idle sources", "source.idle_sources", MISSING),
+    (closed_loop, "wrk", "answers", "source.failed_calls", 1),
+    (closed_loop, "wrk", "answers", "source.unexplained_bytes", [3]),
+    (real, "www", "late departures", "queue.down.frames_late", 3),
+    (real, "www", "stalls", "realtime.stall_p99_ns", 20_000_000),
+    (real, "www", "stalls", "realtime.stall_p99_ns", None),
+    (real, "www", "clock step", "realtime.clock_step_ns", -2_000_000),
+    (real, "www", "capture", "capture.ports", {"down": {"packets": 79}}),
+]
+
+
+@pytest.mark.parametrize(("lab", "load", "name", "path", "value"), OTHER_FAULTS)
+def test_a_fault_of_another_kind_fails_its_check(
+    lab: Callable[[], dict[str, Any]], load: str, name: str, path: str, value: Any
+) -> None:
+    broken = lab()
+    breaking(path, value)(broken)
+    assert [n for n, ok in judged(broken, load).items() if not ok] == [name]
+
+
+# A count that two checks use.
+ALSO = {"links.sw2-sat": ["conservation down"]}
+
+
+@pytest.mark.parametrize(("name", "path", "value"), FAULTS)
+def test_a_fault_fails_its_check(name: str, path: str, value: Any) -> None:
+    lab = copy.deepcopy(good())
+    breaking(path, value)(lab)
+    failed = [n for n, ok in judged(lab).items() if not ok]
+    assert name in failed
+    assert set(failed) <= {name, *ALSO.get(path, ())}
+
+
+def test_a_lan_is_held_to_its_own_round_trip() -> None:
+    lab = good() | {"idle_round_trip_ns": [68_000.0], "expected_idle_round_trip_ns": 68_168.7}
+    assert checks.idle_round_trip(lab, PLAN)["ok"]
+    assert not checks.idle_round_trip(lab | {"idle_round_trip_ns": [70_000.0]}, PLAN)["ok"]
+
+
+def test_a_port_faster_than_its_access_links_shows_no_rate() -> None:
+    topology = PLAN["topology"] | {"access_rate_bit_per_s": 10_000_000}
+    assert checks.link_rate(good(), PLAN | {"topology": topology}) is None
+
+
+def test_one_per_cent_of_the_delay_is_seen_on_every_path_that_ping_can_resolve() -> None:
+    for delay_ns in (100_000, 5_000_000, 275_000_000):
+        right = 2.0 * delay_ns + 60_000
+        lab = good() | {"expected_idle_round_trip_ns": right}
+        for share in (-0.01, 0.01):
+            wrong = lab | {"idle_round_trip_ns": [right + 2 * share * delay_ns]}
+            assert not checks.idle_round_trip(wrong, PLAN)["ok"]
+        assert checks.idle_round_trip(lab | {"idle_round_trip_ns": [right - 1000]}, PLAN)["ok"]
+
+
+def test_what_was_not_recorded_fails_each_check_that_goes_by_it() -> None:
+    """An old record may lack anything; no check is passed or left out for want of its facts."""
+    empty = {"source": {}, "realtime": {"odd": 1}, "capture": {"odd": 1}}
+    verdicts = checks.judge(empty, PLAN)
+    assert [v["name"] for v in verdicts] == [v["name"] for v in checks.judge(real(), PLAN)]
+    assert not any(verdict["ok"] for verdict in verdicts)
+    told = [verdict["why"] for verdict in verdicts if "why" in verdict]
+    assert told and all("not recorded: " in why for why in told)
+
+
+def test_single_acknowledgements_tell_no_rate_where_the_clock_runs_on() -> None:
+    """Stretches of 84 us, both ends a few us off, as a vm lab recorded them."""
+    lab = good() | {"realtime": {"stall_p99_ns": 0}}
+    lab["queue"]["up"]["wire"] = {"cells": 9_748, "busy_ns": 402_130_083, "stretches": 4_797}
+    lab["queue"]["down"]["wire"] |= {"busy_ns": 9_422_222 * 99}
+    found = checks.link_rate(lab, PLAN)
+    assert found is not None and not found["ok"]
+    assert found["measured"] == pytest.approx(45_000_000 / 0.99)
+    del lab["realtime"]
+    exact = checks.link_rate(lab, PLAN)
+    assert exact is not None and exact["measured"] != found["measured"]
