@@ -97,6 +97,7 @@ PARAMETERS: Mapping[str, Kind] = MappingProxyType(
     {
         "byte_window": Switch(),
         "ssthresh_from_route": Switch(),
+        "ssthresh_rule": Choice(("flight", "window")),
         "idle_restart": Switch(),
         "grow_app_limited": Switch(),
         "rto_tick_ms": Number(low=0, high=1000),

@@ -36,6 +36,11 @@ enum cellbed_resend {
 	CELLBED_RESEND_AFTER_RTT,	/* the same, an srtt after its last sending */
 };
 
+enum cellbed_ssthresh_rule {
+	CELLBED_HALF_FLIGHT,		/* RFC 2581: of what is outstanding */
+	CELLBED_HALF_WINDOW,		/* RFC 2001: of the window, at each timeout */
+};
+
 enum cellbed_newreno_partial {
 	CELLBED_DEFLATE,		/* RFC 6582: by what was acked, plus one */
 	CELLBED_RESET,			/* 98-0876R1 3.1: back to ssthresh */
@@ -45,6 +50,7 @@ enum cellbed_newreno_partial {
 struct cellbed_params {
 	int byte_window;
 	int ssthresh_from_route;
+	int ssthresh_rule;
 	int idle_restart;
 	int grow_app_limited;
 	int rto_tick_ms;
@@ -87,7 +93,7 @@ struct cellbed {
 	u8 backoff;		/* doublings of the RTO since it was cleared */
 	u8 dupacks;		/* of this recovery: the flywheel counts in twos */
 	u8 sack_ok;		/* tp->rx_opt.sack_ok while SACK is set aside */
-	u16 ready:1,		/* init() has run */
+	u32 ready:1,		/* init() has run */
 	    advanced:1,		/* this ACK acknowledges new data */
 	    recovering:1,	/* the window is that of fast recovery */
 	    resend:1,		/* one retransmission passes whatever the window */
@@ -99,6 +105,7 @@ struct cellbed {
 	    pipe_segments:1,
 	    resend_rule:2,
 	    partial_reset:1,
+	    half_window:1,
 	    flywheel:1,
 	    one_more:1;		/* the flywheel lets a new segment pass */
 	bool bytes;		/* byte_window */
@@ -154,6 +161,9 @@ static inline u32 cellbed_flight(const struct sock *sk)
 	return cellbed_ca(sk)->bytes ? tp->snd_nxt - tp->snd_una :
 				       tp->packets_out;
 }
+
+/* cellbed_main.c */
+u32 cellbed_window(const struct sock *sk);
 
 /* cellbed_params.c */
 const struct cellbed_params *cellbed_params(const struct net *net);

@@ -60,6 +60,10 @@
  *   byte_window          the window counted in bytes and filled with segments
  *                        cut short, see cellbed_bytes.c [0]
  *   ssthresh_from_route  0 unlimited, 1 the route's attribute, in segments [0]
+ *   ssthresh_rule        S on a loss: 0 half of min(cwnd, outstanding), and once
+ *                        only for the timeouts of a segment (RFC 2581; RFC 5681
+ *                        3.1), 1 half of min(cwnd, the peer's window), at every
+ *                        timeout (RFC 2001, 1.; 4.4BSD, tcp_timers()) [0]
  *   idle_restart         after an idle RTO: 0 cwnd stays, 1 cwnd = initial [0]
  *   grow_app_limited     cwnd grows with each ACK though the application does
  *                        not fill it, as BSD's did [1]
@@ -116,11 +120,23 @@ static u32 cellbed_inflation(const struct sock *sk)
 	return c->bytes ? c->inflation : c->prior_sacked;
 }
 
+/* The sender's window at a loss, in units: no more than the peer's. */
+u32 cellbed_window(const struct sock *sk)
+{
+	const struct cellbed *c = cellbed_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 peer = c->bytes ? tp->snd_wnd : tp->snd_wnd / tp->mss_cache;
+
+	return min(c->cwnd + cellbed_inflation(sk), peer);
+}
+
 /* In segments, as the kernel has it and as BSD rounded it. */
 static u32 cellbed_ssthresh(struct sock *sk)
 {
-	u32 window = cellbed_ca(sk)->cwnd + cellbed_inflation(sk);
-	u32 half = min(window, cellbed_flight(sk)) / 2;
+	const struct cellbed *c = cellbed_ca(sk);
+	u32 window = c->half_window ? cellbed_window(sk) :
+		     min(c->cwnd + cellbed_inflation(sk), cellbed_flight(sk));
+	u32 half = window / 2;
 
 	return max(half / cellbed_unit(sk), CELLBED_MIN_SSTHRESH);
 }
@@ -144,6 +160,7 @@ static void cellbed_read_params(struct sock *sk, struct cellbed *c,
 	c->resend_rule = READ_ONCE(params->sack_resend_on_partial);
 	c->pipe_segments = READ_ONCE(params->sack_pipe) == CELLBED_PIPE_SEGMENTS;
 	c->partial_reset = READ_ONCE(params->newreno_partial) == CELLBED_RESET;
+	c->half_window = READ_ONCE(params->ssthresh_rule) == CELLBED_HALF_WINDOW;
 	c->flywheel = READ_ONCE(params->newreno_flywheel);
 }
 
@@ -221,7 +238,7 @@ static void cellbed_enter_loss(struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	/* RFC 5681 3.1: not again for a segment that timed out before. */
-	if (!inet_csk(sk)->icsk_retransmits)
+	if (c->half_window || !inet_csk(sk)->icsk_retransmits)
 		tp->snd_ssthresh = cellbed_ssthresh(sk);
 	cellbed_rto_timeout(sk);
 	cellbed_sack_enter_loss(sk);

@@ -66,6 +66,7 @@ static int cellbed_ms(const struct ctl_table *table, int write, void *buffer,
 static const struct ctl_table cellbed_table[] = {
 	CELLBED_ENTRY(byte_window, SYSCTL_ONE, proc_dointvec_minmax),
 	CELLBED_ENTRY(ssthresh_from_route, SYSCTL_ONE, proc_dointvec_minmax),
+	CELLBED_ENTRY(ssthresh_rule, SYSCTL_ONE, proc_dointvec_minmax),
 	CELLBED_ENTRY(idle_restart, SYSCTL_ONE, proc_dointvec_minmax),
 	CELLBED_ENTRY(grow_app_limited, SYSCTL_ONE, proc_dointvec_minmax),
 	CELLBED_ENTRY(rto_tick_ms, &cellbed_max_tick, cellbed_ms),

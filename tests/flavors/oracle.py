@@ -48,6 +48,8 @@ class Setup:
         pipe_segments: SACK: PIPE counts each segment for a full one (98-0876R1, 3.2).
         byte_window: the window is counted in bytes and filled with segments cut short.
         partial_reset: NewReno: a partial ACK sets cwnd to ssthresh (98-0876R1, 3.1).
+        half_window: ssthresh is half of cwnd, at every timeout (RFC 2001; 4.4BSD); the peer's
+            window is never the limit here.
         flywheel: NewReno: every second duplicate ACK sends a new segment (Hoe).
     """
 
@@ -66,6 +68,7 @@ class Setup:
     pipe_segments: bool = False
     byte_window: bool = False
     partial_reset: bool = False
+    half_window: bool = False
     flywheel: bool = False
 
 
@@ -172,7 +175,7 @@ class Vanilla:
 
     def timeout(self) -> None:
         self.timeouts += 1
-        if self.una != self.timed_out:
+        if self.setup.half_window or self.una != self.timed_out:
             self.ssthresh = self.halved()
         self.timed_out = self.una
         self.cwnd, self.count, self.dupacks = self.mss, 0, 0
@@ -196,7 +199,8 @@ class Vanilla:
     # Shared.
 
     def halved(self) -> int:
-        half = min(self.cwnd, self.max - self.una) // 2
+        window = self.cwnd if self.setup.half_window else min(self.cwnd, self.max - self.una)
+        half = window // 2
         return max(half // self.mss, 2) * self.mss
 
     def advance(self, ack: int) -> None:

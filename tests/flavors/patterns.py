@@ -73,5 +73,6 @@ def setup(pattern: Pattern, flavor: str, parameters: Mapping[str, object]) -> or
         pipe_segments=parameters.get("sack_pipe") == "segments",
         byte_window=bool(parameters.get("byte_window", False)),
         partial_reset=parameters.get("newreno_partial") == "reset",
+        half_window=parameters.get("ssthresh_rule") == "window",
         flywheel=bool(parameters.get("newreno_flywheel", False)),
     )

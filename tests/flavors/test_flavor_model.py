@@ -74,6 +74,13 @@ def test_newreno_of_the_paper(run_connections: Runner, byte_window: bool):
     assert disagreements(run_connections, ("newreno",), PATTERNS // 3, 1996, parameters) == []
 
 
+@pytest.mark.parametrize("byte_window", [False, True])
+def test_half_of_the_window_at_each_loss(run_connections: Runner, byte_window: bool):
+    """RFC 2001 and 4.4BSD: ssthresh does not look at what is outstanding."""
+    parameters = {"ssthresh_rule": "window", "byte_window": byte_window}
+    assert disagreements(run_connections, CLASSIC, PATTERNS // 6, 2001, parameters) == []
+
+
 def test_windows_in_bytes(run_connections: Runner):
     names, window = ("vanilla", "reno", "newreno"), {"byte_window": True}
     assert disagreements(run_connections, names, PATTERNS // 3, 813, window) == []

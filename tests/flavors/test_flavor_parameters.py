@@ -132,6 +132,34 @@ def test_the_initial_ssthresh_from_the_route(run_connections: Runner):
         assert len(fifth_round) == fifth
 
 
+def test_what_ssthresh_is_half_of(run_connections: Runner):
+    """Twelve segments one by one leave cwnd 13; then four, the first of them lost twice.
+
+    Half of what is outstanding is 2. Half of cwnd is 6 for the first timeout, and for the
+    second one, of a window of one segment, 2 again.
+    """
+    writes = [(i * SECOND_NS // 5, SEGMENT) for i in range(12)]
+    writes.append((3 * SECOND_NS, 4 * SEGMENT))
+    for rule, sendings, ssthresh in (
+        ("flight", [0], 2), ("window", [0], 6), ("flight", [0, 1], 2), ("window", [0, 1], 2),
+    ):  # fmt: skip
+        outcome = one(
+            run_connections, "vanilla", writes=writes, drops={12: sendings}, ssthresh_rule=rule
+        )
+        assert outcome.timeouts == len(sendings)
+        assert outcome.info["ssthresh"] == ssthresh, (rule, sendings)
+
+
+def test_ssthresh_is_not_halved_twice_for_one_segment(run_connections: Runner):
+    """Of a window of 20 the first is lost twice: 10, or halved again from one segment."""
+    for rule, ssthresh in (("flight", 10), ("window", 2)):
+        outcome = one(
+            run_connections, "vanilla", initcwnd=20, ssthresh=20, drops={0: [0, 1]},
+            ssthresh_rule=rule,
+        )  # fmt: skip
+        assert outcome.info["ssthresh"] == ssthresh, rule
+
+
 def test_the_scoreboard_after_a_timeout(run_connections: Runner):
     """Of a window of 20, 0 is lost twice and 10 once; all the others are SACKed.
 
