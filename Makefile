@@ -6,7 +6,7 @@
 PYTHON = $(shell lab/paths | sed -n 's/^environment=//p')/bin/python
 
 run: setup
-	./cellbed run experiments/ubrplus-www.toml \
+	./cellbed run studies/ubrplus_1998/ubrplus-www.toml \
 		--only network=WAN --only flavor=NewReno,SACK --only buffer=1
 
 test: setup-all lint

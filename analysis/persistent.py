@@ -19,7 +19,7 @@ from analysis.vocabulary import Vocabulary
 
 ACK_CELLS = frame_cells(TCP_IP_HEADER_BYTES)
 CELL_BITS = 424
-PAPER = "96-0518R1"
+STUDY = "ubr_1996"
 FACTORS = ("network", "sources", "buffer", "window", "policy", "flavor")
 """What its tables and those beyond them vary; a campaign may vary more (an assumption)."""
 NETWORKS = ("LAN", "WAN")
@@ -141,7 +141,7 @@ class Row:
 def is_persistent(campaign: Campaign) -> bool:
     """Whether every trial is one of 96-0518R1's design: its plan's, with its factors."""
     return bool(campaign.trials) and all(
-        trial.document.get("plan", {}).get("paper") == PAPER
+        trial.document.get("plan", {}).get("study") == STUDY
         and set(FACTORS) <= set(trial.factors)
         and "received_whole_bytes" in trial.document.get("source", {})
         for trial in campaign.trials

@@ -46,7 +46,7 @@ PAPER_LEVELS = {
 }
 """The factors of 98-0876R1 and their levels (table 3, and the networks), in its order."""
 PAPER_FACTORS = tuple(PAPER_LEVELS)
-PAPER = "98-0876R1"
+STUDY = "ubrplus_1998"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +105,7 @@ class Campaign:
     def is_papers(self) -> bool:
         """Whether every trial is one of 98-0876R1's design: its four factors, and its plan's."""
         return all(
-            trial.document.get("plan", {}).get("paper") == PAPER
+            trial.document.get("plan", {}).get("study") == STUDY
             and set(PAPER_FACTORS) <= set(trial.factors)
             for trial in self.trials
         )

@@ -80,6 +80,7 @@ def run(
         "name": loaded.name,
         "title": loaded.title,
         "text": experiment.read_text(encoding="utf-8"),
+        "factors": loaded.factors,
         # Records of other code or another plan stay in the folder and do not count.
         "trials": [t.name for t in plan.trials(loaded, experiment, (), seeds, code)],
     }

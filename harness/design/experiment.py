@@ -131,7 +131,7 @@ class Experiment(Part):
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)
     title: str
-    paper: Literal["98-0876R1", "96-0518R1"] | None = None
+    study: str | None = Field(None, pattern=r"^[a-z0-9][a-z0-9_]*$", max_length=64)
     seeds: int = Field(1, ge=1, le=1000)
     factors: dict[str, list[Level]]
     only: list[dict[str, list[Level]]] = []

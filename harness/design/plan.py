@@ -134,7 +134,7 @@ def cell_plan(experiment: Experiment, path: Path, cell: Mapping[str, Level]) -> 
     return {
         "format": FORMAT,
         "experiment": experiment.name,
-        "paper": experiment.paper,
+        "study": experiment.study,
         "factors": dict(cell),
         "seed": 0,
         **lab_units(settings, path),

@@ -242,9 +242,9 @@ def published_figures(facts: Mapping[str, Any]) -> dict[str, float] | None:
     """What the paper has for the trial's cell, if it has it."""
     levels, plan = facts["factors"], facts["plan"]
     found = None
-    if plan["paper"] == "96-0518R1":
+    if plan["study"] == "ubr_1996":
         found = published_persistent(levels, plan)
-    elif plan["paper"] == "98-0876R1" and {"network", "flavor", "policy", "buffer"} <= set(levels):
+    elif plan["study"] == "ubrplus_1998" and {"network", "flavor", "policy", "buffer"} <= {*levels}:
         network, flavor, policy = (str(levels[key]) for key in ("network", "flavor", "policy"))
         found = paper(network, flavor, policy, levels["buffer"])
     return None if found is None else {"efficiency": found[0], "fairness": found[1]}

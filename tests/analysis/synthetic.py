@@ -87,7 +87,7 @@ def write_trial(
     record = {
         "trial": trial.name,
         "plan": {
-            "paper": "98-0876R1",
+            "study": "ubrplus_1998",
             "workload": {"duration_s": DURATION_S},
             "queue": {"down": {"buffer_cells": CELLS[network, buffer]}},
         },

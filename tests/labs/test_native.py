@@ -22,7 +22,7 @@ from harness.labs.supervised import wait_for_exit
 from harness.labs.vm import QEMU
 from tests.small import PROJECT
 
-FILE = PROJECT / "experiments" / "three-labs.toml"
+FILE = PROJECT / "studies" / "instrument" / "three-labs.toml"
 LIMIT_S = 1200.0
 # ending -> exit status of what owned the lab
 ENDINGS = {"success": 0, "shell": 0, "error": 0, "interrupt": -2, "kill": -9}

@@ -17,7 +17,7 @@ from tests.small import PROJECT
 
 pytestmark = pytest.mark.lab
 
-FILE = PROJECT / "experiments" / "three-labs.toml"
+FILE = PROJECT / "studies" / "instrument" / "three-labs.toml"
 LABS = ["uml"]
 LIMIT_S = 300.0
 LINES = """

@@ -34,7 +34,7 @@ pytestmark = [
     ),
 ]
 
-FILE = PROJECT / "experiments" / "three-labs.toml"
+FILE = PROJECT / "studies" / "instrument" / "three-labs.toml"
 # The two labs' processors differ, and so do the runs; docs/labs.md has the spread.
 EFFICIENCY_LIMIT = 0.04
 FAIRNESS_LIMIT = 0.01

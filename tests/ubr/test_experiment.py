@@ -11,7 +11,7 @@ from analysis.published import persistent_cells
 from harness.design import experiment, plan
 from harness.errors import UsageError
 
-FILE = Path(__file__).parents[2] / "experiments" / "ubr-persistent.toml"
+FILE = Path(__file__).parents[2] / "studies" / "ubr_1996" / "ubr-persistent.toml"
 
 
 def trials() -> list[plan.Trial]:

@@ -16,7 +16,7 @@ from analysis.records import Campaign, read_campaign
 from harness.design import experiment, plan
 from tests.small import run_trials
 
-FILE = Path(__file__).parents[2] / "experiments" / "ubr-persistent.toml"
+FILE = Path(__file__).parents[2] / "studies" / "ubr_1996" / "ubr-persistent.toml"
 WINDOWS = [("LAN", 8192), ("LAN", 32_767), ("LAN", 65_535), ("WAN", 600_000), ("WAN", 1_800_000)]
 # More cells than 5 windows of 1.8 MB have; the interval begins when all are open.
 CHANGES = """

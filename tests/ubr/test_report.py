@@ -42,7 +42,7 @@ def write_trial(
         "valid": True,
         "checks": [],
         "plan": {
-            "paper": "96-0518R1",
+            "study": "ubr_1996",
             "topology": {"pairs": pairs, **LINK, **delays},
             "tcp": {"window_bytes": levels["window"]},
             "queue": {"down": {"buffer_cells": levels["buffer"]}},

@@ -53,7 +53,7 @@ TEXTS = st.one_of(
     st.sampled_from(
         ["", ".", "..", "-x", "a/b", "a\nb", "\0", "\x1b[31m", "nan", "1e400", "x" * 300]
     ),
-    st.sampled_from(["WAN", "SACK", "sack", "www", "iperf", "wrk", "epd", "none", "98-0876R1"]),
+    st.sampled_from(["WAN", "SACK", "sack", "www", "iperf", "wrk", "epd", "none", "ubrplus_1998"]),
 )
 VALUES = st.recursive(
     st.one_of(st.none(), st.booleans(), NUMBERS, TEXTS),
@@ -63,7 +63,7 @@ VALUES = st.recursive(
 TOKENS = re.compile(r'"[^"]*"|[\w.]+|[^\w\s]')
 WORDS = sorted(set(TOKENS.findall(SMALL + TINY))) + [
     "nan", "inf", "1e400", "-1", "0", "[]", "{}", "true", '""', '"\\u0000"', "1979-05-27",
-    "extends", "[[only]]", "seeds", "paper", '"96-0518R1"', "queue.z", '"sd"', '"fba"', '"wrk"',
+    "extends", "[[only]]", "seeds", "study", '"ubr_1996"', "queue.z", '"sd"', '"fba"', '"wrk"',
     '"iperf"', "record.pcap", '["down"]', "tcp.sysctl", "tcp.initial_window_segments", "9" * 400,
     "9" * 5000,
     "[" * 2000, "'''", "#", "\n", "small.toml", '"small.toml"', '"input.toml"',
@@ -126,7 +126,7 @@ BASE: dict[str, Any] = {
     "rule": [{"when": {"x": 1}, "set": {"tcp": {"flavor": "reno"}}}],
 }
 MORE_KEYS = st.sampled_from(
-    ["seeds", "paper", "extends", "duration_s", "period_s", "requests_mean", "requests_min"]
+    ["seeds", "study", "extends", "duration_s", "period_s", "requests_mean", "requests_min"]
     + ["requests_max", "gap_min_ms", "gap_max_ms", "first_batch", "jitter_ms", "poisson_fit"]
     + ["threshold_minus_packets", "return_policy", "return_buffer_cells", "parameters", "sysctl"]
     + ["byte_window", "rto_tick_ms", "initial_window_segments", "frames", "drops", "pcap", "kind"]

@@ -37,7 +37,7 @@ PERSISTENT = {"sources": 5, "buffer": 12_000, "window": 1_800_000, "policy": "EP
 
 @pytest.mark.parametrize("width", [80, 100])
 def test_six_factors_fit(width: int) -> None:
-    """Those of experiments/ubr-persistent.toml."""
+    """Those of studies/ubr_1996/ubr-persistent.toml."""
     networks = [document(network=n, **PERSISTENT, flavor="Vanilla") for n in ("LAN", "WAN")]
     more = [document(network="LAN", **{**PERSISTENT, key: "x"}, flavor="y") for key in PERSISTENT]
     lines = printed(width, *networks, *more)

@@ -177,7 +177,7 @@ def test_flows_that_are_no_numbers_are_a_failed_check_and_no_traceback(made: Pat
 
 def test_a_level_that_is_no_number_has_no_published_figures() -> None:
     levels = {"network": "WAN", "flavor": "SACK", "policy": "EPD", "buffer": "small"}
-    facts = {"factors": levels, "plan": {"paper": "98-0876R1"}}
+    facts = {"factors": levels, "plan": {"study": "ubrplus_1998"}}
     assert judgement.published_figures(facts) is None
     assert judgement.published_figures({**facts, "factors": {**levels, "buffer": 1}}) is not None
 
@@ -199,7 +199,7 @@ def test_a_judge_killed_at_any_moment_loses_nothing(made: Path, tmp_path: Path) 
     program = (
         "import sys, itertools\n"
         "from pathlib import Path\n"
-        "from harness import judgement\n"
+        "from harness.judge import judgement\n"
         "for number in itertools.count():\n"
         "    judgement.version = lambda: str(number)\n"
         "    judgement.current(Path(sys.argv[1]))\n"
@@ -226,8 +226,8 @@ def test_a_record_killed_in_the_making_is_whole_or_not_there(tmp_path: Path) -> 
     program = (
         "import sys, itertools, dataclasses\n"
         "from pathlib import Path\n"
-        "from harness import record\n"
-        "from small import small_trials\n"
+        "from harness.campaign import record\n"
+        "from tests.small import small_trials\n"
         "folder = Path(sys.argv[1])\n"
         "trial = small_trials(folder)[0]\n"
         "for number in itertools.count():\n"
