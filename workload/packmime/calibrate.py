@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Both directions at the stated load.
+
+"down" is the direction in which the responses of the connections called down flow; the requests
+and acknowledgements of those called up go the same way. With D and U such connections in a trace of
+length T, each direction of the link has to carry load x rate x T. T serves for one of the two; for
+the other D and U are chosen, and with them the rates D/T and U/T. These differ by some percent,
+since a single response may be a 30th of all bytes.
+
+The model's shapes depend on the rate (weakly), so they are drawn anew until the rate drawn for and
+the rate needed agree.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import WorkloadError
+from . import wire
+from .draw import Connections, draw
+from .marginals import IntArray
+from .parameters import Parameters
+from .tables import FloatArray
+
+DIRECTIONS = ("down", "up")
+TOLERANCE = 0.001  # of the offered load
+EXCHANGES_TOLERANCE = 0.05
+RATE_TOLERANCE = 0.02
+ROUNDS = 8
+# A connection of the model's mean sizes puts about so much on one direction as a pair of them, one
+# each way, on both.
+MEAN_BYTES = 9000.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibrated:
+    """A drawn load.
+
+    down, up         the connections; each side's last one starts at the trace's end
+    duration_s       the trace's length [s]
+    model_rates      rates that down and up were drawn for [connections/s]
+    offered_percent  of the link's rate, down and up [%]
+    """
+
+    down: Connections
+    up: Connections
+    duration_s: float
+    model_rates: tuple[float, float]
+    offered_percent: tuple[float, float]
+
+    def starts_s(self) -> tuple[FloatArray, FloatArray]:
+        """Return the starts of both sides, scaled to the trace's length [s]."""
+        down, up = self.down.start_s, self.up.start_s
+        return down * (self.duration_s / down[-1]), up * (self.duration_s / up[-1])
+
+
+def calibrate(params: Parameters, seed: int) -> Calibrated:
+    """Draw a load of the stated size.
+
+    Raises WorkloadError where no choice of connections loads both directions alike to within
+    0.1 % with 5 % more or less exchanges than asked for, as happens with few of them.
+    """
+    byte_per_s = params.load_percent / 100 * params.rate_bit_per_s / 8
+    rates = (byte_per_s / MEAN_BYTES,) * 2
+    for _ in range(ROUNDS):
+        found = _choose(params, seed, rates, byte_per_s)
+        needed = tuple(len(side.start_s) / found.duration_s for side in (found.down, found.up))
+        if all(abs(n / r - 1) < RATE_TOLERANCE for n, r in zip(needed, rates, strict=True)):
+            break
+        rates = (needed[0], needed[1])
+    _check(params, found)
+    return found
+
+
+def _choose(
+    params: Parameters, seed: int, rates: tuple[float, float], byte_per_s: float
+) -> Calibrated:
+    down, up = (
+        draw(params, rate, params.exchanges, seed, direction)
+        for rate, direction in zip(rates, DIRECTIONS, strict=True)
+    )
+    counts = _balance(params, down, up)
+    down, up = down.first(counts[0]), up.first(counts[1])
+    loads = _direction_bytes(params, down, up)
+    duration_s = sum(loads) / 2 / byte_per_s
+    percent = [100 * 8 * load / duration_s / params.rate_bit_per_s for load in loads]
+    return Calibrated(
+        down=down,
+        up=up,
+        duration_s=duration_s,
+        model_rates=rates,
+        offered_percent=(percent[0], percent[1]),
+    )
+
+
+def _excess(params: Parameters, side: Connections) -> IntArray:
+    """Return by how much n connections load their own direction more than the other, n = 1, 2, …"""
+    sent = side.request_bytes, side.response_bytes
+    more = wire.to_client(*sent, params) - wire.to_server(*sent, params)
+    control = (wire.TO_CLIENT - wire.TO_SERVER) * params.header_bytes
+    return np.cumsum(wire.by_connection(more, side.exchanges) + control)
+
+
+def _balance(params: Parameters, down: Connections, up: Connections) -> tuple[int, int]:
+    """Return how many connections of each side to take.
+
+    Each number of down has the one of up that loads the two directions most alike; of those that
+    do so within the tolerance, the one closest to the number of exchanges asked for.
+    """
+    down_excess, up_excess = _excess(params, down), _excess(params, up)
+    partner = _nearest(up_excess, down_excess)
+    difference = np.abs(down_excess - up_excess[partner])
+    pairs = np.cumsum(down.exchanges) + np.cumsum(up.exchanges)[partner]
+    off = np.abs(pairs - params.exchanges)
+    alike = difference <= TOLERANCE * MEAN_BYTES * pairs
+    best = int(np.lexsort((difference, off, ~alike))[0])
+    return best + 1, int(partner[best]) + 1
+
+
+def _nearest(values: IntArray, wanted: IntArray) -> IntArray:
+    """Return for each wanted number the index of the value nearest to it."""
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    above = np.clip(np.searchsorted(ordered, wanted), 1, len(values) - 1)
+    lower = wanted - ordered[above - 1] <= ordered[above] - wanted
+    return np.asarray(order[np.where(lower, above - 1, above)])
+
+
+def _direction_bytes(params: Parameters, down: Connections, up: Connections) -> tuple[int, int]:
+    """Return the bytes on the direction down and on the direction up."""
+
+    def both(side: Connections) -> tuple[int, int]:
+        sent = side.request_bytes, side.response_bytes
+        count = len(side.exchanges) * params.header_bytes
+        own = int(wire.to_client(*sent, params).sum()) + wire.TO_CLIENT * count
+        return own, int(wire.to_server(*sent, params).sum()) + wire.TO_SERVER * count
+
+    (down_own, down_other), (up_own, up_other) = both(down), both(up)
+    return down_own + up_other, up_own + down_other
+
+
+def _check(params: Parameters, found: Calibrated) -> None:
+    exchanges = len(found.down.wait_ns) + len(found.up.wait_ns)
+    loads_off = max(abs(p / params.load_percent - 1) for p in found.offered_percent)
+    if loads_off > TOLERANCE or abs(exchanges / params.exchanges - 1) > EXCHANGES_TOLERANCE:
+        down, up = found.offered_percent
+        raise WorkloadError(
+            f"workload.exchanges: {params.exchanges} are too few for {params.load_percent:g} % both"
+            f" ways with this seed (it would be {exchanges} at {down:.2f} % and {up:.2f} %):"
+            " ask for more"
+        )

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A calibrated load as a trace's file."""
+
+import dataclasses
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from .calibrate import DIRECTIONS, Calibrated, calibrate
+from .draw import NS_PER_US, US_PER_S, Connections, whole_us
+from .parameters import Parameters
+from .tables import FloatArray
+from .trace import COLUMNS, FORMAT, Header
+
+
+def write(path: Path, params: Parameters, seed: int) -> Header:
+    """Draw the trace of `params` and `seed` into this file; return what it says of itself.
+
+    The file is there whole or not at all. Raises WorkloadError where the load cannot be had.
+    """
+    found = calibrate(params, seed)
+    header = Header(
+        seed=seed,
+        parameters=dataclasses.asdict(params),
+        duration_ns=round(found.duration_s * US_PER_S) * NS_PER_US,
+        connections=(len(found.down.exchanges), len(found.up.exchanges)),
+        exchanges=len(found.down.wait_ns) + len(found.up.wait_ns),
+        model_rates=found.model_rates,
+        offered_percent=found.offered_percent,
+    )
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    with part.open("w", encoding="ascii") as file:
+        file.write(f"{FORMAT} {json.dumps(dataclasses.asdict(header))}\n{COLUMNS}\n")
+        file.writelines(_rows(found))
+        file.write(f"end,{header.exchanges}\n")
+    part.rename(path)
+    return header
+
+
+def _rows(found: Calibrated) -> Iterator[str]:
+    sides = zip(DIRECTIONS, (found.down, found.up), found.starts_s(), strict=True)
+    for direction, side, starts_s in sides:
+        yield from _side_rows(direction, side, starts_s)
+
+
+def _side_rows(direction: str, side: Connections, starts_s: FloatArray) -> Iterator[str]:
+    number = np.repeat(np.arange(len(side.exchanges)), side.exchanges)
+    wait_ns = side.wait_ns.copy()
+    first = np.concatenate(([0], np.cumsum(side.exchanges)[:-1]))
+    wait_ns[first] = whole_us(starts_s)
+    columns = (
+        number,
+        wait_ns,
+        side.round_trip_ns[number],
+        side.request_bytes,
+        side.server_delay_ns,
+        side.response_bytes,
+    )
+    for row in zip(*(column.tolist() for column in columns), strict=True):
+        yield f"{direction},{','.join(map(str, row))}\n"
