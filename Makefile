@@ -15,11 +15,14 @@ test: setup-all lint
 setup:
 	@./cellbed setup
 
+setup-check:
+	@./cellbed setup --check
+
 setup-all:
 	@./cellbed setup --test
 
-lint: setup
+lint: setup-check
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m mypy
 
-.PHONY: run test setup setup-all lint
+.PHONY: run test setup setup-check setup-all lint

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.campaign.campaign import Campaign, Options
+from harness.campaign.campaign import Campaign
 from harness.design import experiment, plan
+from harness.runners.runner import Options
 
 PROJECT = Path(__file__).resolve().parent.parent
 
@@ -88,7 +89,7 @@ def tiny_trials(folder: Path, seeds: int = 1) -> list[plan.Trial]:
 
 def run_trials(folder: Path, trials: list[plan.Trial], jobs: int = 1) -> dict[str, dict]:
     """Run trials in a real lab; a failure shows its reason, an invalid trial its checks."""
-    campaign = Campaign(folder, trials, {"name": "small"}, Options(jobs=jobs), lambda *_: None)
+    campaign = Campaign(folder, trials, {"name": "small"}, Options(jobs=jobs))
     documents = campaign.run()
     assert not campaign.failures, campaign.failures
     failed = {n: [c for c in d["checks"] if not c["ok"]] for n, d in documents.items()}

@@ -1,60 +1,51 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Runs the trials of an experiment, here or on other machines, and takes up where it left.
 
-A campaign is a directory: campaign.json, trials/ with one record each, failures.jsonl with
-the reason of every attempt that left no record. Whatever ends it, the whole records stay,
-and running it again does only what is missing. A trial with a record is done, be it valid or
-not: run again it would be the same.
+A campaign is a directory: campaign.json, trials/ with one record each, events.jsonl with all
+that happened. Whatever ends it, the whole records stay, and running it again does only what is
+missing. A trial with a record is done, be it valid or not: run again it would be the same.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from analysis.errors import RecordError
 from analysis.records import campaign_document, read_facts
-from harness.campaign import costs, parcel
+from harness import events
+from harness.campaign import archive, costs
 from harness.campaign.lock import NAME as LOCK
 from harness.campaign.lock import locked
-from harness.campaign.whole import append_whole, write_whole
+from harness.campaign.whole import append_whole, drop_torn_line, write_whole
 from harness.design.plan import Trial
 from harness.errors import UsageError
+from harness.events import (
+    CampaignEnded,
+    CampaignInterrupted,
+    CampaignStarted,
+    Event,
+    EventLog,
+    Listener,
+    TrialEnded,
+    TrialFailed,
+    TrialJudged,
+)
 from harness.host.ownership import make_folder
 from harness.judge import judgement
 from harness.judge.judgement import Judged
-from harness.runners.cluster_address import Cluster
 from harness.runners.lab_pool import Outcome
-
-if TYPE_CHECKING:
-    from harness.runners.cluster import Crew
+from harness.runners.runner import Options, Runner, runner
 
 FORMAT = "cellbed-campaign/1"
 ATTEMPTS = 2
 
 Document = dict[str, Any]
-Listener = Callable[[str, Trial, float], None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """How a campaign is run.
-
-    Attributes:
-        lab, clock: which lab, and its clock.
-        jobs: labs at a time on this machine.
-        cluster: whose workers have the labs; None: this machine.
-    """
-
-    lab: str = "uml"
-    clock: str = "virtual"
-    jobs: int = 2
-    cluster: Cluster | None = None
 
 
 class Campaign:
@@ -65,11 +56,7 @@ class Campaign:
         trials: all that the campaign wants.
         header: what campaign.json says beside its format.
         options: see Options.
-        listener: called with (what, trial, seconds), `what` one of "begin", "progress", "again"
-            (an attempt failed, there will be another), and last, once a trial, "end" (it has a
-            record; virtual seconds) or "failed" (it has none).
-
-    `say` is called with what is to be said of no trial.
+        listener: called with each event, from any thread; events.jsonl has had it then.
     """
 
     def __init__(
@@ -78,7 +65,7 @@ class Campaign:
         trials: Sequence[Trial],
         header: Document,
         options: Options,
-        listener: Listener,
+        listener: Listener = events.ignore,
     ) -> None:
         self.folder = folder
         self.trials = list(trials)
@@ -87,8 +74,8 @@ class Campaign:
         self.listener = listener
         self.failures: dict[str, list[str]] = {}
         self.judged = Judged()
-        self.say: Callable[[str], None] = lambda _: None
-        self._running: dict[str, Trial] = {}
+        self._log = EventLog(self._append)
+        self._under_way: set[str] = set()
 
     @property
     def records(self) -> Path:
@@ -137,26 +124,9 @@ class Campaign:
             self.check()
             self._prepare()
             self._judge_anew()
-            self._run_missing()
+            with self._telling():
+                self._run_missing()
             return self.done()
-
-    def _run_missing(self) -> None:
-        from harness.runners.cluster import crew  # slow to import, and most commands need none
-
-        missing = self._missing()
-        if missing:
-            self._running = {trial.name: trial for trial in missing}
-            options = self.options
-            with crew(
-                options.lab,
-                options.clock,
-                min(options.jobs, len(missing)),
-                options.cluster,
-                self.records,
-                self._heard,
-                self.say,
-            ) as workers:
-                self._run(workers, missing)
 
     def _judge_anew(self) -> None:
         """Bring the judgement of what is there up to date, before anything goes by it."""
@@ -164,21 +134,49 @@ class Campaign:
         for name, why in self.judged.unreadable.items():
             raise damaged(self.records / name, why)
 
-    def _run(self, workers: Crew, missing: Sequence[Trial]) -> None:
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """The first and the last event of this process."""
+        options, finished = self.options, self.finished()
+        self._emit(
+            CampaignStarted(
+                experiment=self.header["name"],
+                lab=options.lab,
+                clock=options.clock,
+                jobs=None if options.cluster else options.jobs,
+                scheduler=options.cluster.address if options.cluster else None,
+                trials=tuple(trial.name for trial in self.trials),
+                finished=tuple(t.name for t in self.trials if t.name in finished),
+            )
+        )
+        try:
+            yield
+        except BaseException as error:
+            reason = str(error) or type(error).__name__
+            with suppress(OSError):  # it may be what ended the campaign
+                self._emit(CampaignInterrupted(reason=reason))
+            raise
+        left = len(self.trials) - len(self.finished())
+        self._emit(CampaignEnded(finished=len(self.trials) - left, failed=left))
+
+    def _run_missing(self) -> None:
+        missing = self._missing()
+        if missing:
+            self._under_way = {trial.name for trial in missing}
+            options = replace(self.options, jobs=min(self.options.jobs, len(missing)))
+            with runner(options, self.records, self._from_runner) as made:
+                self._run(made, missing)
+
+    def _run(self, runner: Runner, missing: Sequence[Trial]) -> None:
         """All trials, and those of which a lab left no record once more."""
         for trial in missing:
-            workers.submit(trial)
-        for trial, outcome in workers.outcomes():
+            runner.submit(trial)
+        for trial, outcome in runner.outcomes():
             reason = outcome.reason or self._keep(trial, outcome)
             if reason is None:
-                del self._running[trial.name]
                 self._end(trial)
-            elif self._note(trial, reason) < ATTEMPTS:
-                self.listener("again", trial, 0.0)
-                workers.submit(trial)
-            else:
-                del self._running[trial.name]
-                self.listener("failed", trial, 0.0)
+            elif self._fail(trial, reason):
+                runner.submit(trial)
 
     def check(self) -> None:
         """Refuse a folder that is another experiment's, or holds what is no campaign."""
@@ -204,6 +202,7 @@ class Campaign:
         make_folder(self.records)
         for left in self.records.glob(".*.partial"):
             shutil.rmtree(left)
+        drop_torn_line(self.folder / events.NAME)
 
     def _missing(self) -> list[Trial]:
         """Trials without a record, those that can share a lab one after the other."""
@@ -213,34 +212,48 @@ class Campaign:
         return sorted(missing, key=lambda trial: kinds.index(trial.network_key))
 
     def _keep(self, trial: Trial, outcome: Outcome) -> str | None:
-        """Put a record that comes as a parcel into the folder; why that cannot be done."""
+        """Put a record that comes packed into the folder; why that cannot be done."""
         try:
             if outcome.record is not None:
-                parcel.unpack(outcome.record, self.records, trial.name)
-        except parcel.DamagedError as error:
+                archive.unpack(outcome.record, self.records, trial.name)
+        except archive.DamagedError as error:
             return str(error)
         return None
 
     def _end(self, trial: Trial) -> None:
         """A trial has its record: judge it, and say so."""
+        self._under_way.discard(trial.name)
         document = self._document(trial)
         if self.options.cluster is None:
             costs.note(self.options.lab, self.options.clock, trial, document["wall_s"])
-        self.listener("end", trial, document.get("virtual_s", 0.0))
+        cost = {name: document.get(name, 0.0) for name in ("virtual_s", "wall_s", "cpu_s")}
+        failed = tuple(check["name"] for check in document["checks"] if not check["ok"])
+        self._emit(TrialEnded(trial=trial.name, **cost))
+        self._emit(TrialJudged(trial=trial.name, valid=document["valid"], failed_checks=failed))
 
-    def _note(self, trial: Trial, reason: str) -> int:
-        """Note an attempt that failed; returns how many there were."""
+    def _fail(self, trial: Trial, reason: str) -> bool:
+        """An attempt left no record; is there another one?"""
         reasons = self.failures.setdefault(trial.name, [])
         reasons.append(reason)
-        line = json.dumps({"trial": trial.name, "attempt": len(reasons), "reason": reason})
-        append_whole(self.folder / "failures.jsonl", line)
-        return len(reasons)
+        again = len(reasons) < ATTEMPTS
+        if not again:
+            self._under_way.discard(trial.name)
+        self._emit(
+            TrialFailed(trial=trial.name, attempt=len(reasons), reason=reason, retried=again)
+        )
+        return again
 
-    def _heard(self, what: str, name: str, seconds: float) -> None:
-        """An event of a trial under way; one that comes after its end is of no use."""
-        trial = self._running.get(name)
-        if trial is not None:
-            self.listener(what, trial, seconds)
+    def _from_runner(self, event: Event) -> None:
+        """An event of a trial that comes after its end is of no use."""
+        if getattr(event, "trial", None) in (None, *self._under_way):
+            self._emit(event)
+
+    def _emit(self, event: Event) -> None:
+        self._log(event)
+        self.listener(event)
+
+    def _append(self, line: str) -> None:
+        append_whole(self.folder / events.NAME, line)
 
 
 def damaged(folder: Path, why: str) -> UsageError:

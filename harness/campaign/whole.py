@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from harness.host import ownership
@@ -75,6 +75,14 @@ def append_whole(path: Path, line: str) -> None:
             raise
         finally:
             os.close(descriptor)
+
+
+def drop_torn_line(path: Path) -> None:
+    """Take off what a killed process left of a last line; the file may be missing."""
+    with suppress(FileNotFoundError), naming(path):
+        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb+") as stream:
+            stream.truncate(stream.read().rfind(b"\n") + 1)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import click
 from rich.console import Console
 
 from harness.campaign import costs, identity
-from harness.campaign.campaign import Campaign, Options
+from harness.campaign.campaign import Campaign
 from harness.campaign.lock import locked
 from harness.cli import show
 from harness.cli.result_table import print_results
@@ -23,7 +23,7 @@ from harness.host import calibrate as calibration
 from harness.host import doctor as doctor_
 from harness.judge import judgement
 from harness.labs import LABS
-from harness.runners.cluster_address import Cluster
+from harness.runners.runner import Cluster, Options, require_dask
 
 RESULTS = Path("results")
 TLS_HELP = "The cluster's secret [where ./cellbed scheduler puts it]."
@@ -85,14 +85,12 @@ def run(
         "trials": [t.name for t in plan.trials(loaded, experiment, (), seeds, code)],
     }
     folder = out or RESULTS / loaded.name
-    campaign = Campaign(folder, trials, header, options, lambda *_: None)
+    campaign = Campaign(folder, trials, header, options)
     if dry_run:
         campaign.check()
         list_trials(campaign)
         return
-    watching = show.Watcher(trials, len(campaign.finished()))
-    with watching as watcher:
-        campaign.listener, campaign.say = watcher, watcher.say
+    with show.ProgressDisplay(trials) as campaign.listener:
         documents = campaign.run()
     tell_judged(campaign.judged)
     report_trials(campaign, documents, as_json)
@@ -157,6 +155,7 @@ def report_trials(campaign: Campaign, documents: dict[str, show.Any], as_json: b
 @click.option("--tls", type=click.Path(path_type=Path), help=TLS_HELP)
 def scheduler(port: int, host: str | None, tls: Path | None) -> None:
     """A Dask scheduler, for campaigns on many machines (docs/cluster.md)."""
+    require_dask()
     from harness.runners.cluster_servers import run_scheduler
 
     run_scheduler(host, port, tls, click.echo)
@@ -169,6 +168,7 @@ def scheduler(port: int, host: str | None, tls: Path | None) -> None:
 @click.option("--tls", type=click.Path(path_type=Path), help=TLS_HELP)
 def worker(address: str, jobs: int | None, host: str | None, tls: Path | None) -> None:
     """A worker of the scheduler at ADDRESS: this machine's labs for its campaigns."""
+    require_dask()
     from harness.runners.cluster_servers import run_worker
 
     cluster = Cluster(address=address, secret=tls)

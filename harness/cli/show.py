@@ -21,17 +21,30 @@ from rich.progress import (
 from rich.text import Text
 
 from harness.design.plan import Trial
+from harness.events import (
+    CampaignStarted,
+    Event,
+    Message,
+    TrialEnded,
+    TrialFailed,
+    TrialProgress,
+    TrialStarted,
+)
 
 
-class Watcher:
-    """Follows a campaign on standard error: bars on a terminal, a line a trial elsewhere."""
+class ProgressDisplay:
+    """Follows a campaign on standard error: bars on a terminal, a line a trial elsewhere.
 
-    def __init__(self, trials: Sequence[Trial], done: int) -> None:
+    Args:
+        trials: all that the campaign wants.
+    """
+
+    def __init__(self, trials: Sequence[Trial]) -> None:
         self.console = Console(stderr=True)
-        self.total = len(trials)
-        self.finished = done
-        self.begin = time.monotonic()
-        self._started: dict[str, float] = {}
+        self.trials = {trial.name: trial for trial in trials}
+        self.finished = 0
+        self.start = time.monotonic()
+        self._starts: dict[str, float] = {}
         self._bars: dict[str, TaskID] = {}
         self._lock = threading.Lock()
         self.progress = Progress(
@@ -43,9 +56,9 @@ class Watcher:
             console=self.console,
             disable=not self.console.is_terminal,
         )
-        self.all = self.progress.add_task("trials", total=self.total, completed=done)
+        self.all = self.progress.add_task("trials", total=len(trials))
 
-    def __enter__(self) -> Watcher:
+    def __enter__(self) -> ProgressDisplay:
         self.progress.start()
         return self
 
@@ -53,60 +66,57 @@ class Watcher:
         if self.console.is_terminal:  # elsewhere it leaves an empty line
             self.progress.stop()
 
-    def __call__(self, what: str, trial: Trial, seconds: float) -> None:
+    def __call__(self, event: Event) -> None:
         with self._lock:
-            {
-                "begin": self._begin,
-                "progress": self._go,
-                "again": self._again,
-                "end": self._end,
-                "failed": self._failed,
-            }[what](trial, seconds)
+            match event:
+                case CampaignStarted():
+                    self._count(len(event.finished))
+                case TrialStarted():
+                    self._trial_started(self.trials[event.trial])
+                case TrialProgress() if event.trial in self._bars:
+                    self.progress.update(self._bars[event.trial], completed=event.virtual_s)
+                case TrialEnded():
+                    self._trial_ended(event)
+                case TrialFailed():
+                    self._trial_failed(event)
+                case Message():
+                    self.console.print(Text(event.text), soft_wrap=True)
 
-    def say(self, text: str) -> None:
-        """A line that is about no trial."""
-        self.console.print(Text(text), soft_wrap=True)
+    def _count(self, more: int) -> None:
+        self.finished += more
+        self.progress.update(self.all, completed=self.finished)
 
-    def _begin(self, trial: Trial, _: float) -> None:
-        self._drop(trial)  # begun again: its worker was lost
-        self._started[trial.name] = time.monotonic()
+    def _trial_started(self, trial: Trial) -> None:
+        self._drop(trial.name)  # started again: its worker was lost
+        self._starts[trial.name] = time.monotonic()
         total = float(trial.plan["workload"]["duration_s"])
         self._bars[trial.name] = self.progress.add_task(describe(trial), total=int(total))
 
-    def _go(self, trial: Trial, seconds: float) -> None:
-        if trial.name in self._bars:
-            self.progress.update(self._bars[trial.name], completed=seconds)
-
-    def _again(self, trial: Trial, _: float) -> None:
-        self._drop(trial)
-        self._say(f"{describe(trial)}: failed; once more")
-
-    def _count(self, trial: Trial) -> None:
-        self.finished += 1
-        self._drop(trial)
-        self.progress.update(self.all, completed=self.finished)
-
-    def _end(self, trial: Trial, virtual_s: float) -> None:
-        self._count(trial)
+    def _trial_ended(self, event: TrialEnded) -> None:
+        self._drop(event.trial)
+        self._count(1)
         now = time.monotonic()
-        wall_s = now - self._started.pop(trial.name, now)
-        self._say(f"{describe(trial)}: {virtual_s:.0f} virtual s in {wall_s:.1f} s")
+        wall_s = now - self._starts.pop(event.trial, now)
+        self._say(event.trial, f"{event.virtual_s:.0f} virtual s in {wall_s:.1f} s")
 
-    def _failed(self, trial: Trial, _: float) -> None:
-        self._count(trial)
-        self._say(f"{describe(trial)}: failed")
+    def _trial_failed(self, event: TrialFailed) -> None:
+        self._drop(event.trial)
+        self._count(not event.retried)
+        self._say(event.trial, "failed; once more" if event.retried else "failed")
 
-    def _drop(self, trial: Trial) -> None:
-        bar = self._bars.pop(trial.name, None)
+    def _drop(self, name: str) -> None:
+        bar = self._bars.pop(name, None)
         if bar is not None:
             self.progress.remove_task(bar)
 
-    def _say(self, text: str) -> None:
+    def _say(self, name: str, text: str) -> None:
+        """A line about a trial, where there are no bars."""
         if not self.console.is_terminal:
-            wall = time.monotonic() - self.begin
-            left = wall / max(1, self.finished) * (self.total - self.finished)
-            line = f"{self.finished}/{self.total}  {text}; about {left:.0f} s left"
-            self.console.print(Text(line), soft_wrap=True)
+            total = len(self.trials)
+            wall = time.monotonic() - self.start
+            left = wall / max(1, self.finished) * (total - self.finished)
+            said = f"{describe(self.trials[name])}: {text}; about {left:.0f} s left"
+            self.console.print(Text(f"{self.finished}/{total}  {said}"), soft_wrap=True)
 
 
 def describe(trial: Trial) -> str:

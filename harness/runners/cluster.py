@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Where a campaign's trials run: a Dask cluster, in this process or of many machines.
+"""Runs trials on the workers of a Dask scheduler.
 
 A trial is a task. It leaves its worker's threads (secede) when its lab begins it, so that the
 worker takes the next one and the lab has it ahead: a worker with N threads has N labs and up
@@ -14,20 +14,16 @@ import logging
 import threading
 import time
 import uuid
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-import dask
 from distributed import (
     Client,
     Future,
     KilledWorker,
-    LocalCluster,
     as_completed,
     get_worker,
     secede,
@@ -37,21 +33,14 @@ from distributed.client import FutureCancelledError
 from harness.campaign import identity
 from harness.design.plan import Trial
 from harness.errors import LabError, UsageError
-from harness.labs.session import lab_folder
-from harness.runners.cluster_address import Cluster
+from harness.events import Event, Listener, Message, from_json, to_json
 from harness.runners.cluster_tls import security_for, why_not
 from harness.runners.lab_pool import POOL, Job, Outcome
+from harness.runners.runner import Cluster
 
 CONNECT_S = 10.0
 LOOK_S = 2.0
 SAY_AGAIN_S = 60.0
-# Of the cluster in this process: no port but one on loopback that Dask insists on, no sampling
-# of what the threads do, no limit on the memory that labs are no part of.
-HERE = {"distributed.worker.profile.enabled": False}
-LOOPBACK = "127.0.0.1:0"
-
-Hear = Callable[[str, str, float], None]
-Say = Callable[[str], None]
 
 
 def compute(job: Job) -> Outcome:
@@ -61,17 +50,17 @@ def compute(job: Job) -> Outcome:
         UsageError: this worker has other code than the campaign.
     """
     worker = get_worker()
-    if job.records is None and identity.checkout(job.lab) != job.code:
+    if identity.checkout(job.lab) != job.code:
         raise UsageError(other_code(worker.address))
-    order = POOL.order(job, worker.state.nthreads, partial(tell, worker, job))
-    order.begun.wait()
+    task = POOL.submit(job, worker.state.nthreads, partial(send, worker, job.campaign))
+    task.started.wait()
     secede()
-    return order.outcome.result()
+    return task.outcome.result()
 
 
-def tell(worker: Any, job: Job, what: str, seconds: float) -> None:
+def send(worker: Any, campaign: str, event: Event) -> None:
     """An event to the campaign."""
-    worker.log_event(job.campaign, {"what": what, "trial": job.trial.name, "seconds": seconds})
+    worker.log_event(campaign, to_json(event))
 
 
 def abandon(campaign: str) -> None:
@@ -83,30 +72,29 @@ def other_code(address: str) -> str:
     return f"worker {address}: not the campaign's code, kernel or image; bring it up to date"
 
 
-class Crew:
-    """Takes trials and yields their outcomes.
+class ClusterRunner:
+    """A runner whose trials are tasks of a Dask scheduler."""
 
-    Args:
-        job: all of a Job but its trial.
-        hear: called with ("begin" | "progress", trial's name, seconds) by another thread.
-    """
-
-    def __init__(self, client: Client, job: dict[str, Any], hear: Hear) -> None:
+    def __init__(
+        self, client: Client, lab: str, clock: str, code: str, listener: Listener
+    ) -> None:
         self._client = client
-        self._job = job
+        self._lab, self._clock, self._code = lab, clock, code
+        self._campaign = f"cellbed-{uuid.uuid4().hex}"
         self._trials: dict[Future, Trial] = {}
         self._completed = as_completed(loop=client.loop)
-        client.subscribe_topic(job["campaign"], partial(self._heard, hear))
-
-    @staticmethod
-    def _heard(hear: Hear, event: tuple[float, Any]) -> None:
-        said = event[1]
-        hear(said["what"], said["trial"], said["seconds"])
+        client.subscribe_topic(self._campaign, lambda event: listener(from_json(event[1])))
 
     def submit(self, trial: Trial) -> None:
-        """One more trial, behind those already submitted."""
-        key = (f"trial-{self._job['campaign']}", len(self._trials))
-        job = Job(trial=trial, **self._job)
+        key = (f"trial-{self._campaign}", len(self._trials))
+        job = Job(
+            trial=trial,
+            lab=self._lab,
+            clock=self._clock,
+            campaign=self._campaign,
+            records=None,
+            code=self._code,
+        )
         future = self._client.submit(
             compute, job, key=key, pure=False, retries=0, priority=-len(self._trials)
         )
@@ -114,11 +102,6 @@ class Crew:
         self._completed.add(future)
 
     def outcomes(self) -> Iterator[tuple[Trial, Outcome]]:
-        """Each trial with its outcome as soon as there is one, until none is left.
-
-        Raises:
-            CellbedError: nothing that trying again could mend.
-        """
         for future in self._completed:
             trial = self._trials[future]
             try:
@@ -130,41 +113,28 @@ class Crew:
             future.release()
             yield trial, outcome
 
-    def abandon(self) -> None:
+    def end(self) -> None:
         """End what the workers still do for this campaign."""
         with suppress(OSError, TimeoutError, FutureCancelledError):
             self._client.cancel([future for future in self._trials if not future.done()])
-            self._client.run(abandon, self._job["campaign"])
+            self._client.run(abandon, self._campaign)
 
 
 @contextmanager
-def crew(
-    lab: str, clock: str, jobs: int, cluster: Cluster | None, records: Path, hear: Hear, say: Say
-) -> Iterator[Crew]:
-    """A crew of this process with `jobs` labs, or of a cluster.
-
-    Args:
-        records: the campaign's folder of records; the cluster's workers do not see it.
-        hear: see Crew.
-        say: told when the cluster has no worker left, and for how long.
-
-    Raises:
-        UsageError: no scheduler there that lets one in, no worker, or one that has other code.
-    """
+def cluster_runner(
+    lab: str, clock: str, cluster: Cluster, listener: Listener
+) -> Iterator[ClusterRunner]:
+    """A runner on a cluster; the listener also hears when no worker is left, and for how long."""
     quieten()
-    job: dict[str, Any] = {"lab": lab, "clock": clock, "campaign": f"cellbed-{uuid.uuid4().hex}"}
-    with here(jobs) if cluster is None else there(cluster) as client, ExitStack() as stack:
-        if cluster is None:
-            job |= {"code": "", "records": records}
-        else:
-            job |= {"code": identity.checkout(lab), "records": None}
-            check_workers(client, cluster.address, lab, job["code"])
-            stack.enter_context(looking_after(client, say))
-        made = Crew(client, job, hear)
-        try:
-            yield made
-        finally:
-            made.abandon()
+    with connected(cluster) as client:
+        code = identity.checkout(lab)
+        check_workers(client, cluster.address, lab, code)
+        made = ClusterRunner(client, lab, clock, code, listener)
+        with watching_workers(client, listener):
+            try:
+                yield made
+            finally:
+                made.end()
 
 
 def quieten() -> None:
@@ -175,32 +145,8 @@ def quieten() -> None:
 
 
 @contextmanager
-def here(jobs: int) -> Iterator[Client]:
-    """A cluster in this process; gone with it, whatever ends it."""
-    with (
-        lab_folder() as folder,
-        dask.config.set({**HERE, "temporary-directory": str(folder)}),
-        warnings.catch_warnings(action="ignore"),
-        LocalCluster(
-            processes=False,
-            n_workers=1,
-            threads_per_worker=jobs,
-            memory_limit=0,
-            dashboard_address=LOOPBACK,
-            worker_dashboard_address=LOOPBACK,
-            silence_logs=logging.CRITICAL,
-        ) as cluster,
-        Client(cluster) as client,
-    ):
-        try:
-            yield client
-        finally:
-            POOL.wait()
-
-
-@contextmanager
-def there(cluster: Cluster) -> Iterator[Client]:
-    """A cluster that somebody runs."""
+def connected(cluster: Cluster) -> Iterator[Client]:
+    """A client of a cluster that somebody runs."""
     security = security_for(cluster.address, cluster.secret)
     try:
         client = Client(cluster.address, timeout=CONNECT_S, security=security)
@@ -212,8 +158,8 @@ def there(cluster: Cluster) -> Iterator[Client]:
 
 
 @contextmanager
-def looking_after(client: Client, say: Say) -> Iterator[None]:
-    """Say when the cluster has no worker left, how long that lasts, and that it is over."""
+def watching_workers(client: Client, listener: Listener) -> Iterator[None]:
+    """Tell when the cluster has no worker left, how long that lasts, and that it is over."""
     ended = threading.Event()
 
     def look() -> None:
@@ -223,10 +169,11 @@ def looking_after(client: Client, say: Say) -> Iterator[None]:
                 workers = len(client.scheduler_info()["workers"])
             except Exception:  # noqa: BLE001 (who awaits the trials is told)
                 return
-            alone = say_if_alone(alone, workers, say)
+            alone, text = next_look(alone, workers)
+            if text:
+                listener(Message(text=text))
 
-    looker = threading.Thread(target=look, daemon=True)
-    looker.start()
+    threading.Thread(target=look, daemon=True).start()
     try:
         yield
     finally:
@@ -241,20 +188,18 @@ class Alone:
     said: float
 
 
-def say_if_alone(alone: Alone | None, workers: int, say: Say) -> Alone | None:
-    """One look at the number of workers: say what is new, or after a while what still holds."""
+def next_look(alone: Alone | None, workers: int) -> tuple[Alone | None, str]:
+    """One look at the number of workers: what is new, or after a while what still holds."""
     now = time.monotonic()
     if workers:
-        if alone is not None:
-            say(f"a worker has come after {now - alone.since:.0f} s without one")
-        return None
+        text = f"a worker has come after {now - alone.since:.0f} s without one" if alone else ""
+        return None, text
     if alone is None:
-        say("no worker is left; waiting for one, ./cellbed worker makes it")
-        return Alone(now, now)
+        return Alone(now, now), "no worker is left; waiting for one, ./cellbed worker makes it"
     if now - alone.said >= SAY_AGAIN_S:
-        say(f"no worker is left; waited for one for {now - alone.since:.0f} s")
-        return Alone(alone.since, now)
-    return alone
+        text = f"no worker is left; waited for one for {now - alone.since:.0f} s"
+        return Alone(alone.since, now), text
+    return alone, ""
 
 
 def check_workers(client: Client, address: str, lab: str, code: str) -> None:

@@ -15,9 +15,12 @@ from distributed import Scheduler, Worker
 from harness.errors import CellbedError, UsageError
 from harness.labs.session import lab_folder
 from harness.runners import cluster_tls
-from harness.runners.cluster import CONNECT_S, LOOPBACK, quieten
-from harness.runners.cluster_address import Cluster
+from harness.runners.cluster import CONNECT_S, quieten
 from harness.runners.lab_pool import POOL
+from harness.runners.runner import Cluster
+
+# Of Dask's own pages, a port that it insists on.
+LOOPBACK = "127.0.0.1:0"
 
 Say = Callable[[str], None]
 

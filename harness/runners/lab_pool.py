@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The labs of this process, and the trials they run.
 
-A lab is booted once and runs one trial after the other, as long as trials come whose network
-it has. It has the next trial while one is under way, so that it never waits: order() puts a
-trial in and says when it has begun; who brings the trials brings the next one then.
+A lab is booted once and runs one trial after the other, as long as there are trials whose
+network it has. It has the next trial while one is under way, so that it never waits.
 """
 
 from __future__ import annotations
@@ -13,21 +12,19 @@ import shutil
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.campaign import identity, parcel, record
+from harness.campaign import archive, identity, record
 from harness.design.plan import Trial
 from harness.errors import LabError
+from harness.events import Event, Listener, TrialProgress, TrialStarted
 from harness.labs import Lab, LabSpec
 from harness.labs.session import session
 
 AHEAD = 2  # the trial under way and the next
-
-Tell = Callable[[str, float], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,16 +34,16 @@ class Job:
     Attributes:
         lab, clock: which lab, and its clock.
         campaign: who wants it; abandon() goes by it.
-        code: identity of the code that is to run it.
         records: the campaign's folder of records; None: it is on another machine.
+        code: identity of the code that is to run it on another machine.
     """
 
     trial: Trial
     lab: str
     clock: str
     campaign: str
-    code: str
     records: Path | None
+    code: str = ""
 
     @property
     def kind(self) -> tuple[str, str, str]:
@@ -70,20 +67,20 @@ class Outcome:
 ABANDONED = Outcome(reason="abandoned")
 
 
-class Order:
-    """A job in the pool. A trial that is ordered again while it is there is not run again."""
+class Task:
+    """A job in the pool. A trial that is submitted again while it is there is not run again."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        self.begun = threading.Event()
+        self.started = threading.Event()
         self.outcome: Future[Outcome] = Future()
-        self.listeners: list[Tell] = []
+        self.listeners: list[Listener] = []
 
-    def tell(self, what: str, seconds: float) -> None:
-        """Say "begin" or "progress" to all who wait for this trial."""
+    def emit(self, event: Event) -> None:
+        """An event of this trial, to all who wait for it."""
         for listener in tuple(self.listeners):
-            listener(what, seconds)
-        self.begun.set()
+            listener(event)
+        self.started.set()
 
     def close(self, outcome: Outcome | Exception) -> None:
         """The end of it; what is not the trial's own failure is raised where it is awaited."""
@@ -91,7 +88,7 @@ class Order:
             self.outcome.set_result(outcome)
         else:
             self.outcome.set_exception(outcome)
-        self.begun.set()
+        self.started.set()
 
 
 class LabPool:
@@ -100,12 +97,12 @@ class LabPool:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self._slots = 1
-        self._waiting: deque[Order] = deque()
-        self._orders: dict[str, Order] = {}
-        self._runs: list[LabRun] = []
+        self._waiting: deque[Task] = deque()
+        self._tasks: dict[str, Task] = {}
+        self._labs: list[LabThread] = []
         self._abandoned: set[str] = set()
 
-    def order(self, job: Job, slots: int, tell: Tell) -> Order:
+    def submit(self, job: Job, slots: int, listener: Listener) -> Task:
         """Put in a trial, or join those who already wait for it.
 
         Raises:
@@ -115,88 +112,81 @@ class LabPool:
             self._slots = slots
             if job.campaign in self._abandoned:
                 raise LabError("the campaign was abandoned")
-            order = self._orders.get(job.trial.name)
-            if order is None:
-                order = self._orders[job.trial.name] = Order(job)
-                self._waiting.append(order)
-            order.listeners.append(tell)
-            self._spread()
-        return order
+            task = self._tasks.get(job.trial.name)
+            if task is None:
+                task = self._tasks[job.trial.name] = Task(job)
+                self._waiting.append(task)
+            task.listeners.append(listener)
+            self.spread()
+        return task
 
-    def _spread(self) -> None:
+    def spread(self) -> None:
         """Give what waits to new labs while there may be more, else ahead to one of its kind."""
-        for order in tuple(self._waiting):
-            if len(self._runs) < self._slots:
-                run = LabRun(self, order)
-                self._runs.append(run)
-                run.start()
-            else:
-                takers = [run for run in self._runs if run.takes(order.job.kind)]
-                if not takers:
-                    continue
-                min(takers, key=lambda run: len(run.given)).give(order)
-            self._waiting.remove(order)
+        with self.lock:
+            for task in tuple(self._waiting):
+                if len(self._labs) < self._slots:
+                    lab = LabThread(self, task)
+                    self._labs.append(lab)
+                    lab.start()
+                else:
+                    takers = [lab for lab in self._labs if lab.takes(task.job.kind)]
+                    if not takers:
+                        continue
+                    min(takers, key=lambda lab: len(lab.tasks)).give(task)
+                self._waiting.remove(task)
 
-    def next_for(self, kind: tuple[str, str, str]) -> Order | None:
-        """A trial that waits and that a lab of this kind can run."""
-        for order in self._waiting:
-            if order.job.kind == kind:
-                self._waiting.remove(order)
-                return order
-        return None
-
-    def close(self, order: Order, outcome: Outcome | Exception) -> None:
+    def close(self, task: Task, outcome: Outcome | Exception) -> None:
         """A trial has its outcome."""
         with self.lock:
-            del self._orders[order.job.trial.name]
-        order.close(outcome)
+            del self._tasks[task.job.trial.name]
+        task.close(outcome)
 
-    def left(self, run: LabRun, unbegun: list[Order]) -> None:
-        """A lab is gone; its place is free, and what it had not begun goes back."""
+    def left(self, lab: LabThread, unstarted: list[Task]) -> None:
+        """A lab is gone; its place is free, and what it had not started goes back."""
         with self.lock:
-            self._runs.remove(run)
-            self._waiting.extendleft(reversed(unbegun))
-            self._spread()
+            self._labs.remove(lab)
+            self._waiting.extendleft(reversed(unstarted))
+            self.spread()
 
     def abandon(self, campaign: str) -> None:
         """Nobody waits for a campaign's trials any more: end those labs that have any."""
         with self.lock:
             self._abandoned.add(campaign)
-            for order in [o for o in self._waiting if o.job.campaign == campaign]:
-                self._waiting.remove(order)
-                self.close(order, ABANDONED)
-            runs = [r for r in self._runs if any(o.job.campaign == campaign for o in r.given)]
-        for run in runs:
-            run.abandon(campaign)
+            for task in [t for t in self._waiting if t.job.campaign == campaign]:
+                self._waiting.remove(task)
+                self.close(task, ABANDONED)
+            labs = [x for x in self._labs if any(t.job.campaign == campaign for t in x.tasks)]
+        for lab in labs:
+            lab.abandon(campaign)
 
     def end(self) -> None:
         """End every lab, and wait until they are gone."""
         with self.lock:
-            orders = list(self._orders.values())
-        for campaign in {order.job.campaign for order in orders}:
+            tasks = list(self._tasks.values())
+        for campaign in {task.job.campaign for task in tasks}:
             self.abandon(campaign)
         self.wait()
 
     def wait(self) -> None:
         """Wait until every lab is gone."""
         with self.lock:
-            runs = tuple(self._runs)
-        for run in runs:
-            run.join()
+            labs = tuple(self._labs)
+        for lab in labs:
+            lab.join()
 
 
-class LabRun(threading.Thread):
+class LabThread(threading.Thread):
     """One lab and the trials it runs."""
 
-    def __init__(self, pool: LabPool, first: Order) -> None:
+    def __init__(self, pool: LabPool, first: Task) -> None:
         super().__init__(name="lab", daemon=True)
         self.pool = pool
         self.kind = first.job.kind
-        self.given: deque[Order] = deque([first])
+        self.tasks: deque[Task] = deque([first])
         self._lab: Lab | None = None
         self._ending = False
         self._abandoned = ""
-        self._begun = (0.0, 0.0)
+        self._start = (0.0, 0.0)
 
     def run(self) -> None:
         """Boot, feed, collect; a lab that dies costs the trial under way."""
@@ -207,10 +197,10 @@ class LabRun(threading.Thread):
         except Exception as error:  # noqa: BLE001 (raised where the trial is awaited)
             self._lost(error)
         finally:
-            self.pool.left(self, list(self.given))
+            self.pool.left(self, list(self.tasks))
 
     def _work(self) -> None:
-        job = self.given[0].job
+        job = self.tasks[0].job
         topology = job.trial.plan["topology"]
         spec = LabSpec(pairs=topology["pairs"], clock=job.clock)
         with session(job.lab, spec) as lab:
@@ -219,7 +209,7 @@ class LabRun(threading.Thread):
                     raise LabError("abandoned")
                 lab.submit_network(topology)
                 self._lab = lab
-                self._submit(lab, self.given[0])
+                self._submit(lab, self.tasks[0])
             try:
                 for event in lab.events():
                     self._follow(lab, event)
@@ -230,16 +220,16 @@ class LabRun(threading.Thread):
     def takes(self, kind: tuple[str, str, str]) -> bool:
         """Can this lab be given one more trial of this kind?"""
         ready = self._lab is not None and not self._ending
-        return ready and kind == self.kind and len(self.given) < AHEAD
+        return ready and kind == self.kind and len(self.tasks) < AHEAD
 
-    def give(self, order: Order) -> None:
+    def give(self, task: Task) -> None:
         """One more trial; the pool's lock is held."""
         assert self._lab is not None
-        self.given.append(order)
-        self._submit(self._lab, order)
+        self.tasks.append(task)
+        self._submit(self._lab, task)
 
-    def _submit(self, lab: Lab, order: Order) -> None:
-        trial = order.job.trial
+    def _submit(self, lab: Lab, task: Task) -> None:
+        trial = task.job.trial
         lab.submit_trial(trial.name, trial.plan)
 
     def abandon(self, campaign: str) -> None:
@@ -251,10 +241,12 @@ class LabRun(threading.Thread):
     def _follow(self, lab: Lab, event: dict[str, Any]) -> None:
         kind = event["event"]
         if kind == "trial-begin":
-            self._begun = (time.monotonic(), lab.cpu_s())
-            self.given[0].tell("begin", 0.0)
+            self._start = (time.monotonic(), lab.cpu_s())
+            self.tasks[0].emit(TrialStarted(trial=self.tasks[0].job.trial.name))
+            self.pool.spread()
         elif kind == "progress":
-            self.given[0].tell("progress", event["second"])
+            name = self.tasks[0].job.trial.name
+            self.tasks[0].emit(TrialProgress(trial=name, virtual_s=event["second"]))
         elif kind == "trial-end":
             self._finish(lab, self._go_on(lab))
         elif kind == "trial-failed":
@@ -262,45 +254,42 @@ class LabRun(threading.Thread):
         elif kind == "failed":
             raise LabError(event["error"], lab.console())
 
-    def _go_on(self, lab: Lab) -> Order:
+    def _go_on(self, lab: Lab) -> Task:
         """Take off the trial that has ended; a lab without another one ends."""
         with self.pool.lock:
-            ended = self.given.popleft()
-            if not self.given:
-                waiting = self.pool.next_for(self.kind)
-                if waiting is not None:
-                    self.give(waiting)
-                else:
-                    self._ending = True
-                    lab.submit({"kind": "end"})
+            ended = self.tasks.popleft()
+            self.pool.spread()
+            if not self.tasks:
+                self._ending = True
+                lab.submit({"kind": "end"})
         return ended
 
-    def _finish(self, lab: Lab, order: Order) -> None:
+    def _finish(self, lab: Lab, task: Task) -> None:
         costs = {
-            "wall_s": round(time.monotonic() - self._begun[0], 3),
-            "cpu_s": round(lab.cpu_s() - self._begun[1], 3),
+            "wall_s": round(time.monotonic() - self._start[0], 3),
+            "cpu_s": round(lab.cpu_s() - self._start[1], 3),
         }
         try:
-            outcome: Outcome | Exception = deliver(order.job, lab.run_directory, costs)
+            outcome: Outcome | Exception = deliver(task.job, lab.run_directory, costs)
         except Exception as error:  # noqa: BLE001 (that trial's failure, or raised where awaited)
             outcome = error if disk_full(error) else Outcome(reason=no_record(error))
-        self.pool.close(order, outcome)
+        self.pool.close(task, outcome)
 
     def _lost(self, outcome: Outcome | Exception) -> None:
         """The lab is gone: the trial under way has failed, unless it was ended for another's."""
         with self.pool.lock:
-            orders, self.given = self.given, deque()
-            for place, order in enumerate(orders):
-                if order.job.campaign == self._abandoned:
-                    self.pool.close(order, ABANDONED)
+            tasks, self.tasks = self.tasks, deque()
+            for place, task in enumerate(tasks):
+                if task.job.campaign == self._abandoned:
+                    self.pool.close(task, ABANDONED)
                 elif not self._abandoned and (place == 0 or isinstance(outcome, Exception)):
-                    self.pool.close(order, outcome)
+                    self.pool.close(task, outcome)
                 else:
-                    self.given.append(order)
+                    self.tasks.append(task)
 
 
 def deliver(job: Job, folder: Path, costs: dict[str, float]) -> Outcome:
-    """Make the record of a trial that has ended, in the campaign's folder or as a parcel.
+    """Make the record of a trial that has ended, in the campaign's folder or packed.
 
     Raises:
         LabError: what ran it may be something else than the trial's name says.
@@ -314,7 +303,7 @@ def deliver(job: Job, folder: Path, costs: dict[str, float]) -> Outcome:
     shutil.rmtree(raw)
     if job.records is not None:
         return Outcome()
-    packed = parcel.pack(here / name)
+    packed = archive.pack(here / name)
     shutil.rmtree(here / name)
     return Outcome(record=packed)
 

@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.campaign.campaign import Campaign, Options
+from harness.campaign.campaign import Campaign
 from harness.design import experiment, plan
 from harness.errors import MissingError
+from harness.runners.runner import Options
 
 pytestmark = pytest.mark.lab
 
@@ -45,7 +46,7 @@ def test_the_queue_is_filled_to_its_last_frame(tmp_path: Path):
     path.write_text(EXPERIMENT)
     trials = plan.trials(experiment.load(path), path, (), 1)
     out = tmp_path / "out"
-    campaign = Campaign(out, trials, {"name": "one-flow"}, Options(jobs=1), lambda *_: None)
+    campaign = Campaign(out, trials, {"name": "one-flow"}, Options(jobs=1))
     try:
         documents = campaign.run()
     except MissingError as error:

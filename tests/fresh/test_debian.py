@@ -85,7 +85,8 @@ def unit_tests(fresh: Fresh) -> None:
     packages = "$(sed 's/#.*//' /home/user/cellbed/lab/test-packages)"
     done = fresh("root", f"apt-get install -qy --no-install-recommends {packages}")
     assert done.returncode == 0, done.stderr
-    done = fresh("user", f"cd ~/cellbed && {PYTHON} -m pytest -q -n 2 -m 'not lab' -k 'not fuzz' "
+    done = fresh("user", "cd ~/cellbed && ./cellbed setup --check && "
+                         f"{PYTHON} -m pytest -q -n 2 -m 'not lab' -k 'not fuzz' "
                          "tests/harness tests/analysis tests/topology tests/workload")  # fmt: skip
     assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
 

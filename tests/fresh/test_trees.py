@@ -26,6 +26,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     "path",
     ["lab/setup", "lab/paths", "lab/kernel/config", "lab/host-packages", "lab/requirements.txt",
+     "lab/requirements-test.txt",
      "bpf/cellq.bpf.c", "workload/client/http.c", "tcp-configs/module/cellbed_rto.c",
      "topology/nsfarm.c", "Makefile", "cellbed", "tests/fresh/debian"],
 )  # fmt: skip

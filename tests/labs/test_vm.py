@@ -15,13 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from harness.campaign.campaign import Campaign, Options
+from harness.campaign.campaign import Campaign
 from harness.design import experiment, plan
 from harness.errors import LabError
 from harness.host import paths
 from harness.labs import LabSpec, VmLab
 from harness.labs.supervised import wait_for_exit
 from harness.labs.vm import QEMU
+from harness.runners.runner import Options
 from tests.bpf import replay
 from tests.bpf.libcellq import POLICIES
 from tests.small import PROJECT
@@ -52,7 +53,7 @@ def run_in(lab: str, folder: Path, *only: str, duration_s: int = 20) -> list[dic
     wanted = wanted.model_copy(update={"rule": [*wanted.rule, rule]})
     trials = plan.trials(wanted, FILE, only, 1, lab)
     options = Options(lab=lab, clock="virtual", jobs=1)
-    campaign = Campaign(folder, trials, {"name": "three-labs"}, options, lambda *_: None)
+    campaign = Campaign(folder, trials, {"name": "three-labs"}, options)
     documents = campaign.run()
     assert not campaign.failures, campaign.failures
     return [documents[trial.name] for trial in trials]

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.campaign.campaign import Campaign, Options
+from harness.campaign.campaign import Campaign
 from harness.design import experiment, plan
+from harness.runners.runner import Options
 from tests.small import TINY
 
 COOKIE_BYTES = 37
@@ -21,7 +22,7 @@ def test_a_source_without_a_whole_segment_through(tmp_path: Path) -> None:
     path = tmp_path / "starved.toml"
     path.write_text(TINY.replace("buffer_cells = 300", "buffer_cells = 8"))
     trials = plan.trials(experiment.load(path), path)
-    campaign = Campaign(tmp_path / "out", trials, {"name": "tiny"}, Options(), lambda *_: None)
+    campaign = Campaign(tmp_path / "out", trials, {"name": "tiny"}, Options())
     [document] = campaign.run().values()
     # One may not even have come to have a connection for its data: that one is idle.
     assert {c["name"] for c in document["checks"] if not c["ok"]} <= {"idle sources"}

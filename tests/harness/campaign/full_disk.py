@@ -14,6 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from harness import events
 from harness.campaign import costs, record
 from harness.judge import judgement
 from harness.labs import LABS
@@ -58,9 +59,9 @@ def campaign(disk: Path, free: int) -> int:
         assert code == 1 and "No space left on device" in said, said
         assert said.startswith(f"cellbed: {folder}"), said
         assert not list(folder.rglob("*.partial")), "half a record left"
-    lines = folder / "failures.jsonl"
+    lines = folder / events.NAME
     for line in lines.read_text().splitlines(keepends=True) if lines.exists() else ():
-        assert line.endswith("\n") and json.loads(line)["reason"]
+        assert line.endswith("\n") and events.from_json(json.loads(line))
     ballast.unlink()
     before = contents(folder)
     PaperLab.tried = []

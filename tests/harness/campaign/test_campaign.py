@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import shutil
 import socket
@@ -13,13 +12,16 @@ from typing import Any
 
 import pytest
 
+from harness import events
 from harness.campaign import costs, identity, record
-from harness.campaign.campaign import Campaign, Listener, Options
-from harness.cli.show import Watcher
+from harness.campaign.campaign import Campaign
+from harness.cli.show import ProgressDisplay
 from harness.design.plan import Trial
 from harness.errors import UsageError
+from harness.events import Event, Listener, TrialEnded, TrialFailed, TrialStarted
 from harness.host.clean import remove_campaign
 from harness.labs import LABS
+from harness.runners.runner import Options
 from tests.paper import PaperLab, finish
 from tests.small import small_trials
 
@@ -38,10 +40,15 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> type[PaperLab]:
 
 
 def make(
-    folder: Path, trials: list[Trial], jobs: int = 2, listener: Listener = lambda *_: None
+    folder: Path, trials: list[Trial], jobs: int = 2, listener: Listener = events.ignore
 ) -> Campaign:
     options = Options(lab="paper", jobs=jobs)
     return Campaign(folder, trials, {"name": "small"}, options, listener)
+
+
+def told(folder: Path) -> list[Event]:
+    """The events that a campaign's folder keeps."""
+    return [event for _, event in events.read(folder / events.NAME)]
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -84,8 +91,10 @@ def test_a_failure_is_retried_once_with_its_reason(
     reasons = campaign.failures[trials[1].name]
     assert len(reasons) == 2 and all("nginx" in r or "panic" in r for r in reasons)
     assert paper.tried.count(trials[1].name) == 2
-    kept = (tmp_path / "out" / "failures.jsonl").read_text().splitlines()
-    assert [json.loads(line)["attempt"] for line in kept].count(2) == 1 and len(kept) == 3
+    failed = [event for event in told(tmp_path / "out") if isinstance(event, TrialFailed)]
+    assert sorted(event.attempt for event in failed) == [1, 1, 2]
+    assert {e.reason for e in failed} == {r for rs in campaign.failures.values() for r in rs}
+    assert [event.trial for event in failed if not event.retried] == [trials[1].name]
 
 
 def test_half_a_record_is_swept_and_run_again(tmp_path: Path, paper: type[PaperLab]) -> None:
@@ -101,9 +110,7 @@ def test_half_a_record_is_swept_and_run_again(tmp_path: Path, paper: type[PaperL
 def test_another_experiments_folder_is_refused(tmp_path: Path, paper: type[PaperLab]) -> None:
     trials = small_trials(tmp_path)
     make(tmp_path / "out", trials).run()
-    other = Campaign(
-        tmp_path / "out", trials, {"name": "other"}, Options(lab="paper"), lambda *_: None
-    )
+    other = Campaign(tmp_path / "out", trials, {"name": "other"}, Options(lab="paper"))
     with pytest.raises(UsageError, match="holds experiment small"):
         other.run()
 
@@ -115,7 +122,7 @@ def test_an_invalid_trial_is_done(tmp_path: Path, paper: type[PaperLab]) -> None
     documents = campaign.run()
     assert not any(document["valid"] for document in documents.values())
     assert sorted(paper.tried) == sorted(trial.name for trial in trials)
-    assert not campaign.failures and not (tmp_path / "out" / "failures.jsonl").exists()
+    assert not campaign.failures
     before = {t.name: contents(campaign.records / t.name) for t in trials}
     assert make(tmp_path / "out", trials).run() == documents
     assert len(paper.tried) == len(trials)
@@ -126,26 +133,27 @@ def test_a_trial_ends_once(tmp_path: Path, paper: type[PaperLab]) -> None:
     """Whatever becomes of its attempts; so the number of those left never passes zero."""
     trials = small_trials(tmp_path)
     paper.script.update({trials[0].name: ["fail"], trials[1].name: ["fail", "fail"]})
-    heard: dict[str, list[str]] = {}
+    heard: list[Event] = []
+    make(tmp_path / "out", trials, 1, heard.append).run()
 
-    def listener(what: str, trial: Trial, _: float) -> None:
-        heard.setdefault(trial.name, []).append(what)
+    def ends(name: str) -> list[str]:
+        return [("again" if event.retried else "failed") if isinstance(event, TrialFailed)
+                else "end" for event in heard
+                if isinstance(event, TrialEnded | TrialFailed) and event.trial == name]  # fmt: skip
 
-    make(tmp_path / "out", trials, 1, listener).run()
-    ends = [[w for w in heard[t.name] if w not in ("begin", "progress")] for t in trials]
-    assert ends == [["again", "end"], ["again", "failed"], ["end"], ["end"]]
-    assert all(what[-1] in ("end", "failed") for what in heard.values())
+    expected = [["again", "end"], ["again", "failed"], ["end"], ["end"]]
+    assert [ends(trial.name) for trial in trials] == expected
 
 
-def test_a_watcher_counts_each_trial_once(
+def test_the_display_counts_each_trial_once(
     tmp_path: Path, paper: type[PaperLab], capsys: pytest.CaptureFixture[str]
 ) -> None:
     trials = small_trials(tmp_path)
     paper.script.update({trials[0].name: ["fail"], trials[1].name: ["fail", "fail"]})
-    with Watcher(trials, 0) as watcher:
-        make(tmp_path / "out", trials, 1, watcher).run()
+    with ProgressDisplay(trials) as display:
+        make(tmp_path / "out", trials, 1, display).run()
     said = capsys.readouterr().err
-    assert watcher.finished == len(trials) and "about -" not in said
+    assert display.finished == len(trials) and "about -" not in said
     assert said.splitlines()[-1].startswith(f"{len(trials)}/{len(trials)} ")
 
 
@@ -233,8 +241,8 @@ def test_a_second_campaign_in_a_folder_is_refused_and_disturbs_nothing(
     trials = small_trials(tmp_path)
     refusals = []
 
-    def second(what: str, trial: Trial, seconds: float) -> None:
-        if what != "begin":
+    def second(event: Event) -> None:
+        if not isinstance(event, TrialStarted):
             return
         half = tmp_path / "out" / "trials" / ".of the first.partial"
         half.mkdir(exist_ok=True)

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from harness.campaign import costs
-from harness.campaign.campaign import Campaign, Options
+from harness.campaign.campaign import Campaign
 from harness.cli.commands import time_for
 from harness.design.plan import Trial
+from harness.runners.runner import Options
 from tests.small import small_trials
 
 DURATION_S = 12.0
@@ -80,7 +81,7 @@ def test_a_broken_or_missing_cache_is_no_error(
 
 
 def said(folder: Path, trials: list[Trial], **options: Any) -> str:
-    campaign = Campaign(folder, trials, {}, Options(**options), lambda *_: None)
+    campaign = Campaign(folder, trials, {}, Options(**options))
     return time_for(campaign, trials)
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from harness.campaign import costs, record
-from harness.campaign.campaign import Campaign, Options
+from harness.campaign.campaign import Campaign
 from harness.errors import UsageError
 from harness.labs import LABS
+from harness.runners.runner import Options
 from tests.paper import PaperLab, finish
 from tests.small import small_trials
 
@@ -59,7 +60,7 @@ def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Given:
 
 def campaign(folder: Path, experiment: Path, name: str = "small", seeds: int = 1) -> Campaign:
     trials = small_trials(experiment, seeds=seeds)
-    return Campaign(folder, trials, {"name": name}, Options(lab="paper"), lambda *_: None)
+    return Campaign(folder, trials, {"name": name}, Options(lab="paper"))
 
 
 def under(folder: Path) -> set[Path]:
@@ -78,7 +79,7 @@ def test_all_that_is_written_is_the_callers(tmp_path: Path, given: Given) -> Non
     LABS["paper"].script[wanted.trials[0].name] = ["fail"]
     wanted.run()
     names = {path.name for path in under(folder)}
-    assert {"campaign.json", "campaign.lock", "failures.jsonl", "flows.csv"} <= names
+    assert {"campaign.json", "campaign.lock", "events.jsonl", "flows.csv"} <= names
     assert {name_when_whole(path) for path in given} == under(tmp_path / "results")
     assert set(given.values()) == {(1000, 1001)}
 
@@ -110,7 +111,7 @@ def test_a_folder_that_is_refused_is_not_given(tmp_path: Path, given: Given, why
     assert not given
 
 
-@pytest.mark.parametrize("name", ["failures.jsonl", "campaign.lock"])
+@pytest.mark.parametrize("name", ["events.jsonl", "campaign.lock"])
 def test_a_link_leads_nowhere(tmp_path: Path, given: Given, name: str) -> None:
     folder = tmp_path / "mine"
     wanted = campaign(folder, tmp_path, seeds=2)

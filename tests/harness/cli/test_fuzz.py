@@ -22,8 +22,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from harness.campaign import record
-from harness.campaign.campaign import Campaign, Options
+from harness.campaign.campaign import Campaign
 from harness.labs import LABS
+from harness.runners.runner import Options
 from tests.analysis.synthetic import write_campaign
 from tests.harness.cli.fuzz import cellbed, no_lab
 from tests.paper import PaperLab, finish
@@ -244,7 +245,7 @@ def campaigns(folder: Path) -> dict[str, Path]:
         patch.setattr(record, "finish", finish)
         trials = small_trials(folder)
         header = {"name": "small", "title": "t", "text": SMALL}
-        Campaign(folder / "small", trials, header, Options(lab="paper"), lambda *_: None).run()
+        Campaign(folder / "small", trials, header, Options(lab="paper")).run()
     return {"design": design, "small": folder / "small"}
 
 

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.campaign.campaign import Campaign, Options
-from harness.design.plan import Trial
+from harness.campaign.campaign import Campaign
 from harness.errors import MissingError, UsageError
+from harness.events import Event, TrialStarted
 from harness.host.paths import image, kernel, programs
-from harness.runners.cluster_address import Cluster
+from harness.runners.runner import Cluster, Options
 from tests.small import PROJECT, run_trials, tiny_trials
 
 SOURCES = shutil.ignore_patterns(".*", "__pycache__", "results", "docs", "tests")
@@ -120,8 +120,9 @@ def test_a_worker_killed_in_mid_trial_costs_that_trial(
         worker(scheduler, tmp_path / "two") as two,
     ):
 
-        def listener(what: str, trial: Trial, _: float) -> None:
-            begun[trial.name] += what == "begin"
+        def listener(event: Event) -> None:
+            if isinstance(event, TrialStarted):
+                begun[event.trial] += 1
             under_way = one.trial_under_way()
             if under_way and begun[under_way] and not lost:
                 one.process.kill()
@@ -145,9 +146,7 @@ def test_a_worker_killed_in_mid_trial_costs_that_trial(
 
 def test_a_worker_with_other_code_is_refused(tmp_path: Path, scheduler: Server) -> None:
     trials = tiny_trials(tmp_path)
-    campaign = Campaign(
-        tmp_path / "out", trials, {"name": "tiny"}, options(scheduler), lambda *_: None
-    )
+    campaign = Campaign(tmp_path / "out", trials, {"name": "tiny"}, options(scheduler))
     with (
         worker(scheduler, tmp_path / "one", "# changed\n") as one,
         pytest.raises(UsageError, match=f"{one.address}: not the campaign's code"),
@@ -157,8 +156,6 @@ def test_a_worker_with_other_code_is_refused(tmp_path: Path, scheduler: Server) 
 
 def test_a_cluster_without_workers_is_refused(tmp_path: Path, scheduler: Server) -> None:
     trials = tiny_trials(tmp_path)
-    campaign = Campaign(
-        tmp_path / "out", trials, {"name": "tiny"}, options(scheduler), lambda *_: None
-    )
+    campaign = Campaign(tmp_path / "out", trials, {"name": "tiny"}, options(scheduler))
     with pytest.raises(UsageError, match="it has no workers"):
         campaign.run()

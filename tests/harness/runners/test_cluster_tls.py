@@ -13,10 +13,11 @@ import pytest
 from distributed import Client, LocalCluster
 
 from harness.errors import UsageError
+from harness.events import Event, Message
 from harness.host import paths
 from harness.runners import cluster, cluster_servers, cluster_tls
-from harness.runners.cluster_address import Cluster
 from harness.runners.cluster_servers import run_worker
+from harness.runners.runner import Cluster
 from tests.harness.runners.test_cluster import Server, server
 
 
@@ -58,7 +59,7 @@ def test_at_an_address_it_says_what_a_worker_needs(tmp_path: Path) -> None:
 
 
 def test_who_has_the_file_is_let_in(scheduler: Server) -> None:
-    with cluster.there(Cluster(address=scheduler.address, secret=scheduler.secret)) as client:
+    with cluster.connected(Cluster(address=scheduler.address, secret=scheduler.secret)) as client:
         assert client.scheduler_info()["workers"] == {}
 
 
@@ -88,7 +89,7 @@ def others(scheduler: Server, folder: Path) -> list[tuple[Cluster, str]]:
 def test_nobody_else_is(scheduler: Server, tmp_path: Path) -> None:
     for stranger, said in others(scheduler, tmp_path):
         begin = time.monotonic()
-        with pytest.raises(UsageError) as campaign, cluster.there(stranger):
+        with pytest.raises(UsageError) as campaign, cluster.connected(stranger):
             pass
         with pytest.raises(UsageError) as worker:
             run_worker(stranger, None, 1, lambda _: None)
@@ -138,6 +139,10 @@ def test_a_cluster_without_a_worker_says_so_and_for_how_long(
     monkeypatch.setattr(cluster, "SAY_AGAIN_S", 0.1)
     said: list[str] = []
 
+    def hear(event: Event) -> None:
+        assert isinstance(event, Message)
+        said.append(event.text)
+
     def until(text: str) -> None:
         end = time.monotonic() + 60
         while not any(text in line for line in said):
@@ -147,7 +152,7 @@ def test_a_cluster_without_a_worker_says_so_and_for_how_long(
     with (
         LocalCluster(n_workers=1, processes=False, dashboard_address=None) as local,
         Client(local) as client,
-        cluster.looking_after(client, said.append),
+        cluster.watching_workers(client, hear),
     ):
         time.sleep(0.3)
         assert not said

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A record on its way from the machine that made it to the campaign's: the folder as bytes."""
+"""A record as a ZIP archive, on its way from the machine that made it to the campaign's."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harness.campaign.whole import whole_folder
 
 
 class DamagedError(Exception):
-    """A parcel that is not whole."""
+    """An archive that is not whole."""
 
 
 # The tables shrink to a fifth already at the fastest level.
@@ -20,7 +20,7 @@ LEVEL = 1
 
 
 def pack(record: Path) -> bytes:
-    """A record's folder, which has no folders in it, as a ZIP archive."""
+    """A record's folder, which has no folders in it."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as stream:
         for path in sorted(record.iterdir()):
@@ -28,14 +28,14 @@ def pack(record: Path) -> bytes:
     return archive.getvalue()
 
 
-def unpack(parcel: bytes, trials: Path, name: str) -> None:
+def unpack(archive: bytes, trials: Path, name: str) -> None:
     """Put a record into the folder of the campaign's records, under its name only when whole.
 
     Raises:
-        DamagedError: the parcel did not come whole.
+        DamagedError: the archive did not come whole.
     """
     try:
-        with whole_folder(trials, name) as folder, zipfile.ZipFile(io.BytesIO(parcel)) as stream:
+        with whole_folder(trials, name) as folder, zipfile.ZipFile(io.BytesIO(archive)) as stream:
             stream.extractall(folder)
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError) as error:
         raise DamagedError(f"the record came damaged from its worker: {error}") from error
