@@ -27,7 +27,7 @@ enum cellbed_sack_retransmit {
 
 enum cellbed_sack_pipe {
 	CELLBED_PIPE_BYTES,		/* a segment counts for the bytes it has */
-	CELLBED_PIPE_SEGMENTS,		/* each counts for a full one */
+	CELLBED_PIPE_SEGMENTS,		/* 98-0876R1 3.2: each step is a full one */
 };
 
 enum cellbed_resend {
@@ -79,6 +79,8 @@ struct cellbed {
 	u32 acked;		/* bytes that this ACK acknowledges */
 	u32 turned_at;		/* snd_nxt when the flywheel last turned */
 	u32 prior_sacked;	/* sacked_out after the ACK before this one */
+	u32 prior_wnd;		/* snd_wnd, the same */
+	u32 prior_pure;		/* packets without data received, the same */
 	u32 sacked_units;	/* what was SACKed when PIPE was last updated */
 	u32 timed_seq;		/* an ACK beyond it gives the next RTT sample */
 	u32 sent_units;		/* what had been sent when PIPE was last updated */
@@ -95,6 +97,7 @@ struct cellbed {
 	u8 sack_ok;		/* tp->rx_opt.sack_ok while SACK is set aside */
 	u32 ready:1,		/* init() has run */
 	    advanced:1,		/* this ACK acknowledges new data */
+	    duplicate:1,	/* this ACK is a duplicate */
 	    recovering:1,	/* the window is that of fast recovery */
 	    resend:1,		/* one retransmission passes whatever the window */
 	    idle_restart:1,

@@ -81,9 +81,10 @@
  *   sack_resend_on_partial  SACK: a partial ACK lets the first hole be sent a
  *                        third time: 0 never, 1 at once, 2 when a smoothed
  *                        round trip has passed since its last sending [0]
- *   sack_pipe            SACK with byte_window: in PIPE a segment counts for 0 the
- *                        bytes it has, 1 a full segment (98-0876R1 section 3.2)
- *                        [0]
+ *   sack_pipe            SACK: the steps of PIPE are 0 the bytes SACKed and sent,
+ *                        1 segments, as the text has them: the window less 3, 1
+ *                        off for a duplicate ACK, 2 for a partial one, 1 on for a
+ *                        sending (98-0876R1 section 3.2) [0]
  *   newreno_partial      on a partial ACK the window 0 deflates by what was
  *                        acked less one (RFC 6582), 1 falls to ssthresh
  *                        (98-0876R1 section 3.1; ns-2.1b3) [0]
@@ -285,6 +286,27 @@ static void cellbed_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 }
 
 /*
+ * A duplicate ACK (RFC 5681, 2): data is outstanding, and this packet has none,
+ * acknowledges nothing new and leaves the window as it was. With SACK also one
+ * that changes the window, when it tells of a segment: receivers do that. The
+ * packet itself is not to be seen here; but what carries data does not add to
+ * the count of those that do not.
+ */
+static bool cellbed_is_duplicate(struct sock *sk)
+{
+	struct cellbed *c = cellbed_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 pure = tp->segs_in - tp->data_segs_in;
+	bool same = tp->snd_wnd == c->prior_wnd ||
+		    tp->sacked_out > c->prior_sacked;
+	bool carries_data = pure == c->prior_pure;
+
+	c->prior_pure = pure;
+	c->prior_wnd = tp->snd_wnd;
+	return !c->advanced && tp->packets_out && same && !carries_data;
+}
+
+/*
  * Two habits of the kernel without SACK are undone. It lowers its threshold of
  * duplicate ACKs when more of them come than there are segments outstanding,
  * and keeps it; and those it counted while a timeout was being repaired it
@@ -306,6 +328,7 @@ static void cellbed_note_ack(struct sock *sk)
 			cellbed_order_note(sk);
 	}
 	c->una = tp->snd_una;
+	c->duplicate = cellbed_is_duplicate(sk);
 	tp->reordering = READ_ONCE(net->ipv4.sysctl_tcp_reordering);
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Loss && !tcp_is_sack(tp))
 		tp->sacked_out = 0;

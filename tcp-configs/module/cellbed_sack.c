@@ -8,14 +8,17 @@
  * machine.
  *
  * PIPE (98-0876R1 3.2; Fall & Floyd 1996): window less three on entry; less
- * one for each segment SACKed, less two for a partial ACK, plus one for each
+ * one for each duplicate ACK, less two for a partial ACK, plus one for each
  * segment sent. A segment may leave while PIPE is less than cwnd. The kernel's
  * count differs in that a segment held for lost no longer counts, which lets
- * a burst of losses be repaired sooner (RFC 6675). With byte_window PIPE is in
- * bytes, as the paper says; but the paper's steps are segments, whatever they
- * have in them (sack_pipe = 1). With the bytes of what is SACKed and sent, and
- * two full segments for a partial ACK (sack_pipe = 0), it is lower than what is
- * on its way when segments are small.
+ * a burst of losses be repaired sooner (RFC 6675).
+ *
+ * sack_pipe = 1 is that to the letter: the window is min(cwnd, the peer's),
+ * however little is outstanding, and each step is a full segment, whatever the
+ * segment has in it. sack_pipe = 0 begins with no more than is outstanding and
+ * takes off what is newly SACKed; with byte_window it counts the bytes of what
+ * is SACKed and sent, but two full segments for a partial ACK, so that it is
+ * lower than what is on its way when segments are small.
  */
 #include "cellbed.h"
 
@@ -112,6 +115,7 @@ s32 cellbed_sack_pipe(const struct sock *sk)
 	return c->pipe;
 }
 
+/* What has been SACKed, in that unit. */
 static u32 cellbed_sacked_units(const struct sock *sk)
 {
 	return cellbed_pipe_bytes(cellbed_ca(sk)) ? cellbed_bytes_sacked(sk) :
@@ -126,6 +130,8 @@ static void cellbed_update_pipe(struct sock *sk)
 	cellbed_sack_pipe(sk);
 	if (c->advanced)
 		c->pipe -= 2 * cellbed_unit(sk);
+	else if (c->pipe_segments)
+		c->pipe -= c->duplicate ? cellbed_unit(sk) : 0;
 	else if (sacked > c->sacked_units)
 		c->pipe -= (s32)((sacked - c->sacked_units) *
 				 cellbed_pipe_unit(sk));
@@ -150,14 +156,16 @@ static void cellbed_mark_first_hole(struct sock *sk)
 void cellbed_sack_enter_recovery(struct sock *sk)
 {
 	struct cellbed *c = cellbed_ca(sk);
+	u32 window;
 
 	if (!tcp_is_sack(tcp_sk(sk)))
 		return;
 	cellbed_mark_first_hole(sk);
 	cellbed_mark_holes(sk);
 	cellbed_sack_pipe(sk);
-	c->pipe = min(c->cwnd, cellbed_flight(sk)) -
-		  CELLBED_DUPTHRESH * cellbed_unit(sk);
+	window = c->pipe_segments ? cellbed_window(sk) :
+				    min(c->cwnd, cellbed_flight(sk));
+	c->pipe = (s32)window - (s32)(CELLBED_DUPTHRESH * cellbed_unit(sk));
 	c->sacked_units = cellbed_sacked_units(sk);
 }
 

@@ -45,7 +45,8 @@ class Setup:
         initcwnd, ssthresh: in full segments.
         drops: number of a segment -> its sendings (from 0) that are lost; a segment's
             number is its first byte / mss, rounded down.
-        pipe_segments: SACK: PIPE counts each segment for a full one (98-0876R1, 3.2).
+        pipe_segments: SACK: PIPE begins with cwnd and goes by full segments, one for a
+            duplicate ACK (98-0876R1, 3.2).
         byte_window: the window is counted in bytes and filled with segments cut short.
         partial_reset: NewReno: a partial ACK sets cwnd to ssthresh (98-0876R1, 3.1).
         half_window: ssthresh is half of cwnd, at every timeout (RFC 2001; 4.4BSD); the peer's
@@ -384,7 +385,7 @@ class Sack(Reno):
 
     def duplicate(self) -> None:
         if self.in_recovery:
-            self.pipe -= self.known
+            self.pipe -= self.mss if self.setup.pipe_segments else self.known
         self.look_for_loss()
 
     def look_for_loss(self) -> None:
@@ -393,12 +394,12 @@ class Sack(Reno):
 
     def fast_retransmit(self) -> None:
         self.recoveries += 1
-        flight = min(self.cwnd, self.max - self.una)
+        window, flight = self.cwnd, min(self.cwnd, self.max - self.una)
         self.ssthresh = self.cwnd = self.halved()
         self.count = 0
         self.in_recovery = True
         self.recovery_point = self.max
-        self.pipe = flight - DUPTHRESH * self.mss
+        self.pipe = (window if self.setup.pipe_segments else flight) - DUPTHRESH * self.mss
         if self.una not in self.resent:
             self.resend(self.una)
 

@@ -58,6 +58,13 @@ def test_the_four_senders(run_connections: Runner):
     assert disagreements(run_connections, CLASSIC, PATTERNS, 98_0876, {}) == []
 
 
+@pytest.mark.parametrize("rule", ["flight", "window"])
+def test_sack_of_the_paper(run_connections: Runner, rule: str):
+    """98-0876R1, 3.2, with windows in segments: PIPE begins with cwnd."""
+    parameters = {"sack_pipe": "segments", "ssthresh_rule": rule}
+    assert disagreements(run_connections, ("sack",), PATTERNS // 3, 1998, parameters) == []
+
+
 def test_sack_of_rfc_6675(run_connections: Runner):
     rule = {"sack_retransmit": "three_above"}
     assert disagreements(run_connections, ("sack",), PATTERNS // 2, 6675, rule) == []

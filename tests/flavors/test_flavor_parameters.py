@@ -189,6 +189,21 @@ def test_a_hole_with_less_than_three_segments_above(run_connections: Runner):
         assert outcome.retransmitted == (5, 18)
 
 
+def test_pipe_begins_with_the_window(run_connections: Runner):
+    """Twelve segments one by one leave cwnd 13, then eight of which 12 and 13 are lost.
+
+    By what is outstanding PIPE is 8 - 3 and soon below half of 8. By the text it is 13 - 3, 7
+    on the sixth duplicate ACK, 8 with 12 sent again, 6 on the partial ACK: 13 never leaves.
+    """
+    writes = [(i * SECOND_NS // 5, SEGMENT) for i in range(12)]
+    writes.append((3 * SECOND_NS, 8 * SEGMENT))
+    for rule, timeouts in (("bytes", 0), ("segments", 1)):
+        outcome = one(
+            run_connections, "sack", writes=writes, drops={12: [0], 13: [0]}, sack_pipe=rule
+        )
+        assert (outcome.recoveries, outcome.timeouts) == (1, timeouts), rule
+
+
 @pytest.mark.parametrize(("rule", "sendings", "timeouts"), [
     ("never", 2, 0),
     ("always", 3, 0),
