@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The one way these programs give up: a line on stderr that says what and why, exit status 1. */
+#ifndef FAIL_H
+#define FAIL_H
+
+#include <errno.h>	/* program_invocation_short_name */
+#include <stdio.h>
+#include <stdlib.h>
+
+#define fail(...)                                                       \
+	do {                                                            \
+		fprintf(stderr, "%s: ", program_invocation_short_name); \
+		fprintf(stderr, __VA_ARGS__);                           \
+		fputc('\n', stderr);                                    \
+		exit(1);                                                \
+	} while (0)
+
+#endif
