@@ -3,7 +3,7 @@
 # make test  set up, the vm lab too, then all tests
 # make lint  style and types only
 
-PYTHON = $(shell lab/paths | sed -n 's/^environment=//p')/bin/python
+PYTHON = $(shell lab/paths --environment | sed -n 's/^environment=//p')/bin/python
 
 run: setup
 	./cellbed run studies/ubrplus_1998/ubrplus-www.toml \

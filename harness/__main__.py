@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from harness.cli.commands import cellbed
+from harness.cli.group import cellbed
 from harness.errors import CellbedError
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The table of finished trials, as wide as it may be; its numbers are never cut.
+"""The finished trials as a table, as wide as it may be; its numbers are never cut. And as JSON.
 
 What all trials have in common stands above it, what failed below it.
 """
@@ -98,3 +98,30 @@ def verdict(checks: Sequence[Document]) -> str:
     """How many checks passed, or how many did not."""
     failed = sum(not check["ok"] for check in checks)
     return f"{failed} FAILED" if failed else f"{len(checks)} ok"
+
+
+def why_invalid(document: Document) -> str:
+    """An invalid trial and the checks that failed, with what the values of one do not say."""
+    failed = [
+        check["name"] + (f" ({check['why']})" if check.get("why") else "")
+        for check in document["checks"]
+        if not check["ok"]
+    ]
+    return f"{document['trial']}: {', '.join(failed)}"
+
+
+def json_line(document: Document) -> dict[str, Any]:
+    """The object that --json prints for a trial."""
+    return {
+        "trial": document["trial"],
+        "factors": document["factors"],
+        "seed": document["seed"],
+        "efficiency": document["metrics"]["efficiency"],
+        "fairness": document["metrics"]["fairness"],
+        "valid": document["valid"],
+        "checks": document["checks"],
+        "virtual_s": document["virtual_s"],
+        "wall_s": document["wall_s"],
+        "cpu_s": document["cpu_s"],
+        "paper": document["paper"],
+    }

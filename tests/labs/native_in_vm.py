@@ -24,7 +24,7 @@ COMMANDS = "c1 ping -c 1 s1\nsh tc qdisc show dev sw2-sat\nexit\n"
 
 def run(ending: str) -> None:
     """One native lab; at its network's being built, end it as asked."""
-    from harness.cli.shell import feed
+    from harness.cli.commands.shell import feed
     from harness.labs import LabSpec
     from harness.labs.session import session
 

@@ -15,7 +15,7 @@ import pytest
 from harness import events
 from harness.campaign import costs, identity, record
 from harness.campaign.campaign import Campaign
-from harness.cli.show import ProgressDisplay
+from harness.cli.progress import ProgressDisplay
 from harness.design.plan import Trial
 from harness.errors import UsageError
 from harness.events import Event, Listener, TrialEnded, TrialFailed, TrialStarted

@@ -11,7 +11,7 @@ import pytest
 
 from harness.campaign import costs
 from harness.campaign.campaign import Campaign
-from harness.cli.commands import time_for
+from harness.cli.commands.run import time_for
 from harness.design.plan import Trial
 from harness.runners.runner import Options
 from tests.small import small_trials

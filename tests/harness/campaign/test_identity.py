@@ -82,7 +82,7 @@ def test_what_runs_in_a_trial_is_in_its_identity(project: Path, name: str) -> No
         "harness/judge/checks.py",
         "harness/judge/judgement.py",
         "harness/campaign/campaign.py",
-        "harness/cli/show.py",
+        "harness/cli/progress.py",
         "harness/labs/uml.py",
         "analysis/metrics.py",
         "analysis/reference/ubrplus_1998_results.csv",

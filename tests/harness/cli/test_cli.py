@@ -155,7 +155,7 @@ def test_clean_refuses_what_is_no_campaign(tmp_path: Path) -> None:
 
 
 def test_json_is_one_object_a_trial(finished: tuple[Path, list[dict]], tmp_path: Path) -> None:
-    from harness.cli.show import json_line
+    from harness.cli.result_table import json_line
 
     keys = {"trial", "factors", "seed", "efficiency", "fairness", "valid", "checks"}
     keys |= {"virtual_s", "wall_s", "cpu_s", "paper"}

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from harness.cli import commands as cli
+from harness.cli.group import cellbed
 from harness.errors import MissingError
 from harness.host import clean, owner
 from harness.labs import native
@@ -129,7 +129,7 @@ def test_what_could_not_be_removed_is_told(
         remove(path)
 
     monkeypatch.setattr(shutil, "rmtree", stand_in)
-    done = CliRunner().invoke(cli.cellbed, ["clean"])
+    done = CliRunner().invoke(cellbed, ["clean"])
     assert done.output == f"removed {second}\n"
     assert str(done.exception).startswith(f"could not remove {first}: ")
     assert "Permission denied" in str(done.exception)

@@ -18,8 +18,8 @@ from click.testing import CliRunner, Result
 
 from harness.campaign import queuelog, record, sources
 from harness.campaign.seal import changed_files
-from harness.cli import show
-from harness.cli.commands import cellbed
+from harness.cli import result_table
+from harness.cli.group import cellbed
 from harness.errors import CellbedError, UsageError
 from harness.judge import checks, judgement
 from harness.judge.judgement import bring_up_to_date, current, version
@@ -341,7 +341,8 @@ def test_report_judges_before_it_uses_a_record(campaign: Path, made: Path) -> No
     assert done.exit_code == 0 and "1 of 1 records judged anew" in done.output
     text = (campaign / "report" / "report.md").read_text()
     assert "record unchanged: 1 files, expected 0 (flows.csv)" in text
-    assert show.why_invalid(judgement.document(made)).endswith("record unchanged (flows.csv)")
+    why = result_table.why_invalid(judgement.document(made))
+    assert why.endswith("record unchanged (flows.csv)")
 
 
 def test_judge_names_what_it_cannot_read(campaign: Path, made: Path) -> None:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""`./cellbed shell`: Mininet's prompt in a running lab, on a terminal or fed with lines."""
+"""Mininet's prompt inside a running lab, in real time.
+
+Without a terminal, the lines of standard input are run one after the other.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +15,30 @@ import termios
 import tty
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO
+from pathlib import Path
+from typing import TextIO
 
+import click
+
+from harness.cli.options import lab_option, levels_option
+from harness.design import experiment as experiments
+from harness.design import plan
+from harness.design.plan import Trial
 from harness.errors import LabError
 from harness.labs import Lab, LabSpec
 from harness.labs.session import session
 
-if TYPE_CHECKING:
-    from harness.design.plan import Trial
-
 CHUNK = 65536
 POLL_S = 0.2
+
+
+@click.command(help=__doc__)
+@click.argument("experiment", type=click.Path(path_type=Path))
+@levels_option("FACTOR=LEVEL", "Levels; else the first cell.")
+@lab_option("Which lab.")
+def command(experiment: Path, only: tuple[str, ...], lab: str) -> None:
+    loaded = experiments.load(experiment)
+    run_shell(plan.trials(loaded, experiment, only, 1)[0], lab)
 
 
 def run_shell(trial: Trial, name: str) -> None:

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What is said of a campaign: its progress while it runs, and --json when it is done."""
+"""How far a campaign is, while it runs."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.progress import (
@@ -122,30 +121,3 @@ class ProgressDisplay:
 def describe(trial: Trial) -> str:
     """A trial in a few words."""
     return " ".join(str(level) for level in trial.factors.values()) + f" seed {trial.plan['seed']}"
-
-
-def why_invalid(document: Mapping[str, Any]) -> str:
-    """An invalid trial and the checks that failed, with what the values of one do not say."""
-    failed = [
-        check["name"] + (f" ({check['why']})" if check.get("why") else "")
-        for check in document["checks"]
-        if not check["ok"]
-    ]
-    return f"{document['trial']}: {', '.join(failed)}"
-
-
-def json_line(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The object that --json prints for a trial."""
-    return {
-        "trial": document["trial"],
-        "factors": document["factors"],
-        "seed": document["seed"],
-        "efficiency": document["metrics"]["efficiency"],
-        "fairness": document["metrics"]["fairness"],
-        "valid": document["valid"],
-        "checks": document["checks"],
-        "virtual_s": document["virtual_s"],
-        "wall_s": document["wall_s"],
-        "cpu_s": document["cpu_s"],
-        "paper": document["paper"],
-    }

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Remove what interrupted runs left behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from harness.errors import CellbedError
+from harness.host.clean import remove_cache, remove_campaign, remove_leftovers
+
+
+@click.command(help=__doc__)
+@click.option("--cache", is_flag=True, help="Also what set-up made (image, kernel, environment).")
+@click.option("--results", type=click.Path(path_type=Path), help="Also this campaign directory.")
+def command(cache: bool, results: Path | None) -> None:
+    left = remove_leftovers()
+    for what in left.removed:
+        click.echo(f"removed {what}")
+    if results is not None:
+        remove_campaign(results)
+        click.echo(f"removed {results}")
+    if cache:
+        click.echo(f"removed {remove_cache()}")
+    if left.stayed:
+        raise CellbedError("could not remove " + "; ".join(left.stayed))

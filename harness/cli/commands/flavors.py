@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The TCP flavors: what each is. `flavors check` shows what each does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from harness.errors import InvalidTrialError
+from harness.flavors import check as flavors_check
+
+
+@click.group(help=__doc__, invoke_without_command=True)
+@click.pass_context
+def command(context: click.Context) -> None:
+    if context.invoked_subcommand is None:
+        click.echo(flavors_check.render_table(flavors_check.table()))
+
+
+@command.command()
+@click.argument("names", nargs=-1)
+@click.option("--plot", type=click.Path(path_type=Path), help="Draw the time sequences (PNG, SVG).")
+def check(names: tuple[str, ...], plot: Path | None) -> None:
+    """Lose 1 to 4 segments of a window and compare with Fall & Floyd 1996."""
+    checks = flavors_check.check(names)
+    click.echo(flavors_check.render(checks))
+    if plot is not None:
+        from harness.flavors.plot import plot as draw  # matplotlib: slow to import
+
+        draw(checks, plot)
+    if not flavors_check.passed(checks):
+        raise InvalidTrialError("a flavor did not do what the literature says")

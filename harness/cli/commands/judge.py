@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Judge the records of a campaign directory by the present code; run nothing.
+
+Says which verdicts and figures are others than before. `run` and `report` do the same.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from harness.campaign.lock import locked
+from harness.errors import CellbedError, UsageError
+from harness.judge import judgement
+
+
+@click.command(help=__doc__)
+@click.argument("campaign", type=click.Path(path_type=Path))
+def command(campaign: Path) -> None:
+    if not (campaign / "campaign.json").is_file():
+        raise UsageError(f"{campaign}: not a campaign directory: it has no campaign.json")
+    with locked(campaign):
+        found = judgement.bring_up_to_date(judgement.records(campaign))
+    for line in found.lines():
+        click.echo(line)
+    if found.unreadable:
+        first = next(iter(found.unreadable.values()))
+        raise CellbedError(f"{len(found.unreadable)} records cannot be read: {first}")

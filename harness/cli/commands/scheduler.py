@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A Dask scheduler, for campaigns on many machines (docs/cluster.md)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from harness.cli.options import tls_option
+from harness.runners.runner import require_dask
+
+
+@click.command(help=__doc__)
+@click.option("--port", type=click.IntRange(0, 65535), default=8786, help="[8786; 0: any]")
+@click.option("--host", help="Be reached at this address [from this machine only].")
+@tls_option
+def command(port: int, host: str | None, tls: Path | None) -> None:
+    require_dask()
+    from harness.runners.cluster_servers import run_scheduler
+
+    run_scheduler(host, port, tls, click.echo)

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from harness.labs import LABS
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+TLS_HELP = "The cluster's secret [where ./cellbed scheduler puts it]."
+tls_option = click.option("--tls", type=click.Path(path_type=Path), help=TLS_HELP)
+
+
+def lab_option(text: str) -> Decorator:
+    """--lab: which of the labs, with its help."""
+    return click.option("--lab", default="uml", type=click.Choice(list(LABS)), help=text)
+
+
+def levels_option(metavar: str, text: str) -> Decorator:
+    """--only: levels of factors, with its help."""
+    return click.option("--only", multiple=True, metavar=metavar, help=text)
