@@ -250,7 +250,7 @@ class LabThread(threading.Thread):
         elif kind == "trial-end":
             self._finish(lab, self._go_on(lab))
         elif kind == "trial-failed":
-            self.pool.close(self._go_on(lab), Outcome(reason=event["error"]))
+            self._close(lab, self._go_on(lab), Outcome(reason=event["error"]))
         elif kind == "failed":
             raise LabError(event["error"], lab.console())
 
@@ -273,6 +273,11 @@ class LabThread(threading.Thread):
             outcome: Outcome | Exception = deliver(task.job, lab.run_directory, costs)
         except Exception as error:  # noqa: BLE001 (that trial's failure, or raised where awaited)
             outcome = error if disk_full(error) else Outcome(reason=no_record(error))
+        self._close(lab, task, outcome)
+
+    def _close(self, lab: Lab, task: Task, outcome: Outcome | Exception) -> None:
+        """A trial of a lab that goes on; tried again there it finds nothing of this attempt."""
+        shutil.rmtree(lab.run_directory / "results" / task.job.trial.name, ignore_errors=True)
         self.pool.close(task, outcome)
 
     def _lost(self, outcome: Outcome | Exception) -> None:
@@ -300,7 +305,6 @@ def deliver(job: Job, folder: Path, costs: dict[str, float]) -> Outcome:
     raw, here = folder / "results" / name, folder / "records"
     software = {"lab": job.lab, "clock": job.clock, **identity.software(job.lab)}
     record.finish(job.trial, software, raw, job.records or here, costs)
-    shutil.rmtree(raw)
     if job.records is not None:
         return Outcome()
     packed = archive.pack(here / name)

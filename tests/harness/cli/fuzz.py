@@ -54,6 +54,8 @@ def no_lab(folder: Path) -> Iterator[None]:
         for name in list(LABS):
             patch.setitem(LABS, name, Absent)
         patch.setattr(identity, "code", lambda lab: f"code of {lab}")
+        for known in ("software", "found"):
+            patch.setattr(identity, known, lambda lab: {"code": f"code of {lab}"})
         patch.setattr(costs, "file", lambda: folder / "costs.json")
         patch.setattr(paths, "places", lambda: {"cache": folder / "cache"})
         for server in ("run_scheduler", "run_worker"):

@@ -245,7 +245,8 @@ def campaigns(folder: Path) -> dict[str, Path]:
         patch.setattr(record, "finish", finish)
         trials = small_trials(folder)
         header = {"name": "small", "title": "t", "text": SMALL}
-        Campaign(folder / "small", trials, header, Options(lab="paper")).run()
+        made = Campaign(folder / "small", trials, header, Options(lab="paper"))
+        assert len(made.run()) == len(trials), made.failures
     return {"design": design, "small": folder / "small"}
 
 
