@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* delays.h - types shared by the BPF program and its loader */
+#ifndef DELAYS_H
+#define DELAYS_H
+
+#include <linux/types.h>
+
+/* A TCP connection by what is unlike in every other: its client's address and both ports, in
+ * network byte order. */
+struct delays_key {
+	__u32 client;
+	__u16 client_port;
+	__u16 server_port;
+};
+
+/* What became of packets; each is counted once. The last two are dropped, and each of them makes
+ * a trial invalid. */
+struct delays_stats {
+	__u64 to_server;	/* delayed */
+	__u64 to_client;
+	__u64 not_tcp;		/* let through at once */
+	__u64 unknown;		/* TCP of a connection that is not in the table */
+	__u64 refused;		/* the kernel took no departure time */
+};
+
+#endif /* DELAYS_H */

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The program on the box in the middle: its queues, its command, its counters.
+
+1. in the box's namespace: run `queues()` by tc
+2. there: start `argv()` and wait for the line "ready"
+3. the trial
+4. SIGTERM: the last line of its output is what `read()` takes
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from topology import commands
+
+PROGRAM = Path("/opt/cellbed/delays")
+DEVICES = (commands.SAT_DOWN, commands.SAT_UP)
+FORMAT = "cellbed-delays/1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counters:
+    """What became of the packets on both ways.
+
+    connections  in the table
+    to_server, to_client  delayed
+    not_tcp      let through at once
+    unknown      dropped: TCP of a connection that the table does not have
+    refused      dropped: the kernel took no departure time
+    """
+
+    connections: int
+    to_server: int
+    to_client: int
+    not_tcp: int
+    unknown: int
+    refused: int
+
+    @property
+    def faults(self) -> int:
+        """Packets dropped here: any makes a trial invalid."""
+        return self.unknown + self.refused
+
+
+def queues() -> list[str]:
+    """Inside the box, lines for tc: on both ports a queue that keeps departure times."""
+    return [commands.departure_fq(device) for device in DEVICES]
+
+
+def argv(table: Path) -> list[str]:
+    """Return the command, for the box's namespace."""
+    devices = [word for device in DEVICES for word in ("--device", device)]
+    return [str(PROGRAM), "--table", str(table), *devices]
+
+
+def read(stdout: str) -> Counters:
+    """Return what the program counted, from its whole standard output.
+
+    Raises:
+        ValueError: it did not end well.
+    """
+    last = stdout.strip().rpartition("\n")[2]
+    try:
+        found = json.loads(last)
+        if found.pop("format") == FORMAT:
+            return Counters(**{field.name: int(found[field.name]) for field in fields(Counters)})
+    except (ValueError, KeyError, TypeError, AttributeError):
+        pass
+    raise ValueError(f"delays did not end well: {last[:200]}")

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Which connection has which round trip: a line a connection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+MAX_ROUND_TRIP_NS = 100_000_000_000
+
+
+class Entry(NamedTuple):
+    """A connection by its client's address and both ports, and its round trip [ns]."""
+
+    client_address: str
+    client_port: int
+    server_port: int
+    round_trip_ns: int
+
+
+def write(path: Path, entries: Iterable[Entry]) -> int:
+    """Write the table; return the number of its lines.
+
+    Raises:
+        ValueError: a round trip is not within 0 to 100 s.
+    """
+    count = 0
+    with path.open("w", encoding="ascii") as file:
+        for count, entry in enumerate(entries, 1):  # noqa: B007
+            if not 0 <= entry.round_trip_ns <= MAX_ROUND_TRIP_NS:
+                raise ValueError(
+                    f"round trip of {entry.client_address}:{entry.client_port}:"
+                    f" {entry.round_trip_ns} ns: allowed are 0 to {MAX_ROUND_TRIP_NS}"
+                )
+            file.write(" ".join(map(str, entry)) + "\n")
+    return count
