@@ -108,6 +108,7 @@ PARAMETERS: Mapping[str, Kind] = MappingProxyType(
         "sack_retransmit": Choice(("three_above", "pipe")),
         "sack_resend_on_partial": Choice(("never", "always", "after_rtt")),
         "sack_pipe": Choice(("bytes", "segments")),
+        "multiple_fast_retransmits": Switch(),
         "newreno_partial": Choice(("deflate", "reset")),
         "newreno_flywheel": Switch(),
     }

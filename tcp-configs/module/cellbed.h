@@ -61,6 +61,7 @@ struct cellbed_params {
 	int sack_retransmit;
 	int sack_resend_on_partial;
 	int sack_pipe;
+	int multiple_fast_retransmits;
 	int newreno_partial;
 	int newreno_flywheel;
 };
@@ -74,7 +75,7 @@ struct cellbed_params {
 struct cellbed {
 	u32 cwnd;		/* the congestion window proper, in units */
 	u32 initial_cwnd;	/* and what it began with: the route's initcwnd */
-	u32 inflation;		/* of cwnd in fast recovery, with byte_window */
+	u32 inflation;		/* of cwnd in fast recovery, when counted here */
 	u32 una;		/* snd_una at this ACK */
 	u32 acked;		/* bytes that this ACK acknowledges */
 	u32 turned_at;		/* snd_nxt when the flywheel last turned */
@@ -82,6 +83,7 @@ struct cellbed {
 	u32 prior_wnd;		/* snd_wnd, the same */
 	u32 prior_pure;		/* packets without data received, the same */
 	u32 sacked_units;	/* what was SACKed when PIPE was last updated */
+	u32 repair_end;		/* snd_nxt at the last timeout */
 	u32 timed_seq;		/* an ACK beyond it gives the next RTT sample */
 	u32 sent_units;		/* what had been sent when PIPE was last updated */
 	s32 pipe;		/* PIPE of Fall & Floyd 1996, in units */
@@ -93,6 +95,7 @@ struct cellbed {
 	u16 tick;		/* jiffies a tick; 0 = the kernel's own RTO */
 	u8 min_ticks;
 	u8 backoff;		/* doublings of the RTO since it was cleared */
+	u8 duplicates;		/* since the last ACK of new data or timeout */
 	u8 dupacks;		/* of this recovery: the flywheel counts in twos */
 	u8 sack_ok;		/* tp->rx_opt.sack_ok while SACK is set aside */
 	u32 ready:1,		/* init() has run */
@@ -110,6 +113,7 @@ struct cellbed {
 	    partial_reset:1,
 	    half_window:1,
 	    flywheel:1,
+	    multiple:1,
 	    one_more:1;		/* the flywheel lets a new segment pass */
 	bool bytes;		/* byte_window */
 	bool exact;		/* the timers are those of cellbed_timer.c */
@@ -165,6 +169,12 @@ static inline u32 cellbed_flight(const struct sock *sk)
 				       tp->packets_out;
 }
 
+/* Does the module count duplicate ACKs, and not the kernel, as sacked_out? */
+static inline bool cellbed_counts(const struct cellbed *c)
+{
+	return c->multiple;
+}
+
 /* cellbed_main.c */
 u32 cellbed_window(const struct sock *sk);
 
@@ -187,7 +197,17 @@ void cellbed_timer_release(struct sock *sk);
 void cellbed_timer_restart(struct sock *sk);
 u32 cellbed_timer_early(u32 rto);
 
+/* cellbed_recovery.c */
+void cellbed_recovery_begin(struct sock *sk);
+void cellbed_recovery_ack(struct sock *sk);
+bool cellbed_recovery_duplicate(const struct sock *sk);
+void cellbed_recovery_look(struct sock *sk);
+void cellbed_recovery_reopen(struct sock *sk);
+bool cellbed_recovery_repairing(const struct sock *sk);
+u32 cellbed_recovery_next(const struct sock *sk);
+
 /* cellbed_sack.c */
+void cellbed_mark_lost(struct tcp_sock *tp, struct sk_buff *skb);
 void cellbed_sack_enter_recovery(struct sock *sk);
 void cellbed_sack_enter_loss(struct sock *sk);
 void cellbed_sack_leave_loss(struct sock *sk);
@@ -199,10 +219,9 @@ s32 cellbed_sack_pipe(const struct sock *sk);
 void cellbed_order_note(const struct sock *sk);
 
 /* cellbed_bytes.c */
+bool cellbed_is_hole(const struct sk_buff *skb);
 void cellbed_bytes_allow(struct sock *sk);
 void cellbed_bytes_show(struct sock *sk, u32 least);
-void cellbed_bytes_enter_recovery(struct sock *sk);
-void cellbed_bytes_recovery_ack(struct sock *sk);
 u32 cellbed_bytes_sacked(const struct sock *sk);
 
 #endif

@@ -104,7 +104,7 @@ static s64 cellbed_bytes_outstanding(const struct sock *sk)
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Loss)
 		return cellbed_bytes_in_flight(sk);
 	if (!c->recovering || !tcp_is_sack(tp))
-		return tp->snd_nxt - tp->snd_una;
+		return cellbed_recovery_next(sk) - tp->snd_una;
 	if (c->use_pipe)
 		return cellbed_sack_pipe(sk);
 	return cellbed_bytes_in_flight(sk);
@@ -117,7 +117,7 @@ static s64 cellbed_bytes_room(const struct sock *sk)
 	return (s64)c->cwnd + c->inflation - cellbed_bytes_outstanding(sk);
 }
 
-static bool cellbed_is_hole(const struct sk_buff *skb)
+bool cellbed_is_hole(const struct sk_buff *skb)
 {
 	u8 tags = TCP_SKB_CB(skb)->sacked;
 
@@ -146,23 +146,31 @@ static u32 cellbed_merged_length(const struct sock *sk, struct sk_buff *skb,
 	return length;
 }
 
-/* How many packets held for lost may be sent again. One longer than a segment
- * was merged by the kernel while it was SACKed; it is sent in pieces.
+/* How many packets held for lost may be sent again, the first of them whatever
+ * the window if so said. One longer than a segment was merged by the kernel
+ * while it was SACKed; it is sent in pieces.
  */
-static u32 cellbed_bytes_holes(struct sock *sk)
+static u32 cellbed_bytes_holes(struct sock *sk, bool first)
 {
 	const struct cellbed *c = cellbed_ca(sk);
-	bool pipe = c->use_pipe && c->recovering;
+	bool pipe = tcp_is_sack(tcp_sk(sk)) && c->use_pipe && c->recovering;
 	struct sk_buff *next, *skb = tcp_rtx_queue_head(sk);
 	u32 mss = tcp_sk(sk)->mss_cache;
 	s64 room = cellbed_bytes_room(sk);
 	u32 packets = 0;
 
+	if (c->one_more)
+		room = max_t(s64, room, mss);
 	for (; skb; skb = next) {
 		u32 length = cellbed_merged_length(sk, skb, &next);
 
 		if (!cellbed_is_hole(skb)) {
 			next = skb_rb_next(skb);
+			continue;
+		}
+		if (first) {
+			first = false;
+			packets++;
 			continue;
 		}
 		if (length > mss)
@@ -179,11 +187,14 @@ static u32 cellbed_bytes_resend(struct sock *sk)
 {
 	struct cellbed *c = cellbed_ca(sk);
 	bool first = c->resend;
+	bool apart = c->recovering && !tcp_is_sack(tcp_sk(sk));
 	u32 packets = 0;
 
 	c->resend = 0;
-	if (!c->recovering || tcp_is_sack(tcp_sk(sk)))
-		packets = cellbed_bytes_holes(sk);
+	if (!apart || cellbed_recovery_repairing(sk))
+		packets = cellbed_bytes_holes(sk, apart && first);
+	if (packets > first)
+		c->one_more = 0;
 	return max_t(u32, packets, first);
 }
 
@@ -265,45 +276,6 @@ void cellbed_bytes_allow(struct sock *sk)
 		cellbed_bytes_show(sk, quota);
 	else
 		cellbed_set_window(tp, quota);
-}
-
-/* RFC 2581: three segments on entry, one for each further duplicate ACK. */
-void cellbed_bytes_enter_recovery(struct sock *sk)
-{
-	const struct tcp_sock *tp = tcp_sk(sk);
-
-	cellbed_ca(sk)->inflation = tcp_is_sack(tp) ?
-					0 : tp->sacked_out * tp->mss_cache;
-}
-
-/* RFC 6582 3.2, step 3: deflate by what was acked, put back one segment. */
-static void cellbed_bytes_deflate(struct cellbed *c, u32 mss)
-{
-	u32 inflation = c->inflation;
-
-	if (c->acked >= mss)
-		inflation += mss;
-	c->inflation = c->partial_reset ? 0 : inflation - min(inflation, c->acked);
-}
-
-/*
- * In fast recovery, for each ACK. The kernel's count of duplicate ACKs starts
- * anew each time: it is never more than there are segments outstanding, and
- * merging makes those fewer.
- */
-void cellbed_bytes_recovery_ack(struct sock *sk)
-{
-	struct cellbed *c = cellbed_ca(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
-
-	if (tcp_is_sack(tp))
-		return;
-	if (c->advanced)
-		cellbed_bytes_deflate(c, tp->mss_cache);
-	else if (tp->sacked_out > c->prior_sacked)
-		c->inflation += (tp->sacked_out - c->prior_sacked) *
-				tp->mss_cache;
-	tp->sacked_out = 0;
 }
 
 /* Bytes in the SACKed segments of the queue. */

@@ -85,10 +85,14 @@
  *                        1 segments, as the text has them: the window less 3, 1
  *                        off for a duplicate ACK, 2 for a partial one, 1 on for a
  *                        sending (98-0876R1 section 3.2) [0]
+ *   multiple_fast_retransmits  the third duplicate ACK starts a fast retransmit
+ *                        0 not while a timeout is repaired, nor for the last byte
+ *                        of a recovery (RFC 2582, 5), 1 always (RFC 2001;
+ *                        98-0876R1 section 3.1; see cellbed_recovery.c) [0]
  *   newreno_partial      on a partial ACK the window 0 deflates by what was
  *                        acked less one (RFC 6582), 1 falls to ssthresh
  *                        (98-0876R1 section 3.1; ns-2.1b3) [0]
- *   newreno_flywheel     1: in recovery every second duplicate ACK sends one
+ *   newreno_flywheel     NewReno, 1: in recovery every second duplicate ACK sends one
  *                        new segment whatever the window (Hoe) [0]
  */
 #include <linux/module.h>
@@ -118,7 +122,7 @@ static u32 cellbed_inflation(const struct sock *sk)
 
 	if (!c->recovering || tcp_is_sack(tcp_sk(sk)))
 		return 0;
-	return c->bytes ? c->inflation : c->prior_sacked;
+	return c->bytes || cellbed_counts(c) ? c->inflation : c->prior_sacked;
 }
 
 /* The sender's window at a loss, in units: no more than the peer's. */
@@ -148,6 +152,8 @@ static u32 cellbed_undo_cwnd(struct sock *sk)
 	return tcp_snd_cwnd(tcp_sk(sk));
 }
 
+static void cellbed_newreno_ack(struct sock *sk, u32 flags);
+
 static void cellbed_read_params(struct sock *sk, struct cellbed *c,
 				const struct cellbed_params *params)
 {
@@ -162,7 +168,9 @@ static void cellbed_read_params(struct sock *sk, struct cellbed *c,
 	c->pipe_segments = READ_ONCE(params->sack_pipe) == CELLBED_PIPE_SEGMENTS;
 	c->partial_reset = READ_ONCE(params->newreno_partial) == CELLBED_RESET;
 	c->half_window = READ_ONCE(params->ssthresh_rule) == CELLBED_HALF_WINDOW;
-	c->flywheel = READ_ONCE(params->newreno_flywheel);
+	c->multiple = READ_ONCE(params->multiple_fast_retransmits);
+	c->flywheel = READ_ONCE(params->newreno_flywheel) &&
+		      inet_csk(sk)->icsk_ca_ops->in_ack_event == cellbed_newreno_ack;
 }
 
 /* The kernel honours a route's ssthresh only from its metrics cache. */
@@ -189,6 +197,7 @@ static void cellbed_init(struct sock *sk)
 			CELLBED_MAX_WINDOW);
 	c->initial_cwnd = c->cwnd;
 	c->una = tp->snd_una;
+	c->repair_end = tp->snd_una;
 	cellbed_rto_init(sk, params);
 	if (READ_ONCE(params->ssthresh_from_route))
 		cellbed_ssthresh_from_route(sk);
@@ -225,7 +234,7 @@ static void cellbed_enter_recovery(struct sock *sk)
 	struct cellbed *c = cellbed_ca(sk);
 
 	cellbed_sack_enter_recovery(sk);
-	cellbed_bytes_enter_recovery(sk);
+	cellbed_recovery_begin(sk);
 	c->prior_sacked = tcp_sk(sk)->sacked_out;
 	c->cwnd = tcp_sk(sk)->snd_ssthresh * cellbed_unit(sk);
 	c->recovering = 1;
@@ -247,6 +256,8 @@ static void cellbed_enter_loss(struct sock *sk)
 	c->inflation = 0;
 	c->recovering = 0;
 	c->resend = 0;
+	c->duplicates = 0;
+	c->repair_end = tp->snd_nxt;
 	tp->snd_cwnd_cnt = 0;
 	cellbed_set_window(tp, 1);
 }
@@ -288,7 +299,7 @@ static void cellbed_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 /*
  * A duplicate ACK (RFC 5681, 2): data is outstanding, and this packet has none,
  * acknowledges nothing new and leaves the window as it was. With SACK also one
- * that changes the window, when it tells of a segment: receivers do that. The
+ * that changes the window: receivers do that while they tell of segments. The
  * packet itself is not to be seen here; but what carries data does not add to
  * the count of those that do not.
  */
@@ -298,7 +309,7 @@ static bool cellbed_is_duplicate(struct sock *sk)
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 pure = tp->segs_in - tp->data_segs_in;
 	bool same = tp->snd_wnd == c->prior_wnd ||
-		    tp->sacked_out > c->prior_sacked;
+		    tcp_is_sack(tp) || c->sack_ok;
 	bool carries_data = pure == c->prior_pure;
 
 	c->prior_pure = pure;
@@ -323,12 +334,17 @@ static void cellbed_note_ack(struct sock *sk)
 	c->advanced = c->acked != 0;
 	if (c->advanced) {
 		c->advance_ns = tcp_clock_ns();
+		c->duplicates = 0;
+		if (after(tp->snd_una, c->repair_end))
+			c->repair_end = tp->snd_una;
 		cellbed_timer_restart(sk);
 		if (c->ready)
 			cellbed_order_note(sk);
 	}
 	c->una = tp->snd_una;
 	c->duplicate = cellbed_is_duplicate(sk);
+	if (c->duplicate && c->duplicates < U8_MAX)
+		c->duplicates++;
 	tp->reordering = READ_ONCE(net->ipv4.sysctl_tcp_reordering);
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Loss && !tcp_is_sack(tp))
 		tp->sacked_out = 0;
@@ -356,16 +372,27 @@ static void cellbed_vanilla_ack(struct sock *sk, u32 flags)
 
 /*
  * Any ACK of new data ends Reno's recovery. One less than snd_una: with
- * equality the kernel would wait for the next ACK (RFC 2582, bug fix).
+ * equality the kernel would wait for the next ACK (RFC 2582, bug fix). A repair
+ * in which the recovery began goes on.
  */
 static void cellbed_reno_ack(struct sock *sk, u32 flags)
 {
+	struct inet_connection_sock *icsk = inet_csk(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	cellbed_note_ack(sk);
-	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery &&
-	    cellbed_ca(sk)->advanced)
+	cellbed_recovery_look(sk);
+	if (!cellbed_ca(sk)->advanced)
+		return;
+	cellbed_recovery_reopen(sk);
+	if (icsk->icsk_ca_state != TCP_CA_Recovery)
+		return;
+	if (cellbed_recovery_repairing(sk)) {
+		icsk->icsk_ca_state = TCP_CA_Loss;
+		tp->high_seq = cellbed_ca(sk)->repair_end;
+	} else {
 		tp->high_seq = tp->snd_una - 1;
+	}
 }
 
 /* The kernel's recovery without SACK is NewReno's. */
@@ -374,9 +401,14 @@ static void cellbed_newreno_ack(struct sock *sk, u32 flags)
 	struct cellbed *c = cellbed_ca(sk);
 
 	cellbed_note_ack(sk);
+	cellbed_recovery_look(sk);
+	if (c->advanced)
+		cellbed_recovery_reopen(sk);
 	if (!cellbed_partial_ack(sk))
 		return;
 	c->resend = 1;
+	if (cellbed_recovery_repairing(sk))
+		cellbed_mark_lost(tcp_sk(sk), tcp_rtx_queue_head(sk));
 	if (c->partial_reset && !tcp_is_sack(tcp_sk(sk)))
 		tcp_sk(sk)->sacked_out = 0;
 }
@@ -384,6 +416,9 @@ static void cellbed_newreno_ack(struct sock *sk, u32 flags)
 static void cellbed_sack_in_ack(struct sock *sk, u32 flags)
 {
 	cellbed_note_ack(sk);
+	cellbed_recovery_look(sk);
+	if (cellbed_ca(sk)->advanced)
+		cellbed_recovery_reopen(sk);
 	cellbed_sack_ack(sk);
 }
 
@@ -418,9 +453,11 @@ static void cellbed_grow(struct sock *sk)
 }
 
 /* Hoe's flywheel: is this the second of two duplicate ACKs? */
-static bool cellbed_flywheel_turns(struct cellbed *c, const struct tcp_sock *tp)
+static bool cellbed_flywheel_turns(const struct sock *sk)
 {
-	if (!c->flywheel || c->advanced || tp->sacked_out <= c->prior_sacked)
+	struct cellbed *c = cellbed_ca(sk);
+
+	if (!c->flywheel || !cellbed_recovery_duplicate(sk))
 		return false;
 	return !(++c->dupacks & 1);
 }
@@ -432,6 +469,8 @@ static u32 cellbed_recovery_window(struct sock *sk)
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 window = cellbed_sack_budget(sk);
 
+	if (cellbed_counts(c))
+		window += c->inflation;
 	if (c->resend || c->one_more)
 		window = max(window, tcp_packets_in_flight(tp) + 1);
 	c->resend = 0;
@@ -458,11 +497,11 @@ static void cellbed_on_recovery_ack(struct sock *sk)
 {
 	struct cellbed *c = cellbed_ca(sk);
 
-	c->one_more = cellbed_flywheel_turns(c, tcp_sk(sk));
+	c->one_more = cellbed_flywheel_turns(sk);
 	c->turned_at = tcp_sk(sk)->snd_nxt;
-	if (c->bytes)
-		cellbed_bytes_recovery_ack(sk);
-	else
+	if (c->bytes || cellbed_counts(c))
+		cellbed_recovery_ack(sk);
+	if (!c->bytes)
 		cellbed_set_window(tcp_sk(sk), cellbed_recovery_window(sk));
 }
 

@@ -136,11 +136,27 @@ static void cellbed_rto_clear_kernel_backoff(struct sock *sk)
 	tcp_bound_rto(sk);
 }
 
+/*
+ * Karn's rule is the kernel's. But its sample may be of a segment SACKed, and
+ * in a recovery that began while a timeout was repaired the blocks tell of
+ * segments that arrived long before.
+ */
+static bool cellbed_rto_sampled(const struct sock *sk,
+				const struct ack_sample *sample)
+{
+	const struct cellbed *c = cellbed_ca(sk);
+
+	if (!sample->pkts_acked || sample->rtt_us < 0)
+		return false;
+	return !cellbed_counts(c) || !c->recovering ||
+	       !tcp_is_sack(tcp_sk(sk)) || !before(c->una, c->repair_end);
+}
+
 void cellbed_rto_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct cellbed *c = cellbed_ca(sk);
-	bool sampled = sample->pkts_acked && sample->rtt_us >= 0;
+	bool sampled = cellbed_rto_sampled(sk, sample);
 
 	if (!c->ready)
 		return;

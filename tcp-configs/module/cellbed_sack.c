@@ -18,14 +18,16 @@
  * segment has in it. sack_pipe = 0 begins with no more than is outstanding and
  * takes off what is newly SACKed; with byte_window it counts the bytes of what
  * is SACKed and sent, but two full segments for a partial ACK, so that it is
- * lower than what is on its way when segments are small.
+ * lower than what is on its way when segments are small. In a recovery that
+ * began while a timeout was repaired, duplicate ACKs count there, too: the
+ * blocks tell again what a wiped scoreboard has forgotten.
  */
 #include "cellbed.h"
 
 #define CELLBED_DUPTHRESH 3
 
 /* The kernel's own tcp_mark_skb_lost() is not exported. */
-static void cellbed_mark_lost(struct tcp_sock *tp, struct sk_buff *skb)
+void cellbed_mark_lost(struct tcp_sock *tp, struct sk_buff *skb)
 {
 	struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
 	struct sk_buff *hint = tp->retransmit_skb_hint;
@@ -130,7 +132,7 @@ static void cellbed_update_pipe(struct sock *sk)
 	cellbed_sack_pipe(sk);
 	if (c->advanced)
 		c->pipe -= 2 * cellbed_unit(sk);
-	else if (c->pipe_segments)
+	else if (c->pipe_segments || cellbed_recovery_repairing(sk))
 		c->pipe -= c->duplicate ? cellbed_unit(sk) : 0;
 	else if (sacked > c->sacked_units)
 		c->pipe -= (s32)((sacked - c->sacked_units) *

@@ -51,6 +51,8 @@ class Setup:
         partial_reset: NewReno: a partial ACK sets cwnd to ssthresh (98-0876R1, 3.1).
         half_window: ssthresh is half of cwnd, at every timeout (RFC 2001; 4.4BSD); the peer's
             window is never the limit here.
+        multiple: duplicate ACKs start a fast retransmit also while a timeout is repaired and
+            for the last byte of a recovery (RFC 2001), not as RFC 2582 has it.
         flywheel: NewReno: every second duplicate ACK sends a new segment (Hoe).
     """
 
@@ -70,6 +72,7 @@ class Setup:
     byte_window: bool = False
     partial_reset: bool = False
     half_window: bool = False
+    multiple: bool = False
     flywheel: bool = False
 
 
@@ -157,6 +160,7 @@ class Vanilla:
         self.una = self.nxt = self.max = 0
         self.lengths: dict[int, int] = {}  # of each segment sent, by its first byte
         self.recover = -1  # snd_max at the last timeout
+        self.repair_end = -1  # the same, also in NewReno
         self.timed_out = -1  # snd_una at the last timeout
         self.dupacks = 0
         self.count = 0  # ACKs towards the next increase in congestion avoidance
@@ -181,7 +185,7 @@ class Vanilla:
         self.timed_out = self.una
         self.cwnd, self.count, self.dupacks = self.mss, 0, 0
         self.in_recovery = False
-        self.recover = self.max
+        self.recover = self.repair_end = self.max
         self.nxt = self.una
         self.send()
 
@@ -189,6 +193,10 @@ class Vanilla:
 
     def learn(self, ack: int, sacked: tuple[Block, ...]) -> None:
         """SACK information."""
+
+    def may_be_timed(self) -> bool:
+        """Whether an ACK that comes now may be an RTT sample."""
+        return True
 
     def new_ack(self, ack: int) -> None:
         self.advance(ack)
@@ -264,7 +272,7 @@ class Reno(Vanilla):
     """Fast retransmit; fast recovery until the first new ACK."""
 
     def duplicate(self) -> None:
-        if self.una <= self.recover:
+        if self.una <= self.recover and not self.setup.multiple:
             return
         self.dupacks += 1
         if self.in_recovery:
@@ -278,7 +286,12 @@ class Reno(Vanilla):
         self.cwnd = self.ssthresh + DUPTHRESH * self.mss
         self.count = 0
         self.in_recovery = True
-        self.transmit(self.una, self.merged(self.una))
+        self.transmit_first()
+
+    def transmit_first(self) -> None:
+        length = self.merged(self.una)
+        self.transmit(self.una, length)
+        self.nxt = max(self.nxt, self.una + length)
 
     def new_ack(self, ack: int) -> None:
         self.advance(ack)
@@ -334,7 +347,7 @@ class NewReno(Reno):
             back = self.mss if acked >= self.mss else 0
             deflated = max(self.cwnd - acked + back, self.ssthresh)
             self.cwnd = self.ssthresh if self.setup.partial_reset else deflated
-            self.transmit(self.una, self.merged(self.una))
+            self.transmit_first()
 
 
 class Sack(Reno):
@@ -350,12 +363,25 @@ class Sack(Reno):
 
     def learn(self, ack: int, sacked: tuple[Block, ...]) -> None:
         fresh: set[int] = set()
-        if self.una > self.recover:  # not while a timeout is being repaired
+        if self.in_recovery or not self.repairing():
             fresh = {b for b in self.outstanding() if self.within(b, sacked)} - self.scoreboard
         self.scoreboard |= fresh
         self.known = sum(self.counted(self.lengths[b]) for b in fresh)
         self.scoreboard = {b for b in self.scoreboard if b >= ack}
         self.resent = {b for b in self.resent if b >= ack}
+
+    def repairing(self) -> bool:
+        if self.setup.multiple:
+            return self.una < self.repair_end
+        return self.una <= self.repair_end
+
+    def transmit(self, byte: int, length: int) -> None:
+        if byte < self.repair_end:
+            self.resent.add(byte)
+        super().transmit(byte, length)
+
+    def may_be_timed(self) -> bool:
+        return not (self.in_recovery and self.setup.multiple and self.repairing())
 
     def counted(self, length: int) -> int:
         """What a segment of this length is in PIPE."""
@@ -385,7 +411,13 @@ class Sack(Reno):
 
     def duplicate(self) -> None:
         if self.in_recovery:
-            self.pipe -= self.mss if self.setup.pipe_segments else self.known
+            steps = self.setup.pipe_segments or (self.setup.multiple and self.repairing())
+            self.pipe -= self.mss if steps else self.known
+        elif self.setup.multiple and self.repairing():
+            self.dupacks += 1
+            if self.dupacks == DUPTHRESH:
+                self.fast_retransmit()
+            return
         self.look_for_loss()
 
     def look_for_loss(self) -> None:
@@ -398,9 +430,9 @@ class Sack(Reno):
         self.ssthresh = self.cwnd = self.halved()
         self.count = 0
         self.in_recovery = True
-        self.recovery_point = self.max
+        self.recovery_point = self.nxt = self.max
         self.pipe = (window if self.setup.pipe_segments else flight) - DUPTHRESH * self.mss
-        if self.una not in self.resent:
+        if self.una not in self.resent or self.repairing():
             self.resend(self.una)
 
     def resend(self, byte: int) -> None:
@@ -420,10 +452,12 @@ class Sack(Reno):
     def next_hole(self) -> int | None:
         highest = max(self.scoreboard, default=-1)
         for byte in self.outstanding():
-            if byte >= highest:
+            if byte >= max(highest, self.repair_end):
                 break
             if byte in self.scoreboard or byte in self.resent:
                 continue
+            if byte < self.repair_end:
+                return byte
             of_this_loss = self.setup.sack_rule == "pipe" and byte < self.recovery_point
             if of_this_loss or self.lost(byte):
                 return byte
@@ -441,6 +475,7 @@ class Sack(Reno):
             if byte in self.scoreboard:
                 continue
             given_up = self.lost(byte) or (byte == self.una and byte in self.resent)
+            given_up = given_up or byte < self.repair_end
             pipe += self.lengths[byte] * ((not given_up) + (byte in self.resent))
         return pipe
 
@@ -526,7 +561,7 @@ class Simulation:
     def _measure(self, now: float, una: int, ack: int) -> None:
         """Karn: no sample from an ACK that covers a segment sent twice."""
         covered = [times for byte, times in self._times.items() if una <= byte < ack]
-        if any(len(times) > 1 for times in covered):
+        if any(len(times) > 1 for times in covered) or not self.sender.may_be_timed():
             return
         self.rto.clear_backoff()
         if ack > self._timed:

@@ -27,8 +27,8 @@ class Pattern:
     drops: Mapping[int, frozenset[int]]
 
 
-def draw(rng: random.Random) -> Pattern:
-    """One to six losses somewhere, near each other or not, some of a resending too."""
+def draw(rng: random.Random, again: float = 0.1) -> Pattern:
+    """One to six losses somewhere, near each other or not; again: how often twice."""
     segments = rng.randint(40, 120)
     first = rng.randint(0, segments - 1)
     span = rng.choice([5, 10, 30, segments])
@@ -36,7 +36,7 @@ def draw(rng: random.Random) -> Pattern:
     for _ in range(rng.randint(1, 6)):
         drops[min(segments - 1, first + rng.randint(0, span))].add(0)
     for sendings in drops.values():
-        if rng.random() < 0.1:
+        if rng.random() < again:
             sendings.add(1)
     return Pattern(
         segments=segments,
@@ -74,5 +74,6 @@ def setup(pattern: Pattern, flavor: str, parameters: Mapping[str, object]) -> or
         byte_window=bool(parameters.get("byte_window", False)),
         partial_reset=parameters.get("newreno_partial") == "reset",
         half_window=parameters.get("ssthresh_rule") == "window",
+        multiple=bool(parameters.get("multiple_fast_retransmits", False)),
         flywheel=bool(parameters.get("newreno_flywheel", False)),
     )

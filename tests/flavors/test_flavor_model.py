@@ -30,10 +30,15 @@ SACK_BYTES_MAY_DIFFER = 0.01
 
 
 def disagreements(
-    run: Runner, names: tuple[str, ...], count: int, seed: int, parameters: Mapping[str, object]
+    run: Runner,
+    names: tuple[str, ...],
+    count: int,
+    seed: int,
+    parameters: Mapping[str, object],
+    again: float = 0.1,
 ) -> list[str]:
     rng = random.Random(seed)
-    drawn = [patterns.draw(rng) for _ in range(count)]
+    drawn = [patterns.draw(rng, again) for _ in range(count)]
     cases = [(name, pattern) for name in names for pattern in drawn]
     loaded = {name: flavors.load(name).with_parameters(parameters) for name in names}
     connections = [
@@ -68,6 +73,17 @@ def test_sack_of_the_paper(run_connections: Runner, rule: str):
 def test_sack_of_rfc_6675(run_connections: Runner):
     rule = {"sack_retransmit": "three_above"}
     assert disagreements(run_connections, ("sack",), PATTERNS // 2, 6675, rule) == []
+
+
+@pytest.mark.parametrize("byte_window", [False, True])
+@pytest.mark.parametrize("flavor", ["reno", "newreno", "sack"])
+def test_multiple_fast_retransmits(run_connections: Runner, flavor: str, byte_window: bool):
+    """Most resendings are lost again: only after a timeout is it another sender."""
+    parameters = {"multiple_fast_retransmits": True, "byte_window": byte_window}
+    # With SACK and windows in bytes a timeout shows what SACK_BYTES_MAY_DIFFER is for.
+    again = 0.1 if flavor == "sack" and byte_window else 0.6
+    count = PATTERNS // 3
+    assert disagreements(run_connections, (flavor,), count, 2583, parameters, again) == []
 
 
 @pytest.mark.parametrize("byte_window", [False, True])

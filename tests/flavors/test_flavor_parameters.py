@@ -233,6 +233,20 @@ def test_newrenos_window_on_a_partial_ack(run_connections: Runner):
         assert len(together) == new, rule
 
 
+@pytest.mark.parametrize("flavor", ["reno", "newreno", "sack"])
+def test_a_fast_retransmit_while_a_timeout_is_repaired(run_connections: Runner, flavor: str):
+    """Of a window of 20 the first is lost twice, and the timer is early: the duplicate ACKs
+    of what left before the timeout start a recovery, or do not."""
+    recoveries = {}
+    for multiple in (False, True):
+        outcome = one(
+            run_connections, flavor, initcwnd=20, ssthresh=20, drops={0: [0, 1]},
+            rto_first_ms=150, rto_tick_ms=10, multiple_fast_retransmits=multiple,
+        )  # fmt: skip
+        recoveries[multiple] = outcome.recoveries
+    assert recoveries[True] > recoveries[False], recoveries
+
+
 def test_hoes_flywheel(run_connections: Runner):
     """New segments before half the window's duplicate ACKs are in: every second one."""
     first = {}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Duplicate ACKs: when the third begins a fast recovery, and the inflation of
+ * the window in it (RFC 2001, 4.; RFC 2581 3.2).
+ *
+ * The kernel starts no fast retransmit while it repairs a timeout, nor on
+ * duplicate ACKs of the last byte of a recovery: they may mean segments that
+ * were sent twice (RFC 2582, 5; the send_high of RFC 2582 is the kernel's
+ * high_seq). A sender without that precaution starts one for any third
+ * duplicate ACK (multiple_fast_retransmits; RFC 2001, and ns-2.1b3's NewReno,
+ * of which 98-0876R1, 3.1, says so). If it comes while the segments of a
+ * timeout are being sent again, these two go on beside each other, as in BSD:
+ * snd_nxt stays where the repair had come to, and the window, inflated, sends
+ * from there, old data and then new.
+ *
+ * For the kernel that is a recovery in which all old data is marked lost. What
+ * has been sent since the timeout is also marked as sent again, but for the
+ * first segment; so the kernel goes on with what has not. When Reno's recovery
+ * ends with old data left, the kernel is back in its repair.
+ *
+ * Who starts recoveries so must also count the duplicate ACKs itself: the
+ * kernel counts no more of them than the segments it has outstanding and not
+ * held for lost, and it misses the one after the peer has sent data.
+ */
+#include "cellbed.h"
+
+#define CELLBED_DUPTHRESH 3
+
+/* Old data is left of what was outstanding at a timeout. */
+bool cellbed_recovery_repairing(const struct sock *sk)
+{
+	const struct cellbed *c = cellbed_ca(sk);
+
+	return cellbed_counts(c) && before(tcp_sk(sk)->snd_una, c->repair_end);
+}
+
+/*
+ * BSD's snd_nxt: while a timeout is being repaired the first byte that has not
+ * been sent again. The first segment is about to be, or has been.
+ */
+u32 cellbed_recovery_next(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct sk_buff *skb = tcp_rtx_queue_head(sk);
+
+	if (!skb || !cellbed_recovery_repairing(sk))
+		return tp->snd_nxt;
+	while ((skb = skb_rb_next(skb))) {
+		if (cellbed_is_hole(skb))
+			return TCP_SKB_CB(skb)->seq;
+	}
+	return tp->snd_nxt;
+}
+
+/* Is this ACK one more duplicate? */
+bool cellbed_recovery_duplicate(const struct sock *sk)
+{
+	const struct cellbed *c = cellbed_ca(sk);
+
+	if (cellbed_counts(c))
+		return c->duplicate;
+	return !c->advanced && tcp_sk(sk)->sacked_out > c->prior_sacked;
+}
+
+/* RFC 2581: three segments on entry, one for each further duplicate ACK. */
+void cellbed_recovery_begin(struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct cellbed *c = cellbed_ca(sk);
+	u32 segments = cellbed_counts(c) ? CELLBED_DUPTHRESH : tp->sacked_out;
+
+	c->duplicate = 0;
+	c->inflation = tcp_is_sack(tp) ? 0 : segments * cellbed_unit(sk);
+}
+
+/* RFC 6582 3.2, step 3: deflate by what was acked, put back one segment. */
+static void cellbed_deflate(struct cellbed *c, u32 acked, u32 segment)
+{
+	u32 inflation = c->inflation;
+
+	if (acked >= segment)
+		inflation += segment;
+	c->inflation = c->partial_reset ? 0 : inflation - min(inflation, acked);
+}
+
+/*
+ * In fast recovery, for each ACK. The kernel's count of duplicate ACKs starts
+ * anew each time: it is never more than there are segments outstanding, and
+ * merging makes those fewer.
+ */
+void cellbed_recovery_ack(struct sock *sk)
+{
+	struct cellbed *c = cellbed_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 segment = cellbed_unit(sk);
+	u32 acked = c->bytes ? c->acked : DIV_ROUND_UP(c->acked, tp->mss_cache);
+
+	if (tcp_is_sack(tp))
+		return;
+	if (c->advanced)
+		cellbed_deflate(c, acked, segment);
+	else if (cellbed_counts(c))
+		c->inflation += c->duplicate ? segment : 0;
+	else if (tp->sacked_out > c->prior_sacked)
+		c->inflation += (tp->sacked_out - c->prior_sacked) * segment;
+	tp->sacked_out = 0;
+}
+
+/*
+ * The third duplicate ACK, before the kernel sees it: with a segment held for
+ * lost it enters recovery, but from a repair.
+ */
+void cellbed_recovery_look(struct sock *sk)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+	const struct cellbed *c = cellbed_ca(sk);
+	struct sk_buff *head = tcp_rtx_queue_head(sk);
+
+	if (!cellbed_counts(c) || c->recovering || !head ||
+	    c->duplicates != CELLBED_DUPTHRESH)
+		return;
+	if (icsk->icsk_ca_state == TCP_CA_Loss) {
+		icsk->icsk_ca_ops->set_state(sk, TCP_CA_Disorder);
+		icsk->icsk_ca_state = TCP_CA_Disorder;
+	} else if (tcp_is_sack(tcp_sk(sk))) {
+		return;
+	}
+	cellbed_mark_lost(tcp_sk(sk), head);
+}
+
+/*
+ * For an ACK of new data. The kernel keeps its state until an ACK covers more
+ * than was outstanding: what RFC 2582 says, and not wanted here.
+ */
+void cellbed_recovery_reopen(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (cellbed_counts(cellbed_ca(sk)) && tp->snd_una == tp->high_seq &&
+	    inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery)
+		tp->high_seq = tp->snd_una - 1;
+}
