@@ -1,6 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Analysis of cellbed trials: metrics, ANOVA, comparison with the papers, report.
+"""Analysis of cellbed's records: a library that knows their format and no study.
 
-It knows only the versioned on-disk formats, and imports nothing of `topology`,
-`workload` or `harness`. `metrics` and `published` need the standard library alone.
+    from analysis import frames, read_campaign
+    campaign = read_campaign("results/ubrplus-www")
+    frames.trials(campaign)               # a pandas data frame, a line a trial
+    frames.series(campaign, "requests")   # a line a request of every trial
+
+It imports nothing of `studies`, `topology`, `workload` or `harness`.
 """
+
+from analysis.records import Campaign, Record, Trial, read_campaign
+
+__all__ = ["Campaign", "Record", "Trial", "read_campaign"]

@@ -27,7 +27,7 @@ from analysis.files import regular
 CAMPAIGN_FORMAT = "cellbed-campaign/1"
 TRIAL_FORMAT = "cellbed-trial/2"
 RUN_FORMAT = "cellbed-run/1"
-JUDGEMENT_FORMAT = "cellbed-judgement/1"
+JUDGEMENT_FORMAT = "cellbed-judgement/2"
 NEEDED: Mapping[str, tuple[type, ...]] = {
     "trial": (str,),
     "factors": (dict,),
@@ -38,19 +38,10 @@ NEEDED: Mapping[str, tuple[type, ...]] = {
     "cpu_s": (int, float),
 }
 """What every record has, whatever was measured."""
-PAPER_LEVELS = {
-    "network": ("WAN", "MEO", "GEO"),
-    "flavor": ("Vanilla", "Reno", "NewReno", "SACK"),
-    "policy": ("EPD", "SD"),
-    "buffer": ("0.5", "1", "2"),
-}
-"""The factors of 98-0876R1 and their levels (table 3, and the networks), in its order."""
-PAPER_FACTORS = tuple(PAPER_LEVELS)
-STUDY = "ubrplus_1998"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Check:
+class FidelityCheck:
     """One fidelity check of a trial; values are None where the check gave none.
 
     why: what the values do not say, of a check that could not be made.
@@ -66,20 +57,43 @@ class Check:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trial:
-    """One recorded trial. `metrics` may lack a value (None); `document` is all of its JSON files.
+class Record:
+    """The facts of one trial: what was to run, what the lab counted, and its series.
 
-    `document` has their keys side by side: read_facts(), and the judgement's.
+    `document` has the keys of its JSON files side by side, as read_facts().
     """
 
     name: str
     folder: Path
     factors: Mapping[str, str]
     seed: int
-    valid: bool
-    checks: tuple[Check, ...]
-    metrics: Mapping[str, float | None]
     document: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def plan(self) -> Mapping[str, Any]:
+        """What the lab was told to do."""
+        plan: Mapping[str, Any] = self.document["plan"]
+        return plan
+
+    def series(self, name: str) -> list[dict[str, float | str | None]] | None:
+        """Rows of its `NAME.csv`: numbers as float, empty fields as None, the rest as text.
+
+        None when it has no such series; raises RecordError when that is damaged.
+        """
+        return _series(self.folder / f"{name}.csv")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial(Record):
+    """A record with its judgement, whose keys `document` has too.
+
+    `metrics` may lack a value (None); published: what the study's source has for its cell.
+    """
+
+    valid: bool
+    checks: tuple[FidelityCheck, ...]
+    metrics: Mapping[str, float | None]
+    published: Mapping[str, float]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,13 +116,10 @@ class Campaign:
     factors: Mapping[str, tuple[str, ...]]
 
     @property
-    def is_papers(self) -> bool:
-        """Whether every trial is one of 98-0876R1's design: its four factors, and its plan's."""
-        return all(
-            trial.document.get("plan", {}).get("study") == STUDY
-            and set(PAPER_FACTORS) <= set(trial.factors)
-            for trial in self.trials
-        )
+    def study(self) -> str | None:
+        """The id of the study that its trials were run for; None without one, or with several."""
+        found = {trial.plan.get("study") for trial in (*self.trials, *self.invalid)}
+        return found.pop() if len(found) == 1 else None
 
     def levels(self, factor: str) -> tuple[str, ...]:
         """Levels of `factor` among the trials that count, in the experiment's order."""
@@ -162,10 +173,11 @@ def read_trial(folder: Path) -> Trial:
             folder=folder,
             factors={name: level_text(level) for name, level in document["factors"].items()},
             seed=document["seed"],
+            document=document,
             valid=_boolean(document["valid"]),
             checks=tuple(_check(entry) for entry in document["checks"]),
             metrics={name: _metric(value) for name, value in document["metrics"].items()},
-            document=document,
+            published=dict(document.get("published") or {}),
         )
     except KeyError as error:
         raise RecordError(f"{folder}: the key {error} is missing") from None
@@ -191,21 +203,6 @@ def read_facts(folder: Path) -> dict[str, Any]:
         if not isinstance(facts[key], kinds) or isinstance(facts[key], bool):
             raise RecordError(f"{folder}: a value is of the wrong kind: {key}")
     return facts
-
-
-def read_series(trial: Trial, name: str) -> list[dict[str, float | str | None]] | None:
-    """Rows of the trial's `NAME.csv`: numbers as float, empty fields as None, the rest as text.
-
-    None when the trial recorded no such series; raises RecordError when it is damaged.
-    """
-    path = trial.folder / f"{name}.csv"
-    if not path.exists():
-        return None
-    try:
-        with regular(path).open(newline="", encoding="utf-8") as file:
-            return list(_typed_rows(csv.DictReader(file, strict=True), path))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise RecordError(f"{path}: cannot read the series: {error}") from None
 
 
 def level_text(level: object) -> str:
@@ -266,10 +263,10 @@ def _trial_folders(folder: Path) -> list[Path]:
     return sorted(e for e in trials.iterdir() if e.is_dir() and not e.name.startswith("."))
 
 
-def _check(entry: Mapping[str, Any]) -> Check:
+def _check(entry: Mapping[str, Any]) -> FidelityCheck:
     known: dict[str, Any] = {key: entry.get(key) for key in ("measured", "expected", "limit")}
     texts = {key: str(entry.get(key) or "") for key in ("unit", "why")}
-    return Check(name=str(entry["name"]), ok=_boolean(entry["ok"]), **texts, **known)
+    return FidelityCheck(name=str(entry["name"]), ok=_boolean(entry["ok"]), **texts, **known)
 
 
 def _boolean(value: object) -> bool:
@@ -286,14 +283,14 @@ def _metric(value: object) -> float | None:
 
 
 def _factors(document: Mapping[str, Any], trials: Iterable[Trial]) -> dict[str, tuple[str, ...]]:
-    """Factors in the trials' order; levels in the experiment's, else the paper's, else theirs."""
+    """Factors in the trials' order; levels in the experiment's, else in that of their numbers."""
     named = _named_factors(document)
     found: dict[str, dict[str, None]] = {}
     for trial in trials:
         for name, level in trial.factors.items():
             found.setdefault(name, {})[level] = None
     return {
-        name: _in_order(levels, named.get(name) or PAPER_LEVELS.get(name, ()))
+        name: _in_order(levels, named.get(name) or sorted(levels, key=_number))
         for name, levels in found.items()
     }
 
@@ -304,12 +301,20 @@ def _in_order(levels: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
 
 
 def _named_factors(document: Mapping[str, Any]) -> dict[str, list[str]]:
-    """What the experiment file in the campaign's header says; nothing where it has none."""
+    """What the campaign's header says, in its own words or in the experiment's file."""
     try:
-        named = tomllib.loads(document.get("text") or "").get("factors", {})
+        named = document.get("factors") or tomllib.loads(document.get("text") or "")["factors"]
         return {name: [level_text(level) for level in levels] for name, levels in named.items()}
-    except (tomllib.TOMLDecodeError, AttributeError, TypeError):
+    except (tomllib.TOMLDecodeError, AttributeError, KeyError, TypeError):
         return {}
+
+
+def _number(level: str) -> float:
+    """A level that is a number; any other comes after all numbers."""
+    try:
+        return float(level)
+    except ValueError:
+        return math.inf
 
 
 def _place(
@@ -340,6 +345,16 @@ def _newest(trials: Sequence[Trial]) -> tuple[tuple[Trial, ...], tuple[Trial, ..
 def _ended(trial: Trial) -> tuple[str, str]:
     """When a trial's run ended, as its record says (UTC, ISO 8601); the name tells equals apart."""
     return str(trial.document.get("ended", "")), trial.name
+
+
+def _series(path: Path) -> list[dict[str, float | str | None]] | None:
+    if not path.exists():
+        return None
+    try:
+        with regular(path).open(newline="", encoding="utf-8") as file:
+            return list(_typed_rows(csv.DictReader(file, strict=True), path))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise RecordError(f"{path}: cannot read the series: {error}") from None
 
 
 def _typed_rows(

@@ -14,6 +14,7 @@ MAY_IMPORT = {
     "topology": {"topology"},
     "workload": {"workload"},
     "analysis": {"analysis"},
+    "studies": {"studies", "analysis"},
     "harness": {"harness", "topology", "workload", "analysis"},
 }
 

@@ -1,51 +1,60 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A campaign's report: which sections it has, and what stands in each."""
 
+import itertools
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from analysis.comparison import RESPONSES
-from analysis.conclusions import Judgement
-from analysis.persistent import is_persistent
+from analysis.cells import Cell, variant_factors
+from analysis.claims import Claim, Finding, Method, Verdict
 from analysis.records import Campaign, Trial
-from analysis.report import persistent, plots, sheets, trial_plots
-from analysis.report.model import Claim, Claims, Gallery, Report, Section, Sheet, Source
+from analysis.report import plots, tables, trial_plots
+from analysis.report.model import (
+    Claims,
+    ClaimText,
+    Gallery,
+    Part,
+    Plot,
+    Report,
+    Section,
+    Sheet,
+    Source,
+)
+from analysis.report.pages import Pages, pages_of
 from analysis.report.results import Results, results_of
-from analysis.verdicts import Verdict
+from analysis.study import Response, Study
 
 Listener = Callable[[str], None]
 
-GROUPS = {"wan": "WAN", "meo": "MEO", "geo": "GEO", "overall": "Over the networks"}
-"""Heading of the conclusions whose id begins so."""
 MOST_TRIALS = 100
 """Above this many trials only the first seed of each cell is plotted."""
 
 
-def build(campaign: Campaign, listener: Listener = lambda _: None) -> Report:
+def build(campaign: Campaign, study: Study, listener: Listener = lambda _: None) -> Report:
     """The whole report; `listener` is told what is being made."""
     listener("tables")
-    sections, files = _of_design(campaign)
+    results = results_of(campaign, study, pages_of(study).checks)
+    pages = pages_of(results.study)
+    own = [section for page in pages.sections if (section := page(results)) is not None]
     return Report(
         title=str(campaign.document.get("title") or campaign.name),
         subtitle=_subtitle(campaign),
-        sections=[*sections, _trials(campaign, listener), _making(campaign)],
-        files=files,
+        sections=[
+            _summary(results, study),
+            _results(results, pages),
+            *([_anova(results)] if results.study.anova else []),
+            *([_claims(results)] if results.findings else []),
+            *([_variants(results)] if len(results.variants) > 1 else []),
+            *own,
+            _trials(campaign, listener),
+            _making(campaign),
+        ],
+        files=[
+            tables.every_cell(results),
+            *([tables.claims(results)] if results.findings else []),
+            *(make(results) for make in pages.files),
+        ],
     )
-
-
-def _of_design(campaign: Campaign) -> tuple[list[Section], list[Sheet]]:
-    """What the campaign's design says: sections, and the tables that go to CSV only."""
-    if is_persistent(campaign):
-        found = persistent.persistent_of(campaign)
-        return persistent.sections(found), persistent.files(found)
-    results = results_of(campaign)
-    sections = [
-        _summary(results),
-        *([_results(results), _anova(results)] if results.cells else [_all_cells(campaign)]),
-        *([_conclusions(results)] if results.judgements else []),
-        *([_variants(results)] if len(results.variants) > 1 else []),
-    ]
-    return sections, [sheets.conclusions(results)] if results.judgements else []
 
 
 def _subtitle(campaign: Campaign) -> str:
@@ -64,142 +73,162 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _summary(results: Results) -> Section:
-    paragraphs = []
-    if len(results.variants) > 1:
-        name, trials = next(iter(results.variants.items()))
-        paragraphs.append(
-            f"All but the section on variants is about the variant {name} "
-            f"({_count(len(trials), 'trial')})."
-        )
-    if not results.campaign.trials:
-        paragraphs.append("No trial is valid: there is nothing to analyse yet.")
-        return Section(id="summary", title="In short", paragraphs=paragraphs)
-    if not results.compared:
-        paragraphs.append(
-            "This campaign is not of 98-0876R1's design, so its cells stand as they are: no "
-            "analysis of variance, and none of that paper's conclusions."
-            if not results.cells
-            else "No trial of this campaign has a published value to compare with."
-        )
-        return Section(id="summary", title="In short", paragraphs=paragraphs)
-    for method, judgements in results.judgements.items():
-        counts = dict.fromkeys(Verdict, 0)
-        for judgement in judgements:
-            counts[judgement.finding.verdict] += 1
-        told = ", ".join(f"{verdict.value} {number}" for verdict, number in counts.items())
-        paragraphs.append(
-            f"The paper's {len(judgements)} conclusions (error from {method.value}): {told}."
-        )
-    drawn = [plots.scatter(results.cells, results.summaries, name) for name in RESPONSES]
+def _summary(results: Results, study: Study) -> Section:
+    drawn = _known(plots.scatter(results, one.name) for one in results.study.means)
     return Section(
         id="summary",
         title="In short",
-        paragraphs=paragraphs,
+        paragraphs=_in_short(results, study),
         parts=[
-            sheets.summary(results.summaries),
-            Gallery(plots=[plot for plot in drawn if plot is not None]),
+            *([tables.distances(results.distances, study)] if results.distances else []),
+            *([Gallery(plots=drawn)] if drawn else []),
         ],
     )
 
 
-def _results(results: Results) -> Section:
-    sections = []
-    for network in results.networks:
-        galleries = [
-            Gallery(plots=plots.heat_maps(results, network, response))
-            for response in RESPONSES
-            if results.of(network, response)
-        ]
-        sections.append(
-            Section(
-                id=f"cells-{network.lower()}",
-                title=network,
-                parts=[sheets.cells(results, network), *galleries],
-            )
+def _in_short(results: Results, study: Study) -> list[str]:
+    if not results.campaign.trials:
+        return ["No trial is valid: there is nothing to analyse yet."]
+    told = []
+    if len(results.variants) > 1:
+        name, cells = next(iter(results.variants.items()))
+        told.append(
+            "All but the tables of cells and the section on variants is about the variant "
+            f"{name} ({_count(len(cells), 'cell')})."
         )
-    text = (
-        "Efficiency is the sum of the clients' throughputs over the link's maximum TCP "
-        "throughput; fairness is Jain's index over throughput / max-min fair share "
-        "(98-0876R1, section 7)."
-    )
-    return Section(id="cells", title="Results", paragraphs=[text], sections=sections)
+    if study.cell and not results.study.cell:
+        told.append(
+            f"This campaign is not of {study.source}'s design, so its cells stand as they are: "
+            "no analysis of variance, and none of its claims."
+        )
+    elif study.published and not results.distances:
+        told.append("No trial of this campaign has a published value to compare with.")
+    for method, findings in results.findings.items():
+        counts = dict.fromkeys(Verdict, 0)
+        for _, finding in findings:
+            counts[finding.verdict] += 1
+        verdicts = ", ".join(f"{verdict.value} {number}" for verdict, number in counts.items())
+        told.append(
+            f"The {len(findings)} claims of {study.source} (error from {method.value}): {verdicts}."
+        )
+    return told
 
 
-def _all_cells(campaign: Campaign) -> Section:
-    return Section(id="cells", title="Results", parts=[sheets.all_cells(campaign)])
+def _known(drawn: Iterable[Plot | None]) -> list[Plot]:
+    return [plot for plot in drawn if plot is not None]
+
+
+def _results(results: Results, pages: Pages) -> Section:
+    about = [results.study.about] if results.study.about else []
+    if not results.study.by:
+        parts = _group(results, pages, "") if results.every_cell else []
+        return Section(id="cells", title="Results", paragraphs=about, parts=parts)
+    sections = [
+        Section(id=f"cells-{group.lower()}", title=group, parts=_group(results, pages, group))
+        for group in results.groups
+    ]
+    return Section(id="cells", title="Results", paragraphs=about, sections=sections)
+
+
+def _group(results: Results, pages: Pages, group: str) -> list[Part]:
+    """What stands of one level of `by`."""
+    parts: list[Part] = []
+    if results.study.means:
+        parts.append(tables.cells(results, group))
+    for response in results.study.distributions:
+        parts += _distribution(results, response, group)
+    for panel in pages.panels:
+        parts += panel(results, group)
+    return parts
+
+
+def _distribution(results: Results, response: Response, group: str) -> list[Part]:
+    values = {cell.name: _values(cell, response) for cell in results.every(group)}
+    together = {name: list(itertools.chain(*seeds)) for name, seeds in values.items()}
+    drawn = plots.distributions(results, response, group, together)
+    return [tables.quantiles_of(results, response, group, values), Gallery(plots=[drawn])]
+
+
+def _values(cell: Cell, response: Response) -> list[Sequence[float]]:
+    """All values of a distribution, a sequence a seed."""
+    found = [response.of(trial) for trial in cell.trials] if response.of else []
+    return [values for values in found if isinstance(values, Sequence)]
 
 
 def _anova(results: Results) -> Section:
-    sections = [section for n in results.networks if (section := _anova_of(results, n))]
+    sections = [section for group in results.groups if (section := _anova_of(results, group))]
     text = (
         f"As in 98-0876R1, section 8.1 (Jain 1991). The error is taken from "
         f"{results.methods[-1].value}. Intervals of two levels that overlap do not tell them apart."
     )
     if not sections:
-        text = "No network has every combination of its levels, so there is no analysis yet."
+        text = "Not every combination of levels is there, so there is no analysis yet."
     return Section(id="anova", title="Analysis of variance", paragraphs=[text], sections=sections)
 
 
-def _anova_of(results: Results, network: str) -> Section | None:
-    tables = [sheets.allocation(results, network), sheets.effects(results, network)]
-    if tables[0] is None:
+def _anova_of(results: Results, group: str) -> Section | None:
+    found = [tables.allocation(results, group), tables.effects(results, group)]
+    if found[0] is None:
         return None
-    effect_plots = [plots.effects(results, network, response) for response in RESPONSES]
-    interactions = [
-        plot
-        for response in RESPONSES
-        if results.of(network, response)
-        for plot in plots.interactions(results, network, response)
-    ]
+    names = [one.name for one in results.study.means if results.anova(group, one.name)]
+    effects = _known(plots.effects(results, group, name) for name in names)
+    interactions = [plot for name in names for plot in plots.interactions(results, group, name)]
     return Section(
-        id=f"anova-{network.lower()}",
-        title=network,
+        id=tables.named("anova", group) if group else "anova-all",
+        title=group or "All cells",
         parts=[
-            *(table for table in tables if table is not None),
-            Gallery(plots=[plot for plot in effect_plots if plot is not None]),
+            *(sheet for sheet in found if sheet is not None),
+            Gallery(plots=effects),
             Gallery(plots=interactions),
         ],
     )
 
 
-def _conclusions(results: Results) -> Section:
-    sections = []
-    together = list(zip(*results.judgements.values(), strict=True))
-    for prefix, title in GROUPS.items():
-        group = [same for same in together if same[0].conclusion.id.startswith(f"{prefix}-")]
-        claims = Claims(claims=[_claim(same) for same in group])
-        sections.append(Section(id=f"conclusions-{prefix}", title=title, parts=[claims]))
+def _claims(results: Results) -> Section:
+    groups: dict[str, list[ClaimText]] = {}
+    for same in zip(*results.findings.values(), strict=True):
+        groups.setdefault(same[0][0].heading, []).append(_claim(same, list(results.findings)))
     return Section(
-        id="conclusions",
-        title="The paper's conclusions",
+        id="claims",
+        title=f"What {results.study.source} says",
         paragraphs=[
-            "Each published sentence with its section in 98-0876R1, and what the measured cells "
+            f"Each sentence with its place in {results.study.source}, and what the measured cells "
             "say of it. Undecided: not measured, or the intervals allow both."
         ],
-        sections=sections,
+        parts=[Claims(claims=groups.pop(""))] if "" in groups else [],
+        sections=[
+            Section(id=f"claims-{place}", title=heading, parts=[Claims(claims=some)])
+            for place, (heading, some) in enumerate(groups.items(), 1)
+        ],
     )
 
 
-def _claim(same: Sequence[Judgement]) -> Claim:
-    about = same[0].conclusion
-    return Claim(
+def _claim(same: Sequence[tuple[Claim, Finding]], methods: Sequence[Method]) -> ClaimText:
+    about = same[0][0]
+    return ClaimText(
         sentence=about.sentence,
         source=about.source,
         reading=about.reading,
-        verdicts=[(j.method.value, j.finding.verdict.value, j.finding.evidence) for j in same],
+        verdicts=[
+            (method.value, finding.verdict.value, finding.evidence)
+            for method, (_, finding) in zip(methods, same, strict=True)
+        ],
     )
 
 
 def _variants(results: Results) -> Section:
-    sheet = sheets.variants(results)
-    drawn = [plots.variant_effects(results, sheet, response) for response in RESPONSES]
-    gallery = Gallery(plots=[plot for plot in drawn if plot is not None])
-    return Section(id="variants", title="Variants", parts=[sheet, gallery])
+    factors = variant_factors(results.campaign, results.study)
+    sheet = tables.variants(results, factors)
+    drawn = _known(plots.variant_effects(results, sheet, one.name) for one in results.study.means)
+    return Section(
+        id="variants",
+        title="Variants",
+        parts=[sheet, *([Gallery(plots=drawn)] if drawn else [])],
+    )
 
 
 def _trials(campaign: Campaign, listener: Listener) -> Section:
-    left_out = sheets.left_out(campaign)
+    left_out = tables.left_out(campaign)
     chosen = _plotted(campaign)
     sections = []
     for place, trial in enumerate(chosen, start=1):
@@ -211,7 +240,7 @@ def _trials(campaign: Campaign, listener: Listener) -> Section:
         id="trials",
         title="Trials",
         paragraphs=[text],
-        parts=[*([left_out] if left_out else []), sheets.trials(campaign)],
+        parts=[*([left_out] if left_out else []), tables.trials(campaign)],
         sections=sections,
     )
 
@@ -227,12 +256,12 @@ def _plotted(campaign: Campaign) -> list[Trial]:
 
 def _trial(trial: Trial) -> Section:
     told = ", ".join(
-        f"{sheets.metric_title(name).lower()} {format(value, sheets.metric_form([value]))}"
+        f"{tables.metric_title(name).lower()} {format(value, tables.metric_form([value]))}"
         for name, value in trial.metrics.items()
         if value is not None
     )
     drawn = trial_plots.plots(trial)
-    counters = sheets.counters(trial)
+    counters = tables.counters(trial)
     missing = [] if drawn else ["It recorded no series to plot."]
     return Section(
         id=f"trial-{trial.name}",
@@ -241,7 +270,7 @@ def _trial(trial: Trial) -> Section:
         parts=[
             *([Gallery(plots=drawn)] if drawn else []),
             *([counters] if counters else []),
-            sheets.checks(trial),
+            tables.checks(trial),
         ],
         folded=True,
     )

@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator
 
-from analysis.report.model import Claims, Gallery, Report, Section, Sheet, Source
+from analysis.report.model import Claims, Gallery, Part, Report, Section, Sheet
 
 
 def render(report: Report, figures: str) -> str:
@@ -29,7 +29,7 @@ def _section(section: Section, level: int, figures: str) -> Iterator[str]:
         yield from _section(child, level + 1, figures)
 
 
-def _part(part: Sheet | Gallery | Claims | Source, figures: str) -> Iterator[str]:
+def _part(part: Part, figures: str) -> Iterator[str]:
     if isinstance(part, Sheet):
         yield from _sheet(part)
     elif isinstance(part, Gallery):

@@ -67,8 +67,8 @@ class Plot:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Claim:
-    """A conclusion as the reader sees it: its words, and (method, verdict, evidence) of each."""
+class ClaimText:
+    """A claim as the reader sees it: its words, and (method, verdict, evidence) of each."""
 
     sentence: str
     source: str
@@ -78,9 +78,9 @@ class Claim:
 
 @dataclass(frozen=True, kw_only=True)
 class Claims:
-    """A list of conclusions under one heading."""
+    """A list of claims under one heading."""
 
-    claims: Sequence[Claim]
+    claims: Sequence[ClaimText]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +97,9 @@ class Source:
     text: str
 
 
+Part = Sheet | Gallery | Claims | Source
+
+
 @dataclass(frozen=True, kw_only=True)
 class Section:
     """A heading, paragraphs, and what stands under them; `folded` ones open on demand."""
@@ -104,7 +107,7 @@ class Section:
     id: str
     title: str
     paragraphs: Sequence[str] = ()
-    parts: Sequence["Sheet | Gallery | Claims | Source"] = ()
+    parts: Sequence[Part] = ()
     sections: Sequence["Section"] = ()
     folded: bool = False
 

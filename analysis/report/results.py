@@ -1,106 +1,175 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""All that a report says about the variant of a campaign it is about, computed once."""
+"""All that a report says about a campaign, computed once."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from analysis.anova import Anova
-from analysis.comparison import (
-    RESPONSES,
-    CellComparison,
-    NetworkSummary,
-    compare,
+from analysis.cells import (
+    Cell,
+    Distance,
+    cells_of,
+    distances,
+    group_of,
     published_cells,
-    summarise,
-    variants,
+    variant_factors,
+    variant_name,
 )
-from analysis.conclusions import Judgement, judge
-from analysis.evidence import Evidence, Method, NoEvidenceError
-from analysis.published import paper_cells
-from analysis.records import Campaign, Trial
-from analysis.verdicts import Verdict
+from analysis.claims import Claim, Evidence, Finding, Method, NoEvidenceError, Verdict, claims_of
+from analysis.claims.checks import Check
+from analysis.records import Campaign
+from analysis.study import Study
 
 
 @dataclass(frozen=True, kw_only=True)
 class Results:
-    """Cells, summaries and evidence of one variant (the report's) of a campaign.
+    """Cells, distances and findings of a campaign.
 
-    methods: those that the number of seeds allows; the last is the sharper.
+    Attributes:
+        study: the campaign's, or, where its factors are others, what is left of it without cells.
+        every_cell: those of all variants; variants: name -> its cells, the first the one that the
+            report is about; cells: that one's.
+        methods: those that the number of seeds allows; the last is the sharper.
+        findings: by method, each claim with what the cells say of it; none where none is decided.
     """
 
     campaign: Campaign
-    variants: Mapping[str, Sequence[Trial]]
-    cells: Sequence[CellComparison]
-    summaries: Sequence[NetworkSummary]
+    study: Study
+    every_cell: Sequence[Cell]
+    variants: Mapping[str, Sequence[Cell]]
+    cells: Sequence[Cell]
+    distances: Sequence[Distance]
     methods: Sequence[Method]
-    judgements: Mapping[Method, Sequence[Judgement]]
+    findings: Mapping[Method, Sequence[tuple[Claim, Finding]]]
     measured: Evidence
     published: Evidence
 
     @property
-    def networks(self) -> tuple[str, ...]:
-        """Networks that were measured, in the experiment's order."""
-        return tuple(dict.fromkeys(cell.network for cell in self.cells))
+    def factors(self) -> tuple[str, ...]:
+        """Factors that name a cell, and after them those that make variants."""
+        if not self.study.cell:
+            return tuple(self.campaign.factors)
+        return (*self.study.cell, *variant_factors(self.campaign, self.study))
 
     @property
-    def compared(self) -> bool:
-        """Whether any cell has a published value beside it."""
-        return any(cell.paper is not None for cell in self.cells)
+    def groups(self) -> tuple[str, ...]:
+        """Levels of `by` that were measured, in the experiment's order."""
+        by = self.study.by
+        return (self.campaign.levels(by) if by else ("",)) if self.every_cell else ()
 
-    def of(self, network: str, response: str) -> list[CellComparison]:
-        """The cells of one network and response."""
-        return [cell for cell in self.cells if (cell.network, cell.response) == (network, response)]
+    def of(self, group: str) -> list[Cell]:
+        """The cells of one level of `by`."""
+        return [cell for cell in self.cells if group_of(cell, self.study) == group]
 
-    def anova(self, network: str, response: str) -> Anova | None:
+    def every(self, group: str) -> list[Cell]:
+        """The cells of all variants, of one level of `by`."""
+        return [cell for cell in self.every_cell if group_of(cell, self.study) == group]
+
+    def levels(self, group: str, factor: str) -> tuple[str, ...]:
+        """A factor's levels in one level of `by`, in the experiment's order."""
+        there = {cell.levels.get(factor) for cell in self.every(group)}
+        return tuple(level for level in self.campaign.levels(factor) if level in there)
+
+    def anova(self, group: str, response: str) -> Anova | None:
         """ANOVA of the measured cells; None where the design is not whole."""
-        return _anova(self.measured, network, response)
+        return self._anova(self.measured, group, response)
 
-    def published_anova(self, network: str, response: str) -> Anova | None:
+    def published_anova(self, group: str, response: str) -> Anova | None:
         """ANOVA of the published cells; None where nothing is compared with them."""
-        return _anova(self.published, network, response) if self.compared else None
+        return self._anova(self.published, group, response) if self.distances else None
+
+    def _anova(self, evidence: Evidence, group: str, response: str) -> Anova | None:
+        if not self.study.anova:
+            return None
+        where = {self.study.by: [group]} if self.study.by else {}
+        try:
+            return evidence.anova(where, response)
+        except NoEvidenceError:
+            return None
 
 
-def results_of(campaign: Campaign) -> Results:
-    """Compute everything once; the report is about the variant with the most trials.
+def results_of(campaign: Campaign, study: Study, checks: Mapping[str, Check]) -> Results:
+    """Compute everything once; the report is about the variant that the experiment names first.
 
-    A campaign of another design than 98-0876R1's has neither cells nor variants here.
+    checks: those that the study's claims name beyond the engine's own.
     """
-    groups = variants(campaign) if campaign.is_papers else {}
-    trials = next(iter(groups.values()), ())
-    cells = [cell for response in RESPONSES for cell in compare(trials, response)]
-    replicated = bool(cells) and min(len(cell.values) for cell in cells) > 1
-    methods = [Method.CELL_MEANS, *([Method.REPLICATIONS] if replicated else [])]
-    compared = any(cell.paper is not None for cell in cells)
+    study = fitting(campaign, study)
+    every = sorted(cells_of(campaign.trials), key=lambda cell: place(cell, campaign, study))
+    factors = variant_factors(campaign, study)
+    variants: dict[str, list[Cell]] = {}
+    for cell in sorted(every, key=lambda cell: _places(cell, campaign, factors)):
+        variants.setdefault(variant_name(cell.levels, factors), []).append(cell)
+    cells = next(iter(variants.values()), [])
+    methods = _methods(cells, study)
     return Results(
         campaign=campaign,
-        variants=groups,
+        study=study,
+        every_cell=every,
+        variants=variants,
         cells=cells,
-        summaries=summarise(cells),
+        distances=distances(cells, study),
         methods=methods,
-        judgements=_judgements(cells, methods) if compared else {},
-        measured=Evidence(cells, methods[-1]),
-        published=Evidence(
-            [cell for name in RESPONSES for cell in published_cells(paper_cells(), name)],
-            Method.CELL_MEANS,
-        ),
+        findings=_findings(cells, study, methods, checks),
+        measured=Evidence(cells, study, methods[-1]),
+        published=Evidence(published_cells(study), study, Method.CELL_MEANS),
     )
 
 
-def _judgements(
-    cells: Sequence[CellComparison], methods: Sequence[Method]
-) -> dict[Method, Sequence[Judgement]]:
-    """All conclusions by each method; none when there is nothing to decide any of them on."""
-    found: dict[Method, Sequence[Judgement]] = {method: judge(cells, method) for method in methods}
+def fitting(campaign: Campaign, study: Study) -> Study:
+    """The study, where every trial has the factors that name its cells; else without them."""
+    if all(set(study.cell) <= set(trial.factors) for trial in campaign.trials):
+        return study
+    return replace(
+        study, cell={}, by=None, anova=(), published_cells=(), claims=None, pages=""
+    )
+
+
+def place(cell: Cell, campaign: Campaign, study: Study) -> tuple[object, ...]:
+    """Sort key: the levels of what names a cell, `by` first, then all others."""
+    named = sorted(study.cell, key=lambda factor: factor != study.by)
+    return _places(cell, campaign, [*named, *(f for f in campaign.factors if f not in named)])
+
+
+def _places(cell: Cell, campaign: Campaign, factors: Sequence[str]) -> tuple[object, ...]:
+    """Where numbers stand by their size, and words as the experiment has them."""
+    found = []
+    for factor in factors:
+        level, levels = cell.levels.get(factor), campaign.factors.get(factor, ())
+        try:
+            found.append(float(level or ""))
+        except ValueError:
+            found.append(levels.index(level) if level in levels else len(levels))
+    return tuple(found)
+
+
+def _methods(cells: Sequence[Cell], study: Study) -> tuple[Method, ...]:
+    if not study.anova:
+        return (Method.SEEDS,)
+    counts = [len(cell.values(one.name)) for cell in cells for one in study.means]
+    replicated = bool(cells) and min((n for n in counts if n), default=0) > 1
+    return (Method.CELL_MEANS, *([Method.REPLICATIONS] if replicated else []))
+
+
+def _findings(
+    cells: Sequence[Cell],
+    study: Study,
+    methods: Sequence[Method],
+    checks: Mapping[str, Check],
+) -> dict[Method, Sequence[tuple[Claim, Finding]]]:
+    """All claims by each method; nothing where the cells decide none of them.
+
+    They are about the source's own design: cells of which it has not one do not test them.
+    """
+    if study.published is not None and not distances(cells, study):
+        return {}
+    claims = claims_of(study, checks)
+    found: dict[Method, Sequence[tuple[Claim, Finding]]] = {}
+    for method in methods:
+        evidence = Evidence(cells, study, method)
+        found[method] = [(claim, claim.on(evidence)) for claim in claims]
     decided = any(
-        judgement.finding.verdict is not Verdict.UNDECIDED
-        for judgements in found.values()
-        for judgement in judgements
+        finding.verdict is not Verdict.UNDECIDED
+        for findings in found.values()
+        for _, finding in findings
     )
     return found if decided else {}
-
-
-def _anova(evidence: Evidence, network: str, response: str) -> Anova | None:
-    try:
-        return evidence.anova(network, response)
-    except NoEvidenceError:
-        return None

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from analysis.records import Trial, level_text, read_series
+from analysis.records import Trial, level_text
 from analysis.report.model import Plot
 from analysis.report.svg import SERIES, TEXT, style, to_svg
 
@@ -69,7 +69,7 @@ def queue(trial: Trial, kind: str = "queue", title: str = "Queue occupancy") -> 
 
 
 def _drops(trial: Trial) -> Plot | None:
-    recorded = read_series(trial, "drops")
+    recorded = trial.series("drops")
     if recorded is None or not trial.document.get("plan", {}).get("record", {}).get("drops", True):
         return None
     rows = [row for row in recorded if row.get("port") == "down"]
@@ -99,7 +99,7 @@ def _drops(trial: Trial) -> Plot | None:
 
 
 def _throughput(trial: Trial) -> Plot | None:
-    rows = [row for row in read_series(trial, "requests") or () if row["last_byte_ns"] is not None]
+    rows = [row for row in trial.series("requests") or () if row["last_byte_ns"] is not None]
     if not rows:
         return None
     edges = np.arange(0, _duration_s(trial) + 1)
@@ -131,7 +131,7 @@ def _delivered_bytes(begin: Values, end: Values, size: Values, edges: Values) ->
 def _windows(trial: Trial) -> Plot | None:
     """Congestion windows of the flows that the trial followed (`cwnd.csv`)."""
     flows: dict[str, list[dict[str, float | str | None]]] = {}
-    for row in read_series(trial, "cwnd") or ():
+    for row in trial.series("cwnd") or ():
         flows.setdefault(level_text(row["pair"]), []).append(row)
     shown = dict(list(flows.items())[: len(SERIES)])
     if not shown:
@@ -157,7 +157,7 @@ def _windows(trial: Trial) -> Plot | None:
 
 
 def _completion(trial: Trial) -> Plot | None:
-    rows = read_series(trial, "requests")
+    rows = trial.series("requests")
     sent = [row for row in rows or () if row["sent_ns"] is not None]
     if not sent:
         return None
@@ -194,7 +194,7 @@ def _median_text(times: Sequence[float]) -> str:
 
 
 def _shares(trial: Trial) -> Plot | None:
-    rows, shares = read_series(trial, "flows") or (), trial.document.get("expected_bytes") or ()
+    rows, shares = trial.series("flows") or (), trial.document.get("expected_bytes") or ()
     known = [(row, share) for row, share in zip(rows, shares, strict=False) if share]
     if not known:
         return None
@@ -218,7 +218,7 @@ def _rows(trial: Trial, name: str, port: str) -> Rows:
     """The series' rows of one direction, without what was sampled before the trial began."""
     return [
         row
-        for row in read_series(trial, name) or ()
+        for row in trial.series(name) or ()
         if row["port"] == port and isinstance(row["time_ns"], float) and row["time_ns"] >= 0
     ]
 

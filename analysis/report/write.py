@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from analysis.errors import ReportError
-from analysis.records import read_campaign
+from analysis.records import Campaign
 from analysis.report import html, markdown
 from analysis.report.build import Listener, build
 from analysis.report.model import Gallery, Plot, Report, Section, Sheet
 from analysis.report.svg import stand_alone
+from analysis.study import NONE, Study
 
 FOLDER = "report"
 
@@ -28,15 +29,19 @@ class Written:
 
 
 def write_report(
-    campaign: Path | str, out: Path | str | None = None, listener: Listener = lambda _: None
+    campaign: Campaign,
+    study: Study = NONE,
+    out: Path | str | None = None,
+    listener: Listener = lambda _: None,
 ) -> Written:
-    """Write the report of the campaign directory into `out` [CAMPAIGN/report].
+    """Write the report of a campaign into `out` [the campaign's folder/report].
 
+    study: what it was run for; without one the report is the generic one.
     listener: called with a word on what is being made. Files of the same name are replaced.
-    Raises AnalysisError, one line, on a bad campaign or a folder that cannot be written.
+    Raises AnalysisError, one line, on bad claims or a folder that cannot be written.
     """
-    folder = Path(campaign) / FOLDER if out is None else Path(out)
-    report = build(read_campaign(campaign), listener)
+    folder = campaign.folder / FOLDER if out is None else Path(out)
+    report = build(campaign, study, listener)
     written = Written(
         html=folder / "report.html",
         markdown=folder / "report.md",

@@ -6,7 +6,7 @@ What all trials have in common stands above it, what failed below it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.cells import cell_len
@@ -16,7 +16,7 @@ from rich.text import Text
 
 Document = Mapping[str, Any]
 
-FIGURES = ("eff.", "paper", "fair.", "paper", "virt s", "wall s", "checks")
+COSTS = ("virt s", "wall s", "checks")
 MOST_FOLDED = 12  # a level longer than this is folded where there is no room
 
 
@@ -29,8 +29,12 @@ def print_results(documents: Sequence[Document], console: Console) -> None:
     if common:
         console.print(Text(", ".join(map(" ".join, common.items()))), soft_wrap=True)
     cells = [[found[name] for name in names] for found in all_levels]
-    rows = [[*of, *figures(document)] for of, document in zip(cells, documents, strict=True)]
-    print_grid([*names, *FIGURES], rows, len(names), console)
+    responses = documents[0]["responses"]
+    rows = [
+        [*of, *figures(document, responses)] for of, document in zip(cells, documents, strict=True)
+    ]
+    headings = [text for short in responses.values() for text in (short, "paper")]
+    print_grid([*names, *headings, *COSTS], rows, len(names), console)
     for document in documents:
         failed = [check["name"] for check in document["checks"] if not check["ok"]]
         if failed:
@@ -75,14 +79,11 @@ def levels(document: Document) -> dict[str, str]:
     return {**of_cell, "seed": str(document["seed"])}
 
 
-def figures(document: Document) -> list[str]:
-    """A trial's figures as text, in the order of FIGURES."""
-    published = document["paper"] or {}
+def figures(document: Document, responses: Iterable[str]) -> list[str]:
+    """A trial's figures as text: each response and its published value, then COSTS."""
+    both = (document["metrics"], document["published"])
     return [
-        figure(document["metrics"]["efficiency"]),
-        figure(published.get("efficiency")),
-        figure(document["metrics"]["fairness"]),
-        figure(published.get("fairness")),
+        *(figure(values.get(name)) for name in responses for values in both),
         f"{document['virtual_s']:.0f}",
         f"{document['wall_s']:.0f}",
         verdict(document["checks"]),
@@ -116,12 +117,11 @@ def json_line(document: Document) -> dict[str, Any]:
         "trial": document["trial"],
         "factors": document["factors"],
         "seed": document["seed"],
-        "efficiency": document["metrics"]["efficiency"],
-        "fairness": document["metrics"]["fairness"],
+        **{name: document["metrics"].get(name) for name in document["responses"]},
         "valid": document["valid"],
         "checks": document["checks"],
         "virtual_s": document["virtual_s"],
         "wall_s": document["wall_s"],
         "cpu_s": document["cpu_s"],
-        "paper": document["paper"],
+        "published": document["published"],
     }

@@ -2,9 +2,9 @@
 """What the facts of a record come to: checks, metrics, the published figures beside them.
 
 A record's judgement.json is computed from its other files and from nothing else. It carries
-the version of the code that judged (a hash of this module, of all of the project that it
-imports, and of the published tables), and is computed anew when that is another one, or when
-the facts are no longer those that were recorded. Nothing is run for it.
+the version of the code that judged (a hash of this module, of the record's study, of all of the
+project that they import, and of the study's published tables), and is computed anew when that is
+another one, or when the facts are no longer those that were recorded. Nothing is run for it.
 """
 
 from __future__ import annotations
@@ -13,33 +13,36 @@ import csv
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from analysis.errors import RecordError
 from analysis.files import regular
 from analysis.metrics import TrialMetrics, trial_metrics
-from analysis.published import paper, paper_persistent
-from analysis.records import JUDGEMENT_FORMAT, read_facts, read_trial
+from analysis.records import JUDGEMENT_FORMAT, Record, level_text, read_facts, read_trial
+from analysis.study import Study
 from harness.campaign import sources
 from harness.campaign.seal import changed_files
 from harness.campaign.whole import write_whole
-from harness.judge import checks
+from harness.judge import checks, studies
 
 FILE = "judgement.json"
 # Of the judgement, what a person would want to know when it is another one.
-TOLD = ("metrics", "paper")
+TOLD = ("metrics", "published")
 
 Document = dict[str, Any]
 T = TypeVar("T")
 
 
 @cache
-def version() -> str:
-    """The judging code, as it was when this process first asked."""
+def version(study: str | None) -> str:
+    """The code that judges a study's records, as it was when this process first asked."""
     code = sources.imported_by(__name__)
-    return sources.digest([*code, *sources.files("analysis/reference")])
+    if study is None:
+        return sources.digest(code)
+    code |= sources.imported_by(studies.module(study))
+    return sources.digest([*code, *sources.files(f"{studies.FOLDER}/{study}/published")])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,13 +99,16 @@ def current(folder: Path) -> Document:
         OSError: it cannot be written.
     """
     before, changed = known(folder), changed_files(folder)
-    if before is not None and (before["judged_by"], before["changed"]) == (version(), changed):
+    facts = read_facts(folder)
+    study = studies.find(facts["plan"].get("study"))
+    present = version(study.id or None)
+    if before is not None and (before["judged_by"], before["changed"]) == (present, changed):
         return before
     after = {
         "format": JUDGEMENT_FORMAT,
-        "judged_by": version(),
+        "judged_by": present,
         "changed": changed,
-        **judge(folder, changed),
+        **judge(folder, facts, study, changed),
     }
     write_whole(folder / FILE, json.dumps(after, indent=1) + "\n")
     return after
@@ -113,7 +119,7 @@ def known(folder: Path) -> Document | None:
     try:
         document: Document = json.loads(regular(folder / FILE).read_text("utf-8"))
         differences(document, document)  # has it all that it is compared by?
-        whole = {"valid", "judged_by", "changed", "expected_bytes"} <= document.keys()
+        whole = {"valid", "judged_by", "changed", "expected_bytes", "responses"} <= {*document}
         return document if whole and document["format"] == JUDGEMENT_FORMAT else None
     except (OSError, ValueError, RecursionError, AttributeError, KeyError, TypeError):
         return None
@@ -129,26 +135,58 @@ def document(folder: Path) -> Document:
     return dict(read_trial(folder).document)
 
 
-def judge(folder: Path, changed: Sequence[str]) -> Document:
+def judge(folder: Path, facts: Document, study: Study, changed: Sequence[str]) -> Document:
     """Verdicts and figures of a record; what cannot be computed is a check that failed.
 
     Args:
         changed: files of the record that are not as they were recorded.
     """
-    facts = read_facts(folder)
     failed: list[checks.Check] = []
     none_judged: list[checks.Check] = []
     verdicts = attempt("checks", lambda: checks.judge(facts, facts["plan"]), none_judged, failed)
-    none = {"metrics": {"efficiency": None, "fairness": None}, "expected_bytes": []}
+    none: Document = {"metrics": {}, "expected_bytes": []}
     figures = attempt("metrics", lambda: figures_of(facts, read_flows(folder)), none, failed)
-    published = attempt("published figures", lambda: published_figures(facts), None, failed)
+    record = record_of(folder, facts)
+    metrics = {**dict.fromkeys(one.name for one in study.means), **figures["metrics"]}
+    metrics |= measured(record, study, failed)
+    nothing: dict[str, float] = {}
+    published = attempt(
+        "published figures", lambda: published_figures(record, study), nothing, failed
+    )
     verdicts = [*verdicts, recorded(changed), *failed]
     return {
         "valid": all(verdict["ok"] for verdict in verdicts),
         "checks": verdicts,
-        **figures,
-        "paper": published,
+        "metrics": metrics,
+        "expected_bytes": figures["expected_bytes"],
+        "responses": {one.name: one.short or one.title for one in study.means},
+        "published": published,
     }
+
+
+def record_of(folder: Path, facts: Document) -> Record:
+    """A record as a study's measures read it."""
+    return Record(
+        name=facts["trial"],
+        folder=folder,
+        factors={name: level_text(level) for name, level in facts["factors"].items()},
+        seed=facts["seed"],
+        document=facts,
+    )
+
+
+def measured(record: Record, study: Study, failed: list[checks.Check]) -> Document:
+    """What the study measures of a record, beside the metrics of every trial."""
+    return {
+        one.name: attempt(one.name, partial(one.measure, record), None, failed)
+        for one in study.measured
+    }
+
+
+def published_figures(record: Record, study: Study) -> dict[str, float]:
+    """What the study's source has for the trial's cell."""
+    found = study.published(record.factors, record.plan) if study.published else None
+    return dict(found or {})
 
 
 def attempt(
@@ -238,40 +276,13 @@ def of_queue(facts: Mapping[str, Any]) -> dict[str, float | None]:
     }
 
 
-def published_figures(facts: Mapping[str, Any]) -> dict[str, float] | None:
-    """What the paper has for the trial's cell, if it has it."""
-    levels, plan = facts["factors"], facts["plan"]
-    found = None
-    if plan["study"] == "ubr_1996":
-        found = published_persistent(levels, plan)
-    elif plan["study"] == "ubrplus_1998" and {"network", "flavor", "policy", "buffer"} <= {*levels}:
-        network, flavor, policy = (str(levels[key]) for key in ("network", "flavor", "policy"))
-        found = paper(network, flavor, policy, levels["buffer"])
-    return None if found is None else {"efficiency": found[0], "fairness": found[1]}
-
-
-def published_persistent(
-    levels: Mapping[str, Any], plan: Mapping[str, Any]
-) -> tuple[float, float] | None:
-    """The row of 96-0518R1 for 5 Vanilla sources; it has no flavor and no number as a factor."""
-    ours = (plan["tcp"]["flavor"]["name"], plan["topology"]["pairs"])
-    if ours != ("vanilla", 5) or not {"network", "policy"} <= set(levels):
-        return None
-    return paper_persistent(
-        str(levels["network"]),
-        str(levels["policy"]),
-        plan["queue"]["down"]["buffer_cells"],
-        plan["tcp"]["window_bytes"],
-    )
-
-
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """What one judgement says otherwise than another, each in a few words."""
     return [
         f"{name}: {pairs[0]} -> {pairs[1]}"
         for name, pairs in compared(verdicts_of(before), verdicts_of(after))
     ] + [
-        f"{name}{' (published)' if part == 'paper' else ''}: {pairs[0]} -> {pairs[1]}"
+        f"{name}{' (published)' if part == 'published' else ''}: {pairs[0]} -> {pairs[1]}"
         for part in TOLD
         for name, pairs in compared(before[part] or {}, after[part] or {})
     ]

@@ -16,9 +16,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.comparison import RESPONSES
 from analysis.metrics import capacity_bit_per_s, frame_cells
-from analysis.published import Cell, paper, paper_cells
+from studies.ubrplus_1998 import study
+
+Cell = tuple[str, str, str, float]
+"""(network, flavor, policy, buffer in round-trip times)."""
+RESPONSES = ("efficiency", "fairness")
 
 NAME = "SYNTHETIC (published values plus noise, nothing measured)"
 CELLS = {
@@ -38,6 +41,14 @@ DURATION_S = 100
 PAIRS = 100
 CLASS_BYTES = (500, 5_000, 50_000, 500_000, 5_000_000)
 CLASS_SHARES = (20, 28, 40, 11.2, 0.8)
+
+
+def paper_cells() -> dict[Cell, tuple[float, float]]:
+    """The 72 published cells: cell -> (efficiency, fairness)."""
+    return {
+        (network, flavor, policy, float(buffer)): (found["efficiency"], found["fairness"])
+        for (network, flavor, policy, buffer), found in study.results().items()
+    }
 
 
 def write_campaign(
@@ -83,7 +94,7 @@ def write_trial(
     name = "-".join(map(str, (network, flavor, policy, f"{buffer:g}", *extra.values(), seed)))
     trial = folder / "trials" / name.lower()
     trial.mkdir(parents=True)
-    found = paper(*cell)
+    levels = {"network": network, "flavor": flavor, "policy": policy, "buffer": f"{buffer:g}"}
     record = {
         "trial": trial.name,
         "plan": {
@@ -108,7 +119,7 @@ def write_trial(
         "wall_s": 20.5,
         "cpu_s": 19.8,
         "ended": "2026-05-01T10:00:00.000000+00:00",
-        "paper": None if found is None else dict(zip(RESPONSES, found, strict=True)),
+        "published": dict(study.published(levels, {}) or {}),
         "queue": {"down": {"frames": {"in": 400_000, "refused_threshold": 9_000}}},
         "versions": {"kernel": "6.12.0", "cellbed": "synthetic"},
         "system": {"before": {}, "after": {}},
@@ -123,10 +134,11 @@ def write_record(trial: Path, record: Mapping[str, Any]) -> None:
     """The JSON files of a record, from all their keys side by side."""
     places = dict.fromkeys(("trial", "factors", "seed", "plan"), "trial")
     places |= dict.fromkeys(("wall_s", "cpu_s", "ended"), "run")
-    places |= dict.fromkeys(("valid", "checks", "metrics", "paper", "expected_bytes"), "judgement")
+    judged = ("valid", "checks", "metrics", "published", "expected_bytes")
+    places |= dict.fromkeys(judged, "judgement")
     files: dict[str, dict[str, Any]] = {
         name: {"format": f"cellbed-{name}/{version}"}
-        for name, version in (("trial", 2), ("run", 1), ("judgement", 1))
+        for name, version in (("trial", 2), ("run", 1), ("judgement", 2))
     } | {"lab": {}}
     for key, value in record.items():
         files[places.get(key, "lab")][key] = value

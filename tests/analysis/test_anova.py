@@ -12,8 +12,11 @@ from statsmodels.stats.anova import anova_lm
 
 from analysis.anova import Anova, analyse
 from analysis.errors import TableError
-from analysis.published import REFERENCE, read_table
 from analysis.table import Table, read_csv
+from studies.ubrplus_1998.study import FOLDER
+
+PUBLISHED = FOLDER / "published"
+ALLOCATION = read_csv(PUBLISHED / "allocation_of_variation.csv")
 
 FACTORS = ("tcp_flavor", "buffer_rtt", "drop_policy")
 COMPONENTS = {
@@ -33,7 +36,7 @@ def name_of(row: dict[str, str]) -> str:
 
 
 def published_anova(network: str, response: str) -> Anova:
-    results = read_csv(REFERENCE / "ubrplus_1998_results.csv").where("network", network)
+    results = read_csv(PUBLISHED / "results.csv").where("network", network)
     return analyse(results, response, FACTORS)
 
 
@@ -66,7 +69,7 @@ def assert_printed(value: float, row: dict[str, str], response: str, column: str
 
 
 @pytest.mark.parametrize("response", RESPONSES)
-@pytest.mark.parametrize("row", read_table("ubrplus_1998_allocation_of_variation"), ids=name_of)
+@pytest.mark.parametrize("row", ALLOCATION.rows, ids=name_of)
 def test_published_allocation_of_variation(row: dict[str, str], response: str) -> None:
     result = published_anova(row["network"], response)
     totals = {
@@ -85,7 +88,7 @@ def test_published_allocation_of_variation(row: dict[str, str], response: str) -
 
 
 @pytest.mark.parametrize("response", RESPONSES)
-@pytest.mark.parametrize("row", read_table("ubrplus_1998_main_effects"), ids=name_of)
+@pytest.mark.parametrize("row", read_csv(PUBLISHED / "main_effects.csv").rows, ids=name_of)
 def test_published_main_effects(row: dict[str, str], response: str) -> None:
     level = row["level"].removesuffix(" RTT")
     result = published_anova(row["network"], response)
@@ -120,7 +123,7 @@ def noisy_design(replications: int) -> Table:
         (noisy_design(1), "(C(x)+C(y)+C(z))**2", ("x", "y", "z"), "response"),
         (noisy_design(3), "C(x)*C(y)*C(z)", ("x", "y", "z"), "response"),
         (
-            read_csv(REFERENCE / "ubrplus_1998_results.csv").where("network", "GEO"),
+            read_csv(PUBLISHED / "results.csv").where("network", "GEO"),
             "(C(tcp_flavor)+C(buffer_rtt)+C(drop_policy))**2",
             FACTORS,
             "fairness",

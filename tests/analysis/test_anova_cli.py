@@ -8,15 +8,16 @@ import pytest
 
 from analysis import anova_cli
 from analysis.errors import TableError
-from analysis.published import REFERENCE
+from studies.ubrplus_1998.study import FOLDER
 
-RESULTS = str(REFERENCE / "ubrplus_1998_results.csv")
+PUBLISHED = FOLDER / "published"
+RESULTS = str(PUBLISHED / "results.csv")
 FACTORS = ("tcp_flavor", "buffer_rtt", "drop_policy")
 
 
 def test_text_has_the_published_figures_in_80_columns() -> None:
     text = anova_cli.run(RESULTS, response="efficiency", factors=FACTORS, where=["network=WAN"])
-    assert max(map(len, text.splitlines())) <= 80 + len(str(REFERENCE))
+    assert max(map(len, text.splitlines())) <= 80 + len(str(PUBLISHED))
     tables = text[text.index("Allocation") :]
     assert max(map(len, tables.splitlines())) <= 80
     words = [line.split() for line in tables.splitlines()]

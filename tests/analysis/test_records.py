@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from analysis.errors import RecordError
-from analysis.records import Campaign, level_text, read_campaign, read_facts, read_series
+from analysis.records import Campaign, level_text, read_campaign, read_facts
 from tests.analysis import synthetic
 
 ONE_CELL = {("WAN", "SACK", "EPD", 0.5): (0.8144, 0.7937)}
@@ -28,7 +28,7 @@ def edit(folder: Path, change: Callable[[dict[str, Any]], Any], file: str = "tri
     path.write_text(json.dumps(document))
 
 
-def test_all_trials_in_the_papers_order(campaign: Campaign) -> None:
+def test_all_trials_in_the_experiments_order(campaign: Campaign) -> None:
     assert len(campaign.trials) == 72 * 3
     assert campaign.levels("network") == ("WAN", "MEO", "GEO")
     assert campaign.levels("flavor") == ("Vanilla", "Reno", "NewReno", "SACK")
@@ -129,12 +129,20 @@ def test_of_two_records_of_one_trial_the_later_run_counts(
     assert {left, kept} == {TRIAL, "wan-sack-epd-0.5-2"}
 
 
-def test_levels_that_the_experiment_does_not_name_come_in_the_papers(tmp_path: Path) -> None:
+def test_the_header_names_also_what_the_experiment_inherits(tmp_path: Path) -> None:
     cells = {(network, "SACK", "SD", 2.0): (0.9, 0.9) for network in ("GEO", "MEO", "WAN")}
     synthetic.write_campaign(tmp_path, cells=cells, seeds=[1])
     path = tmp_path / "campaign.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"text": "extends = 'other.toml'"}))
+    header = json.loads(path.read_text()) | {"text": "extends = 'other.toml'"}
+    path.write_text(json.dumps(header))
+    assert read_campaign(tmp_path).levels("network") == ("GEO", "MEO", "WAN")  # the folders'
+    path.write_text(json.dumps(header | {"factors": {"network": ["WAN", "MEO", "GEO"]}}))
     assert read_campaign(tmp_path).levels("network") == ("WAN", "MEO", "GEO")
+
+
+def test_numbers_that_nobody_names_come_by_their_size(tmp_path: Path) -> None:
+    small(tmp_path, extra_factors=[{"size": size} for size in (100, 20, 3)])
+    assert read_campaign(tmp_path).levels("size") == ("3", "20", "100")
 
 
 def test_levels_come_in_the_experiments_order(tmp_path: Path) -> None:
@@ -189,12 +197,12 @@ def test_level_text(level: object, text: str) -> None:
 def test_series_are_typed_and_missing_is_none(tmp_path: Path) -> None:
     small(tmp_path, seeds=[1])
     [trial] = read_campaign(tmp_path).trials
-    assert read_series(trial, "queue") is None
+    assert trial.series("queue") is None
     (trial.folder / "queue.csv").write_text("time_ns,port,occupancy_cells\n5,down,\n6,up,7\n")
-    assert read_series(trial, "queue") == [
+    assert trial.series("queue") == [
         {"time_ns": 5.0, "port": "down", "occupancy_cells": None},
         {"time_ns": 6.0, "port": "up", "occupancy_cells": 7.0},
     ]
     (trial.folder / "queue.csv").write_text("time_ns,port\n5\n")
     with pytest.raises(RecordError, match="line 2 has the wrong number of fields"):
-        read_series(trial, "queue")
+        trial.series("queue")

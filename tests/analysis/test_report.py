@@ -15,16 +15,16 @@ import numpy as np
 import pytest
 
 from analysis.errors import RecordError, ReportError
-from analysis.published import paper_cells
 from analysis.records import read_campaign
 from analysis.report import Written, write_report
 from analysis.report.model import Column
 from analysis.report.svg import colour, marker
 from analysis.report.trial_plots import _delivered_bytes, _thinned, plots
+from studies.ubrplus_1998.study import STUDY
 from tests.analysis import synthetic
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
-WAN = {cell: values for cell, values in paper_cells().items() if cell[0] == "WAN"}
+WAN = {cell: values for cell, values in synthetic.paper_cells().items() if cell[0] == "WAN"}
 
 
 class Page(HTMLParser):
@@ -52,6 +52,10 @@ class Page(HTMLParser):
         return [attributes for tag, attributes in self.elements if tag in tags]
 
 
+def write(folder: Path, out: Path | None = None) -> Written:
+    return write_report(read_campaign(folder), STUDY, out)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """WAN, two seeds; one trial has series, one is invalid."""
@@ -68,7 +72,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def written(folder: Path) -> Written:
-    return write_report(folder)
+    return write(folder)
 
 
 @pytest.fixture(scope="module")
@@ -143,15 +147,15 @@ def test_cells_table_has_the_measured_values(written: Written, folder: Path) -> 
     found = rows(written, "cells-wan")
     assert len(found) == 24
     cell = next(
-        r for r in found if (r["policy"], r["flavor"], r["buffer_rtt"]) == ("EPD", "SACK", "1")
+        r for r in found if (r["flavor"], r["policy"], r["buffer"]) == ("SACK", "EPD", "1")
     )
     trials = [t for t in read_campaign(folder).trials if t.name.startswith("wan-sack-epd-1-")]
     measured = [trial.metrics["efficiency"] for trial in trials]
     assert float(cell["efficiency"]) == pytest.approx(np.mean(measured))
-    assert cell["efficiency_paper"] == "0.8948"
+    assert cell["efficiency_published"] == "0.8948"
     assert float(cell["efficiency_difference"]) == pytest.approx(np.mean(measured) - 0.8948)
     single = next(
-        r for r in found if (r["policy"], r["flavor"], r["buffer_rtt"]) == ("SD", "SACK", "2")
+        r for r in found if (r["flavor"], r["policy"], r["buffer"]) == ("SACK", "SD", "2")
     )
     assert single["seeds"] == "1"
     assert single["efficiency_half_width"] == ""  # missing is empty, not 0
@@ -160,12 +164,13 @@ def test_cells_table_has_the_measured_values(written: Written, folder: Path) -> 
 def test_tables_are_there(written: Written) -> None:
     names = {path.stem for path in written.tables.iterdir()}
     assert names == {
-        "summary", "cells-wan", "anova-wan", "effects-wan", "conclusions", "trials", "left-out",
+        "distances", "cells-wan", "every-cell", "anova-wan", "effects-wan", "claims", "trials",
+        "left-out",
     }  # fmt: skip
-    assert len(rows(written, "conclusions")) == 56
+    assert len(rows(written, "claims")) == 56
     assert len(rows(written, "trials")) == 47
     flavor = next(r for r in rows(written, "anova-wan") if r["component"] == "flavor")
-    assert float(flavor["paper_percent"]) == pytest.approx(57.50, abs=0.005)
+    assert float(flavor["published_percent"]) == pytest.approx(57.50, abs=0.005)
 
 
 def test_what_does_not_count_is_listed_with_its_reason(written: Written) -> None:
@@ -179,8 +184,8 @@ def test_markdown_has_the_same_and_its_plots_exist(written: Written) -> None:
     links = re.findall(r"!\[([^\]]+)\]\(([^)]+)\)", text)
     assert len(links) == 16
     assert all((written.markdown.parent / target).is_file() for _, target in links)
-    assert "| EPD | Vanilla | 0.5 | 2 |" in text
-    verdicts = [row["verdict_cell_means"] for row in rows(written, "conclusions")]
+    assert "| Vanilla | EPD | 0.5 | 2 |" in text
+    verdicts = [row["verdict_cell_means"] for row in rows(written, "claims")]
     for verdict in ("holds", "does not hold", "undecided"):
         assert text.count(f"**{verdict}**") == verdicts.count(verdict)
     assert verdicts.count("undecided") >= 32  # those of MEO, GEO and over the networks
@@ -197,23 +202,23 @@ def test_figures_stand_alone(written: Written) -> None:
 
 
 def test_report_is_the_same_twice(folder: Path, written: Written, tmp_path: Path) -> None:
-    again = write_report(folder, tmp_path / "again")
+    again = write(folder, tmp_path / "again")
     assert again.html.read_text() == written.html.read_text()
 
 
 def test_out_of_what_cannot_be_written_or_read(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ReportError, match="file.*: cannot write: "):
-        write_report(folder, tmp_path / "file")
+        write(folder, tmp_path / "file")
     with pytest.raises(RecordError, match="no such campaign"):
-        write_report(tmp_path / "none")
+        write(tmp_path / "none")
 
 
 @pytest.mark.parametrize(
     ("keep", "absent", "present"),
     [
-        (lambda cell: cell[1] != "SACK", (), ("anova", "conclusions")),
-        (lambda cell: cell != ("WAN", "SACK", "SD", 2), ("effects-wan",), ("conclusions",)),
+        (lambda cell: cell[1] != "SACK", (), ("anova", "claims")),
+        (lambda cell: cell != ("WAN", "SACK", "SD", 2), ("effects-wan",), ("claims",)),
         (lambda cell: cell == ("WAN", "SACK", "SD", 2), ("effects-wan",), ("cells-wan",)),
     ],
 )
@@ -225,7 +230,7 @@ def test_a_campaign_that_is_not_whole(
 ) -> None:
     cells = {cell: values for cell, values in WAN.items() if keep(cell)}
     synthetic.write_campaign(tmp_path, cells=cells, seeds=[1])
-    written = write_report(tmp_path)
+    written = write(tmp_path)
     ids = {attributes.get("id") for _, attributes in Page(written.html.read_text()).elements}
     assert set(present) <= ids
     assert not {f"{name}.csv" for name in absent} & {p.name for p in written.tables.iterdir()}
@@ -238,19 +243,19 @@ def test_a_campaign_of_other_factors_has_its_trials(tmp_path: Path) -> None:
         factors = {"network": "LAN", "epd": document["factors"]["buffer"]}
         path.write_text(json.dumps(document | {"factors": factors}))
         judgement = path.with_name("judgement.json")
-        judgement.write_text(json.dumps(json.loads(judgement.read_text()) | {"paper": None}))
-    written = write_report(tmp_path)
+        judgement.write_text(json.dumps(json.loads(judgement.read_text()) | {"published": {}}))
+    written = write(tmp_path)
     assert len(rows(written, "trials")) == 2
     assert "not of 98-0876R1's design" in html.unescape(written.html.read_text())
     assert [row["epd"] for row in rows(written, "cells")] == ["0.5", "1"]
-    assert not (written.tables / "conclusions.csv").exists()
+    assert not (written.tables / "claims.csv").exists()
 
 
 def test_a_campaign_without_a_valid_trial_says_so(tmp_path: Path) -> None:
     synthetic.write_campaign(tmp_path, cells=dict(list(WAN.items())[:1]), seeds=[1])
     [path] = (tmp_path / "trials").glob("*/judgement.json")
     path.write_text(json.dumps(json.loads(path.read_text()) | {"valid": False}))
-    written = write_report(tmp_path)
+    written = write(tmp_path)
     assert "No trial is valid" in written.html.read_text()
     assert len(rows(written, "left-out")) == 1
 
@@ -261,12 +266,12 @@ def test_variants_have_their_effects(tmp_path: Path) -> None:
     synthetic.write_campaign(
         tmp_path, cells=some, seeds=[1], noise=0, shift=0.01, extra_factors=extra
     )
-    written = write_report(tmp_path)
+    written = write(tmp_path)
     found = rows(written, "variants")
     assert "in WAN idle=restart, +0.010" in written.html.read_text()
     assert [row["variant"] for row in found] == ["idle=keep", "idle=restart"]
     assert float(found[1]["efficiency_effect"]) == pytest.approx(0.01)
-    assert float(found[1]["efficiency_mad"]) == pytest.approx(0.02)
+    assert float(found[1]["efficiency_distance"]) == pytest.approx(0.02)
 
 
 def without_fairness(folder: Path, glob: str) -> None:
@@ -281,13 +286,13 @@ def test_where_nobody_received_anything_fairness_is_a_dash(tmp_path: Path) -> No
     synthetic.write_campaign(tmp_path, cells=WAN, seeds=[1, 2])
     without_fairness(tmp_path, "wan-sack-epd-1-*")
     without_fairness(tmp_path, "wan-sack-sd-1-2")
-    written = write_report(tmp_path)
+    written = write(tmp_path)
     lines = written.markdown.read_text().splitlines()
-    [starved] = [line for line in lines if line.startswith("| EPD | SACK | 1 | 2 | 0.0000 |")]
-    assert starved.endswith("| – | – | – | – |")
-    found = {(r["policy"], r["flavor"], r["buffer_rtt"]): r for r in rows(written, "cells-wan")}
-    assert found["EPD", "SACK", "1"]["fairness"] == ""
-    half = found["SD", "SACK", "1"]
+    [starved] = [line for line in lines if line.startswith("| SACK | EPD | 1 | 2 | 0.0000 |")]
+    assert starved.endswith("| – | – | 0.8760 | – |")
+    found = {(r["flavor"], r["policy"], r["buffer"]): r for r in rows(written, "cells-wan")}
+    assert found["SACK", "EPD", "1"]["fairness"] == ""
+    half = found["SACK", "SD", "1"]
     one = next(t for t in read_campaign(tmp_path).trials if t.name == "wan-sack-sd-1-1")
     assert float(half["fairness"]) == one.metrics["fairness"]  # the other has none
     assert half["fairness_half_width"] == ""
@@ -303,17 +308,17 @@ def alts(written: Written) -> list[str]:
 def test_a_campaign_without_any_fairness_has_its_report(tmp_path: Path) -> None:
     synthetic.write_campaign(tmp_path, cells=WAN, seeds=[1])
     without_fairness(tmp_path, "*")
-    assert {row["fairness"] for row in rows(write_report(tmp_path), "cells-wan")} == {""}
+    assert {row["fairness"] for row in rows(write(tmp_path), "cells-wan")} == {""}
 
 
 def test_a_variant_without_fairness_keeps_its_efficiency(tmp_path: Path) -> None:
     extra = [{"idle": "keep"}, {"idle": "starve", "more": 1}]
     synthetic.write_campaign(tmp_path, cells=WAN, seeds=[1], extra_factors=extra)
     without_fairness(tmp_path, "*-starve-*")
-    _, starved = rows(write_report(tmp_path), "variants")
+    _, starved = rows(write(tmp_path), "variants")
     assert (starved["variant"], starved["cells"]) == ("idle=starve", "24")
     assert float(starved["efficiency_mean"]) == 0
-    assert {starved[f"fairness_{name}"] for name in ("mean", "effect", "mad")} == {""}
+    assert {starved[f"fairness_{name}"] for name in ("mean", "effect", "distance")} == {""}
 
 
 def test_more_flavors_than_colours(tmp_path: Path) -> None:
@@ -325,7 +330,7 @@ def test_more_flavors_than_colours(tmp_path: Path) -> None:
             more = {"trial": f"{document['trial']}-{name}", "factors": factors}
             folder = shutil.copytree(path.parent, path.parent.with_name(more["trial"]))
             (folder / "trial.json").write_text(json.dumps(document | more))
-    written = write_report(tmp_path)
+    written = write(tmp_path)
     looks = {(colour(place), marker(place)) for place in range(25)}
     assert len(looks) == 25
     assert "BBR" in (written.figures / "interaction-wan-fairness-flavor-buffer.svg").read_text()

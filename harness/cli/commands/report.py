@@ -8,10 +8,11 @@ from pathlib import Path
 import click
 
 from analysis.errors import AnalysisError, ReportError
+from analysis.records import read_campaign
 from analysis.report import write_report
 from harness.cli.judged import print_judged
 from harness.errors import CellbedError, UsageError
-from harness.judge import judgement
+from harness.judge import judgement, studies
 
 
 @click.command(help=__doc__)
@@ -20,7 +21,9 @@ from harness.judge import judgement
 def command(campaign: Path, out: Path | None) -> None:
     print_judged(judgement.bring_up_to_date(judgement.records(campaign)))
     try:
-        written = write_report(campaign, out, lambda what: click.echo(what, err=True))
+        found = read_campaign(campaign)
+        study = studies.find(found.study)
+        written = write_report(found, study, out, lambda what: click.echo(what, err=True))
     except ReportError as error:
         raise CellbedError(str(error)) from error
     except AnalysisError as error:

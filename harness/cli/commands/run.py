@@ -21,6 +21,7 @@ from harness.cli.result_table import json_line, print_results, why_invalid
 from harness.design import experiment as experiments
 from harness.design import plan
 from harness.errors import InvalidTrialError, LabError, UsageError
+from harness.judge import studies
 from harness.runners.runner import Cluster, Options
 
 RESULTS = Path("results")
@@ -54,6 +55,7 @@ def command(
     as_json: bool,
 ) -> None:
     loaded = experiments.with_captures(experiments.load(experiment), pcap)
+    studies.find(loaded.study)
     clock = clock or ("real" if lab == "native" else "virtual")
     code = identity.code(lab) + lab + clock
     trials = plan.trials(loaded, experiment, only, seeds, code)

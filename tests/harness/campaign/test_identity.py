@@ -17,7 +17,7 @@ from harness.labs import LABS, LabSpec
 from harness.labs.uml import UmlLab
 from tests.small import PROJECT
 
-CODE = ("harness", "topology", "workload", "analysis", "lab", "tcp-configs", "bpf")
+CODE = ("harness", "topology", "workload", "analysis", "studies", "lab", "tcp-configs", "bpf")
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_what_runs_in_a_trial_is_in_its_identity(project: Path, name: str) -> No
         "harness/cli/progress.py",
         "harness/labs/uml.py",
         "analysis/metrics.py",
-        "analysis/reference/ubrplus_1998_results.csv",
+        "studies/ubrplus_1998/published/results.csv",
         "workload/client/spec.c",
         "../programs/cellbed_main.o",
         "../programs/cellbed.h",

@@ -79,7 +79,7 @@ def test_dry_run_lists_and_makes_nothing(tmp_path: Path) -> None:
 
 
 def anova(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    table = PROJECT / "analysis" / "reference" / "ubrplus_1998_results.csv"
+    table = PROJECT / "studies" / "ubrplus_1998" / "published" / "results.csv"
     fixed = ("--response", "efficiency", "--factors", "tcp_flavor,drop_policy,buffer_rtt")
     return cellbed("anova", table, *fixed, "--where", "network=WAN", *words, cwd=folder)
 
@@ -158,7 +158,7 @@ def test_json_is_one_object_a_trial(finished: tuple[Path, list[dict]], tmp_path:
     from harness.cli.result_table import json_line
 
     keys = {"trial", "factors", "seed", "efficiency", "fairness", "valid", "checks"}
-    keys |= {"virtual_s", "wall_s", "cpu_s", "paper"}
+    keys |= {"virtual_s", "wall_s", "cpu_s", "published"}
     for document in finished[1]:
         assert keys <= set(json.loads(json.dumps(json_line(document))))
 

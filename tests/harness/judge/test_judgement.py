@@ -81,7 +81,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def other_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judgement, "version", lambda: "another version")
+    monkeypatch.setattr(judgement, "version", lambda study: "another version")
 
 
 def test_a_record_has_the_labs_document_whole(made: Path, tmp_path: Path) -> None:
@@ -175,15 +175,39 @@ def test_flows_that_are_no_numbers_are_a_failed_check_and_no_traceback(made: Pat
     assert document["metrics"] == {"efficiency": None, "fairness": None}
 
 
-def test_a_level_that_is_no_number_has_no_published_figures() -> None:
-    levels = {"network": "WAN", "flavor": "SACK", "policy": "EPD", "buffer": "small"}
-    facts = {"factors": levels, "plan": {"study": "ubrplus_1998"}}
-    assert judgement.published_figures(facts) is None
-    assert judgement.published_figures({**facts, "factors": {**levels, "buffer": 1}}) is not None
+def of_study(made: Path, study: str) -> None:
+    """Let the record say that it was run for a study, in a cell of 98-0876R1."""
+    path = made / "trial.json"
+    document = json.loads(path.read_text())
+    document["plan"]["study"] = study
+    document["factors"] = {"network": "WAN", "flavor": "SACK", "policy": "EPD", "buffer": 0.5}
+    path.write_text(json.dumps(document))
 
 
-NONE = '{"format": "cellbed-judgement/1"}'
-ODD = '{"format": "cellbed-judgement/1", "checks": [1], "metrics": 2, "paper": 3, "valid": 4}'
+def test_the_published_figures_are_the_studys(made: Path) -> None:
+    assert judgement.document(made)["published"] == {}
+    of_study(made, "ubrplus_1998")
+    document = judgement.document(made)
+    assert document["published"] == {"efficiency": 0.8144, "fairness": 0.7937}
+    assert document["judged_by"] == version("ubrplus_1998") != version(None)
+
+
+def test_what_a_study_cannot_measure_is_a_failed_check(made: Path) -> None:
+    of_study(made, "ubr_1996")
+    document = judgement.document(made)
+    failed = {check["name"]: check["why"] for check in document["checks"] if not check["ok"]}
+    assert "received_whole_bytes" in failed["least_share"]
+    assert document["metrics"]["least_share"] is None
+
+
+def test_a_study_that_is_not_there_is_named_with_those_that_are(made: Path) -> None:
+    of_study(made, "ubr_1895")
+    with pytest.raises(UsageError, match="study = ubr_1895: no such study; there are ubr_1996, "):
+        judgement.document(made)
+
+
+NONE = '{"format": "cellbed-judgement/2"}'
+ODD = '{"format": "cellbed-judgement/2", "checks": [1], "metrics": 2, "published": 3, "valid": 4}'
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", NONE, ODD])
@@ -201,7 +225,7 @@ def test_a_judge_killed_at_any_moment_loses_nothing(made: Path, tmp_path: Path) 
         "from pathlib import Path\n"
         "from harness.judge import judgement\n"
         "for number in itertools.count():\n"
-        "    judgement.version = lambda: str(number)\n"
+        "    judgement.version = lambda study: str(number)\n"
         "    judgement.current(Path(sys.argv[1]))\n"
         "    if not number: print('begun', flush=True)\n"
     )
@@ -276,16 +300,16 @@ def test_a_record_that_is_there_stays(made: Path, tmp_path: Path) -> None:
 def test_the_version_is_of_all_that_judges() -> None:
     names = {str(p.relative_to(PROJECT)) for p in sources.imported_by("harness.judge.judgement")}
     wanted = {"harness/judge/judgement.py", "harness/judge/checks.py", "analysis/metrics.py"}
-    assert wanted | {"analysis/published.py", "analysis/records.py"} <= names
+    assert wanted | {"analysis/study.py", "analysis/records.py"} <= names
     assert not any(name.startswith(("harness/agent", "analysis/report")) for name in names)
 
 
 def test_another_check_is_another_version(tmp_path: Path) -> None:
     """In a copy of the project, since this process has its version already."""
-    for folder in ("harness", "analysis", "lab", "topology", "workload"):
+    for folder in ("harness", "analysis", "lab", "studies", "topology", "workload"):
         skipped = shutil.ignore_patterns("__pycache__")
         shutil.copytree(PROJECT / folder, tmp_path / folder, ignore=skipped)
-    code = "from harness.judge import judgement; print(judgement.version())"
+    code = "from harness.judge import judgement; print(judgement.version('ubrplus_1998'))"
     ask = [sys.executable, "-B", "-c", code]
 
     def asked() -> str:
@@ -294,14 +318,16 @@ def test_another_check_is_another_version(tmp_path: Path) -> None:
             ask, check=True, capture_output=True, text=True, env=environment, cwd=tmp_path
         ).stdout.strip()
 
-    assert asked() == version()
-    for name in ("harness/judge/checks.py", "analysis/reference/ubrplus_1998_results.csv"):
+    assert asked() == version("ubrplus_1998") != version(None)
+    study = "studies/ubrplus_1998"
+    for name in ("harness/judge/checks.py", f"{study}/published/results.csv", f"{study}/study.py"):
         before = asked()
         with (tmp_path / name).open("a") as stream:
             stream.write("# changed\n")
         assert asked() != before, name
     before = asked()
     (tmp_path / "analysis" / "report" / "plots.py").write_text("")
+    (tmp_path / study / "pages.py").write_text("")
     (tmp_path / "harness" / "agent" / "prompt.py").write_text("")
     assert asked() == before
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a conclusion may say: its check's keys, and the words of its paper's design.
+"""What a claim's parameters may say: its check's keys, and the words of its study's design.
 
 A word that the design has and the records have not is "not measured", a verdict. One that the
-design has not either is a mistake in the conclusions' file, and is told when that is read.
+design has not either is a mistake in the file of claims, and is told when that is read.
 """
 
 import inspect
@@ -13,34 +13,40 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from analysis.study import METRICS, Study
+
 BOUNDS = ("at_least", "at_most", "within")
 """Parameters of which a check that leaves them open needs one, for it cannot fail without."""
-METRIC_KEYS = ("response", "metric")
-NETWORK_KEYS = ("network", "networks", "than")
-LEVEL_KEYS = ("upper", "lower", "level", "levels", "best_to_worst", "of", "minus")
+RESPONSE_KEYS = ("response", "with_any", "without")
+LEVEL_KEYS = ("upper", "lower", "level", "levels", "best_to_worst")
 """Keys whose values are levels of the factor that the key `factor` names."""
-COMPARED_KEYS = ("networks", "levels", "best_to_worst")
+COMPARED_KEYS = ("along", "levels", "best_to_worst")
 """Keys whose words are compared with each other: of one word nothing could fail."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Vocabulary:
-    """The words of a design: levels of each factor, networks, and metrics of a trial."""
+class Words:
+    """The words of a design: levels of each factor, and responses."""
 
     levels: Mapping[str, Sequence[str]]
-    networks: Sequence[str]
-    metrics: Sequence[str]
+    responses: Sequence[str]
+
+
+def words_of(study: Study) -> Words:
+    """Those of a study's cells, of what it measures, and of what every trial has."""
+    named = [one.name for one in (*study.means, *study.measures)]
+    return Words(levels=study.cell, responses=tuple(dict.fromkeys((*named, *METRICS))))
 
 
 def fault(
-    check: Callable[..., object], parameters: Mapping[str, Any], vocabulary: Vocabulary
+    check: Callable[..., object], parameters: Mapping[str, Any], known: Words
 ) -> str | None:
-    """What is wrong with the parameters of a conclusion, in words; None when nothing is."""
-    _, *known = inspect.signature(check).parameters.values()
+    """What is wrong with the parameters of a claim, in words; None when nothing is."""
+    _, *keys = inspect.signature(check, eval_str=True).parameters.values()
     faults = itertools.chain(
-        _of_keys(known, parameters),
-        _of_kinds(known, parameters),
-        _of_words(parameters, vocabulary),
+        _of_keys(keys, parameters),
+        _of_kinds(keys, parameters),
+        _of_words(parameters, known),
     )
     return next(faults, None)
 
@@ -70,27 +76,25 @@ def _of_kinds(known: Sequence[inspect.Parameter], given: Mapping[str, Any]) -> I
                 yield f"the key '{parameter.name}': {error.errors()[0]['msg']}"
 
 
-def _of_words(given: Mapping[str, Any], vocabulary: Vocabulary) -> Iterator[str]:
-    """Factors, levels, networks and metrics that the design has not."""
+def _of_words(given: Mapping[str, Any], known: Words) -> Iterator[str]:
+    """Factors, levels and responses that the design has not."""
     for key, value in given.items():
         if isinstance(value, Mapping):
             for factor, levels in value.items():
-                yield from _of_factor(key, factor, levels, vocabulary)
+                yield from _of_factor(key, factor, levels, known)
         elif key in LEVEL_KEYS:
-            yield from _of_factor(key, given.get("factor"), value, vocabulary)
-        elif key == "factor" and value not in vocabulary.levels:
-            yield _unknown(key, "factor", value, vocabulary.levels)
-        elif key in NETWORK_KEYS:
-            yield from _of_list(key, "network", value, vocabulary.networks)
-        elif key in METRIC_KEYS:
-            yield from _of_list(key, "metric", value, vocabulary.metrics)
+            yield from _of_factor(key, given.get("factor"), value, known)
+        elif key == "factor" and value not in known.levels:
+            yield _unknown(key, "factor", value, known.levels)
+        elif key in RESPONSE_KEYS:
+            yield from _of_list(key, "response", value, known.responses)
 
 
-def _of_factor(key: str, factor: Any, levels: Any, vocabulary: Vocabulary) -> Iterator[str]:
-    if factor not in vocabulary.levels:
-        yield _unknown(key, "factor", factor, vocabulary.levels)
+def _of_factor(key: str, factor: Any, levels: Any, known: Words) -> Iterator[str]:
+    if factor not in known.levels:
+        yield _unknown(key, "factor", factor, known.levels)
     else:
-        yield from _of_list(key, f"level of {factor}", levels, vocabulary.levels[factor])
+        yield from _of_list(key, f"level of {factor}", levels, known.levels[factor])
 
 
 def _of_list(key: str, kind: str, value: Any, known: Sequence[str]) -> Iterator[str]:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.published import persistent_cells
 from harness.design import experiment, plan
 from harness.errors import UsageError
+from studies.ubr_1996.study import published, results
 
 FILE = Path(__file__).parents[2] / "studies" / "ubr_1996" / "ubr-persistent.toml"
 
@@ -21,11 +21,42 @@ def trials() -> list[plan.Trial]:
 def test_the_rows_are_the_papers() -> None:
     found = [trial.factors for trial in trials()]
     factors = ("network", "policy", "buffer", "window")
-    rows = [tuple(f[name] for name in factors) for f in found if f["sources"] == 5]
+    rows = [tuple(str(f[name]) for name in factors) for f in found if f["sources"] == 5]
     paper = [row for row in rows if row[1] != "EPD-n"]
-    assert sorted(paper) == sorted(persistent_cells())  # type: ignore[type-var]
+    assert sorted(paper) == sorted(results())
     assert len(rows) == 28
     assert len(found) == 28 + 3 + 3  # other numbers of sources; one source's windows
+
+
+def test_all_20_rows_are_there() -> None:
+    assert len(results()) == 20
+    assert {network for network, *_ in results()} == {"LAN", "WAN"}
+    assert sum(policy == "EPD" for _, policy, _, _ in results()) == 8
+
+
+@pytest.mark.parametrize(
+    ("cell", "values"),
+    [
+        (("LAN", "plain", 1000, 65_535), (0.20, 0.38)),
+        (("LAN", "EPD", 1000, 65_535), (0.30, 0.52)),
+        (("WAN", "plain", 36_000, 360_000), (0.96, 1.00)),  # N/A in the paper
+        (("WAN", "EPD", 36_000, 360_000), None),
+        (("LAN", "EPD-n", 1000, 65_535), None),
+    ],
+)
+def test_lookup(
+    cell: tuple[str, str, int, int], values: tuple[float, float] | None
+) -> None:
+    network, policy, buffer, window = cell
+    plan = {
+        "topology": {"pairs": 5},
+        "tcp": {"flavor": {"name": "vanilla"}, "window_bytes": window},
+        "queue": {"down": {"buffer_cells": buffer}},
+    }
+    found = published({"network": network, "policy": policy}, plan)
+    assert found == (values and dict(zip(("efficiency", "fairness"), values, strict=True)))
+    plan["topology"]["pairs"] = 2  # type: ignore[index]  # of two sources it says nothing
+    assert published({"network": network, "policy": policy}, plan) is None
 
 
 def test_as_many_pairs_as_sources() -> None:

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from analysis.persistent import rows
+from analysis.cells import cells_of
 from analysis.records import Campaign, read_campaign
 from harness.design import experiment, plan
+from studies.ubr_1996.path import full_queue_cells, lossless
 from tests.small import run_trials
 
 FILE = Path(__file__).parents[2] / "studies" / "ubr_1996" / "ubr-persistent.toml"
@@ -54,17 +55,17 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Campaign:
 @pytest.mark.parametrize(("network", "window"), WINDOWS)
 def test_queue_and_flight_are_the_windows(campaign: Campaign, network: str, window: int) -> None:
     levels = {"network": [network], "window": [window]}
-    (row,) = (row for row in rows([campaign]) if row.matches(levels))
+    (cell,) = (cell for cell in cells_of(campaign.trials) if cell.matches(levels))
     (document,) = (
         trial.document
         for trial in campaign.trials
         if trial.factors["network"] == network and trial.factors["window"] == str(window)
     )
-    assert row.lossless
+    assert cell.values("lost_frames") and lossless(cell)
     assert document["source"]["flight_segments"] == [window // 512] * 5
     assert all(abs(told - window) < 512 for told in document["source"]["peer_window_bytes"])
-    assert row.metrics["peak_cells"] == {1: row.full_queue_cells}
-    assert row.metrics["efficiency"][1] == pytest.approx(1.0, abs=0.002)
+    assert cell.metrics["peak_cells"] == {1: full_queue_cells(cell)}
+    assert cell.metrics["efficiency"][1] == pytest.approx(1.0, abs=0.002)
     assert document["metrics"]["timeouts"] == 0
     # Not one packet came out of its link after the moment at which it was due.
     assert [q["late_max_ns"] for q in document["queue"].values()] == [0, 0]

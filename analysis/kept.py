@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Kept results of a study: what is left in its folder of campaigns whose records are not.
+
+    studies/ID/results/CAMPAIGN/
+        cells.csv       a line a cell: levels, seeds, each response, all that was measured
+        claims.csv      the claims and their verdicts, where the campaign decides any
+        manifest.json   what was run, when, of which commit, by which programs
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from analysis.errors import TableError
+from analysis.files import regular
+from analysis.records import Campaign
+from analysis.table import Row, Table, read_csv
+
+FORMAT = "cellbed-kept/1"
+CELLS, CLAIMS, MANIFEST = "cells.csv", "claims.csv", "manifest.json"
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The kept results in a study's folder."""
+
+    folder: Path
+
+    def cells(self, campaign: str) -> Table:
+        """Its cells; raises TableError where there are none."""
+        return read_csv(self.folder / campaign / CELLS)
+
+    def cell(self, campaign: str, **levels: str) -> Row:
+        """The one cell of these levels; raises TableError unless there is exactly one."""
+        table = self.cells(campaign)
+        found = [row for row in table.rows if levels.items() <= row.items()]
+        if len(found) != 1:
+            text = " ".join(f"{name}={level}" for name, level in levels.items())
+            raise TableError(f"{table.source}: {len(found)} cells with {text}, not one")
+        return found[0]
+
+    def claims(self, campaign: str) -> Table:
+        """Its claims with their verdicts; raises TableError where there are none."""
+        return read_csv(self.folder / campaign / CLAIMS)
+
+    def manifest(self, campaign: str) -> Mapping[str, Any]:
+        """What is known of the campaign; raises TableError where it cannot be read."""
+        path = self.folder / campaign / MANIFEST
+        try:
+            document: dict[str, Any] = json.loads(regular(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise TableError(f"{path}: cannot read it: {error.strerror}") from None
+        except ValueError as error:
+            raise TableError(f"{path}: not JSON: {error}") from None
+        if document.get("format") != FORMAT:
+            raise TableError(f"{path}: its format is '{document.get('format')}', not '{FORMAT}'")
+        return document
+
+
+def manifest(campaign: Campaign, commit: str) -> dict[str, Any]:
+    """The manifest of a campaign that is kept; commit: of the project that judged it."""
+    versions = {json.dumps(t.document.get("versions"), sort_keys=True) for t in campaign.trials}
+    software = {json.dumps(t.document.get("software"), sort_keys=True) for t in campaign.trials}
+    return {
+        "format": FORMAT,
+        "campaign": campaign.name,
+        "title": campaign.document.get("title"),
+        "commit": commit,
+        "trials": len(campaign.trials),
+        "left_out": len(campaign.invalid) + len(campaign.superseded) + len(campaign.unreadable),
+        "seeds": sorted({trial.seed for trial in campaign.trials}),
+        "virtual_s": round(sum(trial.document["virtual_s"] for trial in campaign.trials)),
+        "wall_s": round(sum(trial.document["wall_s"] for trial in campaign.trials)),
+        "ended": max(str(trial.document.get("ended", "")) for trial in campaign.trials),
+        "versions": [json.loads(text) for text in sorted(versions)],
+        "software": [json.loads(text) for text in sorted(software)],
+    }

@@ -1,0 +1,487 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The tables of a report, from computed results."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from statistics import fmean
+
+from analysis.anova import Anova, Component, Effect
+from analysis.cells import Cell, Distance, variant_name
+from analysis.claims import Claim, Finding
+from analysis.records import Campaign, Trial
+from analysis.report.model import Column, Sheet, Value
+from analysis.report.results import Results
+from analysis.statistics import estimate, quantiles
+from analysis.study import Response, Study
+
+LARGE = 1000
+"""From here on a metric's decimals tell nothing."""
+SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
+"""Quantiles of a distribution that a table has."""
+DIRECTIONS = {"down": "To the clients", "up": "To the servers"}
+Columns = list[Column]
+Line = list[Value]
+Lines = list[Line]
+
+
+def distances(found: Sequence[Distance], study: Study) -> Sheet:
+    """Distance to the source by response and level of `by`."""
+    by = study.by or "cells"
+    columns = [
+        Column(name=by, title=by.capitalize()),
+        Column(name="response", title="Response"),
+        Column(name="cells", title="Cells", form="d"),
+        Column(name="mean_absolute_difference", title="Mean absolute difference", form=".4f"),
+        Column(name="mean_difference", title="Mean difference", form="+.4f"),
+        Column(name="largest_difference", title="Largest difference", form="+.4f"),
+        Column(name="rank_correlation", title="Rank correlation", form=".3f"),
+    ]
+    rows: Lines = [
+        [one.group or "all", *(getattr(one, column.name) for column in columns[1:])]
+        for one in found
+    ]
+    return Sheet(
+        name="distances",
+        caption="Measured less published, over the cells",
+        columns=columns,
+        rows=rows,
+        heads=2,
+    )
+
+
+def cells(results: Results, group: str) -> Sheet:
+    """One level of `by`: each cell's means, intervals, published values, differences."""
+    factors = [factor for factor in results.factors if factor != results.study.by]
+    name, caption = ("cells", "") if not group else (f"cells-{group.lower()}", f"{group}: ")
+    return Sheet(
+        name=name,
+        caption=f"{caption}measured mean, half-width of its 95 % interval over the seeds, "
+        "published value, difference",
+        columns=_cell_columns(results, factors),
+        rows=[_cell_row(results, cell, factors) for cell in results.every(group)],
+        heads=len(factors),
+    )
+
+
+def every_cell(results: Results) -> Sheet:
+    """All cells of a campaign in one table, for the CSV, with all that was measured."""
+    factors = results.factors
+    columns, more = _cell_columns(results, factors), _further(results)
+    columns += [Column(name=name, title=metric_title(name), form=".6g") for name in more]
+    rows = [
+        [*_cell_row(results, cell, factors), *map(cell.mean, more)] for cell in results.every_cell
+    ]
+    return Sheet(
+        name="every-cell", caption="All cells", columns=columns, rows=rows, heads=len(factors)
+    )
+
+
+def _further(results: Results) -> list[str]:
+    """What was measured beside the responses."""
+    measured = dict.fromkeys(chain.from_iterable(cell.metrics for cell in results.every_cell))
+    return [name for name in measured if name not in {one.name for one in results.study.means}]
+
+
+def _cell_columns(results: Results, factors: Sequence[str]) -> Columns:
+    columns = [factor_column(results.study, factor) for factor in factors]
+    columns.append(Column(name="seeds", title="Seeds", form="d"))
+    return columns + list(chain.from_iterable(map(_response_columns, results.study.means)))
+
+
+def factor_column(study: Study, factor: str) -> Column:
+    """The column of a factor's levels."""
+    return Column(name=factor, title=study.heading(factor))
+
+
+def _response_columns(response: Response) -> Columns:
+    name, form = response.name, response.form
+    return [
+        Column(name=name, title=response.title, form=form),
+        Column(name=f"{name}_half_width", title="±", form=form),
+        Column(name=f"{name}_published", title="Published", form=response.published),
+        Column(name=f"{name}_difference", title="Difference", form=f"+{form}"),
+    ]
+
+
+def _cell_row(results: Results, cell: Cell, factors: Sequence[str]) -> Line:
+    row: Line = [*(cell.levels.get(factor) for factor in factors), len(cell.trials)]
+    for response in results.study.means:
+        found, published = cell.estimate(response.name), cell.published.get(response.name)
+        measured: Line = [found.mean, found.half_width] if found else [None, None]
+        row += [*measured, published, cell.difference(response.name)]
+    return row
+
+
+def allocation(results: Results, group: str) -> Sheet | None:
+    """Allocation of variation beside the published; None without an ANOVA."""
+    rows = [row for one in results.study.means for row in _allocation_of(results, group, one.name)]
+    if not rows:
+        return None
+    columns = [
+        Column(name="response", title="Response"),
+        Column(name="component", title="Component"),
+        Column(name="sum_of_squares", title="Sum of squares", form=".4f"),
+        Column(name="percent", title="% of variation", form=".2f"),
+        Column(name="published_percent", title="Published %", form=".2f"),
+        Column(name="degrees_of_freedom", title="df", form="d"),
+        Column(name="f", title="F", form=".2f"),
+        Column(name="p", title="p", form=".2g"),
+    ]
+    return Sheet(
+        name=named("anova", group),
+        caption=f"{titled(group)}allocation of variation (error from {results.methods[-1].value};"
+        " published: recomputed from its table of results)",
+        columns=columns,
+        rows=rows,
+        heads=2,
+    )
+
+
+def named(kind: str, group: str) -> str:
+    """The name of a table or plot of one level of `by`."""
+    return f"{kind}-{group.lower()}" if group else kind
+
+
+def titled(group: str) -> str:
+    """The beginning of a caption."""
+    return f"{group}: " if group else ""
+
+
+def _allocation_of(results: Results, group: str, response: str) -> Lines:
+    anova = results.anova(group, response)
+    if anova is None:
+        return []
+    published = results.published_anova(group, response)
+    whole = None if published is None else 100.0
+    rows: Lines = [[response, "total", anova.total_variation, 100.0, whole, None, None, None]]
+    rows += [
+        [
+            response,
+            " × ".join(component.factors) or "error",
+            component.sum_of_squares,
+            component.percent,
+            _published_percent(published, component),
+            component.degrees_of_freedom,
+            component.f,
+            component.p,
+        ]
+        for component in (*anova.components, anova.error)
+    ]
+    return rows
+
+
+def _published_percent(published: Anova | None, component: Component) -> float | None:
+    if published is None:
+        return None
+    if not component.factors:
+        return published.error.percent
+    try:
+        return published.component(*component.factors).percent
+    except KeyError:  # an interaction that the source's model leaves in the error
+        return None
+
+
+def effects(results: Results, group: str) -> Sheet | None:
+    """Main effects and intervals beside the published; None without an ANOVA."""
+    rows: Lines = []
+    for response in results.study.means:
+        anova = results.anova(group, response.name)
+        published = results.published_anova(group, response.name)
+        for effect in anova.effects if anova else ():
+            figures = [effect.effect, effect.low, effect.high]
+            names = [response.name, effect.factors[0], effect.levels[0]]
+            rows.append([*names, *figures, *_same_effect(published, effect)])
+    if not rows:
+        return None
+    columns = [
+        Column(name="response", title="Response"),
+        Column(name="factor", title="Factor"),
+        Column(name="level", title="Level"),
+        Column(name="effect", title="Effect", form="+.4f"),
+        Column(name="ci90_low", title="From", form="+.4f"),
+        Column(name="ci90_high", title="To", form="+.4f"),
+        Column(name="published_effect", title="Published", form="+.4f"),
+        Column(name="published_ci90_low", title="From", form="+.4f"),
+        Column(name="published_ci90_high", title="To", form="+.4f"),
+    ]
+    return Sheet(
+        name=named("effects", group),
+        caption=f"{titled(group)}main effects with 90 % confidence intervals "
+        "(published: recomputed from its table of results)",
+        columns=columns,
+        rows=rows,
+        heads=3,
+    )
+
+
+def _same_effect(published: Anova | None, effect: Effect) -> Line:
+    try:
+        found = published.effect(effect.factors[0], effect.levels[0]) if published else None
+    except KeyError:
+        found = None
+    return [found.effect, found.low, found.high] if found else [None] * 3
+
+
+def claims(results: Results) -> Sheet:
+    """Every claim and its verdicts, for the CSV."""
+    columns = [
+        Column(name=name, title=name.capitalize())
+        for name in ("id", "source", "sentence", "reading")
+    ]
+    for method in results.findings:
+        short = method.name.lower()
+        columns += [
+            Column(name=f"verdict_{short}", title=f"Verdict ({method.value})"),
+            Column(name=f"evidence_{short}", title="Evidence"),
+        ]
+    rows = [_claim_row(same) for same in zip(*results.findings.values(), strict=True)]
+    return Sheet(name="claims", caption="Claims", columns=columns, rows=rows)
+
+
+def _claim_row(same: Sequence[tuple[Claim, Finding]]) -> Line:
+    about = same[0][0]
+    row: Line = [about.id, about.source, about.sentence, about.reading]
+    for _, finding in same:
+        row += [finding.verdict.value, finding.evidence]
+    return row
+
+
+def variants(results: Results, factors: Sequence[str], name: str = "variants") -> Sheet:
+    """Each set of levels of some factors: means, effect against the first, distance."""
+    study = results.study
+    columns = [
+        Column(name="variant", title="Variant"),
+        *([factor_column(study, study.by)] if study.by else []),
+        Column(name="cells", title="Cells", form="d"),
+        Column(name="shared_cells", title="Shared", form="d"),
+    ]
+    for one in study.means:
+        columns += [
+            Column(name=f"{one.name}_mean", title=f"{one.title}, mean", form=one.form),
+            Column(name=f"{one.name}_effect", title="Effect", form=f"+{one.form}"),
+            Column(name=f"{one.name}_half_width", title="±", form=one.form),
+            Column(name=f"{one.name}_distance", title="From the published", form=one.form),
+        ]
+    groups = _by_variant(results, factors)
+    first = next(iter(groups))
+    rows: Lines = [
+        [variant, *([group] if study.by else []), *row]
+        for variant in groups
+        for group in results.groups
+        if (row := _variant_row(results, groups, variant, first, group)) is not None
+    ]
+    return Sheet(
+        name=name,
+        caption="Mean over the cells that have a value; effect: less the first, over the cells "
+        "that both have, with its 95 % interval over these; from the published: mean absolute "
+        "difference",
+        columns=columns,
+        rows=rows,
+        heads=2 if study.by else 1,
+    )
+
+
+ByCell = dict[tuple[str | None, ...], Cell]
+
+
+def _by_variant(results: Results, factors: Sequence[str]) -> dict[str, ByCell]:
+    """Cells by their levels of some factors, then by those of all others."""
+    known = {factor: results.campaign.levels(factor) for factor in factors}
+    ordered = sorted(
+        results.every_cell,
+        key=lambda cell: [known[f].index(cell.levels[f]) for f in factors if f in cell.levels],
+    )
+    found: dict[str, ByCell] = {}
+    for cell in ordered:
+        others = tuple(cell.levels.get(f) for f in results.factors if f not in factors)
+        found.setdefault(variant_name(cell.levels, factors), {})[others] = cell
+    return found
+
+
+def _variant_row(
+    results: Results, groups: Mapping[str, ByCell], variant: str, first: str, group: str
+) -> Line | None:
+    """A variant's figures in a level of `by`; None without any cell that has one."""
+    by, responses = results.study.by, [one.name for one in results.study.means]
+    own, base = (
+        {key: cell for key, cell in groups[name].items() if not by or cell.levels[by] == group}
+        for name in (variant, first)
+    )
+    measured = [key for key, cell in own.items() if any(map(cell.values, responses))]
+    if not measured:
+        return None
+    shared = [key for key in measured if key in base] if variant != first else []
+    row: Line = [len(measured), len(shared) or None]
+    for response in responses:
+        means = [mean for key in measured if (mean := own[key].mean(response)) is not None]
+        gains = [
+            mean - less
+            for key in shared
+            if (mean := own[key].mean(response)) is not None
+            and (less := base[key].mean(response)) is not None
+        ]
+        effect = estimate(gains) if gains else None
+        away = [abs(d) for k in measured if (d := own[k].difference(response)) is not None]
+        row += [
+            _mean(means),
+            effect.mean if effect else None,
+            effect.half_width if effect else None,
+            _mean(away),
+        ]
+    return row
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return fmean(values) if values else None
+
+
+def quantiles_of(
+    results: Results,
+    response: Response,
+    group: str,
+    values: Mapping[str, Sequence[Sequence[float]]],
+) -> Sheet:
+    """Quantiles of a distribution in each cell (name -> its values, a sequence a seed)."""
+    factors = [factor for factor in results.factors if factor != results.study.by]
+    columns = [factor_column(results.study, factor) for factor in factors]
+    columns.append(Column(name="values", title="Values", form=",d"))
+    for share in SHARES:
+        name = f"q{100 * share:g}"
+        columns += [
+            Column(name=name, title=f"{100 * share:g} %", form=".4g"),
+            Column(name=f"{name}_half_width", title="±", form=".2g"),
+        ]
+    rows: Lines = []
+    for cell in results.every(group):
+        seeds = values[cell.name]
+        row: Line = [*(cell.levels.get(f) for f in factors), sum(map(len, seeds))]
+        for one in quantiles(seeds, SHARES):
+            row += [one.mean, one.half_width] if one else [None, None]
+        rows.append(row)
+    return Sheet(
+        name=named(f"quantiles-{response.name}", group),
+        caption=f"{titled(group)}quantiles of {response.title.lower()}, mean over the seeds with "
+        "the half-width of its 95 % interval",
+        columns=columns,
+        rows=rows,
+        heads=len(factors),
+    )
+
+
+def trials(campaign: Campaign) -> Sheet:
+    """Every trial that counts: its levels, seed, metrics and cost."""
+    metrics = dict.fromkeys(chain.from_iterable(trial.metrics for trial in campaign.trials))
+    columns = [
+        Column(name="trial", title="Trial"),
+        *(Column(name=name, title=name.capitalize()) for name in campaign.factors),
+        Column(name="seed", title="Seed", form="d"),
+        *(
+            Column(
+                name=name,
+                title=metric_title(name),
+                form=metric_form(trial.metrics.get(name) for trial in campaign.trials),
+            )
+            for name in metrics
+        ),
+        Column(name="virtual_s", title="Virtual s", form=".1f"),
+        Column(name="wall_s", title="Wall s", form=".1f"),
+        Column(name="cpu_s", title="CPU s", form=".1f"),
+    ]
+    rows: Lines = [
+        [
+            trial.name,
+            *(trial.factors.get(name) for name in campaign.factors),
+            trial.seed,
+            *(trial.metrics.get(name) for name in metrics),
+            *(trial.document.get(name) for name in ("virtual_s", "wall_s", "cpu_s")),
+        ]
+        for trial in campaign.trials
+    ]
+    return Sheet(name="trials", caption="Trials that count", columns=columns, rows=rows)
+
+
+def metric_form(values: Iterable[float | None]) -> str:
+    """How a metric's numbers are written: counts and large values whole, others to 1e-4."""
+    known = [value for value in values if value is not None]
+    whole = all(value == round(value) or abs(value) >= LARGE for value in known)
+    return ",.0f" if whole and any(abs(value) > 1 for value in known) else ".4f"
+
+
+def metric_title(name: str) -> str:
+    """A metric's name for a reader; its unit, when the name ends in one, in brackets."""
+    for suffix, unit in (("_bit_per_s", "bit/s"), ("_bytes", "bytes"), ("_ns", "ns")):
+        if name.endswith(suffix):
+            return f"{name.removesuffix(suffix).replace('_', ' ').capitalize()} ({unit})"
+    return name.replace("_", " ").capitalize()
+
+
+def left_out(campaign: Campaign) -> Sheet | None:
+    """Records that do not count, and why; None when there are none."""
+    rows: Lines = []
+    for trial in campaign.invalid:
+        failed = ", ".join(
+            f"{check.name}: {check.measured} {check.unit}, expected {check.expected}"
+            + (f" ({check.why})" if check.why else "")
+            for check in trial.checks
+            if not check.ok
+        )
+        rows.append([trial.name, "invalid", failed or "marked invalid"])
+    rows += [[trial.name, "superseded", "a newer record exists"] for trial in campaign.superseded]
+    rows += [[name, "unreadable", reason] for name, reason in campaign.unreadable]
+    if not rows:
+        return None
+    columns = [
+        Column(name="trial", title="Trial"),
+        Column(name="state", title="State"),
+        Column(name="reason", title="Reason"),
+    ]
+    return Sheet(name="left-out", caption="Records that do not count", columns=columns, rows=rows)
+
+
+def checks(trial: Trial) -> Sheet:
+    """The fidelity checks of one trial."""
+    columns = [
+        Column(name="check", title="Check"),
+        Column(name="verdict", title="Verdict"),
+        Column(name="measured", title="Measured", form=",.9g"),
+        Column(name="expected", title="Expected", form=",.9g"),
+        Column(name="limit", title="Limit", form=",.9g"),
+        Column(name="unit", title="Unit"),
+    ]
+    rows: Lines = [
+        [
+            check.name,
+            "ok" if check.ok else "failed",
+            *map(_plain, (check.measured, check.expected, check.limit)),
+            check.unit,
+        ]
+        for check in trial.checks
+    ]
+    return Sheet(name=f"checks-{trial.name}", caption="Fidelity checks", columns=columns, rows=rows)
+
+
+def counters(trial: Trial) -> Sheet | None:
+    """What the queues counted, frames and cells, each way; None when not recorded."""
+    ways = [
+        way for way in ("down", "up") if "frames" in trial.document.get("queue", {}).get(way, {})
+    ]
+    columns = [
+        Column(name="unit", title="Unit"),
+        Column(name="counter", title="Counter"),
+        *(Column(name=way, title=DIRECTIONS[way], form=",d") for way in ways),
+    ]
+    rows: Lines = []
+    for unit in ("frames", "cells"):
+        found = [trial.document["queue"][way].get(unit, {}) for way in ways]
+        for name in dict.fromkeys(chain.from_iterable(found)):
+            row: Line = [unit, name.replace("_", " "), *(counts.get(name) for counts in found)]
+            rows.append(row)
+    if not rows:
+        return None
+    return Sheet(
+        name=f"queue-{trial.name}", caption="Queue counters", columns=columns, rows=rows, heads=2
+    )
+
+
+def _plain(value: object) -> Value:
+    return value if value is None or isinstance(value, (int, float, str)) else str(value)

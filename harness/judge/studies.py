@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Finds the studies of studies/: the one place that imports any."""
+
+from __future__ import annotations
+
+import importlib
+
+from analysis.study import NONE, Study
+from harness.errors import UsageError
+from harness.host.paths import PROJECT
+
+FOLDER = "studies"
+
+
+def known() -> list[str]:
+    """The ids of the studies that are there."""
+    return sorted(path.parent.name for path in (PROJECT / FOLDER).glob("*/study.py"))
+
+
+def find(name: str | None) -> Study:
+    """The study of an id; the empty one where there is no id.
+
+    Raises:
+        UsageError: there is no such study; the message lists those that there are.
+    """
+    if name is None:
+        return NONE
+    if name not in known():
+        raise UsageError(f"study = {name}: no such study; there are {', '.join(known())}")
+    study: Study = importlib.import_module(module(name)).STUDY
+    return study
+
+
+def module(name: str) -> str:
+    """The name of a study's module."""
+    return f"{FOLDER}.{name}.study"

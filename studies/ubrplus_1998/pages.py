@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What its report has beside the generic one: heat maps of each network's cells."""
+
+from collections.abc import Sequence
+
+from analysis.report import plots
+from analysis.report.model import Gallery
+from analysis.report.pages import Pages
+from analysis.report.results import Results
+
+
+def heat_maps(results: Results, network: str) -> Sequence[Gallery]:
+    """Measured, published and difference, policies and flavors over buffers."""
+    return [
+        Gallery(plots=drawn)
+        for response in results.study.means
+        if (drawn := plots.heat_maps(results, network, response.name, ROWS, "buffer"))
+    ]
+
+
+ROWS = ("policy", "flavor")
+PAGES = Pages(panels=[heat_maps])
