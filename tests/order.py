@@ -2,28 +2,31 @@
 """Which tests run one after the other in one process, and which begin first.
 
 What shares a fixture that costs a lab stays together: a module, all that use the same finished
-trials, a fresh machine. With the longest first no processor waits for one at the end.
+trials, a fresh machine. With the longest first no processor waits for one at the end: by how
+long they took the last time (kept in pytest's cache), else as listed here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 
-LONGEST_FIRST = (
-    "tests/fresh/test_debian.py[bookworm]",
-    "tests/fresh/test_debian.py[trixie]",
-    "tests/labs/test_vm.py",
-    "finished",
-    "tests/harness/test_killed.py",
-    "tests/harness/test_cluster.py",
-    "tests/flavors/test_flavor_recoveries.py",
-    "tests/flavors/test_flavor_parameters.py",
-    "tests/bpf/test_lab_queue.py",
-    "tests/test_guides.py",
-    "tests/analysis/test_report.py",
-)
+DURATIONS = "cellbed/durations"
+# Before anything is known, seconds.
+GUESSES = {
+    "tests/fresh/test_debian.py[bookworm]": 900.0,
+    "tests/fresh/test_debian.py[trixie]": 900.0,
+    "tests/labs/test_vm.py": 600.0,
+    "finished": 300.0,
+    "tests/harness/campaign/test_killed.py": 300.0,
+    "tests/harness/runners/test_cluster.py": 200.0,
+    "tests/flavors/test_flavor_recoveries.py": 200.0,
+    "tests/flavors/test_flavor_parameters.py": 200.0,
+    "tests/bpf/test_lab_queue.py": 200.0,
+    "tests/test_guides.py": 200.0,
+}
 
 
 def group(item: pytest.Item) -> str:
@@ -37,22 +40,50 @@ def group(item: pytest.Item) -> str:
     return f"{module}[{release}]" if release else module
 
 
-def place(name: str) -> int:
-    return LONGEST_FIRST.index(name) if name in LONGEST_FIRST else len(LONGEST_FIRST)
-
-
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    groups = {item: group(item) for item in items}
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(groups[item]))
-        if groups[item] == "finished":
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    groups = [group(item) for item in items]
+    for item, name in zip(items, groups, strict=True):
+        item.add_marker(pytest.mark.xdist_group(name))
+        if name == "finished":
             item.add_marker(pytest.mark.lab)
-    items[:] = _sorted(items, [groups[item] for item in items])
+    known = config.cache.get(DURATIONS, {}) if config.cache else {}
+    order = longest_first(groups, [known.get(item.nodeid) for item in items])
+    items[:] = [items[at] for at in order]
 
 
-def _sorted(items: Sequence[pytest.Item], groups: Sequence[str]) -> list[pytest.Item]:
-    """By group, those that take longest first; within a group as they were."""
+def longest_first(groups: Sequence[str], known: Sequence[float | None]) -> list[int]:
+    """Places of the tests by group, those that take longest first; within a group as they were.
+
+    Args:
+        groups: of each test its group.
+        known: of each test how long it took the last time [s].
+    """
+    took: dict[str, float] = {}
+    for name, seconds in zip(groups, known, strict=True):
+        took[name] = took.get(name, 0.0) + (seconds or 0.0)
+    length = {name: seconds or GUESSES.get(name, 0.0) for name, seconds in took.items()}
     first = {name: at for at, name in reversed(list(enumerate(groups)))}
-    order = sorted(range(len(items)), key=lambda at: (place(groups[at]), first[groups[at]]))
-    return [items[at] for at in order]
+    return sorted(range(len(groups)), key=lambda at: (-length[groups[at]], first[groups[at]]))
+
+
+class Durations:
+    """Notes how long each test took, its fixtures included, for the next time."""
+
+    def __init__(self, cache: Any) -> None:
+        self.cache = cache
+        self.took: dict[str, float] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        name = report.nodeid.rpartition("@")[0] or report.nodeid  # xdist adds its group
+        self.took[name] = self.took.get(name, 0.0) + report.duration
+
+    def pytest_sessionfinish(self) -> None:
+        before: Mapping[str, float] = self.cache.get(DURATIONS, {})
+        rounded = {name: round(seconds, 2) for name, seconds in self.took.items()}
+        self.cache.set(DURATIONS, {**before, **rounded})
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.cache and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Durations(config.cache))

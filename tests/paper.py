@@ -8,10 +8,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.campaign import record
 from harness.design.plan import Trial
 from harness.errors import LabError
 from harness.labs.base import Event, Lab
+from harness.records import record
 
 
 class PaperLab(Lab):

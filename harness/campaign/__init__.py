@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""From plans to raw records, in a folder that is locked, owned and never half-written."""
+"""From plans to records: a folder that is locked, its trials, its events."""

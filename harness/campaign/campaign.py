@@ -19,10 +19,9 @@ from typing import Any
 from analysis.errors import RecordError
 from analysis.records import campaign_document, read_facts
 from harness import events
-from harness.campaign import archive, costs
+from harness.campaign import costs
 from harness.campaign.lock import NAME as LOCK
 from harness.campaign.lock import locked
-from harness.campaign.whole import append_whole, drop_torn_line, write_whole
 from harness.design.plan import Trial
 from harness.errors import UsageError
 from harness.events import (
@@ -39,6 +38,8 @@ from harness.events import (
 from harness.host.ownership import make_folder
 from harness.judge import judgement
 from harness.judge.judgement import Judged
+from harness.records import archive
+from harness.records.whole import append_whole, drop_torn_line, write_whole
 from harness.runners.lab_pool import Outcome
 from harness.runners.runner import Options, Runner, runner
 

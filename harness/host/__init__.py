@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""This machine: where things are kept, what is missing, what was left behind."""
+"""This machine: where things are kept, whose process it is, whose file."""

@@ -22,10 +22,10 @@ from analysis.files import regular
 from analysis.metrics import TrialMetrics, trial_metrics
 from analysis.records import JUDGEMENT_FORMAT, Record, level_text, read_facts, read_trial
 from analysis.study import Study
-from harness.campaign import sources
-from harness.campaign.seal import changed_files
-from harness.campaign.whole import write_whole
 from harness.judge import checks, studies
+from harness.records import sources
+from harness.records.seal import changed_files
+from harness.records.whole import write_whole
 
 FILE = "judgement.json"
 # Of the judgement, what a person would want to know when it is another one.

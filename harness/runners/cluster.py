@@ -30,10 +30,10 @@ from distributed import (
 )
 from distributed.client import FutureCancelledError
 
-from harness.campaign import identity
 from harness.design.plan import Trial
 from harness.errors import LabError, UsageError
 from harness.events import Event, Listener, Message, from_json, to_json
+from harness.records import identity
 from harness.runners.cluster_tls import security_for, why_not
 from harness.runners.lab_pool import POOL, Job, Outcome
 from harness.runners.runner import Cluster

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.campaign import archive, identity, record
 from harness.design.plan import Trial
 from harness.errors import LabError
 from harness.events import Event, Listener, TrialProgress, TrialStarted
 from harness.labs import Lab, LabSpec
 from harness.labs.session import session
+from harness.records import archive, identity, record
 
 AHEAD = 2  # the trial under way and the next
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from harness import events
-from harness.campaign.whole import append_whole, drop_torn_line
 from harness.events import CampaignStarted, EventLog, TrialFailed, TrialProgress
+from harness.records.whole import append_whole, drop_torn_line
 
 STARTED = CampaignStarted(
     experiment="small", lab="uml", clock="virtual", jobs=2, scheduler=None,

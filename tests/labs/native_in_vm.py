@@ -89,7 +89,7 @@ def prepare() -> None:
 
 
 def main() -> None:
-    from harness.host.clean import remove_leftovers
+    from harness.machine.clean import remove_leftovers
 
     for ending in (RUN / "endings").read_text().split():
         before = traces()

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from harness.errors import CellbedError
-from harness.host.clean import remove_cache, remove_campaign, remove_leftovers
+from harness.machine.clean import remove_cache, remove_campaign, remove_leftovers
 
 
 @click.command(help=__doc__)

@@ -8,8 +8,8 @@ import json
 import click
 
 from harness.cli.options import lab_option
-from harness.host import calibrate as calibration
-from harness.host.doctor import examine
+from harness.machine import calibrate as calibration
+from harness.machine.doctor import examine
 
 
 @click.command(help=__doc__)

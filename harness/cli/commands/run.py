@@ -12,7 +12,7 @@ from typing import Any
 import click
 from rich.console import Console
 
-from harness.campaign import costs, identity
+from harness.campaign import costs
 from harness.campaign.campaign import Campaign
 from harness.cli.judged import print_judged
 from harness.cli.options import lab_option, levels_option, tls_option
@@ -22,6 +22,7 @@ from harness.design import experiment as experiments
 from harness.design import plan
 from harness.errors import InvalidTrialError, LabError, UsageError
 from harness.judge import studies
+from harness.records import identity
 from harness.runners.runner import Cluster, Options
 
 RESULTS = Path("results")

@@ -15,9 +15,10 @@ import sys
 from pathlib import Path
 
 from harness import events
-from harness.campaign import costs, record
+from harness.campaign import costs
 from harness.judge import judgement
 from harness.labs import LABS
+from harness.records import record
 from tests.paper import PaperLab, finish
 from tests.small import small_trials, write_small
 

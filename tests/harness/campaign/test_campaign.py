@@ -13,14 +13,15 @@ from typing import Any
 import pytest
 
 from harness import events
-from harness.campaign import costs, identity, record
+from harness.campaign import costs
 from harness.campaign.campaign import Campaign
 from harness.cli.progress import ProgressDisplay
 from harness.design.plan import Trial
 from harness.errors import UsageError
 from harness.events import Event, Listener, TrialEnded, TrialFailed, TrialStarted
-from harness.host.clean import remove_campaign
 from harness.labs import LABS
+from harness.machine.clean import remove_campaign
+from harness.records import identity, record
 from harness.runners.runner import Options
 from tests.paper import PaperLab, finish
 from tests.small import small_trials

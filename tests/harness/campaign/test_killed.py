@@ -21,8 +21,8 @@ from pathlib import Path
 import pytest
 
 from harness.errors import MissingError
-from harness.host import clean
 from harness.host.paths import image, kernel, programs
+from harness.machine import clean
 from tests.small import PROJECT, TINY
 
 pytestmark = pytest.mark.lab

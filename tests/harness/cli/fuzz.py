@@ -16,11 +16,12 @@ import pytest
 
 import analysis.report  # noqa: F401 (slow to import, which is no input's doing)
 from harness.__main__ import main
-from harness.campaign import costs, identity
+from harness.campaign import costs
 from harness.errors import MissingError
 from harness.host import paths
 from harness.labs import LABS
 from harness.labs.base import Lab
+from harness.records import identity
 from harness.runners import cluster_servers
 
 EXIT_CODES = {0, 1, 2, 3, 4, 5, 130}  # those of the README's table

@@ -137,8 +137,8 @@ def test_doctor_finds_this_machine_fit(tmp_path: Path) -> None:
 def test_doctor_says_what_the_native_lab_lacks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from harness.host import doctor
     from harness.labs import native
+    from harness.machine import doctor
 
     monkeypatch.setattr(native, "MODULE_STATE", tmp_path)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)

@@ -21,9 +21,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from harness.campaign import record
 from harness.campaign.campaign import Campaign
 from harness.labs import LABS
+from harness.records import record
 from harness.runners.runner import Options
 from tests.analysis.synthetic import write_campaign
 from tests.harness.cli.fuzz import cellbed, no_lab

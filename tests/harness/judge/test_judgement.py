@@ -16,14 +16,15 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from harness.campaign import queuelog, record, sources
-from harness.campaign.seal import changed_files
 from harness.cli import result_table
 from harness.cli.group import cellbed
 from harness.errors import CellbedError, UsageError
 from harness.judge import checks, judgement
 from harness.judge.judgement import bring_up_to_date, current, version
+from harness.records import record, sources
+from harness.records.seal import changed_files
 from tests.small import PROJECT, small_trials
+from topology import cellq_log
 
 COSTS = {"wall_s": 2.0, "cpu_s": 1.5}
 FLOWS = "pair,received_bytes,scheduled_bytes,answered,retransmits,timeouts\n"
@@ -250,7 +251,7 @@ def test_a_record_killed_in_the_making_is_whole_or_not_there(tmp_path: Path) -> 
     program = (
         "import sys, itertools, dataclasses\n"
         "from pathlib import Path\n"
-        "from harness.campaign import record\n"
+        "from harness.records import record\n"
         "from tests.small import small_trials\n"
         "folder = Path(sys.argv[1])\n"
         "trial = small_trials(folder)[0]\n"
@@ -278,8 +279,8 @@ def test_a_record_killed_in_the_making_is_whole_or_not_there(tmp_path: Path) -> 
 def test_a_cut_file_of_the_queue_is_no_record(tmp_path: Path, length: int) -> None:
     """Cut in its header, in its first record, in its second."""
     raw = raw_folder(tmp_path / "raw")
-    sample = queuelog.LAYOUTS[queuelog.SAMPLE].pack(queuelog.SAMPLE, 1, 300, 4_000_000_000)
-    header = queuelog.HEADER.pack(queuelog.MAGIC, queuelog.VERSION, queuelog.HEADER.size)
+    sample = cellq_log.LAYOUTS[cellq_log.SAMPLE].pack(cellq_log.SAMPLE, 1, 300, 4_000_000_000)
+    header = cellq_log.HEADER.pack(cellq_log.MAGIC, cellq_log.VERSION, cellq_log.HEADER.size)
     whole = header + 2 * sample
     assert length < len(whole)
     (raw / "up.cellq").write_bytes(whole)

@@ -17,9 +17,10 @@ from click.testing import CliRunner
 
 from harness.cli.group import cellbed
 from harness.errors import MissingError
-from harness.host import clean, owner
+from harness.host import owner
 from harness.labs import native
 from harness.labs.session import LAB_FOLDER, lab_folder
+from harness.machine import clean
 
 # A process of this number and start cannot be: numbers end below.
 GONE = f"{2**22 + 1}-1"

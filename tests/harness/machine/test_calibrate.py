@@ -8,8 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from harness.host import calibrate as calibration
-from harness.host.calibrate import MORE_PAIRS, RATES_BIT_PER_S, Step, TimeUpError, calibrate, render
+from harness.machine import calibrate as calibration
+from harness.machine.calibrate import (
+    MORE_PAIRS,
+    RATES_BIT_PER_S,
+    Step,
+    TimeUpError,
+    calibrate,
+    render,
+)
 
 MBIT = 1_000_000
 

@@ -8,7 +8,7 @@ import zipfile
 import zlib
 from pathlib import Path
 
-from harness.campaign.whole import whole_folder
+from harness.records.whole import whole_folder
 
 
 class DamagedError(Exception):

@@ -15,10 +15,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from harness.campaign import queuelog
-from harness.campaign.seal import seal
-from harness.campaign.whole import whole_folder
 from harness.design.plan import Trial
+from harness.records.seal import seal
+from harness.records.whole import whole_folder
+from topology import cellq_log
 
 FORMAT = "cellbed-trial/2"
 RUN_FORMAT = "cellbed-run/1"
@@ -39,7 +39,7 @@ def finish(
 
     Args:
         trial: what was asked for.
-        software: what ran it (harness/campaign/identity.py).
+        software: what ran it (harness/records/identity.py).
         raw: the lab's results/TRIAL.
         trials: folder of the campaign's records.
         costs: wall_s and cpu_s of the trial.
@@ -96,7 +96,7 @@ def write_series(trial: Trial, t0_ns: int, raw: Path, folder: Path) -> None:
         shutil.copyfile(raw / "requests.csv", folder / "requests.csv")
     logs = {port: raw / f"{port}.cellq" for port in ("down", "up")}
     if all(path.exists() for path in logs.values()):
-        queuelog.write_tables(logs, t0_ns, folder / "queue.csv", folder / "drops.csv")
+        cellq_log.write_tables(logs, t0_ns, folder / "queue.csv", folder / "drops.csv")
     if (raw / "cwnd.csv").exists():
         write_from_start(raw / "cwnd.csv", t0_ns, folder / "cwnd.csv")
     if trial.plan["record"]["frames"]:

@@ -19,17 +19,17 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from harness.campaign import sources
 from harness.host import paths
 from harness.labs import LABS, Lab, LabSpec
 from harness.labs.base import MODULES
+from harness.records import sources
 
 # What Python, nginx and wrk read in the lab.
 IN_THE_LAB = ("harness/agent", "topology", "workload")
 # Compiled: known by what came of them. Read by nobody: documents.
 NOT_READ = frozenset({".c", ".h", ".md"})
 # What makes a record's facts of what the lab left.
-MAKES_RECORDS = ("harness.campaign.record", "harness.campaign.queuelog")
+MAKES_RECORDS = ("harness.records.record",)
 HOST_CODE = ("harness", "analysis")
 CLOCKS = ("virtual", "real")
 

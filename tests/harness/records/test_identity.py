@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.campaign import identity, sources
 from harness.host import paths
 from harness.labs import LABS, LabSpec
 from harness.labs.uml import UmlLab
+from harness.records import identity, sources
 from tests.small import PROJECT
 
 CODE = ("harness", "topology", "workload", "analysis", "studies", "lab", "tcp-configs", "bpf")
@@ -63,8 +63,8 @@ def changed(project: Path, name: str, lab: str = "uml") -> bool:
         "topology/dumbbell.py",
         "workload/www.py",
         "workload/wrk.lua",
-        "harness/campaign/record.py",
-        "harness/campaign/queuelog.py",
+        "harness/records/record.py",
+        "topology/cellq_log.py",
         "../kernel/linux",
         "../image.identity",
         "../programs/cellq",
