@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * policies.h - the one table of discard policies
+ * policies.h - the discard policies, one file each in policy/
  *
- * To add a policy: write policy/NAME.h, include it here, add its row.
+ * To add one: write policy/NAME.h. The Makefile lists the folder in
+ * policy_list.h; the loader, and the harness where it checks experiments, know
+ * the policy from there on.
  *
- * A policy is a pure function of the parameters and of what the first cell of
- * a frame finds: X cells in the buffer, X_i of its own VC, N_a active VCs.
- * It says CELLQ_DELIVERED (let it in), CELLQ_REFUSED_THRESHOLD or
+ * A policy is a pure function cq_policy_NAME of the parameters and of what the
+ * first cell of a frame finds: X cells in the buffer, X_i of its own VC, N_a
+ * active VCs. It says CELLQ_DELIVERED (let it in), CELLQ_REFUSED_THRESHOLD or
  * CELLQ_REFUSED_FAIRNESS. Whether there is room is not its business: a cell
  * that finds X == K is lost under every policy.
  *
- * Columns: name; discards the rest of a frame that lost a cell; needs R;
- * needs Z.
+ * Beside it stands, on one line, #define CQ_POLICY_NAME with 0 or some of
+ * these, in brackets where there are several:
  */
 #ifndef CELLQ_POLICIES_H
 #define CELLQ_POLICIES_H
 
 #include "cellq.h"
+
+#define CQ_DISCARDS_REST 1	/* discards the rest of a frame that lost a cell */
+#define CQ_NEEDS_R 2
+#define CQ_NEEDS_Z 4
 
 /* What a first cell finds. */
 struct cq_view {
@@ -29,21 +35,11 @@ struct cq_view {
  * fills in after compilation. */
 typedef const volatile struct cellq_params cq_params;
 
-#include "policy/plain.h"
-#include "policy/ppd.h"
-#include "policy/epd.h"
-#include "policy/sd.h"
-#include "policy/fba.h"
-
-#define CELLQ_POLICIES(X)	\
-	X(plain, 0, 0, 0)	\
-	X(ppd, 1, 0, 0)		\
-	X(epd, 1, 1, 0)		\
-	X(sd, 1, 1, 1)		\
-	X(fba, 1, 1, 1)
+/* Includes each policy, and has CELLQ_POLICIES(X): X(NAME) for each. */
+#include "policy_list.h"
 
 enum cellq_policy {
-#define CQ_ENUM(name, rest, r, z) CELLQ_POLICY_##name,
+#define CQ_ENUM(name) CELLQ_POLICY_##name,
 	CELLQ_POLICIES(CQ_ENUM)
 #undef CQ_ENUM
 	CELLQ_POLICY_COUNT,
@@ -52,7 +48,7 @@ enum cellq_policy {
 static inline enum cellq_cause cq_policy(cq_params *p, const struct cq_view *v)
 {
 	switch (p->policy) {
-#define CQ_CASE(name, rest, r, z) \
+#define CQ_CASE(name) \
 	case CELLQ_POLICY_##name: return cq_policy_##name(p, v);
 	CELLQ_POLICIES(CQ_CASE)
 #undef CQ_CASE
@@ -63,7 +59,8 @@ static inline enum cellq_cause cq_policy(cq_params *p, const struct cq_view *v)
 static inline int cq_policy_discards_rest(cq_params *p)
 {
 	switch (p->policy) {
-#define CQ_CASE(name, rest, r, z) case CELLQ_POLICY_##name: return rest;
+#define CQ_CASE(name) \
+	case CELLQ_POLICY_##name: return (CQ_POLICY_##name) & CQ_DISCARDS_REST;
 	CELLQ_POLICIES(CQ_CASE)
 #undef CQ_CASE
 	}

@@ -100,11 +100,15 @@ def sat_redirects() -> list[str]:
 
 def sat_delay(middle: Link) -> list[str]:
     """Inside the box: the one-way delay on both ports."""
-    return [
+    return [box_delay(device, middle) for device in (SAT_DOWN, SAT_UP)]
+
+
+def box_delay(device: str, middle: Link, rate: str = "") -> str:
+    """The same on one port; `rate`: netem's words for one."""
+    return (
         f"qdisc replace dev {device} root netem limit {NETEM_LIMIT_PACKETS} "
-        f"delay {middle.delay_ns}ns"
-        for device in (SAT_DOWN, SAT_UP)
-    ]
+        f"delay {middle.delay_ns}ns {rate}"
+    ).rstrip()
 
 
 def departure_fq(device: str) -> str:

@@ -10,6 +10,7 @@ between them, so that a packet in flight never counts against the buffer.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 CELL_BYTES = 53
@@ -22,6 +23,9 @@ MAX_PAIRS = 1024
 # Host interfaces have the index 1000 + pair in their own namespace: the announce
 # program reads a frame's VC from it.
 HOST_IFINDEX_BASE = 1000
+
+# Cells of a frame, time between their arrivals, time of one on the link -> time [ns].
+Wait = Callable[[int, float, float], float]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,18 +116,19 @@ class Dumbbell:
             switch_port=f"{'sw1-c' if client else 'sw2-s'}{pair}",
         )
 
-    def idle_round_trip_ns(self, ip_bytes: int) -> float:
+    def idle_round_trip_ns(self, ip_bytes: int, wait_ns: Wait | None = None) -> float:
         """Round trip of an IP packet of `ip_bytes` and its echo over idle links [ns].
 
-        Each frame is serialised whole on three links each way (access, middle, access);
-        cells pass on one by one, so the middle link and the last one add only what
-        they are slower by: store and forward of a frame happens at its last cell.
+        Each frame is serialised whole on three links each way (access, middle, access).
+        `wait_ns` says how long after a frame's last cell came to the middle link it has left
+        again; where cells pass on one by one (last_cell_wait_ns, the default), the link adds
+        only what it is slower by.
         """
         cells = cells_of(ip_bytes)
         access, middle = self.access, self.middle
         one_way = (
             cells * access.cell_time_ns()
-            + last_cell_wait_ns(cells, access.cell_time_ns(), middle.cell_time_ns())
+            + (wait_ns or last_cell_wait_ns)(cells, access.cell_time_ns(), middle.cell_time_ns())
             + cells * access.cell_time_ns()
             + 2 * access.delay_ns
             + middle.delay_ns
@@ -157,7 +162,7 @@ def mac_address(side: int, pair: int) -> str:
     return f"02:00:00:{side:02x}:{pair >> 8:02x}:{pair & 0xFF:02x}"
 
 
-def check(name: str, value: int, low: int, high: int) -> None:
+def check(name: str, value: float, low: float, high: float) -> None:
     """Raise ValueError unless low <= value <= high."""
     if not low <= value <= high:
         raise ValueError(f"{name} = {value}: allowed are {low} to {high}")

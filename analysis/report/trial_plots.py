@@ -22,6 +22,8 @@ MOST_POINTS = 300
 """Points of a line: more than the plot has pixels adds nothing but size."""
 DURATION_S = 100.0
 """Of a plan that does not say (98-0876R1, 6.1)."""
+# Length of a queue: its unit, and the column of queue.csv.
+OCCUPANCY = {"cells": "occupancy_cells", "packets": "backlog_packets"}
 
 
 def plots(trial: Trial) -> list[Plot]:
@@ -44,26 +46,27 @@ def _draw(trial: Trial, kind: str, title: str, alt: str, paint: Callable[[Axes],
 
 
 def queue(trial: Trial, kind: str = "queue", title: str = "Queue occupancy") -> Plot | None:
-    """Cells in the downward queue over time; None where it was not sampled.
+    """Cells, or packets, in the downward queue over time; None where it was not sampled.
 
     kind: the end of the plot's name, one of its own where a page shows the plot twice.
     """
     rows = _rows(trial, "queue", "down")
     if not rows:
         return None
-    time_s, cells = _column(rows, "time_ns") / SECOND_NS, _column(rows, "occupancy_cells")
+    unit = next(unit for unit, column in OCCUPANCY.items() if column in rows[0])
+    time_s, length = _column(rows, "time_ns") / SECOND_NS, _column(rows, OCCUPANCY[unit])
     buffer_cells = _buffer_cells(trial)
 
     def paint(axes: Axes) -> None:
-        axes.plot(*_thinned(time_s, cells), color=SERIES[0], lw=0.9)
+        axes.plot(*_thinned(time_s, length), color=SERIES[0], lw=0.9)
         if buffer_cells is not None:
             axes.axhline(buffer_cells, color=TEXT, lw=0.8, ls="--")
-        axes.set(xlabel="time (s)", ylabel="cells", ylim=(0, None))
+        axes.set(xlabel="time (s)", ylabel=unit, ylim=(0, None))
 
     full = "" if buffer_cells is None else f", buffer {buffer_cells:.0f} (dashed)"
     alt = (
-        f"{title}, cells towards the clients over time: mean {cells.mean():.0f}, "
-        f"largest {cells.max():.0f}{full}."
+        f"{title}, {unit} towards the clients over time: mean {length.mean():.0f}, "
+        f"largest {length.max():.0f}{full}."
     )
     return _draw(trial, kind, title, alt, paint)
 

@@ -54,11 +54,12 @@ static const struct number number_table[NUMBERS] = {
 
 struct policy_row {
 	const char *name;
-	int discards_rest, needs_threshold, needs_z;
+	int needs_threshold, needs_z;
 };
 
 static const struct policy_row policies[] = {
-#define ROW(name, rest, r, z) { #name, rest, r, z },
+#define ROW(name) { #name, (CQ_POLICY_##name) & CQ_NEEDS_R, \
+		    (CQ_POLICY_##name) & CQ_NEEDS_Z },
 	CELLQ_POLICIES(ROW)
 #undef ROW
 };
@@ -101,7 +102,7 @@ static int parse_policy(const char *text, __u32 *policy)
 		if (!strcmp(policies[*policy].name, text))
 			return STATUS_OK;
 	return fail(STATUS_USAGE, "--policy %s: must be one of"
-#define WORD(name, rest, r, z) " " #name
+#define WORD(name) " " #name
 		    CELLQ_POLICIES(WORD), text);
 #undef WORD
 }

@@ -14,6 +14,8 @@
 #ifndef CELLQ_POLICY_EPD_H
 #define CELLQ_POLICY_EPD_H
 
+#define CQ_POLICY_epd (CQ_DISCARDS_REST | CQ_NEEDS_R)
+
 static inline enum cellq_cause cq_policy_epd(cq_params *p,
 					     const struct cq_view *v)
 {

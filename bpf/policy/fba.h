@@ -19,6 +19,8 @@
 #ifndef CELLQ_POLICY_FBA_H
 #define CELLQ_POLICY_FBA_H
 
+#define CQ_POLICY_fba (CQ_DISCARDS_REST | CQ_NEEDS_R | CQ_NEEDS_Z)
+
 static inline enum cellq_cause cq_policy_fba(cq_params *p,
 					     const struct cq_view *v)
 {

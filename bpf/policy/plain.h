@@ -13,6 +13,8 @@
 #ifndef CELLQ_POLICY_PLAIN_H
 #define CELLQ_POLICY_PLAIN_H
 
+#define CQ_POLICY_plain 0
+
 static inline enum cellq_cause cq_policy_plain(cq_params *p,
 					       const struct cq_view *v)
 {

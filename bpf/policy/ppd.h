@@ -8,13 +8,15 @@
  * Source:     Romanow & Floyd, "Dynamics of TCP Traffic over ATM Networks",
  *             IEEE JSAC 13(4), 1995.
  *
- * No frame is refused at its first cell. The discarding is a column of the
- * table in policies.h. The last cell is discarded like the others: AAL5's
+ * No frame is refused at its first cell. The discarding is CQ_DISCARDS_REST
+ * (policies.h). The last cell is discarded like the others: AAL5's
  * end-of-frame mark is not needed here, where frames are known by their
  * announcement.
  */
 #ifndef CELLQ_POLICY_PPD_H
 #define CELLQ_POLICY_PPD_H
+
+#define CQ_POLICY_ppd CQ_DISCARDS_REST
 
 static inline enum cellq_cause cq_policy_ppd(cq_params *p,
 					     const struct cq_view *v)

@@ -17,6 +17,8 @@
 #ifndef CELLQ_POLICY_SD_H
 #define CELLQ_POLICY_SD_H
 
+#define CQ_POLICY_sd (CQ_DISCARDS_REST | CQ_NEEDS_R | CQ_NEEDS_Z)
+
 static inline enum cellq_cause cq_policy_sd(cq_params *p,
 					    const struct cq_view *v)
 {

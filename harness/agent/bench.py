@@ -6,20 +6,19 @@ from __future__ import annotations
 import resource
 import time
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
+from harness import plan
 from harness.agent import softirq, trial
 from harness.agent.events import emit
 from harness.agent.prompt import Commands, on_terminal
 from harness.agent.queues import Queues
 from harness.agent.tune import Tuner
 from topology.build import Network
-from topology.dumbbell import Dumbbell, Link
 from topology.run import run
 from workload import specweb
+from workload.web_servers import DOCROOT
 
-DOCROOT = Path("/tmp/docroot")
 OPEN_FILES = 65536
 SHELL_LATE_TOLERANCE_NS = 1_000_000_000
 
@@ -54,7 +53,7 @@ class Bench:
         for module in job["modules"]:
             run(["insmod", f"/opt/cellbed/{module}.ko"])
         begin = time.monotonic()
-        self.network = Network(dumbbell(job["topology"]))
+        self.network = Network(plan.part(plan.Topology, job["topology"]).dumbbell())
         self.network.build(advance=lambda: emit("building"))
         self.tuner = Tuner(self.network)
         specweb.write(DOCROOT)
@@ -65,7 +64,8 @@ class Bench:
         assert self.network is not None and self.tuner is not None
         emit("trial-begin", trial=job["trial"])
         try:
-            trial.run_trial(self.network, self.tuner, job)
+            wanted = plan.from_json(job["plan"])
+            trial.run_trial(self.network, self.tuner, job["trial"], wanted, exact=job["exact"])
         except Exception as error:  # noqa: BLE001 (told to the harness, in one line)
             emit("trial-failed", trial=job["trial"], error=f"{type(error).__name__}: {error}")
         else:
@@ -77,10 +77,11 @@ class Bench:
         On a terminal until the person leaves; else for the jobs "command" that follow.
         """
         assert self.network is not None and self.tuner is not None
-        self.tuner.tune(job["plan"])
+        wanted = plan.from_json(job["plan"])
+        self.tuner.tune(wanted)
         # A person at the prompt wants packets to pass, however late the clock makes them.
-        plan = {**job["plan"], "late_tolerance_ns": SHELL_LATE_TOLERANCE_NS}
-        self.until_end.enter_context(Queues(self.network, plan))
+        queues = Queues(self.network, wanted, SHELL_LATE_TOLERANCE_NS)
+        self.until_end.enter_context(queues)
         if job["terminal"]:
             emit("shell")
             on_terminal(self.network.net)
@@ -93,15 +94,3 @@ class Bench:
         assert self.commands is not None
         self.commands.run(job["line"])
 
-
-def dumbbell(topology: dict[str, Any]) -> Dumbbell:
-    """The topology part of a plan as the dumbbell that it describes."""
-    return Dumbbell(
-        pairs=topology["pairs"],
-        access=Link(
-            rate_bit_per_s=topology["access_rate_bit_per_s"],
-            delay_ns=topology["access_delay_ns"],
-        ),
-        middle=Link(rate_bit_per_s=topology["rate_bit_per_s"], delay_ns=topology["delay_ns"]),
-        mss_bytes=topology["mss_bytes"],
-    )

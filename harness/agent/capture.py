@@ -12,6 +12,7 @@ import re
 import signal
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -37,8 +38,8 @@ class Capture:
     of all tables to that of the files) and, a port, packets written and lost on the way.
     """
 
-    def __init__(self, plan: dict[str, Any], folder: Path) -> None:
-        self.ports: list[str] = plan["record"]["pcap"]
+    def __init__(self, ports: Sequence[str], folder: Path) -> None:
+        self.ports = ports
         self.folder = folder
         self.summary: dict[str, Any] | None = None
         self._running: dict[str, subprocess.Popen[str]] = {}

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 
-from harness.agent import netlink
+from topology import netlink
 
 # linux/sock_diag.h, linux/inet_diag.h, linux/tcp.h
 NETLINK_SOCK_DIAG = 4

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+
+from harness.plan import Flavor
 
 ROOT = Path("/proc/sys/net/ipv4")
 CONTROL = "tcp_congestion_control"
@@ -19,11 +20,11 @@ class FlavorError(RuntimeError):
     """A flavor that this kernel does not take; one line."""
 
 
-def apply(flavor: Mapping[str, Any], root: Path = ROOT) -> dict[str, str]:
+def apply(flavor: Flavor, root: Path = ROOT) -> dict[str, str]:
     """Set a flavor's sysctls, parameters and congestion control in this namespace.
 
     Args:
-        flavor: harness.flavors.files.Flavor.as_dict().
+        flavor: of a plan.
         root: net.ipv4 in the file system.
 
     Returns:
@@ -40,40 +41,40 @@ def apply(flavor: Mapping[str, Any], root: Path = ROOT) -> dict[str, str]:
     return {name: _read_back(flavor, root, name, value) for name, value in wanted.items()}
 
 
-def settings(flavor: Mapping[str, Any]) -> dict[str, str]:
+def settings(flavor: Flavor) -> dict[str, str]:
     """What a flavor sets: names relative to net.ipv4, values as the kernel prints them."""
-    wanted = {name: str(value) for name, value in flavor["sysctl"].items()}
-    wanted |= {f"cellbed/{name}": str(value) for name, value in flavor["parameters"].items()}
-    wanted[CONTROL] = flavor["congestion"]
+    wanted = {name: str(value) for name, value in flavor.sysctl.items()}
+    wanted |= {f"cellbed/{name}": str(value) for name, value in flavor.parameters.items()}
+    wanted[CONTROL] = flavor.congestion
     return wanted
 
 
-def _check_present(flavor: Mapping[str, Any], wanted: Mapping[str, str], root: Path) -> None:
+def _check_present(flavor: Flavor, wanted: Mapping[str, str], root: Path) -> None:
     available = (root / "tcp_available_congestion_control").read_text().split()
-    if flavor["congestion"] not in available:
+    if flavor.congestion not in available:
         raise FlavorError(
-            f"flavor {flavor['name']}: no congestion control {flavor['congestion']} in this"
-            f" kernel: load module {flavor['module'] or 'tcp_' + flavor['congestion']}"
+            f"flavor {flavor.name}: no congestion control {flavor.congestion} in this"
+            f" kernel: load module {flavor.module or 'tcp_' + flavor.congestion}"
         )
     for name in wanted:
         if not (root / name).exists():
-            raise FlavorError(f"flavor {flavor['name']}: no sysctl net.ipv4.{_dotted(name)}")
+            raise FlavorError(f"flavor {flavor.name}: no sysctl net.ipv4.{_dotted(name)}")
 
 
-def _write(flavor: Mapping[str, Any], root: Path, name: str, value: str) -> None:
+def _write(flavor: Flavor, root: Path, name: str, value: str) -> None:
     try:
         (root / name).write_text(value)
     except OSError as error:
         raise FlavorError(
-            f"flavor {flavor['name']}: net.ipv4.{_dotted(name)} = {value}: {error.strerror}"
+            f"flavor {flavor.name}: net.ipv4.{_dotted(name)} = {value}: {error.strerror}"
         ) from None
 
 
-def _read_back(flavor: Mapping[str, Any], root: Path, name: str, value: str) -> str:
+def _read_back(flavor: Flavor, root: Path, name: str, value: str) -> str:
     found = (root / name).read_text()
     if found.split() != value.split():
         raise FlavorError(
-            f"flavor {flavor['name']}: net.ipv4.{_dotted(name)} = {value}:"
+            f"flavor {flavor.name}: net.ipv4.{_dotted(name)} = {value}:"
             f" the kernel keeps {' '.join(found.split())}"
         )
     return " ".join(found.split())

@@ -4,7 +4,7 @@
 Of every network namespace (the switches', the box's, each host's) all queueing disciplines,
 all devices, and of IP and TCP each counter of a packet that came and was not taken; of the
 machine what found a processor's backlog full. The port under test is told apart: what its
-own hook refuses is what the trial is about.
+own queue refuses is what the trial is about.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ import struct
 from pathlib import Path
 from typing import Any
 
-from harness.agent import netlink
 from harness.agent.queues import PORTS
 from harness.agent.tcp_counters import parse_totals
+from harness.plan import Queues
+from topology import netlink
 from topology.build import Network
 from topology.run import in_namespace
 
@@ -25,10 +26,6 @@ from topology.run import in_namespace
 Counters = dict[str, int]
 
 SWITCHES = "switches"
-# linux/rtnetlink.h, linux/gen_stats.h
-RTM_GETQDISC = 38
-TCA_KIND, TCA_STATS2, TCA_STATS_QUEUE = 1, 7, 3
-TCMSG = struct.Struct("=BxxxiIII")
 QUEUE_DROPS = struct.Struct("=III")  # queue length, backlog, drops, and more
 # Columns of /proc/net/dev that tell of a loss, "/" between receiving and sending.
 DEVICE_COLUMNS = {"rx_errors": 2, "rx_drops": 3, "rx_overruns": 4, "tx_errors": 10, "tx_drops": 11}
@@ -50,7 +47,8 @@ TcpExt:TCPWqueueTooBig TcpExt:IPReversePathFilter TcpExt:TCPMD5Failure
 class Losses:
     """All counters at the moment it is made; `since` says what has been lost from then on."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: Network, queues: Queues) -> None:
+        self._queues = queues
         self._namespaces = {SWITCHES: os.getpid(), **network.pids}
         self._links = {
             name: netlink.open_in(pid, socket.NETLINK_ROUTE)
@@ -63,13 +61,16 @@ class Losses:
 
         Returns:
             namespaces: how many were read; elsewhere: each counter that changed, but the
-            ports'; at_port: what the filters on each port under test refused [packets].
+            ports'; at_port: what the queue at each port under test refused [packets].
         """
         after = self._read()
         grown = {name: n - self._before.get(name, 0) for name, n in after.items()}
         for link in self._links.values():
             link.close()
-        at_port = {port: grown.pop(f"{SWITCHES} {PORTS[port]} clsact") for port in PORTS}
+        at_port = {}
+        for direction, device in PORTS.items():
+            kinds = self._queues.at(direction).qdiscs
+            at_port[direction] = [grown.pop(f"{SWITCHES} {device} {kind}") for kind in kinds][0]
         return {
             "namespaces": len(self._namespaces),
             "elsewhere": {name: n for name, n in sorted(grown.items()) if n},
@@ -98,12 +99,8 @@ def softnet() -> tuple[int, int]:
 def qdisc_drops(link: socket.socket, devices: dict[int, str]) -> Counters:
     """Drops of every queueing discipline of a namespace: "DEVICE KIND" -> packets."""
     drops: Counters = {}
-    for message in netlink.dump(link, RTM_GETQDISC, TCMSG.pack(0, 0, 0, 0, 0)):
-        _, index, *_ = TCMSG.unpack_from(message)
-        found = dict(netlink.attributes(message, TCMSG.size))
-        kind = found[TCA_KIND].rstrip(b"\0").decode()
-        queue = dict(netlink.attributes(found[TCA_STATS2], 0))[TCA_STATS_QUEUE]
-        drops[f"{devices[index]} {kind}"] = QUEUE_DROPS.unpack_from(queue)[2]
+    for index, kind, stats in netlink.qdiscs(link):
+        drops[f"{devices[index]} {kind}"] = QUEUE_DROPS.unpack_from(stats[netlink.QUEUE_STATS])[2]
     return drops
 
 

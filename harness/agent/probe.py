@@ -6,9 +6,9 @@ from __future__ import annotations
 import json
 import re
 
-from harness.agent.clock import whole_second
 from topology import commands
 from topology.build import Network
+from topology.clock import whole_second
 from topology.dumbbell import Dumbbell
 from topology.run import in_namespace, run
 

@@ -1,36 +1,41 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The two cell queues of a trial: loaded, attached, read and taken away with `cellq`."""
+"""The two queues of a trial at their ports: loaded, read, recorded and taken away."""
 
 from __future__ import annotations
 
-import json
+import signal
+import subprocess
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from harness.plan import Plan
 from topology import commands
 from topology.build import Network
-from topology.dumbbell import HOST_IFINDEX_BASE, Host
-from topology.run import run
+from topology.dumbbell import Host
+from topology.queue import DIRECTIONS, Port
+from topology.run import ENVIRONMENT
 
-CELLQ = "/opt/cellbed/cellq"
-OBJECT = "/opt/cellbed/cellq.bpf.o"
 PORTS = {"down": commands.DOWN_PORT, "up": commands.UP_PORT}
-# Where what leaves a port comes in.
-FAR_ENDS = {"down": commands.SAT_DOWN, "up": commands.SAT_UP}
+# The box's devices: where what leaves a port comes in, and by which it leaves again.
+THROUGH_BOX = {
+    "down": (commands.SAT_DOWN, commands.SAT_UP),
+    "up": (commands.SAT_UP, commands.SAT_DOWN),
+}
+PROJECT = Path(__file__).resolve().parents[2]
+END_S = 60
 
 
 class Queues:
     """Both directions' queues, for the duration of a `with`."""
 
-    def __init__(self, network: Network, plan: dict[str, Any]) -> None:
-        self.network = network
+    def __init__(self, network: Network, plan: Plan, late_tolerance_ns: int = 0) -> None:
         self.plan = plan
+        self.ports = [port(network, plan, d, late_tolerance_ns) for d in DIRECTIONS]
 
     def __enter__(self) -> Self:
-        for direction, port in PORTS.items():
-            run(["tc", *commands.departure_fq(port).split()])
-            run(self.load_argv(direction, port))
+        for one in self.ports:
+            self.plan.queue.at(one.direction).load(one)
         return self
 
     def __exit__(
@@ -39,49 +44,62 @@ class Queues:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        for direction, port in PORTS.items():
-            run([CELLQ, "unload", "--name", direction])
-            run(["tc", "qdisc", "del", "dev", port, "root"])
-
-    def load_argv(self, direction: str, port: str) -> list[str]:
-        """The loader's command for one direction."""
-        topology, queue = self.plan["topology"], self.plan["queue"][direction]
-        options: dict[str, object] = {
-            "name": direction,
-            "policy": queue["policy"],
-            "buffer-cells": queue["buffer_cells"],
-            **{key.replace("_", "-"): queue[key] for key in THRESHOLDS if key in queue},
-            "rate-bit-per-s": topology["rate_bit_per_s"],
-            "access-rate-bit-per-s": topology["access_rate_bit_per_s"],
-            "access-delay-ns": topology["access_delay_ns"],
-            "vcs": self.network.dumbbell.pairs,
-            "ifindex-base": HOST_IFINDEX_BASE,
-            "verdict-dev": port,
-            "announce-list": self._announce_list(direction),
-            "far-end": f"{self.network.pids['sat']}:{FAR_ENDS[direction]}",
-            "late-tolerance-ns": self.plan.get("late_tolerance_ns", 0),
-            "object": OBJECT,
-        }
-        record = self.plan["record"]
-        flags = [f"--record-{what}" for what in ("frames", "drops") if record[what]]
-        if record["queue_sample_ns"]:
-            options["sample-ns"] = record["queue_sample_ns"]
-        words = [str(w) for key, value in options.items() for w in (f"--{key}", value)]
-        return [CELLQ, "load", *words, *flags]
-
-    def _announce_list(self, direction: str) -> Path:
-        dumbbell = self.network.dumbbell
-        hosts: list[Host] = dumbbell.servers() if direction == "down" else dumbbell.clients()
-        path = Path(f"/tmp/announce-{direction}")
-        path.write_text("".join(f"{self.network.pids[h.name]} eth0\n" for h in hosts))
-        return path
+        for one in self.ports:
+            self.plan.queue.at(one.direction).unload(one)
 
     def read(self) -> dict[str, Any]:
         """All counters of both directions."""
-        return {
-            direction: json.loads(run([CELLQ, "read", "--name", direction, "--json"]))
-            for direction in PORTS
-        }
+        return {one.direction: self.plan.queue.at(one.direction).read(one) for one in self.ports}
+
+    def passed(self) -> tuple[list[int], int]:
+        """Packets that each direction has let out so far, and all that wait."""
+        both = [(self.plan.queue.at(name), counters) for name, counters in self.read().items()]
+        delivered = [queue.delivered(counters) for queue, counters in both]
+        return delivered, sum(queue.waiting(counters) for queue, counters in both)
 
 
-THRESHOLDS = ("threshold_ppm", "threshold_minus_cells", "z_ppm")
+class Recorder:
+    """What the plan wants recorded of the queues, for the duration of a `with`."""
+
+    def __init__(self, queues: Queues, folder: Path) -> None:
+        wanted = [queues.plan.queue.at(one.direction).record_argv(one, folder)
+                  for one in queues.ports]  # fmt: skip
+        self.commands = [argv for argv in wanted if argv]
+        self._processes: list[subprocess.Popen[bytes]] = []
+
+    def __enter__(self) -> Self:
+        self._processes = [
+            subprocess.Popen(argv, cwd=PROJECT, env=ENVIRONMENT) for argv in self.commands
+        ]
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        for process in self._processes:
+            process.send_signal(signal.SIGTERM)
+        for process in self._processes:
+            process.wait(timeout=END_S)
+
+
+def port(network: Network, plan: Plan, direction: str, late_tolerance_ns: int) -> Port:
+    """An end of the middle link, for its queue."""
+    dumbbell = plan.topology.dumbbell()
+    senders: list[Host] = dumbbell.servers() if direction == "down" else dumbbell.clients()
+    far_device, delay_device = THROUGH_BOX[direction]
+    return Port(
+        direction=direction,
+        device=PORTS[direction],
+        box_pid=network.pids["sat"],
+        far_device=far_device,
+        delay_device=delay_device,
+        sender_pids=[network.pids[host.name] for host in senders],
+        dumbbell=dumbbell,
+        frames=plan.record.frames,
+        drops=plan.record.drops,
+        sample_ns=plan.record.queue_sample_ns,
+        late_tolerance_ns=late_tolerance_ns,
+    )

@@ -17,14 +17,14 @@ from harness.agent import probe, provenance
 from harness.agent.capture import Capture
 from harness.agent.events import RUN, emit
 from harness.agent.losses import Losses
-from harness.agent.queues import Queues
+from harness.agent.queues import Queues, Recorder
 from harness.agent.realtime import LATE_TOLERANCE_NS, Watch
-from harness.agent.recorder import Recorder
-from harness.agent.sources import SOURCES
+from harness.agent.testbed import Testbed
 from harness.agent.tune import Tuner
-from harness.agent.tune_plan import plan_dumbbell
 from harness.agent.windows import Windows
+from harness.plan import WORKLOADS, Plan
 from topology.build import Network
+from workload.source import Source
 
 DRAIN_LIMIT_S = 120.0
 DRAIN_STEP_S = 0.5
@@ -34,44 +34,48 @@ DRAIN_ROUND_TRIPS = 10
 SETTLE_S = 2.0
 
 
-def run_trial(network: Network, tuner: Tuner, job: dict[str, Any]) -> None:
-    """Run the trial of a job; raises when anything but the measured traffic goes wrong."""
-    plan, name = job["plan"], job["trial"]
+def run_trial(network: Network, tuner: Tuner, name: str, plan: Plan, *, exact: bool) -> None:
+    """Run a trial; raises when anything but the measured traffic goes wrong.
+
+    Args:
+        name: of its folder of results.
+        exact: does the clock stand still while the lab computes?
+    """
     folder = RUN / "results" / name
     shutil.rmtree(folder, ignore_errors=True)  # of a first attempt that failed
     folder.mkdir(parents=True)
     tuner.tune(plan)
-    dumbbell = plan_dumbbell(network.dumbbell, plan["topology"])
-    source = SOURCES[plan["workload"]["kind"]](network, plan, folder)
-    exact = job["exact"]
-    if not exact:
-        plan = {**plan, "late_tolerance_ns": LATE_TOLERANCE_NS}
-    capture = Capture(plan, folder)
-    with capture, Queues(network, plan) as queues, Recorder(plan, folder):
+    dumbbell = plan.topology.dumbbell()
+    wait_ns = plan.queue.down.idle_wait_ns
+    capture = Capture(plan.record.pcap, folder)
+    queues = Queues(network, plan, 0 if exact else LATE_TOLERANCE_NS)
+    marks: dict[str, Any] = {}
+    testbed = Testbed(network, plan, folder, lambda mark: marks.update({mark: queues.read()}))
+    source = source_of(plan, testbed)
+    with capture, queues, Recorder(queues, folder):
         before = provenance.state(network)
-        links, losses = probe.link_counters(network), Losses(network)
+        links, losses = probe.link_counters(network), Losses(network, plan.queue)
         emit("phase", trial=name, phase="probe")
         idle = probe.idle_round_trip(network, dumbbell)
-        marks: dict[str, Any] = {}
-        source.snapshot = lambda mark: marks.update({mark: queues.read()})
         begin = time.monotonic()
-        with Windows(network, plan, folder), nullcontext() if exact else Watch() as watch:
+        with Windows(network, plan.record, folder), nullcontext() if exact else Watch() as watch:
             source.run(lambda second: emit("progress", trial=name, second=second))
         after = provenance.state(network)
-        tcp = source.tcp_samples
         emit("phase", trial=name, phase="drain")
         drained_s = drain(queues, probe.idle_round_trip_s(dumbbell))
         record = {
             "virtual_s": time.monotonic() - begin,
             "idle_round_trip_ns": idle,
-            "expected_idle_round_trip_ns": dumbbell.idle_round_trip_ns(probe.PING_IP_BYTES),
+            "expected_idle_round_trip_ns": dumbbell.idle_round_trip_ns(
+                probe.PING_IP_BYTES, wait_ns
+            ),
             "drained_s": drained_s,
             "queue": queues.read(),
             "marks": marks,
             "links": probe.difference(links, probe.link_counters(network)),
             "losses": losses.since(),
             "realtime": watch.summary if watch else None,
-            "tcp": {"samples": tcp},
+            "tcp": {"samples": testbed.tcp_samples},
             "system": {"before": before, "after": after},
             "versions": provenance.versions(),
             "source": source.summary(),
@@ -80,20 +84,28 @@ def run_trial(network: Network, tuner: Tuner, job: dict[str, Any]) -> None:
     (folder / "lab.json").write_text(json.dumps(record))
 
 
+def source_of(plan: Plan, testbed: Testbed) -> Source:
+    """The workload of a plan, ready to run."""
+    kind = WORKLOADS[WORKLOADS.name_of(plan.workload)]
+    source: Source = kind.Source(testbed, plan.workload)
+    return source
+
+
 def drain(queues: Queues, round_trip_s: float) -> float:
     """Wait until nothing is under way any more [s].
 
-    Both queues are empty, every announced frame has been judged, and for a whole round trip
-    nothing has left: whatever the last frames may have called forth would be there.
+    Both queues are empty, and for a whole round trip nothing has left them: whatever the last
+    packets may have called forth would be there.
     """
-    begin = time.monotonic()
+    begin = quiet_since = time.monotonic()
+    delivered: list[int] = []
     limit_s = DRAIN_LIMIT_S + DRAIN_ROUND_TRIPS * round_trip_s
     while time.monotonic() - begin < limit_s:
         time.sleep(DRAIN_STEP_S)
-        state = queues.read().values()
-        waiting = [q for q in state if q["frames_announced"] != q["frames_resolved"]]
-        last_s = max(q["last_departure_ns"] for q in state) / 1e9
-        if not waiting and time.monotonic() > last_s + DRAIN_STEP_S + round_trip_s:
+        before, delivered, waiting = delivered, *queues.passed()
+        if waiting or delivered != before:
+            quiet_since = time.monotonic()
+        elif time.monotonic() > quiet_since + DRAIN_STEP_S + round_trip_s:
             time.sleep(SETTLE_S)
             break
     return time.monotonic() - begin

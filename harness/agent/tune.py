@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 from harness.agent import callbacks
 from harness.agent import flavor as flavors
-from harness.agent.tune_plan import changes, plan_dumbbell, route_attributes
+from harness.agent.tune_plan import changes, route_attributes
+from harness.plan import Flavor, Plan, Tcp
 from topology import commands
 from topology.build import Network
 from topology.dumbbell import Dumbbell, Host
@@ -60,7 +60,7 @@ class Tuner:
 
     def __init__(self, network: Network) -> None:
         self.network = network
-        self._flavors: dict[str, dict[str, Any]] = {}
+        self._flavors: dict[str, Flavor] = {}
         self._routes: dict[str, str] = {}
         self._middle = ""
         memory = IPV4 / "tcp_mem"
@@ -68,16 +68,16 @@ class Tuner:
         if memory.exists():
             memory.write_text(f"{TCP_MEMORY_PAGES} {TCP_MEMORY_PAGES} {TCP_MEMORY_PAGES}")
 
-    def tune(self, plan: dict[str, Any]) -> None:
+    def tune(self, plan: Plan) -> None:
         """Set delay, MTU, routes and TCP flavor of a plan."""
-        flavor = plan["tcp"]["flavor"]
-        load_module(flavor["module"])
-        allow(flavor["congestion"])
-        wanted = plan_dumbbell(self.network.dumbbell, plan["topology"])
+        flavor = plan.tcp.flavor
+        load_module(flavor.module)
+        allow(flavor.congestion)
+        wanted = plan.topology.dumbbell()
         self._tune_middle(wanted)
         for host in wanted.hosts():
             end = "client" if host.name.startswith("c") else "server"
-            self._tune_host(host, wanted, plan["tcp"], end)
+            self._tune_host(host, wanted, plan.tcp, end)
 
     def _tune_middle(self, wanted: Dumbbell) -> None:
         key = repr((wanted.middle.delay_ns, wanted.mtu_bytes))
@@ -97,18 +97,18 @@ class Tuner:
                 raise TuneError(f"{link['ifname']}: mtu {wanted.mtu_bytes}: is {link['mtu']}")
         self._middle = key
 
-    def _tune_host(self, host: Host, wanted: Dumbbell, tcp: dict[str, Any], end: str) -> None:
+    def _tune_host(self, host: Host, wanted: Dumbbell, tcp: Tcp, end: str) -> None:
         attributes = route_attributes(tcp, end)
         route = json.dumps([wanted.mtu_bytes, attributes])
         before = self._flavors.get(host.name)
-        if before == tcp["flavor"] and self._routes.get(host.name) == route:
+        if before == tcp.flavor and self._routes.get(host.name) == route:
             return
         with in_namespace(self.network.pids[host.name]):
             if before is None:
                 write_buffers()
-            if before != tcp["flavor"]:
-                flavors.apply(changes(before, tcp["flavor"]))
-                self._flavors[host.name] = tcp["flavor"]
+            if before != tcp.flavor:
+                flavors.apply(changes(before, tcp.flavor))
+                self._flavors[host.name] = tcp.flavor
             if self._routes.get(host.name) != route:
                 mtu = f"link set eth0 mtu {wanted.mtu_bytes}"
                 batch("ip", [mtu, commands.host_route(host, attributes)])

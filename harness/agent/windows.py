@@ -14,10 +14,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
-from harness.agent import connections, netlink
+from harness.agent import connections
 from harness.agent.connections import NETLINK_SOCK_DIAG
+from harness.plan import Recording
+from topology import netlink
 from topology.build import Network
 
 COLUMNS = ("time_ns", "pair", "cwnd_segments", "ssthresh_segments")
@@ -26,11 +28,10 @@ COLUMNS = ("time_ns", "pair", "cwnd_segments", "ssthresh_segments")
 class Windows:
     """Writes cwnd.csv for the duration of a `with`, a row a sample and pair."""
 
-    def __init__(self, network: Network, plan: dict[str, Any], folder: Path) -> None:
-        record = plan["record"]
-        self.period_ns: int = record["cwnd_sample_ns"]
+    def __init__(self, network: Network, record: Recording, folder: Path) -> None:
+        self.period_ns = record.cwnd_sample_ns
         self.path = folder / "cwnd.csv"
-        pairs = record["cwnd_pairs"] if self.period_ns else []
+        pairs = record.cwnd_pairs if self.period_ns else ()
         senders = {pair: network.pids[f"s{pair}"] for pair in pairs}
         self._sockets = {
             pair: netlink.open_in(pid, NETLINK_SOCK_DIAG)

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from analysis.files import regular
+from harness import plan as plans
 from harness.design.plan import Trial
 from harness.host import paths
+from harness.plan import Plan
 
 # How far one more trial moves a known figure.
 WEIGHT = 0.3
-
-Plan = Mapping[str, Any]
 
 
 def file() -> Path:
@@ -29,14 +29,14 @@ def file() -> Path:
 
 def key(plan: Plan) -> str:
     """What trials of about the same cost have in common."""
-    topology = plan["topology"]
     names = ("pairs", "rate_bit_per_s", "delay_ns", "mss_bytes")
-    return " ".join([plan["workload"]["kind"], *(f"{name}={topology[name]}" for name in names)])
+    sizes = [f"{name}={getattr(plan.topology, name)}" for name in names]
+    return " ".join([str(plans.kind_of(plan.workload)), *sizes])
 
 
 def ratio(plan: Plan, wall_s: float) -> float:
     """Wall seconds for each virtual second of the trial's duration."""
-    return wall_s / float(plan["workload"]["duration_s"])
+    return wall_s / plan.workload.duration_s
 
 
 def read() -> dict[str, float]:
@@ -67,7 +67,7 @@ def of_records(documents: Iterable[Mapping[str, Any]]) -> dict[str, float]:
     found: dict[str, list[float]] = {}
     for document in documents:
         with suppress(KeyError, TypeError, ValueError, ArithmeticError):
-            plan = document["plan"]
+            plan = plans.from_json(document["plan"])
             found.setdefault(key(plan), []).append(ratio(plan, document["wall_s"]))
     return {name: sum(values) / len(values) for name, values in found.items()}
 
@@ -88,5 +88,5 @@ def estimate(
         if found is None:
             unknown += 1
         else:
-            total_s += found * float(trial.plan["workload"]["duration_s"])
+            total_s += found * trial.plan.workload.duration_s
     return total_s, unknown

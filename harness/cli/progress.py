@@ -88,7 +88,7 @@ class ProgressDisplay:
     def _trial_started(self, trial: Trial) -> None:
         self._drop(trial.name)  # started again: its worker was lost
         self._starts[trial.name] = time.monotonic()
-        total = float(trial.plan["workload"]["duration_s"])
+        total = trial.plan.workload.duration_s
         self._bars[trial.name] = self.progress.add_task(describe(trial), total=int(total))
 
     def _trial_ended(self, event: TrialEnded) -> None:
@@ -120,4 +120,4 @@ class ProgressDisplay:
 
 def describe(trial: Trial) -> str:
     """A trial in a few words."""
-    return " ".join(str(level) for level in trial.factors.values()) + f" seed {trial.plan['seed']}"
+    return " ".join(str(level) for level in trial.factors.values()) + f" seed {trial.plan.seed}"

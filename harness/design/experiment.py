@@ -62,24 +62,6 @@ class Topology(Part):
     mss_bytes: int = Field(ge=88, le=9180)
 
 
-class Queue(Part):
-    """The queue under test, at both ends of the middle link."""
-
-    policy: Literal["plain", "ppd", "epd", "sd", "fba"]
-    buffer_cells: int = Field(ge=1, le=1_000_000)
-    threshold: float | None = Field(default=None, ge=1e-6, le=1)
-    threshold_minus_packets: int | None = Field(default=None, ge=0, le=1_000_000)
-    z: float | None = Field(default=None, ge=1e-6, le=16)
-    return_policy: Literal["plain", "ppd", "epd", "sd", "fba"] | None = None
-    return_buffer_cells: int | None = Field(default=None, ge=1, le=1_000_000)
-
-    @model_validator(mode="after")
-    def _thresholds(self) -> Queue:
-        if self.threshold is not None and self.threshold_minus_packets is not None:
-            raise ValueError("threshold and threshold_minus_packets exclude each other")
-        return self
-
-
 class Tcp(Part):
     """The senders and the receiver's window."""
 
@@ -110,10 +92,10 @@ class Record(Part):
 
 
 class Settings(Part):
-    """All that a trial is, but for its seed."""
+    """All that a trial is, but for its seed. The kinds of queue and workload check their own."""
 
     topology: Topology
-    queue: Queue
+    queue: dict[str, Any]
     tcp: Tcp
     workload: dict[str, Any]
     record: Record = Record()

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """From an experiment to the plans of its trials. Pure, but for reading the flavor files.
 
-A plan is plain JSON: all that the lab needs, in the units the lab uses. The identity of a
-trial is the hash of its plan and of the code, image and kernel that run it, so that a
-record is taken up again only when running it anew would be the same trial.
+The identity of a trial is the hash of its plan and of the code, image and kernel that run it,
+so that a record is taken up again only when running it anew would be the same trial.
 """
 
 from __future__ import annotations
@@ -12,26 +11,20 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from harness.design.experiment import Experiment, Level, Record, Settings, first_fault, same
+from harness import plan as plans
+from harness import typed
+from harness.design.experiment import Experiment, Settings, Tcp, first_fault, same
 from harness.errors import UsageError
 from harness.flavors import files as flavors
-from topology.dumbbell import cells_of
-from workload import iperf, wrk, www
-from workload.errors import WorkloadError
+from harness.plan import Level, Plan
+from harness.registry import Registry, UnknownKindError
 
-FORMAT = "cellbed-plan/1"
-WORKLOADS: dict[str, type[Any]] = {
-    "www": www.Parameters,
-    "iperf": iperf.Parameters,
-    "wrk": wrk.Parameters,
-}
-PPM = 1_000_000
 MOST_TRIALS = 100_000
 # A file's name has at most 255, and a record has a longer one while it is being written.
 MOST_NAME_BYTES = 200
@@ -43,24 +36,21 @@ class Trial:
 
     Attributes:
         name: readable and unique: the levels, the seed, the first digits of the identity.
-        plan: what the lab gets (format "cellbed-plan/1").
+        plan: what the lab gets.
     """
 
     name: str
-    plan: dict[str, Any]
+    plan: Plan
 
     @property
-    def factors(self) -> dict[str, Level]:
+    def factors(self) -> Mapping[str, Level]:
         """The levels of this trial's cell."""
-        levels: dict[str, Level] = self.plan["factors"]
-        return levels
+        return self.plan.factors
 
     @property
     def network_key(self) -> str:
         """Trials with the same key can share a lab: what is built once is the same."""
-        topology = self.plan["topology"]
-        fixed = ("pairs", "access_rate_bit_per_s", "access_delay_ns")
-        return json.dumps([topology[key] for key in fixed])
+        return json.dumps(self.plan.topology.built)
 
 
 def trials(
@@ -124,29 +114,38 @@ def selection(experiment: Experiment, only: Sequence[str]) -> dict[str, list[str
     return wanted
 
 
-def cell_plan(experiment: Experiment, path: Path, cell: Mapping[str, Level]) -> dict[str, Any]:
+def cell_plan(experiment: Experiment, path: Path, cell: Mapping[str, Level]) -> Plan:
     """The plan of a cell's trials, each of which has a seed in the place of this one's 0."""
     try:
         settings = Settings.model_validate(experiment.settings(cell))
     except ValidationError as error:
         levels = ", ".join(f"{f}={v}" for f, v in cell.items())
         raise UsageError(f"{path}: with {levels}: {first_fault(error)}") from error
-    return {
-        "format": FORMAT,
-        "experiment": experiment.name,
-        "study": experiment.study,
-        "factors": dict(cell),
-        "seed": 0,
-        **lab_units(settings, path),
-    }
+    topology = settings.topology
+    return Plan(
+        experiment=experiment.name,
+        study=experiment.study,
+        factors=dict(cell),
+        seed=0,
+        topology=plans.Topology(
+            pairs=topology.pairs,
+            rate_bit_per_s=topology.rate_bit_per_s,
+            delay_ns=topology.delay_us * 1000,
+            access_rate_bit_per_s=topology.access_rate_bit_per_s,
+            access_delay_ns=topology.access_delay_us * 1000,
+            mss_bytes=topology.mss_bytes,
+        ),
+        queue=queues(settings, path),
+        tcp=tcp(settings.tcp, topology.mss_bytes, path),
+        workload=of_kind(plans.WORKLOADS, "Parameters", "workload", settings.workload, path),
+        record=recording(settings, path),
+    )
 
 
-def trial(
-    path: Path, cell: Mapping[str, Level], of_cell: Mapping[str, Any], seed: int, code: str
-) -> Trial:
+def trial(path: Path, cell: Mapping[str, Level], of_cell: Plan, seed: int, code: str) -> Trial:
     """One cell with one seed as a trial."""
-    plan = {**of_cell, "seed": seed}
-    text = json.dumps([plan, code], sort_keys=True)
+    plan = replace(of_cell, seed=seed)
+    text = json.dumps([plans.to_json(plan), code], sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:10]
     words = [*(str(level) for level in cell.values()), f"s{seed}", digest]
     name = "-".join(words).replace("/", "_").replace(" ", "")
@@ -155,103 +154,72 @@ def trial(
     return Trial(name=name, plan=plan)
 
 
-def lab_units(settings: Settings, path: Path) -> dict[str, Any]:
-    """Settings in the lab's units: nanoseconds, cells, parts per million."""
-    topology, queue, tcp = settings.topology, settings.queue, settings.tcp
-    frame_cells = cells_of(topology.mss_bytes + 40)
-    down = queue_units(queue.policy, queue.buffer_cells, settings, frame_cells, path)
-    up = queue_units(
-        queue.return_policy or queue.policy,
-        queue.return_buffer_cells or queue.buffer_cells,
-        settings,
-        frame_cells,
-        path,
-    )
-    if tcp.flavor.lower() not in flavors.names():
+def tcp(wanted: Tcp, mss_bytes: int, path: Path) -> plans.Tcp:
+    """The flavor with what the experiment changes in it, and the windows."""
+    if wanted.flavor.lower() not in flavors.names():
         raise UsageError(
-            f"{path}: tcp.flavor = {tcp.flavor}: no such TCP flavor; there are "
+            f"{path}: tcp.flavor = {wanted.flavor}: no such TCP flavor; there are "
             + ", ".join(flavors.names())
         )
-    flavor = flavors.load(tcp.flavor.lower()).with_parameters(
-        {} if tcp.parameters == "none" else tcp.parameters, f"{path}: tcp.parameters"
+    flavor = flavors.load(wanted.flavor.lower()).with_parameters(
+        {} if wanted.parameters == "none" else wanted.parameters, f"{path}: tcp.parameters"
     )
-    if tcp.sysctl != "none":
-        flavor = flavors.with_sysctls(flavor, tcp.sysctl, f"{path}: tcp.sysctl")
-    if tcp.initial_window_segments is not None:
-        flavor = flavors.with_initial_window(flavor, tcp.initial_window_segments)
-    return {
-        "topology": {
-            "pairs": topology.pairs,
-            "rate_bit_per_s": topology.rate_bit_per_s,
-            "delay_ns": topology.delay_us * 1000,
-            "access_rate_bit_per_s": topology.access_rate_bit_per_s,
-            "access_delay_ns": topology.access_delay_us * 1000,
-            "mss_bytes": topology.mss_bytes,
-        },
-        "queue": {"down": down, "up": up},
-        "tcp": {
-            "flavor": flavor.as_dict(),
-            "window_bytes": tcp.window_bytes,
-            "ssthresh_segments": max(2, round(tcp.ssthresh_bytes / topology.mss_bytes)),
-        },
-        "workload": workload_units(settings.workload, path),
-        "record": record_units(settings.record, topology.pairs, path),
-    }
+    if wanted.sysctl != "none":
+        flavor = flavors.with_sysctls(flavor, wanted.sysctl, f"{path}: tcp.sysctl")
+    if wanted.initial_window_segments is not None:
+        flavor = flavors.with_initial_window(flavor, wanted.initial_window_segments)
+    return plans.Tcp(
+        flavor=flavor.for_hosts(),
+        window_bytes=wanted.window_bytes,
+        ssthresh_segments=max(2, round(wanted.ssthresh_bytes / mss_bytes)),
+    )
 
 
-def queue_units(
-    policy: str, buffer_cells: int, settings: Settings, frame_cells: int, path: Path
-) -> dict[str, Any]:
-    """One direction's queue as the loader takes it."""
-    queue = settings.queue
-    units: dict[str, Any] = {"policy": policy, "buffer_cells": buffer_cells}
-    if policy in ("plain", "ppd"):
-        return units
-    if queue.threshold_minus_packets is not None:
-        cells = queue.threshold_minus_packets * frame_cells
-        if cells >= buffer_cells:
-            raise UsageError(
-                f"{path}: queue.threshold_minus_packets = {queue.threshold_minus_packets}: "
-                f"{cells} cells, but the buffer has {buffer_cells}"
-            )
-        units["threshold_minus_cells"] = cells
-    elif queue.threshold is not None:
-        units["threshold_ppm"] = round(queue.threshold * PPM)
-    else:
-        raise UsageError(f"{path}: queue.threshold: required by policy {policy}")
-    if policy in ("sd", "fba"):
-        if queue.z is None:
-            raise UsageError(f"{path}: queue.z: required by policy {policy}")
-        units["z_ppm"] = round(queue.z * PPM)
-    return units
+def queues(settings: Settings, path: Path) -> plans.Queues:
+    """The queues at both ports; only a kind that can is asked to record."""
+    table = {"kind": plans.FIRST_QUEUE, **settings.queue}
+    wanted = of_kind(plans.QUEUES, "Settings", "queue", table, path)
+    try:
+        down, up = wanted.ports(settings.topology.mss_bytes)
+    except ValueError as error:
+        raise UsageError(f"{path}: {error}") from error
+    for key in ("frames", "drops", "queue_sample_ms"):
+        if getattr(settings.record, key) and key not in down.recordable:
+            raise UsageError(f"{path}: record.{key}: not with queue.kind = {table['kind']}")
+    return plans.Queues(down=down, up=up)
 
 
-def record_units(record: Record, pairs: int, path: Path) -> dict[str, Any]:
+def recording(settings: Settings, path: Path) -> plans.Recording:
     """What is recorded, times in nanoseconds; a small network has fewer pairs to follow."""
-    followed = [pair for pair in record.cwnd_pairs if pair <= pairs]
+    record, pairs = settings.record, settings.topology.pairs
+    followed = tuple(pair for pair in record.cwnd_pairs if pair <= pairs)
     if record.cwnd_sample_ms and not followed:
         raise UsageError(f"{path}: record.cwnd_pairs: none of them is from 1 to {pairs}")
-    return {
-        "frames": record.frames,
-        "drops": record.drops,
-        "queue_sample_ns": round(record.queue_sample_ms * 1e6),
-        "cwnd_sample_ns": round(record.cwnd_sample_ms * 1e6),
-        "pcap": sorted(set(record.pcap)),
-        "cwnd_pairs": followed,
-    }
+    return plans.Recording(
+        frames=record.frames,
+        drops=record.drops,
+        queue_sample_ns=round(record.queue_sample_ms * 1e6),
+        cwnd_sample_ns=round(record.cwnd_sample_ms * 1e6),
+        pcap=tuple(sorted(set(record.pcap))),
+        cwnd_pairs=followed,
+    )
 
 
-def workload_units(workload: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    """The workload's table, every default filled in."""
-    kind = workload.get("kind")
-    if not isinstance(kind, str) or kind not in WORKLOADS:
-        raise UsageError(f"{path}: workload.kind = {kind}: one of {', '.join(WORKLOADS)}")
-    parameters = {key: value for key, value in workload.items() if key != "kind"}
-    known = [field.name for field in fields(WORKLOADS[kind])]
-    for key in parameters:
-        if key not in known:
-            raise UsageError(f"{path}: workload.{key}: unknown key; there are {', '.join(known)}")
+def of_kind(
+    registry: Registry, part: str, place: str, table: Mapping[str, Any], path: Path
+) -> Any:
+    """A table of an experiment by the file of its kind, every default filled in.
+
+    Args:
+        part: name of the class in that file.
+        place: name of the table.
+    """
+    rest = dict(table)
+    name = rest.pop("kind", None)
     try:
-        return {"kind": kind, **asdict(WORKLOADS[kind](**parameters))}
-    except (WorkloadError, TypeError) as error:
+        kind = getattr(registry[name], part)
+        return typed.from_json(kind, rest, place, defaults=True)
+    except UnknownKindError as error:
+        raise UsageError(f"{path}: {place}.kind = {error}") from error
+    except ValueError as error:
         raise UsageError(f"{path}: {error}") from error

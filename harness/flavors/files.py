@@ -23,12 +23,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from harness import plan
 from harness.errors import UsageError
 
 FOLDER = Path(__file__).resolve().parents[2] / "tcp-configs"
@@ -149,16 +150,13 @@ class Flavor:
     parameters: Mapping[str, int]
     route: Mapping[str, Mapping[str, Value]]
 
+    def for_hosts(self) -> plan.Flavor:
+        """What the hosts of a lab take of it."""
+        return plan.Flavor(**{f.name: getattr(self, f.name) for f in fields(plan.Flavor)})
+
     def as_dict(self) -> dict[str, Any]:
-        """What the agent and the record of a trial take: plain JSON types."""
-        return {
-            "name": self.name,
-            "congestion": self.congestion,
-            "module": self.module,
-            "sysctl": dict(self.sysctl),
-            "parameters": dict(self.parameters),
-            "route": {end: dict(attributes) for end, attributes in self.route.items()},
-        }
+        """The same in plain JSON types."""
+        return dict(plan.to_json(self.for_hosts()))
 
     def with_parameters(self, changes: Mapping[str, object], origin: str = "parameters") -> Flavor:
         """The flavor with some of the module's parameters changed, in the file's words.

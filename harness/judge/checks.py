@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from harness.plan import kind_of_queue
 from topology.commands import DOWN_PORT, UP_PORT
+from topology.queue import Queue
 
 Check = dict[str, Any]
 PORTS = {"down": DOWN_PORT, "up": UP_PORT}
@@ -62,7 +64,10 @@ def link_rate(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check | None:
     expected = topology["rate_bit_per_s"]
     if expected > topology["access_rate_bit_per_s"]:
         return None
-    wires = [lab["queue"][port].get("wire") for port in PORTS]
+    watched = [of(plan, port).wire(lab["queue"][port]) for port in PORTS]
+    wires = [wire for wire in watched if wire is not None]
+    if len(wires) < len(watched):
+        return None
     whole = all(w and w["busy_ns"] for w in wires)
     if whole and lab.get("realtime"):
         wires = [w for w in wires if w["busy_ns"] >= REAL_STRETCH_NS * w["stretches"]]
@@ -87,10 +92,10 @@ def idle_round_trip(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check:
     return check("idle round trip", worst, expected, limit, "ns")
 
 
-def queue_faults(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check:
+def queue_faults(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check | None:
     """What the queue programs could not judge exactly: unmarked, late, out of step."""
-    faults = sum(queue["faults_total"] for queue in lab["queue"].values())
-    return check("queue faults", faults, 0, 0, "frames")
+    faults = [of(plan, port).faults(lab["queue"][port]) for port in PORTS]
+    return None if None in faults else check("queue faults", sum(faults), 0, 0, "frames")
 
 
 def conservation(direction: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Check]:
@@ -105,18 +110,13 @@ def conservation(direction: str) -> Callable[[Mapping[str, Any], Mapping[str, An
     }[direction]
 
     def judge(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check:
-        links, queue = lab["links"], lab["queue"][direction]
-        frames = queue["frames"]
+        links = lab["links"]
         sent = sum(c[0] for name, c in links.items() if name.startswith(hosts) and name != port)
         got = sum(
             c[1] for name, c in links.items() if name.startswith(far_hosts) and name != far_port
         )
-        dropped = frames["in"] - frames["delivered"]
-        waiting = queue["frames_announced"] - queue["frames_resolved"]
         missing = [
-            sent - queue["frames_announced"],
-            frames["in"] + waiting - queue["frames_announced"],
-            sent - dropped - waiting - links[port][1],
+            *of(plan, direction).unaccounted(lab["queue"][direction], sent, links[port][1]),
             links[port][1] - links[far_port][0],
             links[far_port][0] - got,
         ]
@@ -129,23 +129,24 @@ def conservation(direction: str) -> Callable[[Mapping[str, Any], Mapping[str, An
 def drops_elsewhere(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check:
     """Packets lost anywhere but in the queues under test: switches, box, hosts, backlogs.
 
-    Every namespace must have been read. The filters at the two ports count what the queue
-    refuses, and so much of their count is no loss elsewhere.
+    Every namespace must have been read. The two ports count what the queue refuses, and so
+    much of their count is no loss elsewhere.
     """
     losses, pairs = lab.get("losses", {}), plan["topology"]["pairs"]
     if losses.get("namespaces", 0) < 2 * pairs + 2:
         return check("drops elsewhere", None, 0, 0, "packets")
     at_ports = sum(
-        max(0, losses["at_port"][port] - refused(lab["queue"][port])) for port in PORTS
+        max(0, losses["at_port"][port] - of(plan, port).refused(lab["queue"][port]))
+        for port in PORTS
     )
     # One that fell was begun anew with its device, and what it had counted is not known.
     lost = sum(map(abs, losses["elsewhere"].values())) + at_ports
     return check("drops elsewhere", lost, 0, 0, "packets")
 
 
-def refused(queue: Mapping[str, Any]) -> int:
-    """Packets that the queue's programs did not let pass."""
-    return int(queue["frames"]["in"] - queue["frames"]["delivered"] + queue["faults_total"])
+def of(plan: Mapping[str, Any], direction: str) -> type[Queue]:
+    """The kind of the queue at a port, which knows its counters and their law."""
+    return kind_of_queue(plan.get("queue", {}).get(direction, {}))
 
 
 def requests(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check | None:
@@ -218,12 +219,12 @@ def late_requests(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check | No
     return check("late requests", late, 0, limit, "ns")
 
 
-def late_departures(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check:
+def late_departures(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check | None:
     """Frames whose departure time was past when the queue gave it, as a share of all."""
-    queues = lab["queue"].values()
-    frames = sum(queue["frames"]["in"] for queue in queues)
-    late = sum(queue["frames_late"] for queue in queues)
-    share = late / max(1, frames)
+    counts = [found for p in PORTS if (found := of(plan, p).late(lab["queue"][p])) is not None]
+    if not counts:
+        return None
+    share = sum(late for late, _ in counts) / max(1, sum(frames for _, frames in counts))
     return check("late departures", share, 0, LATE_DEPARTURES_SHARE, "of the frames")
 
 

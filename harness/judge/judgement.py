@@ -39,6 +39,8 @@ T = TypeVar("T")
 def version(study: str | None) -> str:
     """The code that judges a study's records, as it was when this process first asked."""
     code = sources.imported_by(__name__)
+    # A registry's files are found and not imported by name.
+    code |= {path for path in sources.files("topology") if path.suffix == ".py"}
     if study is None:
         return sources.digest(code)
     code |= sources.imported_by(studies.module(study))
@@ -260,20 +262,15 @@ def from_start(source: Mapping[str, Any], found: TrialMetrics) -> dict[str, floa
 
 
 def of_queue(facts: Mapping[str, Any]) -> dict[str, float | None]:
-    """Of the downward queue: its peak [cells], and the share of sent cells that were wasted.
+    """Figures of the downward queue, by its kind.
 
-    A wasted cell was let in and is of a frame that lost another; without any cell let in there
-    is no share. Up to the end of the
-    measured interval where the source marks one, so that what ends the sources is not in it.
+    Up to the end of the measured interval where the source marks one, so that what ends the
+    sources is not in it.
     """
     marks = facts.get("marks") or {}
     last = marks.get("end", facts["queue"])["down"]
-    first = marks["begin"]["down"]["cells"] if "begin" in marks else {}
-    accepted, wasted = (last["cells"][k] - first.get(k, 0) for k in ("accepted", "wasted"))
-    return {
-        "peak_cells": last["peak_cells"],
-        "wasted_share": wasted / accepted if accepted else None,
-    }
+    first = marks["begin"]["down"] if "begin" in marks else None
+    return checks.of(facts.get("plan", {}), "down").figures(last, first)
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:

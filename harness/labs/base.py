@@ -27,6 +27,7 @@ from typing import Any, Self
 from harness.errors import LabError
 from harness.host import paths
 from harness.labs.hang import HANG_CPU_S, HANG_IDLE_S, HangWatch
+from harness.plan import Plan, Topology, to_json
 
 Event = dict[str, Any]
 
@@ -133,13 +134,13 @@ class Lab(ABC):
         partial.write_text(json.dumps(job))
         partial.rename(path)
 
-    def submit_network(self, topology: dict[str, Any]) -> None:
+    def submit_network(self, topology: Topology) -> None:
         """The job that comes first: build the network of a plan's topology."""
-        self.submit({"kind": "network", "topology": topology, "modules": MODULES})
+        self.submit({"kind": "network", "topology": to_json(topology), "modules": MODULES})
 
-    def submit_trial(self, name: str, plan: dict[str, Any]) -> None:
+    def submit_trial(self, name: str, plan: Plan) -> None:
         """The job of a trial; what it leaves is in results/NAME."""
-        self.submit({"kind": "trial", "trial": name, "plan": plan, "exact": self.exact})
+        self.submit({"kind": "trial", "trial": name, "plan": to_json(plan), "exact": self.exact})
 
     def events(self, until: float = math.inf) -> Iterator[Event]:
         """Yield events until the lab has ended by itself.

@@ -22,6 +22,7 @@ from harness.errors import LabError
 from harness.judge import checks
 from harness.labs import Event, Lab, LabSpec
 from harness.labs.session import session
+from harness.plan import to_json
 
 LIMIT_S = 170.0
 FEW_PAIRS = 5
@@ -110,7 +111,7 @@ def grow(lab: str, sizes: Sequence[tuple[int, int]], deadline: float) -> Iterato
         raise TimeUpError
     spec = LabSpec(pairs=sizes[0][0], clock="real")
     with session(lab, spec) as booted:
-        booted.submit_network(trials[0].plan["topology"])
+        booted.submit_network(trials[0].plan.topology)
         for trial in trials:
             step = try_one(booted, trial, deadline)
             yield step
@@ -136,12 +137,12 @@ def try_one(lab: Lab, trial: Trial, deadline: float) -> Step:
 
 def judge(lab: Lab, trial: Trial, event: Event) -> Step:
     """What a trial says of its size."""
-    topology = trial.plan["topology"]
-    pairs, rate = topology["pairs"], topology["rate_bit_per_s"]
+    topology = trial.plan.topology
+    pairs, rate = topology.pairs, topology.rate_bit_per_s
     if event["event"] == "trial-failed":
         return Step(pairs=pairs, rate_bit_per_s=rate, failed=[event["error"]])
     raw = json.loads((lab.run_directory / "results" / trial.name / "lab.json").read_text())
-    verdicts = {c["name"]: c for c in checks.judge(raw, trial.plan)}
+    verdicts = {c["name"]: c for c in checks.judge(raw, to_json(trial.plan))}
     trip = verdicts["idle round trip"]
     return Step(
         pairs=pairs,

@@ -26,6 +26,7 @@ from harness.records import sources
 
 # What Python, nginx and wrk read in the lab.
 IN_THE_LAB = ("harness/agent", "topology", "workload")
+SHARED = ("__init__", "errors", "plan", "registry", "typed")
 # Compiled: known by what came of them. Read by nobody: documents.
 NOT_READ = frozenset({".c", ".h", ".md"})
 # What makes a record's facts of what the lab left.
@@ -67,7 +68,8 @@ def of(lab: str, clock: str = "real") -> Lab:
 
 def lab_code() -> Iterator[Path]:
     """The project's files that are read inside a lab."""
-    for path in (paths.PROJECT / "harness" / "__init__.py", *sources.files(*IN_THE_LAB)):
+    shared = (paths.PROJECT / "harness" / f"{name}.py" for name in SHARED)
+    for path in (*shared, *sources.files(*IN_THE_LAB)):
         if path.suffix not in NOT_READ and path.name != "Makefile":
             yield path
 

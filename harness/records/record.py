@@ -15,10 +15,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from harness import plan
 from harness.design.plan import Trial
 from harness.records.seal import seal
 from harness.records.whole import whole_folder
-from topology import cellq_log
 
 FORMAT = "cellbed-trial/2"
 RUN_FORMAT = "cellbed-run/1"
@@ -63,10 +63,10 @@ def asked(trial: Trial, software: Mapping[str, str]) -> Document:
     return {
         "format": FORMAT,
         "trial": trial.name,
-        "factors": trial.factors,
-        "seed": trial.plan["seed"],
+        "factors": dict(trial.factors),
+        "seed": trial.plan.seed,
         "software": dict(software),
-        "plan": trial.plan,
+        "plan": plan.to_json(trial.plan),
     }
 
 
@@ -94,15 +94,11 @@ def write_series(trial: Trial, t0_ns: int, raw: Path, folder: Path) -> None:
     """Bring over what was recorded over time, in times from the trial's start at `t0_ns`."""
     if (raw / "requests.csv").exists():
         shutil.copyfile(raw / "requests.csv", folder / "requests.csv")
-    logs = {port: raw / f"{port}.cellq" for port in ("down", "up")}
-    if all(path.exists() for path in logs.values()):
-        cellq_log.write_tables(logs, t0_ns, folder / "queue.csv", folder / "drops.csv")
+    record, queue = trial.plan.record, trial.plan.queue.down
+    queue.write_series(raw, t0_ns, folder, frames=record.frames)
     if (raw / "cwnd.csv").exists():
         write_from_start(raw / "cwnd.csv", t0_ns, folder / "cwnd.csv")
-    if trial.plan["record"]["frames"]:
-        for port, path in logs.items():
-            shutil.copyfile(path, folder / f"{port}.cellq")
-    for port in trial.plan["record"]["pcap"]:
+    for port in record.pcap:
         shutil.copyfile(raw / f"{port}.pcap", folder / f"{port}.pcap")
 
 

@@ -201,8 +201,8 @@ class LabThread(threading.Thread):
 
     def _work(self) -> None:
         job = self.tasks[0].job
-        topology = job.trial.plan["topology"]
-        spec = LabSpec(pairs=topology["pairs"], clock=job.clock)
+        topology = job.trial.plan.topology
+        spec = LabSpec(pairs=topology.pairs, clock=job.clock)
         with session(job.lab, spec) as lab:
             with self.pool.lock:
                 if self._abandoned:

@@ -35,6 +35,7 @@ from network import RECEIVER, SENDER, Link, Network
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from harness import plan
 from harness.agent import callbacks
 from harness.agent import flavor as agent_flavor
 from harness.agent.power_off import power_off
@@ -104,7 +105,7 @@ def set_flavor(network: Network, flavor: dict[str, Any]) -> None:
     """Both ends; the buffers are the same for all."""
     for namespace in (network.sender, network.receiver):
         with network.inside(namespace):
-            agent_flavor.apply(flavor)
+            agent_flavor.apply(plan.part(plan.Flavor, flavor))
             ipv4 = Path("/proc/sys/net/ipv4")
             for name in ("tcp_rmem", "tcp_wmem"):
                 (ipv4 / name).write_text(f"4096 {BUFFER_BYTES} {4 * BUFFER_BYTES}")

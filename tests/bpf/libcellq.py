@@ -15,7 +15,8 @@ from typing import Self
 
 SOURCE = Path(__file__).parents[2] / "bpf"
 
-POLICIES = ("plain", "ppd", "epd", "sd", "fba")
+# In the order of enum cellq_policy, which is that of the names.
+POLICIES = tuple(sorted(path.stem for path in (SOURCE / "policy").glob("*.h")))
 CAUSES = ("delivered", "refused_threshold", "refused_fairness", "lost_first", "lost_mid")
 FAULTS = (
     "no_vc",

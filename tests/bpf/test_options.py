@@ -29,11 +29,15 @@ GOOD = {
 @pytest.fixture(scope="session")
 def parser(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The loader's command line, compiled without libbpf."""
-    program = tmp_path_factory.mktemp("parse") / "parse"
+    out = tmp_path_factory.mktemp("parse")
+    program = out / "parse"
+    make = ["make", "-s", "-C", libcellq.SOURCE, f"OUT={out}", out / "policy_list.h"]
+    subprocess.run(make, check=True)
     here = Path(__file__).parent
     source = [here / "parse_main.c", libcellq.SOURCE / "loader/options.c"]
     subprocess.run(
-        ["cc", "-Wall", "-Werror", f"-I{libcellq.SOURCE}", *source, "-o", program], check=True
+        ["cc", "-Wall", "-Werror", f"-I{libcellq.SOURCE}", f"-I{out}", *source, "-o", program],
+        check=True,
     )
     return program
 

@@ -32,6 +32,7 @@ sys.path[:0] = ["/cellbed", "/cellbed/tcp-configs/loss"]
 from network import _configure, _neighbour, _tc  # noqa: E402
 from pyroute2 import IPRoute  # noqa: E402
 
+from harness import plan  # noqa: E402
 from harness.agent import flavor as agent_flavor  # noqa: E402
 from harness.agent.power_off import power_off  # noqa: E402
 
@@ -98,7 +99,7 @@ def build(job: dict[str, Any]) -> list[tuple[Net, Net]]:
             metrics = {"initcwnd": 1, "quickack": 1, "ssthresh": 64}
             net.ip.route("add", dst="default", gateway=gateway, metrics=metrics)
             with net:
-                agent_flavor.apply(flavor)
+                agent_flavor.apply(plan.part(plan.Flavor, flavor))
                 for name in ("tcp_rmem", "tcp_wmem"):
                     Path("/proc/sys/net/ipv4", name).write_text("4096 16777216 67108864")
         pairs.append((sender, receiver))
@@ -201,7 +202,7 @@ def settings(net: Net, flavor: dict[str, Any]) -> dict[str, str]:
     with net:
         return {
             name: " ".join(Path("/proc/sys/net/ipv4", name).read_text().split())
-            for name in agent_flavor.settings(flavor)
+            for name in agent_flavor.settings(plan.part(plan.Flavor, flavor))
         }
 
 

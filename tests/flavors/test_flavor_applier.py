@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,14 +16,14 @@ from harness.flavors import files as flavors
 def ipv4(tmp_path: Path) -> Path:
     """All sysctls of the sack flavor, with other values."""
     (tmp_path / "cellbed").mkdir()
-    for name in agent_flavor.settings(flavors.load("sack").as_dict()):
+    for name in agent_flavor.settings(flavors.load("sack").for_hosts()):
         (tmp_path / name).write_text("7\n")
     (tmp_path / "tcp_available_congestion_control").write_text("reno cubic cellbed_sack\n")
     return tmp_path
 
 
 def test_everything_is_set_and_read_back(ipv4: Path):
-    sack = flavors.load("sack").as_dict()
+    sack = flavors.load("sack").for_hosts()
     found = agent_flavor.apply(sack, ipv4)
     assert found == agent_flavor.settings(sack)
     assert (ipv4 / "tcp_sack").read_text() == "1"
@@ -31,8 +32,8 @@ def test_everything_is_set_and_read_back(ipv4: Path):
 
 
 def test_an_unknown_sysctl_is_named_and_nothing_written(ipv4: Path):
-    sack = flavors.load("sack").as_dict()
-    sack["sysctl"]["tcp_no_such"] = 1
+    sack = flavors.load("sack").for_hosts()
+    sack = replace(sack, sysctl={**sack.sysctl, "tcp_no_such": 1})
     with pytest.raises(agent_flavor.FlavorError, match="no sysctl net.ipv4.tcp_no_such$"):
         agent_flavor.apply(sack, ipv4)
     assert (ipv4 / "tcp_sack").read_text() == "7\n"
@@ -40,7 +41,7 @@ def test_an_unknown_sysctl_is_named_and_nothing_written(ipv4: Path):
 
 def test_a_missing_module_is_named_and_nothing_written(ipv4: Path):
     with pytest.raises(agent_flavor.FlavorError, match="load module cellbed_tcp$"):
-        agent_flavor.apply(flavors.load("reno").as_dict(), ipv4)
+        agent_flavor.apply(flavors.load("reno").for_hosts(), ipv4)
     assert (ipv4 / "tcp_sack").read_text() == "7\n"
 
 
@@ -50,4 +51,4 @@ def test_a_value_that_the_kernel_rounds_is_an_error(ipv4: Path):
     rounded.unlink()
     rounded.symlink_to("/dev/null")
     with pytest.raises(agent_flavor.FlavorError, match="tcp_sack = 1: the kernel keeps "):
-        agent_flavor.apply(flavors.load("sack").as_dict(), ipv4)
+        agent_flavor.apply(flavors.load("sack").for_hosts(), ipv4)

@@ -88,7 +88,7 @@ def test_each_flavor_recovers_its_own_way(side_by_side):
 
 
 def test_no_flavor_has_touched_anothers_settings(side_by_side, four):
-    wanted = [agent_flavor.settings(f.as_dict()) for f in four for _ in ("sender", "receiver")]
+    wanted = [agent_flavor.settings(f.for_hosts()) for f in four for _ in ("sender", "receiver")]
     assert side_by_side["settings"] == wanted
 
 

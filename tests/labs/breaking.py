@@ -27,14 +27,14 @@ from harness.agent import probe
 from harness.agent.bench import Bench
 from harness.agent.events import emit
 from harness.agent.power_off import power_off
-from harness.agent.sources import SOURCES
-from harness.agent.sources.base import Source
-from harness.agent.sources.servers import DOCROOT
-from harness.agent.tune_plan import plan_dumbbell, route_attributes
+from harness.agent.tune_plan import route_attributes
+from harness.plan import WORKLOADS
 from topology import commands
 from topology.dumbbell import Dumbbell, Host
 from topology.run import batch, in_namespace, run
 from workload import iperf, specweb, www_run
+from workload.source import Source
+from workload.web_servers import DOCROOT
 
 DISCARD = 9
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -65,7 +65,7 @@ def departure_times_ignored(source: Source) -> Iterator[None]:
 
 @breakage
 def loss_in_a_switch(source: Source) -> Iterator[None]:
-    port, access = "sw1-c1", source.network.dumbbell.access
+    port, access = "sw1-c1", source.testbed.network.dumbbell.access
     batch("tc", [commands.access_netem(port, access) + " loss 2%"])
     yield
     batch("tc", [commands.access_netem(port, access)])
@@ -73,7 +73,7 @@ def loss_in_a_switch(source: Source) -> Iterator[None]:
 
 @breakage
 def corruption_that_a_host_drops(source: Source) -> Iterator[None]:
-    port, access = "sw1-c1", source.network.dumbbell.access
+    port, access = "sw1-c1", source.testbed.network.dumbbell.access
     batch("tc", [commands.access_netem(port, access) + " corrupt 2%"])
     yield
     # netem keeps what a change does not mention.
@@ -99,11 +99,11 @@ def small_receive_buffer(source: Source) -> Iterator[None]:
     """For a while nobody reads, and there is no room for the window that was promised."""
 
     def shrink() -> None:
-        send(source.client_pid(1), signal.SIGSTOP)
+        send(source.testbed.client_pid(1), signal.SIGSTOP)
         receive_buffer(source, 2048)
         time.sleep(0.1)
         receive_buffer(source, 1 << 24)
-        send(source.client_pid(1), signal.SIGCONT)
+        send(source.testbed.client_pid(1), signal.SIGCONT)
 
     AT_SECOND_1.append(shrink)
     yield
@@ -111,7 +111,7 @@ def small_receive_buffer(source: Source) -> Iterator[None]:
 
 def receive_buffer(source: Source, size: int) -> None:
     """Set SO_RCVBUF of every socket of the first client's receiver, from outside."""
-    for pid in processes_of(source.client_pid(1)):
+    for pid in processes_of(source.testbed.client_pid(1)):
         pidfd = os.pidfd_open(pid)
         for entry in Path(f"/proc/{pid}/fd").iterdir():
             if str(entry.readlink()).startswith("socket:"):
@@ -156,7 +156,7 @@ def files_cut_short(source: Source) -> Iterator[None]:
 
 @breakage
 def a_server_that_dies(source: Source) -> Iterator[None]:
-    AT_SECOND_1.append(lambda: send(source.server_pid(1), signal.SIGKILL))
+    AT_SECOND_1.append(lambda: send(source.testbed.server_pid(1), signal.SIGKILL))
     yield
 
 
@@ -169,14 +169,14 @@ def send(holder: int, number: signal.Signals) -> None:
 def another_receiver_window(source: Source) -> Iterator[None]:
     # The kernel holds to a route's window only as far as the scale of its header goes.
     host = dumbbell(source).clients()[1]
-    attributes = route_attributes(source.plan["tcp"], "client")
+    attributes = route_attributes(source.testbed.plan.tcp, "client")
     route(source, host, {**attributes, "window": 4 * 65_535})
     yield
     route(source, host, attributes)
 
 
 def route(source: Source, host: Host, attributes: dict[str, object]) -> None:
-    with in_namespace(source.network.pids[host.name]):
+    with in_namespace(source.testbed.network.pids[host.name]):
         batch("ip", [commands.host_route(host, attributes)])
 
 
@@ -186,7 +186,7 @@ def a_server_that_complains(source: Source) -> Iterator[None]:
 
     def ask() -> None:
         with (
-            in_namespace(source.server_pid(1)),
+            in_namespace(source.testbed.server_pid(1)),
             socket.create_connection(("127.0.0.1", 80)) as one,
         ):
             one.sendall(b"GET / HTTP/1.0\r\n\r\n")
@@ -201,7 +201,7 @@ def a_server_that_complains(source: Source) -> Iterator[None]:
 def a_client_that_sleeps(source: Source) -> Iterator[None]:
     def sleep() -> None:
         # It stays in the namespace of the last of the clients that it plays.
-        holder = source.client_pid(source.network.dumbbell.pairs)
+        holder = source.testbed.client_pid(source.testbed.network.dumbbell.pairs)
         send(holder, signal.SIGSTOP)
         time.sleep(0.4)
         send(holder, signal.SIGCONT)
@@ -231,17 +231,17 @@ def an_unmarked_frame(source: Source) -> Iterator[None]:
 def a_packet_from_nowhere(source: Source) -> Iterator[None]:
     """It comes to a client that waits for it, and no server sent it."""
     client = dumbbell(source).clients()[0]
-    with in_namespace(source.client_pid(1)):
+    with in_namespace(source.testbed.client_pid(1)):
         taker = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     with taker:
         taker.bind((client.ip, DISCARD))
-        with in_namespace(source.network.pids["sat"]):
+        with in_namespace(source.testbed.network.pids["sat"]):
             send_raw(commands.SAT_UP, datagram(client))
         yield
 
 
 def dumbbell(source: Source) -> Dumbbell:
-    return plan_dumbbell(source.network.dumbbell, source.plan["topology"])
+    return source.testbed.plan.topology.dumbbell()
 
 
 def send_raw(device: str, frame: bytes) -> None:
@@ -334,9 +334,9 @@ class BreakingBench(Bench):
             if name in WHOLE_TRIAL:
                 stack.enter_context(WHOLE_TRIAL[name]())
             else:
-                kind = job["plan"]["workload"]["kind"]
-                broken = {kind: broken_source(SOURCES[kind], name)}
-                stack.enter_context(patch.dict(SOURCES, broken))
+                kind = WORKLOADS[job["plan"]["workload"]["kind"]]
+                broken = broken_source(kind.Source, name)
+                stack.enter_context(patch.object(kind, "Source", broken))
             super().do(job)
 
 

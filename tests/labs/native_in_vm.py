@@ -27,13 +27,15 @@ def run(ending: str) -> None:
     from harness.cli.commands.shell import feed
     from harness.labs import LabSpec
     from harness.labs.session import session
+    from harness.plan import from_json
 
-    plan = json.loads((RUN / "plan.json").read_text())
-    spec = LabSpec(pairs=plan["topology"]["pairs"], clock="real")
+    document = json.loads((RUN / "plan.json").read_text())
+    plan = from_json(document)
+    spec = LabSpec(pairs=plan.topology.pairs, clock="real")
     with session("native", spec) as lab:
-        lab.submit_network(plan["topology"])
+        lab.submit_network(plan.topology)
         if ending == "shell":
-            lab.submit({"kind": "shell", "plan": plan, "terminal": False})
+            lab.submit({"kind": "shell", "plan": document, "terminal": False})
             feed(lab, io.StringIO(COMMANDS), sys.stdout)
             return
         if ending == "success":

@@ -12,6 +12,7 @@ import pytest
 from harness.design import experiment, plan
 from harness.judge import checks
 from harness.labs import LabSpec, UmlLab
+from harness.plan import to_json
 from tests.small import PROJECT
 
 pytestmark = pytest.mark.lab
@@ -73,19 +74,20 @@ Judged = dict[tuple[str, str], list[dict[str, Any]]]
 
 def judge(folder: Path, trials: dict[str, plan.Trial], todo: list[tuple[str, str]]) -> Judged:
     """Run broken trials one after the other in one lab."""
-    topology = next(iter(trials.values())).plan["topology"]
+    topology = next(iter(trials.values())).plan.topology
     names = {f"{number}": one for number, one in enumerate(todo)}
-    with UmlLab(LabSpec(pairs=topology["pairs"], main=MAIN), folder) as lab:
+    with UmlLab(LabSpec(pairs=topology.pairs, main=MAIN), folder) as lab:
         lab.submit_network(topology)
         for name, (load, broken) in names.items():
-            lab.submit({"kind": "trial", "trial": name, "plan": trials[load].plan,
+            lab.submit({"kind": "trial", "trial": name, "plan": to_json(trials[load].plan),
                         "exact": lab.exact, "broken": broken})  # fmt: skip
         lab.submit({"kind": "end"})
         said = [e for e in lab.events() if e["event"] in ("failed", "trial-failed")]
         assert not said, (said, lab.console())
     return {
         (load, broken): checks.judge(
-            json.loads((folder / "results" / name / "lab.json").read_text()), trials[load].plan
+            json.loads((folder / "results" / name / "lab.json").read_text()),
+            to_json(trials[load].plan),
         )
         for name, (load, broken) in names.items()
     }
@@ -93,15 +95,16 @@ def judge(folder: Path, trials: dict[str, plan.Trial], todo: list[tuple[str, str
 
 def on_a_real_clock(folder: Path, trial: plan.Trial) -> list[dict[str, Any]]:
     """One trial in which the wall clock is set."""
-    spec = LabSpec(pairs=trial.plan["topology"]["pairs"], main=MAIN, clock="real")
+    spec = LabSpec(pairs=trial.plan.topology.pairs, main=MAIN, clock="real")
     with UmlLab(spec, folder) as lab:
-        lab.submit_network(trial.plan["topology"])
-        lab.submit({"kind": "trial", "trial": "0", "plan": trial.plan,
+        lab.submit_network(trial.plan.topology)
+        lab.submit({"kind": "trial", "trial": "0", "plan": to_json(trial.plan),
                     "exact": lab.exact, "broken": "a clock that is set"})  # fmt: skip
         lab.submit({"kind": "end"})
         for event in lab.events():
             assert event["event"] not in ("failed", "trial-failed"), event
-    return checks.judge(json.loads((folder / "results/0/lab.json").read_text()), trial.plan)
+    raw = json.loads((folder / "results/0/lab.json").read_text())
+    return checks.judge(raw, to_json(trial.plan))
 
 
 def trials_by_load(folder: Path) -> dict[str, plan.Trial]:

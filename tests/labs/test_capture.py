@@ -75,7 +75,7 @@ def test_a_capture_is_another_trial(tmp_path: Path) -> None:
     plain = plan.trials(experiment.load(path), path)
     captured = plan.trials(experiment.with_captures(experiment.load(path), ["up"]), path)
     assert not {t.name for t in plain} & {t.name for t in captured}
-    assert {tuple(t.plan["record"]["pcap"]) for t in captured} == {("up",)}
+    assert {tuple(t.plan.record.pcap) for t in captured} == {("up",)}
 
 
 def test_a_packet_that_is_missing_in_the_file_fails_the_check() -> None:

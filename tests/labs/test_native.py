@@ -20,6 +20,7 @@ from harness.judge import checks
 from harness.labs import LabSpec, NativeLab, VmLab
 from harness.labs.supervised import wait_for_exit
 from harness.labs.vm import QEMU
+from harness.plan import to_json
 from tests.small import PROJECT
 
 FILE = PROJECT / "studies" / "instrument" / "three-labs.toml"
@@ -41,7 +42,7 @@ def test_a_virtual_clock_is_refused(tmp_path: Path) -> None:
 def test_nothing_is_left_behind(tmp_path: Path) -> None:
     captured = experiment.with_captures(experiment.load(FILE), ["down"])
     trial = plan.trials(captured, FILE, ["policy=EPD"], 1, "native")[0]
-    (tmp_path / "plan.json").write_text(json.dumps(trial.plan))
+    (tmp_path / "plan.json").write_text(json.dumps(to_json(trial.plan)))
     (tmp_path / "endings").write_text(" ".join(ENDINGS))
     main = "exec /cellbed/tests/labs/native_in_vm"
     with VmLab(LabSpec(pairs=1, clock="real", main=main), tmp_path) as lab:
@@ -54,6 +55,7 @@ def test_nothing_is_left_behind(tmp_path: Path) -> None:
         assert bool(row["cleaned"]) == (row["ending"] == "kill")
     lab_json = json.loads((tmp_path / "lab.json").read_text())
     assert lab_json["versions"]["bpf"] == "jit"
-    assert checks.capture(lab_json, trial.plan)["ok"] and lab_json["capture"]["ports"]["down"]
+    assert checks.capture(lab_json, to_json(trial.plan))["ok"]
+    assert lab_json["capture"]["ports"]["down"]
     shell = next(row["said"] for row in found if row["ending"] == "shell")
     assert "1 received" in shell and "qdisc clsact" in shell

@@ -61,30 +61,30 @@ def test_lookup(
 
 def test_as_many_pairs_as_sources() -> None:
     for trial in trials():
-        assert trial.plan["topology"]["pairs"] == trial.factors["sources"]
+        assert trial.plan.topology.pairs == trial.factors["sources"]
 
 
 @pytest.mark.parametrize(("network", "link_ns"), [("LAN", 5_000), ("WAN", 5_000_000)])
 def test_three_equal_links(network: str, link_ns: int) -> None:
     for trial in trials():
         if trial.factors["network"] == network:
-            topology = trial.plan["topology"]
-            assert topology["delay_ns"] == topology["access_delay_ns"] == link_ns
-            assert topology["rate_bit_per_s"] == topology["access_rate_bit_per_s"] == 155_520_000
+            topology = trial.plan.topology
+            assert topology.delay_ns == topology.access_delay_ns == link_ns
+            assert topology.rate_bit_per_s == topology.access_rate_bit_per_s == 155_520_000
 
 
 def test_buffer_window_and_threshold_are_those_of_the_row() -> None:
     for trial in trials():
-        down, factors = trial.plan["queue"]["down"], trial.factors
-        assert down["buffer_cells"] == factors["buffer"]
-        assert trial.plan["tcp"]["window_bytes"] == factors["window"]
-        threshold = (down.get("threshold_ppm"), down.get("threshold_minus_cells"))
+        down, factors = trial.plan.queue.down, trial.factors
+        assert down.buffer_cells == factors["buffer"]
+        assert trial.plan.tcp.window_bytes == factors["window"]
+        threshold = (down.threshold_ppm, down.threshold_minus_cells)
         assert threshold == {
             "plain": (None, None),
             "EPD": (800_000, None),
             "EPD-n": (None, 60),
         }[str(factors["policy"])]
-        assert trial.plan["queue"]["up"]["policy"] == "plain"
+        assert trial.plan.queue.up.policy == "plain"
 
 
 def changed(tmp_path: Path, old: str, new: str) -> Path:

@@ -27,6 +27,7 @@ from harness.design.plan import Trial
 from harness.errors import LabError
 from harness.labs import Lab, LabSpec
 from harness.labs.session import session
+from harness.plan import to_json
 
 CHUNK = 65536
 POLL_S = 0.2
@@ -45,10 +46,10 @@ def run_shell(trial: Trial, name: str) -> None:
     """Boot a real-time lab tuned as the trial wants it, and talk to its prompt until it ends."""
     terminal = sys.stdin.isatty()
     ours, labs = pty.openpty() if terminal else (None, None)
-    topology = trial.plan["topology"]
+    topology = trial.plan.topology
     # What a person, or a command of his, takes is no hang.
     spec = LabSpec(
-        pairs=topology["pairs"],
+        pairs=topology.pairs,
         clock="real",
         terminal=labs,
         hang_cpu_s=math.inf,
@@ -56,8 +57,8 @@ def run_shell(trial: Trial, name: str) -> None:
     )
     with session(name, spec) as lab:
         lab.submit_network(topology)
-        lab.submit({"kind": "shell", "plan": trial.plan, "terminal": terminal})
-        print(f"building {topology['pairs']} pairs; exit leaves the lab", file=sys.stderr)
+        lab.submit({"kind": "shell", "plan": to_json(trial.plan), "terminal": terminal})
+        print(f"building {topology.pairs} pairs; exit leaves the lab", file=sys.stderr)
         if ours is not None and labs is not None:
             os.close(labs)
             lab.submit({"kind": "end"})

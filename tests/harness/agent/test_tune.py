@@ -3,15 +3,20 @@
 
 from __future__ import annotations
 
-from harness.agent.tune_plan import changes, route_attributes
+from dataclasses import replace
 
-SACK = {
-    "name": "sack",
-    "sysctl": {"tcp_sack": 1, "tcp_ecn": 0},
-    "parameters": {"rto_tick_ms": 100},
-    "route": {"server": {"initcwnd": 1, "ssthresh": "bdp", "rto_min_ms": 200}, "client": {}},
-}
-TCP = {"flavor": SACK, "ssthresh_segments": 55, "window_bytes": 65_535}
+from harness.agent.tune_plan import changes, route_attributes
+from harness.plan import Flavor, Tcp
+
+SACK = Flavor(
+    name="sack",
+    congestion="cellbed_sack",
+    module="cellbed_tcp",
+    sysctl={"tcp_sack": 1, "tcp_ecn": 0},
+    parameters={"rto_tick_ms": 100},
+    route={"server": {"initcwnd": 1, "ssthresh": "bdp", "rto_min_ms": 200}, "client": {}},
+)
+TCP = Tcp(flavor=SACK, ssthresh_segments=55, window_bytes=65_535)
 
 
 def test_route_of_each_end() -> None:
@@ -29,7 +34,7 @@ def test_the_first_flavor_is_written_whole() -> None:
 
 
 def test_then_only_what_differs() -> None:
-    newreno = {**SACK, "name": "newreno", "sysctl": {"tcp_sack": 0, "tcp_ecn": 0}}
+    newreno = replace(SACK, name="newreno", sysctl={"tcp_sack": 0, "tcp_ecn": 0})
     found = changes(SACK, newreno)
-    assert found["sysctl"] == {"tcp_sack": 0} and found["parameters"] == {}
-    assert found["name"] == "newreno"
+    assert found.sysctl == {"tcp_sack": 0} and found.parameters == {}
+    assert found.name == "newreno"

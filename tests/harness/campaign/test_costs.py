@@ -13,6 +13,7 @@ from harness.campaign import costs
 from harness.campaign.campaign import Campaign
 from harness.cli.commands.run import time_for
 from harness.design.plan import Trial
+from harness.plan import to_json
 from harness.runners.runner import Options
 from tests.small import small_trials
 
@@ -27,7 +28,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def record(trial: Trial, wall_s: float) -> dict[str, Any]:
-    return {"plan": trial.plan, "wall_s": wall_s}
+    return {"plan": to_json(trial.plan), "wall_s": wall_s}
 
 
 def of(trials: list[Trial], network: str) -> list[Trial]:

@@ -74,8 +74,8 @@ def test_time_up_keeps_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("pairs", [5, *MORE_PAIRS])
 def test_every_size_is_a_trial(pairs: int) -> None:
     for rate in RATES_BIT_PER_S:
-        topology = calibration.sized(pairs, rate).plan["topology"]
-        assert (topology["pairs"], topology["rate_bit_per_s"]) == (pairs, rate)
+        topology = calibration.sized(pairs, rate).plan.topology
+        assert (topology.pairs, topology.rate_bit_per_s) == (pairs, rate)
 
 
 @pytest.mark.lab

@@ -59,7 +59,9 @@ def changed(project: Path, name: str, lab: str = "uml") -> bool:
     "name",
     [
         "harness/agent/trial.py",
-        "harness/agent/sources/www.py",
+        "harness/plan.py",
+        "workload/kinds/www.py",
+        "topology/queues/cells.py",
         "topology/dumbbell.py",
         "workload/www.py",
         "workload/wrk.lua",

@@ -8,45 +8,47 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from harness.agent.daemons import Daemons
-from harness.agent.sources.base import Source
-from harness.agent.sources.servers import PORT, complaints, start_servers
-from workload import www, www_run
+from workload import source, www, www_run
+from workload.source import Programs
+from workload.web_servers import PORT, complaints, start_servers
+from workload.www import Parameters
+
+__all__ = ["Parameters", "Source"]
 
 CLIENT = Path("/opt/cellbed/www_client")
 
 
-class WwwSource(Source):
+class Source(source.Source):
     """98-0876R1 section 5."""
 
+    parameters: Parameters
     _summary: dict[str, Any]
 
     def run(self, progress: Callable[[int], None]) -> None:
-        params = www.Parameters(**self.parameters)
-        pairs = len(self.network.dumbbell.clients())
-        requests = www.schedule(params, self.plan["seed"], pairs)
-        www_run.prepare(self.folder, params, self._pairs(), requests)
-        with Daemons() as daemons:
-            servers = start_servers(self.network, daemons)
-            stdout = self._run_client(daemons, params, progress)
+        params, testbed = self.parameters, self.testbed
+        requests = www.schedule(params, testbed.seed, len(testbed.clients))
+        www_run.prepare(testbed.folder, params, self._pairs(), requests)
+        with testbed.programs() as programs:
+            servers = start_servers(testbed, programs)
+            stdout = self._run_client(programs, params, progress)
             said = complaints(servers)
-        record = www_run.read(self.folder, stdout)
+        record = www_run.read(testbed.folder, stdout)
         self.write_flows(dataclasses.asdict(flow) for flow in record.flows)
         self._summary = summarise(record, said)
-        (self.folder / "www.spec").unlink()
+        (testbed.folder / "www.spec").unlink()
 
     def _run_client(
-        self, daemons: Daemons, params: www.Parameters, progress: Callable[[int], None]
+        self, programs: Programs, params: Parameters, progress: Callable[[int], None]
     ) -> str:
-        argv = www_run.argv(CLIENT, self.folder, params)
-        process = daemons.start(self.client_pid(1), argv)
+        argv = www_run.argv(CLIENT, self.testbed.folder, params)
+        process = programs.start(self.testbed.client_pid(1), argv)
         assert process.stdout is not None
         lines = []
         for line in process.stdout:
             lines.append(line)
             state = www_run.progress(line)
             if state is not None:
-                self.sample_tcp(state.second)
+                self.testbed.sample_tcp(state.second)
                 progress(state.second)
         if process.wait() != 0:
             raise RuntimeError(f"www_client: {' '.join(lines[-1:])[:300].strip()}")
@@ -56,12 +58,12 @@ class WwwSource(Source):
         return [
             www_run.Pair(
                 pair=host.pair,
-                client_netns=f"/proc/{self.client_pid(host.pair)}/ns/net",
-                server_netns=f"/proc/{self.server_pid(host.pair)}/ns/net",
+                client_netns=f"/proc/{self.testbed.client_pid(host.pair)}/ns/net",
+                server_netns=f"/proc/{self.testbed.server_pid(host.pair)}/ns/net",
                 server_address=host.peer_ip,
                 server_port=PORT,
             )
-            for host in self.network.dumbbell.clients()
+            for host in self.testbed.clients
         ]
 
     def summary(self) -> dict[str, Any]:

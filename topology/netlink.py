@@ -19,6 +19,10 @@ NLMSG_ERROR, NLMSG_DONE = 2, 3
 HEADER = struct.Struct("=IHHII")
 ATTRIBUTE = struct.Struct("=HH")
 RECEIVE_BYTES = 1 << 16
+# linux/rtnetlink.h, linux/gen_stats.h
+RTM_GETQDISC = 38
+TCA_KIND, TCA_STATS2, QUEUE_STATS = 1, 7, 3
+TCMSG = struct.Struct("=BxxxiIII")
 
 
 def open_in(pid: int, protocol: int) -> socket.socket:
@@ -41,6 +45,17 @@ def dump(link: socket.socket, kind: int, body: bytes) -> Iterator[bytes]:
             if answer == NLMSG_ERROR:
                 raise OSError(-struct.unpack_from("=i", message)[0], "netlink")
             yield message
+
+
+def qdiscs(link: socket.socket) -> Iterator[tuple[int, str, dict[int, bytes]]]:
+    """Every queueing discipline of a namespace: its device's index, its kind, its statistics.
+
+    `link` is of NETLINK_ROUTE; the statistics are attributes of linux/gen_stats.h.
+    """
+    for message in dump(link, RTM_GETQDISC, TCMSG.pack(0, 0, 0, 0, 0)):
+        _, index, *_ = TCMSG.unpack_from(message)
+        found = dict(attributes(message, TCMSG.size))
+        yield index, found[TCA_KIND].rstrip(b"\0").decode(), dict(attributes(found[TCA_STATS2], 0))
 
 
 def attributes(message: bytes, offset: int) -> Iterator[tuple[int, bytes]]:

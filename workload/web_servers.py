@@ -5,23 +5,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.agent.daemons import Daemons, wait_until
-from topology.build import Network
-from workload import nginx
+from . import nginx
+from .source import Programs, Testbed
 
 DOCROOT = Path("/tmp/docroot")
 PORT = 80
 
 
-def start_servers(network: Network, daemons: Daemons) -> list[nginx.Server]:
+def start_servers(testbed: Testbed, programs: Programs) -> list[nginx.Server]:
     """Start one nginx a server host and wait until all listen."""
     servers = []
-    for host in network.dumbbell.servers():
-        server = nginx.Server(run_dir=Path(f"/tmp/nginx/{host.name}"), docroot=DOCROOT, port=PORT)
+    for host in testbed.servers:
+        run_dir = Path(f"/tmp/nginx/s{host.pair}")
+        server = nginx.Server(run_dir=run_dir, docroot=DOCROOT, port=PORT)
         nginx.write(server)
-        daemons.start(network.pids[host.name], nginx.argv(server))
+        programs.start(testbed.server_pid(host.pair), nginx.argv(server))
         servers.append(server)
-    wait_until(lambda: all(s.pid_path.exists() for s in servers), "nginx")
+    testbed.wait_until(lambda: all(s.pid_path.exists() for s in servers), "nginx")
     return servers
 
 

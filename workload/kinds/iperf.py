@@ -12,36 +12,37 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from harness.agent import connections, tcp_counters
-from harness.agent.clock import NS_PER_S, sleep_until, whole_second
-from harness.agent.daemons import Daemons, wait_until
-from harness.agent.sources.base import Source
-from topology.run import in_namespace
-from workload import iperf, ready
+from workload import iperf, ready, source
+from workload.iperf import Parameters
+from workload.source import Programs
 
+__all__ = ["Parameters", "Source"]
+
+NS_PER_S = 1_000_000_000
 NOTSENT = Path("/proc/sys/net/ipv4/tcp_notsent_lowat")
 UNLIMITED = 0xFFFF_FFFF
 BEGIN, END = "begin", "end"
 
 
-class IperfSource(Source):
+class Source(source.Source):
     """Data flow from server i to client i; the receiver listens."""
 
+    parameters: Parameters
     _summary: dict[str, Any]
     _data_port: int
 
     def run(self, progress: Callable[[int], None]) -> None:
-        params = iperf.Parameters(**self.parameters)
+        params = self.parameters
         self._data_port = params.data_port
         self._wait_for_ports(params)
         self._limit_unsent(params.unsent_bytes)
-        with Daemons() as daemons:
-            self._listen(params, daemons)
-            t0_ns = whole_second()
+        with self.testbed.programs() as programs:
+            self._listen(params, programs)
+            t0_ns = self.testbed.whole_second()
             marks = {}
             if params.measure_from_s == 0:  # the starts are part of the interval
                 marks[BEGIN] = self._mark(BEGIN)
-            sources = self._start(params, daemons, t0_ns)
+            sources = self._start(params, programs, t0_ns)
             marks |= self._watch(params, t0_ns, progress)
             reports = [iperf.report(sources[pair].communicate()[0]) for pair in sorted(sources)]
         self._limit_unsent(UNLIMITED)
@@ -51,32 +52,41 @@ class IperfSource(Source):
         }
 
     def _pairs(self) -> list[int]:
-        return [host.pair for host in self.network.dumbbell.clients()]
+        return [host.pair for host in self.testbed.clients]
+
+    def _pid_of(self, end: str) -> Callable[[int], int]:
+        """Which process holds the namespace of a pair's client, or server."""
+        return self.testbed.client_pid if end == "client" else self.testbed.server_pid
 
     def _wait_for_ports(self, params: iperf.Parameters) -> None:
         """A trial before may have left its data connections in TIME_WAIT, for a minute."""
-        at_server = iperf.listen_host(params) == "client"
-        pids = [self.server_pid(p) if at_server else self.client_pid(p) for p in self._pairs()]
+        pid_of = self._pid_of("server" if iperf.listen_host(params) == "client" else "client")
+        pids = [pid_of(pair) for pair in self._pairs()]
         while any(ready.is_held(pid, self._data_port) for pid in pids):
             time.sleep(1)
 
-    def _listen(self, params: iperf.Parameters, daemons: Daemons) -> None:
-        at_client = iperf.listen_host(params) == "client"
-        pids = [self.client_pid(p) if at_client else self.server_pid(p) for p in self._pairs()]
+    def _listen(self, params: iperf.Parameters, programs: Programs) -> None:
+        pid_of = self._pid_of(iperf.listen_host(params))
+        pids = [pid_of(pair) for pair in self._pairs()]
         for pid in pids:
-            daemons.start(pid, iperf.listen_argv(params))
-        wait_until(lambda: all(ready.is_listening(pid, params.port) for pid in pids), "iperf3")
+            programs.start(pid, iperf.listen_argv(params))
 
-    def _start(self, params: iperf.Parameters, daemons: Daemons, t0_ns: int) -> dict[int, Any]:
+        def all_listen() -> bool:
+            return all(ready.is_listening(pid, params.port) for pid in pids)
+
+        self.testbed.wait_until(all_listen, "iperf3")
+
+    def _start(self, params: iperf.Parameters, programs: Programs, t0_ns: int) -> dict[int, Any]:
         """Start each pair's source when its time has come; returns them by pair."""
-        dumbbell, at_client = self.network.dumbbell, iperf.listen_host(params) == "client"
-        hosts = dumbbell.clients() if at_client else dumbbell.servers()
-        times = iperf.starts_ns(params, self.plan["seed"], len(hosts))
+        at_client = iperf.listen_host(params) == "client"
+        hosts = self.testbed.clients if at_client else self.testbed.servers
+        pid_of = self._pid_of("server" if at_client else "client")
+        times = iperf.starts_ns(params, self.testbed.seed, len(hosts))
         sources = {}
         for start_ns, host in sorted(zip(times, hosts, strict=True), key=lambda both: both[0]):
-            sleep_until(t0_ns + start_ns)
-            pid = self.server_pid(host.pair) if at_client else self.client_pid(host.pair)
-            sources[host.pair] = daemons.start(pid, iperf.source_argv(params, host.ip))
+            self.testbed.sleep_until(t0_ns + start_ns)
+            argv = iperf.source_argv(params, host.ip)
+            sources[host.pair] = programs.start(pid_of(host.pair), argv)
         return sources
 
     def _watch(
@@ -86,27 +96,27 @@ class IperfSource(Source):
         marks = {}
         ends = {params.measure_from_s: BEGIN, params.duration_s: END}
         for second in range(1, params.duration_s + 1):
-            sleep_until(t0_ns + second * NS_PER_S)
+            self.testbed.sleep_until(t0_ns + second * NS_PER_S)
             if second in ends:
                 marks[ends[second]] = self._mark(ends[second])
-            self.sample_tcp(second)
+            self.testbed.sample_tcp(second)
             progress(second)
         return marks
 
     def _mark(self, name: str) -> dict[int, dict[str, Any]]:
         """Note the queues' counters and what every pair has, at one end of the interval."""
-        self.snapshot(name)
+        self.testbed.snapshot(name)
         return {pair: self._read(pair) for pair in self._pairs()}
 
     def _read(self, pair: int) -> dict[str, Any]:
-        received = tcp_counters.connection(self.client_pid(pair), self._data_port)
+        received = self.testbed.shown_connection(self.testbed.client_pid(pair), self._data_port)
         at_ns = time.monotonic_ns()
-        sender = tcp_counters.connection(self.server_pid(pair), self._data_port)
-        senders = connections.of_host(self.server_pid(pair))
+        sender = self.testbed.shown_connection(self.testbed.server_pid(pair), self._data_port)
+        senders = self.testbed.connections(self.testbed.server_pid(pair))
         return {
             "at_ns": at_ns,
             "received_bytes": int(received.get("bytes_received", 0)),
-            **tcp_counters.totals(self.server_pid(pair)),
+            **self.testbed.tcp_totals(self.testbed.server_pid(pair)),
             "sender": sender,
             "cwnd_segments": next(
                 (one.cwnd_segments for one in senders if self._data_port in one.ports), None
@@ -116,7 +126,7 @@ class IperfSource(Source):
     def _limit_unsent(self, size: int) -> None:
         """A socket buffer full of what no window admits costs memory and nothing is gained."""
         for pair in self._pairs():
-            with in_namespace(self.server_pid(pair)):
+            with self.testbed.inside(self.testbed.server_pid(pair)):
                 NOTSENT.write_text(str(size))
 
     def summary(self) -> dict[str, Any]:

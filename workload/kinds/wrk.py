@@ -8,38 +8,40 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from harness.agent import connections
-from harness.agent.clock import NS_PER_S, sleep_until, whole_second
-from harness.agent.daemons import Daemons
-from harness.agent.sources.base import Source
-from harness.agent.sources.servers import PORT, complaints, start_servers
-from workload import wrk
+from workload import source, wrk
+from workload.web_servers import PORT, complaints, start_servers
+from workload.wrk import Parameters
+
+__all__ = ["Parameters", "Source"]
+
+NS_PER_S = 1_000_000_000
 
 
-class WrkSource(Source):
+class Source(source.Source):
     """The WWW file mix, the next file asked for when the last is in."""
 
+    parameters: Parameters
     _summary: dict[str, Any]
 
     def run(self, progress: Callable[[int], None]) -> None:
-        params = wrk.Parameters(**self.parameters)
-        with Daemons() as daemons:
-            servers = start_servers(self.network, daemons)
+        params, testbed = self.parameters, self.testbed
+        with testbed.programs() as programs:
+            servers = start_servers(testbed, programs)
             clients = []
-            t0_ns = whole_second()
-            for host in self.network.dumbbell.clients():
+            t0_ns = testbed.whole_second()
+            for host in testbed.clients:
                 paths = Path(f"/tmp/paths-{host.pair}")
-                wrk.write_paths(paths, params, self.plan["seed"], host.pair)
+                wrk.write_paths(paths, params, testbed.seed, host.pair)
                 argv = wrk.argv(params, host.peer_ip, PORT, paths)
-                clients.append((host.pair, daemons.start(self.client_pid(host.pair), argv)))
+                clients.append((host.pair, programs.start(testbed.client_pid(host.pair), argv)))
             for second in range(1, params.duration_s):
                 time.sleep(1)
-                self.sample_tcp(second)
+                testbed.sample_tcp(second)
                 progress(second)
-            sleep_until(t0_ns + params.duration_s * NS_PER_S - NS_PER_S // 2)
+            testbed.sleep_until(t0_ns + params.duration_s * NS_PER_S - NS_PER_S // 2)
             told = [self._peer_window(pair) for pair, _ in clients]
-            sleep_until(t0_ns + params.duration_s * NS_PER_S)
-            self.sample_tcp(params.duration_s)
+            testbed.sleep_until(t0_ns + params.duration_s * NS_PER_S)
+            testbed.sample_tcp(params.duration_s)
             progress(params.duration_s)
             reports = {pair: wrk.report(process.communicate()[0]) for pair, process in clients}
             said = complaints(servers)
@@ -48,10 +50,10 @@ class WrkSource(Source):
 
     def _peer_window(self, pair: int) -> int | None:
         """The window that a server was last told; its connection is there to the very end."""
-        found = connections.of_host(self.server_pid(pair))
+        found = self.testbed.connections(self.testbed.server_pid(pair))
         return found[0].peer_window_bytes if found else None
 
-    def _finish(self, params: wrk.Parameters, reports: dict[int, wrk.Report]) -> None:
+    def _finish(self, params: Parameters, reports: dict[int, wrk.Report]) -> None:
         self.write_flows(
             {"pair": pair, "received_bytes": r.received_bytes, "answered": r.answered}
             for pair, r in reports.items()
@@ -61,7 +63,7 @@ class WrkSource(Source):
             "failed_calls": sum(getattr(r, e) for r in reports.values() for e in errors),
             "answered": sum(r.answered for r in reports.values()),
             "unexplained_bytes": [
-                wrk.unexplained_bytes(params, self.plan["seed"], pair, r)
+                wrk.unexplained_bytes(params, self.testbed.seed, pair, r)
                 for pair, r in reports.items()
             ],
         }

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The plan of a trial: all that a lab needs, in the units that it uses.
+
+Shared by the host, which makes plans of experiments, and the agent, which carries them out.
+Standard library only. As JSON (format "cellbed-plan/1") it is in every record; there queue and
+workload have one key more, `kind`: the file of topology/queues/ or workload/kinds/.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from harness import typed
+from harness.registry import Registry, UnknownKindError
+from harness.typed import TypedError
+from topology.dumbbell import Dumbbell, Link
+from topology.queue import Queue
+from workload.source import Parameters
+
+FORMAT = "cellbed-plan/1"
+QUEUES = Registry("topology.queues", "Settings", "Queue")
+WORKLOADS = Registry("workload.kinds", "Parameters", "Source")
+# Of a queue's plan from before there were kinds.
+FIRST_QUEUE = "cells"
+
+Level = str | int | float
+Value = int | str
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Topology:
+    """The dumbbell; rates of cells, 53 bytes each, delays one way."""
+
+    pairs: int
+    rate_bit_per_s: int
+    delay_ns: int
+    access_rate_bit_per_s: int
+    access_delay_ns: int
+    mss_bytes: int
+
+    @property
+    def built(self) -> tuple[int, int, int]:
+        """What is fixed when a network is built; the rest is set for each trial."""
+        return self.pairs, self.access_rate_bit_per_s, self.access_delay_ns
+
+    def dumbbell(self) -> Dumbbell:
+        return Dumbbell(
+            pairs=self.pairs,
+            access=Link(rate_bit_per_s=self.access_rate_bit_per_s, delay_ns=self.access_delay_ns),
+            middle=Link(rate_bit_per_s=self.rate_bit_per_s, delay_ns=self.delay_ns),
+            mss_bytes=self.mss_bytes,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Queues:
+    """The queues under test, at the two ends of the middle link; both are of one kind."""
+
+    down: Queue
+    up: Queue
+
+    def at(self, direction: str) -> Queue:
+        return self.down if direction == "down" else self.up
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flavor:
+    """What a host takes of a TCP flavor (docs/flavors.md).
+
+    Attributes:
+        module: the kernel module that brings it; None: built in.
+        sysctl: values relative to net.ipv4.
+        parameters: the module's, as the integers the kernel takes.
+        route: for "server" and "client", attributes of the end's route.
+    """
+
+    name: str
+    congestion: str
+    module: str | None
+    sysctl: Mapping[str, Value]
+    parameters: Mapping[str, int]
+    route: Mapping[str, Mapping[str, Value]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tcp:
+    """The senders, and the window that receivers advertise."""
+
+    flavor: Flavor
+    window_bytes: int
+    ssthresh_segments: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recording:
+    """What is recorded beyond the counters; periods of 0: not."""
+
+    frames: bool
+    drops: bool
+    queue_sample_ns: int
+    cwnd_sample_ns: int
+    pcap: tuple[Literal["down", "up"], ...]
+    cwnd_pairs: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A trial.
+
+    Attributes:
+        factors: the levels of its cell.
+        queue, workload: of any kind that there is a file for.
+    """
+
+    experiment: str
+    study: str | None
+    factors: Mapping[str, Level]
+    seed: int
+    topology: Topology
+    queue: Queues
+    tcp: Tcp
+    workload: Parameters
+    record: Recording
+
+
+def to_json(part: Any) -> Any:
+    """A plan, or a part of one, in plain JSON types."""
+    data = typed.to_json(part, kind_of)
+    return {"format": FORMAT, **data} if isinstance(part, Plan) else data
+
+
+def from_json(data: object) -> Plan:
+    """The plan that to_json wrote.
+
+    Raises:
+        TypedError: an unknown key, a missing one, or a value that does not do.
+    """
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise TypedError(f"plan.format: {FORMAT} is needed")
+    return part(Plan, {key: value for key, value in data.items() if key != "format"})
+
+
+def part(kind: type[T], data: object) -> T:
+    """A part of a plan from what to_json wrote; TypedError as from_json()."""
+    return typed.from_json(kind, data, kind.__name__.lower(), readers=READERS)
+
+
+def kind_of_queue(queue: Mapping[str, Any]) -> type[Queue]:
+    """The class of a queue in a record's plan."""
+    found: type[Queue] = QUEUES[queue.get("kind", FIRST_QUEUE)].Queue
+    return found
+
+
+def kind_of(value: object) -> str | None:
+    """The kind of a queue or a workload; of anything else None."""
+    return QUEUES.name_of(value) or WORKLOADS.name_of(value)
+
+
+def read_kind(registry: Registry, name: str, data: object, place: str) -> Any:
+    """One of several kinds from JSON; `name`: of its class in the kind's file."""
+    if not isinstance(data, dict):
+        raise TypedError(f"{place}: a table is needed")
+    rest = dict(data)
+    try:
+        kind = getattr(registry[rest.pop("kind", None)], name)
+    except UnknownKindError as error:
+        raise TypedError(f"{place}.kind = {error}") from error
+    return typed.from_json(kind, rest, place)
+
+
+READERS: Mapping[type, typed.Reader] = {
+    Queue: lambda data, place: read_kind(QUEUES, "Queue", data, place),
+    Parameters: lambda data, place: read_kind(WORKLOADS, "Parameters", data, place),
+}

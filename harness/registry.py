@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Kinds of a thing, one file each: whatever lies in the folder is there. Standard library only.
+
+A file NAME.py of a package brings the kind NAME ("_" is written "-"), by the parts that the
+registry asks of each, such as a class Settings. Nothing else has to name it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from harness.errors import CellbedError
+
+NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+class UnknownKindError(CellbedError):
+    """A kind that no file brings; says which there are."""
+
+    exit_code = 2
+
+
+class Registry:
+    """The kinds that the files of a package bring.
+
+    Args:
+        package: its name.
+        parts: what each of its modules must have.
+    """
+
+    def __init__(self, package: str, *parts: str) -> None:
+        self.package = package
+        self.parts = parts
+
+    @cached_property
+    def kinds(self) -> Mapping[str, Any]:
+        """Name of a kind -> its module, by name.
+
+        Raises:
+            CellbedError: a file with a name that does not do, or without one of the parts.
+        """
+        folder = importlib.import_module(self.package)
+        found = {}
+        for module in pkgutil.iter_modules(folder.__path__):
+            place = Path(folder.__path__[0], module.name)
+            if not NAME.fullmatch(module.name):
+                raise CellbedError(f"{place}.py: its name: lower-case letters, digits and _")
+            kind = importlib.import_module(f"{self.package}.{module.name}")
+            for part in self.parts:
+                if not hasattr(kind, part):
+                    raise CellbedError(f"{place}.py: has no {part}")
+            found[module.name.replace("_", "-")] = kind
+        return found
+
+    def __getitem__(self, name: object) -> Any:
+        """The module of a kind.
+
+        Raises:
+            UnknownKindError: there is no such kind.
+        """
+        if not isinstance(name, str) or name not in self.kinds:
+            raise UnknownKindError(f"{name}: one of {', '.join(self.kinds)}")
+        return self.kinds[name]
+
+    def name_of(self, value: object) -> str | None:
+        """The kind that has a value's class as one of its parts, if any."""
+        return self._names.get(type(value))
+
+    @cached_property
+    def _names(self) -> Mapping[type, str]:
+        return {getattr(k, part): name for name, k in self.kinds.items() for part in self.parts}

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Frozen dataclasses to and from JSON, checked. Standard library only.
+
+A field is of a simple type, a dataclass, `tuple[X, ...]`, `Mapping[str, X]`, a union, a
+Literal, or of a type for which the caller has a reader of its own.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import cache
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+T = TypeVar("T")
+NONE: type = type(None)
+Reader = Callable[[object, str], Any]
+SIMPLE = {
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    bool: "true or false",
+    NONE: "nothing",
+}
+
+
+class TypedError(ValueError):
+    """Data that is not of its type; one line: key, value, what is allowed."""
+
+
+def to_json(value: Any, kind_of: Callable[[Any], str | None] = lambda _: None) -> Any:
+    """Plain JSON types; `kind_of` a dataclass, where it is not None, is its first key `kind`."""
+    if is_dataclass(value):
+        kind = kind_of(value)
+        named = {} if kind is None else {"kind": kind}
+        return named | {f.name: to_json(getattr(value, f.name), kind_of) for f in fields(value)}
+    if isinstance(value, Mapping):
+        return {key: to_json(inner, kind_of) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_json(inner, kind_of) for inner in value]
+    return value
+
+
+def from_json(
+    kind: type[T],
+    data: object,
+    place: str,
+    *,
+    defaults: bool = False,
+    readers: Mapping[type, Reader] | None = None,
+) -> T:
+    """A dataclass of what to_json made, or a person wrote.
+
+    Args:
+        place: of the data, in errors.
+        defaults: may a key be left out that has a default?
+        readers: for fields of types that are none of the above.
+
+    Raises:
+        TypedError: an unknown key, a missing one, a value of another type.
+    """
+    if not isinstance(data, dict):
+        raise TypedError(f"{place}: a table is needed")
+    known, hints = {field.name: field for field in fields(kind)}, type_hints(kind)  # type: ignore[arg-type]
+    for key in data:
+        if key not in known:
+            raise TypedError(f"{place}.{key}: unknown key; there are {', '.join(known)}")
+    for name, field in known.items():
+        if name not in data and not (defaults and has_default(field)):
+            raise TypedError(f"{place}.{name}: required")
+    read = _Reading(readers or {}, defaults)
+    return kind(**{k: read.value(hints[k], value, f"{place}.{k}") for k, value in data.items()})
+
+
+def has_default(field: Field[Any]) -> bool:
+    """Has a field a value when none is given?"""
+    return field.default is not MISSING or field.default_factory is not MISSING
+
+
+@cache
+def type_hints(kind: type) -> dict[str, Any]:
+    """The types of a class's fields."""
+    return get_type_hints(kind)
+
+
+class _Reading:
+    """Reads a value of any of the types that a field may have."""
+
+    def __init__(self, readers: Mapping[type, Reader], defaults: bool) -> None:
+        self.readers = readers
+        self.defaults = defaults
+
+    def value(self, hint: Any, data: object, place: str) -> Any:
+        if hint in self.readers:
+            return self.readers[hint](data, place)
+        if hint in SIMPLE:
+            return simple(hint, data, place)
+        if get_origin(hint) is None:
+            return from_json(hint, data, place, defaults=self.defaults, readers=self.readers)
+        return self._composed(get_origin(hint), get_args(hint), data, place)
+
+    def _composed(self, origin: Any, parts: tuple[Any, ...], data: object, place: str) -> Any:
+        if origin is Literal:
+            if data not in parts:
+                raise TypedError(f"{place} = {data}: one of {', '.join(map(str, parts))}")
+            return data
+        if origin in (Union, types.UnionType):
+            return self._union(parts, data, place)
+        if origin is tuple:
+            if not isinstance(data, list | tuple):
+                raise TypedError(f"{place} = {data}: a list is needed")
+            return tuple(self.value(parts[0], inner, place) for inner in data)
+        if not isinstance(data, Mapping):
+            raise TypedError(f"{place} = {data}: a table is needed")
+        return {key: self.value(parts[1], inner, f"{place}.{key}") for key, inner in data.items()}
+
+    def _union(self, parts: tuple[Any, ...], data: object, place: str) -> Any:
+        for part in parts:
+            with suppress(TypedError):
+                return self.value(part, data, place)
+        allowed = [SIMPLE.get(p, getattr(p, "__name__", str(p))) for p in parts if p is not NONE]
+        raise TypedError(f"{place} = {data!r}: must be {' or '.join(allowed)}")
+
+
+def simple(kind: type, data: object, place: str) -> Any:
+    """A simple value; a whole number does for a number, nothing else does for another."""
+    fits = isinstance(data, kind) or (kind is float and isinstance(data, int))
+    if not fits or isinstance(data, bool) != (kind is bool):
+        raise TypedError(f"{place} = {data!r}: must be {SIMPLE[kind]}")
+    return data

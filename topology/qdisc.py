@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A queue of packets under one of the kernel's queueing disciplines, before a link of cells.
+
+    port: tbf, a bucket of one full frame -> the discipline      box: netem, rate and delay
+
+The bucket lets a packet go when the one before has been sent, and the discipline decides which;
+that packet the box's netem sends cell by cell (AAL5 frames, as on every link of the dumbbell).
+Together they are a link that is never sent on ahead, with the packet in transmission outside of
+the queue.
+
+Run as a program (python3 -m topology.qdisc), it writes a discipline's series until SIGTERM.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import signal
+import socket
+import struct
+import sys
+import time
+from abc import abstractmethod
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+from topology import commands, netlink
+from topology.clock import sleep_until
+from topology.dumbbell import (
+    AAL5_OVERHEAD_BYTES,
+    CELL_BYTES,
+    CELL_PAYLOAD_BYTES,
+    ETHERNET_HEADER_BYTES,
+)
+from topology.queue import DIRECTIONS, Counters, Port, Queue
+from topology.run import in_namespace, run
+
+FRAME_OVERHEAD_BYTES = AAL5_OVERHEAD_BYTES - ETHERNET_HEADER_BYTES
+# tc wants one; the discipline that takes the place of tbf's own queue has its own limit.
+UNUSED_LIMIT_BYTES = 1_000_000
+SERIES = "backlog_packets,backlog_bytes,dropped_packets,marked_packets".split(",")
+# linux/gen_stats.h
+QUEUE_STATS = struct.Struct("=III")  # packets, bytes, drops, and more
+APP_STATS = 4
+MARKS = struct.Struct("=I")
+
+
+class QdiscQueue(Queue):
+    """A kind has `kind`, `discipline()`, and where the kernel counts marks, `marks_offset`.
+
+    Attributes:
+        kind: tc's name of the discipline.
+        marks_offset: of the counter of marked packets in the discipline's own statistics
+            [bytes]; None: it marks none.
+    """
+
+    kind: ClassVar[str]
+    marks_offset: ClassVar[int | None] = None
+    recordable: ClassVar[frozenset[str]] = frozenset({"queue_sample_ms"})
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        # A drop of the discipline is counted once more above it.
+        cls.qdiscs = (cls.kind, "tbf")
+
+    @abstractmethod
+    def discipline(self) -> str:
+        """It and its parameters, in tc's words."""
+
+    def load(self, port: Port) -> None:
+        network = port.dumbbell
+        bytes_per_s = network.middle.rate_bit_per_s // 8
+        burst = network.mtu_bytes + ETHERNET_HEADER_BYTES
+        run([
+            *f"tc qdisc replace dev {port.device} root handle 1: tbf rate {bytes_per_s}bps".split(),
+            *f"burst {burst} limit {UNUSED_LIMIT_BYTES}".split(),
+            *f"overhead {FRAME_OVERHEAD_BYTES} linklayer atm".split(),
+        ])  # fmt: skip
+        run(f"tc qdisc add dev {port.device} parent 1:1 handle 2: {self.discipline()}".split())
+        cell = f"{FRAME_OVERHEAD_BYTES} {CELL_PAYLOAD_BYTES} {CELL_BYTES - CELL_PAYLOAD_BYTES}"
+        set_box(port, f"rate {bytes_per_s}bps {cell}")
+
+    def unload(self, port: Port) -> None:
+        run(["tc", "qdisc", "del", "dev", port.device, "root"])
+        set_box(port, "")
+
+    def read(self, port: Port) -> dict[str, Any]:
+        """What tc says of the discipline, and `sent`: packets that tbf has let out."""
+        shown = json.loads(run(["tc", "-s", "-j", "qdisc", "show", "dev", port.device]))
+        by_kind = {one["kind"]: one for one in shown}
+        return {**by_kind[self.kind], "sent": by_kind["tbf"]["packets"]}
+
+    def record_argv(self, port: Port, folder: Path) -> list[str]:
+        if not port.sample_ns:
+            return []
+        marks = "" if self.marks_offset is None else str(self.marks_offset)
+        out = folder / f"{port.direction}.qdisc.csv"
+        words = [port.device, self.kind, marks, str(port.sample_ns), str(out)]
+        return ["python3", "-B", "-m", "topology.qdisc", *words]
+
+    @staticmethod
+    def write_series(raw: Path, t0_ns: int, folder: Path, *, frames: bool) -> None:
+        series = {direction: raw / f"{direction}.qdisc.csv" for direction in DIRECTIONS}
+        if not all(path.exists() for path in series.values()):
+            return
+        with (folder / "queue.csv").open("w", newline="", encoding="ascii") as stream:
+            table = csv.writer(stream)
+            table.writerow(("time_ns", "port", *SERIES))
+            for direction, path in series.items():
+                with path.open(newline="", encoding="ascii") as rows:
+                    table.writerows(
+                        (int(time_ns) - t0_ns, direction, *counted)
+                        for time_ns, *counted in csv.reader(rows)
+                        if int(time_ns) >= t0_ns
+                    )
+
+    @staticmethod
+    def idle_wait_ns(cells: int, arrival_ns: float, service_ns: float) -> float:
+        """A packet is queued when it is whole, and then sent."""
+        return cells * service_ns
+
+    @staticmethod
+    def waiting(counters: Counters) -> int:
+        return int(counters["qlen"])
+
+    @staticmethod
+    def delivered(counters: Counters) -> int:
+        return int(counters["sent"])
+
+    @staticmethod
+    def refused(counters: Counters) -> int:
+        return int(counters["drops"])
+
+    @staticmethod
+    def unaccounted(counters: Counters, sent: int, left: int) -> list[int]:
+        """What the hosts sent was let out, dropped, or waits; what was let out has left."""
+        out, dropped, waiting = counters["sent"], counters["drops"], counters["qlen"]
+        return [sent - out - dropped - waiting, out - left]
+
+    @staticmethod
+    def figures(counters: Counters, begin: Counters | None) -> dict[str, float | None]:
+        """The share of the packets that were dropped, and of those let out that were marked."""
+        first = begin or {}
+        names = ("sent", "drops", "ecn_mark")
+        out, dropped, marked = (counters.get(k, 0) - first.get(k, 0) for k in names)
+        return {
+            "dropped_share": dropped / (out + dropped) if out + dropped else None,
+            "marked_share": marked / out if out else None,
+        }
+
+
+def set_box(port: Port, rate: str) -> None:
+    """The box's delay of a direction anew, with netem's words for a rate or without one.
+
+    Made anew, for netem keeps what a change does not mention.
+    """
+    with in_namespace(port.box_pid):
+        run(["tc", "qdisc", "del", "dev", port.delay_device, "root"])
+        run(["tc", *commands.box_delay(port.delay_device, port.dumbbell.middle, rate).split()])
+
+
+def series(device: str, kind: str, marks_offset: int | None, period_ns: int) -> Iterator[list[int]]:
+    """A row a period: time [ns], then SERIES."""
+    index = socket.if_nametoindex(device)
+    due_ns = time.monotonic_ns() // period_ns * period_ns
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as link:
+        while True:
+            due_ns += period_ns
+            sleep_until(due_ns)
+            for found_index, found_kind, stats in netlink.qdiscs(link):
+                if (found_index, found_kind) == (index, kind):
+                    queue = QUEUE_STATS.unpack_from(stats[netlink.QUEUE_STATS])
+                    marks = 0
+                    if marks_offset is not None:
+                        marks = MARKS.unpack_from(stats[APP_STATS], marks_offset)[0]
+                    yield [due_ns, *queue, marks]
+
+
+def main() -> None:
+    """DEVICE KIND MARKS_OFFSET PERIOD_NS OUT."""
+    device, kind, marks, period_ns, out = sys.argv[1:]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    with Path(out).open("w", newline="", encoding="ascii") as stream:
+        table = csv.writer(stream)
+        for row in series(device, kind, int(marks) if marks else None, int(period_ns)):
+            table.writerow(row)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The cell queues of bpf/: ATM switch ports under a discard policy, exact to the cell.
+
+    policy                   string, a file of bpf/policy/                    required
+    buffer_cells             integer, 1 to 1,000,000: the buffer K            required
+    threshold                number, 1e-6 to 1: R as a share of K             epd, sd, fba: one
+    threshold_minus_packets  integer, 0 to 1,000,000: R is K less as many     of these two
+                             full segments' frames
+    z                        number, 1e-6 to 16: the policy's Z               sd, fba
+    return_policy, return_buffer_cells  the same of the port up               as the port down
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+from topology import cellq_log, commands, queue
+from topology.dumbbell import (
+    HOST_IFINDEX_BASE,
+    TCP_IP_HEADER_BYTES,
+    cells_of,
+    check,
+    last_cell_wait_ns,
+)
+from topology.queue import DIRECTIONS, Counters, Port
+from topology.run import run
+
+CELLQ = "/opt/cellbed/cellq"
+OBJECT = "/opt/cellbed/cellq.bpf.o"
+POLICIES = Path(__file__).resolve().parents[2] / "bpf" / "policy"
+# bpf/policies.h says what each word means.
+ROW = re.compile(r"^#define CQ_POLICY_(\w+)\s+\(?([\w |]+)\)?$", re.MULTILINE)
+NEEDS_R, NEEDS_Z = "CQ_NEEDS_R", "CQ_NEEDS_Z"
+PPM = 1_000_000
+MOST_CELLS = 1_000_000
+LEAST_SHARE = 1e-6
+MOST_Z = 16
+
+
+@cache
+def policies() -> dict[str, frozenset[str]]:
+    """The policies of bpf/policy/, and the words of each one's row."""
+    found = {}
+    for path in sorted(POLICIES.glob("*.h")):
+        row = ROW.search(path.read_text(encoding="utf-8"))
+        if row is None or row[1] != path.stem:
+            raise ValueError(f"{path}: has no line #define CQ_POLICY_{path.stem}")
+        found[path.stem] = frozenset(row[2].replace("|", " ").split())
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The table [queue] of an experiment."""
+
+    policy: str
+    buffer_cells: int
+    threshold: float | None = None
+    threshold_minus_packets: int | None = None
+    z: float | None = None
+    return_policy: str | None = None
+    return_buffer_cells: int | None = None
+
+    def __post_init__(self) -> None:
+        for key in ("policy", "return_policy"):
+            name = getattr(self, key)
+            if name is not None and name not in policies():
+                raise ValueError(f"queue.{key} = {name}: one of {', '.join(policies())}")
+        for key, low, high in (
+            ("buffer_cells", 1, MOST_CELLS),
+            ("return_buffer_cells", 1, MOST_CELLS),
+            ("threshold", LEAST_SHARE, 1),
+            ("threshold_minus_packets", 0, MOST_CELLS),
+            ("z", LEAST_SHARE, MOST_Z),
+        ):
+            if getattr(self, key) is not None:
+                check(f"queue.{key}", getattr(self, key), low, high)
+        if self.threshold is not None and self.threshold_minus_packets is not None:
+            raise ValueError("queue: threshold and threshold_minus_packets exclude each other")
+
+    def ports(self, mss_bytes: int) -> tuple[Queue, Queue]:
+        return (
+            self._queue(self.policy, self.buffer_cells, mss_bytes),
+            self._queue(
+                self.return_policy or self.policy,
+                self.return_buffer_cells or self.buffer_cells,
+                mss_bytes,
+            ),
+        )
+
+    def _queue(self, policy: str, buffer_cells: int, mss_bytes: int) -> Queue:
+        minus_cells = ppm = z_ppm = None
+        if NEEDS_R in policies()[policy]:
+            if self.threshold_minus_packets is not None:
+                minus_cells = self._minus_cells(buffer_cells, mss_bytes)
+            elif self.threshold is not None:
+                ppm = round(self.threshold * PPM)
+            else:
+                raise ValueError(f"queue.threshold: required by policy {policy}")
+        if NEEDS_Z in policies()[policy]:
+            if self.z is None:
+                raise ValueError(f"queue.z: required by policy {policy}")
+            z_ppm = round(self.z * PPM)
+        return Queue(
+            policy=policy,
+            buffer_cells=buffer_cells,
+            threshold_ppm=ppm,
+            threshold_minus_cells=minus_cells,
+            z_ppm=z_ppm,
+        )
+
+    def _minus_cells(self, buffer_cells: int, mss_bytes: int) -> int:
+        packets = self.threshold_minus_packets or 0
+        cells = packets * cells_of(mss_bytes + TCP_IP_HEADER_BYTES)
+        if cells >= buffer_cells:
+            raise ValueError(
+                f"queue.threshold_minus_packets = {packets}: {cells} cells, but the buffer has"
+                f" {buffer_cells}"
+            )
+        return cells
+
+
+@dataclass(frozen=True, kw_only=True)
+class Queue(queue.Queue):
+    """One direction: K in cells; R as parts per million of K or as K less some cells; Z in ppm."""
+
+    policy: str
+    buffer_cells: int
+    threshold_ppm: int | None
+    threshold_minus_cells: int | None
+    z_ppm: int | None
+
+    recordable: ClassVar[frozenset[str]] = frozenset({"frames", "drops", "queue_sample_ms"})
+    # The programs' verdict falls there; what fq then loses is lost elsewhere.
+    qdiscs: ClassVar[tuple[str, ...]] = ("clsact",)
+
+    def load(self, port: Port) -> None:
+        run(["tc", *commands.departure_fq(port.device).split()])
+        run(self.load_argv(port))
+
+    def load_argv(self, port: Port) -> list[str]:
+        """The loader's command."""
+        network = port.dumbbell
+        thresholds = ("threshold_ppm", "threshold_minus_cells", "z_ppm")
+        options: dict[str, object] = {
+            "name": port.direction,
+            "policy": self.policy,
+            "buffer-cells": self.buffer_cells,
+            **{key.replace("_", "-"): getattr(self, key) for key in thresholds},
+            "rate-bit-per-s": network.middle.rate_bit_per_s,
+            "access-rate-bit-per-s": network.access.rate_bit_per_s,
+            "access-delay-ns": network.access.delay_ns,
+            "vcs": network.pairs,
+            "ifindex-base": HOST_IFINDEX_BASE,
+            "verdict-dev": port.device,
+            "announce-list": announce_list(port),
+            "far-end": f"{port.box_pid}:{port.far_device}",
+            "late-tolerance-ns": port.late_tolerance_ns,
+            "object": OBJECT,
+            "sample-ns": port.sample_ns or None,
+        }
+        given = [(key, value) for key, value in options.items() if value is not None]
+        words = [str(word) for key, value in given for word in (f"--{key}", value)]
+        flags = [f"--record-{what}" for what in ("frames", "drops") if getattr(port, what)]
+        return [CELLQ, "load", *words, *flags]
+
+    def unload(self, port: Port) -> None:
+        run([CELLQ, "unload", "--name", port.direction])
+        run(["tc", "qdisc", "del", "dev", port.device, "root"])
+
+    def read(self, port: Port) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(run([CELLQ, "read", "--name", port.direction, "--json"]))
+        return found
+
+    def record_argv(self, port: Port, folder: Path) -> list[str]:
+        if not (port.frames or port.drops or port.sample_ns):
+            return []
+        out = log_of(folder, port.direction)
+        return [CELLQ, "record", "--name", port.direction, "--out", str(out), "--until-signal"]
+
+    @staticmethod
+    def write_series(raw: Path, t0_ns: int, folder: Path, *, frames: bool) -> None:
+        logs = {direction: log_of(raw, direction) for direction in DIRECTIONS}
+        if all(path.exists() for path in logs.values()):
+            cellq_log.write_tables(logs, t0_ns, folder / "queue.csv", folder / "drops.csv")
+        for path in logs.values() if frames else ():
+            shutil.copyfile(path, folder / path.name)
+
+    @staticmethod
+    def idle_wait_ns(cells: int, arrival_ns: float, service_ns: float) -> float:
+        """Cells pass on one by one, the first when it is complete."""
+        return last_cell_wait_ns(cells, arrival_ns, service_ns)
+
+    @staticmethod
+    def waiting(counters: Counters) -> int:
+        """Announced by their senders and not judged yet."""
+        return int(counters["frames_announced"] - counters["frames_resolved"])
+
+    @staticmethod
+    def delivered(counters: Counters) -> int:
+        return int(counters["frames"]["delivered"])
+
+    @staticmethod
+    def refused(counters: Counters) -> int:
+        frames = counters["frames"]
+        return int(frames["in"] - frames["delivered"] + counters["faults_total"])
+
+    @staticmethod
+    def unaccounted(counters: Counters, sent: int, left: int) -> list[int]:
+        """Each frame is announced by its sender, judged, and let out or not."""
+        frames, announced = counters["frames"], counters["frames_announced"]
+        waiting = Queue.waiting(counters)
+        dropped = frames["in"] - frames["delivered"]
+        return [
+            sent - announced,
+            frames["in"] + waiting - announced,
+            sent - dropped - waiting - left,
+        ]
+
+    @staticmethod
+    def faults(counters: Counters) -> int | None:
+        return int(counters["faults_total"])
+
+    @staticmethod
+    def late(counters: Counters) -> tuple[int, int] | None:
+        return counters["frames_late"], counters["frames"]["in"]
+
+    @staticmethod
+    def wire(counters: Counters) -> dict[str, int] | None:
+        found: dict[str, int] | None = counters.get("wire")
+        return found or {}
+
+    @staticmethod
+    def figures(counters: Counters, begin: Counters | None) -> dict[str, float | None]:
+        """The peak [cells], and the share of sent cells that were wasted.
+
+        A wasted cell was let in and is of a frame that lost another; without any cell let in
+        there is no share.
+        """
+        first = begin["cells"] if begin else {}
+        accepted, wasted = (counters["cells"][k] - first.get(k, 0) for k in ("accepted", "wasted"))
+        return {
+            "peak_cells": counters["peak_cells"],
+            "wasted_share": wasted / accepted if accepted else None,
+        }
+
+
+def log_of(folder: Path, direction: str) -> Path:
+    """What `cellq record` leaves of a direction."""
+    return folder / f"{direction}.cellq"
+
+
+def announce_list(port: Port) -> Path:
+    """The file that names for the loader the devices that announce frames."""
+    path = Path(f"/tmp/announce-{port.direction}")
+    path.write_text("".join(f"{pid} eth0\n" for pid in port.sender_pids))
+    return path

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a workload is: the interface of the files in `kinds/`, one kind each.
+
+Such a file has
+
+    Parameters  a frozen dataclass: the keys of an experiment's table [workload], all with a
+                default, a duration_s among them; checked when it is made (WorkloadError)
+    Source      runs it inside a lab and leaves flows.csv
+
+Nothing else names the file. The host needs the first, the lab both.
+"""
+
+from __future__ import annotations
+
+import csv
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from subprocess import Popen
+from typing import Any, Protocol
+
+FLOW_COLUMNS = (
+    "pair,received_bytes,scheduled_bytes,requests,answered,"
+    "retransmits,timeouts,cwnd_segments,ssthresh_segments,srtt_us"
+).split(",")
+
+
+class Parameters(Protocol):
+    """A workload's parameters; there is a duration [s] in each."""
+
+    @property
+    def duration_s(self) -> float: ...
+
+
+class Host(Protocol):
+    """An end system."""
+
+    @property
+    def pair(self) -> int: ...
+    @property
+    def ip(self) -> str: ...
+    @property
+    def peer_ip(self) -> str: ...
+
+
+class Connection(Protocol):
+    """An established connection, as the kernel counts it at its sender.
+
+    ports: its own and its peer's. cwnd_segments: None where a module does not tell.
+    """
+
+    @property
+    def ports(self) -> tuple[int, int]: ...
+    @property
+    def cwnd_segments(self) -> int | None: ...
+    @property
+    def peer_window_bytes(self) -> int: ...
+
+
+class Programs(Protocol):
+    """Programs that are started together and all ended on leaving the `with`."""
+
+    def start(self, pid: int, argv: Sequence[str]) -> Popen[str]:
+        """Start one in the network namespace of a process; its output is in its stdout."""
+
+
+class Testbed(Protocol):
+    """What a lab lends to a workload. Times are of the lab's monotonic clock.
+
+    Attributes:
+        seed: of all draws of the trial.
+        folder: takes the workload's own files.
+        clients, servers: in the order of their pairs.
+    """
+
+    seed: int
+    folder: Path
+    clients: Sequence[Host]
+    servers: Sequence[Host]
+
+    def client_pid(self, pair: int) -> int:
+        """Process that holds the network namespace of client `pair`."""
+
+    def server_pid(self, pair: int) -> int:
+        """Process that holds the network namespace of server `pair`."""
+
+    def programs(self) -> AbstractContextManager[Programs]:
+        """For the programs of a trial."""
+
+    def inside(self, pid: int) -> AbstractContextManager[None]:
+        """Be in the network namespace of a process."""
+
+    def wait_until(self, ready: Callable[[], bool], what: str) -> None:
+        """Wait for a condition; RuntimeError naming `what` when it does not come."""
+
+    def whole_second(self) -> int:
+        """Sleep until the clock shows a whole second; returns it [ns]."""
+
+    def sleep_until(self, moment_ns: int) -> None:
+        """Sleep until a moment, exact to the nanosecond in virtual time."""
+
+    def sample_tcp(self, second: int) -> None:
+        """Once a second of the trial: looks at a sending socket when it is time to."""
+
+    def snapshot(self, name: str) -> None:
+        """Note the queues' counters under a name."""
+
+    def connections(self, pid: int) -> Sequence[Connection]:
+        """The established connections in the namespace of a process."""
+
+    def shown_connection(self, pid: int, port: int) -> Mapping[str, str]:
+        """What `ss` says of the one with this port at either end; empty when there is none."""
+
+    def tcp_totals(self, pid: int) -> Mapping[str, int]:
+        """`timeouts` and `retransmits` so far in the namespace of a process."""
+
+
+class Source(ABC):
+    """A workload on a testbed."""
+
+    def __init__(self, testbed: Testbed, parameters: Any) -> None:
+        self.testbed = testbed
+        self.parameters = parameters
+
+    @abstractmethod
+    def run(self, progress: Callable[[int], None]) -> None:
+        """Run to the end, leaving flows.csv in the folder; `progress` once a virtual second."""
+
+    @abstractmethod
+    def summary(self) -> dict[str, Any]:
+        """Totals for the record, and what the checks want to know (harness/judge/checks.py).
+
+        t0_ns: the start, from which times in the record count. peer_window_bytes: the window
+        that each pair's sender was last told, None where it is not known. Where the workload
+        has such: offered, answered, outstanding, unsent, bad_status, unexplained_bytes
+        (requests); idle_sources; server_complaints; max_late_ns. Where it measures an interval
+        of its own: measured_s.
+        """
+
+    def write_flows(self, rows: Iterable[Mapping[str, object]]) -> None:
+        """Write flows.csv; a value that is None or absent is an empty cell."""
+        with (self.testbed.folder / "flows.csv").open("w", newline="", encoding="ascii") as stream:
+            table = csv.DictWriter(stream, FLOW_COLUMNS, restval="", extrasaction="ignore")
+            table.writeheader()
+            table.writerows(rows)
