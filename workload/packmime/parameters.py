@@ -19,7 +19,6 @@ class Parameters:
     mss_bytes           payload of a full segment, for the count of packets [bytes]
     header_bytes        what a packet has besides its payload where the link's rate is kept: IP and
                         TCP header, and 14 more where tc counts Ethernet frames [bytes]
-    segments_per_ack    2: delayed acknowledgements (RFC 1122, 4.2.3.2); 1: each segment has one
     round_trip_max_ms   longer ones are cut to this, the study's longest [ms]
     """
 
@@ -29,7 +28,6 @@ class Parameters:
     http: str = "1.0"
     mss_bytes: int = 1460
     header_bytes: int = 40
-    segments_per_ack: int = 2
     round_trip_max_ms: float = 3500.0
 
     def __post_init__(self) -> None:
@@ -41,7 +39,6 @@ class Parameters:
             exchanges=(10, 4_000_000),
             mss_bytes=(88, 65495),
             header_bytes=(20, 200),
-            segments_per_ack=(1, 2),
             round_trip_max_ms=(2, 10_000),
         )
         check_one_of(self, http=HTTP)

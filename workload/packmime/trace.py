@@ -34,7 +34,7 @@ class Header:
     duration_ns      from the trial's start to the last connection's [ns]
     connections      of the directions down and up
     exchanges        of both together
-    model_rates      the model's rates down and up [connections/s]
+    model_rate       rate that the model's shapes were drawn for [connections/s]
     offered_percent  load that the trace offers, down and up, without losses [%]
     """
 
@@ -43,7 +43,7 @@ class Header:
     duration_ns: int
     connections: tuple[int, int]
     exchanges: int
-    model_rates: tuple[float, float]
+    model_rate: float
     offered_percent: tuple[float, float]
 
 

@@ -28,7 +28,7 @@ def write(path: Path, params: Parameters, seed: int) -> Header:
         duration_ns=round(found.duration_s * US_PER_S) * NS_PER_US,
         connections=(len(found.down.exchanges), len(found.up.exchanges)),
         exchanges=len(found.down.wait_ns) + len(found.up.wait_ns),
-        model_rates=found.model_rates,
+        model_rate=found.model_rate,
         offered_percent=found.offered_percent,
     )
     part = path.with_name(f".{path.name}.{os.getpid()}")
