@@ -47,7 +47,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         item.add_marker(pytest.mark.xdist_group(name))
         if name == "finished":
             item.add_marker(pytest.mark.lab)
-    known = config.cache.get(DURATIONS, {}) if config.cache else {}
+    cache = getattr(config, "cache", None)  # -p no:cacheprovider
+    known = cache.get(DURATIONS, {}) if cache else {}
     order = longest_first(groups, [known.get(item.nodeid) for item in items])
     items[:] = [items[at] for at in order]
 
@@ -85,5 +86,6 @@ class Durations:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if config.cache and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(Durations(config.cache))
+    cache = getattr(config, "cache", None)
+    if cache and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Durations(cache))

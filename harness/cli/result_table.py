@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The finished trials as a table, as wide as it may be; its numbers are never cut. And as JSON.
+"""The finished trials as a table, and as JSON.
 
 What all trials have in common stands above it, what failed below it.
 """
@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rich.cells import cell_len
-from rich.console import Console, JustifyMethod
-from rich.table import Table
+from rich.console import Console
 from rich.text import Text
+
+from harness.cli.tables import print_table
 
 Document = Mapping[str, Any]
 
 COSTS = ("virt s", "wall s", "checks")
-MOST_FOLDED = 12  # a level longer than this is folded where there is no room
 
 
 def print_results(documents: Sequence[Document], console: Console) -> None:
@@ -29,48 +28,20 @@ def print_results(documents: Sequence[Document], console: Console) -> None:
     if common:
         console.print(Text(", ".join(map(" ".join, common.items()))), soft_wrap=True)
     cells = [[found[name] for name in names] for found in all_levels]
+    parts = ("metrics", "published") if any(d["published"] for d in documents) else ("metrics",)
     responses = documents[0]["responses"]
     rows = [
-        [*of, *figures(document, responses)] for of, document in zip(cells, documents, strict=True)
+        [*of, *figures(document, responses, parts)]
+        for of, document in zip(cells, documents, strict=True)
     ]
-    headings = [text for short in responses.values() for text in (short, "paper")]
-    print_grid([*names, *headings, *COSTS], rows, len(names), console)
+    headings = [text for short in responses.values() for text in (short, "paper")[: len(parts)]]
+    left = {*range(len(names)), len(rows[0]) - 1}
+    print_table([*names, *headings, *COSTS], rows, console, fold=len(names), left=left)
     for document in documents:
         failed = [check["name"] for check in document["checks"] if not check["ok"]]
         if failed:
             text = f"{document['trial']}: invalid: {', '.join(failed)}"
             console.print(Text(text), soft_wrap=True)
-
-
-def print_grid(
-    headings: Sequence[str], rows: Sequence[Sequence[str]], factors: int, console: Console
-) -> None:
-    """Print rows of which the first `factors` columns are levels; wider than the console if must.
-
-    Where it is too wide the gaps become single spaces; then headings are folded, and levels.
-    """
-    values = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
-    natural = [max(cell_len(h), width) for h, width in zip(headings, values, strict=True)]
-    gap = 2 if sum(natural) + 2 * (len(natural) - 1) <= console.width else 1
-    widths = [min(width, MOST_FOLDED) for width in values[:factors]]
-    for heading, width in zip(headings[factors:], values[factors:], strict=True):
-        widths.append(max(width, *map(len, heading.split())))
-    console.width = max(console.width, sum(widths) + gap * (len(widths) - 1))
-    widen(widths, natural, console.width - sum(widths) - gap * (len(widths) - 1))
-    grid = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="bold")
-    for place, (heading, width) in enumerate(zip(headings, widths, strict=True)):
-        justify: JustifyMethod = "left" if place < factors or heading == "checks" else "right"
-        grid.add_column(Text(heading), justify=justify, overflow="fold", width=width)
-    for row in rows:
-        grid.add_row(*map(Text, row))
-    console.print(grid)
-
-
-def widen(widths: list[int], natural: Sequence[int], room: int) -> None:
-    """Give the room there is, in place, to the narrowest of the columns that need some."""
-    while room > 0 and (narrow := [n for n, width in enumerate(widths) if width < natural[n]]):
-        widths[min(narrow, key=lambda n: widths[n])] += 1
-        room -= 1
 
 
 def levels(document: Document) -> dict[str, str]:
@@ -79,11 +50,10 @@ def levels(document: Document) -> dict[str, str]:
     return {**of_cell, "seed": str(document["seed"])}
 
 
-def figures(document: Document, responses: Iterable[str]) -> list[str]:
-    """A trial's figures as text: each response and its published value, then COSTS."""
-    both = (document["metrics"], document["published"])
+def figures(document: Document, responses: Iterable[str], parts: Sequence[str]) -> list[str]:
+    """A trial's figures as text: each response in the parts of its document, then COSTS."""
     return [
-        *(figure(values.get(name)) for name in responses for values in both),
+        *(figure(document[part].get(name)) for name in responses for part in parts),
         f"{document['virtual_s']:.0f}",
         f"{document['wall_s']:.0f}",
         verdict(document["checks"]),

@@ -73,37 +73,6 @@ class Line:
     text: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Row:
-    """A flavor in the table of `cellbed flavors`."""
-
-    name: str
-    congestion: str
-    module: str
-    title: str
-
-
-def table() -> list[Row]:
-    """Every flavor of tcp-configs/; UsageError for a file that is wrong."""
-    return [
-        Row(name=f.name, congestion=f.congestion, module=f.module or "built in", title=f.title)
-        for f in flavors.load_all()
-    ]
-
-
-def render_table(rows: Sequence[Row]) -> str:
-    """The table as text, at most 80 columns."""
-    names = max(len(row.name) for row in rows)
-    controls = max(len(row.congestion) for row in rows)
-    lines = [f"{'flavor':<{names}}  {'control':<{controls}}  what it is"]
-    for row in rows:
-        head = f"{row.name:<{names}}  {row.congestion:<{controls}}  "
-        lines += textwrap.wrap(
-            row.title, WIDTH, initial_indent=head, subsequent_indent=" " * len(head)
-        )
-    return "\n".join(lines)
-
-
 def check(names: Sequence[str] = ()) -> list[Check]:
     """Run the scenarios in a lab, for some flavors or for the four of 98-0876R1.
 

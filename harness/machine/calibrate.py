@@ -177,16 +177,25 @@ def sized(pairs: int, rate_bit_per_s: int) -> Trial:
     return plan.trials(Experiment.model_validate(table), Path("calibrate"))[0]
 
 
-def render(result: Result) -> str:
-    """The table for a person, and what it comes to."""
-    lines = ["pairs  Mbit/s    stall ms  late %  round trip +ms  busy %  verdict"]
-    for step in result.steps:
-        lines.append(
-            f"{step.pairs:5}  {step.rate_bit_per_s / 1e6:6.0f}  "
-            f"{shown(step.stall_p99_ns, 1e6):>10}  {shown(step.late_share, 0.01):>6}  "
-            f"{shown(step.round_trip_error_ns, 1e6):>14}  {shown(step.busy_share, 0.01):>6}  "
-            + ("carried" if step.carried else ", ".join(step.failed))
-        )
+HEADINGS = ("pairs", "Mbit/s", "stall ms", "late %", "round trip +ms", "busy %", "verdict")
+
+
+def row(step: Step) -> list[str]:
+    """A step as a row below HEADINGS."""
+    return [
+        str(step.pairs),
+        f"{step.rate_bit_per_s / 1e6:.0f}",
+        shown(step.stall_p99_ns, 1e6),
+        shown(step.late_share, 0.01),
+        shown(step.round_trip_error_ns, 1e6),
+        shown(step.busy_share, 0.01),
+        "carried" if step.carried else ", ".join(step.failed),
+    ]
+
+
+def summary(result: Result) -> list[str]:
+    """What it comes to, in sentences."""
+    lines = []
     found = [result.best([FEW_PAIRS]), result.best(MORE_PAIRS)]
     sizes = [f"{s.pairs} pairs at {s.rate_bit_per_s / 1e6:.0f} Mbit/s" for s in found if s]
     least = f"not even {FEW_PAIRS} pairs at {RATES_BIT_PER_S[0] / 1e6:.0f} Mbit/s"
@@ -194,7 +203,7 @@ def render(result: Result) -> str:
         lines.append(f"{result.lab}, real time: carries " + (" and ".join(sizes) or least))
     if not result.complete:
         lines.append("the time was up before an end was found")
-    return "\n".join(lines)
+    return lines
 
 
 def shown(value: float | None, unit: float) -> str:

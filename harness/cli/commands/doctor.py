@@ -6,8 +6,10 @@ from __future__ import annotations
 import json
 
 import click
+from rich.console import Console
 
 from harness.cli.options import lab_option
+from harness.cli.tables import print_table
 from harness.machine import calibrate as calibration
 from harness.machine.doctor import examine
 
@@ -18,9 +20,7 @@ from harness.machine.doctor import examine
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def command(lab: str, calibrate: bool, as_json: bool) -> None:
     if calibrate:
-        result = calibration.calibrate(lab)
-        text = json.dumps(result.as_dict(), indent=1) if as_json else calibration.render(result)
-        click.echo(text)
+        print_calibration(calibration.calibrate(lab), as_json)
         return
     findings = examine(lab)
     if as_json:
@@ -30,3 +30,16 @@ def command(lab: str, calibrate: bool, as_json: bool) -> None:
             click.echo(finding.line())
     if any(finding.state == "missing" for finding in findings):
         raise SystemExit(3)
+
+
+def print_calibration(result: calibration.Result, as_json: bool) -> None:
+    """Every size that was tried, and what it comes to."""
+    if as_json:
+        click.echo(json.dumps(result.as_dict(), indent=1))
+        return
+    headings = calibration.HEADINGS
+    rows = [calibration.row(step) for step in result.steps]
+    if rows:
+        print_table(headings, rows, Console(), fold=0, left={len(headings) - 1})
+    for line in calibration.summary(result):
+        click.echo(line)

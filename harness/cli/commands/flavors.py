@@ -6,16 +6,22 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+from rich.console import Console
 
+from harness.cli.tables import print_table
 from harness.errors import InvalidTrialError
 from harness.flavors import check as flavors_check
+from harness.flavors.files import load_all
 
 
 @click.group(help=__doc__, invoke_without_command=True)
 @click.pass_context
 def command(context: click.Context) -> None:
     if context.invoked_subcommand is None:
-        click.echo(flavors_check.render_table(flavors_check.table()))
+        rows = [(flavor.name, flavor.congestion, flavor.title) for flavor in load_all()]
+        headings = ("flavor", "control", "what it is")
+        console = Console(width=flavors_check.WIDTH)
+        print_table(headings, rows, console, fold=len(headings), left=range(len(headings)))
 
 
 @command.command()

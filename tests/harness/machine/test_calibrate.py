@@ -15,7 +15,7 @@ from harness.machine.calibrate import (
     Step,
     TimeUpError,
     calibrate,
-    render,
+    summary,
 )
 
 MBIT = 1_000_000
@@ -53,22 +53,21 @@ def test_each_row_ends_at_its_first_failure(
 ) -> None:
     tried = machine(monkeypatch, product)
     result = calibrate("uml")
-    assert says in render(result) and result.complete
+    assert says in summary(result)[0] and result.complete
     assert tried[-1] == last and len(set(tried)) == len(tried)
     assert [step["carried"] for step in result.as_dict()["steps"]].count(False) <= 2
 
 
 def test_without_a_trial_nothing_is_said_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     machine(monkeypatch, 10**12, trials=0)
-    said = render(calibrate("vm"))
-    assert "carries" not in said and "time was up" in said
+    assert summary(calibrate("vm")) == ["the time was up before an end was found"]
 
 
 def test_time_up_keeps_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
     machine(monkeypatch, 10**12, trials=3)
     result = calibrate("uml")
     assert not result.complete and len(result.steps) == 3
-    assert "carries 5 pairs at 10 Mbit/s\n" in render(result)
+    assert summary(result)[0].endswith("carries 5 pairs at 10 Mbit/s")
 
 
 @pytest.mark.parametrize("pairs", [5, *MORE_PAIRS])
