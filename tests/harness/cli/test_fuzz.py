@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""10,000 inputs: no traceback, no hang, exit codes of the README's table, one line each.
+"""10,000 inputs: no traceback, no hang, exit codes of docs/commands.md, one line each.
 
 Experiment files, command lines, result tables, and campaign directories. The same inputs each
 time; CELLBED_FUZZ=10 makes ten times as many, and new ones.
