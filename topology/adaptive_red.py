@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Adaptive RED on a device: the kernel's red qdisc, told so that it adapts.
+
+Floyd, Gummadi, Shenker: "Adaptive RED: An Algorithm for Increasing the Robustness of RED's Active
+Queue Management", 2001. The kernel has the rule (include/net/red.h, red_adaptative_algo: each half
+second max_P x 0.9 below the target, + min(1 %, max_P / 4) above it), but `tc ... red adaptive` does
+not start it: docs/adaptive-red.md. So the queue is set by a netlink message of our own, with the
+flags where the kernel looks for this one.
+"""
+
+from __future__ import annotations
+
+import math
+import socket
+import struct
+from dataclasses import dataclass
+
+RTM_NEWQDISC = 36
+NLM_F_REQUEST, NLM_F_ACK, NLM_F_REPLACE, NLM_F_CREATE = 1, 4, 0x100, 0x400
+NLMSG_ERROR = 2
+TCA_KIND, TCA_OPTIONS, NLA_F_NESTED = 1, 2, 0x8000
+TCA_RED_PARMS, TCA_RED_STAB, TCA_RED_MAX_P = 1, 2, 3
+FLAG_ECN, FLAG_HARDDROP, FLAG_ADAPTIVE = 1, 2, 4
+STAB_CELLS, STAB_MAX = 256, 31
+ROOT = 0xFFFFFFFF
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptiveRed:
+    """An Adaptive RED queue; sizes are bytes of Ethernet frames, as the kernel counts them.
+
+    Attributes:
+        rate_bit_per_s: of the link it feeds.
+        packet_bytes: of a mean packet; sets how fast the average falls in idle times.
+        limit_bytes: of the queue itself.
+        min_bytes, max_bytes: thresholds of the average.
+        weight_log: the average's weight is 2^-weight_log.
+        probability: max_P to begin with.
+        ecn: mark those that can be marked.
+        drop_above_max: with ecn: drop where the average is above max_bytes, else mark there too.
+
+    Raises:
+        ValueError: a value is out of range; names it and what is allowed.
+    """
+
+    rate_bit_per_s: int
+    packet_bytes: int
+    limit_bytes: int
+    min_bytes: int
+    max_bytes: int
+    weight_log: int
+    probability: float = 0.1
+    ecn: bool = False
+    drop_above_max: bool = False
+
+    def __post_init__(self) -> None:
+        _check("rate_bit_per_s", self.rate_bit_per_s, 1_000, 100_000_000_000)
+        _check("packet_bytes", self.packet_bytes, 40, 65_535)
+        _check("weight_log", self.weight_log, 1, 31 - self.max_bytes.bit_length())
+        _check("min_bytes", self.min_bytes, 1, self.max_bytes - 1)
+        _check("max_bytes", self.max_bytes, self.min_bytes + 1, self.limit_bytes)
+        _check("limit_bytes", self.limit_bytes, self.packet_bytes, 1 << 30)
+        _check("probability", self.probability, 0.01, 0.5)
+
+    @property
+    def flags(self) -> int:
+        """The kernel's flags."""
+        drop = FLAG_HARDDROP if self.drop_above_max else 0
+        return FLAG_ADAPTIVE | drop | (FLAG_ECN if self.ecn else 0)
+
+
+def automatic(
+    *, rate_bit_per_s: int, packet_bytes: int, limit_bytes: int, ecn: bool, drop_above_max: bool
+) -> AdaptiveRed:
+    """Return the queue with the thresholds and weight of the paper's section 5 for this link.
+
+    C packets a second: min the larger of 5 packets and C x 5 ms / 2, max three times that, weight
+    1 - exp(-1/C), to the next power of two.
+    """
+    packets_per_s = rate_bit_per_s / 8 / packet_bytes
+    least = round(max(5.0, packets_per_s * 0.005 / 2) * packet_bytes)
+    return AdaptiveRed(
+        rate_bit_per_s=rate_bit_per_s,
+        packet_bytes=packet_bytes,
+        limit_bytes=limit_bytes,
+        min_bytes=least,
+        max_bytes=3 * least,
+        weight_log=round(-math.log2(-math.expm1(-1 / packets_per_s))),
+        ecn=ecn,
+        drop_above_max=drop_above_max,
+    )
+
+
+def idle_table(queue: AdaptiveRed) -> tuple[int, bytes]:
+    """Return the logarithm of a cell [us] and the table of shifts: how the average falls when idle.
+
+    After t without a packet the average is (1 - w)^m of what it was, w = 2^-weight_log and m the
+    packets that the link could have sent. The kernel takes 1 - t / cell of it in the first cell,
+    and 2^-table[n] in cell n; so a cell is the time of 1/w packets. (tc counts its table in ticks
+    of 64 ns, the kernel in microseconds.)
+    """
+    packet_us = queue.packet_bytes * 8e6 / queue.rate_bit_per_s
+    log = max(round(math.log2(packet_us) + queue.weight_log), 0)
+    shift_per_cell = -math.log2(1 - 2.0**-queue.weight_log) * 2**log / packet_us
+    middles = (cell + 0.5 for cell in range(1, STAB_CELLS))
+    return log, bytes([0, *(min(round(at * shift_per_cell), STAB_MAX) for at in middles)])
+
+
+def options(queue: AdaptiveRed) -> bytes:
+    """Return the attributes of the red qdisc.
+
+    The flags are in tc_red_qopt, and TCA_RED_FLAGS is left out: with it they would have to be
+    there, and the kernel starts to adapt by tc_red_qopt only.
+    """
+    cell_log, table = idle_table(queue)
+    # Unused where max_P is given, but shown: max_P = (max - min) / 2^Plog.
+    p_log = round(math.log2((queue.max_bytes - queue.min_bytes) / queue.probability))
+    sizes = (queue.limit_bytes, queue.min_bytes, queue.max_bytes)
+    logs = (queue.weight_log, p_log, cell_log, queue.flags)
+    return b"".join((
+        _attribute(TCA_RED_PARMS, struct.pack("=III4B", *sizes, *logs)),
+        _attribute(TCA_RED_STAB, table),
+        _attribute(TCA_RED_MAX_P, struct.pack("=I", int(queue.probability * 2**32))),
+    ))  # fmt: skip
+
+
+def message(queue: AdaptiveRed, ifindex: int, *, parent: int = ROOT, handle: int = 0) -> bytes:
+    """Return the request that puts the queue on a device, for what is there now if there is one.
+
+    `parent` and `handle` are as in tc's MAJOR:MINOR, 16 bits each: 0x10001 is 1:1.
+    """
+    body = struct.pack("=BxxxiIII", socket.AF_UNSPEC, ifindex, handle, parent, 0)
+    body += _attribute(TCA_KIND, b"red\0")
+    body += _attribute(TCA_OPTIONS | NLA_F_NESTED, options(queue))
+    flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE
+    return struct.pack("=IHHII", 16 + len(body), RTM_NEWQDISC, flags, 1, 0) + body
+
+
+def put(queue: AdaptiveRed, device: str, *, parent: int = ROOT, handle: int = 0) -> None:
+    """Put the queue on a device of this network namespace.
+
+    Raises:
+        OSError: the kernel refused; its message names the device.
+    """
+    request = message(queue, socket.if_nametoindex(device), parent=parent, handle=handle)
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as netlink:
+        netlink.send(request)
+        answer = netlink.recv(65536)
+    kind = struct.unpack_from("=H", answer, 4)[0]
+    error = -struct.unpack_from("=i", answer, 16)[0] if kind == NLMSG_ERROR else 0
+    if kind != NLMSG_ERROR or error:
+        raise OSError(error, f"setting Adaptive RED on {device}")
+
+
+def _attribute(kind: int, payload: bytes) -> bytes:
+    padding = bytes(-len(payload) % 4)
+    return struct.pack("=HH", 4 + len(payload), kind) + payload + padding
+
+
+def _check(name: str, value: float, low: float, high: float) -> None:
+    if not low <= value <= high:
+        raise ValueError(f"{name} = {value}: allowed are {low} to {high}")
