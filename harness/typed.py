@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Frozen dataclasses to and from JSON, checked. Standard library only.
 
-A field is of a simple type, a dataclass, `tuple[X, ...]`, `Mapping[str, X]`, a union, a
-Literal, or of a type for which the caller has a reader of its own.
+A field is of a simple type, a dataclass, `tuple[X, ...]`, `Sequence[X]`, `Mapping[str, X]`,
+`Mapping[int, X]`, a union, a Literal, or of a type for which the caller has a reader of its own.
 """
 
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
@@ -108,13 +108,16 @@ class _Reading:
             return data
         if origin in (Union, types.UnionType):
             return self._union(parts, data, place)
-        if origin is tuple:
+        if origin in (tuple, Sequence):
             if not isinstance(data, list | tuple):
                 raise TypedError(f"{place} = {data}: a list is needed")
             return tuple(self.value(parts[0], inner, place) for inner in data)
         if not isinstance(data, Mapping):
             raise TypedError(f"{place} = {data}: a table is needed")
-        return {key: self.value(parts[1], inner, f"{place}.{key}") for key, inner in data.items()}
+        return {  # a whole number is a text as a key of JSON
+            parts[0](key): self.value(parts[1], inner, f"{place}.{key}")
+            for key, inner in data.items()
+        }
 
     def _union(self, parts: tuple[Any, ...], data: object, place: str) -> Any:
         for part in parts:

@@ -77,9 +77,13 @@ class QdiscQueue(Queue):
             *f"burst {burst} limit {UNUSED_LIMIT_BYTES}".split(),
             *f"overhead {FRAME_OVERHEAD_BYTES} linklayer atm".split(),
         ])  # fmt: skip
-        run(f"tc qdisc add dev {port.device} parent 1:1 handle 2: {self.discipline()}".split())
+        self.add(port)
         cell = f"{FRAME_OVERHEAD_BYTES} {CELL_PAYLOAD_BYTES} {CELL_BYTES - CELL_PAYLOAD_BYTES}"
         set_box(port, f"rate {bytes_per_s}bps {cell}")
+
+    def add(self, port: Port) -> None:
+        """The discipline under the bucket; of another kind where tc cannot set all of it."""
+        run(f"tc qdisc add dev {port.device} parent 1:1 handle 2: {self.discipline()}".split())
 
     def unload(self, port: Port) -> None:
         run(["tc", "qdisc", "del", "dev", port.device, "root"])

@@ -13,9 +13,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from harness.flavors import exact_loss
+from harness.exact_loss import host
+from harness.exact_loss.host import Outcome, Sending
+from harness.exact_loss.job import Connection, Link
 from harness.flavors import files as flavors
-from harness.flavors.exact_loss import Connection, Link, Outcome, Sending
 from harness.flavors.files import Flavor
 
 WIDTH = 80
@@ -82,7 +83,7 @@ def check(names: Sequence[str] = ()) -> list[Check]:
     """
     chosen = [flavors.load(name) for name in names or tuple(RULES)]
     pairs = [(flavor, scenario) for flavor in chosen for scenario in SCENARIOS]
-    outcomes = exact_loss.run([_connection(*pair) for pair in pairs], LINK)
+    outcomes = host.run([_connection(*pair) for pair in pairs], LINK)
     return [
         Check(flavor=f, scenario=s, outcome=o, verdict=judge(f, s, o))
         for (f, s), o in zip(pairs, outcomes, strict=True)
@@ -102,7 +103,7 @@ def _connection(flavor: Flavor, scenario: Scenario) -> Connection:
     initcwnd = route.get("initcwnd")
     return Connection(
         id=f"{flavor.name}: {scenario.name}",
-        flavor=flavor,
+        flavor=flavor.for_hosts(),
         payload_bytes=payload,
         writes=[(0, SEGMENTS * payload)],
         initcwnd=int(initcwnd) if initcwnd is not None else None,

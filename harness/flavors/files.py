@@ -228,11 +228,6 @@ def read(text: str, path: Path) -> Flavor:
     return parse(tomllib.loads(text), path)
 
 
-def needed_modules(flavor: Flavor) -> tuple[str, ...]:
-    """Kernel modules to be loaded before the flavor is applied."""
-    return (flavor.module,) if flavor.module else ()
-
-
 def parse(document: Mapping[str, Any], path: Path) -> Flavor:
     """Check a flavor file's content.
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from harness.errors import MissingError
-from harness.flavors import exact_loss
+from harness.exact_loss import host as exact_loss
 from tests.flavors.runner import Runner
 
 

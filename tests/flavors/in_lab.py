@@ -27,14 +27,14 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-sys.path[:0] = ["/cellbed", "/cellbed/tcp-configs/loss"]
+sys.path.insert(0, "/cellbed")
 
-from network import _configure, _neighbour, _tc  # noqa: E402
 from pyroute2 import IPRoute  # noqa: E402
 
 from harness import plan  # noqa: E402
 from harness.agent import flavor as agent_flavor  # noqa: E402
 from harness.agent.power_off import power_off  # noqa: E402
+from harness.exact_loss.network import _configure, _neighbour, _tc  # noqa: E402
 
 Process = get_context("fork").Process
 PORT = 5001

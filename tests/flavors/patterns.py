@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from harness.flavors import exact_loss
+from harness.exact_loss import host as exact_loss
 from harness.flavors import files as flavors
 from tests.flavors import oracle
 
@@ -51,12 +51,12 @@ def connection(
 ) -> exact_loss.Connection:
     return exact_loss.Connection(
         id=name,
-        flavor=flavor,
+        flavor=flavor.for_hosts(),
         payload_bytes=payload,
         writes=[(0, pattern.segments * payload)],
         initcwnd=pattern.initcwnd,
         ssthresh=pattern.ssthresh,
-        drops=pattern.drops,
+        drops={segment: sorted(sendings) for segment, sendings in pattern.drops.items()},
     )
 
 

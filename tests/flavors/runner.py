@@ -5,6 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from harness.flavors import exact_loss
+from harness.exact_loss import host as exact_loss
 
 Runner = Callable[[Sequence[exact_loss.Connection], exact_loss.Link], list[exact_loss.Outcome]]

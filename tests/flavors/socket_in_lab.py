@@ -22,13 +22,14 @@ import time
 from pathlib import Path
 from typing import Any
 
-sys.path[:0] = ["/cellbed", "/cellbed/tcp-configs/loss"]
+sys.path.insert(0, "/cellbed")
 
-import run as loss  # noqa: E402
-from maps import LossMaps  # noqa: E402
-from network import Link, Network  # noqa: E402
-
+from harness import plan  # noqa: E402
 from harness.agent.power_off import power_off  # noqa: E402
+from harness.exact_loss import lab as loss  # noqa: E402
+from harness.exact_loss.job import Connection, Link  # noqa: E402
+from harness.exact_loss.maps import LossMaps  # noqa: E402
+from harness.exact_loss.network import Network  # noqa: E402
 
 SO_MAX_PACING_RATE = 47
 PAYLOAD = 1000
@@ -70,9 +71,9 @@ def end_of_stream(receiver: socket.socket, begin_ns: int) -> int | None:
 
 
 def case(network: Network, maps: LossMaps, wanted: dict[str, Any]) -> dict[str, Any]:
-    flavor = wanted["flavor"]
+    flavor = plan.part(plan.Flavor, wanted["flavor"])
     loss.set_flavor(network, flavor)
-    loss.set_routes(network, {"flavor": flavor, "initcwnd": 1, "ssthresh": 60})
+    loss.set_routes(network, Connection(id="", flavor=flavor, writes=(), initcwnd=1, ssthresh=60))
     drops = {int(segment): sendings for segment, sendings in wanted["drops"].items()}
     maps.arm(port=loss.PORT, payload=PAYLOAD, drops=drops)
     sender, receiver = loss.open_pair(network)

@@ -12,8 +12,8 @@ import pytest
 
 from harness.agent import flavor as agent_flavor
 from harness.errors import LabError, MissingError
+from harness.exact_loss.job import Connection, Link
 from harness.flavors import files as flavors
-from harness.flavors.exact_loss import Connection, Link
 from harness.labs.base import LabSpec
 from harness.labs.uml import UmlLab, wait_for_exit
 from tests.flavors.runner import Runner
@@ -135,7 +135,7 @@ def grown(rounds: list[dict[str, int]]) -> dict[str, int]:
 
 def refused(run: Runner, flavor: flavors.Flavor) -> str:
     with pytest.raises(LabError) as caught:
-        run([Connection(id="x", flavor=flavor, writes=[(0, 1000)])], Link())
+        run([Connection(id="x", flavor=flavor.for_hosts(), writes=[(0, 1000)])], Link())
     assert "\n" not in str(caught.value)
     return str(caught.value)
 

@@ -14,9 +14,9 @@ import pytest
 from harness.agent import callbacks
 from harness.agent.flavor import FlavorError
 from harness.errors import LabError
-from harness.flavors import exact_loss
+from harness.exact_loss import host as exact_loss
+from harness.exact_loss.job import Connection, Link
 from harness.flavors import files as flavors
-from harness.flavors.exact_loss import Connection, Link
 from harness.host import paths
 
 PATCH = Path(__file__).with_name("other-order.patch")
@@ -75,6 +75,6 @@ def test_a_kernel_with_the_other_order(monkeypatch):
     """A real one: no connection is run, and the message says why."""
     kernel = other_kernel() / "linux"
     monkeypatch.setattr(paths, "kernel", lambda: kernel)
-    connection = Connection(id="x", flavor=flavors.load("reno"), writes=[(0, 1000)])
+    connection = Connection(id="x", flavor=flavors.load("reno").for_hosts(), writes=[(0, 1000)])
     with pytest.raises(LabError, match=r"order of calls in tcp_ack\(\) of kernel \S+ is wrong"):
         exact_loss.run([connection], Link())

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import pytest
 
+from harness.exact_loss.host import Outcome
+from harness.exact_loss.job import Connection, Link
 from harness.flavors import files as flavors
-from harness.flavors.exact_loss import Connection, Link, Outcome
 from tests.flavors.runner import Runner
 
 pytestmark = pytest.mark.lab
@@ -33,7 +34,7 @@ def one(
     """One connection; 40 segments unless writes are given."""
     connection = Connection(
         id=f"{flavor} {parameters}",
-        flavor=flavors.load(flavor).with_parameters(parameters),
+        flavor=flavors.load(flavor).with_parameters(parameters).for_hosts(),
         payload_bytes=SEGMENT,
         writes=writes or [(0, 40 * SEGMENT)],
         initcwnd=initcwnd,
@@ -274,8 +275,8 @@ def test_a_window_in_bytes_sends_short_segments(run_connections: Runner):
 
 def test_running_connections_keep_the_parameters_they_began_with(run_connections: Runner):
     """Two flavors after each other in one lab: the second's values do not reach the first's."""
-    slow = flavors.load("vanilla").with_parameters({"rto_first_ms": 2000})
-    quick = flavors.load("vanilla").with_parameters({"rto_first_ms": 1000})
+    slow = flavors.load("vanilla").with_parameters({"rto_first_ms": 2000}).for_hosts()
+    quick = flavors.load("vanilla").with_parameters({"rto_first_ms": 1000}).for_hosts()
     connections = [
         Connection(
             id=str(i), flavor=flavor, writes=[(0, SEGMENT)], initcwnd=1, ssthresh=60, drops={0: [0]}

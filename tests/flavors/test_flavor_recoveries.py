@@ -7,10 +7,11 @@ import random
 
 import pytest
 
+from harness.exact_loss import host as exact_loss
+from harness.exact_loss.host import Outcome
+from harness.exact_loss.job import Connection, Link
 from harness.flavors import check as flavors_check
-from harness.flavors import exact_loss
 from harness.flavors import files as flavors
-from harness.flavors.exact_loss import Connection, Link, Outcome
 from tests.flavors.runner import Runner
 
 pytestmark = pytest.mark.lab
@@ -57,7 +58,7 @@ def bulk(
 ) -> Connection:
     return Connection(
         id=name,
-        flavor=flavor,
+        flavor=flavor.for_hosts(),
         payload_bytes=SEGMENT,
         writes=[(0, segments * SEGMENT)],
         initcwnd=initcwnd,

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from harness.errors import MissingError
+from harness.exact_loss.job import Connection, Link
 from harness.flavors import files as flavors
-from harness.flavors.exact_loss import Connection, Link
 from harness.labs.base import LabSpec
 from harness.labs.uml import UmlLab, wait_for_exit
 from tests.flavors.runner import Runner
@@ -77,7 +77,7 @@ def test_a_fin_of_its_own_leaves_at_once(tmp_path: Path):
 
 def test_a_window_beyond_two_gigabytes(run_connections: Runner):
     """300,000 segments of 9180 bytes: cwnd is the largest there can be, all leaves at once."""
-    reno = flavors.load("reno").with_parameters({"byte_window": True})
+    reno = flavors.load("reno").with_parameters({"byte_window": True}).for_hosts()
     connection = Connection(
         id="large", flavor=reno, payload_bytes=9180, writes=[(0, 40 * 9180)], initcwnd=300_000
     )

@@ -22,7 +22,7 @@ LIMIT_S = 1800
 # All that set-up reads, and the script that makes the machine.
 RECIPES = ("lab", "Makefile", "cellbed", "topology/Makefile", "topology/nsfarm.c", "bpf",
            "workload/Makefile", "workload/client", "workload/web", "tcp-configs/module",
-           "tcp-configs/loss", "tests/fresh/debian")  # fmt: skip
+           "tests/fresh/debian")  # fmt: skip
 
 
 @dataclass

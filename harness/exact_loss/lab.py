@@ -1,16 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Runs TCP connections with exact losses inside the lab, and ends the lab.
 
-Usage: run.py JOB.json RESULT.jsonl [--power-off]
+Usage: python3 -m harness.exact_loss.lab JOB.json RESULT.jsonl
 
-JOB.json: {"modules": [kernel modules], "link": {rate_bit_per_s, delay_ns, mtu_bytes},
-"runs": [RUN, ...]}. What set-up compiled is in /opt/cellbed.
+JOB.json is a job.Job. What set-up compiled is in /opt/cellbed.
 
-RUN: {"id", "flavor": Flavor.as_dict(), "payload_bytes", "writes": [[at_ns, bytes], ...],
-"initcwnd", "ssthresh" (segments; null: the route says none), "drops": {"segment":
-[sendings]}, "limit_ns"}.
-
-RESULT.jsonl, a line a run: {"id", "start_ns", "finished": all acknowledged in time,
+RESULT.jsonl, a line a connection: {"id", "start_ns", "finished": all acknowledged in time,
 "data": [[time_ns, byte, length, sending, dropped], ...],
 "acks": [[time_ns, bytes acknowledged, bytes SACKed], ...], "counters": {...}, "info": {...}};
 or {"error": one line} when something failed.
@@ -30,15 +25,14 @@ import time
 from pathlib import Path
 from typing import Any
 
-from maps import LossMaps
-from network import RECEIVER, SENDER, Link, Network
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
-from harness import plan
+from harness import typed
 from harness.agent import callbacks
 from harness.agent import flavor as agent_flavor
 from harness.agent.power_off import power_off
+from harness.exact_loss.job import Connection, Job
+from harness.exact_loss.maps import LossMaps
+from harness.exact_loss.network import RECEIVER, SENDER, Network
+from harness.plan import Flavor
 
 PROGRAMS = Path("/opt/cellbed")
 PORT = 5001
@@ -55,29 +49,27 @@ COUNTERS = {
 }
 
 
-def main() -> int:
+def main() -> None:
     try:
         run_job(Path(sys.argv[1]), Path(sys.argv[2]))
     except Exception as error:  # noqa: BLE001 (told to who waits for the results)
         with Path(sys.argv[2]).open("a", encoding="utf-8") as results:
             results.write(json.dumps({"error": f"{type(error).__name__}: {error}"}) + "\n")
-    if "--power-off" in sys.argv:
-        power_off()
-    return 0
+    power_off()
 
 
 def run_job(job_path: Path, result_path: Path) -> None:
-    job = json.loads(job_path.read_text())
-    load_modules(job["modules"])
-    network = Network(Link(**job["link"]), PROGRAMS / "loss.bpf.o")
+    job = typed.from_json(Job, json.loads(job_path.read_text()), "job")
+    load_modules(job.modules)
+    network = Network(job.link, PROGRAMS / "loss.bpf.o")
     maps = LossMaps()
     with result_path.open("w", encoding="utf-8") as results:
-        applied: dict[str, Any] = {}
-        for run in job["runs"]:
-            if run["flavor"] != applied:
-                set_flavor(network, run["flavor"])
-                applied = run["flavor"]
-            results.write(json.dumps(connection(network, maps, run)) + "\n")
+        applied = None
+        for wanted in job.connections:
+            if wanted.flavor != applied:
+                set_flavor(network, wanted.flavor)
+                applied = wanted.flavor
+            results.write(json.dumps(connection(network, maps, wanted)) + "\n")
             results.flush()
     refuse_kernel_warnings()
 
@@ -101,45 +93,44 @@ def load_modules(modules: list[str]) -> None:
         callbacks.check()
 
 
-def set_flavor(network: Network, flavor: dict[str, Any]) -> None:
+def set_flavor(network: Network, flavor: Flavor) -> None:
     """Both ends; the buffers are the same for all."""
     for namespace in (network.sender, network.receiver):
         with network.inside(namespace):
-            agent_flavor.apply(plan.part(plan.Flavor, flavor))
+            agent_flavor.apply(flavor)
             ipv4 = Path("/proc/sys/net/ipv4")
             for name in ("tcp_rmem", "tcp_wmem"):
                 (ipv4 / name).write_text(f"4096 {BUFFER_BYTES} {4 * BUFFER_BYTES}")
 
 
-def set_routes(network: Network, run: dict[str, Any]) -> None:
-    route = run["flavor"]["route"]
+def set_routes(network: Network, wanted: Connection) -> None:
+    route = wanted.flavor.route
     ends = ((network.sender, route["server"]), (network.receiver, route["client"]))
     for namespace, attributes in ends:
         metrics = {k: attributes[k] for k in ("initrwnd", "quickack") if k in attributes}
         if "rto_min_ms" in attributes:
             metrics["rto_min"] = attributes["rto_min_ms"]
-        if run["initcwnd"] is not None:
-            metrics["initcwnd"] = run["initcwnd"]
-        if run["ssthresh"] is not None:
-            metrics["ssthresh"] = run["ssthresh"]
+        if wanted.initcwnd is not None:
+            metrics["initcwnd"] = wanted.initcwnd
+        if wanted.ssthresh is not None:
+            metrics["ssthresh"] = wanted.ssthresh
         network.route(namespace, metrics)
 
 
-def connection(network: Network, maps: LossMaps, run: dict[str, Any]) -> dict[str, Any]:
+def connection(network: Network, maps: LossMaps, wanted: Connection) -> dict[str, Any]:
     """One connection: opened by the receiver, written to by the sender as scheduled."""
-    set_routes(network, run)
-    drops = {int(segment): sendings for segment, sendings in run["drops"].items()}
-    maps.arm(port=PORT, payload=run["payload_bytes"], drops=drops)
+    set_routes(network, wanted)
+    maps.arm(port=PORT, payload=wanted.payload_bytes, drops=wanted.drops)
     before = counters(network)
     sender, receiver = open_pair(network)
     start_ns = time.monotonic_ns()
-    finished = transfer(sender, receiver, run, start_ns)
+    finished = transfer(sender, receiver, wanted, start_ns)
     info = tcp_info(sender)
     close_pair(sender, receiver)
     after = counters(network)
     recorded = maps.read()
     return {
-        "id": run["id"],
+        "id": wanted.id,
         "start_ns": start_ns,
         "finished": finished,
         "data": [[e.time_ns, e.byte, e.length, e.sending, e.dropped] for e in recorded if e.data],
@@ -174,11 +165,11 @@ def close_pair(sender: socket.socket, receiver: socket.socket) -> None:
 
 
 def transfer(
-    sender: socket.socket, receiver: socket.socket, run: dict[str, Any], start_ns: int
+    sender: socket.socket, receiver: socket.socket, wanted: Connection, start_ns: int
 ) -> bool:
     """Write as scheduled, read at once; True when all was acknowledged within the limit."""
-    writes = [(start_ns + at, size) for at, size in run["writes"]]
-    end_ns = start_ns + run["limit_ns"]
+    writes = [(start_ns + at, size) for at, size in wanted.writes]
+    end_ns = start_ns + wanted.limit_ns
     while (now := time.monotonic_ns()) < end_ns:
         while writes and writes[0][0] <= now:
             size = writes.pop(0)[1]
@@ -240,4 +231,4 @@ def counters(network: Network) -> dict[str, int]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

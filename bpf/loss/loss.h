@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the BPF program and exact_loss/maps.py share; maps.py repeats it. */
+/* What the BPF program and harness/exact_loss/maps.py share; maps.py repeats it. */
 #ifndef LOSS_H
 #define LOSS_H
 

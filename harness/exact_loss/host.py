@@ -1,79 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""TCP connections with exact losses, in a lab of their own: the host's side.
-
-tcp-configs/loss does the work: sender, router and receiver in three network namespaces,
-an eBPF program that drops chosen segments at chosen sendings and keeps every segment and
-ACK. In virtual time a connection takes some hundredths of a second.
-"""
+"""Boots a lab for connections with exact losses, and says what each of them did."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness import typed
 from harness.errors import LabError
-from harness.flavors.files import Flavor, needed_modules
+from harness.exact_loss.job import Connection, Job, Link
 from harness.labs.base import LabSpec
 from harness.labs.session import lab_folder
 from harness.labs.uml import UmlLab, wait_for_exit
 
 MAIN = (
-    "exec python3 -B /cellbed/tcp-configs/loss/run.py"
-    " /run/cellbed/job.json /run/cellbed/result.jsonl --power-off"
+    "cd /cellbed && exec python3 -B -m harness.exact_loss.lab"
+    " /run/cellbed/job.json /run/cellbed/result.jsonl"
 )
 MEMORY_MIB = 1024
 BOOT_CPU_S = 30.0
 CONNECTION_CPU_S = 4.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Link:
-    """The bottleneck between sender and receiver; the way back is not shaped.
-
-    Attributes:
-        delay_ns: one way, the same in both directions.
-    """
-
-    rate_bit_per_s: int = 10_000_000
-    delay_ns: int = 50_000_000
-    mtu_bytes: int = 1040
-
-
-@dataclass(frozen=True, kw_only=True)
-class Connection:
-    """One connection to be run.
-
-    Attributes:
-        payload_bytes: of a full segment; segments are counted in it, from 0.
-        writes: (time since the start in ns, bytes) of the sender's application.
-        initcwnd, ssthresh: initial, in segments; None: the kernel's own.
-        drops: segment -> its sendings (from 0) that are lost.
-        limit_ns: virtual time after which the connection counts as not finished.
-    """
-
-    id: str
-    flavor: Flavor
-    writes: Sequence[tuple[int, int]]
-    payload_bytes: int = 1000
-    initcwnd: int | None = None
-    ssthresh: int | None = None
-    drops: Mapping[int, Iterable[int]] = field(default_factory=dict)
-    limit_ns: int = 300_000_000_000
-
-    def as_job(self) -> dict[str, Any]:
-        return {
-            "id": self.id,
-            "flavor": self.flavor.as_dict(),
-            "payload_bytes": self.payload_bytes,
-            "writes": [list(write) for write in self.writes],
-            "initcwnd": self.initcwnd,
-            "ssthresh": self.ssthresh,
-            "drops": {str(segment): sorted(n) for segment, n in self.drops.items()},
-            "limit_ns": self.limit_ns,
-        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,11 +86,7 @@ def run(connections: Sequence[Connection], link: Link) -> list[Outcome]:
         MissingError: ./cellbed setup has not been run.
     """
     with lab_folder() as directory:
-        job = {
-            "modules": sorted({m for c in connections for m in needed_modules(c.flavor)}),
-            "link": asdict(link),
-            "runs": [c.as_job() for c in connections],
-        }
+        job = typed.to_json(Job(link=link, connections=connections))
         (directory / "job.json").write_text(json.dumps(job))
         spec = LabSpec(pairs=0, memory_mib=MEMORY_MIB, main=MAIN)
         with UmlLab(spec, directory) as lab:

@@ -14,29 +14,15 @@ import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pyroute2 import IPRoute
 
+from harness.exact_loss.job import Link
+
 SENDER, RECEIVER = "10.0.1.1", "10.0.2.1"
 QUEUE_PACKETS = 1_000_000
-
-
-@dataclass(frozen=True, kw_only=True)
-class Link:
-    """The bottleneck.
-
-    Attributes:
-        rate_bit_per_s: of the way to the receiver; the way back is not shaped.
-        delay_ns: one way, the same in both directions.
-        mtu_bytes: of every link.
-    """
-
-    rate_bit_per_s: int
-    delay_ns: int
-    mtu_bytes: int
 
 
 class Network:

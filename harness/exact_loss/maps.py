@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,7 +74,7 @@ class LossMaps:
         self._segments = _mapped(library, "loss_segments", Segment, MAX_SEGMENTS)
         self._events = _mapped(library, "loss_events", Event, MAX_EVENTS)
 
-    def arm(self, *, port: int, payload: int, drops: Mapping[int, list[int]]) -> None:
+    def arm(self, *, port: int, payload: int, drops: Mapping[int, Sequence[int]]) -> None:
         """Forget the last connection; drop segment s at each sending in drops[s]."""
         ctypes.memset(self._segments, 0, ctypes.sizeof(self._segments))
         for segment, sendings in drops.items():
