@@ -23,7 +23,7 @@ from mininet.link import Link as MininetLink
 from mininet.net import Mininet
 from mininet.node import Node, OVSSwitch
 
-from topology import commands
+from topology import commands, rtnetlink
 from topology.dumbbell import Dumbbell, Host
 from topology.run import batch, in_namespace, run
 
@@ -55,7 +55,8 @@ class BuiltHost(Node):
 
     def _need_shell(self) -> None:
         if self.shell is None:
-            super().startShell(mnopts=f"-cda {self.holder_pid}")
+            # Not -c, which closes 65,536 descriptors one by one: Python's are not inherited.
+            super().startShell(mnopts=f"-da {self.holder_pid}")
             self.pid = self.holder_pid
 
     def config(self, **params: object) -> dict[str, object]:
@@ -159,8 +160,7 @@ class Network:
 
     def _settle_host(self, host: Host) -> None:
         with in_namespace(self.pids[host.name]):
-            batch("ip", [*commands.host_addresses(host), commands.host_route(host, {})])
-            batch("tc", [commands.access_netem("eth0", self.dumbbell.access)])
+            rtnetlink.apply(commands.host_settings(host, self.dumbbell.access))
 
     def _settle_middle(self) -> None:
         hosts = self.dumbbell.hosts()

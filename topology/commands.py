@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The dumbbell as lines for `ip -batch`, `tc -batch` and `ovs-ofctl add-flows`. Pure.
 
-One process takes hundreds of lines; a process a line is what makes a network of 200
-hosts slow to build.
+One process takes hundreds of lines, of one network namespace; a process a line is what makes
+a network of 200 hosts slow to build. A host's own settings are requests over rtnetlink.
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping
 
+from topology import rtnetlink
 from topology.dumbbell import (
     AAL5_OVERHEAD_BYTES,
     CELL_BYTES,
@@ -18,6 +20,7 @@ from topology.dumbbell import (
     Host,
     Link,
 )
+from topology.rtnetlink import Request
 
 DOWN_PORT = "sw2-sat"
 UP_PORT = "sw1-sat"
@@ -27,6 +30,7 @@ SAT_UP = "sat-sw1"  # the box towards the clients
 NETEM_LIMIT_PACKETS = 1_000_000
 FQ_LIMIT_PACKETS = 1_000_000
 MIDDLE_OFPORT = 2000
+LOOPBACK_IFINDEX = 1
 
 
 def host_link(host: Host, pid: int, mtu: int) -> str:
@@ -55,25 +59,35 @@ def access_netem(device: str, access: Link) -> str:
     it has sent it; without that, TCP small queues would throttle the sender long
     before the queue under test is full.
     """
-    overhead = AAL5_OVERHEAD_BYTES - ETHERNET_HEADER_BYTES
-    # netem counts in whole nanoseconds, and so does the queue's model of this link:
-    # the rate at which a cell takes a whole number of them keeps the two together.
-    cell_ns = round(access.cell_time_ns())
-    rate_bit_per_s = CELL_BYTES * 10**9 // cell_ns * 8
+    rate_byte_per_s, *cells = access_rate(access)
     return (
         f"qdisc replace dev {device} root netem limit {NETEM_LIMIT_PACKETS} "
-        f"delay {access.delay_ns}ns rate {rate_bit_per_s}bit "
-        f"{overhead} {CELL_PAYLOAD_BYTES} {CELL_BYTES - CELL_PAYLOAD_BYTES}"
+        f"delay {access.delay_ns}ns rate {rate_byte_per_s * 8}bit {' '.join(map(str, cells))}"
     )
 
 
-def host_addresses(host: Host) -> list[str]:
-    """Inside the host: interface up, address, the peer as a static neighbour."""
+def access_rate(access: Link) -> tuple[int, int, int, int]:
+    """An access link's rate [byte/s], and what netem adds to a packet, a cell's payload and its
+    header [bytes]: the fields of struct tc_netem_rate.
+    """
+    # netem counts in whole nanoseconds, and so does the queue's model of this link:
+    # the rate at which a cell takes a whole number of them keeps the two together.
+    rate = CELL_BYTES * 10**9 // round(access.cell_time_ns())
+    overhead = AAL5_OVERHEAD_BYTES - ETHERNET_HEADER_BYTES
+    return rate, overhead, CELL_PAYLOAD_BYTES, CELL_BYTES - CELL_PAYLOAD_BYTES
+
+
+def host_settings(host: Host, access: Link) -> list[Request]:
+    """Inside the host: interfaces up, address, peer as a static neighbour, route, access link."""
+    eth0 = host.ifindex
+    rate = struct.pack("=IiIi", *access_rate(access))
     return [
-        "link set lo up",
-        f"addr add {host.ip}/8 dev eth0 noprefixroute",
-        "link set eth0 up",
-        f"neigh replace {host.peer_ip} lladdr {host.peer_mac} dev eth0 nud permanent",
+        rtnetlink.link_up(LOOPBACK_IFINDEX),
+        rtnetlink.address(eth0, host.ip, 8),
+        rtnetlink.link_up(eth0),
+        rtnetlink.neighbour(eth0, host.peer_ip, host.peer_mac),
+        rtnetlink.route(eth0, host.peer_ip, host.ip),
+        rtnetlink.netem(eth0, NETEM_LIMIT_PACKETS, access.delay_ns, rate),
     ]
 
 

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Settings of the present network namespace over rtnetlink, many in one system call.
+
+A process of `ip` costs 20 ms under User-Mode Linux whatever it is asked to do; 200 hosts
+would start 400. Layouts and numbers are those of linux/netlink.h, rtnetlink.h, if_link.h,
+if_addr.h, neighbour.h and pkt_sched.h.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from topology.netlink import ATTRIBUTE, HEADER, RECEIVE_BYTES
+
+LINK = struct.Struct("=BxHiII")
+ADDRESS = struct.Struct("=BBBBI")
+NEIGHBOUR = struct.Struct("=BxxxiHBB")
+ROUTE = struct.Struct("=BBBBBBBBI")
+QDISC = struct.Struct("=BxxxiIII")
+REQUEST, ACKNOWLEDGE, REPLACE, EXCLUSIVE, CREATE = 0x1, 0x4, 0x100, 0x200, 0x400
+
+
+class NetlinkError(RuntimeError):
+    """The kernel refused a request: which, and why."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One change: what it is in words, its type, flags and body."""
+
+    words: str
+    kind: int
+    flags: int
+    body: bytes
+
+
+def link_up(index: int) -> Request:
+    """Set a link up."""
+    up = 0x1
+    return Request(f"link {index} up", 16, 0, LINK.pack(socket.AF_UNSPEC, 0, index, up, up))
+
+
+def address(index: int, ip: str, prefix: int) -> Request:
+    """Give a link an IPv4 address that brings no route with it."""
+    no_prefix_route = 0x200
+    packed = socket.inet_aton(ip)
+    body = ADDRESS.pack(socket.AF_INET, prefix, 0, 0, index)
+    body += _attribute(1, packed) + _attribute(2, packed) + _attribute(8, _u32(no_prefix_route))
+    return Request(f"address {ip}", 20, CREATE | EXCLUSIVE, body)
+
+
+def neighbour(index: int, ip: str, mac: str) -> Request:
+    """A neighbour whose Ethernet address never changes."""
+    permanent = 0x80
+    body = NEIGHBOUR.pack(socket.AF_INET, index, permanent, 0, 0)
+    body += _attribute(1, socket.inet_aton(ip))
+    body += _attribute(2, bytes.fromhex(mac.replace(":", "")))
+    return Request(f"neighbour {ip}", 28, CREATE | REPLACE, body)
+
+
+def route(index: int, target: str, source: str) -> Request:
+    """The route to one host on a link, as `ip route replace TARGET/32 dev .. src SOURCE`."""
+    main, boot, on_link, unicast = 254, 3, 253, 1
+    body = ROUTE.pack(socket.AF_INET, 32, 0, 0, main, boot, on_link, unicast, 0)
+    body += _attribute(1, socket.inet_aton(target)) + _attribute(4, _u32(index))
+    body += _attribute(7, socket.inet_aton(source))
+    return Request(f"route {target}", 24, CREATE | REPLACE, body)
+
+
+def netem(index: int, limit: int, delay_ns: int, rate: bytes) -> Request:
+    """netem at a link's root; `rate` is a struct tc_netem_rate."""
+    root = 0xFFFFFFFF
+    options = struct.pack("=6I", 0, limit, 0, 0, 0, 0)
+    options += _attribute(6, rate) + _attribute(10, struct.pack("=q", delay_ns))
+    body = QDISC.pack(socket.AF_UNSPEC, index, 0, root, 0)
+    body += _attribute(1, b"netem\0") + _attribute(2, options)
+    return Request(f"netem at {index}", 36, CREATE | REPLACE, body)
+
+
+def apply(requests: Sequence[Request]) -> None:
+    """Make the changes, in this order, in the present network namespace.
+
+    Raises:
+        NetlinkError: the kernel refused one, the first of those it did; the others are made.
+    """
+    last = len(requests) - 1
+    data = b"".join(_message(r, n, ask=n == last) for n, r in enumerate(requests))
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as link:
+        link.send(data)
+        number, error = _first_answer(link.recv(RECEIVE_BYTES))
+    if error:
+        raise NetlinkError(f"{requests[number].words}: {os.strerror(error)}")
+
+
+def _message(request: Request, number: int, *, ask: bool) -> bytes:
+    """A refusal is answered in any case, a success when asked for."""
+    size = HEADER.size + len(request.body)
+    flags = REQUEST | request.flags | (ACKNOWLEDGE if ask else 0)
+    return HEADER.pack(size, request.kind, flags, number, 0) + request.body
+
+
+def _first_answer(data: bytes) -> tuple[int, int]:
+    """The number of the request that was answered, and the error, 0 for none."""
+    _, _, _, number, _ = HEADER.unpack_from(data)
+    (error,) = struct.unpack_from("=i", data, HEADER.size)
+    return number, -error
+
+
+def _attribute(kind: int, value: bytes) -> bytes:
+    padding = -len(value) % 4
+    return ATTRIBUTE.pack(ATTRIBUTE.size + len(value), kind) + value + bytes(padding)
+
+
+def _u32(value: int) -> bytes:
+    return struct.pack("=I", value)
