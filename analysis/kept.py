@@ -4,6 +4,7 @@
     studies/ID/results/CAMPAIGN/
         cells.csv       a line a cell: levels, seeds, each response, all that was measured
         claims.csv      the claims and their verdicts, where the campaign decides any
+        *.csv, *.svg    what else the study keeps of the report, and the figures its README shows
         manifest.json   what was run, when, of which commit, by which programs
 """
 
@@ -19,7 +20,12 @@ from analysis.records import Campaign
 from analysis.table import Row, Table, read_csv
 
 FORMAT = "cellbed-kept/1"
-CELLS, CLAIMS, MANIFEST = "cells.csv", "claims.csv", "manifest.json"
+MANIFEST = "manifest.json"
+
+
+def number(row: Row, column: str) -> float | None:
+    """A figure of a kept table; None where there is none."""
+    return float(row[column]) if row[column] else None
 
 
 @dataclass(frozen=True)
@@ -28,9 +34,13 @@ class Kept:
 
     folder: Path
 
+    def table(self, campaign: str, name: str) -> Table:
+        """A table of a campaign; raises TableError where there is none."""
+        return read_csv(self.folder / campaign / f"{name}.csv")
+
     def cells(self, campaign: str) -> Table:
         """Its cells; raises TableError where there are none."""
-        return read_csv(self.folder / campaign / CELLS)
+        return self.table(campaign, "cells")
 
     def cell(self, campaign: str, **levels: str) -> Row:
         """The one cell of these levels; raises TableError unless there is exactly one."""
@@ -43,7 +53,7 @@ class Kept:
 
     def claims(self, campaign: str) -> Table:
         """Its claims with their verdicts; raises TableError where there are none."""
-        return read_csv(self.folder / campaign / CLAIMS)
+        return self.table(campaign, "claims")
 
     def manifest(self, campaign: str) -> Mapping[str, Any]:
         """What is known of the campaign; raises TableError where it cannot be read."""

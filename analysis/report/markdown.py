@@ -46,6 +46,11 @@ def _part(part: Part, figures: str) -> Iterator[str]:
 def _sheet(sheet: Sheet) -> Iterator[str]:
     yield f"{sheet.caption}:"
     yield ""
+    yield from table(sheet)
+
+
+def table(sheet: Sheet) -> Iterator[str]:
+    """The lines of a pipe table."""
     yield _line([column.title for column in sheet.columns])
     yield _line(["---:" if column.numeric else "---" for column in sheet.columns])
     yield from map(_line, sheet.texts())

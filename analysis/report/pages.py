@@ -22,6 +22,7 @@ class Pages:
         files: each gives a table that goes to CSV only.
         checks: those that its claims name beyond the engine's own.
         tables: those of its README, by name, each from the kept results.
+        kept: names of tables of the report that are kept beside cells and claims.
     """
 
     sections: Sequence[Callable[[Results], Section | None]] = ()
@@ -29,6 +30,7 @@ class Pages:
     files: Sequence[Callable[[Results], Sheet]] = ()
     checks: Mapping[str, Check] = field(default_factory=dict)
     tables: Mapping[str, Callable[[Kept], Sheet]] = field(default_factory=dict)
+    kept: Sequence[str] = ()
 
 
 def pages_of(study: Study) -> Pages:

@@ -58,24 +58,24 @@ def write_report(
 def _write_all(report: Report, written: Written) -> None:
     for folder in (written.tables, written.figures):
         folder.mkdir(parents=True, exist_ok=True)
-    _replace(written.html, html.render(report))
-    _replace(written.markdown, markdown.render(report, written.figures.name))
-    for sheet in _sheets(report):
-        _write_sheet(written.tables / f"{sheet.name}.csv", sheet)
-    for plot in _plots(report.sections):
-        _replace(written.figures / f"{plot.name}.svg", stand_alone(plot.svg))
+    replace_file(written.html, html.render(report))
+    replace_file(written.markdown, markdown.render(report, written.figures.name))
+    for sheet in sheets_of(report):
+        write_sheet(written.tables / f"{sheet.name}.csv", sheet)
+    for plot in plots_of(report.sections):
+        replace_file(written.figures / f"{plot.name}.svg", stand_alone(plot.svg))
 
 
-def _write_sheet(path: Path, sheet: Sheet) -> None:
+def write_sheet(path: Path, sheet: Sheet) -> None:
     """The table with all digits; a missing value is an empty field."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(column.name for column in sheet.columns)
     writer.writerows(sheet.rows)
-    _replace(path, text.getvalue())
+    replace_file(path, text.getvalue())
 
 
-def _replace(path: Path, text: str) -> None:
+def replace_file(path: Path, text: str) -> None:
     """Write a file, or leave the one that is there as it is and say which."""
     partial = path.with_name(f".{path.name}.partial")
     try:
@@ -87,13 +87,15 @@ def _replace(path: Path, text: str) -> None:
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
-def _sheets(report: Report) -> Iterator[Sheet]:
+def sheets_of(report: Report) -> Iterator[Sheet]:
+    """All tables that go to CSV."""
     for section in _unfolded(report.sections):
         yield from (part for part in section.parts if isinstance(part, Sheet))
     yield from report.files
 
 
-def _plots(sections: Sequence[Section]) -> Iterator[Plot]:
+def plots_of(sections: Sequence[Section]) -> Iterator[Plot]:
+    """All plots that go to files."""
     for section in _unfolded(sections):
         for part in section.parts:
             if isinstance(part, Gallery):

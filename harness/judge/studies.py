@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 
 from analysis.study import NONE, Study
 from harness.errors import UsageError
@@ -29,6 +30,11 @@ def find(name: str | None) -> Study:
         raise UsageError(f"study = {name}: no such study; there are {', '.join(known())}")
     study: Study = importlib.import_module(module(name)).STUDY
     return study
+
+
+def folder(name: str) -> Path:
+    """Where a study's files are."""
+    return PROJECT / FOLDER / name
 
 
 def module(name: str) -> str:

@@ -189,4 +189,5 @@ PAGES = Pages(
     files=[sources],
     checks=CHECKS,
     tables=TABLES,
+    kept=["windows"],
 )

@@ -1,9 +1,228 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The tables of its README, from the kept results."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean
 
-from analysis.kept import Kept
-from analysis.report.model import Sheet
+from analysis.kept import Kept, number
+from analysis.report.model import Column, Sheet, Value, signed
+from analysis.statistics import estimate
+from analysis.table import Row
 
-TABLES: Mapping[str, Callable[[Kept], Sheet]] = {}
+MAIN, OPEN, SLOW, BEYOND = (
+    "ubr-persistent",
+    "ubr-persistent-assumptions",
+    "ubr-persistent-slow-timer",
+    "ubr-persistent-beyond",
+)
+RESPONSES = ("efficiency", "fairness")
+ROW = ("network", "buffer", "window", "policy")
+READINGS = {
+    "together": "all start within 10 ms",
+    "first-second": "first second only",
+    "rto-min-1s": "minimum timeout 1 s",
+    "rto-min-100ms": "minimum timeout 100 ms (one row)",
+    "any-ack": "backoff ends with any ACK",
+    "ssthresh-2": "no slow start at first",
+    "bytes": "windows in bytes, runts fill them",
+}
+
+
+def rows(kept: Kept) -> Sheet:
+    """Its rows, measured beside published."""
+    found = [row for row in kept.cells(MAIN).rows if row["efficiency_published"]]
+    columns = [*map(_name, ROW)]
+    for response in RESPONSES:
+        columns += [_number(response, ".3f"), _number("paper", ".2f")]
+    return _sheet(
+        columns,
+        [
+            [*(row[factor] for factor in ROW)]
+            + [_at(row, f"{name}{kind}") for name in RESPONSES for kind in ("", "_published")]
+            for row in found
+        ],
+    )
+
+
+def first_8s(kept: Kept) -> Sheet:
+    """WAN: the interval after the start against the first 8 s, and with a slow timer."""
+    found: list[list[Value]] = []
+    for row in kept.cells(MAIN).rows:
+        levels = {factor: row[factor] for factor in ROW}
+        if row["network"] == "WAN" and row["sources"] == "5" and row["efficiency_published"]:
+            start = kept.cell(OPEN, **levels, assumption="first-8s")
+            slow = kept.cell(SLOW, **levels)
+            figures = [_at(one, "efficiency") for one in (row, start, slow)]
+            paper = [_at(row, f"{name}_published") for name in RESPONSES]
+            fair = _at(start, "fairness")
+            found.append([*list(levels.values())[1:], *figures, paper[0], fair, paper[1]])
+    heads = ("from 2 to 12 s", "first 8 s", "first 8 s, minimum RTO 1 s")
+    columns = [*map(_name, ROW[1:]), *(_number(head, ".3f") for head in heads)]
+    columns += [_number("paper", ".2f"), _number("fairness, first 8 s", ".3f")]
+    return _sheet([*columns, _number("paper", ".2f")], found)
+
+
+def timeouts(kept: Kept) -> Sheet:
+    """LAN rows with losses: fairness by the number of timeouts that a source lives through."""
+    open_points = {
+        level: [
+            row
+            for row in kept.cells(OPEN).rows
+            if row["network"] == "LAN" and row["assumption"] == level
+        ]
+        for level in ("base", "rto-min-1s", "first-second")
+    }
+    lossy = [row for row in _lan(kept, MAIN) if row["policy"] != "EPD-n"]
+    readings: dict[str, Sequence[Row]] = {
+        "from 2 to 12 s, minimum 200 ms (four rows)": open_points["base"],
+        "the same, minimum 1 s": open_points["rto-min-1s"],
+        "first second, minimum 200 ms": open_points["first-second"],
+        "first 8 s, minimum 1 s (all eight rows)": _lan(kept, SLOW),
+        "from 2 to 12 s, minimum 200 ms (all eight rows)": lossy,
+    }
+    found: list[list[Value]] = [
+        [name, _mean(some, "timeouts") / 5, *(_mean(some, response) for response in RESPONSES)]
+        for name, some in readings.items()
+    ]
+    found.append(["paper (all eight rows)", None])
+    found[-1] += [_mean(lossy, f"{response}_published") for response in RESPONSES]
+    columns = [_name("reading"), _number("timeouts a source", ".1f")]
+    return _sheet([*columns, *(_number(response, ".2f") for response in RESPONSES)], found)
+
+
+def effects(kept: Kept) -> Sheet:
+    """LAN: effect of each open point on efficiency, with its 95 % interval over the rows."""
+    cells = {
+        (*(row[factor] for factor in ROW), row["assumption"]): row
+        for row in kept.cells(OPEN).rows
+        if row["network"] == "LAN"
+    }
+    found: list[list[Value]] = []
+    for level, text in READINGS.items():
+        gains = [
+            float(row["efficiency"]) - float(cells[(*key[:-1], "base")]["efficiency"])
+            for key, row in cells.items()
+            if key[-1] == level
+        ]
+        one = estimate(gains)
+        half = "" if one.half_width is None else f" ± {one.half_width:.2f}"
+        found.append([text, signed(f"{one.mean:+.2f}") + half])
+    return _sheet([_name("changed"), _name("effect on efficiency")], found)
+
+
+def windows(kept: Kept) -> Sheet:
+    """The largest queue and the sum of the windows."""
+    heads = {
+        "network": "network",
+        "sources": "sources",
+        "window": "window",
+        "segments": "segments",
+        "windows_cells": "sum of windows",
+        "path_cells": "on the path",
+        "full_queue_cells": "left",
+        "peak_cells": "largest queue",
+    }
+    table = kept.table(MAIN, "windows")
+    rows = [[row[name] for name in heads] for row in table.rows]
+    return _sheet(list(map(_name, heads.values())), rows)
+
+
+def claims(kept: Kept) -> Sheet:
+    """Those that do not hold by all means, with 98-0876R1's timer and with the slow one."""
+    slow = {row["id"]: row["verdict_seeds"] for row in kept.claims(SLOW).rows}
+    rows: list[list[Value]] = [
+        [row["sentence"], row["source"], row["verdict_seeds"], slow[row["id"]]]
+        for row in kept.claims(MAIN).rows
+        if {row["verdict_seeds"], slow[row["id"]]} != {"holds"}
+    ]
+    names = ("sentence", "slide", "minimum RTO 0.2 s", "first 8 s, minimum RTO 1 s")
+    return _sheet(list(map(_name, names)), rows)
+
+
+def verdicts(kept: Kept) -> Sheet:
+    """How many claims hold, by campaign."""
+    names = ("holds", "does not hold", "undecided")
+    readings = {MAIN: "from 2 to 12 s, minimum RTO 0.2 s", SLOW: "first 8 s, minimum RTO 1 s"}
+    rows: list[list[Value]] = []
+    for campaign, reading in readings.items():
+        found = [row["verdict_seeds"] for row in kept.claims(campaign).rows]
+        rows.append([reading, *map(found.count, names)])
+    return _sheet([_name("reading"), *(_number(name, "d") for name in names)], rows)
+
+
+def flavors(kept: Kept) -> Sheet:
+    """Later senders: means over the four rows of each network."""
+    found = [row for row in kept.cells(BEYOND).rows if row["sources"] == "5"]
+    found = [row for row in found if row["buffer"] != "10000"]
+    names = list(dict.fromkeys(row["flavor"] for row in found))
+    lines: list[list[Value]] = []
+    for response in RESPONSES:
+        for network in ("LAN", "WAN"):
+            for policy in ("plain", "EPD"):
+                of = {"network": network, "policy": policy}
+                some = [row for row in found if of.items() <= row.items()]
+                by_flavor = [[row for row in some if row["flavor"] == name] for name in names]
+                means = [_mean(cells, response) for cells in by_flavor]
+                lines.append([f"{network} {response}", policy, *means])
+    columns = [_name("network"), _name("policy"), *(_number(name, ".3f") for name in names)]
+    return _sheet(columns, lines)
+
+
+def sources(kept: Kept) -> Sheet:
+    """LAN, windows of 65,535 bytes: efficiency / fairness by the number of sources."""
+    found: dict[tuple[str, ...], dict[int, str]] = {}
+    for row in kept.cells(BEYOND).rows:
+        if row["network"] == "LAN" and row["window"] == "65535":
+            text = " / ".join(f"{float(row[response]):.2f}" for response in RESPONSES)
+            key = (row["buffer"], row["policy"], row["flavor"])
+            found.setdefault(key, {})[int(row["sources"])] = text
+    numbers = sorted(max(found.values(), key=len))
+    lines = [
+        [*key, *(texts[number] for number in numbers)]
+        for key, texts in sorted(found.items(), key=lambda item: (int(item[0][0]), item[0][2]))
+        if len(texts) == len(numbers)
+    ]
+    heads = ("buffer", "policy", "sender", *map(str, numbers))
+    return _sheet(list(map(_name, heads)), lines)
+
+
+TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
+    "rows": rows,
+    "first-8s": first_8s,
+    "timeouts": timeouts,
+    "effects": effects,
+    "windows": windows,
+    "verdicts": verdicts,
+    "claims": claims,
+    "flavors": flavors,
+    "sources": sources,
+}
+
+
+def _lan(kept: Kept, campaign: str) -> list[Row]:
+    """The LAN rows of a campaign that lost frames, of five sources."""
+    return [
+        row
+        for row in kept.cells(campaign).rows
+        if (row["network"], row["sources"]) == ("LAN", "5") and float(row["lost_frames"]) > 0
+    ]
+
+
+def _mean(rows: Sequence[Row], column: str) -> float:
+    return fmean(float(row[column]) for row in rows)
+
+
+def _at(row: Row, column: str) -> float | None:
+    return number(row, column)
+
+
+def _name(title: str) -> Column:
+    return Column(name=title, title=title)
+
+
+def _number(title: str, form: str) -> Column:
+    return Column(name=title, title=title, form=form)
+
+
+def _sheet(columns: Sequence[Column], rows: Sequence[Sequence[Value]]) -> Sheet:
+    return Sheet(name="", caption="", columns=columns, rows=rows)

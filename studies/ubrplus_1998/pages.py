@@ -7,6 +7,7 @@ from analysis.report import plots
 from analysis.report.model import Gallery
 from analysis.report.pages import Pages
 from analysis.report.results import Results
+from studies.ubrplus_1998.readme import TABLES
 
 
 def heat_maps(results: Results, network: str) -> Sequence[Gallery]:
@@ -19,4 +20,4 @@ def heat_maps(results: Results, network: str) -> Sequence[Gallery]:
 
 
 ROWS = ("policy", "flavor")
-PAGES = Pages(panels=[heat_maps])
+PAGES = Pages(panels=[heat_maps], tables=TABLES)

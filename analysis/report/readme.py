@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The tables of a study's README, generated from its kept results.
+
+    <!-- table NAME -->
+    | ... |
+    <!-- end -->
+"""
+
+import re
+from pathlib import Path
+
+from analysis.errors import TableError
+from analysis.kept import Kept
+from analysis.report.markdown import table
+from analysis.report.pages import pages_of
+from analysis.study import Study
+
+PLACE = re.compile(r"(<!-- table ([\w.-]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+
+
+def with_tables(study: Study, folder: Path) -> str:
+    """The text of `folder`/README.md, each table as the kept results now have it.
+
+    Raises TableError on a table that the study has not or the README does not show, and as
+    reading the kept results does.
+    """
+    path, tables = folder / "README.md", pages_of(study).tables
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise TableError(f"{path}: cannot read it: {error.strerror}") from None
+    shown = [match.group(2) for match in PLACE.finditer(text)]
+    for name in shown:
+        if name not in tables:
+            raise TableError(f"{path}: unknown table '{name}' (known: {', '.join(tables)})")
+    for name in tables:
+        if name not in shown:
+            raise TableError(f"{path}: the table '{name}' has no place in it")
+    kept = Kept(folder / "results")
+
+    def generated(match: re.Match[str]) -> str:
+        lines = "\n".join(table(tables[match.group(2)](kept)))
+        return f"{match.group(1)}{lines}\n{match.group(4)}"
+
+    return PLACE.sub(generated, text)

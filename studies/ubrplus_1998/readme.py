@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The tables of its README, from the kept results."""
+
+from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean
+
+from analysis.kept import Kept, number
+from analysis.report.model import MISSING, Column, Sheet, Value, signed
+from analysis.statistics import rank_correlation
+from analysis.table import Row
+from studies.ubrplus_1998.study import CELL
+
+MAIN, STOCK, ASSUMPTIONS = "ubrplus-www", "ubrplus-www-stock", "ubrplus-www-assumptions"
+DEFAULT = "default"
+READINGS = {
+    "full segments": "windows in whole segments",
+    "short segments again": "what is sent again keeps its boundaries",
+    "spread starts": "first batches spread over 10 s",
+    "idle restart": "window restarts after an idle RTO",
+    "exact RTO": "the kernel's own RTO and timer",
+    "minimum RTO 1 s": "minimum RTO 1 s",
+    "first RTO 1 s": "first RTO 1 s, not 3 s",
+    "backoff any ACK": "any ACK ends the backoff",
+    "small return buffer": "100 cells in the return direction",
+    "initial window 2": "initial window of 2 segments",
+    "partial ACK resets": "NewReno: a partial ACK resets cwnd to ssthresh",
+    "keep scoreboard": "SACK: scoreboard kept after a timeout",
+    "SACK hole again": "SACK: a hole is sent again after an RTT",
+}
+"""What the levels of `assumption` were; the kernel's timer had the name under which it ran."""
+
+
+def distances(kept: Kept) -> Sheet:
+    """How far each network's cells are from the published."""
+    rows = [
+        [network, *_distance(_of(kept, MAIN, network), "efficiency")]
+        + _distance(_of(kept, MAIN, network), "fairness")
+        for network in CELL["network"]
+    ]
+    columns = [_name("network")]
+    for response in ("efficiency", "fairness"):
+        columns += [
+            Column(name=response, title=f"{response}: mean absolute difference", form=".3f"),
+            Column(name=f"{response}_mean", title="mean difference", form="+.3f"),
+            Column(name=f"{response}_rank", title="rank correlation", form=".3f"),
+        ]
+    return _sheet("distances", columns, rows)
+
+
+def _distance(rows: Sequence[Row], response: str) -> list[Value]:
+    both = [
+        (float(row[response]), float(row[f"{response}_published"]))
+        for row in rows
+        if row[response] and row[f"{response}_published"]
+    ]
+    differences = [measured - published for measured, published in both]
+    measured, published = zip(*both, strict=True)
+    return [
+        fmean(map(abs, differences)),
+        fmean(differences),
+        rank_correlation(measured, published),
+    ]
+
+
+def claims(kept: Kept) -> Sheet:
+    """How many claims hold, by either error."""
+    table = kept.claims(MAIN)
+    names = {"cell_means": "cell means, as in the paper", "replications": "three seeds"}
+    verdicts = ("holds", "does not hold", "undecided")
+    rows: list[list[Value]] = []
+    for method, name in names.items():
+        found = [row[f"verdict_{method}"] for row in table.rows]
+        rows.append([name, *(found.count(verdict) for verdict in verdicts)])
+    columns = [_name("error from"), *(Column(name=v, title=v, form="d") for v in verdicts)]
+    return _sheet("claims", columns, rows)
+
+
+def failing(kept: Kept) -> Sheet:
+    """The claims that do not hold or are undecided, by the paper's own error."""
+    rows: list[list[Value]] = [
+        [row["sentence"], row["source"], row["verdict_cell_means"]]
+        for row in kept.claims(MAIN).rows
+        if row["verdict_cell_means"] != "holds"
+    ]
+    return _sheet("failing", [_name("sentence"), _name("section"), _name("verdict")], rows)
+
+
+def assumptions(
+    networks: Sequence[str], buffer: str, flavors: Sequence[str]
+) -> Callable[[Kept], Sheet]:
+    """Values of the default, then the changes that each assumption makes to them."""
+
+    def made(kept: Kept) -> Sheet:
+        table = [row for row in kept.cells(ASSUMPTIONS).rows if row["buffer"] == buffer]
+        places = [(network, flavor) for network in networks for flavor in flavors]
+        cells = {(row["network"], row["flavor"], row["assumption"]): row for row in table}
+        first = [_pair(cells[(*place, DEFAULT)]) for place in places]
+        rows: list[list[Value]] = [["as the experiment has it", *first]]
+        for level, text in READINGS.items():
+            found = [
+                _change(cells.get((*place, level)), cells[(*place, DEFAULT)]) for place in places
+            ]
+            if any(found):
+                rows.append([text, *found])
+        names = [flavor if len(networks) == 1 else f"{net} {flavor}" for net, flavor in places]
+        return _sheet("assumptions", [_name(""), *map(_name, names)], rows)
+
+    return made
+
+
+def sets(kept: Kept) -> Sheet:
+    """Mean absolute difference to the paper over the WAN cells, by assumption."""
+    rows: list[list[Value]] = []
+    for level, text in {DEFAULT: "as the experiment has it", **READINGS}.items():
+        cells = [row for row in _of(kept, ASSUMPTIONS, "WAN") if row["assumption"] == level]
+        if len(cells) == 8:  # of all four flavors at two buffers
+            rows.append([text, *(_distance(cells, name)[0] for name in ("efficiency", "fairness"))])
+    rows.sort(key=lambda row: float(row[1] or 0))
+    columns = [_name("changed"), *(Column(name=n, title=n, form=".3f") for n in RESPONSES)]
+    return _sheet("sets", columns, rows)
+
+
+def stock(kept: Kept) -> Sheet:
+    """Today's senders beside SACK of 1998: the cells of WAN, the means of the others."""
+    sack = [row for row in kept.cells(MAIN).rows if row["flavor"] == "SACK"]
+    today = kept.cells(STOCK)
+    flavors = today.levels("flavor")
+    rows: list[list[Value]] = []
+    for where in _places():
+        mine = [row for row in sack if where.items() <= row.items()]
+        found = [row for row in today.rows if where.items() <= row.items()]
+        texts = [_means([row for row in found if row["flavor"] == flavor]) for flavor in flavors]
+        heads = [where.get(factor, "all") for factor in HEADS]
+        rows.append([*heads, *texts, _means(mine), _means(mine, "_published")])
+    names = (*HEADS, *flavors, "SACK of 1998", "SACK, paper")
+    return _sheet("stock", list(map(_name, names)), rows)
+
+
+def _places() -> list[dict[str, str]]:
+    """The cells of WAN, then each other network whole."""
+    wan = [
+        {"network": "WAN", "policy": policy, "buffer": buffer}
+        for policy in CELL["policy"]
+        for buffer in CELL["buffer"]
+    ]
+    return [*wan, {"network": "MEO"}, {"network": "GEO"}]
+
+
+HEADS = ("network", "policy", "buffer")
+RESPONSES = ("efficiency", "fairness")
+TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
+    "distances": distances,
+    "claims": claims,
+    "failing": failing,
+    "wan-0.5": assumptions(["WAN"], "0.5", CELL["flavor"]),
+    "long-paths": assumptions(["MEO", "GEO"], "0.5", ["Reno", "SACK"]),
+    "sets": sets,
+    "stock": stock,
+}
+
+
+def _of(kept: Kept, campaign: str, network: str) -> list[Row]:
+    return [row for row in kept.cells(campaign).rows if row["network"] == network]
+
+
+def _means(rows: Sequence[Row], column: str = "") -> str:
+    """Both responses' means over some cells."""
+    return " / ".join(
+        _text(fmean(float(row[f"{name}{column}"]) for row in rows), ".3f") for name in RESPONSES
+    )
+
+
+def _pair(row: Row) -> str:
+    return " / ".join(_text(number(row, name), ".3f") for name in RESPONSES)
+
+
+def _change(row: Row | None, base: Row) -> str:
+    """Both responses less the base's; empty where the cell was not measured."""
+    if row is None:
+        return ""
+    texts = []
+    for name in RESPONSES:
+        value, first = number(row, name), number(base, name)
+        known = value is not None and first is not None
+        texts.append(_text(value - first, "+.3f") if known else MISSING)
+    return " / ".join(texts)
+
+
+def _text(value: float | None, form: str) -> str:
+    return MISSING if value is None else signed(format(value, form))
+
+
+def _name(title: str) -> Column:
+    return Column(name=title, title=title)
+
+
+def _sheet(name: str, columns: Sequence[Column], rows: Sequence[Sequence[Value]]) -> Sheet:
+    return Sheet(name=name, caption=name, columns=columns, rows=rows)
