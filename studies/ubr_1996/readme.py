@@ -176,7 +176,7 @@ def sources(kept: Kept) -> Sheet:
             text = " / ".join(f"{float(row[response]):.2f}" for response in RESPONSES)
             key = (row["buffer"], row["policy"], row["flavor"])
             found.setdefault(key, {})[int(row["sources"])] = text
-    numbers = sorted(max(found.values(), key=len))
+    numbers = sorted({number for texts in found.values() for number in texts})
     lines = [
         [*key, *(texts[number] for number in numbers)]
         for key, texts in sorted(found.items(), key=lambda item: (int(item[0][0]), item[0][2]))

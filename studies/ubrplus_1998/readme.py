@@ -181,8 +181,8 @@ def _change(row: Row | None, base: Row) -> str:
     texts = []
     for name in RESPONSES:
         value, first = number(row, name), number(base, name)
-        known = value is not None and first is not None
-        texts.append(_text(value - first, "+.3f") if known else MISSING)
+        change = None if value is None or first is None else value - first
+        texts.append(_text(change, "+.3f"))
     return " / ".join(texts)
 
 

@@ -13,7 +13,6 @@ from analysis.records import read_campaign
 from analysis.report.keep import keep as keep_results
 from analysis.report.readme import with_tables
 from harness.errors import CellbedError, UsageError
-from harness.host.paths import PROJECT
 from harness.judge import judgement, studies
 
 
@@ -36,7 +35,8 @@ def keep(campaign: Path) -> None:
         if found.study is None:
             raise UsageError(f"{campaign}: its experiment names no study")
         study = studies.find(found.study)
-        click.echo(keep_results(found, study, studies.folder(study.id), commit()))
+        folder = studies.folder(study.id)
+        click.echo(keep_results(found, study, folder, commit(folder)))
     except ReportError as error:
         raise CellbedError(str(error)) from error
     except AnalysisError as error:
@@ -60,12 +60,12 @@ def tables(name: str, check: bool) -> None:
         path.write_text(text, encoding="utf-8")
 
 
-def commit() -> str:
-    """The commit that is checked out, '+' where the tree has changes; '' without git."""
+def commit(folder: Path) -> str:
+    """The commit that is checked out there, '+' where the tree has changes; '' without git."""
     try:
         done = subprocess.run(
             ["git", "describe", "--always", "--dirty=+", "--exclude=*"],
-            cwd=PROJECT, capture_output=True, text=True, check=True, timeout=10,
+            cwd=folder, capture_output=True, text=True, check=True, timeout=10,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):
         return ""

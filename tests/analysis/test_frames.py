@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A campaign as data frames, without the harness."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from analysis import frames, read_campaign
+from analysis.cells import cells_of
+from tests.analysis import synthetic
+from tests.small import PROJECT
+
+CELL = ("WAN", "SACK", "EPD", 0.5)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    synthetic.write_campaign(tmp_path, seeds=[1, 2], cells={CELL: (0.8, 0.7)}, with_series=True)
+    return tmp_path
+
+
+def test_a_line_a_trial(folder: Path) -> None:
+    found = frames.trials(read_campaign(folder))
+    assert found["seed"].tolist() == [1, 2]
+    assert found["network"].tolist() == ["WAN", "WAN"]
+    assert found["efficiency_published"].tolist() == [0.8144, 0.8144]
+    assert found["efficiency"].mean() == pytest.approx(0.8, abs=0.05)
+
+
+def test_a_line_a_cell_and_metric(folder: Path) -> None:
+    campaign = read_campaign(folder)
+    [line] = frames.cells(campaign, "fairness").to_dict("records")
+    [cell] = cells_of(campaign.trials)
+    assert (line["metric"], line["seeds"], line["mean"]) == ("fairness", 2, cell.mean("fairness"))
+
+
+def test_series_have_their_trial(folder: Path) -> None:
+    campaign = read_campaign(folder)
+    flows = frames.flows(campaign)
+    assert len(flows) == 2 * 100 and set(flows["seed"]) == {1, 2}
+    requests = frames.requests(campaign)
+    assert requests["last_byte_ns"].isna().any() and requests["size_bytes"].min() > 0
+    assert frames.series(campaign, "nothing").empty
+
+
+def test_it_needs_nothing_of_the_harness(folder: Path) -> None:
+    code = (
+        "import sys; from analysis import read_campaign, frames\n"
+        f"frames.trials(read_campaign({str(folder)!r}))\n"
+        "loaded = {name.partition('.')[0] for name in sys.modules}\n"
+        "print(loaded & {'harness', 'studies', 'topology', 'workload'})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "set()"

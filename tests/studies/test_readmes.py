@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The tables of a study's README are those of its kept results, and those are whole."""
+
+from pathlib import Path
+
+import pytest
+
+from analysis.errors import TableError
+from analysis.kept import Kept
+from analysis.report.readme import with_tables
+from harness.judge import studies
+
+
+@pytest.mark.parametrize("name", studies.known())
+def test_the_tables_are_the_kept_results(name: str) -> None:
+    folder = studies.folder(name)
+    assert with_tables(studies.find(name), folder) == (folder / "README.md").read_text()
+
+
+@pytest.mark.parametrize("name", studies.known())
+def test_every_kept_campaign_has_cells_and_a_manifest(name: str) -> None:
+    kept = Kept(studies.folder(name) / "results")
+    campaigns = [path.name for path in kept.folder.iterdir()]
+    assert campaigns
+    for campaign in campaigns:
+        manifest = kept.manifest(campaign)
+        cells = kept.cells(campaign)
+        assert manifest["campaign"] == campaign and manifest["commit"] and manifest["versions"]
+        assert sum(int(row["seeds"]) for row in cells.rows) == manifest["trials"]
+        assert (kept.folder.parent / f"{campaign}.toml").is_file()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("<!-- table windows -->", "<!-- table window -->", "unknown table 'window'"),
+        ("<!-- table windows -->", "", "the table 'windows' has no place in it"),
+    ],
+)
+def test_a_readme_and_its_tables_belong_together(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    text = (studies.folder("ubr_1996") / "README.md").read_text()
+    (tmp_path / "README.md").write_text(text.replace(old, new))
+    with pytest.raises(TableError, match=message):
+        with_tables(studies.find("ubr_1996"), tmp_path)
+
+
+def test_other_results_are_noticed(tmp_path: Path) -> None:
+    """One digit of one kept cell."""
+    source = studies.folder("ubr_1996")
+    (tmp_path / "results").mkdir()
+    for campaign in (source / "results").iterdir():
+        (tmp_path / "results" / campaign.name).mkdir()
+        for path in campaign.iterdir():
+            (tmp_path / "results" / campaign.name / path.name).write_bytes(path.read_bytes())
+    text = (source / "README.md").read_text()
+    (tmp_path / "README.md").write_text(text)
+    study = studies.find("ubr_1996")
+    assert with_tables(study, tmp_path) == text
+    path = tmp_path / "results" / "ubr-persistent" / "windows.csv"
+    path.write_text(path.read_text().replace("7580", "7581", 1))
+    assert with_tables(study, tmp_path) != text
+
+
+def test_a_study_that_is_not_there() -> None:
+    assert studies.find(None).id == ""
+    for name in ("ubr_1895", "instrument", "../harness", ""):
+        with pytest.raises(studies.UsageError, match="no such study; there are ubr_1996, ubrplus"):
+            studies.find(name)
