@@ -30,7 +30,7 @@ def test_all_are_made() -> None:
     )
     assert done.returncode == 0, done.stderr
     # One route, to 10.2.0.2: none came with the address.
-    assert [line.split()[1] for line in done.stdout.splitlines()[1:]] == ["0200020A"]
+    assert [line.split()[1] for line in done.stdout.strip().splitlines()[1:]] == ["0200020A"]
 
 
 @pytest.mark.parametrize(
