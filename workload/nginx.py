@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""nginx as the paper's WWW server: one single-process server a host, nothing ever cut short.
+"""nginx as the paper's WWW server: one process for all hosts, nothing ever cut short.
 
 98-0876R1, section 5.2, assumes infinitely fast servers: an answer starts when its request is in.
 Header and body leave as one stream (tcp_nopush), the last short segment of an answer at once
@@ -7,13 +7,16 @@ Header and body leave as one stream (tcp_nopush), the last short segment of an a
 short as nginx allows, since the paper has none.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import WorkloadError
 
+BACKLOG = 64
+
 # Why each line is there:
-#   master_process off   100 servers: one process each is enough. Foreground: its launcher ends it.
+#   master_process off   one process is enough. Foreground: its launcher ends it.
 #   user root            the default user does not exist in a user namespace of one user
 #   open_file_cache      an open, fstat and close less for each answer; system calls are dear in UML
 #   sendfile_max_chunk   0: as much of a file at once as the socket takes
@@ -72,7 +75,7 @@ http {{
     scgi_temp_path {run}/scgi;
 
     server {{
-        listen {port} backlog=64;
+        {listen}
         root {docroot};
     }}
 }}
@@ -81,11 +84,15 @@ http {{
 
 @dataclass(frozen=True, kw_only=True)
 class Server:
-    """One host's server: its own `run_dir` (conf, pid, error log), the shared `docroot`, a port."""
+    """A server: its own `run_dir` (conf, pid, error log), the shared `docroot`, where it listens.
+
+    addresses: IPv4; none means all of its host. connections: at a time, at most.
+    """
 
     run_dir: Path
     docroot: Path
     port: int = 80
+    addresses: tuple[str, ...] = ()
     connections: int = 64
 
     def __post_init__(self) -> None:
@@ -112,13 +119,18 @@ class Server:
         """nginx's own complaints; empty after a good trial."""
         return self.run_dir / "error.log"
 
+    @property
+    def ends(self) -> list[str]:
+        """Where it listens, in nginx's words."""
+        return [f"{address}:{self.port}" for address in self.addresses] or [str(self.port)]
+
 
 def text(server: Server) -> str:
     """Return the server's configuration."""
     return _TEMPLATE.format(
         run=server.run_dir,
         docroot=server.docroot,
-        port=server.port,
+        listen="\n        ".join(f"listen {end} backlog={BACKLOG};" for end in server.ends),
         connections=server.connections,
     )
 
@@ -136,9 +148,18 @@ def argv(server: Server) -> list[str]:
     return [
         "nginx",
         "-e",
-        str(server.error_log_path),
+        str(server.run_dir / "startup.log"),  # of what comes before the configuration is read
         "-p",
         str(server.run_dir),
         "-c",
         str(server.conf_path),
     ]
+
+
+def inheriting(descriptors: Sequence[int]) -> dict[str, str]:
+    """The environment of a server that finds its listening sockets open.
+
+    What nginx does when it replaces its own program while it runs: the directives `listen` take
+    the sockets that have their addresses.
+    """
+    return {"NGINX": "".join(f"{descriptor};" for descriptor in descriptors)}

@@ -61,8 +61,17 @@ class Connection(Protocol):
 class Programs(Protocol):
     """Programs that are started together and all ended on leaving the `with`."""
 
-    def start(self, pid: int, argv: Sequence[str]) -> Popen[str]:
-        """Start one in the network namespace of a process; its output is in its stdout."""
+    def start(
+        self,
+        pid: int,
+        argv: Sequence[str],
+        environment: Mapping[str, str] = ...,
+        inherited: Sequence[int] = ...,
+    ) -> Popen[str]:
+        """Start one in the network namespace of a process; its output is in its stdout.
+
+        environment is added to its environment; inherited: file descriptors that it gets.
+        """
 
 
 class Testbed(Protocol):

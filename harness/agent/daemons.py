@@ -6,14 +6,15 @@ from __future__ import annotations
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
-from types import TracebackType
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType, TracebackType
 from typing import Self
 
 from topology.run import ENVIRONMENT, in_namespace
 
 READY_LIMIT_S = 60.0
 READY_STEP_S = 0.01
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class Daemons:
@@ -25,12 +26,19 @@ class Daemons:
     def __enter__(self) -> Self:
         return self
 
-    def start(self, pid: int, argv: Sequence[str]) -> subprocess.Popen[str]:
-        """Start a program in the namespace of process `pid`."""
+    def start(
+        self,
+        pid: int,
+        argv: Sequence[str],
+        environment: Mapping[str, str] = NOTHING,
+        inherited: Sequence[int] = (),
+    ) -> subprocess.Popen[str]:
+        """Start a program in the namespace of process `pid`, with descriptors that it inherits."""
         with in_namespace(pid):
             process = subprocess.Popen(
-                argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=ENVIRONMENT
-            )
+                argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                env={**ENVIRONMENT, **environment}, pass_fds=inherited,
+            )  # fmt: skip
         self.processes.append(process)
         return process
 

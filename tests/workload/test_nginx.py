@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """nginx's configuration: paths go where they belong, bad ones are refused."""
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,13 @@ def test_everything_it_writes_lies_in_its_run_directory():
 
 def test_it_listens_where_it_is_told():
     assert "listen 8080 " in nginx.text(SERVER)
+    two = dataclasses.replace(SERVER, addresses=("10.2.0.2", "10.2.0.3"))
+    assert "listen 10.2.0.2:8080 " in nginx.text(two)
+    assert "listen 10.2.0.3:8080 " in nginx.text(two)
+
+
+def test_sockets_that_it_inherits_are_named_in_its_environment():
+    assert nginx.inheriting([7, 8]) == {"NGINX": "7;8;"}
 
 
 def test_write_clears_the_traces_of_an_earlier_server(tmp_path):

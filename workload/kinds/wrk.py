@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from workload import source, wrk
-from workload.web_servers import PORT, complaints, start_servers
+from workload.web_servers import PORT, complaints, start_server
 from workload.wrk import Parameters
 
 __all__ = ["Parameters", "Source"]
@@ -26,7 +26,7 @@ class Source(source.Source):
     def run(self, progress: Callable[[int], None]) -> None:
         params, testbed = self.parameters, self.testbed
         with testbed.programs() as programs:
-            servers = start_servers(testbed, programs)
+            server = start_server(testbed, programs)
             clients = []
             t0_ns = testbed.whole_second()
             for host in testbed.clients:
@@ -44,7 +44,7 @@ class Source(source.Source):
             testbed.sample_tcp(params.duration_s)
             progress(params.duration_s)
             reports = {pair: wrk.report(process.communicate()[0]) for pair, process in clients}
-            said = complaints(servers)
+            said = complaints(server)
         self._finish(params, reports)
         self._summary |= {"peer_window_bytes": told, "server_complaints": said}
 

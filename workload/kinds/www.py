@@ -10,7 +10,7 @@ from typing import Any
 
 from workload import source, www, www_run
 from workload.source import Programs
-from workload.web_servers import PORT, complaints, start_servers
+from workload.web_servers import PORT, complaints, start_server
 from workload.www import Parameters
 
 __all__ = ["Parameters", "Source"]
@@ -29,9 +29,9 @@ class Source(source.Source):
         requests = www.schedule(params, testbed.seed, len(testbed.clients))
         www_run.prepare(testbed.folder, params, self._pairs(), requests)
         with testbed.programs() as programs:
-            servers = start_servers(testbed, programs)
+            server = start_server(testbed, programs)
             stdout = self._run_client(programs, params, progress)
-            said = complaints(servers)
+            said = complaints(server)
         record = www_run.read(testbed.folder, stdout)
         self.write_flows(dataclasses.asdict(flow) for flow in record.flows)
         self._summary = summarise(record, said)
