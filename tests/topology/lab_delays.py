@@ -21,7 +21,7 @@ from topology.build import Network
 from topology.delays import program, table
 from topology.dumbbell import Dumbbell, Host, Link
 from topology.run import batch, in_namespace
-from workload.packmime import ports, trace, web
+from workload.packmime import trace, web
 
 PROGRAMS = Path("/opt/cellbed")
 PAIRS = 2
@@ -65,15 +65,18 @@ def clients_of(network: Dumbbell, direction: str) -> list[Host]:
 
 
 def entries(path: Path, network: Dumbbell) -> list[table.Entry]:
-    """The trace's round trips; connection 1 of "up" is left out on purpose."""
+    """The trace's round trips, but that of the second connection up."""
+    ends = list(trace.ends(path, PAIRS))
+    up = [end for end in ends if end.direction == "up"]
     return [
         table.Entry(
-            clients_of(network, row.direction)[ports.host(row.connection, PAIRS)].ip,
-            *ports.ports(row.connection, PAIRS),
-            row.round_trip_ns,
+            clients_of(network, end.direction)[end.host].ip,
+            end.client_port,
+            end.server_port,
+            end.round_trip_ns,
         )
-        for row in trace.read(path)
-        if row.first and (row.direction, row.connection) != ("up", 1)
+        for end in ends
+        if end is not up[1]
     ]
 
 

@@ -101,6 +101,16 @@ def test_the_trace_of_a_seed_stays_what_it_is(small):
     assert hashlib.sha256(rows).hexdigest()[:16] == "56583300d0c4ef36"
 
 
+def test_every_connection_has_one_end_with_its_round_trip(small):
+    path, header = small
+    ends = list(trace.ends(path, 4))
+    assert len(ends) == sum(header.connections)
+    assert len({(e.direction, e.host, e.client_port, e.server_port) for e in ends}) == len(ends)
+    firsts = [row for row in trace.read(path) if row.first]
+    assert [e.round_trip_ns for e in ends] == [row.round_trip_ns for row in firsts]
+    assert [e.host for e in ends[:5]] == [0, 1, 2, 3, 0]
+
+
 def test_the_header_is_read_without_the_rows(small):
     path, header = small
     found = trace.read_header(path)

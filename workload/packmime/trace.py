@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TextIO
 
 from ..errors import WorkloadError
+from . import ports
 
 FORMAT = "cellbed-packmime/1"
 COLUMNS = "direction,connection,wait_ns,round_trip_ns,request_bytes,server_delay_ns,response_bytes"
@@ -87,6 +88,27 @@ def read(path: Path) -> Iterator[Exchange]:
             before = (row.direction, row.connection)
             yield row
     raise WorkloadError(f"{path}: the trace is cut short: its last line must be end,<rows>")
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The client's end of a connection: its host among those of its direction, from 0, both ports,
+    and the connection's round trip [ns].
+    """
+
+    direction: str
+    host: int
+    client_port: int
+    server_port: int
+    round_trip_ns: int
+
+
+def ends(path: Path, hosts: int) -> Iterator[End]:
+    """Return the client's end of every connection of a trace that is carried by `hosts` a side."""
+    for row in read(path):
+        if row.first:
+            host = ports.host(row.connection, hosts)
+            yield End(row.direction, host, *ports.ports(row.connection, hosts), row.round_trip_ns)
 
 
 def _open(path: Path) -> TextIO:

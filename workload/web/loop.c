@@ -11,7 +11,7 @@
 void loop_open(struct loop *loop)
 {
 	memset(loop, 0, sizeof(*loop));
-	loop->wakeup_ns = loop->armed_ns = MISSING;
+	loop->wakeup_ns = loop->armed_ns = loop->rung_ns = MISSING;
 	loop->epoll = epoll_create1(EPOLL_CLOEXEC);
 	loop->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	if (loop->epoll < 0 || loop->timer < 0)
@@ -36,8 +36,10 @@ int loop_wait(struct loop *loop, struct epoll_event *events)
 		fail("cannot wait: %s", strerror(errno));
 	loop->wakeup_ns = MISSING;
 	for (int i = 0; i < count; i++)
-		if (events[i].data.u32 == TIMER)
+		if (events[i].data.u32 == TIMER) {
+			loop->rung_ns = loop->armed_ns;
 			loop->armed_ns = MISSING;
+		}
 	return count < 0 ? 0 : count;
 }
 
@@ -78,7 +80,7 @@ int loop_take(struct loop *loop, uint32_t *what)
 	struct due last;
 	uint32_t at = 0, child;
 
-	if (!loop->count || loop->heap[0].at_ns > loop_now(loop))
+	if (!loop->count || loop->heap[0].at_ns > loop->rung_ns)
 		return 0;
 	*what = loop->heap[0].what;
 	last = loop->heap[--loop->count];

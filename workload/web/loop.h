@@ -26,6 +26,7 @@ struct loop {
 	int epoll, timer;
 	int64_t wakeup_ns;	/* MISSING until it is read */
 	int64_t armed_ns;	/* what the timer is set to; MISSING: not */
+	int64_t rung_ns;	/* what it was set to when it last went off */
 	struct due *heap;	/* the earliest first */
 	uint32_t count, room;
 	uint64_t noted;
@@ -44,7 +45,8 @@ void loop_note(struct loop *loop, int64_t at_ns, uint32_t what);
 /* The earliest time noted, or MISSING. */
 int64_t loop_next(const struct loop *loop);
 
-/* Takes what is due by now: returns 1 and the thing, or 0. */
+/* Takes what was due when the timer last went off (the clock is not read): returns 1 and the thing,
+ * or 0. */
 int loop_take(struct loop *loop, uint32_t *what);
 
 /* Wakes up at a time (MISSING: never). */

@@ -212,7 +212,7 @@ static void read_request(struct server *server, uint32_t number)
 		request_whole(server, number);
 }
 
-/* Nothing more is to come but the client's end. */
+/* Nothing is to come now. */
 static void read_end(struct server *server, uint32_t number)
 {
 	struct connection *connection = &server->connections[number];
@@ -224,7 +224,7 @@ static void read_end(struct server *server, uint32_t number)
 	if (len > 0)
 		end_connection(server, number, GARBLED);
 	else
-		end_connection(server, number, len == 0 && connection->state == CLOSING ? DONE : RESET);
+		end_connection(server, number, RESET);
 }
 
 static void on_event(struct server *server, uint32_t number, uint32_t events)
@@ -233,7 +233,9 @@ static void on_event(struct server *server, uint32_t number, uint32_t events)
 
 	if (connection->fd < 0)
 		return;		/* it ended earlier in this wakeup */
-	if (connection->state == READING)
+	if (connection->state == CLOSING && events & EPOLLHUP)
+		end_connection(server, number, events & EPOLLERR ? RESET : DONE);
+	else if (connection->state == READING)
 		read_request(server, number);
 	else if (connection->state == SENDING && !(events & (EPOLLERR | EPOLLHUP | EPOLLIN)))
 		write_response(server, number);
