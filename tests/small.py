@@ -57,9 +57,16 @@ def write_small(folder: Path, text: str = SMALL) -> Path:
     return path
 
 
-def small_trials(folder: Path, *only: str, seeds: int = 1) -> list[plan.Trial]:
-    path = write_small(folder)
+def trials_of(
+    folder: Path, text: str, *only: str, seeds: int | None = None
+) -> list[plan.Trial]:
+    """The trials of an experiment's text, which is written into a folder."""
+    path = write_small(folder, text)
     return plan.trials(experiment.load(path), path, only, seeds)
+
+
+def small_trials(folder: Path, *only: str, seeds: int = 1) -> list[plan.Trial]:
+    return trials_of(folder, SMALL, *only, seeds=seeds)
 
 
 # Trials of two seconds with two pairs: as quick as a lab can do one.
@@ -83,8 +90,7 @@ def write_tiny(folder: Path) -> Path:
 
 
 def tiny_trials(folder: Path, seeds: int = 1) -> list[plan.Trial]:
-    path = write_tiny(folder)
-    return plan.trials(experiment.load(path), path, (), seeds)
+    return trials_of(folder, TINY, seeds=seeds)
 
 
 def run_trials(folder: Path, trials: list[plan.Trial], jobs: int = 1) -> dict[str, dict]:

@@ -16,10 +16,13 @@ import time
 import traceback
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.agent.events import RUN, emit
 from harness.agent.power_off import power_off
+
+if TYPE_CHECKING:
+    from harness.agent.bench import Bench
 
 POLL_S = 0.2
 
@@ -33,12 +36,12 @@ def next_job(number: int) -> dict[str, Any]:
     return job
 
 
-def work() -> None:
+def work(kind: type[Bench] | None) -> None:
     """Do jobs until one says end."""
     from harness.agent.bench import Bench
 
     with ExitStack() as until_end:
-        bench = Bench(until_end)
+        bench = (kind or Bench)(until_end)
         for number in itertools.count(1):
             job = next_job(number)
             if job["kind"] == "end":
@@ -46,10 +49,11 @@ def work() -> None:
             bench.do(job)
 
 
-def main() -> None:
+def main(kind: type[Bench] | None = None) -> None:
+    """All that a lab does; `kind` of bench does the jobs, Bench unless a test has its own."""
     emit("boot", kernel=Path("/proc/sys/kernel/osrelease").read_text().strip())
     try:
-        work()
+        work(kind)
     except Exception as error:  # noqa: BLE001 (the last stop before the power goes)
         traceback.print_exc()
         emit("failed", error=f"{type(error).__name__}: {error}")

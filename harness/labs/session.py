@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,11 +26,17 @@ def lab_folder() -> Iterator[Path]:
 
 
 @contextmanager
-def session(lab: str, spec: LabSpec) -> Iterator[Lab]:
+def session(lab: str, spec: LabSpec, files: Mapping[str, str] | None = None) -> Iterator[Lab]:
     """Boot the lab of a name (uml, vm, native); leaving ends it and removes its folder.
+
+    Args:
+        files: name and text of files that are in its run directory when it boots.
 
     Raises:
         MissingError, LabError: it cannot be booted.
     """
-    with lab_folder() as folder, LABS[lab](spec, folder) as booted:
-        yield booted
+    with lab_folder() as folder:
+        for name, text in (files or {}).items():
+            (folder / name).write_text(text)
+        with LABS[lab](spec, folder) as booted:
+            yield booted

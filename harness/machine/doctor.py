@@ -62,13 +62,8 @@ def memory() -> Finding:
     """Memory that can be had now, against what one lab touches."""
     fields = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
     available = int(fields["MemAvailable"].split()[0]) // 1024
-    enough = available >= MEMORY_PER_LAB_MIB
-    return Finding(
-        what="memory",
-        state="ok" if enough else "missing",
-        detail=f"{available} MiB available",
-        remedy="" if enough else f"a lab of 100 pairs touches up to {MEMORY_PER_LAB_MIB} MiB",
-    )
+    remedy = f"a lab of 100 pairs touches up to {MEMORY_PER_LAB_MIB} MiB"
+    return room("memory", available, MEMORY_PER_LAB_MIB, f"{available} MiB available", remedy)
 
 
 def disk() -> Finding:
@@ -76,26 +71,23 @@ def disk() -> Finding:
     cache = paths.places()["cache"]
     existing = next(p for p in (cache, *cache.parents) if p.exists())
     free = shutil.disk_usage(existing).free // 2**20
-    enough = free >= DISK_MIB
-    return Finding(
-        what="disk",
-        state="ok" if enough else "missing",
-        detail=f"{free} MiB free at {existing}",
-        remedy="" if enough else f"set-up needs {DISK_MIB} MiB; CELLBED_CACHE names another place",
-    )
+    remedy = f"set-up needs {DISK_MIB} MiB; CELLBED_CACHE names another place"
+    return room("disk", free, DISK_MIB, f"{free} MiB free at {existing}", remedy)
 
 
 def shared_memory() -> Finding:
     """A lab's memory is a file; in RAM it is fast."""
     place = paths.memory_directory()
     free = shutil.disk_usage(place).free // 2**20
-    enough = free >= MEMORY_PER_LAB_MIB
-    return Finding(
-        what="lab memory",
-        state="ok" if enough else "missing",
-        detail=f"{free} MiB free at {place}",
-        remedy="" if enough else f"{MEMORY_PER_LAB_MIB} MiB a lab; TMPDIR names another place",
-    )
+    remedy = f"{MEMORY_PER_LAB_MIB} MiB a lab; TMPDIR names another place"
+    return room("lab memory", free, MEMORY_PER_LAB_MIB, f"{free} MiB free at {place}", remedy)
+
+
+def room(what: str, there_mib: int, needed_mib: int, detail: str, remedy: str) -> Finding:
+    """Is there as much of something as is needed?"""
+    if there_mib >= needed_mib:
+        return Finding(what=what, state="ok", detail=detail)
+    return Finding(what=what, state="missing", detail=detail, remedy=remedy)
 
 
 def products() -> list[Finding]:

@@ -15,10 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.campaign.campaign import Campaign
-from harness.design import experiment, plan
-from harness.errors import MissingError
-from harness.runners.runner import Options
+from tests.small import run_trials, trials_of
 
 pytestmark = pytest.mark.lab
 
@@ -42,16 +39,7 @@ BUFFER_CELLS = {"WAN": 2300, "GEO": 29_190}
 
 
 def test_the_queue_is_filled_to_its_last_frame(tmp_path: Path):
-    path = tmp_path / "one-flow.toml"
-    path.write_text(EXPERIMENT)
-    trials = plan.trials(experiment.load(path), path, (), 1)
-    out = tmp_path / "out"
-    campaign = Campaign(out, trials, {"name": "one-flow"}, Options(jobs=1))
-    try:
-        documents = campaign.run()
-    except MissingError as error:
-        pytest.skip(str(error))
-    assert not campaign.failures, campaign.failures
+    documents = run_trials(tmp_path / "out", trials_of(tmp_path, EXPERIMENT))
     for document in documents.values():
         network = document["factors"]["network"]
         down, buffer_cells = document["queue"]["down"], BUFFER_CELLS[network]

@@ -8,14 +8,12 @@ it was before the next trial.
 from __future__ import annotations
 
 import ctypes
-import itertools
 import os
 import signal
 import socket
 import struct
 import subprocess
 import time
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -25,8 +23,6 @@ from unittest.mock import patch
 from harness.agent import __main__ as agent
 from harness.agent import probe
 from harness.agent.bench import Bench
-from harness.agent.events import emit
-from harness.agent.power_off import power_off
 from harness.agent.tune_plan import route_attributes
 from harness.plan import WORKLOADS
 from topology import commands
@@ -340,21 +336,5 @@ class BreakingBench(Bench):
             super().do(job)
 
 
-def main() -> None:
-    try:
-        with ExitStack() as until_end:
-            bench = BreakingBench(until_end)
-            for number in itertools.count(1):
-                job = agent.next_job(number)
-                if job["kind"] == "end":
-                    return
-                bench.do(job)
-    except Exception as error:  # noqa: BLE001 (told to the test)
-        traceback.print_exc()
-        emit("failed", error=f"{type(error).__name__}: {error}")
-    finally:
-        power_off()
-
-
 if __name__ == "__main__":
-    main()
+    agent.main(BreakingBench)

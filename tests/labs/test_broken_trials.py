@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from harness.design import experiment, plan
+from harness.design import plan
 from harness.judge import checks
 from harness.labs import LabSpec, UmlLab
 from harness.plan import to_json
-from tests.small import PROJECT
+from tests.small import PROJECT, trials_of
 
 pytestmark = pytest.mark.lab
 
@@ -108,9 +108,7 @@ def on_a_real_clock(folder: Path, trial: plan.Trial) -> list[dict[str, Any]]:
 
 
 def trials_by_load(folder: Path) -> dict[str, plan.Trial]:
-    path = folder / "broken.toml"
-    path.write_text(TEXT)
-    found = plan.trials(experiment.load(path), path)
+    found = trials_of(folder, TEXT)
     return {str(trial.factors["load"]): trial for trial in found}
 
 

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from harness.agent.connections import CONGESTION, INFO, MODULE, connection, with_cwnd
-from harness.design import experiment, plan
-from tests.small import run_trials
+from tests.small import run_trials, trials_of
 
 # No loss: a window then grows or stays, whatever its sender has to send at the moment.
 TEXT = """
@@ -46,9 +45,7 @@ def rows(table: Path) -> list[dict[str, int]]:
 
 @pytest.mark.lab
 def test_a_window_without_loss_never_shrinks(tmp_path: Path) -> None:
-    path = tmp_path / "windows.toml"
-    path.write_text(TEXT)
-    trials = plan.trials(experiment.load(path), path)
+    trials = trials_of(tmp_path, TEXT)
     documents = run_trials(tmp_path / "out", trials)
     for trial in trials:
         assert documents[trial.name]["valid"], documents[trial.name]["checks"]

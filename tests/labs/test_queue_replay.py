@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.design import experiment, plan
 from tests.bpf import replay
-from tests.small import SMALL, run_trials, write_small
+from tests.small import SMALL, run_trials, trials_of
 
 pytestmark = pytest.mark.lab
 
@@ -24,9 +23,7 @@ POLICIES = {
 def test_every_verdict_is_the_references(tmp_path: Path, policy: str) -> None:
     text = SMALL.replace('policy = "epd", buffer_cells = 300, threshold = 0.8', POLICIES[policy])
     text = text.replace("record.drops = true", "record.drops = true\nrecord.frames = true")
-    path = write_small(tmp_path, text)
-    only = ["network=WAN", "flavor=SACK"]
-    trial = plan.trials(experiment.load(path), path, only)[0]
+    trial = trials_of(tmp_path, text, "network=WAN", "flavor=SACK")[0]
     document = run_trials(tmp_path / "out", [trial])[trial.name]
     assert document["valid"]
     frames = document["queue"]["down"]["frames"]

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from harness.campaign.campaign import Campaign
-from harness.design import experiment, plan
 from harness.runners.runner import Options
-from tests.small import TINY
+from tests.small import TINY, trials_of
 
 COOKIE_BYTES = 37
 """What iperf3 sends first on each data connection, so that the other end knows it."""
@@ -19,9 +18,7 @@ COOKIE_BYTES = 37
 @pytest.mark.lab
 def test_a_source_without_a_whole_segment_through(tmp_path: Path) -> None:
     """The queue has room for iperf3's words of 5 cells, and none for a segment of 23."""
-    path = tmp_path / "starved.toml"
-    path.write_text(TINY.replace("buffer_cells = 300", "buffer_cells = 8"))
-    trials = plan.trials(experiment.load(path), path)
+    trials = trials_of(tmp_path, TINY.replace("buffer_cells = 300", "buffer_cells = 8"))
     campaign = Campaign(tmp_path / "out", trials, {"name": "tiny"}, Options())
     [document] = campaign.run().values()
     # One may not even have come to have a connection for its data: that one is idle.

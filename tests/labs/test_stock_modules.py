@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from analysis.records import read_campaign
-from harness.design import experiment, plan
 from harness.flavors import files as flavors
-from tests.small import PROJECT, run_trials
+from tests.small import PROJECT, run_trials, trials_of
 
 MODULES = PROJECT / "lab" / "programs" / "stock-modules"
 TWO = """
@@ -42,9 +41,7 @@ def test_setup_takes_along_what_flavors_ask_for() -> None:
 
 @pytest.mark.lab
 def test_they_are_loaded_when_a_trial_wants_them(tmp_path: Path) -> None:
-    path = tmp_path / "stock.toml"
-    path.write_text(TWO)
-    run_trials(tmp_path / "out", plan.trials(experiment.load(path), path))
+    run_trials(tmp_path / "out", trials_of(tmp_path, TWO))
     campaign = read_campaign(tmp_path / "out")
     assert [trial.factors["flavor"] for trial in campaign.trials] == ["bbr", "hybla"]
     for trial in campaign.trials:
