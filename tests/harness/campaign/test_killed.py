@@ -20,7 +20,9 @@ from pathlib import Path
 
 import pytest
 
+from harness import events
 from harness.errors import MissingError
+from harness.events import CampaignEnded, Event, TrialEnded
 from harness.host.paths import image, kernel, programs
 from harness.machine import clean
 from tests.small import PROJECT, TINY
@@ -163,7 +165,15 @@ def kill_once(folder: Path, kind: str, moment_s: float, chance: random.Random) -
         assert process.returncode == 0 or said.splitlines()[-1].startswith("cellbed: "), said
         assert not processes(folder) and not list((folder / "tmp").iterdir())
     assert kept.items() <= whole(folder).items(), "a trial that was done has been run again"
+    ended = {event.trial for event in told(folder) if isinstance(event, TrialEnded)}
+    assert ended <= set(whole(folder))
     return True
+
+
+def told(folder: Path) -> list[Event]:
+    """What a campaign's stream of events says, wherever its writing was cut off."""
+    path = folder / "out" / events.NAME
+    return [event for _, event in events.read(path)] if path.exists() else []
 
 
 def check_end(folder: Path) -> None:
@@ -202,4 +212,5 @@ def test_killed_at_random_moments(
             print(f"{kills}: {kind} at {moment_s:.2f} s: {len(whole(folder))} records")
         end_well(start(folder), folder)
         assert contents(folder) == undisturbed.contents
+        assert told(folder)[-1] == CampaignEnded(finished=SEEDS, failed=0)
         campaigns += 1
