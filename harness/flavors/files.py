@@ -110,6 +110,7 @@ PARAMETERS: Mapping[str, Kind] = MappingProxyType(
         "sack_resend_on_partial": Choice(("never", "always", "after_rtt")),
         "sack_pipe": Choice(("bytes", "segments")),
         "multiple_fast_retransmits": Switch(),
+        "resend_boundaries": Choice(("kept", "anew")),
         "newreno_partial": Choice(("deflate", "reset")),
         "newreno_flywheel": Switch(),
     }

@@ -41,6 +41,11 @@ enum cellbed_ssthresh_rule {
 	CELLBED_HALF_WINDOW,		/* RFC 2001: of the window, at each timeout */
 };
 
+enum cellbed_resend_boundaries {
+	CELLBED_KEPT,			/* those of the first sending */
+	CELLBED_ANEW,			/* 4.4BSD: from the first byte missing */
+};
+
 enum cellbed_newreno_partial {
 	CELLBED_DEFLATE,		/* RFC 6582: by what was acked, plus one */
 	CELLBED_RESET,			/* 98-0876R1 3.1: back to ssthresh */
@@ -62,6 +67,7 @@ struct cellbed_params {
 	int sack_resend_on_partial;
 	int sack_pipe;
 	int multiple_fast_retransmits;
+	int resend_boundaries;
 	int newreno_partial;
 	int newreno_flywheel;
 };
@@ -93,6 +99,7 @@ struct cellbed {
 	u32 expiry;		/* of the timer before this ACK, in jiffies; 0 = off */
 	u64 advance_ns;		/* when an ACK last acknowledged new data */
 	u16 tick;		/* jiffies a tick; 0 = the kernel's own RTO */
+	u16 allowed;		/* packets cut anew, to be sent again */
 	u8 min_ticks;
 	u8 backoff;		/* doublings of the RTO since it was cleared */
 	u8 duplicates;		/* since the last ACK of new data or timeout */
@@ -114,6 +121,7 @@ struct cellbed {
 	    half_window:1,
 	    flywheel:1,
 	    multiple:1,
+	    recut:1,
 	    one_more:1;		/* the flywheel lets a new segment pass */
 	bool bytes;		/* byte_window */
 	bool exact;		/* the timers are those of cellbed_timer.c */
@@ -172,7 +180,7 @@ static inline u32 cellbed_flight(const struct sock *sk)
 /* Does the module count duplicate ACKs, and not the kernel, as sacked_out? */
 static inline bool cellbed_counts(const struct cellbed *c)
 {
-	return c->multiple;
+	return c->multiple || c->recut;
 }
 
 /* cellbed_main.c */
@@ -218,9 +226,14 @@ s32 cellbed_sack_pipe(const struct sock *sk);
 /* cellbed_order.c */
 void cellbed_order_note(const struct sock *sk);
 
+/* cellbed_recut.c */
+struct sk_buff *cellbed_recut(struct sock *sk, struct sk_buff *skb, u32 limit);
+
 /* cellbed_bytes.c */
 bool cellbed_is_hole(const struct sk_buff *skb);
+bool cellbed_cut(struct sock *sk, struct sk_buff *skb, u32 len);
 void cellbed_bytes_allow(struct sock *sk);
+void cellbed_bytes_recut(struct sock *sk);
 void cellbed_bytes_show(struct sock *sk, u32 least);
 u32 cellbed_bytes_sacked(const struct sock *sk);
 

@@ -19,14 +19,15 @@
  * The peer's window is not touched: duplicate ACKs are those the kernel sees.
  *
  * Segments that are sent again keep their boundaries, but for small ones that
- * the kernel merges into one: BSD would cut anew, and fill the window so too.
+ * the kernel merges into one: BSD would cut anew, and fill the window so too;
+ * and so does cellbed_recut.c, with resend_boundaries = 1.
  */
 #include "cellbed.h"
 
 /* The part of an unsent segment above len becomes one of its own. This is the
  * kernel's tso_fragment(), which is not exported.
  */
-static bool cellbed_cut(struct sock *sk, struct sk_buff *skb, u32 len)
+bool cellbed_cut(struct sock *sk, struct sk_buff *skb, u32 len)
 {
 	struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
 	u32 rest = skb->len - len;
@@ -183,11 +184,55 @@ static u32 cellbed_bytes_holes(struct sock *sk, bool first)
 	return packets;
 }
 
+/* Is the first hole sent again whatever the window, and has it its room? */
+static bool cellbed_first_is_apart(const struct sock *sk)
+{
+	return cellbed_ca(sk)->recovering && !tcp_is_sack(tcp_sk(sk));
+}
+
+/*
+ * The same with resend_boundaries = 1: the packets that the window has room for
+ * are cut anew. PIPE is below cwnd or not: it cuts none short.
+ */
+static u32 cellbed_bytes_anew(struct sock *sk, bool first)
+{
+	const struct cellbed *c = cellbed_ca(sk);
+	bool apart = cellbed_first_is_apart(sk);
+	bool pipe = tcp_is_sack(tcp_sk(sk)) && c->use_pipe && c->recovering;
+	struct sk_buff *skb = tcp_rtx_queue_head(sk);
+	u32 mss = tcp_sk(sk)->mss_cache;
+	u32 packets = 0;
+	s64 room;
+
+	if (apart && first) {
+		skb = skb_rb_next(cellbed_recut(sk, skb, mss));
+		packets = 1;
+		first = false;
+	}
+	if (apart && !cellbed_recovery_repairing(sk))
+		return packets;
+	room = cellbed_bytes_room(sk);
+	if (c->one_more)
+		room = max_t(s64, room, mss);
+	for (; skb; skb = skb_rb_next(skb)) {
+		if (!cellbed_is_hole(skb))
+			continue;
+		if (!first && room <= 0)
+			break;
+		skb = cellbed_recut(sk, skb,
+				    first || pipe ? mss : min_t(s64, mss, room));
+		room -= pipe && c->pipe_segments ? mss : skb->len;
+		first = false;
+		packets++;
+	}
+	return packets;
+}
+
 static u32 cellbed_bytes_resend(struct sock *sk)
 {
 	struct cellbed *c = cellbed_ca(sk);
 	bool first = c->resend;
-	bool apart = c->recovering && !tcp_is_sack(tcp_sk(sk));
+	bool apart = cellbed_first_is_apart(sk);
 	u32 packets = 0;
 
 	c->resend = 0;
@@ -196,6 +241,24 @@ static u32 cellbed_bytes_resend(struct sock *sk)
 	if (packets > first)
 		c->one_more = 0;
 	return max_t(u32, packets, first);
+}
+
+/*
+ * Before the kernel sends anything again: the kernel asks for min_tso_segs() with
+ * the first packet in its hand, which must not be taken from it.
+ */
+void cellbed_bytes_recut(struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct cellbed *c = cellbed_ca(sk);
+	bool first = c->resend;
+
+	c->resend = 0;
+	c->allowed = 0;
+	if (tp->lost_out > tp->retrans_out)
+		c->allowed = cellbed_bytes_anew(sk, first);
+	if (c->allowed > first)
+		c->one_more = 0;
 }
 
 /* The boundary of a segment that has been sent need not be kept: sent again,
@@ -263,6 +326,15 @@ void cellbed_bytes_show(struct sock *sk, u32 least)
 	cellbed_set_window(tp, max(least, cellbed_ca(sk)->cwnd / tp->mss_cache));
 }
 
+static u32 cellbed_bytes_take(struct sock *sk)
+{
+	struct cellbed *c = cellbed_ca(sk);
+	u32 packets = c->allowed;
+
+	c->allowed = 0;
+	return packets;
+}
+
 /* Called at the beginning of each attempt to send. */
 void cellbed_bytes_allow(struct sock *sk)
 {
@@ -271,7 +343,12 @@ void cellbed_bytes_allow(struct sock *sk)
 	u32 quota = tcp_packets_in_flight(tp);
 	bool all = !resend;
 
-	quota += resend ? cellbed_bytes_resend(sk) : cellbed_bytes_new(sk, &all);
+	if (!resend)
+		quota += cellbed_bytes_new(sk, &all);
+	else if (cellbed_ca(sk)->recut)
+		quota += cellbed_bytes_take(sk);
+	else
+		quota += cellbed_bytes_resend(sk);
 	if (all)
 		cellbed_bytes_show(sk, quota);
 	else

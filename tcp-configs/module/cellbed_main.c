@@ -89,6 +89,10 @@
  *                        0 not while a timeout is repaired, nor for the last byte
  *                        of a recovery (RFC 2582, 5), 1 always (RFC 2001;
  *                        98-0876R1 section 3.1; see cellbed_recovery.c) [0]
+ *   resend_boundaries    with byte_window: a segment that is sent again 0 keeps its
+ *                        boundaries, small ones joined and what does not fit the
+ *                        window waiting, 1 is cut anew from the first byte missing
+ *                        (4.4BSD, tcp_output(); see cellbed_recut.c) [0]
  *   newreno_partial      on a partial ACK the window 0 deflates by what was
  *                        acked less one (RFC 6582), 1 falls to ssthresh
  *                        (98-0876R1 section 3.1; ns-2.1b3) [0]
@@ -169,6 +173,8 @@ static void cellbed_read_params(struct sock *sk, struct cellbed *c,
 	c->partial_reset = READ_ONCE(params->newreno_partial) == CELLBED_RESET;
 	c->half_window = READ_ONCE(params->ssthresh_rule) == CELLBED_HALF_WINDOW;
 	c->multiple = READ_ONCE(params->multiple_fast_retransmits);
+	c->recut = c->bytes &&
+		   READ_ONCE(params->resend_boundaries) == CELLBED_ANEW;
 	c->flywheel = READ_ONCE(params->newreno_flywheel) &&
 		      inet_csk(sk)->icsk_ca_ops->in_ack_event == cellbed_newreno_ack;
 }
@@ -258,6 +264,8 @@ static void cellbed_enter_loss(struct sock *sk)
 	c->resend = 0;
 	c->duplicates = 0;
 	c->repair_end = tp->snd_nxt;
+	if (c->recut)
+		cellbed_recut(sk, tcp_rtx_queue_head(sk), tp->mss_cache);
 	tp->snd_cwnd_cnt = 0;
 	cellbed_set_window(tp, 1);
 }
@@ -330,6 +338,9 @@ static void cellbed_note_ack(struct sock *sk)
 	struct cellbed *c = cellbed_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
+	/* The kernel noted it when new data had been joined to old. */
+	if (c->recut && inet_csk(sk)->icsk_ca_state == TCP_CA_Loss)
+		tp->high_seq = c->repair_end;
 	c->acked = tp->snd_una - c->una;
 	c->advanced = c->acked != 0;
 	if (c->advanced) {
@@ -531,6 +542,8 @@ static void cellbed_cong_control(struct sock *sk, u32 ack, int flag,
 		cellbed_on_recovery_ack(sk);
 	else
 		cellbed_on_plain_ack(sk);
+	if (c->recut)
+		cellbed_bytes_recut(sk);
 	if (c->bytes && !tcp_send_head(sk))
 		cellbed_bytes_show(sk, tcp_packets_in_flight(tp));
 	c->prior_sacked = tp->sacked_out;

@@ -81,6 +81,7 @@ static const struct ctl_table cellbed_table[] = {
 	CELLBED_ENTRY(sack_pipe, SYSCTL_ONE, proc_dointvec_minmax),
 	CELLBED_ENTRY(multiple_fast_retransmits, SYSCTL_ONE,
 		      proc_dointvec_minmax),
+	CELLBED_ENTRY(resend_boundaries, SYSCTL_ONE, proc_dointvec_minmax),
 	CELLBED_ENTRY(newreno_partial, SYSCTL_ONE, proc_dointvec_minmax),
 	CELLBED_ENTRY(newreno_flywheel, SYSCTL_ONE, proc_dointvec_minmax),
 };

@@ -18,7 +18,7 @@
  * first segment; so the kernel goes on with what has not. When Reno's recovery
  * ends with old data left, the kernel is back in its repair.
  *
- * Who starts recoveries so must also count the duplicate ACKs itself: the
+ * Who starts recoveries so, or cuts anew, must also count the duplicate ACKs itself: the
  * kernel counts no more of them than the segments it has outstanding and not
  * held for lost, and it misses the one after the peer has sent data.
  */
@@ -31,7 +31,7 @@ bool cellbed_recovery_repairing(const struct sock *sk)
 {
 	const struct cellbed *c = cellbed_ca(sk);
 
-	return cellbed_counts(c) && before(tcp_sk(sk)->snd_una, c->repair_end);
+	return c->multiple && before(tcp_sk(sk)->snd_una, c->repair_end);
 }
 
 /*
@@ -119,6 +119,8 @@ void cellbed_recovery_look(struct sock *sk)
 	if (!cellbed_counts(c) || c->recovering || !head ||
 	    c->duplicates != CELLBED_DUPTHRESH)
 		return;
+	if (icsk->icsk_ca_state >= TCP_CA_Recovery && !c->multiple)
+		return;
 	if (icsk->icsk_ca_state == TCP_CA_Loss) {
 		icsk->icsk_ca_ops->set_state(sk, TCP_CA_Disorder);
 		icsk->icsk_ca_state = TCP_CA_Disorder;
@@ -136,7 +138,7 @@ void cellbed_recovery_reopen(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	if (cellbed_counts(cellbed_ca(sk)) && tp->snd_una == tp->high_seq &&
+	if (cellbed_ca(sk)->multiple && tp->snd_una == tp->high_seq &&
 	    inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery)
 		tp->high_seq = tp->snd_una - 1;
 }

@@ -148,7 +148,7 @@ static bool cellbed_rto_sampled(const struct sock *sk,
 
 	if (!sample->pkts_acked || sample->rtt_us < 0)
 		return false;
-	return !cellbed_counts(c) || !c->recovering ||
+	return !c->multiple || !c->recovering ||
 	       !tcp_is_sack(tcp_sk(sk)) || !before(c->una, c->repair_end);
 }
 

@@ -30,6 +30,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 DUPTHRESH = 3
 SACK_BLOCKS = 4
@@ -51,6 +52,9 @@ class Setup:
         partial_reset: NewReno: a partial ACK sets cwnd to ssthresh (98-0876R1, 3.1).
         half_window: ssthresh is half of cwnd, at every timeout (RFC 2001; 4.4BSD); the peer's
             window is never the limit here.
+        recut: what is sent again begins at the first byte missing and is as long as a segment
+            may be and the window allows, new data behind it included; with SACK to the end
+            of the hole (4.4BSD). Needs byte_window.
         multiple: duplicate ACKs start a fast retransmit also while a timeout is repaired and
             for the last byte of a recovery (RFC 2001), not as RFC 2582 has it.
         flywheel: NewReno: every second duplicate ACK sends a new segment (Hoe).
@@ -72,6 +76,7 @@ class Setup:
     byte_window: bool = False
     partial_reset: bool = False
     half_window: bool = False
+    recut: bool = False
     multiple: bool = False
     flywheel: bool = False
 
@@ -235,11 +240,20 @@ class Vanilla:
         """What snd_nxt shows: after a timeout the old segments, then new ones."""
         while True:
             old = self.nxt in self.lengths
-            length = self.merged(self.nxt) if old else self.new_length(self.room())
+            length = self.new_length(self.room())
+            if old:
+                length = self.again_length(self.nxt, self.room())
             if not length or length > self.room():
                 break
             self.transmit(self.nxt, length)
             self.nxt += length
+
+    def again_length(self, byte: int, room: int | None = None) -> int:
+        """Length of what is sent again from byte on; room None: whatever the window."""
+        if not self.setup.recut:
+            return self.merged(byte)
+        length = min(self.mss, self.setup.total_bytes - byte)
+        return length if room is None else max(min(length, room), 0)
 
     def merged(self, byte: int) -> int:
         """A segment that is sent again is filled with whole segments that follow it."""
@@ -255,15 +269,17 @@ class Vanilla:
 
     def new_length(self, room: int) -> int:
         """Length of the next new segment; 0 when nothing may be sent."""
-        length = min(self.mss, self.setup.total_bytes - self.max)
+        length = min(self.mss, self.setup.total_bytes - self.nxt)
         if self.setup.byte_window:
             return max(min(length, room), 0)
         return length if length <= room else 0
 
     def transmit(self, byte: int, length: int) -> None:
         self.outbox.append(byte)
-        for inside in [b for b in self.lengths if byte < b < byte + length]:
-            del self.lengths[inside]
+        end = byte + length
+        for inside in [b for b in self.lengths if byte <= b < end]:
+            if (rest := inside + self.lengths.pop(inside) - end) > 0:
+                self.lengths[end] = rest
         self.lengths[byte] = length
         self.max = max(self.max, byte + length)
 
@@ -289,7 +305,7 @@ class Reno(Vanilla):
         self.transmit_first()
 
     def transmit_first(self) -> None:
-        length = self.merged(self.una)
+        length = self.again_length(self.una)
         self.transmit(self.una, length)
         self.nxt = max(self.nxt, self.una + length)
 
@@ -435,9 +451,18 @@ class Sack(Reno):
         if self.una not in self.resent or self.repairing():
             self.resend(self.una)
 
-    def resend(self, byte: int) -> None:
+    def hole_length(self, byte: int, room: int | None) -> int:
+        if not self.setup.recut:
+            return self.merged(byte)
+        length = self.lengths[byte]
+        while length < self.mss and self.is_hole(byte + length):
+            length += self.lengths[byte + length]
+        length = min(length, self.mss)
+        return length if room is None or self.setup.sack_rule == "pipe" else min(length, room)
+
+    def resend(self, byte: int, room: int | None = None) -> None:
+        length = self.hole_length(byte, room)
         self.resent.add(byte)
-        length = self.merged(byte)
         self.pipe += self.counted(length)
         self.transmit(byte, length)
 
@@ -449,19 +474,18 @@ class Sack(Reno):
         """First bytes of the segments not acknowledged, in order."""
         return sorted(b for b in self.lengths if self.una <= b < self.max)
 
+    def is_hole(self, byte: int) -> bool:
+        """Whether the segment that begins there may be sent again."""
+        if byte not in self.lengths or byte in self.scoreboard or byte in self.resent:
+            return False
+        if byte < self.repair_end:
+            return True
+        below = byte < max(self.scoreboard, default=-1)
+        of_this_loss = self.setup.sack_rule == "pipe" and byte < self.recovery_point
+        return below and (of_this_loss or self.lost(byte))
+
     def next_hole(self) -> int | None:
-        highest = max(self.scoreboard, default=-1)
-        for byte in self.outstanding():
-            if byte >= max(highest, self.repair_end):
-                break
-            if byte in self.scoreboard or byte in self.resent:
-                continue
-            if byte < self.repair_end:
-                return byte
-            of_this_loss = self.setup.sack_rule == "pipe" and byte < self.recovery_point
-            if of_this_loss or self.lost(byte):
-                return byte
-        return None
+        return next((byte for byte in self.outstanding() if self.is_hole(byte)), None)
 
     def in_flight(self) -> int:
         """PIPE: 98-0876R1's own count, or RFC 6675's SetPipe().
@@ -486,9 +510,10 @@ class Sack(Reno):
         while (room := self.cwnd - self.in_flight()) > 0:
             hole = self.next_hole()
             if hole is not None:
-                if self.setup.sack_rule != "pipe" and room < self.merged(hole):
+                whole = self.setup.sack_rule != "pipe" and not self.setup.recut
+                if whole and room < self.merged(hole):
                     break
-                self.resend(hole)
+                self.resend(hole, room)
                 continue
             length = self.new_length(room)
             if not length:
@@ -515,7 +540,7 @@ class Simulation:
         self.receiver = Receiver()
         self.rto = Estimator(setup)
         self.sent: list[Sent] = []
-        self._times: dict[int, list[float]] = {}  # by first byte
+        self._sent: list[tuple[int, int, float, bool]] = []  # bytes, first sending, sent again
         self._sendings: dict[int, int] = {}  # by number of the segment
         self._timed = 0  # an ACK beyond it gives the next RTT sample
         self._events: list[tuple[float, int, int, tuple[Block, ...]]] = []
@@ -560,12 +585,13 @@ class Simulation:
 
     def _measure(self, now: float, una: int, ack: int) -> None:
         """Karn: no sample from an ACK that covers a segment sent twice."""
-        covered = [times for byte, times in self._times.items() if una <= byte < ack]
-        if any(len(times) > 1 for times in covered) or not self.sender.may_be_timed():
+        covered = [(sent, again) for start, end, sent, again in self._sent if start < ack]
+        self._sent = [piece for piece in self._sent if piece[1] > ack]
+        if any(again for _, again in covered) or not self.sender.may_be_timed():
             return
         self.rto.clear_backoff()
         if ack > self._timed:
-            self.rto.sample(now - covered[-1][0])
+            self.rto.sample(now - max(covered)[0])
             self._timed = self.sender.max
 
     def _flush(self, now: float, *, restart: bool) -> None:
@@ -577,14 +603,25 @@ class Simulation:
         elif restart or self._timer_s is None:
             self._timer_s = now + self.rto.rto_s()
 
+    def _note(self, now: float, start: int, end: int) -> None:
+        """When each byte that is not acknowledged was sent first, and whether it was again."""
+        pieces = []
+        for first, last, sent, again in self._sent:
+            cuts = sorted({first, last, *(cut for cut in (start, end) if first < cut < last)})
+            for a, b in pairwise(cuts):
+                pieces.append((a, b, sent, again or start <= a < end))
+        known = max((last for _, last, _, _ in self._sent), default=start)
+        if end > known:
+            pieces.append((max(start, known), end, now, start < known))
+        self._sent = pieces
+
     def _transmit(self, now: float, byte: int, length: int) -> None:
         """The link keeps the order, so what is sent first is also received first."""
-        times = self._times.setdefault(byte, [])
-        times.append(now)
-        self.sent.append(Sent(time_s=now, byte=byte, length=length, sending=len(times) - 1))
+        self._note(now, byte, byte + length)
         number = byte // self.setup.mss
         sending = self._sendings.get(number, 0)
         self._sendings[number] = sending + 1
+        self.sent.append(Sent(time_s=now, byte=byte, length=length, sending=sending))
         if sending in self.setup.drops.get(number, ()):
             return
         bits = 8 * (length + HEADERS_BYTES)

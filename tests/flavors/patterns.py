@@ -74,6 +74,7 @@ def setup(pattern: Pattern, flavor: str, parameters: Mapping[str, object]) -> or
         byte_window=bool(parameters.get("byte_window", False)),
         partial_reset=parameters.get("newreno_partial") == "reset",
         half_window=parameters.get("ssthresh_rule") == "window",
+        recut=parameters.get("resend_boundaries") == "anew",
         multiple=bool(parameters.get("multiple_fast_retransmits", False)),
         flywheel=bool(parameters.get("newreno_flywheel", False)),
     )

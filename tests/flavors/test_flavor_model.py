@@ -104,6 +104,34 @@ def test_half_of_the_window_at_each_loss(run_connections: Runner, byte_window: b
     assert disagreements(run_connections, CLASSIC, PATTERNS // 6, 2001, parameters) == []
 
 
+ANEW = {"byte_window": True, "resend_boundaries": "anew"}
+# What the text of 98-0876R1 says (3.1, 3.2, 6.2), and 4.4BSD where it is silent.
+TEXT = {
+    **ANEW,
+    "multiple_fast_retransmits": True,
+    "newreno_partial": "reset",
+    "newreno_flywheel": True,
+    "sack_pipe": "segments",
+    "ssthresh_rule": "window",
+}
+
+
+@pytest.mark.parametrize("flavor", CLASSIC)
+@pytest.mark.parametrize(
+    "parameters",
+    [ANEW, ANEW | {"sack_retransmit": "three_above"}, TEXT],
+    ids=["anew", "three above", "text"],
+)
+def test_what_is_sent_again_is_cut_anew(
+    run_connections: Runner, flavor: str, parameters: Mapping[str, object]
+):
+    """As from a stream of bytes; four of ten resendings are lost again."""
+    if flavor != "sack" and "sack_retransmit" in parameters:
+        return
+    count = PATTERNS // 4
+    assert disagreements(run_connections, (flavor,), count, 2584, parameters, again=0.4) == []
+
+
 def test_windows_in_bytes(run_connections: Runner):
     names, window = ("vanilla", "reno", "newreno"), {"byte_window": True}
     assert disagreements(run_connections, names, PATTERNS // 3, 813, window) == []

@@ -273,6 +273,30 @@ def test_a_window_in_bytes_sends_short_segments(run_connections: Runner):
     assert {s.length for s in full.sent} == {SEGMENT}
 
 
+@pytest.mark.parametrize("flavor", ["reno", "newreno", "sack"])
+def test_what_is_sent_again_is_cut_from_the_first_byte_missing(
+    run_connections: Runner, flavor: str
+):
+    """In congestion avoidance the window is full segments and runts; one runt is lost."""
+    writes = [(0, 60 * SEGMENT)]
+    whole = one(run_connections, flavor, writes=writes, ssthresh=4, byte_window=True)
+    runt = next(s for s in whole.sent if s.length < SEGMENT and s.byte > 20 * SEGMENT)
+    lengths = {}
+    for rule in ("kept", "anew"):
+        outcome = one(
+            run_connections, flavor, writes=writes, ssthresh=4, byte_window=True,
+            drops={runt.segment: [runt.sending]}, resend_boundaries=rule,
+        )  # fmt: skip
+        lost = [s for s in outcome.sent if s.dropped]
+        again = [s for s in outcome.sent if s.byte == lost[0].byte and not s.dropped]
+        assert [s.byte for s in lost] == [runt.byte]
+        lengths[rule] = (lost[0].length, again[0].length)
+    # Kept, it may be joined to a whole runt behind it.
+    assert runt.length <= lengths["kept"][1] < SEGMENT
+    # With SACK the hole is as long as what was lost.
+    assert lengths["anew"] == (runt.length, runt.length if flavor == "sack" else SEGMENT)
+
+
 def test_running_connections_keep_the_parameters_they_began_with(run_connections: Runner):
     """Two flavors after each other in one lab: the second's values do not reach the first's."""
     slow = flavors.load("vanilla").with_parameters({"rto_first_ms": 2000}).for_hosts()

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * resend_boundaries = 1: a sender keeps a stream of bytes. What it sends again
+ * begins at the first byte missing and is as long as a segment may be and the
+ * window allows, across the boundaries of the first sending, new data behind it
+ * included (4.4BSD, tcp_output(): snd_nxt is set back, the rest is as ever).
+ *
+ * The kernel keeps packets, its own tcp_retrans_try_collapse() joins whole small
+ * ones only, and none whose first copy is still held somewhere on this machine,
+ * a receiver's queue for instance. So a new packet is made of references to the
+ * pages of the old ones, and another of what is left of the last; they take the
+ * old ones' place in the retransmission queue. A new packet has no first copy,
+ * so it is also sent when the old one waits in a queue of this machine.
+ *
+ * With SACK a packet ends where the hole does.
+ */
+#include <linux/skbuff_ref.h>
+
+#include "cellbed.h"
+
+/* References to len bytes of a packet, from offset on, are added to another. */
+static bool cellbed_refer(struct sk_buff *to, const struct sk_buff *from,
+			  u32 offset, u32 len)
+{
+	const struct skb_shared_info *source = skb_shinfo(from);
+	int i;
+
+	for (i = 0; i < source->nr_frags && len; i++) {
+		skb_frag_t frag = source->frags[i];
+		int n = skb_shinfo(to)->nr_frags;
+		u32 skip = min(offset, skb_frag_size(&frag));
+
+		offset -= skip;
+		skb_frag_off_add(&frag, skip);
+		skb_frag_size_set(&frag, min(skb_frag_size(&frag) - skip, len));
+		if (!skb_frag_size(&frag))
+			continue;
+		if (skb_can_coalesce(to, n, skb_frag_page(&frag),
+				     skb_frag_off(&frag))) {
+			skb_frag_size_add(&skb_shinfo(to)->frags[n - 1],
+					  skb_frag_size(&frag));
+		} else if (n == MAX_SKB_FRAGS) {
+			return false;
+		} else {
+			__skb_frag_ref(&frag);
+			skb_shinfo(to)->frags[n] = frag;
+			skb_shinfo(to)->nr_frags = n + 1;
+		}
+		len -= skb_frag_size(&frag);
+		to->len += skb_frag_size(&frag);
+		to->data_len += skb_frag_size(&frag);
+	}
+	return !len;
+}
+
+/* A packet of len bytes, from a sequence number within skb on; NULL if it cannot be. */
+static struct sk_buff *cellbed_make(struct sock *sk, struct sk_buff *skb,
+				    u32 seq, u32 len)
+{
+	struct sk_buff *made = alloc_skb_fclone(MAX_TCP_HEADER, GFP_ATOMIC);
+	u32 offset = seq - TCP_SKB_CB(skb)->seq;
+
+	if (!made)
+		return NULL;
+	skb_reserve(made, MAX_TCP_HEADER);
+	made->ip_summed = CHECKSUM_PARTIAL;
+	made->skb_mstamp_ns = skb->skb_mstamp_ns;
+	skb_copy_decrypted(made, skb);
+	*TCP_SKB_CB(made) = *TCP_SKB_CB(skb);
+	TCP_SKB_CB(made)->seq = seq;
+	while (skb && made->len < len) {
+		u32 part = min(skb->len - offset, len - made->len);
+
+		if (skb_headlen(skb) || skb_zcopy(skb) ||
+		    !cellbed_refer(made, skb, offset, part))
+			break;
+		TCP_SKB_CB(made)->sacked |= TCP_SKB_CB(skb)->sacked &
+					    TCPCB_EVER_RETRANS;
+		TCP_SKB_CB(made)->tcp_flags |= TCP_SKB_CB(skb)->tcp_flags;
+		TCP_SKB_CB(made)->end_seq = TCP_SKB_CB(skb)->end_seq;
+		if (offset + part < skb->len) {
+			TCP_SKB_CB(made)->tcp_flags &= ~(TCPHDR_FIN | TCPHDR_PSH);
+			TCP_SKB_CB(made)->end_seq = seq + len;
+		}
+		offset = 0;
+		skb = skb_rb_next(skb);
+	}
+	made->truesize = SKB_TRUESIZE(skb_end_offset(made)) + made->len;
+	INIT_LIST_HEAD(&made->tcp_tsorted_anchor);
+	if (made->len == len && sk_wmem_schedule(sk, made->truesize))
+		return made;
+	tcp_skb_tsorted_anchor_cleanup(made);
+	__kfree_skb(made);
+	return NULL;
+}
+
+static void cellbed_count(struct tcp_sock *tp, const struct sk_buff *skb, int sign)
+{
+	int packets = sign * tcp_skb_pcount(skb);
+	u8 tags = TCP_SKB_CB(skb)->sacked;
+
+	tp->packets_out += packets;
+	tp->lost_out += tags & TCPCB_LOST ? packets : 0;
+	tp->retrans_out += tags & TCPCB_SACKED_RETRANS ? packets : 0;
+	tp->sacked_out += tags & TCPCB_SACKED_ACKED ? packets : 0;
+}
+
+/* Into the retransmission queue. */
+static void cellbed_insert(struct sock *sk, struct sk_buff *skb)
+{
+	struct rb_node **link = &sk->tcp_rtx_queue.rb_node;
+	struct rb_node *parent = NULL;
+
+	while (*link) {
+		parent = *link;
+		if (before(TCP_SKB_CB(skb)->seq,
+			   TCP_SKB_CB(rb_to_skb(parent))->seq))
+			link = &parent->rb_left;
+		else
+			link = &parent->rb_right;
+	}
+	rb_link_node(&skb->rbnode, parent, link);
+	rb_insert_color(&skb->rbnode, &sk->tcp_rtx_queue);
+}
+
+static void cellbed_put(struct sock *sk, struct sk_buff *skb)
+{
+	u32 mss = tcp_sk(sk)->mss_cache;
+
+	tcp_skb_pcount_set(skb, max_t(u32, DIV_ROUND_UP(skb->len, mss), 1));
+	TCP_SKB_CB(skb)->tcp_gso_size = skb->len > mss ? mss : 0;
+	__skb_header_release(skb);
+	sk_wmem_queued_add(sk, skb->truesize);
+	sk_mem_charge(sk, skb->truesize);
+	list_add_tail(&skb->tcp_tsorted_anchor, &tcp_sk(sk)->tsorted_sent_queue);
+	cellbed_insert(sk, skb);
+	cellbed_count(tcp_sk(sk), skb, 1);
+}
+
+/* Takes a packet out; made is in its place for the kernel's hints. */
+static void cellbed_remove(struct sock *sk, struct sk_buff *skb,
+			   struct sk_buff *made)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	cellbed_count(tp, skb, -1);
+	tcp_highest_sack_replace(sk, skb, made);
+	if (tp->retransmit_skb_hint == skb)
+		tp->retransmit_skb_hint = made;
+	tcp_rtx_queue_unlink_and_free(skb, sk);
+}
+
+/*
+ * The first unsent bytes, at most so many, become sent ones, that they may be
+ * joined to old ones. How many that was.
+ */
+static u32 cellbed_draw(struct sock *sk, u32 len)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct sk_buff *skb = tcp_send_head(sk);
+
+	len = min_t(s64, len, max((s32)(tcp_wnd_end(tp) - tp->snd_nxt), 0));
+	if (!skb || !skb->len || !len ||
+	    (skb->len > len && !cellbed_cut(sk, skb, len)))
+		return 0;
+	__skb_unlink(skb, &sk->sk_write_queue);
+	tp->snd_nxt = TCP_SKB_CB(skb)->end_seq;
+	if (!tp->highest_sack)
+		tp->highest_sack = skb;
+	skb->skb_mstamp_ns = tcp_clock_ns();
+	tcp_skb_pcount_set(skb, 1);
+	list_add_tail(&skb->tcp_tsorted_anchor, &tp->tsorted_sent_queue);
+	cellbed_insert(sk, skb);
+	cellbed_count(tp, skb, 1);
+	return skb->len;
+}
+
+/* May this be joined to what is sent again before it? */
+static bool cellbed_joins(const struct sock *sk, const struct sk_buff *skb)
+{
+	return skb->len && (!tcp_is_sack(tcp_sk(sk)) || cellbed_is_hole(skb));
+}
+
+/* The first byte of a packet that is not acknowledged. */
+static u32 cellbed_first_missing(const struct sock *sk, const struct sk_buff *skb)
+{
+	u32 una = tcp_sk(sk)->snd_una;
+	u32 seq = TCP_SKB_CB(skb)->seq;
+
+	return after(una, seq) ? una : seq;
+}
+
+/*
+ * Bytes from the first one of skb that is missing that can be one packet, at
+ * most so many. Unsent ones are drawn for it, but not with SACK in recovery.
+ */
+static u32 cellbed_recut_length(struct sock *sk, struct sk_buff *skb, u32 limit)
+{
+	bool draw = !cellbed_ca(sk)->recovering || !tcp_is_sack(tcp_sk(sk));
+	u32 length = TCP_SKB_CB(skb)->seq + skb->len -
+		     cellbed_first_missing(sk, skb);
+	struct sk_buff *next = skb;
+	u32 drawn = 1;
+
+	while (length < limit && (next = skb_rb_next(next)) &&
+	       cellbed_joins(sk, next))
+		length += next->len;
+	while (length < limit && !next && draw && drawn) {
+		drawn = cellbed_draw(sk, limit - length);
+		length += drawn;
+	}
+	return min(length, limit);
+}
+
+/*
+ * Makes what begins with the first byte of skb that is missing a packet of at
+ * most limit bytes, and gives it back; skb itself when that cannot be done.
+ */
+struct sk_buff *cellbed_recut(struct sock *sk, struct sk_buff *skb, u32 limit)
+{
+	u32 length = skb->len ? cellbed_recut_length(sk, skb, limit) : 0;
+	u32 seq = cellbed_first_missing(sk, skb);
+	struct sk_buff *last = skb, *rest = NULL, *made;
+	u32 end = seq + length;
+
+	if (!length)
+		return skb;
+	made = cellbed_make(sk, skb, seq, length);
+	if (!made)
+		return skb;
+	while (before(TCP_SKB_CB(last)->seq + last->len, end))
+		last = skb_rb_next(last);
+	if (after(TCP_SKB_CB(last)->seq + last->len, end)) {
+		rest = cellbed_make(sk, last, end,
+				    TCP_SKB_CB(last)->seq + last->len - end);
+		if (!rest) {
+			tcp_skb_tsorted_anchor_cleanup(made);
+			__kfree_skb(made);
+			return skb;
+		}
+	}
+	TCP_SKB_CB(made)->eor = 1;
+	while (skb) {
+		struct sk_buff *next = skb == last ? NULL : skb_rb_next(skb);
+
+		cellbed_remove(sk, skb, skb == last && rest ? rest : made);
+		skb = next;
+	}
+	cellbed_put(sk, made);
+	if (rest)
+		cellbed_put(sk, rest);
+	tcp_sk(sk)->retransmit_skb_hint = NULL;
+	tcp_sk(sk)->lost_skb_hint = NULL;
+	return made;
+}
