@@ -75,6 +75,21 @@ class Response:
         return f"{text} ({self.unit})" if self.unit else text
 
 
+Predicted = Callable[[Mapping[str, str], Mapping[str, Any], int], Mapping[str, float] | None]
+"""Of a trial's levels, plan and seed, a model's value of some responses; None without."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prediction:
+    """A model of the same trials, which a report sets against the measured seed by seed.
+
+    of: it is asked for measured trials only, and may read files of the study.
+    """
+
+    name: str
+    of: Predicted
+
+
 METRICS = (
     "efficiency", "fairness", "capacity_bit_per_s", "retransmits", "timeouts", "answered",
     "efficiency_from_start", "peak_cells", "wasted_share",
@@ -107,6 +122,9 @@ class Study:
             claims are about orders alone.
         published_cells: all cells of the source, levels and values, so that an analysis of the
             source's own table can stand beside the measured one.
+        predictions: models of the same trials.
+        path: the factor whose levels are steps, each adding a cause to the one before it; its
+            effects are given step by step, not against the first.
         claims: the file of its sentences (analysis/claims).
         pages: the module whose PAGES it adds to a report (analysis/report/pages.py), by name, for
             nothing but a report imports it.
@@ -124,6 +142,8 @@ class Study:
     about: str = ""
     published: Published | None = None
     published_cells: Sequence[tuple[Mapping[str, str], Mapping[str, float]]] = ()
+    predictions: Sequence[Prediction] = ()
+    path: str = ""
     claims: Path | None = None
     pages: str = ""
 

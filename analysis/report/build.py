@@ -21,6 +21,7 @@ from analysis.report.model import (
     Source,
 )
 from analysis.report.pages import Pages, pages_of
+from analysis.report.predictions import predictions
 from analysis.report.results import Results, results_of
 from analysis.study import Response, Study
 
@@ -45,6 +46,7 @@ def build(campaign: Campaign, study: Study, listener: Listener = lambda _: None)
             *([_anova(results)] if results.study.anova else []),
             *([_claims(results)] if results.findings else []),
             *([_variants(results)] if len(results.variants) > 1 else []),
+            *([predicted] if (predicted := predictions(results)) else []),
             *own,
             _trials(campaign, listener),
             _making(campaign),

@@ -247,7 +247,10 @@ def _claim_row(same: Sequence[tuple[Claim, Finding]]) -> Line:
 
 
 def variants(results: Results, factors: Sequence[str], name: str = "variants") -> Sheet:
-    """Each set of levels of some factors: means, effect against the first, distance."""
+    """Each set of levels of some factors: means, effect, distance.
+
+    The effect is against the first set of levels; where they are a path, against the one before.
+    """
     study = results.study
     columns = [
         Column(name="variant", title="Variant"),
@@ -262,17 +265,19 @@ def variants(results: Results, factors: Sequence[str], name: str = "variants") -
             Column(name=f"{one.name}_half_width", title="±", form=one.form),
             Column(name=f"{one.name}_distance", title="From the published", form=one.form),
         ]
-    groups = _by_variant(results, factors)
-    first = next(iter(groups))
+    groups, stepwise = _by_variant(results, factors), [study.path] == list(factors)
+    names = list(groups)
+    bases = [names[0], *names[:-1]] if stepwise else [names[0]] * len(names)
     rows: Lines = [
         [variant, *([group] if study.by else []), *row]
-        for variant in groups
+        for variant, base in zip(names, bases, strict=True)
         for group in results.groups
-        if (row := _variant_row(results, groups, variant, first, group)) is not None
+        if (row := _variant_row(results, groups, variant, base, group)) is not None
     ]
+    against = "the step before" if stepwise else "the first"
     return Sheet(
         name=name,
-        caption="Mean over the cells that have a value; effect: less the first, over the cells "
+        caption=f"Mean over the cells that have a value; effect: less {against}, over the cells "
         "that both have, with its 95 % interval over these; from the published: mean absolute "
         "difference",
         columns=columns,

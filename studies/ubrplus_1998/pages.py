@@ -20,4 +20,4 @@ def heat_maps(results: Results, network: str) -> Sequence[Gallery]:
 
 
 ROWS = ("policy", "flavor")
-PAGES = Pages(panels=[heat_maps], tables=TABLES)
+PAGES = Pages(panels=[heat_maps], tables=TABLES, kept=["predictions"])

@@ -120,6 +120,27 @@ def sets(kept: Kept) -> Sheet:
     return _sheet("sets", columns, rows)
 
 
+def simulation(kept: Kept) -> Sheet:
+    """Mean absolute differences to the simulation, with the largest of a cell."""
+    found = kept.table(MAIN, "predictions").rows
+    rows: list[list[Value]] = []
+    for name, text in (("today", "senders as here"), ("literal", "senders as in the text")):
+        for network in CELL["network"]:
+            of = {"prediction": name, "group": network}
+            cells = {row["response"]: row for row in found if of.items() <= row.items()}
+            figures = [
+                number(cells[response], column)
+                for response in RESPONSES
+                for column in ("mean_absolute_difference", "mean_difference", "largest_difference")
+            ]
+            rows.append([text, network, *figures])
+    columns = [_name("simulated with"), _name("network")]
+    for response in RESPONSES:
+        columns.append(Column(name=response, title=f"{response}: mean absolute", form=".3f"))
+        columns += [Column(name=name, title=name, form="+.3f") for name in ("mean", "largest")]
+    return _sheet("simulation", columns, rows)
+
+
 def stock(kept: Kept) -> Sheet:
     """Today's senders beside SACK of 1998: the cells of WAN, the means of the others."""
     sack = [row for row in kept.cells(MAIN).rows if row["flavor"] == "SACK"]
@@ -150,6 +171,7 @@ HEADS = ("network", "policy", "buffer")
 RESPONSES = ("efficiency", "fairness")
 TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
     "distances": distances,
+    "simulation": simulation,
     "claims": claims,
     "failing": failing,
     "wan-0.5": assumptions(["WAN"], "0.5", CELL["flavor"]),
