@@ -138,7 +138,7 @@ class Source(ABC):
 
     @abstractmethod
     def summary(self) -> dict[str, Any]:
-        """Totals for the record, and what the checks want to know (harness/judge/checks.py).
+        """Totals for the record, and what the checks want to know (harness/judge/fidelity.py).
 
         t0_ns: the start, from which times in the record count. peer_window_bytes: the window
         that each pair's sender was last told, None where it is not known. Where the workload

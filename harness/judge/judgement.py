@@ -22,7 +22,7 @@ from analysis.files import regular
 from analysis.metrics import TrialMetrics, trial_metrics
 from analysis.records import JUDGEMENT_FORMAT, Record, level_text, read_facts, read_trial
 from analysis.study import Study
-from harness.judge import checks, studies
+from harness.judge import fidelity, studies
 from harness.records import sources
 from harness.records.seal import changed_files
 from harness.records.whole import write_whole
@@ -143,9 +143,11 @@ def judge(folder: Path, facts: Document, study: Study, changed: Sequence[str]) -
     Args:
         changed: files of the record that are not as they were recorded.
     """
-    failed: list[checks.Check] = []
-    none_judged: list[checks.Check] = []
-    verdicts = attempt("checks", lambda: checks.judge(facts, facts["plan"]), none_judged, failed)
+    failed: list[fidelity.FidelityCheck] = []
+    none_judged: list[fidelity.FidelityCheck] = []
+    verdicts = attempt(
+        "checks", lambda: fidelity.checks_of(facts, facts["plan"]), none_judged, failed
+    )
     none: Document = {"metrics": {}, "expected_bytes": []}
     figures = attempt("metrics", lambda: figures_of(facts, read_flows(folder)), none, failed)
     record = record_of(folder, facts)
@@ -177,7 +179,7 @@ def record_of(folder: Path, facts: Document) -> Record:
     )
 
 
-def measured(record: Record, study: Study, failed: list[checks.Check]) -> Document:
+def measured(record: Record, study: Study, failed: list[fidelity.FidelityCheck]) -> Document:
     """What the study measures of a record, beside the metrics of every trial."""
     return {
         one.name: attempt(one.name, partial(one.measure, record), None, failed)
@@ -192,21 +194,21 @@ def published_figures(record: Record, study: Study) -> dict[str, float]:
 
 
 def attempt(
-    name: str, compute: Callable[[], T], otherwise: T, failed: list[checks.Check]
+    name: str, compute: Callable[[], T], otherwise: T, failed: list[fidelity.FidelityCheck]
 ) -> T:
     """What `compute` gives; when it fails, `otherwise`, and a failed check that says why."""
     try:
         return compute()
     except Exception as error:  # noqa: BLE001 (one record's fault must not end a campaign)
         why = f"not recorded: {error}" if isinstance(error, KeyError) else f"{error}"
-        verdict = checks.check(name, None, 0, 0, "")
+        verdict = fidelity.check(name, None, 0, 0, "")
         failed.append({**verdict, "why": f"{type(error).__name__}: {why}"})
         return otherwise
 
 
-def recorded(changed: Sequence[str]) -> checks.Check:
+def recorded(changed: Sequence[str]) -> fidelity.FidelityCheck:
     """Are the record's files those that were recorded?"""
-    verdict = checks.check("record unchanged", len(changed), 0, 0, "files")
+    verdict = fidelity.check("record unchanged", len(changed), 0, 0, "files")
     return {**verdict, "why": ", ".join(changed)} if changed else verdict
 
 
@@ -270,7 +272,7 @@ def of_queue(facts: Mapping[str, Any]) -> dict[str, float | None]:
     marks = facts.get("marks") or {}
     last = marks.get("end", facts["queue"])["down"]
     first = marks["begin"]["down"] if "begin" in marks else None
-    return checks.of(facts.get("plan", {}), "down").figures(last, first)
+    return fidelity.of(facts.get("plan", {}), "down").figures(last, first)
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:

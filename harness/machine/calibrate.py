@@ -19,7 +19,7 @@ from harness.design import plan
 from harness.design.experiment import Experiment
 from harness.design.plan import Trial
 from harness.errors import LabError
-from harness.judge import checks
+from harness.judge import fidelity
 from harness.labs import Event, Lab, LabSpec
 from harness.labs.session import session
 from harness.plan import to_json
@@ -142,7 +142,7 @@ def judge(lab: Lab, trial: Trial, event: Event) -> Step:
     if event["event"] == "trial-failed":
         return Step(pairs=pairs, rate_bit_per_s=rate, failed=[event["error"]])
     raw = json.loads((lab.run_directory / "results" / trial.name / "lab.json").read_text())
-    verdicts = {c["name"]: c for c in checks.judge(raw, to_json(trial.plan))}
+    verdicts = {c["name"]: c for c in fidelity.checks_of(raw, to_json(trial.plan))}
     trip = verdicts["idle round trip"]
     return Step(
         pairs=pairs,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness.design import plan
-from harness.judge import checks
+from harness.judge import fidelity
 from harness.labs import LabSpec, UmlLab
 from harness.plan import to_json
 from tests.small import PROJECT, trials_of
@@ -85,7 +85,7 @@ def judge(folder: Path, trials: dict[str, plan.Trial], todo: list[tuple[str, str
         said = [e for e in lab.events() if e["event"] in ("failed", "trial-failed")]
         assert not said, (said, lab.console())
     return {
-        (load, broken): checks.judge(
+        (load, broken): fidelity.checks_of(
             json.loads((folder / "results" / name / "lab.json").read_text()),
             to_json(trials[load].plan),
         )
@@ -104,7 +104,7 @@ def on_a_real_clock(folder: Path, trial: plan.Trial) -> list[dict[str, Any]]:
         for event in lab.events():
             assert event["event"] not in ("failed", "trial-failed"), event
     raw = json.loads((folder / "results/0/lab.json").read_text())
-    return checks.judge(raw, to_json(trial.plan))
+    return fidelity.checks_of(raw, to_json(trial.plan))
 
 
 def trials_by_load(folder: Path) -> dict[str, plan.Trial]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.design import experiment, plan
-from harness.judge import checks
+from harness.judge import fidelity
 from tests.bpf import replay
 from tests.small import SMALL, run_trials, write_small
 
@@ -80,4 +80,4 @@ def test_a_capture_is_another_trial(tmp_path: Path) -> None:
 
 def test_a_packet_that_is_missing_in_the_file_fails_the_check() -> None:
     lab = {"links": {"sw2-sat": [60, 40, 0]}, "capture": {"ports": {"down": {"packets": 99}}}}
-    assert checks.capture(lab, {})["ok"] is False
+    assert fidelity.capture(lab, {})["ok"] is False

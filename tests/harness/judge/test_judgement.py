@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 from harness.cli import result_table
 from harness.cli.group import cellbed
 from harness.errors import CellbedError, UsageError
-from harness.judge import checks, judgement
+from harness.judge import fidelity, judgement
 from harness.judge.judgement import bring_up_to_date, current, version
 from harness.records import record, sources
 from harness.records.seal import changed_files
@@ -54,15 +54,15 @@ def raw_folder(folder: Path) -> Path:
     return folder
 
 
-def link_rate(lab: dict[str, Any], plan: dict[str, Any]) -> list[checks.Check]:
+def link_rate(lab: dict[str, Any], plan: dict[str, Any]) -> list[fidelity.FidelityCheck]:
     """Checks of a lab that knows no more than a rate."""
     rate = plan["topology"]["rate_bit_per_s"]
-    return [checks.check("link rate", lab["rate_bit_per_s"], rate, rate * 1e-3, "bit/s")]
+    return [fidelity.check("link rate", lab["rate_bit_per_s"], rate, rate * 1e-3, "bit/s")]
 
 
 @pytest.fixture(autouse=True)
 def few_checks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "judge", link_rate)
+    monkeypatch.setattr(fidelity, "checks_of", link_rate)
 
 
 @pytest.fixture
@@ -106,12 +106,12 @@ def test_a_changed_check_judges_the_old_record_anew(
 ) -> None:
     before, old = contents(made), judgement.known(made)
 
-    def stricter(lab: dict[str, Any], plan: dict[str, Any]) -> list[checks.Check]:
+    def stricter(lab: dict[str, Any], plan: dict[str, Any]) -> list[fidelity.FidelityCheck]:
         verdict = link_rate(lab, plan)[0]
-        return [checks.check("link rate", verdict["measured"], verdict["expected"], 1, "bit/s")]
+        return [fidelity.check("link rate", verdict["measured"], verdict["expected"], 1, "bit/s")]
 
     assert bring_up_to_date([made]).judged == 0
-    monkeypatch.setattr(checks, "judge", stricter)
+    monkeypatch.setattr(fidelity, "checks_of", stricter)
     other_code(monkeypatch)
     found = bring_up_to_date([made])
     assert (found.records, found.judged) == (1, 1)
@@ -160,7 +160,7 @@ def test_a_record_without_its_checksums_is_noticed(made: Path) -> None:
 def test_a_check_whose_facts_were_not_recorded_fails_and_says_so(
     made: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checks, "judge", lambda lab, plan: [lab["new_counter"]])
+    monkeypatch.setattr(fidelity, "checks_of", lambda lab, plan: [lab["new_counter"]])
     other_code(monkeypatch)
     document = judgement.document(made)
     [failed] = [check for check in document["checks"] if not check["ok"]]
@@ -300,7 +300,7 @@ def test_a_record_that_is_there_stays(made: Path, tmp_path: Path) -> None:
 
 def test_the_version_is_of_all_that_judges() -> None:
     names = {str(p.relative_to(PROJECT)) for p in sources.imported_by("harness.judge.judgement")}
-    wanted = {"harness/judge/judgement.py", "harness/judge/checks.py", "analysis/metrics.py"}
+    wanted = {"harness/judge/judgement.py", "harness/judge/fidelity.py", "analysis/metrics.py"}
     assert wanted | {"analysis/study.py", "analysis/records.py"} <= names
     assert not any(name.startswith(("harness/agent", "analysis/report")) for name in names)
 
@@ -321,7 +321,8 @@ def test_another_check_is_another_version(tmp_path: Path) -> None:
 
     assert asked() == version("ubrplus_1998") != version(None)
     study = "studies/ubrplus_1998"
-    for name in ("harness/judge/checks.py", f"{study}/published/results.csv", f"{study}/study.py"):
+    changed = ("harness/judge/fidelity.py", f"{study}/published/results.csv", f"{study}/study.py")
+    for name in changed:
         before = asked()
         with (tmp_path / name).open("a") as stream:
             stream.write("# changed\n")

@@ -81,7 +81,7 @@ def test_what_runs_in_a_trial_is_in_its_identity(project: Path, name: str) -> No
 @pytest.mark.parametrize(
     "name",
     [
-        "harness/judge/checks.py",
+        "harness/judge/fidelity.py",
         "harness/judge/judgement.py",
         "harness/campaign/campaign.py",
         "harness/cli/progress.py",

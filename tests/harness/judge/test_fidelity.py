@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness.judge import checks
+from harness.judge import fidelity
 
 PLAN = {
     "topology": {
@@ -91,7 +91,8 @@ LOADS = {"www": good, "iperf": persistent, "wrk": closed_loop}
 
 
 def judged(lab: dict[str, Any], load: str = "www") -> dict[str, bool]:
-    return {v["name"]: v["ok"] for v in checks.judge(lab, PLAN | {"workload": {"kind": load}})}
+    found = fidelity.checks_of(lab, PLAN | {"workload": {"kind": load}})
+    return {check["name"]: check["ok"] for check in found}
 
 
 @pytest.mark.parametrize("load", LOADS)
@@ -196,13 +197,13 @@ def test_a_fault_fails_its_check(name: str, path: str, value: Any) -> None:
 
 def test_a_lan_is_held_to_its_own_round_trip() -> None:
     lab = good() | {"idle_round_trip_ns": [68_000.0], "expected_idle_round_trip_ns": 68_168.7}
-    assert checks.idle_round_trip(lab, PLAN)["ok"]
-    assert not checks.idle_round_trip(lab | {"idle_round_trip_ns": [70_000.0]}, PLAN)["ok"]
+    assert fidelity.idle_round_trip(lab, PLAN)["ok"]
+    assert not fidelity.idle_round_trip(lab | {"idle_round_trip_ns": [70_000.0]}, PLAN)["ok"]
 
 
 def test_a_port_faster_than_its_access_links_shows_no_rate() -> None:
     topology = PLAN["topology"] | {"access_rate_bit_per_s": 10_000_000}
-    assert checks.link_rate(good(), PLAN | {"topology": topology}) is None
+    assert fidelity.link_rate(good(), PLAN | {"topology": topology}) is None
 
 
 def test_one_per_cent_of_the_delay_is_seen_on_every_path_that_ping_can_resolve() -> None:
@@ -211,15 +212,15 @@ def test_one_per_cent_of_the_delay_is_seen_on_every_path_that_ping_can_resolve()
         lab = good() | {"expected_idle_round_trip_ns": right}
         for share in (-0.01, 0.01):
             wrong = lab | {"idle_round_trip_ns": [right + 2 * share * delay_ns]}
-            assert not checks.idle_round_trip(wrong, PLAN)["ok"]
-        assert checks.idle_round_trip(lab | {"idle_round_trip_ns": [right - 1000]}, PLAN)["ok"]
+            assert not fidelity.idle_round_trip(wrong, PLAN)["ok"]
+        assert fidelity.idle_round_trip(lab | {"idle_round_trip_ns": [right - 1000]}, PLAN)["ok"]
 
 
 def test_what_was_not_recorded_fails_each_check_that_goes_by_it() -> None:
     """An old record may lack anything; no check is passed or left out for want of its facts."""
     empty = {"source": {}, "realtime": {"odd": 1}, "capture": {"odd": 1}}
-    verdicts = checks.judge(empty, PLAN)
-    assert [v["name"] for v in verdicts] == [v["name"] for v in checks.judge(real(), PLAN)]
+    verdicts = fidelity.checks_of(empty, PLAN)
+    assert [v["name"] for v in verdicts] == [v["name"] for v in fidelity.checks_of(real(), PLAN)]
     assert not any(verdict["ok"] for verdict in verdicts)
     told = [verdict["why"] for verdict in verdicts if "why" in verdict]
     assert told and all("not recorded: " in why for why in told)
@@ -230,9 +231,9 @@ def test_single_acknowledgements_tell_no_rate_where_the_clock_runs_on() -> None:
     lab = good() | {"realtime": {"stall_p99_ns": 0}}
     lab["queue"]["up"]["wire"] = {"cells": 9_748, "busy_ns": 402_130_083, "stretches": 4_797}
     lab["queue"]["down"]["wire"] |= {"busy_ns": 9_422_222 * 99}
-    found = checks.link_rate(lab, PLAN)
+    found = fidelity.link_rate(lab, PLAN)
     assert found is not None and not found["ok"]
     assert found["measured"] == pytest.approx(45_000_000 / 0.99)
     del lab["realtime"]
-    exact = checks.link_rate(lab, PLAN)
+    exact = fidelity.link_rate(lab, PLAN)
     assert exact is not None and exact["measured"] != found["measured"]

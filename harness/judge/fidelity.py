@@ -3,7 +3,7 @@
 
 Each takes the lab's raw record and the plan and says what was expected, what was measured
 and how far apart the two may be; or None, where the trial has nothing of the kind. A trial
-with one failed check is invalid. tests/labs/test_checks.py breaks what each of them watches.
+with one failed check is invalid. tests/labs/test_broken_trials.py breaks what each of them watches.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from harness.plan import kind_of_queue
 from topology.commands import DOWN_PORT, UP_PORT
 from topology.queue import Queue
 
-Check = dict[str, Any]
+FidelityCheck = dict[str, Any]
 PORTS = {"down": DOWN_PORT, "up": UP_PORT}
 CELL_BITS = 424
 # The workloads whose sources tell it; from them, one that does not is a fault.
@@ -39,7 +39,7 @@ STALL_LIMIT_NS = 10_000_000
 CLOCK_STEP_LIMIT_NS = 1_000_000
 
 
-def check(name: str, measured: Any, expected: Any, limit: float, unit: str) -> Check:
+def check(name: str, measured: Any, expected: Any, limit: float, unit: str) -> FidelityCheck:
     """One verdict: |measured - expected| <= limit; a missing measurement fails."""
     ok = measured is not None and abs(measured - expected) <= limit
     return {
@@ -52,7 +52,7 @@ def check(name: str, measured: Any, expected: Any, limit: float, unit: str) -> C
     }
 
 
-def link_rate(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check | None:
+def link_rate(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck | None:
     """Cells over the time that the middle link was busy, as seen at its ends (bpf/wire.h).
 
     Of both directions the one that is further off. Where access links are slower than the
@@ -79,7 +79,7 @@ def link_rate(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check | None:
     return check("link rate", worst, expected, expected * limit, "bit/s")
 
 
-def idle_round_trip(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check:
+def idle_round_trip(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck:
     """Pings over the idle path, against propagation and serialisation."""
     times = lab["idle_round_trip_ns"]
     expected = lab["expected_idle_round_trip_ns"]
@@ -92,13 +92,13 @@ def idle_round_trip(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check:
     return check("idle round trip", worst, expected, limit, "ns")
 
 
-def queue_faults(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check | None:
+def queue_faults(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck | None:
     """What the queue programs could not judge exactly: unmarked, late, out of step."""
     faults = [of(plan, port).faults(lab["queue"][port]) for port in PORTS]
     return None if None in faults else check("queue faults", sum(faults), 0, 0, "frames")
 
 
-def conservation(direction: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Check]:
+def conservation(direction: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], FidelityCheck]:
     """Packets into a port = packets out + dropped by cause + still queued.
 
     Counted by the kernel's interface counters on one side and the queue's own on the other:
@@ -109,7 +109,7 @@ def conservation(direction: str) -> Callable[[Mapping[str, Any], Mapping[str, An
         "up": ("sw1-c", UP_PORT, DOWN_PORT, "sw2-s"),
     }[direction]
 
-    def judge(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check:
+    def conserved(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck:
         links = lab["links"]
         sent = sum(c[0] for name, c in links.items() if name.startswith(hosts) and name != port)
         got = sum(
@@ -122,11 +122,11 @@ def conservation(direction: str) -> Callable[[Mapping[str, Any], Mapping[str, An
         ]
         return check(f"conservation {direction}", max(map(abs, missing)), 0, 0, "packets")
 
-    judge.__name__ = f"conservation_{direction}"
-    return judge
+    conserved.__name__ = f"conservation_{direction}"
+    return conserved
 
 
-def drops_elsewhere(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check:
+def drops_elsewhere(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck:
     """Packets lost anywhere but in the queues under test: switches, box, hosts, backlogs.
 
     Every namespace must have been read. The two ports count what the queue refuses, and so
@@ -149,7 +149,7 @@ def of(plan: Mapping[str, Any], direction: str) -> type[Queue]:
     return kind_of_queue(plan.get("queue", {}).get(direction, {}))
 
 
-def requests(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check | None:
+def requests(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck | None:
     """Requests that were not sent or came back wrong, and flows with bytes unaccounted for.
 
     What each client's kernel received is headers, the files answered, the part of the one
@@ -170,7 +170,7 @@ def requests(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check | None:
     return check("requests", wrong, 0, 0, "requests")
 
 
-def answers(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check | None:
+def answers(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck | None:
     """In a closed loop: failed calls, answers with an error, and clients with wrong bytes."""
     source = lab["source"]
     if plan["workload"]["kind"] != "wrk":
@@ -179,14 +179,14 @@ def answers(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check | None:
     return check("answers", wrong, 0, 0, "answers")
 
 
-def idle_sources(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check | None:
+def idle_sources(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck | None:
     """Persistent sources that had nothing to send at the end of the measured interval."""
     if plan["workload"]["kind"] != "iperf":
         return None
     return check("idle sources", lab["source"].get("idle_sources"), 0, 0, "sources")
 
 
-def server_errors(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check | None:
+def server_errors(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck | None:
     """Lines in the servers' error logs, where there are servers."""
     said = lab["source"].get("server_complaints")
     if said is None and plan["workload"]["kind"] not in ("www", "wrk"):
@@ -194,7 +194,7 @@ def server_errors(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check | No
     return check("server errors", None if said is None else len(said), 0, 0, "lines")
 
 
-def receiver_window(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check | None:
+def receiver_window(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck | None:
     """The window that each sender was last told, against the plan's.
 
     A receiver rounds what it has left down to whole segments.
@@ -210,7 +210,7 @@ def receiver_window(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check | 
     return check("receiver window", worst, wanted, limit, "bytes")
 
 
-def late_requests(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check | None:
+def late_requests(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck | None:
     """The latest request against its due time, where requests have one."""
     late = lab["source"].get("max_late_ns")
     if late is None and plan["workload"]["kind"] != "www":
@@ -219,7 +219,7 @@ def late_requests(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check | No
     return check("late requests", late, 0, limit, "ns")
 
 
-def late_departures(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check | None:
+def late_departures(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck | None:
     """Frames whose departure time was past when the queue gave it, as a share of all."""
     counts = [found for p in PORTS if (found := of(plan, p).late(lab["queue"][p])) is not None]
     if not counts:
@@ -228,17 +228,17 @@ def late_departures(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check | 
     return check("late departures", share, 0, LATE_DEPARTURES_SHARE, "of the frames")
 
 
-def stalls(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check:
+def stalls(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck:
     """How late a sleeping thread woke: the 99th percentile over the trial."""
     return check("stalls", lab["realtime"]["stall_p99_ns"], 0, STALL_LIMIT_NS, "ns")
 
 
-def clock_step(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check:
+def clock_step(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck:
     """How far the wall clock was set during the trial."""
     return check("clock step", lab["realtime"]["clock_step_ns"], 0, CLOCK_STEP_LIMIT_NS, "ns")
 
 
-def capture(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Check:
+def capture(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck:
     """Packets of a captured port that are not in its file, by the interface's own counters."""
     missing = [
         sum(lab["links"][PORTS[port]][:2]) - counts["packets"]
@@ -263,23 +263,23 @@ CHECKS = (
 )
 
 
-# In the uml lab's virtual time nothing can be late, and there is nothing to judge.
+# In the uml lab's virtual time nothing can be late, and there is nothing to check.
 REALTIME_CHECKS = (late_departures, stalls, clock_step)
 
 
-def judge(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> list[Check]:
+def checks_of(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> list[FidelityCheck]:
     """All checks of a trial, in a fixed order."""
     more = REALTIME_CHECKS if lab.get("realtime") else ()
     captures = (capture,) if lab.get("capture") else ()
-    verdicts = [judged(one, lab, plan) for one in (*CHECKS, *more, *captures)]
+    verdicts = [attempted(one, lab, plan) for one in (*CHECKS, *more, *captures)]
     return [verdict for verdict in verdicts if verdict is not None]
 
 
-def judged(
-    one: Callable[[Mapping[str, Any], Mapping[str, Any]], Check | None],
+def attempted(
+    one: Callable[[Mapping[str, Any], Mapping[str, Any]], FidelityCheck | None],
     lab: Mapping[str, Any],
     plan: Mapping[str, Any],
-) -> Check | None:
+) -> FidelityCheck | None:
     """One check's verdict; it fails where a record has not what it goes by, as an old one may.
 
     Its name is then that of the function, which is that of the verdict.
