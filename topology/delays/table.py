@@ -25,13 +25,15 @@ def write(path: Path, entries: Iterable[Entry]) -> int:
     Raises:
         ValueError: a round trip is not within 0 to 100 s.
     """
-    count = 0
-    with path.open("w", encoding="ascii") as file:
-        for count, entry in enumerate(entries, 1):  # noqa: B007
-            if not 0 <= entry.round_trip_ns <= MAX_ROUND_TRIP_NS:
-                raise ValueError(
-                    f"round trip of {entry.client_address}:{entry.client_port}:"
-                    f" {entry.round_trip_ns} ns: allowed are 0 to {MAX_ROUND_TRIP_NS}"
-                )
-            file.write(" ".join(map(str, entry)) + "\n")
-    return count
+    lines = [_line(entry) for entry in entries]
+    path.write_text("".join(lines), encoding="ascii")
+    return len(lines)
+
+
+def _line(entry: Entry) -> str:
+    if not 0 <= entry.round_trip_ns <= MAX_ROUND_TRIP_NS:
+        raise ValueError(
+            f"round trip of {entry.client_address}:{entry.client_port}:"
+            f" {entry.round_trip_ns} ns: allowed are 0 to {MAX_ROUND_TRIP_NS}"
+        )
+    return " ".join(map(str, entry)) + "\n"
