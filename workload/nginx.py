@@ -2,9 +2,10 @@
 """nginx as the paper's WWW server: one process for all hosts, nothing ever cut short.
 
 98-0876R1, section 5.2, assumes infinitely fast servers: an answer starts when its request is in.
-Header and body leave as one stream (tcp_nopush), the last short segment of an answer at once
-(tcp_nodelay), and no timeout or request count ends a connection. The response header is kept as
-short as nginx allows, since the paper has none.
+The last short segment of an answer leaves at once (tcp_nodelay), and no timeout or request count
+ends a connection. The response header is kept as short as nginx allows, since the paper has none.
+It leaves at once, a segment of its own; `joined`, it waits for the file (postpone_output), and
+both are one stream in the same segments (tcp_nopush: TCP_CORK until the answer is whole).
 """
 
 from collections.abc import Sequence
@@ -14,6 +15,8 @@ from pathlib import Path
 from .errors import WorkloadError
 
 BACKLOG = 64
+# More than a header has: it waits for the file.
+POSTPONE_BYTES = 1460
 
 # Why each line is there:
 #   master_process off   one process is enough. Foreground: its launcher ends it.
@@ -53,7 +56,7 @@ http {{
     sendfile_max_chunk 0;
     tcp_nopush on;
     tcp_nodelay on;
-    postpone_output 0;
+    postpone_output {postpone_bytes};
     open_file_cache max=64 inactive=1d;
     open_file_cache_valid 1d;
     open_file_cache_min_uses 1;
@@ -86,7 +89,8 @@ http {{
 class Server:
     """A server: its own `run_dir` (conf, pid, error log), the shared `docroot`, where it listens.
 
-    addresses: IPv4; none means all of its host. connections: at a time, at most.
+    addresses: IPv4; none means all of its host. connections: at a time, at most. joined: an
+    answer's header and file are one stream.
     """
 
     run_dir: Path
@@ -94,6 +98,7 @@ class Server:
     port: int = 80
     addresses: tuple[str, ...] = ()
     connections: int = 64
+    joined: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.port <= 65535:
@@ -132,6 +137,7 @@ def text(server: Server) -> str:
         docroot=server.docroot,
         listen="\n        ".join(f"listen {end} backlog={BACKLOG};" for end in server.ends),
         connections=server.connections,
+        postpone_bytes=POSTPONE_BYTES if server.joined else 0,
     )
 
 

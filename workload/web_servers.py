@@ -22,8 +22,12 @@ CONNECTIONS_A_HOST = 64
 MOST_CONNECTIONS = 65535
 
 
-def start_server(testbed: Testbed, programs: Programs) -> nginx.Server:
-    """Start nginx and wait until it listens on every server host."""
+def start_server(testbed: Testbed, programs: Programs, *, joined: bool = False) -> nginx.Server:
+    """Start nginx and wait until it listens on every server host.
+
+    joined: an answer is one stream, and the ACK of its request goes with it: the kernel waits
+    with an ACK where the route does not forbid it (quickack).
+    """
     hosts = testbed.servers
     server = nginx.Server(
         run_dir=RUN_DIR,
@@ -31,6 +35,7 @@ def start_server(testbed: Testbed, programs: Programs) -> nginx.Server:
         port=PORT,
         addresses=tuple(host.ip for host in hosts),
         connections=min(CONNECTIONS_A_HOST * len(hosts), MOST_CONNECTIONS),
+        joined=joined,
     )
     nginx.write(server)
     with ExitStack() as until_started:
@@ -38,6 +43,10 @@ def start_server(testbed: Testbed, programs: Programs) -> nginx.Server:
             until_started.enter_context(listening(testbed, testbed.server_pid(host.pair), host.ip))
             for host in hosts
         ]
+        if joined:
+            for end in ends:
+                # Its connections inherit that they need not acknowledge at once.
+                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
         descriptors = [end.fileno() for end in ends]
         programs.start(
             testbed.server_pid(hosts[0].pair),

@@ -18,6 +18,7 @@ from .streams import stream
 NS_PER_S = 1_000_000_000
 NS_PER_MS = 1_000_000
 FIRST_BATCH = ("together", "jitter", "spread")
+SERVER_STREAM = ("nginx", "joined")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +35,10 @@ class Parameters:
                           "mean" yields the means that it states
     first_batch           when a client's first batch starts. Not in the paper. "together": all at
                           exactly 0; "jitter": uniform in 0..jitter_ms; "spread": in 0..period_s
+    server_stream         what an answer is on its connection. "joined": one stream, the HTTP header
+                          in the same segments as the file, the request's ACK with it (section 5.2:
+                          the server "sends some data back"); "nginx": the header leaves at once, a
+                          segment of its own where the window is open
     jitter_ms             bound for first_batch = "jitter" [ms]
     """
 
@@ -48,6 +53,7 @@ class Parameters:
     poisson_fit: str = "mean"
     first_batch: str = "together"
     jitter_ms: float = 10.0
+    server_stream: str = "nginx"
 
     def __post_init__(self) -> None:
         check_types(self)
@@ -62,7 +68,7 @@ class Parameters:
             request_bytes=(64, 1024),
             jitter_ms=(0, self.period_s * 1000),
         )
-        check_one_of(self, poisson_fit=FITS, first_batch=FIRST_BATCH)
+        check_one_of(self, poisson_fit=FITS, first_batch=FIRST_BATCH, server_stream=SERVER_STREAM)
         if not self.requests_min < self.requests_mean < self.requests_max:
             low, high = self.requests_min, self.requests_max
             raise WorkloadError(

@@ -69,6 +69,7 @@ class Tcp(Part):
     window_bytes: int = Field(ge=1024, le=1_073_725_440)
     ssthresh_bytes: int = Field(ge=1, le=1_000_000_000)
     initial_window_segments: int | None = Field(default=None, ge=1, le=65_535)
+    server_quickack: bool | None = None
     parameters: dict[str, Any] | Literal["none"] = {}
     sysctl: dict[str, int | str] | Literal["none"] = {}
 

@@ -168,6 +168,8 @@ def tcp(wanted: Tcp, mss_bytes: int, path: Path) -> plans.Tcp:
         flavor = flavors.with_sysctls(flavor, wanted.sysctl, f"{path}: tcp.sysctl")
     if wanted.initial_window_segments is not None:
         flavor = flavors.with_initial_window(flavor, wanted.initial_window_segments)
+    if wanted.server_quickack is not None:
+        flavor = flavors.with_server_quickack(flavor, wanted.server_quickack)
     return plans.Tcp(
         flavor=flavor.for_hosts(),
         window_bytes=wanted.window_bytes,

@@ -191,6 +191,15 @@ def with_initial_window(flavor: Flavor, segments: int) -> Flavor:
     return replace(flavor, route={**flavor.route, "server": server})
 
 
+def with_server_quickack(flavor: Flavor, quickack: bool) -> Flavor:
+    """The flavor whose servers acknowledge each segment at once, or may wait for an answer."""
+    server = dict(flavor.route.get("server", {}))
+    server.pop("quickack", None)
+    if quickack:
+        server["quickack"] = 1
+    return replace(flavor, route={**flavor.route, "server": server})
+
+
 def names() -> tuple[str, ...]:
     """The flavors of tcp-configs/, in alphabetical order."""
     return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))

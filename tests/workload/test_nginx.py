@@ -28,6 +28,11 @@ def test_it_listens_where_it_is_told():
     assert "listen 10.2.0.3:8080 " in nginx.text(two)
 
 
+def test_a_header_waits_for_its_file_where_they_are_joined():
+    assert "postpone_output 0;" in nginx.text(SERVER)
+    assert "postpone_output 1460;" in nginx.text(dataclasses.replace(SERVER, joined=True))
+
+
 def test_sockets_that_it_inherits_are_named_in_its_environment():
     assert nginx.inheriting([7, 8]) == {"NGINX": "7;8;"}
 

@@ -143,6 +143,7 @@ def test_scheduled_bytes_are_summed_by_pair(paper):
         ("poisson_fit", "exact"),
         ("poisson_fit", 1),
         ("first_batch", "later"),
+        ("server_stream", "apache"),
         ("jitter_ms", 10001.0),
     ],
 )

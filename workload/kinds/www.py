@@ -29,7 +29,8 @@ class Source(source.Source):
         requests = www.schedule(params, testbed.seed, len(testbed.clients))
         www_run.prepare(testbed.folder, params, self._pairs(), requests)
         with testbed.programs() as programs:
-            server = start_server(testbed, programs)
+            joined = params.server_stream == "joined"
+            server = start_server(testbed, programs, joined=joined)
             stdout = self._run_client(programs, params, progress)
             said = complaints(server)
         record = www_run.read(testbed.folder, stdout)

@@ -131,6 +131,7 @@ MORE_KEYS = st.sampled_from(
     + ["requests_max", "gap_min_ms", "gap_max_ms", "first_batch", "jitter_ms", "poisson_fit"]
     + ["threshold_minus_packets", "return_policy", "return_buffer_cells", "parameters", "sysctl"]
     + ["byte_window", "rto_tick_ms", "initial_window_segments", "frames", "drops", "pcap", "kind"]
+    + ["server_quickack", "server_stream"]
 )
 
 

@@ -256,3 +256,11 @@ def test_the_initial_window_can_be_set(tmp_path: Path) -> None:
     path = write_small(tmp_path, text)
     routes = [t.plan.tcp.flavor.route for t in plan.trials(experiment.load(path), path)]
     assert all(r["server"]["initcwnd"] == 3 and r["client"]["initcwnd"] == 1 for r in routes)
+
+
+@pytest.mark.parametrize("quickack", [True, False])
+def test_whether_servers_acknowledge_at_once_can_be_set(tmp_path: Path, quickack: bool) -> None:
+    key = f"tcp.server_quickack = {str(quickack).lower()}\n[[rule]]"
+    path = write_small(tmp_path, SMALL.replace("[[rule]]", key, 1))
+    routes = [t.plan.tcp.flavor.route for t in plan.trials(experiment.load(path), path)]
+    assert all(("quickack" in r["server"]) == quickack and r["client"]["quickack"] for r in routes)
