@@ -2,12 +2,14 @@
 """web_client and web_server over real connections on a loopback of their own."""
 
 import json
+import random
 import resource
 import subprocess
 from collections import Counter
 
 import pytest
 
+from tests.small import PROJECT
 from workload.packmime import ports, trace, web
 
 SCENARIO = "web_scenario.py"
@@ -96,6 +98,22 @@ def test_both_sum_up(good):
     assert client["received_bytes"] == sum(row[6] for row in OWN)
     assert web.summary(said["server"]["stdout"])["connections"] == 4
     assert said["server"]["status"] == 0
+
+
+def test_what_is_due_is_taken_in_order_of_time_and_then_of_noting(compiler, tmp_path):
+    web_folder = PROJECT / "workload" / "web"
+    sources = [PROJECT / "tests" / "workload" / "loop_main.c", web_folder / "loop.c"]
+    argv = [compiler, "-std=gnu11", "-D_GNU_SOURCE", f"-I{web_folder}", "-o", tmp_path / "loop"]
+    subprocess.run([*argv, *sources], check=True)
+    drawn = random.Random(1)
+    times = [drawn.randrange(300) for _ in range(1000)]
+    for until in (-1, 0, 150, 1000):
+        said = subprocess.run(
+            [tmp_path / "loop", str(until)],
+            input="\n".join(map(str, times)), capture_output=True, text=True, check=True,
+        ).stdout  # fmt: skip
+        due = [line for line, at in enumerate(times) if at <= until]
+        assert [int(line) for line in said.split()] == sorted(due, key=lambda line: times[line])
 
 
 @pytest.mark.parametrize(
