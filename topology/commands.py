@@ -8,7 +8,6 @@ a network of 200 hosts slow to build. A host's own settings are requests over rt
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
 
 from topology import rtnetlink
 from topology.dumbbell import (
@@ -89,12 +88,6 @@ def host_settings(host: Host, access: Link) -> list[Request]:
         rtnetlink.route(eth0, host.peer_ip, host.ip),
         rtnetlink.netem(eth0, NETEM_LIMIT_PACKETS, access.delay_ns, rate),
     ]
-
-
-def host_route(host: Host, attributes: Mapping[str, object]) -> str:
-    """Inside the host: the one route, with its TCP attributes in iproute2's words."""
-    words = " ".join(f"{name} {value}" for name, value in attributes.items())
-    return f"route replace {host.peer_ip}/32 dev eth0 src {host.ip} {words}".rstrip()
 
 
 def sat_redirects() -> list[str]:

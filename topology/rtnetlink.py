@@ -11,9 +11,11 @@ from __future__ import annotations
 import os
 import socket
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
+from topology import netlink
 from topology.netlink import ATTRIBUTE, HEADER, RECEIVE_BYTES
 
 LINK = struct.Struct("=BxHiII")
@@ -21,6 +23,14 @@ ADDRESS = struct.Struct("=BBBBI")
 NEIGHBOUR = struct.Struct("=BxxxiHBB")
 ROUTE = struct.Struct("=BBBBBBBBI")
 QDISC = struct.Struct("=BxxxiIII")
+MAIN_TABLE = 254
+ROUTE_METRICS, LOCK = 8, 1
+# Of a route, for TCP: window [bytes], rto_min [ms] (heeded only when locked), quickack [0, 1], and
+# segments.
+METRICS: Mapping[str, int] = MappingProxyType(
+    {"window": 3, "ssthresh": 6, "initcwnd": 11, "rto_min": 13, "initrwnd": 14, "quickack": 15}
+)
+NONE: Mapping[str, int] = MappingProxyType({})
 REQUEST, ACKNOWLEDGE, REPLACE, EXCLUSIVE, CREATE = 0x1, 0x4, 0x100, 0x200, 0x400
 
 
@@ -62,13 +72,40 @@ def neighbour(index: int, ip: str, mac: str) -> Request:
     return Request(f"neighbour {ip}", 28, CREATE | REPLACE, body)
 
 
-def route(index: int, target: str, source: str) -> Request:
-    """The route to one host on a link, as `ip route replace TARGET/32 dev .. src SOURCE`."""
-    main, boot, on_link, unicast = 254, 3, 253, 1
-    body = ROUTE.pack(socket.AF_INET, 32, 0, 0, main, boot, on_link, unicast, 0)
+def mtu(index: int, size_bytes: int) -> Request:
+    """Set a link's MTU."""
+    body = LINK.pack(socket.AF_UNSPEC, 0, index, 0, 0) + _attribute(4, _u32(size_bytes))
+    return Request(f"link {index} mtu {size_bytes}", 16, 0, body)
+
+
+def route(index: int, target: str, source: str, metrics: Mapping[str, int] = NONE) -> Request:
+    """The route to one host on a link, as `ip route replace TARGET/32 dev .. src SOURCE`.
+
+    metrics: by names of METRICS, in the kernel's units; 0 is as if it were not there.
+    """
+    boot, on_link, unicast = 3, 253, 1
+    body = ROUTE.pack(socket.AF_INET, 32, 0, 0, MAIN_TABLE, boot, on_link, unicast, 0)
     body += _attribute(1, socket.inet_aton(target)) + _attribute(4, _u32(index))
     body += _attribute(7, socket.inet_aton(source))
+    values = {METRICS[name]: value for name, value in metrics.items() if value}
+    if METRICS["rto_min"] in values:
+        values[LOCK] = 1 << METRICS["rto_min"]
+    if values:
+        body += _attribute(ROUTE_METRICS, b"".join(_attribute(n, _u32(values[n])) for n in values))
     return Request(f"route {target}", 24, CREATE | REPLACE, body)
+
+
+def route_metrics(link: socket.socket, target: str) -> dict[str, int]:
+    """The metrics of the main table's route to one host; empty where there is no such route."""
+    names = {number: name for name, number in METRICS.items()}
+    all_routes = ROUTE.pack(socket.AF_INET, 0, 0, 0, 0, 0, 0, 0, 0)
+    for message in netlink.dump(link, 26, all_routes):
+        _, _, _, _, table, *_ = ROUTE.unpack_from(message)
+        found = dict(netlink.attributes(message, ROUTE.size))
+        if table == MAIN_TABLE and found.get(1) == socket.inet_aton(target):
+            values = netlink.attributes(found.get(ROUTE_METRICS, b""), 0)
+            return {names[n]: struct.unpack("=I", value)[0] for n, value in values if n in names}
+    return {}
 
 
 def netem(index: int, limit: int, delay_ns: int, rate: bytes) -> Request:

@@ -7,13 +7,15 @@ What is as it was for the trial before is left alone; what differs is set everyw
 from __future__ import annotations
 
 import json
+import socket
+from collections.abc import Mapping
 from pathlib import Path
 
 from harness.agent import callbacks
 from harness.agent import flavor as flavors
-from harness.agent.tune_plan import changes, route_attributes
+from harness.agent.tune_plan import changes, route_metrics
 from harness.plan import Flavor, Plan, Tcp
-from topology import commands
+from topology import commands, rtnetlink
 from topology.build import Network
 from topology.dumbbell import Dumbbell, Host
 from topology.run import batch, in_namespace, run
@@ -98,8 +100,8 @@ class Tuner:
         self._middle = key
 
     def _tune_host(self, host: Host, wanted: Dumbbell, tcp: Tcp, end: str) -> None:
-        attributes = route_attributes(tcp, end)
-        route = json.dumps([wanted.mtu_bytes, attributes])
+        metrics = route_metrics(tcp, end)
+        route = json.dumps([wanted.mtu_bytes, metrics])
         before = self._flavors.get(host.name)
         if before == tcp.flavor and self._routes.get(host.name) == route:
             return
@@ -110,9 +112,7 @@ class Tuner:
                 flavors.apply(changes(before, tcp.flavor))
                 self._flavors[host.name] = tcp.flavor
             if self._routes.get(host.name) != route:
-                mtu = f"link set eth0 mtu {wanted.mtu_bytes}"
-                batch("ip", [mtu, commands.host_route(host, attributes)])
-                check_route(host, attributes)
+                set_route(host, wanted.mtu_bytes, metrics)
                 self._routes[host.name] = route
 
 
@@ -125,13 +125,14 @@ def write_buffers() -> None:
             raise TuneError(f"{name}: 4096 {size} {size}: is {' '.join(found)}")
 
 
-def check_route(host: Host, attributes: dict[str, object]) -> None:
-    """Compare the route with what was asked for."""
-    route = json.loads(run(["ip", "-j", "route", "show", host.peer_ip]))[0]
-    found = route["metrics"][0] if route.get("metrics") else {}
-    for name, value in attributes.items():
-        wanted = float(str(value).removesuffix("ms"))
-        if name not in found or float(found[name]) != wanted:
+def set_route(host: Host, mtu_bytes: int, metrics: Mapping[str, int]) -> None:
+    """The MTU and the route of the present namespace's host; what came of it is read back."""
+    route = rtnetlink.route(host.ifindex, host.peer_ip, host.ip, metrics)
+    rtnetlink.apply([rtnetlink.mtu(host.ifindex, mtu_bytes), route])
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as link:
+        found = rtnetlink.route_metrics(link, host.peer_ip)
+    for name, value in metrics.items():
+        if found.get(name, 0) != value:
             raise TuneError(f"{host.name}: route {name} {value}: is {found.get(name)}")
 
 

@@ -28,15 +28,14 @@ def different(before: Mapping[str, T], after: Mapping[str, T]) -> dict[str, T]:
     return {key: value for key, value in after.items() if before.get(key) != value}
 
 
-def route_attributes(tcp: Tcp, end: str) -> dict[str, object]:
-    """The route of a server or client in iproute2's words; window and ssthresh from the plan."""
-    attributes: dict[str, object] = {}
-    for name, value in tcp.flavor.route.get(end, {}).items():
-        if name == "rto_min_ms":
-            attributes["rto_min"] = f"{value}ms"
-        elif name == "ssthresh":
-            attributes["ssthresh"] = tcp.ssthresh_segments if value == "bdp" else value
-        else:
-            attributes[name] = value
-    attributes["window"] = tcp.window_bytes
-    return attributes
+def route_metrics(tcp: Tcp, end: str) -> dict[str, int]:
+    """The metrics (topology/rtnetlink.py) of the route of an end, "server" or "client".
+
+    Those of the flavor; window and, where the flavor leaves it to the network, ssthresh are the
+    plan's.
+    """
+    of_flavor = {**tcp.flavor.route.get(end, {}), "window": tcp.window_bytes}
+    return {
+        name.removesuffix("_ms"): tcp.ssthresh_segments if value == "bdp" else int(value)
+        for name, value in of_flavor.items()
+    }

@@ -26,8 +26,8 @@ def test_everything_is_set_and_read_back(ipv4: Path):
     sack = flavors.load("sack").for_hosts()
     found = agent_flavor.apply(sack, ipv4)
     assert found == agent_flavor.settings(sack)
-    assert (ipv4 / "tcp_sack").read_text() == "1"
-    assert (ipv4 / "cellbed" / "rto_tick_ms").read_text() == "100"
+    assert (ipv4 / "tcp_sack").read_text().strip() == "1"
+    assert (ipv4 / "cellbed" / "rto_tick_ms").read_text().strip() == "100"
     assert (ipv4 / "tcp_congestion_control").read_text() == "cellbed_sack"
 
 

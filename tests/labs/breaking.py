@@ -23,9 +23,9 @@ from unittest.mock import patch
 from harness.agent import __main__ as agent
 from harness.agent import probe
 from harness.agent.bench import Bench
-from harness.agent.tune_plan import route_attributes
+from harness.agent.tune_plan import route_metrics
 from harness.plan import WORKLOADS
-from topology import commands
+from topology import commands, rtnetlink
 from topology.dumbbell import Dumbbell, Host
 from topology.run import batch, in_namespace, run
 from workload import iperf, specweb, www_run
@@ -165,15 +165,15 @@ def send(holder: int, number: signal.Signals) -> None:
 def another_receiver_window(source: Source) -> Iterator[None]:
     # The kernel holds to a route's window only as far as the scale of its header goes.
     host = dumbbell(source).clients()[1]
-    attributes = route_attributes(source.testbed.plan.tcp, "client")
-    route(source, host, {**attributes, "window": 4 * 65_535})
+    metrics = route_metrics(source.testbed.plan.tcp, "client")
+    route(source, host, {**metrics, "window": 4 * 65_535})
     yield
-    route(source, host, attributes)
+    route(source, host, metrics)
 
 
-def route(source: Source, host: Host, attributes: dict[str, object]) -> None:
+def route(source: Source, host: Host, metrics: dict[str, int]) -> None:
     with in_namespace(source.testbed.network.pids[host.name]):
-        batch("ip", [commands.host_route(host, attributes)])
+        rtnetlink.apply([rtnetlink.route(host.ifindex, host.peer_ip, host.ip, metrics)])
 
 
 @breakage
@@ -183,7 +183,7 @@ def a_server_that_complains(source: Source) -> Iterator[None]:
     def ask() -> None:
         with (
             in_namespace(source.testbed.server_pid(1)),
-            socket.create_connection(("127.0.0.1", 80)) as one,
+            socket.create_connection((source.testbed.servers[0].ip, 80)) as one,
         ):
             one.sendall(b"GET / HTTP/1.0\r\n\r\n")
             while one.recv(4096):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a tuner decides, without a network: routes in iproute2's words, least writes."""
+"""What a tuner decides, without a network: routes' metrics, least writes."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from harness.agent.tune_plan import changes, route_attributes
+from harness.agent.tune_plan import changes, route_metrics
 from harness.plan import Flavor, Tcp
 
 SACK = Flavor(
@@ -20,13 +20,13 @@ TCP = Tcp(flavor=SACK, ssthresh_segments=55, window_bytes=65_535)
 
 
 def test_route_of_each_end() -> None:
-    assert route_attributes(TCP, "server") == {
+    assert route_metrics(TCP, "server") == {
         "initcwnd": 1,
         "ssthresh": 55,
-        "rto_min": "200ms",
+        "rto_min": 200,
         "window": 65_535,
     }
-    assert route_attributes(TCP, "client") == {"window": 65_535}
+    assert route_metrics(TCP, "client") == {"window": 65_535}
 
 
 def test_the_first_flavor_is_written_whole() -> None:
