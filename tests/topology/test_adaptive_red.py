@@ -110,6 +110,7 @@ from topology import adaptive_red as red
 red.put(red.AdaptiveRed(rate_bit_per_s=10_000_000, packet_bytes=1514, limit_bytes=300_000,
     min_bytes=7570, max_bytes=22710, weight_log=10, probability=0.3, ecn={ecn},
     drop_above_max={drop}), "red0")'"""
+TBF = "tc qdisc add dev red0 root handle 1: tbf rate 10mbit burst 1600 limit 3000"
 WATCH = f"{SHOW} && sleep 6.2 && {SHOW}"
 
 
@@ -125,6 +126,9 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, scripts_in_lab.S
         "ours": f"{DEVICE} {OURS.format(ecn=False, drop=False)} && {WATCH}",
         "ecn": f"{DEVICE} {OURS.format(ecn=True, drop=True)} && {WATCH}",
         "after": f"{DEVICE} {TC} && {OURS.format(ecn=False, drop=False)} && {WATCH}",
+        "child": f"{DEVICE} {TBF} && {OURS.format(ecn=True, drop=False)} && {WATCH}".replace(
+            '"red0")', '"red0", parent=0x10001)'
+        ),
         "none": OURS.format(ecn=False, drop=False).replace('"red0"', '"lo", parent=0x10001'),
     }
     return scripts_in_lab.run(scripts, tmp_path_factory.mktemp("red"))
@@ -149,6 +153,11 @@ def test_ours_does(said: dict[str, scripts_in_lab.Said], case: str) -> None:
     assert probabilities(said[case]) == pytest.approx([0.3, 0.3 * 0.9**12], rel=0.01)
     assert "adaptive" in said[case].out
     assert ("ecn" in said[case].out, "harddrop" in said[case].out) == (case == "ecn",) * 2
+
+
+def test_it_goes_under_what_keeps_the_rate(said: dict[str, scripts_in_lab.Said]) -> None:
+    assert probabilities(said["child"]) == pytest.approx([0.3, 0.3 * 0.9**12], rel=0.01)
+    assert "parent 1:1 limit 300000b" in said["child"].out
 
 
 def test_the_kernel_s_refusal_names_the_device(said: dict[str, scripts_in_lab.Said]) -> None:

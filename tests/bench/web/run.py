@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What a cell of web traffic costs, and whether the link carries what its trace offers.
 
-    python -m tests.bench.web.run [EXCHANGES [LOAD_PERCENT]]
+    python -m tests.bench.web.run [EXCHANGES [LOAD_PERCENT [HTTP]]]
 
 in the project's environment: one lab, four hosts a side, 10 Mbit/s each way by tbf with a queue
 that loses nothing. Prints time and memory of the lab's process, and bytes on the link.
@@ -30,9 +30,11 @@ MAIN = (
 )
 
 
-def main(exchanges: int, load_percent: float) -> None:
+def main(exchanges: int = 10_000, load_percent: float = 80.0, http: str = "1.0") -> None:
     folder = Path(tempfile.mkdtemp(prefix="cellbed-web."))
-    params = Parameters(exchanges=exchanges, load_percent=load_percent, header_bytes=HEADER_BYTES)
+    params = Parameters(
+        exchanges=exchanges, load_percent=load_percent, http=http, header_bytes=HEADER_BYTES
+    )
     header = write(folder / "trace", params, seed=1)
     begin = time.monotonic()
     spec = LabSpec(pairs=4, main=MAIN, memory_mib=3072, hang_idle_s=LIMIT_S)
@@ -50,5 +52,5 @@ def main(exchanges: int, load_percent: float) -> None:
 
 
 if __name__ == "__main__":
-    words = sys.argv[1:]
-    main(int(words[0]) if words else 10_000, float(words[1]) if words[1:] else 80.0)
+    kinds = (int, float, str)
+    main(*(kind(word) for kind, word in zip(kinds, sys.argv[1:], strict=False)))
