@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.cli.commands.flavors import parameter
 from harness.errors import UsageError
 from harness.flavors import files as flavors
 
@@ -101,3 +102,12 @@ def test_each_parameter_is_explained_in_the_modules_essay():
     essay = (flavors.FOLDER / "module" / "cellbed_main.c").read_text().split("*/")[0]
     for name in flavors.PARAMETERS:
         assert f" *   {name} " in essay, name
+
+
+def test_a_parameter_on_the_command_line_is_in_the_files_words():
+    assert parameter("newreno_flywheel=true") == ("newreno_flywheel", True)
+    assert parameter("rto_min_ticks=10") == ("rto_min_ticks", 10)
+    assert parameter("newreno_partial=reset") == ("newreno_partial", "reset")
+    for wrong in ("newreno_flywheel", "=true", "newreno_flywheel="):
+        with pytest.raises(UsageError, match=f"--set {wrong}: NAME=VALUE is needed"):
+            parameter(wrong)

@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 
 from harness.cli.tables import print_table
-from harness.errors import InvalidTrialError
+from harness.errors import InvalidTrialError, UsageError
 from harness.flavors import check as flavors_check
 from harness.flavors.files import load_all
 
@@ -24,12 +24,25 @@ def command(context: click.Context) -> None:
         print_table(headings, rows, console, fold=len(headings), left=range(len(headings)))
 
 
+def parameter(change: str) -> tuple[str, object]:
+    """A module parameter and its value in a flavor file's words: NAME=VALUE.
+
+    Raises:
+        UsageError: not of that form.
+    """
+    name, equals, value = change.partition("=")
+    if not (name and equals and value):
+        raise UsageError(f"--set {change}: NAME=VALUE is needed")
+    return name, {"true": True, "false": False}.get(value, int(value) if value.isdigit() else value)
+
+
 @command.command()
 @click.argument("names", nargs=-1)
 @click.option("--plot", type=click.Path(path_type=Path), help="Draw the time sequences (PNG, SVG).")
-def check(names: tuple[str, ...], plot: Path | None) -> None:
+@click.option("--set", "changes", multiple=True, help="NAME=VALUE: another parameter (repeatable).")
+def check(names: tuple[str, ...], plot: Path | None, changes: tuple[str, ...]) -> None:
     """Lose 1 to 4 segments of a window and compare with Fall & Floyd 1996."""
-    checks = flavors_check.check(names)
+    checks = flavors_check.check(names, dict(map(parameter, changes)))
     click.echo(flavors_check.render(checks))
     if plot is not None:
         from harness.flavors.plot import plot as draw  # matplotlib: slow to import
