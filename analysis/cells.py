@@ -63,10 +63,6 @@ class Cell:
             for factor, wanted in where.items()
         )
 
-    def without(self, factor: str) -> frozenset[tuple[str, str]]:
-        """Its levels of all other factors."""
-        return frozenset(item for item in self.levels.items() if item[0] != factor)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Distance:

@@ -56,6 +56,13 @@ class Sheet:
         ]
 
 
+def plain(rows: Sequence[Sequence[Value]], *heads: str | tuple[str, str]) -> Sheet:
+    """A table without a name; heads: the title of a column, or title and form."""
+    both = [(head, "") if isinstance(head, str) else head for head in heads]
+    columns = [Column(name=title, title=title, form=form) for title, form in both]
+    return Sheet(name="", caption="", columns=columns, rows=rows)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Plot:
     """A plot: `svg` takes its colours from the page's style; `alt` says what is to be seen."""

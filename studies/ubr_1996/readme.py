@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 
 from analysis.kept import Kept, number
-from analysis.report.model import Column, Sheet, Value, signed
+from analysis.report.model import Sheet, Value, plain, signed
 from analysis.statistics import estimate
 from analysis.table import Row
 
@@ -31,17 +31,13 @@ READINGS = {
 def rows(kept: Kept) -> Sheet:
     """Its rows, measured beside published."""
     found = [row for row in kept.cells(MAIN).rows if row["efficiency_published"]]
-    columns = [*map(_name, ROW)]
-    for response in RESPONSES:
-        columns += [_number(response, ".3f"), _number("paper", ".2f")]
-    return _sheet(
-        columns,
-        [
-            [*(row[factor] for factor in ROW)]
-            + [_at(row, f"{name}{kind}") for name in RESPONSES for kind in ("", "_published")]
-            for row in found
-        ],
-    )
+    columns = [f"{name}{kind}" for name in RESPONSES for kind in ("", "_published")]
+    lines = [
+        [*(row[factor] for factor in ROW), *(number(row, column) for column in columns)]
+        for row in found
+    ]
+    paper = ("paper", ".2f")
+    return plain(lines, *ROW, ("efficiency", ".3f"), paper, ("fairness", ".3f"), paper)
 
 
 def first_8s(kept: Kept) -> Sheet:
@@ -52,14 +48,14 @@ def first_8s(kept: Kept) -> Sheet:
         if row["network"] == "WAN" and row["sources"] == "5" and row["efficiency_published"]:
             start = kept.cell(OPEN, **levels, assumption="first-8s")
             slow = kept.cell(SLOW, **levels)
-            figures = [_at(one, "efficiency") for one in (row, start, slow)]
-            paper = [_at(row, f"{name}_published") for name in RESPONSES]
-            fair = _at(start, "fairness")
-            found.append([*list(levels.values())[1:], *figures, paper[0], fair, paper[1]])
+            measured = [number(one, "efficiency") for one in (row, start, slow)]
+            theirs = [number(row, f"{name}_published") for name in RESPONSES]
+            fair = number(start, "fairness")
+            found.append([*list(levels.values())[1:], *measured, theirs[0], fair, theirs[1]])
     heads = ("from 2 to 12 s", "first 8 s", "first 8 s, minimum RTO 1 s")
-    columns = [*map(_name, ROW[1:]), *(_number(head, ".3f") for head in heads)]
-    columns += [_number("paper", ".2f"), _number("fairness, first 8 s", ".3f")]
-    return _sheet([*columns, _number("paper", ".2f")], found)
+    figures = [(head, ".3f") for head in heads]
+    paper = ("paper", ".2f")
+    return plain(found, *ROW[1:], *figures, paper, ("fairness, first 8 s", ".3f"), paper)
 
 
 def timeouts(kept: Kept) -> Sheet:
@@ -86,8 +82,8 @@ def timeouts(kept: Kept) -> Sheet:
     ]
     found.append(["paper (all eight rows)", None])
     found[-1] += [_mean(lossy, f"{response}_published") for response in RESPONSES]
-    columns = [_name("reading"), _number("timeouts a source", ".1f")]
-    return _sheet([*columns, *(_number(response, ".2f") for response in RESPONSES)], found)
+    heads = (("timeouts a source", ".1f"), *((response, ".2f") for response in RESPONSES))
+    return plain(found, "reading", *heads)
 
 
 def effects(kept: Kept) -> Sheet:
@@ -107,7 +103,7 @@ def effects(kept: Kept) -> Sheet:
         one = estimate(gains)
         half = "" if one.half_width is None else f" ± {one.half_width:.2f}"
         found.append([text, signed(f"{one.mean:+.2f}") + half])
-    return _sheet([_name("changed"), _name("effect on efficiency")], found)
+    return plain(found, "changed", "effect on efficiency")
 
 
 def windows(kept: Kept) -> Sheet:
@@ -124,7 +120,7 @@ def windows(kept: Kept) -> Sheet:
     }
     table = kept.table(MAIN, "windows")
     rows = [[row[name] for name in heads] for row in table.rows]
-    return _sheet(list(map(_name, heads.values())), rows)
+    return plain(rows, *heads.values())
 
 
 def claims(kept: Kept) -> Sheet:
@@ -135,8 +131,7 @@ def claims(kept: Kept) -> Sheet:
         for row in kept.claims(MAIN).rows
         if {row["verdict_seeds"], slow[row["id"]]} != {"holds"}
     ]
-    names = ("sentence", "slide", "minimum RTO 0.2 s", "first 8 s, minimum RTO 1 s")
-    return _sheet(list(map(_name, names)), rows)
+    return plain(rows, "sentence", "slide", "minimum RTO 0.2 s", "first 8 s, minimum RTO 1 s")
 
 
 def verdicts(kept: Kept) -> Sheet:
@@ -147,7 +142,7 @@ def verdicts(kept: Kept) -> Sheet:
     for campaign, reading in readings.items():
         found = [row["verdict_seeds"] for row in kept.claims(campaign).rows]
         rows.append([reading, *map(found.count, names)])
-    return _sheet([_name("reading"), *(_number(name, "d") for name in names)], rows)
+    return plain(rows, "reading", *((name, "d") for name in names))
 
 
 def flavors(kept: Kept) -> Sheet:
@@ -164,8 +159,7 @@ def flavors(kept: Kept) -> Sheet:
                 by_flavor = [[row for row in some if row["flavor"] == name] for name in names]
                 means = [_mean(cells, response) for cells in by_flavor]
                 lines.append([f"{network} {response}", policy, *means])
-    columns = [_name("network"), _name("policy"), *(_number(name, ".3f") for name in names)]
-    return _sheet(columns, lines)
+    return plain(lines, "network", "policy", *((name, ".3f") for name in names))
 
 
 def sources(kept: Kept) -> Sheet:
@@ -182,8 +176,7 @@ def sources(kept: Kept) -> Sheet:
         for key, texts in sorted(found.items(), key=lambda item: (int(item[0][0]), item[0][2]))
         if len(texts) == len(numbers)
     ]
-    heads = ("buffer", "policy", "sender", *map(str, numbers))
-    return _sheet(list(map(_name, heads)), lines)
+    return plain(lines, "buffer", "policy", "sender", *map(str, numbers))
 
 
 TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
@@ -211,18 +204,3 @@ def _lan(kept: Kept, campaign: str) -> list[Row]:
 def _mean(rows: Sequence[Row], column: str) -> float:
     return fmean(float(row[column]) for row in rows)
 
-
-def _at(row: Row, column: str) -> float | None:
-    return number(row, column)
-
-
-def _name(title: str) -> Column:
-    return Column(name=title, title=title)
-
-
-def _number(title: str, form: str) -> Column:
-    return Column(name=title, title=title, form=form)
-
-
-def _sheet(columns: Sequence[Column], rows: Sequence[Sequence[Value]]) -> Sheet:
-    return Sheet(name="", caption="", columns=columns, rows=rows)

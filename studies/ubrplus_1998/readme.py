@@ -5,13 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 
 from analysis.kept import Kept, number
-from analysis.report.model import MISSING, Column, Sheet, Value, signed
+from analysis.report.model import MISSING, Sheet, Value, plain, signed
 from analysis.statistics import rank_correlation
 from analysis.table import Row
 from studies.ubrplus_1998.study import CELL
 
 MAIN, STOCK, ASSUMPTIONS = "ubrplus-www", "ubrplus-www-stock", "ubrplus-www-assumptions"
 DEFAULT = "default"
+RESPONSES = ("efficiency", "fairness")
 READINGS = {
     "full segments": "windows in whole segments",
     "short segments again": "what is sent again keeps its boundaries",
@@ -37,14 +38,16 @@ def distances(kept: Kept) -> Sheet:
         + _distance(_of(kept, MAIN, network), "fairness")
         for network in CELL["network"]
     ]
-    columns = [_name("network")]
-    for response in ("efficiency", "fairness"):
-        columns += [
-            Column(name=response, title=f"{response}: mean absolute difference", form=".3f"),
-            Column(name=f"{response}_mean", title="mean difference", form="+.3f"),
-            Column(name=f"{response}_rank", title="rank correlation", form=".3f"),
-        ]
-    return _sheet("distances", columns, rows)
+    heads = [
+        head
+        for response in RESPONSES
+        for head in (
+            (f"{response}: mean absolute difference", ".3f"),
+            ("mean difference", "+.3f"),
+            ("rank correlation", ".3f"),
+        )
+    ]
+    return plain(rows, "network", *heads)
 
 
 def _distance(rows: Sequence[Row], response: str) -> list[Value]:
@@ -71,8 +74,7 @@ def claims(kept: Kept) -> Sheet:
     for method, name in names.items():
         found = [row[f"verdict_{method}"] for row in table.rows]
         rows.append([name, *(found.count(verdict) for verdict in verdicts)])
-    columns = [_name("error from"), *(Column(name=v, title=v, form="d") for v in verdicts)]
-    return _sheet("claims", columns, rows)
+    return plain(rows, "error from", *((verdict, "d") for verdict in verdicts))
 
 
 def failing(kept: Kept) -> Sheet:
@@ -82,7 +84,7 @@ def failing(kept: Kept) -> Sheet:
         for row in kept.claims(MAIN).rows
         if row["verdict_cell_means"] != "holds"
     ]
-    return _sheet("failing", [_name("sentence"), _name("section"), _name("verdict")], rows)
+    return plain(rows, "sentence", "section", "verdict")
 
 
 def assumptions(
@@ -103,7 +105,7 @@ def assumptions(
             if any(found):
                 rows.append([text, *found])
         names = [flavor if len(networks) == 1 else f"{net} {flavor}" for net, flavor in places]
-        return _sheet("assumptions", [_name(""), *map(_name, names)], rows)
+        return plain(rows, "", *names)
 
     return made
 
@@ -116,8 +118,7 @@ def sets(kept: Kept) -> Sheet:
         if len(cells) == 8:  # of all four flavors at two buffers
             rows.append([text, *(_distance(cells, name)[0] for name in ("efficiency", "fairness"))])
     rows.sort(key=lambda row: float(row[1] or 0))
-    columns = [_name("changed"), *(Column(name=n, title=n, form=".3f") for n in RESPONSES)]
-    return _sheet("sets", columns, rows)
+    return plain(rows, "changed", *((response, ".3f") for response in RESPONSES))
 
 
 def simulation(kept: Kept) -> Sheet:
@@ -134,11 +135,12 @@ def simulation(kept: Kept) -> Sheet:
                 for column in ("mean_absolute_difference", "mean_difference", "largest_difference")
             ]
             rows.append([text, network, *figures])
-    columns = [_name("simulated with"), _name("network")]
-    for response in RESPONSES:
-        columns.append(Column(name=response, title=f"{response}: mean absolute", form=".3f"))
-        columns += [Column(name=name, title=name, form="+.3f") for name in ("mean", "largest")]
-    return _sheet("simulation", columns, rows)
+    heads = [
+        head
+        for response in RESPONSES
+        for head in ((f"{response}: mean absolute", ".3f"), ("mean", "+.3f"), ("largest", "+.3f"))
+    ]
+    return plain(rows, "simulated with", "network", *heads)
 
 
 def stock(kept: Kept) -> Sheet:
@@ -153,8 +155,7 @@ def stock(kept: Kept) -> Sheet:
         texts = [_means([row for row in found if row["flavor"] == flavor]) for flavor in flavors]
         heads = [where.get(factor, "all") for factor in HEADS]
         rows.append([*heads, *texts, _means(mine), _means(mine, "_published")])
-    names = (*HEADS, *flavors, "SACK of 1998", "SACK, paper")
-    return _sheet("stock", list(map(_name, names)), rows)
+    return plain(rows, *HEADS, *flavors, "SACK of 1998", "SACK, paper")
 
 
 def _places() -> list[dict[str, str]]:
@@ -168,7 +169,6 @@ def _places() -> list[dict[str, str]]:
 
 
 HEADS = ("network", "policy", "buffer")
-RESPONSES = ("efficiency", "fairness")
 TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
     "distances": distances,
     "simulation": simulation,
@@ -211,10 +211,3 @@ def _change(row: Row | None, base: Row) -> str:
 def _text(value: float | None, form: str) -> str:
     return MISSING if value is None else signed(format(value, form))
 
-
-def _name(title: str) -> Column:
-    return Column(name=title, title=title)
-
-
-def _sheet(name: str, columns: Sequence[Column], rows: Sequence[Sequence[Value]]) -> Sheet:
-    return Sheet(name=name, caption=name, columns=columns, rows=rows)
