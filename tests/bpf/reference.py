@@ -34,12 +34,13 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
+from importlib import import_module
+from types import ModuleType
 
 DEPARTURE, ARRIVAL = 0, 1
 
 DELIVERED = "delivered"
-REFUSED_THRESHOLD = "refused_threshold"
-REFUSED_FAIRNESS = "refused_fairness"
 LOST_FIRST = "lost_first"
 LOST_MID = "lost_mid"
 
@@ -103,17 +104,16 @@ class Result:
 
 def refuse(port: Port, x: int, x_vc: int, active: int) -> str | None:
     """The policy's verdict on a first cell: a cause, or None to let it in."""
-    r, k, z = port.threshold_cells, port.buffer_cells, port.z
-    if port.policy in ("plain", "ppd") or not x > r:
+    rule = rules(port.policy)
+    if rule.CAUSE is None or not x > port.threshold_cells:
         return None
-    if port.policy == "epd":
-        return REFUSED_THRESHOLD
-    if port.policy == "sd":  # 98-0876R1, section 4.2
-        return REFUSED_FAIRNESS if x_vc > z * x / active else None
-    if port.policy == "fba":  # Heinanen & Kilkki 1998
-        allowed = z * (1 + Fraction(k - x, x - r))
-        return REFUSED_FAIRNESS if Fraction(x_vc * active, x) > allowed else None
-    raise ValueError(f"no such policy: {port.policy}")
+    return rule.CAUSE if rule.refuses(port, x, x_vc, active) else None
+
+
+@cache
+def rules(policy: str) -> ModuleType:
+    """The file of rules/ that has the policy."""
+    return import_module(f"tests.bpf.rules.{policy}")
 
 
 def schedule(port: Port, trace: Sequence[Offered]) -> list[Frame]:
@@ -205,7 +205,7 @@ class Switch:
             frame.fate = refuse(self.port, x, x_vc, self.active())
             if frame.fate:
                 frame.found = found
-        if frame.fate and (self.port.policy != "plain"):
+        if frame.fate and getattr(rules(self.port.policy), "DISCARDS_REST", True):
             frame.discarded += 1
             return False
         if x < self.port.buffer_cells:

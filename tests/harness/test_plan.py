@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A plan comes back from JSON as it was, and nothing else does."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness import plan
+from harness.design import experiment
+from harness.design.plan import trials
+from harness.errors import UsageError
+from harness.typed import TypedError
+from tests.small import PROJECT, TINY, small_trials, write_tiny
+
+FILES = sorted((PROJECT / "studies").rglob("*.toml"))
+EXPERIMENTS = [path for path in FILES if "\n[factors]" in path.read_text()]
+CODEL = 'queue = { kind = "codel", limit_packets = 50, ecn = true }'
+
+
+@pytest.mark.parametrize("path", EXPERIMENTS, ids=[path.stem for path in EXPERIMENTS])
+def test_a_plan_comes_back_as_it_was(path: Path) -> None:
+    for trial in trials(experiment.load(path), path, (), 1):
+        text = json.dumps(plan.to_json(trial.plan))
+        assert plan.from_json(json.loads(text)) == trial.plan
+
+
+def codel(folder: Path, queue: str = CODEL) -> plan.Plan:
+    path = write_tiny(folder)
+    path.write_text(TINY.replace('queue = { policy = "plain", buffer_cells = 300 }', queue))
+    return trials(experiment.load(path), path)[0].plan
+
+
+def test_a_queue_of_packets_is_told_by_its_kind(tmp_path: Path) -> None:
+    document = plan.to_json(codel(tmp_path))
+    assert document["queue"]["down"] == {
+        "kind": "codel", "limit_packets": 50, "target_us": 5000, "interval_us": 100_000, "ecn": True
+    }  # fmt: skip
+    assert plan.from_json(document).queue.up.kind == "codel"
+
+
+MISTAKES: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
+    (lambda d: d.pop("seed"), "plan.seed: required"),
+    (lambda d: d.update(sed=1), "plan.sed: unknown key"),
+    (lambda d: d.update(format="cellbed-plan/0"), "plan.format: cellbed-plan/1 is needed"),
+    (lambda d: d["topology"].pop("pairs"), "plan.topology.pairs: required"),
+    (lambda d: d["topology"].update(pairs="4"), "plan.topology.pairs = '4': must be a whole"),
+    (lambda d: d["topology"].update(pairs=True), "plan.topology.pairs = True: must be a whole"),
+    (lambda d: d["queue"]["down"].update(kind="red"), "plan.queue.down.kind = red: one of cells"),
+    (lambda d: d["queue"]["down"].update(limit=1), "plan.queue.down.limit: unknown key"),
+    (lambda d: d["workload"].pop("kind"), "plan.workload.kind = None: one of iperf, "),
+    (lambda d: d["tcp"]["flavor"].update(sysctl=[]), "plan.tcp.flavor.sysctl = []: a table"),
+    (lambda d: d["record"].update(pcap=["left"]), "plan.record.pcap = left: one of down, up"),
+    (lambda d: d["factors"].update(network=None), "plan.factors.network = None: must be a text or"),
+]
+
+
+@pytest.mark.parametrize(("change", "said"), MISTAKES, ids=[said for _, said in MISTAKES])
+def test_another_document_is_refused(
+    tmp_path: Path, change: Callable[[dict[str, Any]], Any], said: str
+) -> None:
+    document = copy.deepcopy(plan.to_json(small_trials(tmp_path)[0].plan))
+    change(document)
+    with pytest.raises(TypedError) as caught:
+        plan.from_json(document)
+    assert said in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("queue", "said"),
+    [
+        ('queue.kind = "fifo"', "queue.kind = fifo: one of cells, codel"),
+        ("queue.kind = 5", "queue.kind = 5: one of cells, codel"),
+        ('queue = { kind = "codel", limit_packets = 0 }', "queue.limit_packets = 0: allowed are 1"),
+        ('queue = { kind = "codel", ecn = 1 }', "queue.ecn = 1: must be true or false"),
+        ('queue = { kind = "codel", policy = "epd" }', "queue.policy: unknown key; there are"),
+        ('queue.kind = "codel"\nrecord.drops = true', "record.drops: not with queue.kind = codel"),
+    ],
+)
+def test_a_wrong_queue_is_told_in_one_line(tmp_path: Path, queue: str, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        codel(tmp_path, queue)
+    assert said in str(caught.value) and "\n" not in str(caught.value)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What each kind of queue says of its counters, and the words that it gives to tc."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from topology.dumbbell import cells_of, last_cell_wait_ns
+from topology.qdisc import QdiscQueue
+from topology.queues import cells, codel
+
+CODEL: dict[str, Any] = {"sent": 90, "drops": 8, "qlen": 2, "ecn_mark": 9, "packets": 91}
+
+
+def test_packets_are_let_out_dropped_or_wait() -> None:
+    assert codel.Queue.unaccounted(CODEL, 100, 90) == [0, 0]
+    assert codel.Queue.refused(CODEL) == 8 and codel.Queue.waiting(CODEL) == 2
+
+
+@pytest.mark.parametrize(
+    ("changed", "sent", "left", "missing"),
+    [
+        ({}, 101, 90, [1, 0]),  # one never came to the queue
+        ({}, 100, 89, [0, 1]),  # one let out and not on the port's wire
+        ({"drops": 7}, 100, 90, [1, 0]),  # a drop that is not told
+        ({"qlen": 3}, 100, 90, [-1, 0]),
+    ],
+)
+def test_one_packet_too_few_or_too_many_shows(
+    changed: dict[str, int], sent: int, left: int, missing: list[int]
+) -> None:
+    assert codel.Queue.unaccounted(CODEL | changed, sent, left) == missing
+
+
+def test_shares_are_of_the_interval() -> None:
+    begin = {"sent": 40, "drops": 3, "ecn_mark": 4}
+    assert codel.Queue.figures(CODEL, begin) == {"dropped_share": 5 / 55, "marked_share": 5 / 50}
+    assert codel.Queue.figures(CODEL, None)["dropped_share"] == 8 / 98
+    assert codel.Queue.figures(CODEL, CODEL) == {"dropped_share": None, "marked_share": None}
+
+
+def test_a_packet_is_queued_whole_a_frame_cell_by_cell() -> None:
+    frame = cells_of(1064)
+    assert codel.Queue.idle_wait_ns(frame, 3.0, 9.0) == frame * 9.0
+    assert cells.Queue.idle_wait_ns(frame, 3.0, 9.0) == last_cell_wait_ns(frame, 3.0, 9.0)
+
+
+def test_words_for_tc() -> None:
+    down, up = codel.Settings(limit_packets=7, ecn=True).ports(1024)
+    assert down == up
+    assert down.discipline() == "codel limit 7 target 5000us interval 100000us ecn"
+    assert codel.Queue.qdiscs == ("codel", "tbf")
+
+
+def test_series_of_both_ports_from_the_trials_start(tmp_path: Path) -> None:
+    for direction in ("down", "up"):
+        (tmp_path / f"{direction}.qdisc.csv").write_text("5,1,100,0,0\n15,2,200,1,0\n")
+    QdiscQueue.write_series(tmp_path, 10, tmp_path, frames=False)
+    assert (tmp_path / "queue.csv").read_text().split() == [
+        "time_ns,port,backlog_packets,backlog_bytes,dropped_packets,marked_packets",
+        "5,down,2,200,1,0",
+        "5,up,2,200,1,0",
+    ]
+
+
+def test_the_policies_are_those_of_the_folder() -> None:
+    found = cells.policies()
+    assert found["sd"] == {"CQ_DISCARDS_REST", "CQ_NEEDS_R", "CQ_NEEDS_Z"}
+    assert found["plain"] == {"0"}
+    assert set(found) == {path.stem for path in cells.POLICIES.glob("*.h")}
