@@ -32,11 +32,13 @@ class Registry:
     Args:
         package: its name.
         parts: what each of its modules must have.
+        among_others: may modules lie there that have none of them, and bring no kind?
     """
 
-    def __init__(self, package: str, *parts: str) -> None:
+    def __init__(self, package: str, *parts: str, among_others: bool = False) -> None:
         self.package = package
         self.parts = parts
+        self.among_others = among_others
 
     @cached_property
     def kinds(self) -> Mapping[str, Any]:
@@ -52,6 +54,8 @@ class Registry:
             if not NAME.fullmatch(module.name):
                 raise CellbedError(f"{place}.py: its name: lower-case letters, digits and _")
             kind = importlib.import_module(f"{self.package}.{module.name}")
+            if self.among_others and not any(hasattr(kind, part) for part in self.parts):
+                continue
             for part in self.parts:
                 if not hasattr(kind, part):
                     raise CellbedError(f"{place}.py: has no {part}")

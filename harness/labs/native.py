@@ -79,6 +79,9 @@ class NativeLab(SupervisedLab):
                 print(f"cellbed: {stays}; ./cellbed clean tries again", file=sys.stderr)
 
 
+LAB = NativeLab
+
+
 def fits(module: Path) -> bool:
     """Is a module built for the kernel that runs?"""
     argv = ["/usr/sbin/modinfo", "-F", "vermagic", str(module)]

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from harness import labs
 from harness.host import owner
-from harness.labs import LABS, Lab, LabSpec
+from harness.labs.base import Lab, LabSpec
 
 LAB_PREFIX = "cellbed-lab."
 # From its first moment a folder says who its owner is: nothing in it has to be read for that.
@@ -38,5 +39,5 @@ def session(lab: str, spec: LabSpec, files: Mapping[str, str] | None = None) -> 
     with lab_folder() as folder:
         for name, text in (files or {}).items():
             (folder / name).write_text(text)
-        with LABS[lab](spec, folder) as booted:
+        with labs.LABS[lab](spec, folder) as booted:
             yield booted

@@ -72,3 +72,6 @@ class UmlLab(SupervisedLab):
             words.append(f"time-travel=inf-cpu time-travel-start={START_NS}")
         main = spec.main or AGENT
         return [w for word in words for w in word.split()] + [f'cellbed_main="{main}"']
+
+
+LAB = UmlLab

@@ -94,6 +94,9 @@ class VmLab(SupervisedLab):
         return end if reason in end else f"{reason}\n...\n{end}"
 
 
+LAB = VmLab
+
+
 def qemu() -> str:
     """The emulator's path; MissingError when it is not installed."""
     found = shutil.which(QEMU)

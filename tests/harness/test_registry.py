@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A file in the folder is a kind; one that is not as it must be is told in one line."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from harness.errors import CellbedError
+from harness.registry import Registry, UnknownKindError
+
+NUMBERS = itertools.count()
+GOOD = "class Part:\n    pass\n"
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package of a name that no test before has imported."""
+    folder = tmp_path / f"kinds{next(NUMBERS)}"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    return folder
+
+
+def test_what_lies_there_is_there(package: Path) -> None:
+    (package / "one_more.py").write_text(GOOD)
+    (package / "first.py").write_text(GOOD)
+    registry = Registry(package.name, "Part")
+    assert list(registry.kinds) == ["first", "one-more"]
+    assert registry.name_of(registry["one-more"].Part()) == "one-more"
+    assert registry.name_of(object()) is None
+
+
+@pytest.mark.parametrize("name", ["second", "", None, 5, ["first"]])
+def test_another_name_says_what_there_is(package: Path, name: object) -> None:
+    (package / "first.py").write_text(GOOD)
+    with pytest.raises(UnknownKindError, match=": one of first$"):
+        Registry(package.name, "Part")[name]
+
+
+def test_a_file_without_its_part_is_named(package: Path) -> None:
+    (package / "empty.py").touch()
+    with pytest.raises(CellbedError, match=r"empty.py: has no Part$"):
+        Registry(package.name, "Part").kinds  # noqa: B018 (read for what it raises)
+
+
+def test_a_name_that_does_not_do_is_told(package: Path) -> None:
+    (package / "Red.py").write_text(GOOD)
+    with pytest.raises(CellbedError, match=r"Red.py: its name: lower-case"):
+        Registry(package.name, "Part").kinds  # noqa: B018
