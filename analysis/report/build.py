@@ -54,6 +54,7 @@ def build(campaign: Campaign, study: Study, listener: Listener = lambda _: None)
         files=[
             tables.every_cell(results),
             *([tables.claims(results)] if results.findings else []),
+            *([tables.claims_by_variant(results)] if len(results.by_variant) > 1 else []),
             *(make(results) for make in pages.files),
         ],
     )
@@ -222,10 +223,11 @@ def _variants(results: Results) -> Section:
     factors = variant_factors(results.campaign, results.study)
     sheet = tables.variants(results, factors)
     drawn = _known(plots.variant_effects(results, sheet, one.name) for one in results.study.means)
+    verdicts = [tables.verdicts_by_variant(results)] if len(results.by_variant) > 1 else []
     return Section(
         id="variants",
         title="Variants",
-        parts=[sheet, *([Gallery(plots=drawn)] if drawn else [])],
+        parts=[sheet, *([Gallery(plots=drawn)] if drawn else []), *verdicts],
     )
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The section of a report that sets the measured cells against models of the same trials."""
 
+from analysis.cells import group_of
 from analysis.predictions import Against, against, mean_absolute_difference
 from analysis.report.model import Column, Part, Section, Sheet, Value
 from analysis.report.results import Results
@@ -11,10 +12,13 @@ from analysis.study import Prediction, Response
 def predictions(results: Results) -> Section | None:
     """Each model by response and level of `by`, then cell by cell; None without any."""
     found = {
-        (prediction.name, group, response.name): against(
-            results.of(group), prediction, response.name
+        (prediction.name, variant, group, response.name): against(
+            [cell for cell in cells if group_of(cell, results.study) == group],
+            prediction,
+            response.name,
         )
         for prediction in results.study.predictions
+        for variant, cells in results.variants.items()
         for group in results.groups
         for response in results.study.means
     }
@@ -35,12 +39,14 @@ def predictions(results: Results) -> Section | None:
     return Section(id="predictions", title="Predictions", paragraphs=[text], parts=parts)
 
 
-Found = dict[tuple[str, str, str], tuple[Against, ...]]
+Found = dict[tuple[str, str, str, str], tuple[Against, ...]]
 
 
 def _summary(results: Results, found: Found) -> Sheet:
+    several = len(results.variants) > 1
     columns = [
         Column(name="prediction", title="Prediction"),
+        *([Column(name="variant", title="Variant")] if several else []),
         Column(name="group", title=(results.study.by or "cells").capitalize()),
         Column(name="response", title="Response"),
         Column(name="cells", title="Cells", form="d"),
@@ -50,28 +56,29 @@ def _summary(results: Results, found: Found) -> Sheet:
         Column(name="apart", title="Cells apart", form="d"),
     ]
     rows: list[list[Value]] = []
-    for (name, group, response), of in found.items():
+    for (name, variant, group, response), of in found.items():
         means = [one.difference.mean for one in of]
         apart = [one.apart for one in of if one.apart is not None]
         figures = [mean_absolute_difference(of), sum(means) / len(of), max(means, key=abs)]
         counted = sum(apart) if apart else None
-        rows.append([name, group or "all", response, len(of), *figures, counted])
+        heads = [name, *([variant] if several else []), group or "all", response]
+        rows.append([*heads, len(of), *figures, counted])
     return Sheet(
         name="predictions",
         caption="Over the cells; apart: the interval over the seeds leaves 0 out",
         columns=columns,
         rows=rows,
-        heads=3,
+        heads=4 if several else 3,
     )
 
 
 def _cells(results: Results, prediction: Prediction, group: str) -> Sheet | None:
-    factors = [factor for factor in results.study.cell if factor != results.study.by]
+    factors = [factor for factor in results.factors if factor != results.study.by]
     columns = [factor_column(results.study, factor) for factor in factors]
     lines: dict[str, list[Value]] = {}
     for place, response in enumerate(results.study.means):
         columns += _columns(response)
-        for one in against(results.of(group), prediction, response.name):
+        for one in against(results.every(group), prediction, response.name):
             heads = [one.cell.levels.get(factor) for factor in factors]
             line = lines.setdefault(one.cell.name, [*heads, *[None] * 3 * len(results.study.means)])
             begin = len(factors) + 3 * place

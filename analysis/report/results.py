@@ -20,6 +20,8 @@ from analysis.claims.checks import Check
 from analysis.records import Campaign
 from analysis.study import Study
 
+Findings = dict[Method, Sequence[tuple[Claim, Finding]]]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Results:
@@ -31,6 +33,7 @@ class Results:
             report is about; cells: that one's.
         methods: those that the number of seeds allows; the last is the sharper.
         findings: by method, each claim with what the cells say of it; none where none is decided.
+        by_variant: the same of every variant whose cells decide any, by its sharpest method.
     """
 
     campaign: Campaign
@@ -40,7 +43,8 @@ class Results:
     cells: Sequence[Cell]
     distances: Sequence[Distance]
     methods: Sequence[Method]
-    findings: Mapping[Method, Sequence[tuple[Claim, Finding]]]
+    findings: Findings
+    by_variant: Mapping[str, Sequence[tuple[Claim, Finding]]]
     measured: Evidence
     published: Evidence
 
@@ -110,6 +114,7 @@ def results_of(campaign: Campaign, study: Study, checks: Mapping[str, Check]) ->
         distances=distances(cells, study),
         methods=methods,
         findings=_findings(cells, study, methods, checks),
+        by_variant=_by_variant(variants, study, checks),
         measured=Evidence(cells, study, methods[-1]),
         published=Evidence(published_cells(study), study, Method.CELL_MEANS),
     )
@@ -150,12 +155,24 @@ def _methods(cells: Sequence[Cell], study: Study) -> tuple[Method, ...]:
     return (Method.CELL_MEANS, *([Method.REPLICATIONS] if replicated else []))
 
 
+def _by_variant(
+    variants: Mapping[str, Sequence[Cell]], study: Study, checks: Mapping[str, Check]
+) -> dict[str, Sequence[tuple[Claim, Finding]]]:
+    found = {}
+    for name, cells in variants.items():
+        method = _methods(cells, study)[-1]
+        findings = _findings(cells, study, [method], checks)
+        if findings:
+            found[name] = findings[method]
+    return found
+
+
 def _findings(
     cells: Sequence[Cell],
     study: Study,
     methods: Sequence[Method],
     checks: Mapping[str, Check],
-) -> dict[Method, Sequence[tuple[Claim, Finding]]]:
+) -> Findings:
     """All claims by each method; nothing where the cells decide none of them.
 
     They are about the source's own design: cells of which it has not one do not test them.
@@ -163,7 +180,7 @@ def _findings(
     if study.published is not None and not distances(cells, study):
         return {}
     claims = claims_of(study, checks)
-    found: dict[Method, Sequence[tuple[Claim, Finding]]] = {}
+    found: Findings = {}
     for method in methods:
         evidence = Evidence(cells, study, method)
         found[method] = [(claim, claim.on(evidence)) for claim in claims]

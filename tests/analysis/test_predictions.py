@@ -2,6 +2,7 @@
 """Measured against predicted, seed by seed; steps of a path, each against the one before."""
 
 import csv
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -65,6 +66,26 @@ def test_a_report_has_the_simulation_beside_the_cells(tmp_path: Path) -> None:
         simulated()["today", "WAN", "EPD", "SACK", "531", seed]["efficiency"] for seed in "12"
     ]
     assert float(line["efficiency_predicted"]) == pytest.approx(sum(theirs) / 2)
+
+
+def test_every_variant_has_its_claims_and_predictions(tmp_path: Path) -> None:
+    wan = {c: v for c, v in synthetic.paper_cells().items() if c[0] == "WAN"}
+    extra = [{"reading": "a"}, {"reading": "b"}]
+    synthetic.write_campaign(tmp_path, seeds=[1], noise=0, cells=wan, extra_factors=extra)
+    for path in (tmp_path / "trials").glob("wan-sack-*-b-1/judgement.json"):
+        document = json.loads(path.read_text())
+        document["metrics"]["efficiency"] = 0.1
+        path.write_text(json.dumps(document))
+    tables = write_report(read_campaign(tmp_path), STUDY).tables
+    first, other = table(tables / "verdicts-by-variant.csv")
+    assert (first["variant"], first["other"], first["fails"]) == ("reading=a", "0", "0")
+    assert int(other["fails"]) > 0 and int(other["other"]) >= int(other["fails"])
+    verdicts = {row["id"]: row for row in table(tables / "claims-by-variant.csv")}
+    assert len(verdicts) == 56
+    alike = verdicts["wan-efficiency-newreno-sack-alike"]
+    assert (alike["reading=a"], alike["reading=b"]) == ("holds", "does not hold")
+    predicted = table(tables / "predictions.csv")
+    assert {row["variant"] for row in predicted} == {"reading=a", "reading=b"}
 
 
 def test_steps_of_a_path_are_against_the_one_before(tmp_path: Path) -> None:
