@@ -100,10 +100,16 @@ def test_unloading_while_in_use_is_refused(side_by_side):
     assert side_by_side["removed"] == ""
 
 
-def test_a_thousand_connections_leave_nothing(tmp_path: Path, four):
+@pytest.mark.parametrize(
+    "parameters",
+    [{}, {"resend_boundaries": "anew", "multiple_fast_retransmits": True}],
+    ids=["cut once", "cut anew"],
+)
+def test_a_thousand_connections_leave_nothing(tmp_path: Path, four, parameters):
     """With losses and windows in bytes: what is cut from the queue must be freed too."""
+    changed = {"byte_window": True, **parameters}
     job = {
-        "flavors": [f.with_parameters({"byte_window": True}).as_dict() for f in four],
+        "flavors": [f.with_parameters(changed).as_dict() for f in four],
         "connections": 250,
         "at_once": 50,
         "bytes": 20_000,
