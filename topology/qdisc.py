@@ -39,6 +39,8 @@ from topology.run import in_namespace, run
 FRAME_OVERHEAD_BYTES = AAL5_OVERHEAD_BYTES - ETHERNET_HEADER_BYTES
 # tc wants one; the discipline that takes the place of tbf's own queue has its own limit.
 UNUSED_LIMIT_BYTES = 1_000_000
+# Where the discipline is, as 1:1 and 2: of tc.
+CHILD_PARENT, CHILD_HANDLE = 0x1_0001, 0x2_0000
 SERIES = "backlog_packets,backlog_bytes,dropped_packets,marked_packets".split(",")
 # linux/gen_stats.h
 QUEUE_STATS = struct.Struct("=III")  # packets, bytes, drops, and more
@@ -47,15 +49,17 @@ MARKS = struct.Struct("=I")
 
 
 class QdiscQueue(Queue):
-    """A kind has `kind`, `discipline()`, and where the kernel counts marks, `marks_offset`.
+    """A kind has `kind`, `discipline()`, and where it marks, `marks` and `marks_offset`.
 
     Attributes:
         kind: tc's name of the discipline.
+        marks: tc's name of its counter of marked packets; None: it marks none.
         marks_offset: of the counter of marked packets in the discipline's own statistics
             [bytes]; None: it marks none.
     """
 
     kind: ClassVar[str]
+    marks: ClassVar[str | None] = None
     marks_offset: ClassVar[int | None] = None
     recordable: ClassVar[frozenset[str]] = frozenset({"queue_sample_ms"})
 
@@ -90,10 +94,12 @@ class QdiscQueue(Queue):
         set_box(port, "")
 
     def read(self, port: Port) -> dict[str, Any]:
-        """What tc says of the discipline, and `sent`: packets that tbf has let out."""
+        """What tc says of the discipline; `sent`: packets that tbf has let out; those `marked`."""
         shown = json.loads(run(["tc", "-s", "-j", "qdisc", "show", "dev", port.device]))
         by_kind = {one["kind"]: one for one in shown}
-        return {**by_kind[self.kind], "sent": by_kind["tbf"]["packets"]}
+        counters = by_kind[self.kind]
+        marked = counters[self.marks] if self.marks else 0
+        return {**counters, "sent": by_kind["tbf"]["packets"], "marked": marked}
 
     def record_argv(self, port: Port, folder: Path) -> list[str]:
         if not port.sample_ns:
@@ -146,7 +152,7 @@ class QdiscQueue(Queue):
     def figures(counters: Counters, begin: Counters | None) -> dict[str, float | None]:
         """The share of the packets that were dropped, and of those let out that were marked."""
         first = begin or {}
-        names = ("sent", "drops", "ecn_mark")
+        names = ("sent", "drops", "marked")
         out, dropped, marked = (counters.get(k, 0) - first.get(k, 0) for k in names)
         return {
             "dropped_share": dropped / (out + dropped) if out + dropped else None,

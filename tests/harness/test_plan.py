@@ -51,7 +51,7 @@ MISTAKES: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
     (lambda d: d["topology"].pop("pairs"), "plan.topology.pairs: required"),
     (lambda d: d["topology"].update(pairs="4"), "plan.topology.pairs = '4': must be a whole"),
     (lambda d: d["topology"].update(pairs=True), "plan.topology.pairs = True: must be a whole"),
-    (lambda d: d["queue"]["down"].update(kind="red"), "plan.queue.down.kind = red: one of cells"),
+    (lambda d: d["queue"]["down"].update(kind="red"), "plan.queue.down.kind = red: one of "),
     (lambda d: d["queue"]["down"].update(limit=1), "plan.queue.down.limit: unknown key"),
     (lambda d: d["workload"].pop("kind"), "plan.workload.kind = None: one of iperf, "),
     (lambda d: d["tcp"]["flavor"].update(sysctl=[]), "plan.tcp.flavor.sysctl = []: a table"),
@@ -74,8 +74,8 @@ def test_another_document_is_refused(
 @pytest.mark.parametrize(
     ("queue", "said"),
     [
-        ('queue.kind = "fifo"', "queue.kind = fifo: one of cells, codel"),
-        ("queue.kind = 5", "queue.kind = 5: one of cells, codel"),
+        ('queue.kind = "fifo"', "queue.kind = fifo: one of adaptive-red, cells, codel, drop-tail"),
+        ("queue.kind = 5", "queue.kind = 5: one of adaptive-red, cells, codel, drop-tail"),
         ('queue = { kind = "codel", limit_packets = 0 }', "queue.limit_packets = 0: allowed are 1"),
         ('queue = { kind = "codel", ecn = 1 }', "queue.ecn = 1: must be true or false"),
         ('queue = { kind = "codel", policy = "epd" }', "queue.policy: unknown key; there are"),

@@ -12,7 +12,7 @@ from topology.dumbbell import cells_of, last_cell_wait_ns
 from topology.qdisc import QdiscQueue
 from topology.queues import cells, codel
 
-CODEL: dict[str, Any] = {"sent": 90, "drops": 8, "qlen": 2, "ecn_mark": 9, "packets": 91}
+CODEL: dict[str, Any] = {"sent": 90, "drops": 8, "qlen": 2, "marked": 9, "packets": 91}
 
 
 def test_packets_are_let_out_dropped_or_wait() -> None:
@@ -36,7 +36,7 @@ def test_one_packet_too_few_or_too_many_shows(
 
 
 def test_shares_are_of_the_interval() -> None:
-    begin = {"sent": 40, "drops": 3, "ecn_mark": 4}
+    begin = {"sent": 40, "drops": 3, "marked": 4}
     assert codel.Queue.figures(CODEL, begin) == {"dropped_share": 5 / 55, "marked_share": 5 / 50}
     assert codel.Queue.figures(CODEL, None)["dropped_share"] == 8 / 98
     assert codel.Queue.figures(CODEL, CODEL) == {"dropped_share": None, "marked_share": None}

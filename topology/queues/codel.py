@@ -44,6 +44,7 @@ class Queue(QdiscQueue):
     ecn: bool
 
     kind: ClassVar[str] = "codel"
+    marks: ClassVar[str | None] = "ecn_mark"
     marks_offset: ClassVar[int | None] = 24  # ecn_mark of struct tc_codel_xstats
 
     def discipline(self) -> str:

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Queues without cells in the uml lab, with drops and with marks."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from harness.design import experiment, plan
+from tests.small import TINY, run_trials, write_tiny
+
+pytestmark = pytest.mark.lab
+
+KINDS = """
+[[rule]]
+when = { queue = "codel" }
+set = { queue.kind = "codel" }
+[[rule]]
+when = { queue = "drop-tail" }
+set = { queue.kind = "drop-tail", queue.limit_packets = 20 }
+[[rule]]
+when = { queue = "adaptive-red" }
+set = { queue.kind = "adaptive-red", queue.limit_packets = 100 }
+[[rule]]
+when = { ecn = "yes" }
+set = { queue.ecn = true, tcp.sysctl.tcp_ecn = 1 }
+"""
+DESIGN = """
+queue = ["codel", "adaptive-red", "drop-tail"]
+ecn = ["no", "yes"]
+[[only]]
+queue = ["codel", "adaptive-red"]
+[[only]]
+queue = ["drop-tail"]
+ecn = ["no"]
+"""
+
+
+def test_what_is_dropped_or_marked_and_every_packet_is_accounted_for(tmp_path: Path) -> None:
+    path = write_tiny(tmp_path)
+    text = TINY.replace('queue = { policy = "plain", buffer_cells = 300 }\n', "")
+    text = text.replace('flavor = "sack"', 'flavor = "cubic"').replace("_s = 2", "_s = 6")
+    text = text.replace('flavor = ["SACK"]\n', DESIGN) + "record.queue_sample_ms = 20\n" + KINDS
+    path.write_text(text)
+    trials = plan.trials(experiment.load(path), path)
+    documents = run_trials(tmp_path / "out", trials)  # all checks passed
+    assert len(documents) == 5
+    for document in documents.values():
+        names = {check["name"] for check in document["checks"]}
+        assert {"idle round trip", "conservation down", "conservation up"} <= names
+        assert document["metrics"]["efficiency"] > 0.8
+        counters = document["queue"]["down"]
+        marks = document["factors"]["ecn"] == "yes"
+        assert (counters["drops"] > 0, counters["marked"] > 0) == (not marks, marks), counters
+        series(tmp_path / "out/trials" / document["trial"] / "queue.csv", counters)
+
+
+def series(path: Path, counters: dict[str, int]) -> None:
+    """The queue filled; drops and marks grow, up to what the counters say at the end."""
+    with path.open() as stream:
+        down = [row for row in csv.DictReader(stream) if row["port"] == "down"]
+    assert max(int(row["backlog_packets"]) for row in down) > 0
+    for column, counter in (("dropped_packets", "drops"), ("marked_packets", "marked")):
+        counted = [int(row[column]) for row in down]
+        assert counted == sorted(counted) and counted[-1] <= counters[counter]
+        assert bool(counted[-1]) == bool(counters[counter])

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Adaptive RED (Floyd, Gummadi, Shenker 2001) on the kernel's red; topology/adaptive_red.py.
+
+    limit_packets   integer, 1 to 1,000,000: full segments' frames that have room   required
+    ecn             boolean: mark instead of drop, where a packet allows it; default false
+    drop_above_max  boolean: with ecn, drop where the average is above its upper threshold;
+                    default false
+    min_packets, max_packets  integers: the thresholds of the average; both or none, then those of
+                    the paper's section 5 for the link
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from typing import ClassVar
+
+from topology import adaptive_red
+from topology.dumbbell import ETHERNET_HEADER_BYTES, Dumbbell, cells_of, check
+from topology.qdisc import CHILD_HANDLE, CHILD_PARENT, QdiscQueue
+from topology.queue import Port
+from topology.run import run
+
+MOST_PACKETS = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The table [queue] of an experiment; the queue up is the same."""
+
+    limit_packets: int
+    ecn: bool = False
+    drop_above_max: bool = False
+    min_packets: int | None = None
+    max_packets: int | None = None
+
+    def __post_init__(self) -> None:
+        check("queue.limit_packets", self.limit_packets, 1, MOST_PACKETS)
+        if (self.min_packets is None) != (self.max_packets is None):
+            raise ValueError("queue: min_packets and max_packets: both or none")
+        if self.min_packets is not None and self.max_packets is not None:
+            check("queue.max_packets", self.max_packets, 2, self.limit_packets)
+            check("queue.min_packets", self.min_packets, 1, self.max_packets - 1)
+
+    def ports(self, mss_bytes: int) -> tuple[Queue, Queue]:
+        return Queue(**asdict(self)), Queue(**asdict(self))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Queue(QdiscQueue):
+    """One direction."""
+
+    limit_packets: int
+    ecn: bool
+    drop_above_max: bool
+    min_packets: int | None
+    max_packets: int | None
+
+    kind: ClassVar[str] = "red"
+    marks: ClassVar[str | None] = "marked"
+    marks_offset: ClassVar[int | None] = 12  # of struct tc_red_xstats
+
+    def discipline(self) -> str:
+        raise NotImplementedError("tc cannot set it: see add()")
+
+    def add(self, port: Port) -> None:
+        wanted = self.on(port.dumbbell)
+        adaptive_red.put(wanted, port.device, parent=CHILD_PARENT, handle=CHILD_HANDLE)
+        shown = json.loads(run(["tc", "-j", "qdisc", "show", "dev", port.device]))
+        [options] = [one["options"] for one in shown if one["kind"] == self.kind]
+        if not options.get("adaptive"):
+            raise RuntimeError(f"{port.device}: red does not adapt: is {options}")
+
+    def on(self, network: Dumbbell) -> adaptive_red.AdaptiveRed:
+        """Its parameters for the link, at the rate that it has for full segments' frames."""
+        frame_bytes = network.mtu_bytes + ETHERNET_HEADER_BYTES
+        frame_ns = cells_of(network.mtu_bytes) * network.middle.cell_time_ns()
+        found = adaptive_red.automatic(
+            rate_bit_per_s=round(frame_bytes * 8e9 / frame_ns),
+            packet_bytes=frame_bytes,
+            limit_bytes=self.limit_packets * frame_bytes,
+            ecn=self.ecn,
+            drop_above_max=self.drop_above_max,
+        )
+        if self.min_packets is None or self.max_packets is None:
+            return found
+        return replace(
+            found,
+            min_bytes=self.min_packets * frame_bytes,
+            max_bytes=self.max_packets * frame_bytes,
+        )
