@@ -27,6 +27,27 @@ GUESSES = {
     "tests/bpf/test_lab_queue.py": 200.0,
     "tests/test_guides.py": 200.0,
 }
+# What `make check` leaves to `make test`: modules that take more than 3 s of a processor.
+SLOW = {
+    "tests/analysis/test_report.py",
+    "tests/bpf/test_core.py",
+    "tests/bpf/test_differential.py",
+    "tests/flavors/test_flavor_oracle.py",
+    "tests/fresh/test_debian.py",
+    "tests/fresh/test_sentences.py",
+    "tests/harness/campaign/test_full_disk.py",
+    "tests/harness/cli/test_cli.py",
+    "tests/harness/cli/test_fuzz.py",
+    "tests/harness/runners/test_cluster.py",
+    "tests/harness/runners/test_cluster_tls.py",
+    "tests/studies/test_ubr_1996_report.py",
+    "tests/test_order.py",
+    "tests/test_skips.py",
+    "tests/workload/test_packmime_trace.py",
+    "tests/workload/test_web.py",
+    "tests/workload/test_www.py",
+    "tests/workload/test_www_client.py",
+}
 
 
 def group(item: pytest.Item) -> str:
@@ -47,6 +68,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         item.add_marker(pytest.mark.xdist_group(name))
         if name == "finished":
             item.add_marker(pytest.mark.lab)
+        if item.nodeid.partition("::")[0] in SLOW:
+            item.add_marker(pytest.mark.slow)
     cache = getattr(config, "cache", None)  # -p no:cacheprovider
     known = cache.get(DURATIONS, {}) if cache else {}
     order = longest_first(groups, [known.get(item.nodeid) for item in items])

@@ -13,8 +13,8 @@ from harness import typed
 from harness.errors import LabError
 from harness.exact_loss.job import Connection, Job, Link
 from harness.labs.base import LabSpec
-from harness.labs.session import lab_folder
-from harness.labs.uml import UmlLab, wait_for_exit
+from harness.labs.session import session
+from harness.labs.supervised import wait_for_exit
 
 MAIN = (
     "cd /cellbed && exec python3 -B -m harness.exact_loss.lab"
@@ -85,13 +85,11 @@ def run(connections: Sequence[Connection], link: Link) -> list[Outcome]:
         LabError: the lab or the scenario failed; what went wrong in one line.
         MissingError: ./cellbed setup has not been run.
     """
-    with lab_folder() as directory:
-        job = typed.to_json(Job(link=link, connections=connections))
-        (directory / "job.json").write_text(json.dumps(job))
-        spec = LabSpec(pairs=0, memory_mib=MEMORY_MIB, main=MAIN)
-        with UmlLab(spec, directory) as lab:
-            wait_for_exit(lab, BOOT_CPU_S + CONNECTION_CPU_S * len(connections))
-            return _outcomes(directory / "result.jsonl", connections, lab.console())
+    job = json.dumps(typed.to_json(Job(link=link, connections=connections)))
+    spec = LabSpec(pairs=0, memory_mib=MEMORY_MIB, main=MAIN)
+    with session("uml", spec, {"job.json": job}) as lab:
+        wait_for_exit(lab, BOOT_CPU_S + CONNECTION_CPU_S * len(connections))
+        return _outcomes(lab.run_directory / "result.jsonl", connections, lab.console())
 
 
 def _outcomes(path: Path, connections: Sequence[Connection], console: str) -> list[Outcome]:
