@@ -70,10 +70,12 @@ class Queue(ABC):
         recordable: which of an experiment's record.frames, .drops, .queue_sample_ms it knows.
         qdiscs: kinds of queueing disciplines at the port whose drops are the queue's own; the
             first one's count has all of them.
+        watches_wire: does it see the link at work? Else the link's rate is probed before a trial.
     """
 
     recordable: ClassVar[frozenset[str]] = frozenset()
     qdiscs: ClassVar[tuple[str, ...]] = ()
+    watches_wire: ClassVar[bool] = False
 
     @abstractmethod
     def load(self, port: Port) -> None:
@@ -147,7 +149,7 @@ class Queue(ABC):
 
     @staticmethod
     def wire(counters: Counters) -> Mapping[str, int] | None:
-        """What came over the link: `cells` in `busy_ns` of `stretches`; None: not watched."""
+        """What came over the link: `cells` in `busy_ns` of `stretches`; None: unwatched."""
         return None
 
     @staticmethod

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import json
 import re
+import socket
+import struct
 
 from topology import commands
 from topology.build import Network
 from topology.clock import whole_second
-from topology.dumbbell import Dumbbell
+from topology.dumbbell import CELL_BYTES, Dumbbell, Host, cells_of
 from topology.run import in_namespace, run
 
 PING_PAYLOAD_BYTES = 56
@@ -17,6 +19,12 @@ PING_IP_BYTES = PING_PAYLOAD_BYTES + 28
 PINGS = 3
 # How much longer than the path's round trip an answer is waited for.
 PATIENCE_S = 10
+# Few enough that no queue drops one.
+TRAIN_PACKETS = 5
+TRAIN_PORT = 9
+UDP_IP_HEADER_BYTES = 28
+SO_TIMESTAMPNS = 35  # linux/socket.h
+TIMESPEC = struct.Struct("=qq")
 
 # port -> [received packets, sent packets, dropped]
 Counters = dict[str, list[int]]
@@ -35,6 +43,43 @@ def idle_round_trip(network: Network, dumbbell: Dumbbell) -> list[float]:
             with in_namespace(network.pids[host.name]):
                 times += microseconds(run(["ping", "-c", "1", "-W", f"{wait_s:.3f}", host.peer_ip]))
     return times
+
+
+def link_rate(network: Network, dumbbell: Dumbbell) -> dict[str, float | None]:
+    """The middle link's rate [bit/s of cells] towards each side: the spacing of a train of packets.
+
+    None where one of them did not come. The access links must be faster than the middle one.
+    """
+    ends = {"down": dumbbell.clients()[0], "up": dumbbell.servers()[0]}
+    return {side: train_rate(network, dumbbell, to) for side, to in ends.items()}
+
+
+def train_rate(network: Network, dumbbell: Dumbbell, to: Host) -> float | None:
+    """Send full packets back to back to a host from its peer; their rate by the kernel's times."""
+    peer = f"{'s' if to.name.startswith('c') else 'c'}{to.pair}"
+    with in_namespace(network.pids[to.name]):
+        taker = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    with in_namespace(network.pids[peer]):
+        giver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    with taker, giver:
+        taker.bind((to.ip, TRAIN_PORT))
+        taker.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+        taker.settimeout(idle_round_trip_s(dumbbell) + PATIENCE_S)
+        for _ in range(TRAIN_PACKETS):
+            giver.sendto(bytes(dumbbell.mtu_bytes - UDP_IP_HEADER_BYTES), (to.ip, TRAIN_PORT))
+        try:
+            times_ns = [received_ns(taker) for _ in range(TRAIN_PACKETS)]
+        except TimeoutError:
+            return None
+    cells = cells_of(dumbbell.mtu_bytes) * (TRAIN_PACKETS - 1)
+    return cells * CELL_BYTES * 8e9 / (times_ns[-1] - times_ns[0])
+
+
+def received_ns(taker: socket.socket) -> int:
+    """Take a packet; when the kernel had it."""
+    _, [(_, _, stamp)], *_ = taker.recvmsg(0, socket.CMSG_SPACE(TIMESPEC.size))
+    seconds, ns = TIMESPEC.unpack(stamp)
+    return int(seconds * 10**9 + ns)
 
 
 def idle_round_trip_s(dumbbell: Dumbbell) -> float:

@@ -57,6 +57,8 @@ def run_trial(network: Network, tuner: Tuner, name: str, plan: Plan, *, exact: b
         links, losses = probe.link_counters(network), Losses(network, plan.queue)
         emit("phase", trial=name, phase="probe")
         idle = probe.idle_round_trip(network, dumbbell)
+        watched = plan.queue.down.watches_wire
+        probed = {} if watched else {"probed_rate_bit_per_s": probe.link_rate(network, dumbbell)}
         begin = time.monotonic()
         with Windows(network, plan.record, folder), nullcontext() if exact else Watch() as watch:
             source.run(lambda second: emit("progress", trial=name, second=second))
@@ -69,6 +71,7 @@ def run_trial(network: Network, tuner: Tuner, name: str, plan: Plan, *, exact: b
             "expected_idle_round_trip_ns": dumbbell.idle_round_trip_ns(
                 probe.PING_IP_BYTES, wait_ns
             ),
+            **probed,
             "drained_s": drained_s,
             "queue": queues.read(),
             "marks": marks,

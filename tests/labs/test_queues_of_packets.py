@@ -49,8 +49,10 @@ def test_what_is_dropped_or_marked_and_every_packet_is_accounted_for(tmp_path: P
     assert len(documents) == 5
     for document in documents.values():
         names = {check["name"] for check in document["checks"]}
-        assert {"idle round trip", "conservation down", "conservation up"} <= names
+        assert {"link rate", "idle round trip", "conservation down"} <= names
         assert document["metrics"]["efficiency"] > 0.8
+        rates = document["probed_rate_bit_per_s"]
+        assert all(abs(rate / 10_000_000 - 1) < 1e-4 for rate in rates.values()), rates
         counters = document["queue"]["down"]
         marks = document["factors"]["ecn"] == "yes"
         assert (counters["drops"] > 0, counters["marked"] > 0) == (not marks, marks), counters

@@ -137,6 +137,7 @@ class Queue(queue.Queue):
     z_ppm: int | None
 
     recordable: ClassVar[frozenset[str]] = frozenset({"frames", "drops", "queue_sample_ms"})
+    watches_wire: ClassVar[bool] = True
     # The programs' verdict falls there; what fq then loses is lost elsewhere.
     qdiscs: ClassVar[tuple[str, ...]] = ("clsact",)
 

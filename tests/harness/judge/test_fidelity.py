@@ -237,3 +237,27 @@ def test_single_acknowledgements_tell_no_rate_where_the_clock_runs_on() -> None:
     del lab["realtime"]
     exact = fidelity.link_rate(lab, PLAN)
     assert exact is not None and exact["measured"] != found["measured"]
+
+
+@pytest.mark.parametrize(
+    ("rates", "ok"),
+    [
+        ({"down": 45e6, "up": 45.04e6}, True),
+        ({"down": 45e6, "up": 45.05e6}, False),
+        ({"down": 44.9e6, "up": 45e6}, False),
+        ({"down": None, "up": 45e6}, False),
+        (None, False),
+    ],
+)
+def test_a_queue_that_does_not_watch_its_link_has_the_rate_probed(
+    rates: dict[str, float | None] | None, ok: bool
+) -> None:
+    counters = {"sent": 40, "drops": 10, "qlen": 0, "marked": 0}
+    lab = good() | {"queue": {"down": counters, "up": counters}}
+    if rates is not None:
+        lab["probed_rate_bit_per_s"] = rates
+    plan = PLAN | {"queue": {"down": {"kind": "codel"}, "up": {"kind": "codel"}}}
+    found = {check["name"]: check["ok"] for check in fidelity.checks_of(lab, plan)}
+    assert found["link rate"] == ok
+    assert all(verdict for name, verdict in found.items() if name != "link rate"), found
+    assert "queue faults" not in found
