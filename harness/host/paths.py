@@ -56,7 +56,7 @@ def require(path: Path) -> Path:
 
 
 def image() -> Path:
-    """The lab image, a squashfs."""
+    """The lab image, a folder."""
     return require(places()["image"])
 
 

@@ -58,11 +58,10 @@ class UmlLab(SupervisedLab):
         words = [
             "host/linux",
             f"mem={spec.memory_mib}M",
-            "ubd0r=host/image",
-            "root=/dev/ubda rootfstype=squashfs ro init=/cellbed-init",
+            # hostfs wants absolute paths; the kernel's process works in the run directory.
+            f"root=none rootfstype=hostfs rootflags={HOST}/image/. ro init=/cellbed-init",
             "panic=-1 quiet norandmaps uml_dir=uml umid=lab",
             f"entropy-seed={spec.seed}",
-            # hostfs wants absolute paths; the kernel's process works in the run directory.
             f"cellbed_repo={HOST}/repo/. cellbed_run={HOST}/run/.",
             f"cellbed_programs={HOST}/programs/.",
         ]

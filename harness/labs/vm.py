@@ -31,8 +31,6 @@ VIRTUAL_CLOCK = (
     *("-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-smp", "1"),
     *("-rtc", "base=2020-01-01,clock=vm"),
 )
-# No lock: the image is never written, and other labs are using it.
-ROOT_DISK = "if=none,id=root,format=raw,readonly=on"
 FAILED = ("Kernel panic", "vm lab: failed")
 CONSOLE_LINES = 400
 MODULE = "cellbed_tcp.ko"
@@ -51,9 +49,7 @@ class VmLab(SupervisedLab):
             *machine(self.spec.memory_mib),
             *("-kernel", "host/kernel/vmlinuz"),
             *("-initrd", "host/kernel/initramfs"),
-            *("-drive", f"file=host/image,file.locking=off,{ROOT_DISK}"),
-            *("-device", "virtio-blk-pci,drive=root"),
-            *(word for tag in SHARES for word in share(tag)),
+            *(word for tag in ("image", *SHARES) for word in share(tag)),
             *("-append", self.boot_line()),
         ]
 

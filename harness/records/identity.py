@@ -82,7 +82,7 @@ def record_code() -> Iterator[Path]:
 def image() -> str:
     """The lab image: its recipe's name, and what its build noted of it."""
     path = paths.places()["image"]
-    note = path.with_suffix(".identity")
+    note = path / "etc" / "cellbed-identity"
     return f"{path.stem} {note.read_text().strip()}" if note.exists() else paths.ABSENT
 
 

@@ -17,7 +17,8 @@ PROCESSORS = 4
 BUILD_S = 4 * 3600
 # loglevel: warnings come to the console too.
 BOOT_WORDS = (
-    "root=/dev/vda rootfstype=squashfs ro init=/cellbed-init console=ttyS0 panic=-1 loglevel=5"
+    "root=image rootfstype=9p rootflags=trans=virtio,version=9p2000.L,msize=262144,cache=loose ro"
+    " init=/cellbed-init console=ttyS0 panic=-1 loglevel=5"
     " tsc=reliable cellbed_share=9p"
 )
 COMPLAINTS = ("BUG:", "WARNING:", "KASAN", "lockdep", "suspicious RCU", "INFO: ", "ODEBUG", "Oops")
@@ -63,8 +64,6 @@ class DebugLab(VmLab):
             *("-accel", "tcg,thread=multi", "-smp", str(PROCESSORS)),
             *machine(self.spec.memory_mib),
             *("-kernel", "host/kernel/vmlinuz"),
-            *("-drive", "file=host/image,file.locking=off,if=none,id=root,format=raw,readonly=on"),
-            *("-device", "virtio-blk-pci,drive=root"),
-            *(word for tag in shares for word in share(tag)),
+            *(word for tag in ("image", *shares) for word in share(tag)),
             *("-append", " ".join([*words, f'cellbed_main="{self.spec.main}"'])),
         ]

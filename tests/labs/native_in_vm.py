@@ -86,7 +86,7 @@ def prepare() -> None:
     """What set-up would have made on a machine: here the disk and the share are it."""
     from harness.host import paths
 
-    made = {"image": Path("/dev/vda"), "programs": Path("/opt/cellbed")}
+    made = {"image": Path("/mnt"), "programs": Path("/opt/cellbed")}
     paths.places = lambda: made  # type: ignore[assignment]
 
 
