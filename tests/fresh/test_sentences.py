@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import signal
@@ -50,6 +51,19 @@ def test_the_second_set_up_says_nothing(here: Machine) -> None:
     here.run("cellbed", "setup")
     done = here.run("cellbed", "setup")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_what_is_there_waits_for_no_other_set_up(here: Machine) -> None:
+    here.run("cellbed", "setup")
+    with (here.cache / "lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = here.run("cellbed", "setup")
+        assert (done.returncode, done.stderr) == (0, "")
+        argv = here.argv_of("lab/setup", "--check")
+        with subprocess.Popen(**argv, stderr=subprocess.PIPE, text=True) as waiting:  # type: ignore[call-overload]
+            assert "another set-up is running" in waiting.stderr.readline()
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            assert waiting.wait(60) == 0
 
 
 def test_packages_that_dpkg_does_not_know_are_installed(here: Machine) -> None:
