@@ -264,7 +264,8 @@ static void cellbed_enter_loss(struct sock *sk)
 	c->resend = 0;
 	c->duplicates = 0;
 	c->repair_end = tp->snd_nxt;
-	if (c->recut)
+	/* The kernel holds the first packet when it probes a closed window. */
+	if (c->recut && tp->snd_wnd && tcp_rtx_queue_head(sk))
 		cellbed_recut(sk, tcp_rtx_queue_head(sk), tp->mss_cache);
 	tp->snd_cwnd_cnt = 0;
 	cellbed_set_window(tp, 1);
