@@ -24,7 +24,7 @@ from analysis.table import Table
 class Method(Enum):
     """Where the error comes from; the value is what a report calls it."""
 
-    CELL_MEANS = "cell means, as in the paper"
+    CELL_MEANS = "cell means"
     REPLICATIONS = "replications"
     SEEDS = "95 % intervals over cells and seeds"
 

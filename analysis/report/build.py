@@ -161,7 +161,7 @@ def _values(cell: Cell, response: Response) -> list[Sequence[float]]:
 def _anova(results: Results) -> Section:
     sections = [section for group in results.groups if (section := _anova_of(results, group))]
     text = (
-        f"As in 98-0876R1, section 8.1 (Jain 1991). The error is taken from "
+        f"As in Jain 1991, chapters 20 to 23; 90 % intervals. The error is taken from "
         f"{results.methods[-1].value}. Intervals of two levels that overlap do not tell them apart."
     )
     if not sections:
