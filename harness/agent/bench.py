@@ -12,7 +12,7 @@ from harness import plan
 from harness.agent import softirq, trial
 from harness.agent.events import emit
 from harness.agent.prompt import Commands, on_terminal
-from harness.agent.queues import Queues
+from harness.agent.queues import LoadedQueues
 from harness.agent.tune import Tuner
 from topology.build import Network
 from topology.run import run
@@ -80,7 +80,7 @@ class Bench:
         wanted = plan.from_json(job["plan"])
         self.tuner.tune(wanted)
         # A person at the prompt wants packets to pass, however late the clock makes them.
-        queues = Queues(self.network, wanted, SHELL_LATE_TOLERANCE_NS)
+        queues = LoadedQueues(self.network, wanted, SHELL_LATE_TOLERANCE_NS)
         self.until_end.enter_context(queues)
         if job["terminal"]:
             emit("shell")

@@ -82,10 +82,10 @@ class Losses:
         for name, pid in self._namespaces.items():
             with in_namespace(pid):
                 devices = dict(socket.if_nameindex())
-            here = qdisc_drops(self._links[name], devices)
-            here |= device_losses(Path(f"/proc/{pid}/net/dev").read_text())
-            here |= refusals(pid)
-            found |= {f"{name} {counter}": n for counter, n in here.items()}
+            counted = qdisc_drops(self._links[name], devices)
+            counted |= device_losses(Path(f"/proc/{pid}/net/dev").read_text())
+            counted |= refusals(pid)
+            found |= {f"{name} {counter}": n for counter, n in counted.items()}
         return found
 
 

@@ -26,7 +26,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 END_S = 60
 
 
-class Queues:
+class LoadedQueues:
     """Both directions' queues, for the duration of a `with`."""
 
     def __init__(self, network: Network, plan: Plan, late_tolerance_ns: int = 0) -> None:
@@ -61,7 +61,7 @@ class Queues:
 class Recorder:
     """What the plan wants recorded of the queues, for the duration of a `with`."""
 
-    def __init__(self, queues: Queues, folder: Path) -> None:
+    def __init__(self, queues: LoadedQueues, folder: Path) -> None:
         wanted = [queues.plan.queue.at(one.direction).record_argv(one, folder)
                   for one in queues.ports]  # fmt: skip
         self.commands = [argv for argv in wanted if argv]

@@ -17,7 +17,7 @@ from harness.agent import probe, provenance
 from harness.agent.capture import Capture
 from harness.agent.events import RUN, emit
 from harness.agent.losses import Losses
-from harness.agent.queues import Queues, Recorder
+from harness.agent.queues import LoadedQueues, Recorder
 from harness.agent.realtime import LATE_TOLERANCE_NS, Watch
 from harness.agent.testbed import Testbed
 from harness.agent.tune import Tuner
@@ -48,7 +48,7 @@ def run_trial(network: Network, tuner: Tuner, name: str, plan: Plan, *, exact: b
     dumbbell = plan.topology.dumbbell()
     wait_ns = plan.queue.down.idle_wait_ns
     capture = Capture(plan.record.pcap, folder)
-    queues = Queues(network, plan, 0 if exact else LATE_TOLERANCE_NS)
+    queues = LoadedQueues(network, plan, 0 if exact else LATE_TOLERANCE_NS)
     marks: dict[str, Any] = {}
     testbed = Testbed(network, plan, folder, lambda mark: marks.update({mark: queues.read()}))
     source = source_of(plan, testbed)
@@ -94,7 +94,7 @@ def source_of(plan: Plan, testbed: Testbed) -> Source:
     return source
 
 
-def drain(queues: Queues, round_trip_s: float) -> float:
+def drain(queues: LoadedQueues, round_trip_s: float) -> float:
     """Wait until nothing is under way any more [s].
 
     Both queues are empty, and for a whole round trip nothing has left them: whatever the last
