@@ -53,3 +53,9 @@ def test_help_imports_only_what_it_shows() -> None:
     argv = [sys.executable, "-c", HELP]
     done = subprocess.run(argv, cwd=PROJECT, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_every_command_is_on_the_page() -> None:
+    page = (PROJECT / "docs" / "commands.md").read_text(encoding="utf-8")
+    for name in group.cellbed.list_commands(click.Context(group.cellbed)):
+        assert f"./cellbed {name}" in page
