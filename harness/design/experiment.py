@@ -31,7 +31,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from harness.design.toml_file import read_table
 from harness.errors import UsageError
@@ -102,11 +102,20 @@ class Settings(Part):
     record: Record = Record()
 
 
-class Rule(Part):
-    """What a combination of levels sets."""
+def listed(levels: Any) -> Any:
+    """One level as a list of one."""
+    return levels if isinstance(levels, list) else [levels]
 
-    when: dict[str, Level]
+
+class Rule(Part):
+    """What a combination of levels sets; of each factor named, any of the levels given."""
+
+    when: dict[str, Annotated[list[Level], BeforeValidator(listed)]]
     set: dict[str, Any]
+
+    def matches(self, cell: Mapping[str, Level]) -> bool:
+        """Is it for this combination of levels?"""
+        return all(any(same(cell[f], v) for v in levels) for f, levels in self.when.items())
 
 
 class Experiment(Part):
@@ -135,8 +144,11 @@ class Experiment(Part):
         if cells > MOST_CELLS:
             raise ValueError(f"factors: {cells} combinations of levels, at most {MOST_CELLS}")
         for number, rule in enumerate(self.rule, 1):
-            for factor, level in rule.when.items():
-                self._check_level(f"rule {number}: when.{factor}", factor, level)
+            for factor, levels in rule.when.items():
+                if not levels:
+                    raise ValueError(f"rule {number}: when.{factor}: needs levels")
+                for level in levels:
+                    self._check_level(f"rule {number}: when.{factor}", factor, level)
         for number, part in enumerate(self.only, 1):
             for factor, levels in part.items():
                 if not levels:
@@ -166,7 +178,7 @@ class Experiment(Part):
         merged: dict[str, Any] = {}
         overlay(merged, self.base)
         for rule in self.rule:
-            if all(same(cell[factor], level) for factor, level in rule.when.items()):
+            if rule.matches(cell):
                 overlay(merged, rule.set)
         return merged
 
@@ -269,12 +281,17 @@ def extend(parent: dict[str, Any], child: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(factors, dict) or not isinstance(added, list):
         return {**merged, "rule": added}
     levels = {f: known if isinstance(known, list) else [] for f, known in factors.items()}
-    kept = [
-        rule
-        for rule in parent.get("rule", [])
-        if all(any(same(v, known) for known in levels[f]) for f, v in rule["when"].items())
-    ]
-    return {**merged, "rule": kept + added}
+    kept = [with_known(rule, levels) for rule in parent.get("rule", [])]
+    return {**merged, "rule": [rule for rule in kept if all(rule["when"].values())] + added}
+
+
+def with_known(rule: Mapping[str, Any], known: Mapping[str, Sequence[Level]]) -> dict[str, Any]:
+    """A rule of a valid file for those of its levels that are known."""
+    when = {
+        factor: [level for level in listed(levels) if any(same(level, k) for k in known[factor])]
+        for factor, levels in rule["when"].items()
+    }
+    return {**rule, "when": when}
 
 
 def first_fault(error: ValidationError) -> str:

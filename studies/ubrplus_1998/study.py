@@ -98,6 +98,7 @@ STUDY = Study(
         (dict(zip(CELL, levels, strict=True)), values) for levels, values in results().items()
     ),
     predictions=(prediction("today"), prediction("literal")),
+    path="step",
     claims=FOLDER / "claims.toml",
     pages="studies.ubrplus_1998.pages",
 )

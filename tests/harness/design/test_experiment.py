@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import os
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from harness.design import experiment, plan
+from harness.design.experiment import Level
 from harness.errors import UsageError
 from harness.plan import to_json
 from tests.small import PROJECT, SMALL, TINY, small_trials, write_small
@@ -27,6 +29,8 @@ MISTAKES = [
     ('network = ["WAN", "GEO"]', 'network = ["WAN", "wan"]', "factors.network"),
     ('when = { flavor = "SACK" }', 'when = { flavour = "SACK" }', "when.flavour: no such factor"),
     ('when = { flavor = "SACK" }', 'when = { flavor = "FACK" }', "no such level"),
+    ('when = { flavor = "SACK" }', 'when = { flavor = ["SACK", "FACK"] }', "= FACK: no such level"),
+    ('when = { flavor = "SACK" }', "when = { flavor = [] }", "when.flavor: needs levels"),
     ('tcp.flavor = "sack"', 'tcp.flavor = "fack"', "fack: no such TCP flavor"),
     ("grow_app_limited = true", "grow_applimited = true", "grow_applimited"),
     ("[factors]", "[factors", "not TOML"),
@@ -240,13 +244,46 @@ def test_the_assumptions_change_one_thing_each() -> None:
         assert all(len(keys) == 1 for keys in changed), changed
 
 
+def test_the_path_leads_from_the_default_to_the_text() -> None:
+    """Each step is the one before it and a cause more; the last two are the text's readings."""
+    folder = PROJECT / "studies" / "ubrplus_1998"
+    steps, text = (of_cells(folder / f"ubrplus-www-{name}.toml") for name in ("path", "text"))
+    changed: dict[Level, set[str]] = {}
+    for cell, plans in steps.items():
+        for before, after in pairwise(plans):
+            changed.setdefault(after, set()).update(changes(plans[before], plans[after]))
+        assert list(plans.values())[-2:] == list(text[cell].values())
+    keys = list(map(len, changed.values()))
+    assert keys == [1, 1, 1, 1, 1, 1, 2, 1], changed
+
+
+def of_cells(path: Path) -> dict[tuple[Level, ...], dict[Level, dict]]:
+    """Cell -> level of the factor that names no cell -> the first seed's plan."""
+    plans: dict = {}
+    for trial in plan.trials(experiment.load(path), path, seeds=1):
+        *cell, level = trial.factors.values()
+        without = ("factors", "experiment")
+        rest = {k: v for k, v in to_json(trial.plan).items() if k not in without}
+        plans.setdefault(tuple(cell), {})[level] = rest
+    return plans
+
+
+def test_a_parents_rule_is_for_those_of_its_levels_that_are_left(tmp_path: Path) -> None:
+    parent = SMALL.replace('when = { flavor = "SACK" }', 'when = { flavor = ["SACK", "NewReno"] }')
+    write_small(tmp_path, parent)
+    child = tmp_path / "child.toml"
+    child.write_text('extends = "small.toml"\nname = "child"\n[factors]\nflavor = ["SACK"]\n')
+    assert {t.plan.tcp.flavor.name for t in plan.trials(experiment.load(child), child)} == {"sack"}
+
+
 def changes(one: dict, other: dict, prefix: str = "") -> list[str]:
     """The keys of nested tables whose values differ."""
     found = []
-    for key, value in one.items():
-        if isinstance(value, dict):
-            found += changes(value, other[key], f"{prefix}{key}.")
-        elif value != other[key]:
+    for key in one | other:
+        before, after = one.get(key), other.get(key)
+        if isinstance(before, dict) and isinstance(after, dict):
+            found += changes(before, after, f"{prefix}{key}.")
+        elif before != after:
             found.append(prefix + key)
     return found
 
