@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A campaign as pandas data frames, for a notebook. Valid trials only; a missing value is NaN."""
 
-import pandas as pd
+try:
+    import pandas as pd
+except ImportError as error:
+    missing = "analysis.frames needs pandas, which ./cellbed setup --check installs"
+    raise ImportError(missing) from error
 
 from analysis.cells import cells_of
 from analysis.records import Campaign

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A campaign as data frames, without the harness."""
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -56,3 +57,10 @@ def test_it_needs_nothing_of_the_harness(folder: Path) -> None:
         [sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "set()"
+
+
+def test_without_pandas_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    monkeypatch.delitem(sys.modules, "analysis.frames", raising=False)
+    with pytest.raises(ImportError, match="pandas, which ./cellbed setup --check installs"):
+        importlib.import_module("analysis.frames")
