@@ -32,16 +32,14 @@ DISCARD_PORT = 9
 PRIME_S = 2.0
 
 
-class BuiltHost(Node):
-    """A Mininet host over a namespace that exists; its shell starts when first used."""
+class Built(Node):
+    """A Mininet node that exists; its shell starts when first used."""
 
-    def __init__(self, name: str, *, holder_pid: int, **params: object) -> None:
-        self.holder_pid = holder_pid
-        super().__init__(name, **params)
+    isSetup = True  # noqa: N815 (Mininet's name): what it needs was started here
 
-    def startShell(self, mnopts: str | None = None) -> None:  # noqa: N802 (Mininet's name)
-        """Only note whose namespace this is."""
-        self.pid = self.holder_pid
+    def startShell(self, mnopts: str | None = None) -> None:  # noqa: N802
+        """Nothing yet: a shell at a terminal takes a quarter of a second to come up."""
+        self.pid = self.params.get("holder_pid", os.getpid())
 
     def cmd(self, *args: object, **kwargs: object) -> str:
         """Start the shell inside the namespace before the first command."""
@@ -55,19 +53,37 @@ class BuiltHost(Node):
 
     def _need_shell(self) -> None:
         if self.shell is None:
+            pid = self.pid
             # Not -c, which closes 65,536 descriptors one by one: Python's are not inherited.
-            super().startShell(mnopts=f"-da {self.holder_pid}")
-            self.pid = self.holder_pid
-
-    def config(self, **params: object) -> dict[str, object]:
-        """Addresses were given in a batch."""
-        return {}
+            super().startShell(mnopts=f"-da {pid}" if self.inNamespace else "-d")
+            self.pid = pid
 
     def terminate(self) -> None:
         """End the shell if there was one; the namespace is nsfarm's."""
         if self.shell is not None:
             os.killpg(self.shell.pid, signal.SIGHUP)
             self.cleanup()
+
+
+class BuiltHost(Built):
+    """A host over a namespace that exists, of the process `holder_pid`."""
+
+    def config(self, **params: object) -> dict[str, object]:
+        """Addresses were given in a batch."""
+        return {}
+
+
+class BuiltSwitch(Built, OVSSwitch):
+    """A switch of the Open vSwitch that was started here."""
+
+    def cmd(self, *args: object, **kwargs: object) -> str:
+        """Mininet first sets the loopback device up, which it is."""
+        return "" if args[:2] == ("ifconfig", "lo") else super().cmd(*args, **kwargs)
+
+    @classmethod
+    def isOldOVS(cls) -> bool:  # noqa: N802
+        """Older than 1.10: Mininet would ask ovs-vsctl."""
+        return False
 
 
 class BuiltIntf(Intf):
@@ -130,7 +146,7 @@ class Network:
     def _describe_to_mininet(self) -> None:
         net, pids = self.net, self.pids
         switches = {
-            name: net.addSwitch(name, cls=OVSSwitch, failMode="secure", batch=True, dpid=dpid)
+            name: net.addSwitch(name, cls=BuiltSwitch, failMode="secure", batch=True, dpid=dpid)
             for name, dpid in (("sw1", "1"), ("sw2", "2"))
         }
         for host in self.dumbbell.hosts():

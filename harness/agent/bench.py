@@ -15,6 +15,7 @@ from harness.agent.prompt import Commands, on_terminal
 from harness.agent.queues import LoadedQueues
 from harness.agent.tune import Tuner
 from topology.build import Network
+from topology.clock import wake_exactly
 from topology.run import run
 from workload import specweb
 from workload.web_servers import DOCROOT
@@ -49,6 +50,7 @@ class Bench:
         """Build the network of the job's topology."""
         resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, OPEN_FILES))
         softirq.go_first()
+        wake_exactly()
         run(["ip", "link", "set", "lo", "up"])
         for module in job["modules"]:
             run(["insmod", f"/opt/cellbed/{module}.ko"])
