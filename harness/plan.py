@@ -21,6 +21,8 @@ from workload.source import Parameters
 
 FORMAT = "cellbed-plan/1"
 QUEUES = Registry("topology.queues", "Settings", "Queue")
+# Beside them lie the parts that they are made of.
+DELAYS = Registry("topology.delays", "Delay", among_others=True)
 WORKLOADS = Registry("workload.kinds", "Parameters", "Source")
 # Of a queue's plan from before there were kinds.
 FIRST_QUEUE = "cells"
@@ -32,7 +34,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Topology:
-    """The dumbbell; rates of cells, 53 bytes each, delays one way."""
+    """The dumbbell; rates of cells, 53 bytes each, delays one way; `delay`: a kind of DELAYS."""
 
     pairs: int
     rate_bit_per_s: int
@@ -40,6 +42,7 @@ class Topology:
     access_rate_bit_per_s: int
     access_delay_ns: int
     mss_bytes: int
+    delay: str = "constant"
 
     @property
     def built(self) -> tuple[int, int, int]:

@@ -97,12 +97,30 @@ def sat_redirects() -> list[str]:
     """
     lines = []
     for source, target in ((SAT_DOWN, SAT_UP), (SAT_UP, SAT_DOWN)):
-        lines.append(f"qdisc add dev {source} ingress")
-        lines.append(
-            f"filter add dev {source} ingress protocol all prio 10 matchall "
-            f"action mirred egress redirect dev {target}"
-        )
+        lines += [f"qdisc add dev {source} ingress", redirect(source, target)]
     return lines
+
+
+def redirect(source: str, target: str) -> str:
+    """What comes in at one device, which has an ingress qdisc, leaves by another."""
+    return (
+        f"filter add dev {source} ingress protocol all prio 10 matchall "
+        f"action mirred egress redirect dev {target}"
+    )
+
+
+def no_redirect(source: str) -> str:
+    """Undoes it."""
+    return f"filter del dev {source} ingress protocol all prio 10 matchall"
+
+
+def pair_in_box(near: str, far: str, mtu: int) -> list[str]:
+    """Inside the box, lines for ip: a veth pair with both ends there, up."""
+    return [
+        f"link add name {near} mtu {mtu} gso_max_segs 1 type veth "
+        f"peer name {far} mtu {mtu} gso_max_segs 1",
+        *(f"link set {device} up" for device in (near, far)),
+    ]
 
 
 def sat_delay(middle: Link) -> list[str]:

@@ -6,10 +6,22 @@ are read for the first time: load them before the trial, and never take a pause 
 """
 
 from pathlib import Path
+from subprocess import Popen
 
 from .errors import WorkloadError
 
 _LISTEN = "0A"
+
+
+def await_line(process: Popen[str], what: str) -> None:
+    """Wait for a program's first line, "ready".
+
+    Raises RuntimeError, naming `what`, with what it says instead.
+    """
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    if line != "ready\n":
+        raise RuntimeError(f"{what}: {line.strip() or 'ended'}")
 
 
 def listening(proc_net_tcp: str, port: int) -> bool:
@@ -42,6 +54,11 @@ def holds(proc_net_tcp: str, port: int) -> bool:
 def is_held(pid: int, port: int) -> bool:
     """Return whether TCP `port` of IPv4 is still in use in the namespace of `pid`."""
     return holds(Path(f"/proc/{pid}/net/tcp").read_text(), port)
+
+
+def has_sockets(pid: int) -> bool:
+    """Return whether there is any TCP socket of IPv4 in the namespace of `pid`, TIME_WAIT too."""
+    return len(Path(f"/proc/{pid}/net/tcp").read_text().splitlines()) > 1
 
 
 def mapped_files(proc_maps: str) -> tuple[Path, ...]:

@@ -4,8 +4,14 @@
 Such a file has
 
     Parameters  a frozen dataclass: the keys of an experiment's table [workload], all with a
-                default, a duration_s among them; checked when it is made (WorkloadError)
+                default, a duration_s among them; checked when it is made (WorkloadError).
+                `delay`, a class variable: the topology.delay that it needs; else "constant"
     Source      runs it inside a lab and leaves flows.csv
+
+and where the lab needs what only the host can make
+
+    ON_HOST     name of a module with share(plan, folder): the host calls it before each trial,
+                with the folder that the lab sees as Testbed.shared
 
 Nothing else names the file. The host needs the first, the lab both.
 """
@@ -80,11 +86,16 @@ class Testbed(Protocol):
     Attributes:
         seed: of all draws of the trial.
         folder: takes the workload's own files.
+        shared: has what the host made for it (share() of its module ON_HOST).
+        rate_bit_per_s, mss_bytes: of the middle link, in cells; payload of a full segment.
         clients, servers: in the order of their pairs.
     """
 
     seed: int
     folder: Path
+    shared: Path
+    rate_bit_per_s: int
+    mss_bytes: int
     clients: Sequence[Host]
     servers: Sequence[Host]
 
@@ -108,6 +119,18 @@ class Testbed(Protocol):
 
     def sleep_until(self, moment_ns: int) -> None:
         """Sleep until a moment, exact to the nanosecond in virtual time."""
+
+    def idle_round_trip_ns(self, ip_bytes: int) -> float:
+        """Of an IP packet and its echo over idle links, without a connection's own delay."""
+
+    def round_trips(
+        self, ends: Iterable[tuple[str, int, int, int]]
+    ) -> AbstractContextManager[Mapping[str, int]]:
+        """Give connections their round trips, where topology.delay = "connection".
+
+        An end is the client's address, its port, the server's, and the round trip [ns]. What it
+        gives has the counters after its end: topology/delays/program.py.
+        """
 
     def sample_tcp(self, second: int) -> None:
         """Once a second of the trial: looks at a sending socket when it is time to."""

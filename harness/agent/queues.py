@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from harness.plan import Plan
+from harness.plan import DELAYS, Plan
 from topology import commands
 from topology.build import Network
 from topology.dumbbell import Host
@@ -17,11 +17,8 @@ from topology.queue import DIRECTIONS, Port
 from topology.run import ENVIRONMENT
 
 PORTS = {"down": commands.DOWN_PORT, "up": commands.UP_PORT}
-# The box's devices: where what leaves a port comes in, and by which it leaves again.
-THROUGH_BOX = {
-    "down": (commands.SAT_DOWN, commands.SAT_UP),
-    "up": (commands.SAT_UP, commands.SAT_DOWN),
-}
+# The box's devices at which comes in what leaves a port.
+INTO_BOX = {"down": commands.SAT_DOWN, "up": commands.SAT_UP}
 PROJECT = Path(__file__).resolve().parents[2]
 END_S = 60
 
@@ -89,13 +86,12 @@ def port(network: Network, plan: Plan, direction: str, late_tolerance_ns: int) -
     """An end of the middle link, for its queue."""
     dumbbell = plan.topology.dumbbell()
     senders: list[Host] = dumbbell.servers() if direction == "down" else dumbbell.clients()
-    far_device, delay_device = THROUGH_BOX[direction]
     return Port(
         direction=direction,
         device=PORTS[direction],
         box_pid=network.pids["sat"],
-        far_device=far_device,
-        delay_device=delay_device,
+        far_device=INTO_BOX[direction],
+        delay_device=DELAYS[plan.topology.delay].Delay.devices[direction],
         sender_pids=[network.pids[host.name] for host in senders],
         dumbbell=dumbbell,
         frames=plan.record.frames,

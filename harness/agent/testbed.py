@@ -3,17 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+import signal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict
 from pathlib import Path
 
 from harness.agent import connections, tcp_counters
 from harness.agent.daemons import Daemons, wait_until
+from harness.agent.events import RUN
 from harness.plan import Plan
 from topology.build import Network
 from topology.clock import sleep_until, whole_second
+from topology.delays import program, table
 from topology.dumbbell import Host
-from topology.run import in_namespace, run
+from topology.run import batch, in_namespace, run
+from workload import ready
 
 # Seconds of the trial at which one pair's sockets are looked at with ss.
 SAMPLED_PAIR = 1
@@ -34,6 +39,9 @@ class Testbed:
         self.plan = plan
         self.folder = folder
         self.seed = plan.seed
+        self.shared = RUN
+        self.rate_bit_per_s = plan.topology.rate_bit_per_s
+        self.mss_bytes = plan.topology.mss_bytes
         self.clients: Sequence[Host] = network.dumbbell.clients()
         self.servers: Sequence[Host] = network.dumbbell.servers()
         self.tcp_samples: dict[int, str] = {}
@@ -56,6 +64,24 @@ class Testbed:
 
     def inside(self, pid: int) -> AbstractContextManager[None]:
         return in_namespace(pid)
+
+    def idle_round_trip_ns(self, ip_bytes: int) -> float:
+        dumbbell, wait_ns = self.plan.topology.dumbbell(), self.plan.queue.down.idle_wait_ns
+        return dumbbell.idle_round_trip_ns(ip_bytes, wait_ns)
+
+    @contextmanager
+    def round_trips(self, ends: Iterable[tuple[str, int, int, int]]) -> Iterator[dict[str, int]]:
+        path, counted = self.folder / "round_trips", dict[str, int]()
+        table.write(path, (table.Entry(*end) for end in ends))
+        with in_namespace(self.network.pids["sat"]):
+            batch("tc", program.queues())
+        with self.programs() as programs:
+            process = programs.start(self.network.pids["sat"], program.argv(path))
+            ready.await_line(process, "delays")
+            yield counted
+            process.send_signal(signal.SIGTERM)
+            counted |= asdict(program.read(process.communicate()[0]))
+        path.unlink()
 
     def sample_tcp(self, second: int) -> None:
         """Look at the first pair's sending socket."""

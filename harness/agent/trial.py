@@ -22,7 +22,7 @@ from harness.agent.realtime import LATE_TOLERANCE_NS, Watch
 from harness.agent.testbed import Testbed
 from harness.agent.tune import Tuner
 from harness.agent.windows import Windows
-from harness.plan import WORKLOADS, Plan
+from harness.plan import DELAYS, WORKLOADS, Plan
 from topology.build import Network
 from workload.source import Source
 
@@ -52,7 +52,8 @@ def run_trial(network: Network, tuner: Tuner, name: str, plan: Plan, *, exact: b
     marks: dict[str, Any] = {}
     testbed = Testbed(network, plan, folder, lambda mark: marks.update({mark: queues.read()}))
     source = source_of(plan, testbed)
-    with capture, queues, Recorder(queues, folder):
+    delay = DELAYS[plan.topology.delay].Delay(network.pids["sat"], dumbbell)
+    with delay, capture, queues, Recorder(queues, folder):
         before = provenance.state(network)
         links, losses = probe.link_counters(network), Losses(network, plan.queue)
         emit("phase", trial=name, phase="probe")

@@ -139,6 +139,7 @@ def set_route(host: Host, mtu_bytes: int, metrics: Mapping[str, int]) -> None:
 def check_netem_delay(device: str, delay_ns: int) -> None:
     """Compare a netem's delay with what was asked for, to the microsecond tc prints."""
     qdisc = json.loads(run(["tc", "-j", "qdisc", "show", "dev", device, "root"]))[0]
-    found = qdisc["options"]["delay"]["delay"] * 1e9
+    delay = qdisc["options"].get("delay", {"delay": 0})  # tc does not show one of 0
+    found = delay["delay"] * 1e9
     if abs(found - delay_ns) > 1000:
         raise TuneError(f"{device}: netem delay {delay_ns} ns: is {found:.0f} ns")

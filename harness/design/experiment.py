@@ -60,6 +60,7 @@ class Topology(Part):
     access_rate_bit_per_s: int = Field(default=149_760_000, ge=1_000_000, le=622_080_000)
     access_delay_us: int = Field(default=5, ge=1, le=1_000_000)
     mss_bytes: int = Field(ge=88, le=9180)
+    delay: str = "constant"
 
 
 class Tcp(Part):

@@ -122,6 +122,8 @@ def cell_plan(experiment: Experiment, path: Path, cell: Mapping[str, Level]) -> 
         levels = ", ".join(f"{f}={v}" for f, v in cell.items())
         raise UsageError(f"{path}: with {levels}: {first_fault(error)}") from error
     topology = settings.topology
+    workload = of_kind(plans.WORKLOADS, "Parameters", "workload", settings.workload, path)
+    check_delay(topology.delay, workload, path)
     return Plan(
         experiment=experiment.name,
         study=experiment.study,
@@ -134,12 +136,27 @@ def cell_plan(experiment: Experiment, path: Path, cell: Mapping[str, Level]) -> 
             access_rate_bit_per_s=topology.access_rate_bit_per_s,
             access_delay_ns=topology.access_delay_us * 1000,
             mss_bytes=topology.mss_bytes,
+            delay=topology.delay,
         ),
         queue=queues(settings, path),
         tcp=tcp(settings.tcp, topology.mss_bytes, path),
-        workload=of_kind(plans.WORKLOADS, "Parameters", "workload", settings.workload, path),
+        workload=workload,
         record=recording(settings, path),
     )
+
+
+def check_delay(delay: str, workload: object, path: Path) -> None:
+    """UsageError where there is no such delay, or the workload needs another one."""
+    try:
+        plans.DELAYS[delay]
+    except UnknownKindError as error:
+        raise UsageError(f"{path}: topology.delay = {error}") from error
+    needed = getattr(workload, "delay", "constant")
+    if delay != needed:
+        kind = plans.kind_of(workload)
+        raise UsageError(
+            f"{path}: topology.delay = {delay}: with workload.kind = {kind} it must be {needed}"
+        )
 
 
 def trial(path: Path, cell: Mapping[str, Level], of_cell: Plan, seed: int, code: str) -> Trial:

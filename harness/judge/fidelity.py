@@ -230,6 +230,27 @@ def late_requests(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCh
     return check("late requests", late, 0, limit, "ns")
 
 
+def handshakes(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck | None:
+    """The shortest handshake less its connection's own round trip, against the idle links' part.
+
+    None is shorter than that, and some connection finds the queues empty, if only the first.
+    """
+    if plan["topology"].get("delay", "constant") != "connection":
+        return None
+    source = lab["source"]
+    limit = REAL_RTT_LIMIT_NS if lab.get("realtime") else RTT_LIMIT_NS
+    excess, expected = source["handshake_excess_ns"], source["expected_handshake_excess_ns"]
+    return check("handshakes", excess, expected, limit, "ns")
+
+
+def delay_faults(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck | None:
+    """Packets that found no round trip of their connection, or no departure time."""
+    if plan["topology"].get("delay", "constant") != "connection":
+        return None
+    counters = lab["source"]["delays"]
+    return check("delay faults", counters["unknown"] + counters["refused"], 0, 0, "packets")
+
+
 def late_departures(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck | None:
     """Frames whose departure time was past when the queue gave it, as a share of all."""
     counts = [found for p in PORTS if (found := of(plan, p).late(lab["queue"][p])) is not None]
@@ -271,6 +292,8 @@ CHECKS = (
     server_errors,
     receiver_window,
     late_requests,
+    handshakes,
+    delay_faults,
 )
 
 

@@ -26,6 +26,7 @@ from typing import Any, Self
 
 from harness.errors import LabError
 from harness.host import paths
+from harness.labs import shared
 from harness.labs.hang import HANG_CPU_S, HANG_IDLE_S, HangWatch
 from harness.plan import Plan, Topology, to_json
 
@@ -139,7 +140,12 @@ class Lab(ABC):
         self.submit({"kind": "network", "topology": to_json(topology), "modules": MODULES})
 
     def submit_trial(self, name: str, plan: Plan) -> None:
-        """The job of a trial; what it leaves is in results/NAME."""
+        """The job of a trial; what it leaves is in results/NAME.
+
+        Raises:
+            LabError: the workload cannot be made ready on the host.
+        """
+        shared.prepare(plan, self.run_directory)
         self.submit({"kind": "trial", "trial": name, "plan": to_json(plan), "exact": self.exact})
 
     def events(self, until: float = math.inf) -> Iterator[Event]:

@@ -92,8 +92,9 @@ def now() -> str:
 
 def write_series(trial: Trial, t0_ns: int, raw: Path, folder: Path) -> None:
     """Bring over what was recorded over time, in times from the trial's start at `t0_ns`."""
-    if (raw / "requests.csv").exists():
-        shutil.copyfile(raw / "requests.csv", folder / "requests.csv")
+    for name in ("requests.csv", "exchanges.csv"):
+        if (raw / name).exists():
+            shutil.copyfile(raw / name, folder / name)
     record, queue = trial.plan.record, trial.plan.queue.down
     queue.write_series(raw, t0_ns, folder, frames=record.frames)
     if (raw / "cwnd.csv").exists():

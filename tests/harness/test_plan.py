@@ -86,3 +86,17 @@ def test_a_wrong_queue_is_told_in_one_line(tmp_path: Path, queue: str, said: str
     with pytest.raises(UsageError) as caught:
         codel(tmp_path, queue)
     assert said in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("delay", "said"),
+    [
+        ("none", "topology.delay = none: one of connection, constant"),
+        ("connection", "with workload.kind = iperf it must be constant"),
+    ],
+)
+def test_a_wrong_delay_is_told_in_one_line(tmp_path: Path, delay: str, said: str) -> None:
+    path = write_tiny(tmp_path)
+    path.write_text(TINY.replace("delay_us", f'delay = "{delay}", delay_us'))
+    with pytest.raises(UsageError, match=said):
+        trials(experiment.load(path), path)

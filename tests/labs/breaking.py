@@ -236,6 +236,23 @@ def a_packet_from_nowhere(source: Source) -> Iterator[None]:
         yield
 
 
+@breakage
+def round_trips_a_tenth_of_a_millisecond_off(source: Source) -> Iterator[None]:
+    with other_round_trips(source, lambda ends: [(*e[:3], max(0, e[3] - 100_000)) for e in ends]):
+        yield
+
+
+@breakage
+def a_connection_without_a_round_trip(source: Source) -> Iterator[None]:
+    with other_round_trips(source, lambda ends: list(ends)[1:]):
+        yield
+
+
+def other_round_trips(source: Source, changed: Callable[[Any], Any]) -> Any:
+    whole = source.testbed.round_trips
+    return patch.object(source.testbed, "round_trips", lambda ends: whole(changed(ends)))
+
+
 def dumbbell(source: Source) -> Dumbbell:
     return source.testbed.plan.topology.dumbbell()
 

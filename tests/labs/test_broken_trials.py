@@ -11,7 +11,7 @@ import pytest
 
 from harness.design import plan
 from harness.judge import fidelity
-from harness.labs import LabSpec, UmlLab
+from harness.labs import LabSpec, UmlLab, shared
 from harness.plan import to_json
 from tests.small import PROJECT, trials_of
 
@@ -22,7 +22,7 @@ TEXT = """
 name = "broken"
 title = "what checks are for"
 [factors]
-load = ["www", "iperf", "wrk", "far www"]
+load = ["www", "iperf", "wrk", "far www", "web"]
 [base]
 topology = { pairs = 3, rate_bit_per_s = 10_000_000, delay_us = 5_000, mss_bytes = 1024 }
 queue = { policy = "plain", buffer_cells = 2000 }
@@ -38,6 +38,11 @@ set = { workload = { kind = "iperf", duration_s = 2 } }
 [[rule]]
 when = { load = "wrk" }
 set = { workload = { kind = "wrk", duration_s = 2 } }
+[[rule]]
+when = { load = "web" }
+[rule.set]
+topology.delay = "connection"
+workload = { kind = "packmime", load_percent = 50, exchanges = 1000, duration_s = 60 }
 [[rule]]
 when = { load = "far www" }
 set = { topology.delay_us = 6_000_000, workload = { kind = "www", duration_s = 20.0 } }
@@ -68,6 +73,9 @@ BROKEN = [
     ("wrk", "another receiver window", {"receiver window"}),
     ("www", "a client that sleeps", {"late requests"}),
     ("iperf", "a capture without pings", {"capture"}),
+    ("web", "nothing", set()),
+    ("web", "round trips a tenth of a millisecond off", {"handshakes"}),
+    ("web", "a connection without a round trip", {"conservation up", "delay faults"}),
 ]
 Judged = dict[tuple[str, str], list[dict[str, Any]]]
 
@@ -79,6 +87,7 @@ def judge(folder: Path, trials: dict[str, plan.Trial], todo: list[tuple[str, str
     with UmlLab(LabSpec(pairs=topology.pairs, main=MAIN), folder) as lab:
         lab.submit_network(topology)
         for name, (load, broken) in names.items():
+            shared.prepare(trials[load].plan, folder)
             lab.submit({"kind": "trial", "trial": name, "plan": to_json(trials[load].plan),
                         "exact": lab.exact, "broken": broken})  # fmt: skip
         lab.submit({"kind": "end"})

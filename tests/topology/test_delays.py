@@ -32,6 +32,8 @@ def test_both_ports_of_the_box_delay() -> None:
     assert argv[1:] == ["--table", "/t", "--device", "sat-sw2", "--device", "sat-sw1"]
     assert [line.split()[3] for line in program.queues()] == ["sat-sw2", "sat-sw1"]
     assert all(" fq " in line for line in program.queues())
+    # With fewer bits connections share a flow, and wait for each other's round trips.
+    assert all(line.endswith(" orphan_mask 4294967295") for line in program.queues())
 
 
 SAID = (

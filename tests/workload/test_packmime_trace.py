@@ -3,6 +3,7 @@
 
 import hashlib
 import json
+import math
 
 import pytest
 
@@ -21,9 +22,15 @@ def small(tmp_path_factory):
     return path, write(path, SMALL, 1)
 
 
+def packet_bytes(payload, params):
+    """What the link carries for a packet."""
+    sent = payload + params.header_bytes
+    return 53 * math.ceil((sent + 8 + 8) / 48) if params.cells else sent
+
+
 def wire_bytes(rows, params):
     """Bytes on each direction, packet by packet, without losses."""
-    header, mss = params.header_bytes, params.mss_bytes
+    header, mss = packet_bytes(0, params), params.mss_bytes
     total = {"down": 0, "up": 0}
     for row in rows:
         own, other = row.direction, "up" if row.direction == "down" else "down"
@@ -35,7 +42,7 @@ def wire_bytes(rows, params):
             (row.response_bytes, own, other),
         ):
             while size > 0:
-                total[there] += min(size, mss) + header
+                total[there] += packet_bytes(min(size, mss), params)
                 total[back] += header  # an ACK
                 size -= mss
     return total
@@ -48,8 +55,9 @@ def wire_bytes(rows, params):
         Parameters(exchanges=10_000, http="1.1", load_percent=105),
         Parameters(exchanges=10_000, load_percent=50, mss_bytes=536),
         Parameters(exchanges=10_000, rate_bit_per_s=100_000_000, header_bytes=54),
+        Parameters(exchanges=10_000, cells=True),
     ],
-    ids=["plain", "http-1.1", "small-segments", "fast"],
+    ids=["plain", "http-1.1", "small-segments", "fast", "cells"],
 )
 def test_a_trace_offers_the_stated_load_in_both_directions(tmp_path, params):
     header = write(tmp_path / "trace", params, 1)

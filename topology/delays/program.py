@@ -17,6 +17,7 @@ from topology import commands
 
 PROGRAM = Path("/opt/cellbed/delays")
 DEVICES = (commands.SAT_DOWN, commands.SAT_UP)
+FLOW_MASK = 0xFFFF_FFFF
 FORMAT = "cellbed-delays/1"
 
 
@@ -45,8 +46,13 @@ class Counters:
 
 
 def queues() -> list[str]:
-    """Inside the box, lines for tc: on both ports a queue that keeps departure times."""
-    return [commands.departure_fq(device) for device in DEVICES]
+    """Inside the box, lines for tc: on both ports a queue that keeps departure times.
+
+    fq holds all that it takes for one flow until the packet it waits for may leave, and it tells
+    flows apart by bits of a hash, 10 by default: then a connection with a short round trip often
+    waits for one with a long. With all 32 bits n connections at a time have n^2 / 2^33 such pairs.
+    """
+    return [f"{commands.departure_fq(device)} orphan_mask {FLOW_MASK}" for device in DEVICES]
 
 
 def argv(table: Path) -> list[str]:

@@ -48,8 +48,9 @@ class Calibrated:
 
     def starts_s(self) -> tuple[FloatArray, FloatArray]:
         """Return the starts of both sides, scaled to the trace's length [s]."""
-        down, up = self.down.start_s, self.up.start_s
-        return down * (self.duration_s / down[-1]), up * (self.duration_s / up[-1])
+        down, up = (s.start_s * (self.duration_s / s.start_s[-1]) for s in (self.down, self.up))
+        down[-1] = up[-1] = self.duration_s  # the product may be a rounding away
+        return down, up
 
 
 def calibrate(params: Parameters, seed: int) -> Calibrated:
@@ -81,7 +82,7 @@ def _excess(params: Parameters, side: Connections) -> IntArray:
     """Return by how much n connections load their own direction more than the other, n = 1, 2, …"""
     sent = side.request_bytes, side.response_bytes
     more = wire.to_client(*sent, params) - wire.to_server(*sent, params)
-    control = (wire.TO_CLIENT - wire.TO_SERVER) * params.header_bytes
+    control = (wire.TO_CLIENT - wire.TO_SERVER) * wire.packet(0, params)
     return np.cumsum(wire.by_connection(more, side.exchanges) + control)
 
 
@@ -115,7 +116,7 @@ def _direction_bytes(params: Parameters, down: Connections, up: Connections) -> 
 
     def both(side: Connections) -> tuple[int, int]:
         sent = side.request_bytes, side.response_bytes
-        count = len(side.exchanges) * params.header_bytes
+        count = len(side.exchanges) * wire.packet(0, params)
         own = int(wire.to_client(*sent, params).sum()) + wire.TO_CLIENT * count
         return own, int(wire.to_server(*sent, params).sum()) + wire.TO_SERVER * count
 

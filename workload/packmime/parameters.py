@@ -19,6 +19,8 @@ class Parameters:
     mss_bytes           payload of a full segment, for the count of packets [bytes]
     header_bytes        what a packet has besides its payload where the link's rate is kept: IP and
                         TCP header, and 14 more where tc counts Ethernet frames [bytes]
+    cells               does the link carry ATM cells? A packet is then its AAL5 frame's cells of 53
+                        bytes, with 16 bytes of LLC/SNAP and trailer beside header_bytes
     round_trip_max_ms   longer ones are cut to this, the study's longest [ms]
     """
 
@@ -28,6 +30,7 @@ class Parameters:
     http: str = "1.0"
     mss_bytes: int = 1460
     header_bytes: int = 40
+    cells: bool = False
     round_trip_max_ms: float = 3500.0
 
     def __post_init__(self) -> None:

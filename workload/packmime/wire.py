@@ -8,6 +8,8 @@ Each segment is acknowledged at once, as Linux does on young connections, and ns
 Offered load is what a network without losses would carry, so retransmissions have no place in it.
 """
 
+from typing import TypeVar
+
 import numpy as np
 
 from .marginals import IntArray
@@ -15,12 +17,25 @@ from .parameters import Parameters
 
 # Packets of a connection that carry no payload and acknowledge none.
 TO_SERVER, TO_CLIENT = 4, 3
+AAL5_BYTES, CELL_PAYLOAD_BYTES, CELL_BYTES = 16, 48, 53
+Payload = TypeVar("Payload", int, IntArray)
 
 
 def _carried(own: IntArray, other: IntArray, params: Parameters) -> IntArray:
     """Return the bytes on the direction of `own`, and acknowledgements of `other`."""
-    packets = -(-own // params.mss_bytes) - (-other // params.mss_bytes)
-    return own + params.header_bytes * packets
+    whole, rest = np.divmod(own, params.mss_bytes)
+    acknowledgements = -(-other // params.mss_bytes)
+    return (
+        whole * packet(params.mss_bytes, params)
+        + np.where(rest, packet(rest, params), 0)
+        + acknowledgements * packet(0, params)
+    )
+
+
+def packet(payload: Payload, params: Parameters) -> Payload:
+    """Return the bytes of packets on the link."""
+    sent = payload + params.header_bytes
+    return -(-(sent + AAL5_BYTES) // CELL_PAYLOAD_BYTES) * CELL_BYTES if params.cells else sent
 
 
 def to_client(requests: IntArray, responses: IntArray, params: Parameters) -> IntArray:

@@ -195,6 +195,43 @@ def test_a_fault_fails_its_check(name: str, path: str, value: Any) -> None:
     assert set(failed) <= {name, *ALSO.get(path, ())}
 
 
+def web() -> dict[str, Any]:
+    found = good()
+    found["source"] |= {
+        "handshake_excess_ns": 212_256,
+        "expected_handshake_excess_ns": 212_249.6,
+        "delays": {"unknown": 0, "refused": 0, "not_tcp": 7},
+    }
+    return found
+
+
+def judged_web(lab: dict[str, Any]) -> dict[str, bool]:
+    topology = PLAN["topology"] | {"delay": "connection"}
+    found = fidelity.checks_of(lab, PLAN | {"topology": topology})
+    return {check["name"]: check["ok"] for check in found}
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "value"),
+    [
+        ("handshakes", "source.handshake_excess_ns", 200_000),
+        ("handshakes", "source.handshake_excess_ns", 230_000),
+        ("handshakes", "source.handshake_excess_ns", None),
+        ("delay faults", "source.delays.unknown", 1),
+        ("delay faults", "source.delays.refused", 1),
+        ("delay faults", "source.delays", MISSING),
+    ],
+)
+def test_round_trips_of_connections_are_held_to_their_handshakes(
+    name: str, path: str, value: Any
+) -> None:
+    assert all(judged_web(web()).values())
+    assert {"handshakes", "delay faults"} <= {*judged_web(web())} - {*judged(web())}
+    broken = web()
+    breaking(path, value)(broken)
+    assert [n for n, ok in judged_web(broken).items() if not ok] == [name]
+
+
 def test_a_lan_is_held_to_its_own_round_trip() -> None:
     lab = good() | {"idle_round_trip_ns": [68_000.0], "expected_idle_round_trip_ns": 68_168.7}
     assert fidelity.idle_round_trip(lab, PLAN)["ok"]
