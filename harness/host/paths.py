@@ -78,6 +78,14 @@ def stock_kernel() -> Path:
     return folder
 
 
+def disk() -> Path:
+    """The lab image as the vm lab's disk, a squashfs."""
+    path = places()["disk"]
+    if not path.exists():
+        raise MissingError(f"{path}: not there; run ./cellbed setup --vm")
+    return path
+
+
 def memory_directory() -> Path:
     """Where a lab's memory is kept: RAM-backed when there is such a place."""
     shm = Path("/dev/shm")

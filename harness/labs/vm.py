@@ -31,6 +31,8 @@ VIRTUAL_CLOCK = (
     *("-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-smp", "1"),
     *("-rtc", "base=2020-01-01,clock=vm"),
 )
+# No lock: the disk is never written, and other labs are using it.
+ROOT_DISK = "if=none,id=root,format=raw,readonly=on"
 FAILED = ("Kernel panic", "vm lab: failed")
 CONSOLE_LINES = 400
 MODULE = "cellbed_tcp.ko"
@@ -42,14 +44,17 @@ class VmLab(SupervisedLab):
 
     def argv(self) -> list[str]:
         kernel = paths.stock_kernel()
-        self.link_host_paths(kernel=kernel, programs=self.own_programs(kernel))
+        programs = self.own_programs(kernel)
+        self.link_host_paths(kernel=kernel, disk=paths.disk(), programs=programs)
         return [
             qemu(),
             *(VIRTUAL_CLOCK if self.spec.clock == "virtual" else real_clock()),
             *machine(self.spec.memory_mib),
             *("-kernel", "host/kernel/vmlinuz"),
             *("-initrd", "host/kernel/initramfs"),
-            *(word for tag in ("image", *SHARES) for word in share(tag)),
+            *("-drive", f"file=host/disk,file.locking=off,{ROOT_DISK}"),
+            *("-device", "virtio-blk-pci,drive=root"),
+            *(word for tag in SHARES for word in share(tag)),
             *("-append", self.boot_line()),
         ]
 
