@@ -30,12 +30,25 @@ MAIN = (
 )
 
 
-@pytest.mark.parametrize("byte_window", [False, True])
-def test_the_kernel_finds_nothing_wrong(tmp_path: Path, byte_window: bool):
+# As 98-0876R1 has its senders: packets cut anew, and all else that is off by default.
+TEXT = {
+    "byte_window": True,
+    "resend_boundaries": "anew",
+    "multiple_fast_retransmits": True,
+    "newreno_partial": "reset",
+    "newreno_flywheel": True,
+    "sack_pipe": "segments",
+    "ssthresh_rule": "window",
+}
+SENDERS = {"segments": {}, "bytes": {"byte_window": True}, "text": TEXT}
+
+
+@pytest.mark.parametrize("senders", SENDERS)
+def test_the_kernel_finds_nothing_wrong(tmp_path: Path, senders: str):
     """52 connections with losses and timeouts, again and again, while processes own their
     sockets: all data arrives, nothing stays, and KASAN, lockdep and RCU have nothing to say."""
     changed = {
-        "byte_window": byte_window,
+        **SENDERS[senders],
         "rto_tick_ms": 20,
         "rto_min_ticks": 1,
         "rto_first_ms": 200,
