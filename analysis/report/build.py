@@ -127,7 +127,7 @@ def _results(results: Results, pages: Pages) -> Section:
         parts = _group(results, pages, "") if results.every_cell else []
         return Section(id="cells", title="Results", paragraphs=about, parts=parts)
     sections = [
-        Section(id=f"cells-{group.lower()}", title=group, parts=_group(results, pages, group))
+        Section(id=tables.named("cells", group), title=group, parts=_group(results, pages, group))
         for group in results.groups
     ]
     return Section(id="cells", title="Results", paragraphs=about, sections=sections)

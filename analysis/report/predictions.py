@@ -5,7 +5,7 @@ from analysis.cells import group_of
 from analysis.predictions import Against, against, mean_absolute_difference
 from analysis.report.model import Column, Part, Section, Sheet, Value
 from analysis.report.results import Results
-from analysis.report.tables import factor_column, named, titled
+from analysis.report.tables import DIFFERENCES, factor_column, named, titled
 from analysis.study import Prediction, Response
 
 
@@ -50,9 +50,7 @@ def _summary(results: Results, found: Found) -> Sheet:
         Column(name="group", title=(results.study.by or "cells").capitalize()),
         Column(name="response", title="Response"),
         Column(name="cells", title="Cells", form="d"),
-        Column(name="mean_absolute_difference", title="Mean absolute difference", form=".4f"),
-        Column(name="mean_difference", title="Mean difference", form="+.4f"),
-        Column(name="largest_difference", title="Largest difference", form="+.4f"),
+        *DIFFERENCES,
         Column(name="apart", title="Cells apart", form="d"),
     ]
     rows: list[list[Value]] = []

@@ -19,6 +19,12 @@ LARGE = 1000
 SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
 """Quantiles of a distribution that a table has."""
 DIRECTIONS = {"down": "To the clients", "up": "To the servers"}
+DIFFERENCES = (
+    Column(name="mean_absolute_difference", title="Mean absolute difference", form=".4f"),
+    Column(name="mean_difference", title="Mean difference", form="+.4f"),
+    Column(name="largest_difference", title="Largest difference", form="+.4f"),
+)
+"""Columns of what is measured less what was to be expected, over cells."""
 Columns = list[Column]
 Line = list[Value]
 Lines = list[Line]
@@ -31,9 +37,7 @@ def distances(found: Sequence[Distance], study: Study) -> Sheet:
         Column(name=by, title=by.capitalize()),
         Column(name="response", title="Response"),
         Column(name="cells", title="Cells", form="d"),
-        Column(name="mean_absolute_difference", title="Mean absolute difference", form=".4f"),
-        Column(name="mean_difference", title="Mean difference", form="+.4f"),
-        Column(name="largest_difference", title="Largest difference", form="+.4f"),
+        *DIFFERENCES,
         Column(name="rank_correlation", title="Rank correlation", form=".3f"),
     ]
     rows: Lines = [
@@ -52,10 +56,9 @@ def distances(found: Sequence[Distance], study: Study) -> Sheet:
 def cells(results: Results, group: str) -> Sheet:
     """One level of `by`: each cell's means, intervals, published values, differences."""
     factors = [factor for factor in results.factors if factor != results.study.by]
-    name, caption = ("cells", "") if not group else (f"cells-{group.lower()}", f"{group}: ")
     return Sheet(
-        name=name,
-        caption=f"{caption}measured mean, half-width of its 95 % interval over the seeds, "
+        name=named("cells", group),
+        caption=f"{titled(group)}measured mean, half-width of its 95 % interval over the seeds, "
         "published value, difference",
         columns=_cell_columns(results, factors),
         rows=[_cell_row(results, cell, factors) for cell in results.every(group)],

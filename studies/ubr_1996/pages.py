@@ -57,7 +57,7 @@ def losses(results: Results, network: str) -> Sheet:
         Column(name="fairness_from_start", title="fairness", form=".3f"),
     ]
     return Sheet(
-        name=f"losses-{network.lower()}",
+        name=tables.named("losses", network),
         caption=f"{network}: frames lost from the start, timeouts and segments sent again in the "
         "interval, cells let in of frames that lost another; means a trial; the largest queue of "
         "all trials",
