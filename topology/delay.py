@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import ClassVar, Self
 
 from topology import commands
@@ -30,10 +29,5 @@ class Delay:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         return None

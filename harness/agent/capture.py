@@ -14,7 +14,6 @@ import subprocess
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from harness.agent.queues import PORTS
@@ -68,12 +67,7 @@ class Capture:
                 return process
         raise CaptureError(f"capture of {port}: {' '.join(said.split())}")
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for process in self._running.values():
             process.send_signal(signal.SIGTERM)
         counts = {port: self._end(port, process) for port, process in self._running.items()}

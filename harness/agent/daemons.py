@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 from typing import Self
 
 from topology.run import ENVIRONMENT, in_namespace
@@ -42,12 +42,7 @@ class Daemons:
         self.processes.append(process)
         return process
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for process in self.processes:
             if process.poll() is None:
                 process.send_signal(signal.SIGTERM)

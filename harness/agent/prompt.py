@@ -14,7 +14,6 @@ import sys
 import termios
 import threading
 from contextlib import suppress
-from types import TracebackType
 from typing import Self
 
 from mininet.cli import CLI
@@ -104,12 +103,7 @@ class Commands:
         self._passed.clear()
         emit("command-end", leave=leave)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for number, kept in zip(OUTPUTS, self._kept, strict=True):
             os.dup2(kept, number)
             os.close(kept)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import signal
 import subprocess
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from harness.plan import DELAYS, Plan
@@ -35,12 +34,7 @@ class LoadedQueues:
             self.plan.queue.at(one.direction).load(one)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for one in self.ports:
             self.plan.queue.at(one.direction).unload(one)
 
@@ -70,12 +64,7 @@ class Recorder:
         ]
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for process in self._processes:
             process.send_signal(signal.SIGTERM)
         for process in self._processes:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from harness.agent.losses import softnet
@@ -42,12 +41,7 @@ class Watch:
                 return
             self._late_ns.append(time.monotonic_ns() - begin - int(STEP_S * 1e9))
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._end.set()
         self._thread.join()
         squeezes, cpu, clock_ns = self._before

@@ -10,7 +10,6 @@ after it nothing waits for another connection's packet.
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import ClassVar, Self
 
 from topology import commands, delay
@@ -49,12 +48,7 @@ class Delay(delay.Delay):
             batch("tc", lines)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *why: object) -> None:
         lines = commands.sat_delay(self.dumbbell.middle)
         for source, target, *_ in STAGES.values():
             lines += [commands.no_redirect(source), commands.redirect(source, target)]
