@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.design.plan import Trial
+from harness.design.trials import PlannedTrial
 from harness.errors import LabError
 from harness.labs.base import Event, Lab
 from harness.records import record
@@ -70,7 +70,7 @@ class PaperLab(Lab):
 
 
 def finish(
-    trial: Trial, software: dict[str, str], raw: Path, trials: Path, costs: dict[str, float]
+    trial: PlannedTrial, software: dict[str, str], raw: Path, trials: Path, costs: dict[str, float]
 ) -> None:
     """A record of what paper labs leave: two files of some pages."""
     lab = {"virtual_s": 1.0, "source": {}}

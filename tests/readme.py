@@ -19,7 +19,8 @@ from analysis.report import trial_plots
 from analysis.report.svg import stand_alone
 from harness.campaign.campaign import Campaign
 from harness.cli.result_table import print_results
-from harness.design import experiment, plan
+from harness.design import experiment
+from harness.design.trials import planned
 from harness.runners.runner import Options
 from tests.small import PROJECT
 
@@ -36,7 +37,7 @@ def run(folder: Path) -> str:
     assert found, "no experiment in the README"
     path = folder / "buffers.toml"
     path.write_text(found[1])
-    trials = plan.trials(experiment.load(path), path, (), None)
+    trials = planned(experiment.load(path), path, (), None)
     campaign = Campaign(folder / "out", trials, {"name": "buffers", "title": ""}, Options())
     documents = campaign.run()
     assert not campaign.failures, campaign.failures

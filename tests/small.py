@@ -6,7 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.campaign.campaign import Campaign
-from harness.design import experiment, plan
+from harness.design import experiment
+from harness.design.trials import PlannedTrial, planned
 from harness.runners.runner import Options
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -59,13 +60,13 @@ def write_small(folder: Path, text: str = SMALL) -> Path:
 
 def trials_of(
     folder: Path, text: str, *only: str, seeds: int | None = None
-) -> list[plan.Trial]:
+) -> list[PlannedTrial]:
     """The trials of an experiment's text, which is written into a folder."""
     path = write_small(folder, text)
-    return plan.trials(experiment.load(path), path, only, seeds)
+    return planned(experiment.load(path), path, only, seeds)
 
 
-def small_trials(folder: Path, *only: str, seeds: int = 1) -> list[plan.Trial]:
+def small_trials(folder: Path, *only: str, seeds: int = 1) -> list[PlannedTrial]:
     return trials_of(folder, SMALL, *only, seeds=seeds)
 
 
@@ -89,11 +90,11 @@ def write_tiny(folder: Path) -> Path:
     return path
 
 
-def tiny_trials(folder: Path, seeds: int = 1) -> list[plan.Trial]:
+def tiny_trials(folder: Path, seeds: int = 1) -> list[PlannedTrial]:
     return trials_of(folder, TINY, seeds=seeds)
 
 
-def run_trials(folder: Path, trials: list[plan.Trial], jobs: int = 1) -> dict[str, dict]:
+def run_trials(folder: Path, trials: list[PlannedTrial], jobs: int = 1) -> dict[str, dict]:
     """Run trials in a real lab; a failure shows its reason, an invalid trial its checks."""
     campaign = Campaign(folder, trials, {"name": "small"}, Options(jobs=jobs))
     documents = campaign.run()

@@ -22,7 +22,7 @@ from harness import events
 from harness.campaign import costs
 from harness.campaign.lock import NAME as LOCK
 from harness.campaign.lock import locked
-from harness.design.plan import Trial
+from harness.design.trials import PlannedTrial
 from harness.errors import UsageError
 from harness.events import (
     CampaignEnded,
@@ -63,7 +63,7 @@ class Campaign:
     def __init__(
         self,
         folder: Path,
-        trials: Sequence[Trial],
+        trials: Sequence[PlannedTrial],
         header: Document,
         options: Options,
         listener: Listener = events.ignore,
@@ -96,7 +96,7 @@ class Campaign:
         finished = self.finished()
         return {t.name: self._document(t) for t in self.trials if t.name in finished}
 
-    def _document(self, trial: Trial) -> Document:
+    def _document(self, trial: PlannedTrial) -> Document:
         """All of a trial's record."""
         try:
             return judgement.document(self.records / trial.name)
@@ -168,7 +168,7 @@ class Campaign:
             with runner(options, self.records, self._from_runner) as made:
                 self._run(made, missing)
 
-    def _run(self, runner: Runner, missing: Sequence[Trial]) -> None:
+    def _run(self, runner: Runner, missing: Sequence[PlannedTrial]) -> None:
         """All trials, and those of which a lab left no record once more."""
         for trial in missing:
             runner.submit(trial)
@@ -205,14 +205,14 @@ class Campaign:
             shutil.rmtree(left)
         drop_torn_line(self.folder / events.NAME)
 
-    def _missing(self) -> list[Trial]:
+    def _missing(self) -> list[PlannedTrial]:
         """Trials without a record, those that can share a lab one after the other."""
         finished = self.finished()
         kinds = list(dict.fromkeys(trial.network_key for trial in self.trials))
         missing = [trial for trial in self.trials if trial.name not in finished]
         return sorted(missing, key=lambda trial: kinds.index(trial.network_key))
 
-    def _keep(self, trial: Trial, outcome: Outcome) -> str | None:
+    def _keep(self, trial: PlannedTrial, outcome: Outcome) -> str | None:
         """Put a record that comes packed into the folder; why that cannot be done."""
         try:
             if outcome.record is not None:
@@ -221,7 +221,7 @@ class Campaign:
             return str(error)
         return None
 
-    def _end(self, trial: Trial) -> None:
+    def _end(self, trial: PlannedTrial) -> None:
         """A trial has its record: judge it, and say so."""
         self._under_way.discard(trial.name)
         document = self._document(trial)
@@ -232,7 +232,7 @@ class Campaign:
         self._emit(TrialEnded(trial=trial.name, **cost))
         self._emit(TrialJudged(trial=trial.name, valid=document["valid"], failed_checks=failed))
 
-    def _fail(self, trial: Trial, reason: str) -> bool:
+    def _fail(self, trial: PlannedTrial, reason: str) -> bool:
         """An attempt left no record; is there another one?"""
         reasons = self.failures.setdefault(trial.name, [])
         reasons.append(reason)

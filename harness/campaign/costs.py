@@ -15,7 +15,7 @@ from typing import Any
 
 from analysis.files import regular
 from harness import plan as plans
-from harness.design.plan import Trial
+from harness.design.trials import PlannedTrial
 from harness.host import paths
 from harness.plan import Plan
 
@@ -48,7 +48,7 @@ def read() -> dict[str, float]:
     return known if isinstance(known, dict) else {}
 
 
-def note(lab: str, clock: str, trial: Trial, wall_s: float) -> None:
+def note(lab: str, clock: str, trial: PlannedTrial, wall_s: float) -> None:
     """Remember what a trial cost; a cache that cannot be written remembers nothing."""
     name, new = f"{lab} {clock} {key(trial.plan)}", ratio(trial.plan, wall_s)
     known = read()
@@ -73,7 +73,7 @@ def of_records(documents: Iterable[Mapping[str, Any]]) -> dict[str, float]:
 
 
 def estimate(
-    trials: Sequence[Trial], records: Iterable[Mapping[str, Any]], lab: str, clock: str
+    trials: Sequence[PlannedTrial], records: Iterable[Mapping[str, Any]], lab: str, clock: str
 ) -> tuple[float, int]:
     """Wall seconds that trials will take one after the other, and how many are not in it.
 

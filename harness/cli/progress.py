@@ -19,7 +19,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from harness.design.plan import Trial
+from harness.design.trials import PlannedTrial
 from harness.events import (
     CampaignStarted,
     Event,
@@ -38,7 +38,7 @@ class ProgressDisplay:
         trials: all that the campaign wants.
     """
 
-    def __init__(self, trials: Sequence[Trial]) -> None:
+    def __init__(self, trials: Sequence[PlannedTrial]) -> None:
         self.console = Console(stderr=True)
         self.trials = {trial.name: trial for trial in trials}
         self.finished = 0
@@ -85,7 +85,7 @@ class ProgressDisplay:
         self.finished += more
         self.progress.update(self.all, completed=self.finished)
 
-    def _trial_started(self, trial: Trial) -> None:
+    def _trial_started(self, trial: PlannedTrial) -> None:
         self._drop(trial.name)  # started again: its worker was lost
         self._starts[trial.name] = time.monotonic()
         total = trial.plan.workload.duration_s
@@ -118,6 +118,6 @@ class ProgressDisplay:
             self.console.print(Text(f"{self.finished}/{total}  {said}"), soft_wrap=True)
 
 
-def describe(trial: Trial) -> str:
+def describe(trial: PlannedTrial) -> str:
     """A trial in a few words."""
     return " ".join(str(level) for level in trial.factors.values()) + f" seed {trial.plan.seed}"

@@ -15,9 +15,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.design import plan
 from harness.design.experiment import Experiment
-from harness.design.plan import Trial
+from harness.design.trials import PlannedTrial, planned
 from harness.errors import LabError
 from harness.judge import fidelity
 from harness.labs import Event, Lab, LabSpec
@@ -119,7 +118,7 @@ def grow(lab: str, sizes: Sequence[tuple[int, int]], deadline: float) -> Iterato
                 return
 
 
-def try_one(lab: Lab, trial: Trial, deadline: float) -> Step:
+def try_one(lab: Lab, trial: PlannedTrial, deadline: float) -> Step:
     """Run one trial in a lab."""
     lab.submit_trial(trial.name, trial.plan)
     try:
@@ -135,7 +134,7 @@ def try_one(lab: Lab, trial: Trial, deadline: float) -> Step:
     raise LabError("the lab ended by itself", lab.console())
 
 
-def judge(lab: Lab, trial: Trial, event: Event) -> Step:
+def judge(lab: Lab, trial: PlannedTrial, event: Event) -> Step:
     """What a trial says of its size."""
     topology = trial.plan.topology
     pairs, rate = topology.pairs, topology.rate_bit_per_s
@@ -157,7 +156,7 @@ def judge(lab: Lab, trial: Trial, event: Event) -> Step:
     )
 
 
-def sized(pairs: int, rate_bit_per_s: int) -> Trial:
+def sized(pairs: int, rate_bit_per_s: int) -> PlannedTrial:
     """A trial of a few seconds: persistent SACK sources, EPD, a buffer of one round trip."""
     topology = {
         "pairs": pairs,
@@ -174,7 +173,7 @@ def sized(pairs: int, rate_bit_per_s: int) -> Trial:
     }
     factors = {"pairs": [pairs], "rate": [rate_bit_per_s]}
     table = {"name": "calibrate", "title": "calibrate", "factors": factors, "base": base}
-    return plan.trials(Experiment.model_validate(table), Path("calibrate"))[0]
+    return planned(Experiment.model_validate(table), Path("calibrate"))[0]
 
 
 HEADINGS = ("pairs", "Mbit/s", "stall ms", "late %", "round trip +ms", "busy %", "verdict")

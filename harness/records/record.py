@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import plan
-from harness.design.plan import Trial
+from harness.design.trials import PlannedTrial
 from harness.records.seal import seal
 from harness.records.whole import whole_folder
 
@@ -33,7 +33,11 @@ Document = dict[str, Any]
 
 
 def finish(
-    trial: Trial, software: Mapping[str, str], raw: Path, trials: Path, costs: Mapping[str, float]
+    trial: PlannedTrial,
+    software: Mapping[str, str],
+    raw: Path,
+    trials: Path,
+    costs: Mapping[str, float],
 ) -> None:
     """Turn a trial's raw folder into its record, not judged yet.
 
@@ -58,7 +62,7 @@ def finish(
         seal(folder)
 
 
-def asked(trial: Trial, software: Mapping[str, str]) -> Document:
+def asked(trial: PlannedTrial, software: Mapping[str, str]) -> Document:
     """The content of trial.json: what was to run, and what ran it."""
     return {
         "format": FORMAT,
@@ -90,7 +94,7 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
-def write_series(trial: Trial, t0_ns: int, raw: Path, folder: Path) -> None:
+def write_series(trial: PlannedTrial, t0_ns: int, raw: Path, folder: Path) -> None:
     """Bring over what was recorded over time, in times from the trial's start at `t0_ns`."""
     for name in ("requests.csv", "exchanges.csv"):
         if (raw / name).exists():

@@ -30,7 +30,7 @@ from distributed import (
 )
 from distributed.client import FutureCancelledError
 
-from harness.design.plan import Trial
+from harness.design.trials import PlannedTrial
 from harness.errors import LabError, UsageError
 from harness.events import Event, Listener, Message, from_json, to_json
 from harness.records import identity
@@ -81,11 +81,11 @@ class ClusterRunner:
         self._client = client
         self._lab, self._clock, self._code = lab, clock, code
         self._campaign = f"cellbed-{uuid.uuid4().hex}"
-        self._trials: dict[Future, Trial] = {}
+        self._trials: dict[Future, PlannedTrial] = {}
         self._completed = as_completed(loop=client.loop)
         client.subscribe_topic(self._campaign, lambda event: listener(from_json(event[1])))
 
-    def submit(self, trial: Trial) -> None:
+    def submit(self, trial: PlannedTrial) -> None:
         key = (f"trial-{self._campaign}", len(self._trials))
         job = Job(
             trial=trial,
@@ -101,7 +101,7 @@ class ClusterRunner:
         self._trials[future] = trial
         self._completed.add(future)
 
-    def outcomes(self) -> Iterator[tuple[Trial, Outcome]]:
+    def outcomes(self) -> Iterator[tuple[PlannedTrial, Outcome]]:
         for future in self._completed:
             trial = self._trials[future]
             try:

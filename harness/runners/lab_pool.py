@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.design.plan import Trial
+from harness.design.trials import PlannedTrial
 from harness.errors import LabError
 from harness.events import Event, Listener, TrialProgress, TrialStarted
 from harness.labs import Lab, LabSpec
@@ -38,7 +38,7 @@ class Job:
         code: identity of the code that is to run it on another machine.
     """
 
-    trial: Trial
+    trial: PlannedTrial
     lab: str
     clock: str
     campaign: str

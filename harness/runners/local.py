@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness.design.plan import Trial
+from harness.design.trials import PlannedTrial
 from harness.events import Listener
 from harness.runners.lab_pool import POOL, Job, Outcome
 from harness.runners.runner import Options
@@ -24,10 +24,10 @@ class LocalRunner:
         self._records = records
         self._listener = listener
         self._submitted = 0
-        self._ended: queue.SimpleQueue[tuple[Trial, Future[Outcome]]] = queue.SimpleQueue()
+        self._ended: queue.SimpleQueue[tuple[PlannedTrial, Future[Outcome]]] = queue.SimpleQueue()
         self._campaign = f"cellbed-{uuid.uuid4().hex}"
 
-    def submit(self, trial: Trial) -> None:
+    def submit(self, trial: PlannedTrial) -> None:
         job = Job(
             trial=trial,
             lab=self._options.lab,
@@ -39,7 +39,7 @@ class LocalRunner:
         self._submitted += 1
         task.outcome.add_done_callback(lambda outcome: self._ended.put((trial, outcome)))
 
-    def outcomes(self) -> Iterator[tuple[Trial, Outcome]]:
+    def outcomes(self) -> Iterator[tuple[PlannedTrial, Outcome]]:
         while self._submitted:
             trial, outcome = self._ended.get()
             self._submitted -= 1

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
 
-from harness.design.plan import Trial
+from harness.design.trials import PlannedTrial
 from harness.errors import MissingError
 from harness.events import Listener
 from harness.runners.lab_pool import Outcome
@@ -48,10 +48,10 @@ class Options:
 class Runner(Protocol):
     """Takes trials and gives their outcomes."""
 
-    def submit(self, trial: Trial) -> None:
+    def submit(self, trial: PlannedTrial) -> None:
         """One more trial, behind those already submitted."""
 
-    def outcomes(self) -> Iterator[tuple[Trial, Outcome]]:
+    def outcomes(self) -> Iterator[tuple[PlannedTrial, Outcome]]:
         """Each trial with its outcome as soon as there is one, until none is left.
 
         Raises:

@@ -18,7 +18,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.design import experiment, plan
+from harness.design import experiment
+from harness.design.trials import planned
 from tests.fresh import trees
 from tests.fresh.trees import SUDO, Fresh
 from tests.small import PROJECT, run_trials
@@ -53,7 +54,7 @@ def bare(request: pytest.FixtureRequest) -> Iterator[Fresh]:
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     """What the same trial measures on this machine."""
-    [trial] = plan.trials(experiment.load(SMALL), SMALL, (), 1)
+    [trial] = planned(experiment.load(SMALL), SMALL, (), 1)
     documents = run_trials(tmp_path_factory.mktemp("here"), [trial])
     found: dict[str, object] = documents[trial.name]["metrics"]
     return found

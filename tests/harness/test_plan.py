@@ -13,7 +13,7 @@ import pytest
 
 from harness import plan
 from harness.design import experiment
-from harness.design.plan import trials
+from harness.design.trials import planned
 from harness.errors import UsageError
 from harness.typed import TypedError
 from tests.small import PROJECT, TINY, small_trials, write_tiny
@@ -25,7 +25,7 @@ CODEL = 'queue = { kind = "codel", limit_packets = 50, ecn = true }'
 
 @pytest.mark.parametrize("path", EXPERIMENTS, ids=[path.stem for path in EXPERIMENTS])
 def test_a_plan_comes_back_as_it_was(path: Path) -> None:
-    for trial in trials(experiment.load(path), path, (), 1):
+    for trial in planned(experiment.load(path), path, (), 1):
         text = json.dumps(plan.to_json(trial.plan))
         assert plan.from_json(json.loads(text)) == trial.plan
 
@@ -33,7 +33,7 @@ def test_a_plan_comes_back_as_it_was(path: Path) -> None:
 def codel(folder: Path, queue: str = CODEL) -> plan.Plan:
     path = write_tiny(folder)
     path.write_text(TINY.replace('queue = { policy = "plain", buffer_cells = 300 }', queue))
-    return trials(experiment.load(path), path)[0].plan
+    return planned(experiment.load(path), path)[0].plan
 
 
 def test_a_queue_of_packets_is_told_by_its_kind(tmp_path: Path) -> None:
@@ -99,4 +99,4 @@ def test_a_wrong_delay_is_told_in_one_line(tmp_path: Path, delay: str, said: str
     path = write_tiny(tmp_path)
     path.write_text(TINY.replace("delay_us", f'delay = "{delay}", delay_us'))
     with pytest.raises(UsageError, match=said):
-        trials(experiment.load(path), path)
+        planned(experiment.load(path), path)

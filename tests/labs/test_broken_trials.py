@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness.design import plan
+from harness.design.trials import PlannedTrial
 from harness.judge import fidelity
 from harness.labs import LabSpec, UmlLab, shared
 from harness.plan import to_json
@@ -80,7 +80,7 @@ BROKEN = [
 Judged = dict[tuple[str, str], list[dict[str, Any]]]
 
 
-def judge(folder: Path, trials: dict[str, plan.Trial], todo: list[tuple[str, str]]) -> Judged:
+def judge(folder: Path, trials: dict[str, PlannedTrial], todo: list[tuple[str, str]]) -> Judged:
     """Run broken trials one after the other in one lab."""
     topology = next(iter(trials.values())).plan.topology
     names = {f"{number}": one for number, one in enumerate(todo)}
@@ -102,7 +102,7 @@ def judge(folder: Path, trials: dict[str, plan.Trial], todo: list[tuple[str, str
     }
 
 
-def on_a_real_clock(folder: Path, trial: plan.Trial) -> list[dict[str, Any]]:
+def on_a_real_clock(folder: Path, trial: PlannedTrial) -> list[dict[str, Any]]:
     """One trial in which the wall clock is set."""
     spec = LabSpec(pairs=trial.plan.topology.pairs, main=MAIN, clock="real")
     with UmlLab(spec, folder) as lab:
@@ -116,7 +116,7 @@ def on_a_real_clock(folder: Path, trial: plan.Trial) -> list[dict[str, Any]]:
     return fidelity.checks_of(raw, to_json(trial.plan))
 
 
-def trials_by_load(folder: Path) -> dict[str, plan.Trial]:
+def trials_by_load(folder: Path) -> dict[str, PlannedTrial]:
     found = trials_of(folder, TEXT)
     return {str(trial.factors["load"]): trial for trial in found}
 

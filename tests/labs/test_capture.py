@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.design import experiment, plan
+from harness.design import experiment
+from harness.design.trials import planned
 from harness.judge import fidelity
 from tests.bpf import replay
 from tests.small import SMALL, run_trials, write_small
@@ -53,7 +54,7 @@ def read(path: Path) -> list[Packet]:
 def test_a_capture_is_whole_and_its_times_are_the_departures(tmp_path: Path) -> None:
     path = write_small(tmp_path, SMALL + "[[rule]]\nwhen = {}\nset = { record.frames = true }\n")
     wanted = experiment.with_captures(experiment.load(path), ["down"])
-    trial = plan.trials(wanted, path, ["network=WAN", "flavor=SACK"])[0]
+    trial = planned(wanted, path, ["network=WAN", "flavor=SACK"])[0]
     document = run_trials(tmp_path / "out", [trial])[trial.name]
     assert document["valid"] and "capture" in {check["name"] for check in document["checks"]}
 
@@ -72,8 +73,8 @@ def test_a_capture_is_whole_and_its_times_are_the_departures(tmp_path: Path) -> 
 
 def test_a_capture_is_another_trial(tmp_path: Path) -> None:
     path = write_small(tmp_path)
-    plain = plan.trials(experiment.load(path), path)
-    captured = plan.trials(experiment.with_captures(experiment.load(path), ["up"]), path)
+    plain = planned(experiment.load(path), path)
+    captured = planned(experiment.with_captures(experiment.load(path), ["up"]), path)
     assert not {t.name for t in plain} & {t.name for t in captured}
     assert {tuple(t.plan.record.pcap) for t in captured} == {("up",)}
 

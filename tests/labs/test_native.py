@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.design import experiment, plan
+from harness.design import experiment
+from harness.design.trials import planned
 from harness.errors import UsageError
 from harness.host import paths
 from harness.judge import fidelity
@@ -41,7 +42,7 @@ def test_a_virtual_clock_is_refused(tmp_path: Path) -> None:
 @pytest.mark.skipif("CELLBED_SLOW_TESTS" not in os.environ, reason="slow: CELLBED_SLOW_TESTS=1")
 def test_nothing_is_left_behind(tmp_path: Path) -> None:
     captured = experiment.with_captures(experiment.load(FILE), ["down"])
-    trial = plan.trials(captured, FILE, ["policy=EPD"], 1, "native")[0]
+    trial = planned(captured, FILE, ["policy=EPD"], 1, "native")[0]
     (tmp_path / "plan.json").write_text(json.dumps(to_json(trial.plan)))
     (tmp_path / "endings").write_text(" ".join(ENDINGS))
     main = "exec /cellbed/tests/labs/native_in_vm"

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.design import experiment, plan
+from harness.design import experiment
+from harness.design.trials import planned
 from tests.small import TINY, run_trials, write_tiny
 
 pytestmark = pytest.mark.lab
@@ -44,7 +45,7 @@ def test_what_is_dropped_or_marked_and_every_packet_is_accounted_for(tmp_path: P
     text = text.replace('flavor = "sack"', 'flavor = "cubic"').replace("_s = 2", "_s = 6")
     text = text.replace('flavor = ["SACK"]\n', DESIGN) + "record.queue_sample_ms = 20\n" + KINDS
     path.write_text(text)
-    trials = plan.trials(experiment.load(path), path)
+    trials = planned(experiment.load(path), path)
     documents = run_trials(tmp_path / "out", trials)  # all checks passed
     assert len(documents) == 5
     for document in documents.values():

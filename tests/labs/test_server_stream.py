@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.design import experiment, plan
+from harness.design import experiment
+from harness.design.trials import planned
 from tests.labs.test_capture import Packet, read
 from tests.small import SMALL, run_trials, write_small
 
@@ -42,7 +43,7 @@ def from_servers(folder: Path, settings: str) -> list[Segment]:
     folder.mkdir()
     path = write_small(folder, text)
     wanted = experiment.with_captures(experiment.load(path), ["down"])
-    trial = plan.trials(wanted, path, ["network=WAN", "flavor=SACK"])[0]
+    trial = planned(wanted, path, ["network=WAN", "flavor=SACK"])[0]
     assert run_trials(folder / "out", [trial])[trial.name]["valid"]
     packets = read(folder / "out" / "trials" / trial.name / "down.pcap")
     return [segment(packet) for packet in packets if packet.downward]

@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 
 from harness.campaign.campaign import Campaign
-from harness.design import experiment, plan
+from harness.design import experiment
+from harness.design.trials import planned
 from harness.errors import LabError
 from harness.host import paths
 from harness.labs import LabSpec, VmLab
@@ -51,7 +52,7 @@ def run_in(lab: str, folder: Path, *only: str, duration_s: int = 20) -> list[dic
     wanted = experiment.load(FILE)
     rule = experiment.Rule(when={}, set={"workload": {"duration_s": duration_s}})
     wanted = wanted.model_copy(update={"rule": [*wanted.rule, rule]})
-    trials = plan.trials(wanted, FILE, only, 1, lab)
+    trials = planned(wanted, FILE, only, 1, lab)
     options = Options(lab=lab, clock="virtual", jobs=1)
     campaign = Campaign(folder, trials, {"name": "three-labs"}, options)
     documents = campaign.run()

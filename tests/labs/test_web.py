@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.design import experiment, plan
+from harness.design import experiment
+from harness.design.trials import PlannedTrial, planned
 from tests.labs.test_reproducible import assert_same_records
 from tests.small import PROJECT, run_trials
 from topology.queues.cells import Settings
@@ -20,8 +21,8 @@ SMALL = PROJECT / "studies/web_2003/web-small.toml"
 CELL_BITS = 424
 
 
-def trials_small() -> list[plan.Trial]:
-    return plan.trials(experiment.load(SMALL), SMALL)
+def trials_small() -> list[PlannedTrial]:
+    return planned(experiment.load(SMALL), SMALL)
 
 
 def rows_of(folder: Path, name: str) -> list[dict[str, str]]:
@@ -61,9 +62,9 @@ def test_drop_tail_draws_nothing_and_is_the_same_after_other_trials(tmp_path: Pa
         assert took_ns - int(row["round_trip_ns"]) < 700_000_000
 
 
-def with_workload(trial: plan.Trial, name: str, duration_s: float) -> plan.Trial:
+def with_workload(trial: PlannedTrial, name: str, duration_s: float) -> PlannedTrial:
     workload = replace(trial.plan.workload, duration_s=duration_s)
-    return plan.Trial(name=name, plan=replace(trial.plan, workload=workload))
+    return PlannedTrial(name=name, plan=replace(trial.plan, workload=workload))
 
 
 def test_what_is_not_finished_is_counted(tmp_path: Path) -> None:
@@ -84,7 +85,7 @@ def test_the_link_carries_what_the_trace_offers(tmp_path: Path) -> None:
     down, up = Settings(policy="plain", buffer_cells=1_000_000).ports(1460)
     queues = replace(trial.plan.queue, down=down, up=up)
     recorded = replace(trial.plan.record, queue_sample_ns=0)
-    roomy = plan.Trial(name="roomy", plan=replace(trial.plan, queue=queues, record=recorded))
+    roomy = PlannedTrial(name="roomy", plan=replace(trial.plan, queue=queues, record=recorded))
     [document] = run_trials(tmp_path, [roomy]).values()
     trace = document["source"]["trace"]
     for direction, offered in zip(("down", "up"), trace["offered_percent"], strict=True):

@@ -13,7 +13,8 @@ import pytest
 
 from analysis.cells import cells_of
 from analysis.records import Campaign, read_campaign
-from harness.design import experiment, plan
+from harness.design import experiment
+from harness.design.trials import planned
 from studies.ubr_1996.path import full_queue_cells, lossless
 from tests.small import run_trials
 
@@ -48,7 +49,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Campaign:
     (folder / FILE.name).write_text(FILE.read_text())
     path = folder / "windows.toml"
     path.write_text(CHANGES)
-    run_trials(folder / "out", plan.trials(experiment.load(path), path))
+    run_trials(folder / "out", planned(experiment.load(path), path))
     return read_campaign(folder / "out")
 
 

@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from harness.design import experiment, plan
+from harness.design import experiment
+from harness.design.trials import PlannedTrial, planned
 from harness.errors import UsageError
 from studies.ubr_1996.study import published, results
 
 FILE = Path(__file__).parents[2] / "studies" / "ubr_1996" / "ubr-persistent.toml"
 
 
-def trials() -> list[plan.Trial]:
-    return plan.trials(experiment.load(FILE), FILE, seeds=1)
+def trials() -> list[PlannedTrial]:
+    return planned(experiment.load(FILE), FILE, seeds=1)
 
 
 def test_the_rows_are_the_papers() -> None:

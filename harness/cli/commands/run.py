@@ -19,7 +19,7 @@ from harness.cli.options import lab_option, levels_option, tls_option
 from harness.cli.progress import ProgressDisplay
 from harness.cli.result_table import json_line, print_results, why_invalid
 from harness.design import experiment as experiments
-from harness.design import plan
+from harness.design.trials import PlannedTrial, planned
 from harness.errors import InvalidTrialError, LabError, UsageError
 from harness.judge import studies
 from harness.records import identity
@@ -59,7 +59,7 @@ def command(
     studies.find(loaded.study)
     clock = clock or ("real" if lab == "native" else "virtual")
     code = identity.code(lab) + lab + clock
-    trials = plan.trials(loaded, experiment, only, seeds, code)
+    trials = planned(loaded, experiment, only, seeds, code)
     if scheduler is not None and jobs is not None:
         raise UsageError("--jobs: with --scheduler each worker has its own; cellbed worker --jobs")
     jobs = labs_at_once(jobs, lab, clock)
@@ -73,7 +73,7 @@ def command(
         "text": experiment.read_text(encoding="utf-8"),
         "factors": loaded.factors,
         # Records of other code or another plan stay in the folder and do not count.
-        "trials": [t.name for t in plan.trials(loaded, experiment, (), seeds, code)],
+        "trials": [t.name for t in planned(loaded, experiment, (), seeds, code)],
     }
     folder = out or RESULTS / loaded.name
     campaign = Campaign(folder, trials, header, options)
@@ -103,7 +103,7 @@ def list_trials(campaign: Campaign) -> None:
     click.echo(f"{len(campaign.trials)} trials, {len(missing)} to run{time_for(campaign, missing)}")
 
 
-def time_for(campaign: Campaign, missing: list[plan.Trial]) -> str:
+def time_for(campaign: Campaign, missing: list[PlannedTrial]) -> str:
     """How long trials may take, in words: by what such trials took."""
     options = campaign.options
     total_s, unknown = costs.estimate(missing, campaign.recorded(), options.lab, options.clock)

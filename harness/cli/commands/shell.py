@@ -22,8 +22,7 @@ import click
 
 from harness.cli.options import lab_option, levels_option
 from harness.design import experiment as experiments
-from harness.design import plan
-from harness.design.plan import Trial
+from harness.design.trials import PlannedTrial, planned
 from harness.errors import LabError
 from harness.labs import Lab, LabSpec
 from harness.labs.session import session
@@ -39,10 +38,10 @@ POLL_S = 0.2
 @lab_option("Which lab.")
 def command(experiment: Path, only: tuple[str, ...], lab: str) -> None:
     loaded = experiments.load(experiment)
-    run_shell(plan.trials(loaded, experiment, only, 1)[0], lab)
+    run_shell(planned(loaded, experiment, only, 1)[0], lab)
 
 
-def run_shell(trial: Trial, name: str) -> None:
+def run_shell(trial: PlannedTrial, name: str) -> None:
     """Boot a real-time lab tuned as the trial wants it, and talk to its prompt until it ends."""
     terminal = sys.stdin.isatty()
     ours, labs = pty.openpty() if terminal else (None, None)

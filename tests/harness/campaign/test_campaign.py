@@ -16,7 +16,7 @@ from harness import events
 from harness.campaign import costs
 from harness.campaign.campaign import Campaign
 from harness.cli.progress import ProgressDisplay
-from harness.design.plan import Trial
+from harness.design.trials import PlannedTrial
 from harness.errors import UsageError
 from harness.events import Event, Listener, TrialEnded, TrialFailed, TrialStarted
 from harness.labs import LABS
@@ -41,7 +41,7 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> type[PaperLab]:
 
 
 def make(
-    folder: Path, trials: list[Trial], jobs: int = 2, listener: Listener = events.ignore
+    folder: Path, trials: list[PlannedTrial], jobs: int = 2, listener: Listener = events.ignore
 ) -> Campaign:
     options = Options(lab="paper", jobs=jobs)
     return Campaign(folder, trials, {"name": "small"}, options, listener)
@@ -163,7 +163,7 @@ def test_what_cannot_be_made_a_record_is_that_trials_failure(
 ) -> None:
     trials = small_trials(tmp_path)
 
-    def damaged(trial: Trial, software: Any, raw: Path, *rest: Any) -> None:
+    def damaged(trial: PlannedTrial, software: Any, raw: Path, *rest: Any) -> None:
         if trial.name == trials[2].name:
             raise ValueError("down.cellq: damaged at byte 77")
         finish(trial, software, raw, *rest)

@@ -12,7 +12,7 @@ import pytest
 from harness.campaign import costs
 from harness.campaign.campaign import Campaign
 from harness.cli.commands.run import time_for
-from harness.design.plan import Trial
+from harness.design.trials import PlannedTrial
 from harness.plan import to_json
 from harness.runners.runner import Options
 from tests.small import small_trials
@@ -27,11 +27,11 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache" / "costs.json"
 
 
-def record(trial: Trial, wall_s: float) -> dict[str, Any]:
+def record(trial: PlannedTrial, wall_s: float) -> dict[str, Any]:
     return {"plan": to_json(trial.plan), "wall_s": wall_s}
 
 
-def of(trials: list[Trial], network: str) -> list[Trial]:
+def of(trials: list[PlannedTrial], network: str) -> list[PlannedTrial]:
     return [trial for trial in trials if trial.factors["network"] == network]
 
 
@@ -81,7 +81,7 @@ def test_a_broken_or_missing_cache_is_no_error(
     assert bool(costs.read()) == (content is not None)
 
 
-def said(folder: Path, trials: list[Trial], **options: Any) -> str:
+def said(folder: Path, trials: list[PlannedTrial], **options: Any) -> str:
     campaign = Campaign(folder, trials, {}, Options(**options))
     return time_for(campaign, trials)
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.design import experiment, plan
+from harness.design import experiment
 from harness.design.experiment import Level
+from harness.design.trials import planned
 from harness.errors import UsageError
 from harness.plan import to_json
 from tests.small import PROJECT, SMALL, TINY, small_trials, write_small
@@ -60,7 +61,7 @@ def test_mistake_gives_one_line(tmp_path: Path, right: str, wrong: str, said: st
     assert text != SMALL
     path = write_small(tmp_path, text)
     with pytest.raises(UsageError) as caught:
-        plan.trials(experiment.load(path), path)
+        planned(experiment.load(path), path)
     message = str(caught.value)
     assert said in message and "\n" not in message
     assert str(path) in message
@@ -94,14 +95,14 @@ LEVELS = [
 def test_a_level_that_names_nothing_is_refused(tmp_path: Path, levels: str, said: str) -> None:
     path = write_small(tmp_path, SMALL.replace("[factors]", f"[factors]\nx = {levels}"))
     with pytest.raises(UsageError) as caught:
-        plan.trials(experiment.load(path), path)
+        planned(experiment.load(path), path)
     assert str(caught.value).startswith(f"{path}: {said}")
 
 
 def test_two_large_levels_are_two(tmp_path: Path) -> None:
     text = SMALL.replace("[factors]", f"[factors]\nx = [{2**53}, {2**53 + 1}]")
     path = write_small(tmp_path, text)
-    assert len(plan.trials(experiment.load(path), path, [f"x={2**53}"])) == 4
+    assert len(planned(experiment.load(path), path, [f"x={2**53}"])) == 4
 
 
 @pytest.mark.parametrize(
@@ -118,7 +119,7 @@ def test_more_than_can_be_planned_is_refused(
 ) -> None:
     path = write_small(tmp_path, SMALL.replace("[factors]\n", f"[factors]\n{factors}"))
     with pytest.raises(UsageError, match=said):
-        plan.trials(experiment.load(path), path, (), seeds)
+        planned(experiment.load(path), path, (), seeds)
 
 
 @pytest.mark.parametrize(
@@ -159,13 +160,13 @@ def test_levels_that_no_cell_has_together_are_refused() -> None:
     path = PROJECT / "studies" / "ubr_1996" / "ubr-persistent.toml"
     loaded = experiment.load(path)
     with pytest.raises(UsageError, match="--only network=LAN --only buffer=36000: .*no cell"):
-        plan.trials(loaded, path, ["network=LAN", "buffer=36000"])
+        planned(loaded, path, ["network=LAN", "buffer=36000"])
 
 
 def test_an_experiment_without_factors_has_one_cell(tmp_path: Path) -> None:
     path = tmp_path / "one.toml"
     path.write_text(TINY.replace('flavor = ["SACK"]\n', ""))
-    [only] = plan.trials(experiment.load(path), path)
+    [only] = planned(experiment.load(path), path)
     assert only.name.startswith("s1-")
 
 
@@ -178,12 +179,12 @@ def test_every_experiment_of_the_project_is_complete() -> None:
     files = sorted((PROJECT / "studies").glob("*/[!c]*.toml"))  # not claims.toml
     assert files
     for path in files:
-        assert plan.trials(experiment.load(path), path)
+        assert planned(experiment.load(path), path)
 
 
 def test_the_papers_factorial_has_72_cells_and_its_buffers() -> None:
     path = PROJECT / "studies" / "ubrplus_1998" / "ubrplus-www.toml"
-    trials = plan.trials(experiment.load(path), path)
+    trials = planned(experiment.load(path), path)
     assert len(trials) == 72
     buffers = {
         (t.factors["network"], t.factors["buffer"]): t.plan.queue.down.buffer_cells
@@ -197,7 +198,7 @@ def test_levels_match_without_case_and_1_is_1_0(tmp_path: Path) -> None:
     assert len(small_trials(tmp_path, "network=geo", "flavor=sack,NEWRENO")) == 2
     path = PROJECT / "studies" / "ubrplus_1998" / "ubrplus-www.toml"
     loaded = experiment.load(path)
-    assert len(plan.trials(loaded, path, ["buffer=1.0", "network=wan"])) == 8
+    assert len(planned(loaded, path, ["buffer=1.0", "network=wan"])) == 8
 
 
 @pytest.mark.parametrize("only", ["network=MARS", "planet=GEO", "network"])
@@ -209,11 +210,11 @@ def test_wrong_only_says_what_there_is(tmp_path: Path, only: str) -> None:
 def test_a_trial_is_known_by_its_plan_and_code(tmp_path: Path) -> None:
     path = write_small(tmp_path)
     loaded = experiment.load(path)
-    first, again = (plan.trials(loaded, path, code="a") for _ in range(2))
+    first, again = (planned(loaded, path, code="a") for _ in range(2))
     assert [t.name for t in first] == [t.name for t in again]
-    assert not {t.name for t in first} & {t.name for t in plan.trials(loaded, path, code="b")}
+    assert not {t.name for t in first} & {t.name for t in planned(loaded, path, code="b")}
     changed = write_small(tmp_path, SMALL.replace("buffer_cells = 29_190", "buffer_cells = 29_191"))
-    other = {t.name for t in plan.trials(experiment.load(changed), changed, code="a")}
+    other = {t.name for t in planned(experiment.load(changed), changed, code="a")}
     kept = {t.name for t in first} & other
     assert {name.split("-")[0] for name in kept} == {"WAN"} and len(kept) == 2
 
@@ -225,7 +226,7 @@ def test_an_experiment_extends_another(tmp_path: Path) -> None:
         'extends = "small.toml"\nname = "child"\n[factors]\nnetwork = ["GEO"]\npairs = [2, 3]\n'
         "[[rule]]\nwhen = { pairs = 2 }\nset = { topology.pairs = 2 }\n"
     )
-    trials = plan.trials(experiment.load(child), child)
+    trials = planned(experiment.load(child), child)
     assert [t.plan.topology.pairs for t in trials] == [2, 4, 2, 4]
     assert {t.plan.topology.mss_bytes for t in trials} == {9180}
 
@@ -234,7 +235,7 @@ def test_the_assumptions_change_one_thing_each() -> None:
     """Beside the default of its network and buffer, the same trial with one thing changed."""
     path = PROJECT / "studies" / "ubrplus_1998" / "ubrplus-www-assumptions.toml"
     plans = {}
-    for trial in plan.trials(experiment.load(path), path):
+    for trial in planned(experiment.load(path), path):
         *cell, assumption = trial.factors.values()
         rest = {k: v for k, v in to_json(trial.plan).items() if k != "factors"}
         plans.setdefault(tuple(cell), {})[assumption] = rest
@@ -260,7 +261,7 @@ def test_the_path_leads_from_the_default_to_the_text() -> None:
 def of_cells(path: Path) -> dict[tuple[Level, ...], dict[Level, dict]]:
     """Cell -> level of the factor that names no cell -> the first seed's plan."""
     plans: dict = {}
-    for trial in plan.trials(experiment.load(path), path, seeds=1):
+    for trial in planned(experiment.load(path), path, seeds=1):
         *cell, level = trial.factors.values()
         without = ("factors", "experiment")
         rest = {k: v for k, v in to_json(trial.plan).items() if k not in without}
@@ -273,7 +274,7 @@ def test_a_parents_rule_is_for_those_of_its_levels_that_are_left(tmp_path: Path)
     write_small(tmp_path, parent)
     child = tmp_path / "child.toml"
     child.write_text('extends = "small.toml"\nname = "child"\n[factors]\nflavor = ["SACK"]\n')
-    assert {t.plan.tcp.flavor.name for t in plan.trials(experiment.load(child), child)} == {"sack"}
+    assert {t.plan.tcp.flavor.name for t in planned(experiment.load(child), child)} == {"sack"}
 
 
 def changes(one: dict, other: dict, prefix: str = "") -> list[str]:
@@ -291,7 +292,7 @@ def changes(one: dict, other: dict, prefix: str = "") -> list[str]:
 def test_the_initial_window_can_be_set(tmp_path: Path) -> None:
     text = SMALL.replace("[[rule]]", "tcp.initial_window_segments = 3\n[[rule]]", 1)
     path = write_small(tmp_path, text)
-    routes = [t.plan.tcp.flavor.route for t in plan.trials(experiment.load(path), path)]
+    routes = [t.plan.tcp.flavor.route for t in planned(experiment.load(path), path)]
     assert all(r["server"]["initcwnd"] == 3 and r["client"]["initcwnd"] == 1 for r in routes)
 
 
@@ -299,5 +300,5 @@ def test_the_initial_window_can_be_set(tmp_path: Path) -> None:
 def test_whether_servers_acknowledge_at_once_can_be_set(tmp_path: Path, quickack: bool) -> None:
     key = f"tcp.server_quickack = {str(quickack).lower()}\n[[rule]]"
     path = write_small(tmp_path, SMALL.replace("[[rule]]", key, 1))
-    routes = [t.plan.tcp.flavor.route for t in plan.trials(experiment.load(path), path)]
+    routes = [t.plan.tcp.flavor.route for t in planned(experiment.load(path), path)]
     assert all(("quickack" in r["server"]) == quickack and r["client"]["quickack"] for r in routes)

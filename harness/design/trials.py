@@ -17,8 +17,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from harness import plan as plans
-from harness import typed
+from harness import plan, typed
 from harness.design.experiment import Experiment, Settings, Tcp, first_fault, same
 from harness.errors import UsageError
 from harness.flavors import files as flavors
@@ -31,7 +30,7 @@ MOST_NAME_BYTES = 200
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trial:
+class PlannedTrial:
     """One trial to be run.
 
     Attributes:
@@ -53,13 +52,13 @@ class Trial:
         return json.dumps(self.plan.topology.built)
 
 
-def trials(
+def planned(
     experiment: Experiment,
     path: Path,
     only: Sequence[str] = (),
     seeds: int | None = None,
     code: str = "",
-) -> list[Trial]:
+) -> list[PlannedTrial]:
     """The trials of an experiment, seed by seed.
 
     Args:
@@ -81,11 +80,11 @@ def trials(
         raise UsageError(
             f"{path}: {len(cells)} cells with {count} seeds each: at most {MOST_TRIALS} trials"
         )
-    planned = [(cell, cell_plan(experiment, path, cell)) for cell in cells]
+    of_cells = [(cell, cell_plan(experiment, path, cell)) for cell in cells]
     return [
-        trial(path, cell, plan, seed, code)
+        trial(path, cell, of_cell, seed, code)
         for seed in range(1, count + 1)
-        for cell, plan in planned
+        for cell, of_cell in of_cells
     ]
 
 
@@ -122,14 +121,14 @@ def cell_plan(experiment: Experiment, path: Path, cell: Mapping[str, Level]) -> 
         levels = ", ".join(f"{f}={v}" for f, v in cell.items())
         raise UsageError(f"{path}: with {levels}: {first_fault(error)}") from error
     topology = settings.topology
-    workload = of_kind(plans.WORKLOADS, "Parameters", "workload", settings.workload, path)
+    workload = of_kind(plan.WORKLOADS, "Parameters", "workload", settings.workload, path)
     check_delay(topology.delay, workload, path)
     return Plan(
         experiment=experiment.name,
         study=experiment.study,
         factors=dict(cell),
         seed=0,
-        topology=plans.Topology(
+        topology=plan.Topology(
             pairs=topology.pairs,
             rate_bit_per_s=topology.rate_bit_per_s,
             delay_ns=topology.delay_us * 1000,
@@ -148,30 +147,32 @@ def cell_plan(experiment: Experiment, path: Path, cell: Mapping[str, Level]) -> 
 def check_delay(delay: str, workload: object, path: Path) -> None:
     """UsageError where there is no such delay, or the workload needs another one."""
     try:
-        plans.DELAYS[delay]
+        plan.DELAYS[delay]
     except UnknownKindError as error:
         raise UsageError(f"{path}: topology.delay = {error}") from error
     needed = getattr(workload, "delay", "constant")
     if delay != needed:
-        kind = plans.kind_of(workload)
+        kind = plan.kind_of(workload)
         raise UsageError(
             f"{path}: topology.delay = {delay}: with workload.kind = {kind} it must be {needed}"
         )
 
 
-def trial(path: Path, cell: Mapping[str, Level], of_cell: Plan, seed: int, code: str) -> Trial:
+def trial(
+    path: Path, cell: Mapping[str, Level], of_cell: Plan, seed: int, code: str
+) -> PlannedTrial:
     """One cell with one seed as a trial."""
-    plan = replace(of_cell, seed=seed)
-    text = json.dumps([plans.to_json(plan), code], sort_keys=True)
+    seeded = replace(of_cell, seed=seed)
+    text = json.dumps([plan.to_json(seeded), code], sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:10]
     words = [*(str(level) for level in cell.values()), f"s{seed}", digest]
     name = "-".join(words).replace("/", "_").replace(" ", "")
     if len(os.fsencode(name)) > MOST_NAME_BYTES:
         raise UsageError(f"{path}: {name}: the name of a trial, at most {MOST_NAME_BYTES} bytes")
-    return Trial(name=name, plan=plan)
+    return PlannedTrial(name=name, plan=seeded)
 
 
-def tcp(wanted: Tcp, mss_bytes: int, path: Path) -> plans.Tcp:
+def tcp(wanted: Tcp, mss_bytes: int, path: Path) -> plan.Tcp:
     """The flavor with what the experiment changes in it, and the windows."""
     if wanted.flavor.lower() not in flavors.names():
         raise UsageError(
@@ -187,17 +188,17 @@ def tcp(wanted: Tcp, mss_bytes: int, path: Path) -> plans.Tcp:
         flavor = flavors.with_initial_window(flavor, wanted.initial_window_segments)
     if wanted.server_quickack is not None:
         flavor = flavors.with_server_quickack(flavor, wanted.server_quickack)
-    return plans.Tcp(
+    return plan.Tcp(
         flavor=flavor.for_hosts(),
         window_bytes=wanted.window_bytes,
         ssthresh_segments=max(2, round(wanted.ssthresh_bytes / mss_bytes)),
     )
 
 
-def queues(settings: Settings, path: Path) -> plans.Queues:
+def queues(settings: Settings, path: Path) -> plan.Queues:
     """The queues at both ports; only a kind that can is asked to record."""
-    table = {"kind": plans.FIRST_QUEUE, **settings.queue}
-    wanted = of_kind(plans.QUEUES, "Settings", "queue", table, path)
+    table = {"kind": plan.FIRST_QUEUE, **settings.queue}
+    wanted = of_kind(plan.QUEUES, "Settings", "queue", table, path)
     try:
         down, up = wanted.ports(settings.topology.mss_bytes)
     except ValueError as error:
@@ -205,16 +206,16 @@ def queues(settings: Settings, path: Path) -> plans.Queues:
     for key in ("frames", "drops", "queue_sample_ms"):
         if getattr(settings.record, key) and key not in down.recordable:
             raise UsageError(f"{path}: record.{key}: not with queue.kind = {table['kind']}")
-    return plans.Queues(down=down, up=up)
+    return plan.Queues(down=down, up=up)
 
 
-def recording(settings: Settings, path: Path) -> plans.Recording:
+def recording(settings: Settings, path: Path) -> plan.Recording:
     """What is recorded, times in nanoseconds; a small network has fewer pairs to follow."""
     record, pairs = settings.record, settings.topology.pairs
     followed = tuple(pair for pair in record.cwnd_pairs if pair <= pairs)
     if record.cwnd_sample_ms and not followed:
         raise UsageError(f"{path}: record.cwnd_pairs: none of them is from 1 to {pairs}")
-    return plans.Recording(
+    return plan.Recording(
         frames=record.frames,
         drops=record.drops,
         queue_sample_ns=round(record.queue_sample_ms * 1e6),
