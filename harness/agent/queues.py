@@ -49,26 +49,46 @@ class LoadedQueues:
         return delivered, sum(queue.waiting(counters) for queue, counters in both)
 
 
+class RecordingError(RuntimeError):
+    """What was recorded of a queue is not whole; says by which program and what it said."""
+
+
 class Recorder:
-    """What the plan wants recorded of the queues, for the duration of a `with`."""
+    """What the plan wants recorded of the queues, for the duration of a `with`.
+
+    Raises:
+        RecordingError: at the end, where a program did not live to it or could not write.
+    """
 
     def __init__(self, queues: LoadedQueues, folder: Path) -> None:
         wanted = [queues.plan.queue.at(one.direction).record_argv(one, folder)
                   for one in queues.ports]  # fmt: skip
         self.commands = [argv for argv in wanted if argv]
-        self._processes: list[subprocess.Popen[bytes]] = []
+        self._processes: list[subprocess.Popen[str]] = []
 
     def __enter__(self) -> Self:
         self._processes = [
-            subprocess.Popen(argv, cwd=PROJECT, env=ENVIRONMENT) for argv in self.commands
+            subprocess.Popen(argv, cwd=PROJECT, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
+            for argv in self.commands
         ]
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         for process in self._processes:
             process.send_signal(signal.SIGTERM)
-        for process in self._processes:
-            process.wait(timeout=END_S)
+        failed = [said for process in self._processes if (said := _failure(process))]
+        if failed and kind is None:
+            raise RecordingError("; ".join(failed))
+
+
+def _failure(process: subprocess.Popen[str]) -> str:
+    """Wait for the end of a program; what it says of its failure, "" without one."""
+    _, said = process.communicate(timeout=END_S)
+    if process.returncode == 0:
+        return ""
+    assert isinstance(process.args, list)
+    argv = " ".join(process.args)
+    return f"{argv}: status {process.returncode}: {' '.join(said.split()) or 'no word'}"
 
 
 def port(network: Network, plan: Plan, direction: str, late_tolerance_ns: int) -> Port:

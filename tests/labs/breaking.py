@@ -27,6 +27,7 @@ from harness.agent.tune_plan import route_metrics
 from harness.plan import WORKLOADS
 from topology import commands, rtnetlink
 from topology.dumbbell import Dumbbell, Host
+from topology.queues import cells
 from topology.run import batch, in_namespace, run
 from workload import iperf, specweb, www_run
 from workload.source import Source
@@ -36,6 +37,7 @@ DISCARD = 9
 LIBC = ctypes.CDLL(None, use_errno=True)
 PIDFD_GETFD = 438
 SO_RCVBUFFORCE = 33
+RECORDING = f"{cells.CELLQ}\0record\0".encode()
 Breakage = Callable[[Source], Any]
 BREAKAGES: dict[str, Breakage] = {}
 # What a breakage wants done when the first second of the workload is over.
@@ -253,6 +255,19 @@ def other_round_trips(source: Source, changed: Callable[[Any], Any]) -> Any:
     return patch.object(source.testbed, "round_trips", lambda ends: whole(changed(ends)))
 
 
+@breakage
+def a_recorder_that_is_killed(source: Source) -> Iterator[None]:
+    """Its file ends behind a whole record."""
+
+    def kill() -> None:
+        for entry in Path("/proc").glob("[0-9]*"):
+            if (entry / "cmdline").read_bytes().startswith(RECORDING):
+                os.kill(int(entry.name), signal.SIGKILL)
+
+    AT_SECOND_1.append(kill)
+    yield
+
+
 def dumbbell(source: Source) -> Dumbbell:
     return source.testbed.plan.topology.dumbbell()
 
@@ -310,11 +325,16 @@ def a_capture_without_pings() -> Iterator[None]:
         yield
 
 
+def a_recorder_without_room() -> Any:
+    return patch.object(cells, "log_of", lambda *_: Path("/dev/full"))
+
+
 # Those that are not of the workload's time alone.
 WHOLE_TRIAL: dict[str, Callable[[], Any]] = {
     "a delay 1 % long": lambda: a_delay_that_is_off(0.01),
     "a delay 1 % short": lambda: a_delay_that_is_off(-0.01),
     "a capture without pings": a_capture_without_pings,
+    "a recorder without room": a_recorder_without_room,
 }
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ load = ["www", "iperf", "wrk", "far www", "web"]
 topology = { pairs = 3, rate_bit_per_s = 10_000_000, delay_us = 5_000, mss_bytes = 1024 }
 queue = { policy = "plain", buffer_cells = 2000 }
 tcp = { flavor = "sack", window_bytes = 65_535, ssthresh_bytes = 12_500 }
-record.pcap = ["down"]
+record = { pcap = ["down"], drops = true }
 [[rule]]
 when = { load = "www" }
 [rule.set]
@@ -77,11 +78,19 @@ BROKEN = [
     ("web", "round trips a tenth of a millisecond off", {"handshakes"}),
     ("web", "a connection without a round trip", {"conservation up", "delay faults"}),
 ]
-Judged = dict[tuple[str, str], list[dict[str, Any]]]
+# Load, what is broken, and the sentence of the trial that has no result then.
+NO_RESULT = [
+    ("iperf", "a recorder that is killed", "cellq record --name up .*: status -9: no word"),
+    ("iperf", "a recorder without room", "--out /dev/full: No space left on device"),
+]
+Case = tuple[str, str]
+Judged = dict[Case, list[dict[str, Any]]]
 
 
-def judge(folder: Path, trials: dict[str, PlannedTrial], todo: list[tuple[str, str]]) -> Judged:
-    """Run broken trials one after the other in one lab."""
+def judge(
+    folder: Path, trials: dict[str, PlannedTrial], todo: list[Case]
+) -> tuple[Judged, dict[Case, str]]:
+    """Run broken trials one after the other in one lab: their checks; what failed, and why."""
     topology = next(iter(trials.values())).plan.topology
     names = {f"{number}": one for number, one in enumerate(todo)}
     with UmlLab(LabSpec(pairs=topology.pairs, main=MAIN), folder) as lab:
@@ -91,15 +100,20 @@ def judge(folder: Path, trials: dict[str, PlannedTrial], todo: list[tuple[str, s
             lab.submit({"kind": "trial", "trial": name, "plan": to_json(trials[load].plan),
                         "exact": lab.exact, "broken": broken})  # fmt: skip
         lab.submit({"kind": "end"})
-        said = [e for e in lab.events() if e["event"] in ("failed", "trial-failed")]
-        assert not said, (said, lab.console())
-    return {
+        said = list(lab.events())
+    assert "failed" not in {event["event"] for event in said}, (said, lab.console())
+    failed = {
+        names[event["trial"]]: event["error"] for event in said if event["event"] == "trial-failed"
+    }
+    judged = {
         (load, broken): fidelity.checks_of(
             json.loads((folder / "results" / name / "lab.json").read_text()),
             to_json(trials[load].plan),
         )
         for name, (load, broken) in names.items()
+        if (load, broken) not in failed
     }
+    return judged, failed
 
 
 def on_a_real_clock(folder: Path, trial: PlannedTrial) -> list[dict[str, Any]]:
@@ -125,10 +139,24 @@ SHORT_BACKLOG = ("www", "backlog of one packet")
 
 
 @pytest.fixture(scope="module")
-def judged(tmp_path_factory: pytest.TempPathFactory) -> Judged:
+def outcome(tmp_path_factory: pytest.TempPathFactory) -> tuple[Judged, dict[Case, str]]:
     folder = tmp_path_factory.mktemp("broken")
-    todo = [(load, broken) for load, broken, _ in BROKEN]
+    todo = [(load, broken) for load, broken, _ in [*NO_RESULT, *BROKEN]]
     return judge(folder, trials_by_load(folder), [*todo, SHORT_BACKLOG])
+
+
+@pytest.fixture(scope="module")
+def judged(outcome: tuple[Judged, dict[Case, str]]) -> Judged:
+    return outcome[0]
+
+
+@pytest.mark.parametrize(("load", "broken", "sentence"), NO_RESULT)
+def test_what_has_no_result(
+    outcome: tuple[Judged, dict[Case, str]], load: str, broken: str, sentence: str
+) -> None:
+    failed = outcome[1]
+    assert re.search(sentence, failed[load, broken])
+    assert set(failed) == {(load, broken) for load, broken, _ in NO_RESULT}
 
 
 @pytest.mark.parametrize(("load", "broken", "failing"), BROKEN)
