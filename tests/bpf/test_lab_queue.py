@@ -14,8 +14,6 @@ from typing import Any
 
 import pytest
 
-from harness.errors import MissingError
-from harness.host.paths import image, kernel, programs
 from harness.labs.base import LabSpec
 from harness.labs.uml import UmlLab, wait_for_exit
 from tests.bpf import replay
@@ -29,10 +27,6 @@ pytestmark = pytest.mark.lab
 
 def run_lab(script: str, policies: Sequence[str], run: Path) -> Path:
     """Boot a lab, run one of the scripts beside this file in it, wait for its end."""
-    try:
-        kernel(), image(), programs()
-    except MissingError as error:
-        pytest.skip(str(error))
     words = f"/opt/cellbed/cellq /run/cellbed {','.join(policies)} {HOSTS} {SECONDS}"
     main = f"cd /cellbed; python3 -B tests/bpf/{script} {words} > /run/cellbed/said 2>&1"
     with UmlLab(LabSpec(pairs=HOSTS, main=main + DONE, memory_mib=2048), run) as lab:

@@ -8,8 +8,6 @@ from dataclasses import replace
 
 import pytest
 
-from harness.errors import MissingError
-from harness.host.paths import image, kernel, programs
 from tests import scripts_in_lab
 from topology import adaptive_red
 
@@ -117,10 +115,6 @@ WATCH = f"{SHOW} && sleep 6.2 && {SHOW}"
 @pytest.fixture(scope="module")
 def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, scripts_in_lab.Said]:
     """What tc shows of each queue at once and twelve half seconds later, on an idle device."""
-    try:
-        kernel(), image(), programs()
-    except MissingError as error:
-        pytest.skip(str(error))
     scripts = {
         "tc": f"{DEVICE} {TC} && {WATCH}",
         "ours": f"{DEVICE} {OURS.format(ecn=False, drop=False)} && {WATCH}",

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import MissingError
-from harness.host.paths import image, kernel, programs
 from harness.labs.base import LabSpec
 from harness.labs.uml import UmlLab, wait_for_exit
 from tests import scripts_in_lab
@@ -40,10 +38,6 @@ IN_THE_TABLE = [row for row in ROWS if row[:2] != NOT_IN_THE_TABLE]
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a lab left that carried the rows twice."""
-    try:
-        kernel(), image(), programs()
-    except MissingError as error:
-        pytest.skip(str(error))
     folder = tmp_path_factory.mktemp("delays")
     lines = [f"{trace.FORMAT} {json.dumps(FIELDS)}", trace.COLUMNS]
     lines += [",".join(map(str, row)) for row in ROWS]
@@ -167,10 +161,6 @@ BAD_INPUT = {
 @pytest.fixture(scope="module")
 def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, scripts_in_lab.Said]:
     """What the program said to bad input."""
-    try:
-        kernel(), image(), programs()
-    except MissingError as error:
-        pytest.skip(str(error))
     scripts = {name: before + command for name, (before, command, _, _) in BAD_INPUT.items()}
     return scripts_in_lab.run(scripts, tmp_path_factory.mktemp("bad"))
 

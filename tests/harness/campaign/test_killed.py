@@ -21,9 +21,7 @@ from pathlib import Path
 import pytest
 
 from harness import events
-from harness.errors import MissingError
 from harness.events import CampaignEnded, Event, TrialEnded
-from harness.host.paths import image, kernel, programs
 from harness.machine import clean
 from tests.small import PROJECT, TINY
 
@@ -84,15 +82,6 @@ def wait_for_records(process: subprocess.Popen[str], folder: Path, count: int) -
     while len(whole(folder)) < count:
         assert process.poll() is None and time.monotonic() < end, "the campaign does not go on"
         time.sleep(0.01)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def lab() -> None:
-    try:
-        for product in (image, kernel, programs):
-            product()
-    except MissingError as error:
-        pytest.skip(str(error))
 
 
 @dataclass(frozen=True)

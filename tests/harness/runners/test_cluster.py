@@ -17,9 +17,8 @@ from pathlib import Path
 import pytest
 
 from harness.campaign.campaign import Campaign
-from harness.errors import MissingError, UsageError
+from harness.errors import UsageError
 from harness.events import Event, TrialStarted
-from harness.host.paths import image, kernel, programs
 from harness.runners.runner import Cluster, Options
 from tests.small import PROJECT, run_trials, tiny_trials
 
@@ -95,23 +94,12 @@ def worker(scheduler: Server, folder: Path, change: str = "") -> Iterator[Server
         yield made
 
 
-@pytest.fixture
-def lab() -> None:
-    try:
-        for product in (image, kernel, programs):
-            product()
-    except MissingError as error:
-        pytest.skip(str(error))
-
-
 def options(scheduler: Server) -> Options:
     return Options(cluster=Cluster(address=scheduler.address, secret=scheduler.secret))
 
 
 @pytest.mark.lab
-def test_a_worker_killed_in_mid_trial_costs_that_trial(
-    tmp_path: Path, scheduler: Server, lab: None
-) -> None:
+def test_a_worker_killed_in_mid_trial_costs_that_trial(tmp_path: Path, scheduler: Server) -> None:
     trials = tiny_trials(tmp_path, seeds=6)
     begun: Counter[str] = Counter()
     lost: list[str] = []
