@@ -78,6 +78,7 @@ static s64 cellbed_timer_left(const struct sock *sk)
 	const struct sk_buff *head = tcp_rtx_queue_head(sk);
 	u64 set = c->advance_ns;
 
+	WARN_ON_ONCE(sock_owned_by_user(sk));
 	if (!cellbed_timer_ours(sk))
 		return 0;
 	if ((s64)(head->skb_mstamp_ns - set) > 0)

@@ -4,10 +4,11 @@
 Usage: socket_in_lab.py JOB.json RESULT.json. JOB: {"link": Link, "cases": [CASE, ...]}.
 CASE: {"flavor": Flavor.as_dict(), "segments": written at once, "drops": {"segment":
 [sendings]}, "at_ns": when (null: 1 s after all is acknowledged), "act": "fin", "reno",
-"pace" or "none", "more": segments written after it}.
+"pace", "own" or "none", "more": segments written after it}.
 
 RESULT: for each case {"before": Window, "after": Window, "seen_ns": act "fin": from the act
-to the end of the receiver's stream, "finished": all was acknowledged within LIMIT_NS,
+to the end of the receiver's stream, "acted_ns": begin and end of the act, since the
+start, "finished": all was acknowledged within LIMIT_NS,
 "again_ns": when each segment was sent again, since the start}, or {"error": one line}.
 Window: {"cwnd": tcp_info's, "bytes", "unit", "mss": of TCP_CC_INFO, or null}.
 """
@@ -19,6 +20,7 @@ import select
 import socket
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,9 @@ from harness.exact_loss.maps import LossMaps  # noqa: E402
 from harness.exact_loss.network import Network  # noqa: E402
 
 SO_MAX_PACING_RATE = 47
+# The kernel calls it for a congestion control that it has not, and waits for its end.
+MODPROBE = Path("/proc/sys/kernel/modprobe")
+OWNED_S = 3
 PAYLOAD = 1000
 LIMIT_NS = 20_000_000_000
 STEP_S = 0.001
@@ -60,6 +65,18 @@ def act(sender: socket.socket, what: str) -> None:
         sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")
     elif what == "pace":
         sender.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, 1_000_000_000)
+    elif what == "own":
+        own(sender)
+
+
+def own(sender: socket.socket) -> None:
+    """Own a socket for OWNED_S, in a call that sleeps: that for a congestion control unknown."""
+    script = Path("/tmp/modprobe")
+    script.write_text(f"#!/bin/sh\nexec sleep {OWNED_S}\n")
+    script.chmod(0o755)
+    MODPROBE.write_text(str(script))
+    with suppress(FileNotFoundError):
+        sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"unknown")
 
 
 def end_of_stream(receiver: socket.socket, begin_ns: int) -> int | None:
@@ -87,6 +104,7 @@ def case(network: Network, maps: LossMaps, wanted: dict[str, Any]) -> dict[str, 
     result: dict[str, Any] = {"before": window(sender)}
     acted_ns = time.monotonic_ns()
     act(sender, wanted["act"])
+    result["acted_ns"] = [acted_ns - begin_ns, time.monotonic_ns() - begin_ns]
     result["after"] = window(sender)
     if wanted["act"] == "fin":
         result["seen_ns"] = end_of_stream(receiver, acted_ns)

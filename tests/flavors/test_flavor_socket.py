@@ -104,3 +104,24 @@ def test_the_timer_of_a_connection_that_is_changed_while_it_waits(tmp_path: Path
     assert found["finished"]
     [again_ns] = found["again_ns"]
     assert abs(again_ns - timeout_ns) < 40_000_000
+
+
+@pytest.mark.parametrize(
+    ("at_ms", "lost", "again"),
+    [(550, {"19": [0]}, 1), (450, {}, 0)],
+    ids=["a segment is lost", "its ACK waits"],
+)
+def test_a_timer_leaves_alone_a_socket_that_a_process_owns(
+    tmp_path: Path, at_ms: int, lost: dict[str, list[int]], again: int
+):
+    """The timeout is over meanwhile. A look at the socket would be a warning of the kernel's.
+
+    The last five segments leave at 400 ms, and are acknowledged at 500 ms. Who owns the socket
+    then lets go of it, and what came for it meanwhile goes first.
+    """
+    owned = case("vanilla", drops=lost, at_ns=at_ms * 1_000_000, act="own")
+    [found] = run_cases(tmp_path, [owned])
+    begin_ns, end_ns = found["acted_ns"]
+    assert end_ns - begin_ns > 3_000_000_000
+    assert found["finished"] and len(found["again_ns"]) == again
+    assert all(end_ns - 1_000_000 < at_ns < end_ns + 1_000_000 for at_ns in found["again_ns"])
