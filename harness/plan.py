@@ -9,8 +9,8 @@ workload have one key more, `kind`: the file of topology/queues/ or workload/kin
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
 
 from harness import typed
 from harness.registry import Registry, UnknownKindError
@@ -24,8 +24,11 @@ QUEUES = Registry("topology.queues", "Settings", "Queue")
 # Beside them lie the parts that they are made of.
 DELAYS = Registry("topology.delays", "Delay", among_others=True)
 WORKLOADS = Registry("workload.kinds", "Parameters", "Source")
+CAPTURES = Registry("harness.captures", "Settings", "Wanted", "Capture")
 # Of a queue's plan from before there were kinds.
 FIRST_QUEUE = "cells"
+# Of a plan's record, as they stood before each capture was a file; others come after.
+FIRST_KEYS = "frames drops queue_sample_ns cwnd_sample_ns pcap cwnd_pairs".split()
 
 Level = str | int | float
 Value = int | str
@@ -97,16 +100,18 @@ class Tcp:
     ssthresh_segments: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Recording:
-    """What is recorded beyond the counters; periods of 0: not."""
+    """What is recorded beyond the counters: the Wanted of each of CAPTURES.
 
-    frames: bool
-    drops: bool
-    queue_sample_ns: int
-    cwnd_sample_ns: int
-    pcap: tuple[Literal["down", "up"], ...]
-    cwnd_pairs: tuple[int, ...]
+    In JSON the keys of all are side by side.
+    """
+
+    captures: tuple[Any, ...]
+
+    def of(self, kind: type[T]) -> T:
+        """That of one capture, by its class."""
+        return next(wanted for wanted in self.captures if isinstance(wanted, kind))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +137,11 @@ class Plan:
 def to_json(part: Any) -> Any:
     """A plan, or a part of one, in plain JSON types."""
     data = typed.to_json(part, kind_of)
-    return {"format": FORMAT, **data} if isinstance(part, Plan) else data
+    if not isinstance(part, Plan):
+        return data
+    wanted = {key: value for keys in data["record"]["captures"] for key, value in keys.items()}
+    in_order = {key: wanted.pop(key) for key in FIRST_KEYS}
+    return {"format": FORMAT, **data, "record": in_order | wanted}
 
 
 def from_json(data: object) -> Plan:
@@ -174,7 +183,28 @@ def read_kind(registry: Registry, name: str, data: object, place: str) -> Any:
     return typed.from_json(kind, rest, place)
 
 
+def read_captures(part: str, data: object, place: str, *, defaults: bool = False) -> list[Any]:
+    """That part of each capture from a table that has the keys of all of them.
+
+    Raises:
+        ValueError: one line with the key and what is allowed.
+    """
+    if not isinstance(data, dict):
+        raise TypedError(f"{place}: a table is needed")
+    kinds = [getattr(kind, part) for kind in CAPTURES.kinds.values()]
+    keys = [[field.name for field in fields(kind)] for kind in kinds]
+    known = [key for several in keys for key in several]
+    for key in data:
+        if key not in known:
+            raise TypedError(f"{place}.{key}: unknown key; there are {', '.join(known)}")
+    return [
+        typed.from_json(kind, {k: data[k] for k in own if k in data}, place, defaults=defaults)
+        for kind, own in zip(kinds, keys, strict=True)
+    ]
+
+
 READERS: Mapping[type, typed.Reader] = {
     Queue: lambda data, place: read_kind(QUEUES, "Queue", data, place),
     Parameters: lambda data, place: read_kind(WORKLOADS, "Parameters", data, place),
+    Recording: lambda data, place: Recording(tuple(read_captures("Wanted", data, place))),
 }

@@ -27,9 +27,15 @@ MAY_IMPORT = {
     "tests": {"harness", "topology", "workload", "analysis", "studies"},
 }
 # What runs in a lab: the agent, the exact losses, and all kinds that are found by listing.
-IN_THE_LAB = ["harness/agent", "harness/exact_loss/lab.py", "topology/queues", "workload/kinds"]
-LAB_ROOMS = ("harness.agent", "harness.exact_loss", "topology", "workload")
-SHARED = {"harness", "harness.plan", "harness.typed", "harness.registry", "harness.errors"}
+IN_THE_LAB = [
+    *("harness/agent", "harness/captures", "harness/exact_loss/lab.py"),
+    *("topology/queues", "workload/kinds"),
+]
+LAB_ROOMS = ("harness.agent", "harness.captures", "harness.exact_loss", "topology", "workload")
+SHARED = {
+    *("harness", "harness.plan", "harness.typed", "harness.registry", "harness.errors"),
+    "harness.capture",
+}
 LAB_LIBRARIES = {"mininet", "pyroute2", "_typeshed"}  # the last for types only
 
 

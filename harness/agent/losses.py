@@ -15,11 +15,11 @@ import struct
 from pathlib import Path
 from typing import Any
 
-from harness.agent.queues import PORTS
 from harness.agent.tcp_counters import parse_totals
 from harness.plan import Queues
 from topology import netlink
 from topology.build import Network
+from topology.commands import PORTS
 from topology.run import in_namespace
 
 # "NAMESPACE COUNTER" -> value

@@ -9,10 +9,11 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from harness.agent import connections, tcp_counters
+from harness.agent import tcp_counters
 from harness.agent.daemons import Daemons, wait_until
 from harness.agent.events import RUN
 from harness.plan import Plan
+from topology import connections
 from topology.build import Network
 from topology.clock import sleep_until, whole_second
 from topology.delays import program, table

@@ -10,19 +10,19 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any
 
 from harness.agent import probe, provenance
-from harness.agent.capture import Capture
 from harness.agent.events import RUN, emit
 from harness.agent.losses import Losses
-from harness.agent.queues import LoadedQueues, Recorder
+from harness.agent.queues import LoadedQueues
 from harness.agent.realtime import LATE_TOLERANCE_NS, Watch
 from harness.agent.testbed import Testbed
 from harness.agent.tune import Tuner
-from harness.agent.windows import Windows
-from harness.plan import DELAYS, WORKLOADS, Plan
+from harness.capture import Capture, Site
+from harness.plan import CAPTURES, DELAYS, WORKLOADS, Plan
 from topology.build import Network
 from workload.source import Source
 
@@ -47,13 +47,13 @@ def run_trial(network: Network, tuner: Tuner, name: str, plan: Plan, *, exact: b
     tuner.tune(plan)
     dumbbell = plan.topology.dumbbell()
     wait_ns = plan.queue.down.idle_wait_ns
-    capture = Capture(plan.record.pcap, folder)
     queues = LoadedQueues(network, plan, 0 if exact else LATE_TOLERANCE_NS)
+    captures = captures_of(Site(plan=plan, pids=network.pids, ports=queues.ports, folder=folder))
     marks: dict[str, Any] = {}
     testbed = Testbed(network, plan, folder, lambda mark: marks.update({mark: queues.read()}))
     source = source_of(plan, testbed)
     delay = DELAYS[plan.topology.delay].Delay(network.pids["sat"], dumbbell)
-    with delay, capture, queues, Recorder(queues, folder):
+    with delay, queues, running(captures, "trial"):
         before = provenance.state(network)
         links, losses = probe.link_counters(network), Losses(network, plan.queue)
         emit("phase", trial=name, phase="probe")
@@ -61,7 +61,7 @@ def run_trial(network: Network, tuner: Tuner, name: str, plan: Plan, *, exact: b
         watched = plan.queue.down.watches_wire
         probed = {} if watched else {"probed_rate_bit_per_s": probe.link_rate(network, dumbbell)}
         begin = time.monotonic()
-        with Windows(network, plan.record, folder), nullcontext() if exact else Watch() as watch:
+        with running(captures, "workload"), nullcontext() if exact else Watch() as watch:
             source.run(lambda second: emit("progress", trial=name, second=second))
         after = provenance.state(network)
         emit("phase", trial=name, phase="drain")
@@ -84,8 +84,25 @@ def run_trial(network: Network, tuner: Tuner, name: str, plan: Plan, *, exact: b
             "versions": provenance.versions(),
             "source": source.summary(),
         }
-    record["capture"] = capture.summary
+    for capture in captures:
+        record |= capture.facts()
     (folder / "lab.json").write_text(json.dumps(record))
+
+
+def captures_of(site: Site) -> list[Capture[Any]]:
+    """One of each kind."""
+    wanted = site.plan.record.of
+    return [kind.Capture(wanted(kind.Wanted), site) for kind in CAPTURES.kinds.values()]
+
+
+@contextmanager
+def running(captures: Sequence[Capture[Any]], during: str) -> Iterator[None]:
+    """Those that record during the workload, or during the trial."""
+    with ExitStack() as until_end:
+        for capture in captures:
+            if capture.during == during:
+                until_end.enter_context(capture)
+        yield
 
 
 def source_of(plan: Plan, testbed: Testbed) -> Source:

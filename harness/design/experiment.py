@@ -38,8 +38,6 @@ from harness.errors import UsageError
 
 MOST_LEVELS = 1000
 MOST_CELLS = 100_000
-# That of the queue is the loader's. A window's sample is a dump of a namespace's sockets.
-LEAST_SAMPLE_MS = {"queue_sample_ms": 0.01, "cwnd_sample_ms": 0.1}
 
 Level = str | int | float
 Port = Literal["down", "up"]
@@ -75,32 +73,17 @@ class Tcp(Part):
     sysctl: dict[str, int | str] | Literal["none"] = {}
 
 
-class Record(Part):
-    """What is recorded beyond the counters."""
-
-    frames: bool = False
-    drops: bool = False
-    queue_sample_ms: float = Field(default=0, ge=0, le=100_000)
-    cwnd_sample_ms: float = Field(default=0, ge=0, le=100_000)
-    cwnd_pairs: list[Annotated[int, Field(ge=1)]] = [1, 2, 3, 4]
-    pcap: list[Port] = []
-
-    @model_validator(mode="after")
-    def _grains(self) -> Record:
-        for key, least_ms in LEAST_SAMPLE_MS.items():
-            if 0 < getattr(self, key) < least_ms:
-                raise ValueError(f"{key} = {getattr(self, key)}: 0, or from {least_ms}")
-        return self
-
-
 class Settings(Part):
-    """All that a trial is, but for its seed. The kinds of queue and workload check their own."""
+    """All that a trial is, but for its seed.
+
+    The kinds of queue and workload check their own, and so do the captures in `record`.
+    """
 
     topology: Topology
     queue: dict[str, Any]
     tcp: Tcp
     workload: dict[str, Any]
-    record: Record = Record()
+    record: dict[str, Any] = {}
 
 
 def listed(levels: Any) -> Any:

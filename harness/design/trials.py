@@ -18,7 +18,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from harness import plan, typed
-from harness.design.experiment import Experiment, Settings, Tcp, first_fault, same
+from harness.design.experiment import Experiment, Settings, Tcp, Topology, first_fault, same
 from harness.errors import UsageError
 from harness.flavors import files as flavors
 from harness.plan import Level, Plan
@@ -120,7 +120,8 @@ def cell_plan(experiment: Experiment, path: Path, cell: Mapping[str, Level]) -> 
     except ValidationError as error:
         levels = ", ".join(f"{f}={v}" for f, v in cell.items())
         raise UsageError(f"{path}: with {levels}: {first_fault(error)}") from error
-    topology = settings.topology
+    topology = network(settings.topology)
+    queue = queues(settings, path)
     workload = of_kind(plan.WORKLOADS, "Parameters", "workload", settings.workload, path)
     check_delay(topology.delay, workload, path)
     return Plan(
@@ -128,19 +129,24 @@ def cell_plan(experiment: Experiment, path: Path, cell: Mapping[str, Level]) -> 
         study=experiment.study,
         factors=dict(cell),
         seed=0,
-        topology=plan.Topology(
-            pairs=topology.pairs,
-            rate_bit_per_s=topology.rate_bit_per_s,
-            delay_ns=topology.delay_us * 1000,
-            access_rate_bit_per_s=topology.access_rate_bit_per_s,
-            access_delay_ns=topology.access_delay_us * 1000,
-            mss_bytes=topology.mss_bytes,
-            delay=topology.delay,
-        ),
-        queue=queues(settings, path),
+        topology=topology,
+        queue=queue,
         tcp=tcp(settings.tcp, topology.mss_bytes, path),
         workload=workload,
-        record=recording(settings, path),
+        record=recording(settings.record, topology, queue, path),
+    )
+
+
+def network(wanted: Topology) -> plan.Topology:
+    """The dumbbell in the lab's units."""
+    return plan.Topology(
+        pairs=wanted.pairs,
+        rate_bit_per_s=wanted.rate_bit_per_s,
+        delay_ns=wanted.delay_us * 1000,
+        access_rate_bit_per_s=wanted.access_rate_bit_per_s,
+        access_delay_ns=wanted.access_delay_us * 1000,
+        mss_bytes=wanted.mss_bytes,
+        delay=wanted.delay,
     )
 
 
@@ -196,33 +202,25 @@ def tcp(wanted: Tcp, mss_bytes: int, path: Path) -> plan.Tcp:
 
 
 def queues(settings: Settings, path: Path) -> plan.Queues:
-    """The queues at both ports; only a kind that can is asked to record."""
+    """The queues at both ports."""
     table = {"kind": plan.FIRST_QUEUE, **settings.queue}
     wanted = of_kind(plan.QUEUES, "Settings", "queue", table, path)
     try:
         down, up = wanted.ports(settings.topology.mss_bytes)
     except ValueError as error:
         raise UsageError(f"{path}: {error}") from error
-    for key in ("frames", "drops", "queue_sample_ms"):
-        if getattr(settings.record, key) and key not in down.recordable:
-            raise UsageError(f"{path}: record.{key}: not with queue.kind = {table['kind']}")
     return plan.Queues(down=down, up=up)
 
 
-def recording(settings: Settings, path: Path) -> plan.Recording:
-    """What is recorded, times in nanoseconds; a small network has fewer pairs to follow."""
-    record, pairs = settings.record, settings.topology.pairs
-    followed = tuple(pair for pair in record.cwnd_pairs if pair <= pairs)
-    if record.cwnd_sample_ms and not followed:
-        raise UsageError(f"{path}: record.cwnd_pairs: none of them is from 1 to {pairs}")
-    return plan.Recording(
-        frames=record.frames,
-        drops=record.drops,
-        queue_sample_ns=round(record.queue_sample_ms * 1e6),
-        cwnd_sample_ns=round(record.cwnd_sample_ms * 1e6),
-        pcap=tuple(sorted(set(record.pcap))),
-        cwnd_pairs=followed,
-    )
+def recording(
+    table: Mapping[str, Any], topology: plan.Topology, queue: plan.Queues, path: Path
+) -> plan.Recording:
+    """What is recorded; only a kind of queue that can is asked to."""
+    try:
+        captures = plan.read_captures("Settings", table, "record", defaults=True)
+        return plan.Recording(tuple(one.wanted(topology, queue.down) for one in captures))
+    except ValueError as error:
+        raise UsageError(f"{path}: {error}") from error
 
 
 def of_kind(

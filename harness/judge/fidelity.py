@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from harness.plan import kind_of_queue
-from topology.commands import DOWN_PORT, UP_PORT
+from harness.plan import CAPTURES, kind_of_queue
+from topology.commands import DOWN_PORT, PORTS, UP_PORT
 from topology.queue import Queue
 
 FidelityCheck = dict[str, Any]
-PORTS = {"down": DOWN_PORT, "up": UP_PORT}
 CELL_BITS = 424
 # The workloads whose sources tell it; from them, one that does not is a fault.
 WINDOWS_KNOWN = ("www", "iperf", "wrk")
@@ -270,13 +269,16 @@ def clock_step(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck
     return check("clock step", lab["realtime"]["clock_step_ns"], 0, CLOCK_STEP_LIMIT_NS, "ns")
 
 
-def capture(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck:
-    """Packets of a captured port that are not in its file, by the interface's own counters."""
-    missing = [
-        sum(lab["links"][PORTS[port]][:2]) - counts["packets"]
-        for port, counts in lab["capture"]["ports"].items()
-    ]
-    return check("capture", max(missing, key=abs), 0, 0, "packets")
+def capture(kind: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], FidelityCheck | None]:
+    """What a kind of capture should have and has not."""
+    found = CAPTURES[kind].Capture
+
+    def captured(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck | None:
+        missing = found.missing(lab)
+        return None if missing is None else check(found.check, missing, 0, 0, found.unit)
+
+    captured.__name__ = found.check
+    return captured
 
 
 CHECKS = (
@@ -304,7 +306,7 @@ REALTIME_CHECKS = (late_departures, stalls, clock_step)
 def checks_of(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> list[FidelityCheck]:
     """All checks of a trial, in a fixed order."""
     more = REALTIME_CHECKS if lab.get("realtime") else ()
-    captures = (capture,) if lab.get("capture") else ()
+    captures = [capture(kind) for kind in CAPTURES.kinds]
     verdicts = [attempted(one, lab, plan) for one in (*CHECKS, *more, *captures)]
     return [verdict for verdict in verdicts if verdict is not None]
 

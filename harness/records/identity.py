@@ -25,8 +25,8 @@ from harness.labs.base import MODULES
 from harness.records import sources
 
 # What Python, nginx and wrk read in the lab.
-IN_THE_LAB = ("harness/agent", "topology", "workload")
-SHARED = ("__init__", "errors", "plan", "registry", "typed")
+IN_THE_LAB = ("harness/agent", "harness/captures", "topology", "workload")
+SHARED = ("__init__", "capture", "errors", "plan", "registry", "typed")
 # Compiled: known by what came of them. Read by nobody: documents.
 NOT_READ = frozenset({".c", ".h", ".md"})
 # What makes a record's facts of what the lab left.

@@ -7,7 +7,6 @@ facts afterwards; judgement.py keeps what is computed from them in a file of its
 
 from __future__ import annotations
 
-import csv
 import json
 import shutil
 from collections.abc import Mapping
@@ -99,21 +98,5 @@ def write_series(trial: PlannedTrial, t0_ns: int, raw: Path, folder: Path) -> No
     for name in ("requests.csv", "exchanges.csv"):
         if (raw / name).exists():
             shutil.copyfile(raw / name, folder / name)
-    record, queue = trial.plan.record, trial.plan.queue.down
-    queue.write_series(raw, t0_ns, folder, frames=record.frames)
-    if (raw / "cwnd.csv").exists():
-        write_from_start(raw / "cwnd.csv", t0_ns, folder / "cwnd.csv")
-    for port in record.pcap:
-        shutil.copyfile(raw / f"{port}.pcap", folder / f"{port}.pcap")
-
-
-def write_from_start(source: Path, t0_ns: int, target: Path) -> None:
-    """Copy a table whose first column is the lab's clock [ns], from the trial's start on."""
-    with (
-        source.open(newline="", encoding="ascii") as before,
-        target.open("w", newline="", encoding="ascii") as after,
-    ):
-        rows, table = csv.reader(before), csv.writer(after)
-        table.writerow(next(rows))
-        times = ((int(time_ns) - t0_ns, rest) for time_ns, *rest in rows)
-        table.writerows((time_ns, *rest) for time_ns, rest in times if time_ns >= 0)
+    for kind in plan.CAPTURES.kinds.values():
+        kind.Capture.keep(trial.plan, raw, t0_ns, folder)

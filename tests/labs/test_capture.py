@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.captures import pcap
 from harness.design import experiment
 from harness.design.trials import planned
 from harness.judge import fidelity
@@ -76,9 +77,10 @@ def test_a_capture_is_another_trial(tmp_path: Path) -> None:
     plain = planned(experiment.load(path), path)
     captured = planned(experiment.with_captures(experiment.load(path), ["up"]), path)
     assert not {t.name for t in plain} & {t.name for t in captured}
-    assert {tuple(t.plan.record.pcap) for t in captured} == {("up",)}
+    assert {t.plan.record.of(pcap.Wanted).pcap for t in captured} == {("up",)}
 
 
 def test_a_packet_that_is_missing_in_the_file_fails_the_check() -> None:
     lab = {"links": {"sw2-sat": [60, 40, 0]}, "capture": {"ports": {"down": {"packets": 99}}}}
-    assert fidelity.capture(lab, {})["ok"] is False
+    verdict = fidelity.capture("pcap")(lab, {})
+    assert verdict and verdict["ok"] is False and verdict["measured"] == 1

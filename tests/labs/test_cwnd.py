@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from harness.agent.connections import CONGESTION, INFO, MODULE, connection, with_cwnd
 from tests.small import run_trials, trials_of
+from topology.connections import CONGESTION, INFO, MODULE, connection, with_cwnd
 
 # No loss: a window then grows or stays, whatever its sender has to send at the moment.
 TEXT = """

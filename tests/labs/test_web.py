@@ -84,8 +84,7 @@ def test_the_link_carries_what_the_trace_offers(tmp_path: Path) -> None:
     [trial, *_] = trials_small()
     down, up = Settings(policy="plain", buffer_cells=1_000_000).ports(1460)
     queues = replace(trial.plan.queue, down=down, up=up)
-    recorded = replace(trial.plan.record, queue_sample_ns=0)
-    roomy = PlannedTrial(name="roomy", plan=replace(trial.plan, queue=queues, record=recorded))
+    roomy = PlannedTrial(name="roomy", plan=replace(trial.plan, queue=queues))
     [document] = run_trials(tmp_path, [roomy]).values()
     trace = document["source"]["trace"]
     for direction, offered in zip(("down", "up"), trace["offered_percent"], strict=True):

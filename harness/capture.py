@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a capture is: the interface of the files in `captures/`, one kind each.
+
+Such a file has
+
+    Settings   a frozen dataclass: its keys in an experiment's table [record], all with a default
+               by which nothing is recorded; checked when it is made (ValueError)
+    Wanted     a frozen dataclass: the same in the lab's units, as it stands in the plan, where
+               the keys of all captures are side by side
+    Capture    records inside the lab, and brings what it left into the record
+
+Nothing else names the file. Standard library only: it is read on the host and in the lab.
+"""
+
+from __future__ import annotations
+
+import csv
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
+
+from harness.plan import Plan, Topology
+from topology.queue import Port, Queue
+
+MOST_PERIOD_MS = 100_000
+Wanted = TypeVar("Wanted")
+
+
+class CaptureSettings(Protocol):
+    """The keys of a capture in an experiment's table [record]."""
+
+    def wanted(self, topology: Topology, queue: Queue) -> Any:
+        """Its Wanted; ValueError for what this network or this kind of queue has not."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    """What a capture finds in a lab.
+
+    Attributes:
+        pids: name of a host, or "sat" -> the process that holds its network namespace.
+        ports: the two ends of the middle link.
+        folder: takes what it records.
+    """
+
+    plan: Plan
+    pids: Mapping[str, int]
+    ports: Sequence[Port]
+    folder: Path
+
+
+class Capture(ABC, Generic[Wanted]):
+    """Records for the duration of a `with`; there is one in each trial, wanted or not.
+
+    Attributes:
+        during: the workload only, or all of the trial: from loaded queues to drained ones.
+        check: name of the trial's check that nothing is missing, and of what [unit].
+    """
+
+    during: ClassVar[Literal["trial", "workload"]] = "workload"
+    check: ClassVar[str] = "capture"
+    unit: ClassVar[str] = "rows"
+
+    def __init__(self, wanted: Wanted, site: Site) -> None:
+        self.wanted = wanted
+        self.site = site
+
+    @abstractmethod
+    def __enter__(self) -> object:
+        """Begin, where anything is wanted."""
+
+    @abstractmethod
+    def __exit__(self, *error: object) -> None:
+        """End; an exception where it has not recorded what was wanted."""
+
+    def facts(self) -> dict[str, Any]:
+        """Keys of lab.json; asked for after the end."""
+        return {}
+
+    @staticmethod
+    def missing(facts: Mapping[str, Any]) -> int | None:
+        """By a record's facts, how much is missing, 0 by right; None: there is no check. Pure."""
+        return None
+
+    @classmethod
+    @abstractmethod
+    def keep(cls, plan: Plan, raw: Path, t0_ns: int, folder: Path) -> None:
+        """On the host: bring what was recorded into a record.
+
+        Args:
+            raw: the folder of the lab's results; what was not wanted is not there.
+            t0_ns: start of the trial on the lab's clock; times in the record count from it.
+            folder: the record's.
+        """
+
+
+class Series(Capture[Wanted]):
+    """A table with a row or more a period, written by a thread.
+
+    Attributes:
+        file: its name.
+        columns: those behind time_ns.
+    """
+
+    file: ClassVar[str]
+    columns: ClassVar[Sequence[str]]
+
+    @property
+    @abstractmethod
+    def period_ns(self) -> int:
+        """From one sample to the next; 0: nothing is wanted."""
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """What rows() needs, for as long as it is asked."""
+        yield
+
+    @abstractmethod
+    def rows(self) -> Iterable[Sequence[object]]:
+        """A sample: rows of `columns`, without the time."""
+
+    def __enter__(self) -> object:
+        self._failure: Exception | None = None
+        self._end = threading.Event()
+        self._until_end = ExitStack()
+        if self.period_ns:
+            self._until_end.enter_context(self.opened())
+            thread = threading.Thread(target=self._follow, daemon=True)
+            thread.start()
+            self._until_end.callback(thread.join)
+            self._until_end.callback(self._end.set)
+        return self
+
+    def __exit__(self, kind: object = None, *rest: object) -> None:
+        self._until_end.close()
+        if self._failure is not None and kind is None:
+            raise RuntimeError(f"{self.file}: {self._failure}") from self._failure
+
+    def _follow(self) -> None:
+        try:
+            path = self.site.folder / self.file
+            with path.open("w", newline="", encoding="ascii") as stream:
+                table = csv.writer(stream)
+                table.writerow(("time_ns", *self.columns))
+                due_ns = time.monotonic_ns() // self.period_ns * self.period_ns
+                while not self._end.wait((due_ns - time.monotonic_ns()) / 1e9):
+                    table.writerows((due_ns, *row) for row in self.rows())
+                    due_ns += self.period_ns
+        except Exception as failure:  # noqa: BLE001 (raised where the trial ends)
+            self._failure = failure
+
+    @classmethod
+    def keep(cls, plan: Plan, raw: Path, t0_ns: int, folder: Path) -> None:
+        if (raw / cls.file).exists():
+            write_from_start(raw / cls.file, t0_ns, folder / cls.file)
+
+
+def write_from_start(source: Path, t0_ns: int, target: Path) -> None:
+    """Copy a table whose first column is the lab's clock [ns], from the trial's start on."""
+    with (
+        source.open(newline="", encoding="ascii") as before,
+        target.open("w", newline="", encoding="ascii") as after,
+    ):
+        rows, table = csv.reader(before), csv.writer(after)
+        table.writerow(next(rows))
+        times = ((int(time_ns) - t0_ns, rest) for time_ns, *rest in rows)
+        table.writerows((time_ns, *rest) for time_ns, rest in times if time_ns >= 0)
+
+
+def check_period(key: str, period_ms: float, least_ms: float) -> None:
+    """ValueError for a period of samples that is out of range; 0: no samples."""
+    if period_ms and not least_ms <= period_ms <= MOST_PERIOD_MS:
+        raise ValueError(f"record.{key} = {period_ms}: 0, or from {least_ms} to {MOST_PERIOD_MS}")

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The packets of a middle port, in down.pcap and up.pcap.
+
+What leaves is seen behind the queue, at the moment of its departure; what the queue drops
+is not seen (drops.csv has it); what comes in from the other side is seen as it arrives.
+Times are the lab's clock to the nanosecond.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from harness import capture
+from harness.plan import Plan, Topology
+from topology.commands import PORTS
+from topology.queue import Port, Queue
+from topology.run import ENVIRONMENT
+
+# Ethernet 14, IPv4 20, TCP with all options 60 bytes.
+HEADER_BYTES = 96
+# Room for what comes while tcpdump waits for its file: 100,000 packets and more.
+BUFFER_KIB = 32_768
+END_S = 60.0
+
+Direction = Literal["down", "up"]
+
+
+class CaptureError(RuntimeError):
+    """tcpdump did not do its work; says on which port and what it said."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The ports, as `--pcap` names them."""
+
+    pcap: tuple[Direction, ...] = ()
+
+    def wanted(self, topology: Topology, queue: Queue) -> Wanted:
+        return Wanted(pcap=tuple(sorted(set(self.pcap))))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """In the plan."""
+
+    pcap: tuple[Direction, ...]
+
+
+class Capture(capture.Capture[Wanted]):
+    """One tcpdump a port."""
+
+    during: ClassVar[Literal["trial", "workload"]] = "trial"
+    unit: ClassVar[str] = "packets"
+
+    def __enter__(self) -> object:
+        ports = {port.direction: port for port in self.site.ports}
+        self._counts: dict[str, dict[str, int]] = {}
+        self._running: dict[str, subprocess.Popen[str]] = {}
+        for direction in self.wanted.pcap:
+            self._running[direction] = self._start(ports[direction])
+        return self
+
+    def _start(self, port: Port) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [
+                *("tcpdump", "-n", "-i", port.device, "-s", str(HEADER_BYTES)),
+                *("-B", str(BUFFER_KIB), "--time-stamp-precision=nano", "-Z", "root"),
+                *("-w", str(self.site.folder / f"{port.direction}.pcap")),
+            ],
+            stderr=subprocess.PIPE,
+            text=True,
+            env=ENVIRONMENT,
+        )
+        assert process.stderr is not None
+        said = ""
+        for line in process.stderr:
+            said += line
+            if "listening on" in line:
+                return process
+        raise CaptureError(f"capture of {port.direction}: {' '.join(said.split())}")
+
+    def __exit__(self, *error: object) -> None:
+        for process in self._running.values():
+            process.send_signal(signal.SIGTERM)
+        self._counts = {port: ended(port, process) for port, process in self._running.items()}
+
+    def facts(self) -> dict[str, Any]:
+        """clock_offset_ns: from the monotonic clock of all tables to that of the files."""
+        offset_ns = time.time_ns() - time.monotonic_ns()
+        told = {"clock_offset_ns": offset_ns, "ports": self._counts}
+        return {"capture": told if self._counts else None}
+
+    @staticmethod
+    def missing(facts: Mapping[str, Any]) -> int | None:
+        """Packets of a port that are not in its file, by the interface's own counters."""
+        told = facts.get("capture")
+        if not told:
+            return None
+        packets = [
+            sum(facts["links"][PORTS[port]][:2]) - counts["packets"]
+            for port, counts in told["ports"].items()
+        ]
+        return max(packets, key=abs)
+
+    @classmethod
+    def keep(cls, plan: Plan, raw: Path, t0_ns: int, folder: Path) -> None:
+        for port in plan.record.of(Wanted).pcap:
+            shutil.copyfile(raw / f"{port}.pcap", folder / f"{port}.pcap")
+
+
+def ended(port: str, process: subprocess.Popen[str]) -> dict[str, int]:
+    """Packets that a tcpdump has written, and lost on the way, after its end."""
+    _, said = process.communicate(timeout=END_S)
+    counts = {
+        name: re.search(rf"(\d+) packets? {words}", said)
+        for name, words in (("packets", "captured"), ("lost", "dropped by kernel"))
+    }
+    missing = [name for name, found in counts.items() if found is None]
+    if process.returncode != 0 or missing:
+        raise CaptureError(f"capture of {port}: {' '.join(said.split())}")
+    return {name: int(found[1]) for name, found in counts.items() if found is not None}

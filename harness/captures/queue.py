@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the queues under test tell of themselves: queue.csv, drops.csv, down.cellq and up.cellq.
+
+Each kind of queue writes them in its own way, and says which of them it can (topology/queue.py).
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from harness import capture
+from harness.capture import check_period
+from harness.plan import QUEUES, Plan, Topology
+from topology.queue import Queue
+from topology.run import ENVIRONMENT
+
+PROJECT = Path(__file__).resolve().parents[2]
+END_S = 60
+# The loader's own limit.
+LEAST_MS = 0.01
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Every frame, every drop, and the grain of queue.csv [ms]."""
+
+    frames: bool = False
+    drops: bool = False
+    queue_sample_ms: float = 0
+
+    def __post_init__(self) -> None:
+        check_period("queue_sample_ms", self.queue_sample_ms, LEAST_MS)
+
+    def wanted(self, topology: Topology, queue: Queue) -> Wanted:
+        for key, value in asdict(self).items():
+            if value and key not in queue.recordable:
+                raise ValueError(f"record.{key}: not with queue.kind = {QUEUES.name_of(queue)}")
+        period_ns = round(self.queue_sample_ms * 1e6)
+        return Wanted(frames=self.frames, drops=self.drops, queue_sample_ns=period_ns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """In the plan; the queues are loaded with it."""
+
+    frames: bool
+    drops: bool
+    queue_sample_ns: int
+
+
+class RecordingError(RuntimeError):
+    """What was recorded of a queue is not whole; says by which program and what it said."""
+
+
+class Capture(capture.Capture[Wanted]):
+    """One program a port, where the kind of queue has one.
+
+    Raises:
+        RecordingError: at the end, where a program did not live to it or could not write.
+    """
+
+    during: ClassVar[Literal["trial", "workload"]] = "trial"
+
+    def __enter__(self) -> object:
+        queues, folder = self.site.plan.queue, self.site.folder
+        wanted = [queues.at(port.direction).record_argv(port, folder) for port in self.site.ports]
+        self._processes = [
+            subprocess.Popen(argv, cwd=PROJECT, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
+            for argv in wanted
+            if argv
+        ]
+        return self
+
+    def __exit__(self, kind: object = None, *rest: object) -> None:
+        for process in self._processes:
+            process.send_signal(signal.SIGTERM)
+        failed = [said for process in self._processes if (said := failure(process))]
+        if failed and kind is None:
+            raise RecordingError("; ".join(failed))
+
+    @classmethod
+    def keep(cls, plan: Plan, raw: Path, t0_ns: int, folder: Path) -> None:
+        frames = plan.record.of(Wanted).frames
+        plan.queue.down.write_series(raw, t0_ns, folder, frames=frames)
+
+
+def failure(process: subprocess.Popen[str]) -> str:
+    """Wait for the end of a program; what it says of its failure, "" without one."""
+    _, said = process.communicate(timeout=END_S)
+    if process.returncode == 0:
+        return ""
+    assert isinstance(process.args, list)
+    argv = " ".join(process.args)
+    return f"{argv}: status {process.returncode}: {' '.join(said.split()) or 'no word'}"
