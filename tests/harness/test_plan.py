@@ -56,6 +56,8 @@ MISTAKES: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
     (lambda d: d["workload"].pop("kind"), "plan.workload.kind = None: one of iperf, "),
     (lambda d: d["tcp"]["flavor"].update(sysctl=[]), "plan.tcp.flavor.sysctl = []: a table"),
     (lambda d: d["record"].update(pcap=["left"]), "plan.record.pcap = left: one of down, up"),
+    (lambda d: d["record"].pop("cwnd_pairs"), "plan.record.cwnd_pairs: required"),
+    (lambda d: d["record"].update(pcaps=[]), "plan.record.pcaps: unknown key; there are cwnd_"),
     (lambda d: d["factors"].update(network=None), "plan.factors.network = None: must be a text or"),
 ]
 
@@ -85,6 +87,25 @@ def test_another_document_is_refused(
 def test_a_wrong_queue_is_told_in_one_line(tmp_path: Path, queue: str, said: str) -> None:
     with pytest.raises(UsageError) as caught:
         codel(tmp_path, queue)
+    assert said in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        ("record = 1", "record: Input should be a valid dictionary"),
+        ("record.pcaps = []", "record.pcaps: unknown key; there are cwnd_sample_ms, cwnd_pairs"),
+        ("record.pcap = 'down'", "record.pcap = down: a list is needed"),
+        ("record.frames = 1", "record.frames = 1: must be true or false"),
+        ("record.queue_sample_ms = -1", "record.queue_sample_ms = -1: 0, or from 0.01 to 100000"),
+        ("record.cwnd_sample_ms = 1e6", "record.cwnd_sample_ms = 1000000.0: 0, or from 0.1"),
+        ("record.cwnd_pairs = [0]", "record.cwnd_pairs = [0]: pairs, from 1"),
+        ("record = { cwnd_sample_ms = 1, cwnd_pairs = [9] }", "record.cwnd_pairs: none of them is"),
+    ],
+)
+def test_a_wrong_record_is_told_in_one_line(tmp_path: Path, record: str, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        codel(tmp_path, f"{CODEL}\n{record}")
     assert said in str(caught.value) and "\n" not in str(caught.value)
 
 

@@ -60,6 +60,8 @@ def changed(project: Path, name: str, lab: str = "uml") -> bool:
     [
         "harness/agent/trial.py",
         "harness/plan.py",
+        "harness/capture.py",
+        "harness/captures/pcap.py",
         "workload/kinds/www.py",
         "topology/queues/cells.py",
         "topology/dumbbell.py",
@@ -101,7 +103,7 @@ def test_what_judges_or_is_compiled_is_not(project: Path, name: str) -> None:
 def test_every_file_that_the_lab_may_read_counts(project: Path) -> None:
     names = {str(path.relative_to(project)) for path in identity.lab_code()}
     assert {"workload/wrk.lua", "harness/__init__.py", "harness/agent/__main__.py"} <= names
-    for folder in ("harness/agent", "topology", "workload"):
+    for folder in ("harness/agent", "harness/captures", "topology", "workload"):
         for path in (project / folder).rglob("*.py"):
             assert str(path.relative_to(project)) in names
 
