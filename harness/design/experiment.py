@@ -109,6 +109,7 @@ class Experiment(Part):
     title: str
     study: str | None = Field(None, pattern=r"^[a-z0-9][a-z0-9_]*$", max_length=64)
     seeds: int = Field(1, ge=1, le=1000)
+    first_seed: int = Field(1, ge=1, le=1_000_000_000)
     factors: dict[str, list[Level]]
     only: list[dict[str, list[Level]]] = []
     base: dict[str, Any] = {}

@@ -64,7 +64,7 @@ def planned(
     Args:
         experiment: a validated experiment file; `path` is its name in errors.
         only: FACTOR=LEVEL[,LEVEL...] each; a cell must match all of them.
-        seeds: how many seeds, from 1; None: as the file says.
+        seeds: how many seeds; None: as the file says, which also names the first.
         code: identity of code, image and kernel.
 
     Raises:
@@ -83,7 +83,7 @@ def planned(
     of_cells = [(cell, cell_plan(experiment, path, cell)) for cell in cells]
     return [
         trial(path, cell, of_cell, seed, code)
-        for seed in range(1, count + 1)
+        for seed in range(experiment.first_seed, experiment.first_seed + count)
         for cell, of_cell in of_cells
     ]
 

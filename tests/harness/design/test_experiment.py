@@ -302,3 +302,9 @@ def test_whether_servers_acknowledge_at_once_can_be_set(tmp_path: Path, quickack
     path = write_small(tmp_path, SMALL.replace("[[rule]]", key, 1))
     routes = [t.plan.tcp.flavor.route for t in planned(experiment.load(path), path)]
     assert all(("quickack" in r["server"]) == quickack and r["client"]["quickack"] for r in routes)
+
+
+def test_seeds_begin_where_the_file_says(tmp_path: Path) -> None:
+    path = write_small(tmp_path, f"first_seed = 4711\nseeds = 2\n{TINY}")
+    assert [t.plan.seed for t in planned(experiment.load(path), path)] == [4711, 4712]
+    assert [t.plan.seed for t in planned(experiment.load(path), path, seeds=1)] == [4711]
