@@ -25,6 +25,7 @@ GUESSES = {
     "tests/flavors/test_flavor_recoveries.py": 200.0,
     "tests/flavors/test_flavor_parameters.py": 200.0,
     "tests/bpf/test_lab_queue.py": 200.0,
+    "tests/course/test_labs.py": 200.0,
     "tests/test_guides.py": 200.0,
 }
 # What `make check` leaves to `make test`: modules that take more than 3 s of a processor.

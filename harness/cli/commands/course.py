@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Labs for students: list them, start one, check what was handed in."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from harness.course import handout
+from harness.course import lab as labs
+from harness.course.check import HandedIn, Item
+from harness.course.check import check as check_folder
+from harness.errors import InvalidTrialError, UsageError
+
+WIDTH = 20
+
+
+@click.group(help=__doc__)
+def command() -> None:
+    pass
+
+
+@command.command(name="list")
+def list_labs() -> None:
+    """The labs, and how long each takes."""
+    for name in labs.names():
+        lab = labs.load(name)
+        click.echo(f"{name:<{WIDTH}} {lab.minutes:>3} min  {lab.title}")
+
+
+@command.command()
+@click.argument("lab")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--name", required=True, help="The student's name: the seed comes from it.")
+def start(lab: str, folder: Path, name: str) -> None:
+    """Copy LAB into DIR, with an experiment and answers of the student's own."""
+    found = labs.find(lab)
+    handout.start(found, folder, name)
+    click.echo(f"{folder / labs.TEXT}: read this first")
+
+
+@command.command()
+@click.argument("lab")
+@click.argument("folders", metavar="DIR...", nargs=-1, required=True,
+                type=click.Path(path_type=Path))  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="One JSON object an item and line.")
+def check(lab: str, folders: tuple[Path, ...], as_json: bool) -> None:
+    """Say of each item in DIR whether it is right. Several DIRs must be of several students."""
+    name = labs.find(lab)
+    missing = [folder for folder in folders if not folder.is_dir()]
+    if missing:
+        raise UsageError(f"{missing[0]}: there is no such folder")
+    looked_at = with_doubles_told([check_folder(name, folder) for folder in folders])
+    for handed_in in looked_at:
+        (print_json if as_json else print_items)(handed_in)
+    wrong = sum(not item.ok for handed_in in looked_at for item in handed_in.items)
+    if wrong:
+        items = sum(len(handed_in.items) for handed_in in looked_at)
+        raise InvalidTrialError(f"{wrong} of {items} items are not right yet")
+
+
+def with_doubles_told(looked_at: list[HandedIn]) -> list[HandedIn]:
+    """One item more for each folder that has the seed of one before it."""
+    first: dict[int, HandedIn] = {}
+    found = []
+    for one in looked_at:
+        if one.seed is not None and first.setdefault(one.seed, one) is not one:
+            said = f"the same student's as {first[one.seed].folder}: whose work is it?"
+            one = HandedIn(**{**vars(one), "items": (Item(name="name", ok=False, sentence=said),
+                                                     *one.items)})  # fmt: skip
+        found.append(one)
+    return found
+
+
+def print_items(handed_in: HandedIn) -> None:
+    """A line an item, under one that says whose they are."""
+    whose = "" if handed_in.student is None else f": {handed_in.student}, seed {handed_in.seed}"
+    click.echo(f"{handed_in.folder}, {handed_in.lab}{whose}")
+    for item in handed_in.items:
+        click.echo(f"  {'ok' if item.ok else 'NO'}  {item.name:<{WIDTH}}  {item.sentence}")
+
+
+def print_json(handed_in: HandedIn) -> None:
+    """An item a line."""
+    whose = {"lab": handed_in.lab, "folder": str(handed_in.folder), "student": handed_in.student}
+    for item in handed_in.items:
+        click.echo(json.dumps({**whose, **asdict(item)}))

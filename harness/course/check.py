@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a student handed in, item by item: right, or one sentence that says what is not.
+
+A wrong answer is told where to look, and never what would be right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from analysis.errors import AnalysisError
+from analysis.records import level_text
+from harness.course import handout
+from harness.course import lab as labs
+from harness.course.handed_in import NotHandedInError, finished
+from harness.course.handout import ANSWERS
+from harness.course.lab import Lab, Measured, Number, Prediction, Question, WhichLevel, Words
+from harness.course.measures import Finished, measure
+from harness.course.seeds import seed_of
+from harness.design.experiment import same
+from harness.design.toml_file import read_table
+from harness.design.trials import planned
+from harness.errors import UsageError
+
+MOST_SHOWN = 40
+# What a record, though sealed, may make of a measure.
+NOT_MEASURED = (AnalysisError, ArithmeticError, KeyError, TypeError, ValueError)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Item:
+    """One thing that was handed in; sentence: what is wrong with it, or what it is."""
+
+    name: str
+    ok: bool
+    sentence: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class HandedIn:
+    """A folder that was looked at; student and seed are None where it names nobody."""
+
+    lab: str
+    folder: Path
+    student: str | None
+    seed: int | None
+    items: tuple[Item, ...]
+
+    @property
+    def ok(self) -> bool:
+        return all(item.ok for item in self.items)
+
+
+def check(name: str, folder: Path) -> HandedIn:
+    """Look at what is in a student's folder for a lab. Nothing is written there.
+
+    Raises:
+        UsageError: the lab's own files are wrong.
+    """
+    lab = labs.load(name)
+    try:
+        student, answers = read_answers(folder, lab)
+    except (UsageError, NotHandedInError) as error:
+        items = (Item(name=ANSWERS, ok=False, sentence=str(error)),)
+        return HandedIn(lab=name, folder=folder, student=None, seed=None, items=items)
+    trials, record = run_of(name, lab, folder, student)
+    return HandedIn(
+        lab=name,
+        folder=folder,
+        student=student,
+        seed=seed_of(student),
+        items=(record, *(judge(q, answers, trials) for q in lab.question)),
+    )
+
+
+def read_answers(folder: Path, lab: Lab) -> tuple[str, Mapping[str, Any]]:
+    """The name in answers.toml, and what is under [answers]."""
+    path = folder / ANSWERS
+    if not path.is_file():
+        raise NotHandedInError(f"there is none in {folder}; ./cellbed course start makes one")
+    table = read_table(path)
+    student, answers = table.get("name"), table.get("answers", {})
+    if not isinstance(student, str) or not student.strip():
+        raise NotHandedInError(f"{path}: name: whose answers are they?")
+    if not isinstance(answers, dict):
+        raise NotHandedInError(f"{path}: answers: a table is needed")
+    unknown = sorted(set(answers) - {question.key for question in lab.question})
+    if unknown:
+        raise NotHandedInError(f"{path}: answers.{unknown[0]}: no such question in this lab")
+    return student, answers
+
+
+def run_of(name: str, lab: Lab, folder: Path, student: str) -> tuple[Sequence[Finished], Item]:
+    """The trials of a student's own run, none where there is a fault; and what is to be said."""
+    experiment = handout.experiment_of(name, lab, student)
+    wanted = planned(experiment, labs.file(name, labs.EXPERIMENT))
+    try:
+        trials = finished(folder, wanted)
+    except NotHandedInError as error:
+        return (), Item(name="record", ok=False, sentence=str(error))
+    said = f"{len(trials)} trials with seed {seed_of(student)}, unchanged, all checks passed"
+    return trials, Item(name="record", ok=True, sentence=said)
+
+
+def judge(
+    question: Question, answers: Mapping[str, Any], trials: Sequence[Finished]
+) -> Item:
+    """One answer."""
+    given = str(answers.get(question.key, "")).strip()
+    if not given:
+        return Item(name=question.key, ok=False, sentence="nothing is written")
+    try:
+        ok, sentence = verdict(question, given, trials)
+    except NotHandedInError as error:
+        ok, sentence = False, str(error)
+    return Item(name=question.key, ok=ok, sentence=sentence)
+
+
+def verdict(question: Question, given: str, trials: Sequence[Finished]) -> tuple[bool, str]:
+    """Is an answer right, and a sentence about it."""
+    if isinstance(question, Words):
+        words = len(given.split())
+        if words < question.least_words:
+            return False, f"{words} words: in full sentences, at least {question.least_words} words"
+        return True, f"{words} words, for your teacher to read"
+    if isinstance(question, Prediction):
+        return True, f"you guessed {shown(given)}; what did you find at {question.of}?"
+    if not trials:
+        return False, f"{shown(given)}: cannot be judged without your own record"
+    right = is_right(question, given, trials)
+    return right, f"{shown(given)}: {'right' if right else 'not so; ' + question.hint}"
+
+
+def shown(given: str) -> str:
+    """An answer in a sentence, at most its beginning."""
+    return given if len(given) <= MOST_SHOWN else f"{given[:MOST_SHOWN]}..."
+
+
+def is_right(question: Measured, given: str, trials: Sequence[Finished]) -> bool:
+    """Is an answer what the record has?"""
+    if isinstance(question, WhichLevel):
+        return same(given, extreme(question, trials))
+    assert isinstance(question, Number)
+    right = one_value(question.measure, trials)
+    return abs(number(given) - right) <= abs(right) * question.within_percent / 100
+
+
+def number(given: str) -> float:
+    """An answer as a number, with a comma or a point."""
+    try:
+        return float(given.replace(",", "."))
+    except ValueError:
+        raise NotHandedInError(f"{shown(given)}: a number is needed, without its unit") from None
+
+
+def one_value(wanted: Mapping[str, Any], trials: Sequence[Finished]) -> float:
+    """A measure of the trial that its `where` names."""
+    where = {factor: level_text(level) for factor, level in wanted.get("where", {}).items()}
+    [trial] = [one for one in trials if where.items() <= one.record.factors.items()]
+    return value(trial, wanted)
+
+
+def extreme(question: WhichLevel, trials: Sequence[Finished]) -> str:
+    """The level at which a measure is the largest, or the smallest, of the trials of `where`."""
+    where = {f: level_text(level) for f, level in question.measure.get("where", {}).items()}
+    values = {
+        one.record.factors[question.factor]: value(one, question.measure)
+        for one in trials
+        if where.items() <= one.record.factors.items()
+    }
+    take = max if question.take == "largest" else min
+    return take(values, key=lambda level: values[level])
+
+
+def value(trial: Finished, wanted: Mapping[str, Any]) -> float:
+    """A measure of a trial; NotHandedInError where its record does not have it."""
+    try:
+        return measure(trial, wanted)
+    except NOT_MEASURED as error:
+        raise NotHandedInError(f"your record does not have it: {error}") from error

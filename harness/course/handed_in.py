@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The records that a student hands in: are they of the lab, the student's own, and as recorded?
+
+Nothing in the folder is trusted but for its facts: the experiment is the course's own, the seed
+comes from the name, the figures from the facts by the present code. Nothing is written there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from analysis.errors import RecordError
+from analysis.records import level_text, read_facts
+from harness import plan
+from harness.course import measures
+from harness.course.handout import CAMPAIGN, MINE
+from harness.design.trials import PlannedTrial
+from harness.judge import judgement, studies
+from harness.records.seal import SUMS, changed_files
+
+Levels = Mapping[str, str]
+
+
+class NotHandedInError(Exception):
+    """What keeps a folder's records from being judged: one sentence for the student."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """A record's folder and facts."""
+
+    folder: Path
+    facts: Mapping[str, Any]
+
+    @property
+    def levels(self) -> Levels:
+        return levels_of(self.facts["factors"])
+
+
+def finished(folder: Path, planned: Sequence[PlannedTrial]) -> list[measures.Finished]:
+    """The records of the trials that a student was to run, judged by the present code.
+
+    Raises:
+        NotHandedInError: they are not there, not his, changed, or of another experiment.
+    """
+    found = records(folder / CAMPAIGN)
+    seed = planned[0].plan.seed
+    if not found:
+        raise NotHandedInError(
+            f"the lab has not been run: {folder / CAMPAIGN} has no records; "
+            f"./cellbed run {folder / MINE} --out {folder / CAMPAIGN}"
+        )
+    own = [one for one in found if one.facts["seed"] == seed]
+    if not own:
+        others = ", ".join(map(str, sorted({one.facts["seed"] for one in found})))
+        raise NotHandedInError(
+            f"the records have seed {others}, and yours is {seed}: somebody else's; run your own"
+        )
+    return [judged(matching(own, trial, len(planned))) for trial in planned]
+
+
+def records(campaign: Path) -> list[Found]:
+    """All records of a campaign; NotHandedInError for one that cannot be read."""
+    try:
+        return [
+            Found(folder=folder, facts=read_facts(folder)) for folder in judgement.records(campaign)
+        ]
+    except RecordError as error:
+        raise NotHandedInError(f"a record cannot be read: {error}") from error
+
+
+def matching(found: Sequence[Found], trial: PlannedTrial, wanted: int) -> Found:
+    """The record of a trial, by its plan."""
+    levels = levels_of(trial.plan.factors)
+    cell = ", ".join(f"{name} {level}" for name, level in levels.items())
+    same_cell = [one for one in found if one.levels == levels]
+    if not same_cell:
+        raise NotHandedInError(f"the trial with {cell} is not there: {wanted} are to be run")
+    expected = json.loads(json.dumps(plan.to_json(trial.plan)))
+    differences = [difference(expected, dict(one.facts["plan"])) for one in same_cell]
+    for one, different in zip(same_cell, differences, strict=True):
+        if different is None:
+            return one
+    raise NotHandedInError(f"the trial with {cell} is not the lab's: {differences[0]}")
+
+
+def difference(expected: object, found: object, place: str = "plan") -> str | None:
+    """The first place at which two JSON values differ, in words; None where none does."""
+    if isinstance(expected, dict) and isinstance(found, dict):
+        for key in dict.fromkeys([*expected, *found]):
+            said = difference(expected.get(key), found.get(key), f"{place}.{key}")
+            if said is not None:
+                return said
+        return None
+    return None if expected == found else f"{place} is {found}, and should be {expected}"
+
+
+def judged(one: Found) -> measures.Finished:
+    """A record's metrics; NotHandedInError where it was changed, or failed its checks."""
+    changed = changed_files(one.folder) or unsealed(one.folder)
+    if changed:
+        raise NotHandedInError(
+            f"{one.folder.name}: {', '.join(changed)}: not as recorded; remove that folder and "
+            "run it again"
+        )
+    study = studies.find(None)
+    said = judgement.judge(one.folder, dict(one.facts), study, changed)
+    if not said["valid"]:
+        failed = ", ".join(check["name"] for check in said["checks"] if not check["ok"])
+        raise NotHandedInError(f"{one.folder.name}: is invalid: {failed}")
+    record = judgement.record_of(one.folder, dict(one.facts))
+    return measures.Finished(record=record, metrics=said["metrics"])
+
+
+def unsealed(folder: Path) -> list[str]:
+    """Files of a record of which there is no checksum, though a record has one of each."""
+    listed = {line.split("  ", 1)[1] for line in (folder / SUMS).read_text().splitlines()}
+    found = {path.name for path in folder.iterdir()}
+    return sorted(found - listed - {SUMS, judgement.FILE})
+
+
+def levels_of(factors: Mapping[str, Any]) -> dict[str, str]:
+    return {name: level_text(level) for name, level in factors.items()}
+
+

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a student begins with: a folder with the text, an experiment of his own, empty answers.
+
+    text.md, experiment.toml    copies of the lab's
+    mine.toml                   extends it by the student's seed and what is drawn with it
+    answers.toml                the name, and a line for each answer
+"""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from harness.course import lab as labs
+from harness.course.lab import EXPERIMENT, TEXT, Lab
+from harness.course.seeds import drawn, seed_of, tables
+from harness.design.experiment import Experiment, extend, validated
+from harness.design.toml_file import read_table
+from harness.errors import UsageError
+
+MINE, ANSWERS, CAMPAIGN = "mine.toml", "answers.toml", "campaign"
+WIDTH = 90
+
+
+def start(name: str, folder: Path, student: str) -> None:
+    """Make a student's folder for a lab.
+
+    Raises:
+        UsageError: it has answers already, or there is no name.
+    """
+    if not student.strip() or not student.isprintable() or set(student) & {'"', "\\"}:
+        raise UsageError("--name: a name of one line, without quotes and backslashes")
+    if (folder / ANSWERS).exists():
+        raise UsageError(f"{folder}: has answers already; nothing was changed")
+    lab = labs.load(name)
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in (TEXT, EXPERIMENT):
+        shutil.copyfile(labs.file(name, file), folder / file)
+    (folder / MINE).write_text(experiment_text(name, lab, student), encoding="utf-8")
+    (folder / ANSWERS).write_text("\n".join(answer_lines(lab, student)) + "\n", encoding="utf-8")
+
+
+def own_keys(name: str, lab: Lab, student: str) -> dict[str, Any]:
+    """What a student's experiment has that the lab's has not: dotted keys and values."""
+    seed = seed_of(student)
+    values = drawn(lab.draw, name, seed)
+    return {"first_seed": seed} | {f"base.{key}": value for key, value in values.items()}
+
+
+def experiment_of(name: str, lab: Lab, student: str) -> Experiment:
+    """The experiment that a student is to run, from the course's own files."""
+    path = labs.file(name, EXPERIMENT)
+    return validated(path, extend(read_table(path), tables(own_keys(name, lab, student))))
+
+
+def experiment_text(name: str, lab: Lab, student: str) -> str:
+    """mine.toml."""
+    keys = (f"{key} = {value}\n" for key, value in own_keys(name, lab, student).items())
+    return f'# {lab.title}: {student}\'s\nextends = "{EXPERIMENT}"\n{"".join(keys)}'
+
+
+def answer_lines(lab: Lab, student: str) -> Iterator[str]:
+    """answers.toml, nothing answered yet."""
+    yield f"# {lab.title}. Write each answer between its quotes."
+    yield f'name = "{student}"'
+    yield ""
+    yield "[answers]"
+    for question in lab.question:
+        unit = getattr(question, "unit", "")
+        asked = f"{question.ask} [{unit}]" if unit else question.ask
+        yield from (f"# {line}" for line in textwrap.wrap(asked, WIDTH))
+        yield f'{question.key} = ""'
+        yield ""

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A lab of the course: a folder of course/ with its questions in lab.toml, as data.
+
+    course/N-NAME/
+        text.md           what a student reads
+        experiment.toml   what is run, with what is not drawn for each student
+        lab.toml          what is drawn, and what is asked (Lab below)
+
+An answer is compared with a measure (harness/course/measures.py) of the student's own record, so
+that no number of ours is in a lab.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError, model_validator
+
+from harness.course.seeds import Draw
+from harness.design.experiment import Part, first_fault
+from harness.design.toml_file import read_table
+from harness.errors import UsageError
+from harness.host.paths import PROJECT
+
+FOLDER = PROJECT / "course"
+EXPERIMENT, QUESTIONS, TEXT = "experiment.toml", "lab.toml", "text.md"
+
+
+class Asked(Part):
+    """What all questions have: a key in answers.toml, and what is asked there."""
+
+    key: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    ask: str
+
+
+class Measured(Asked):
+    """A question whose answer is in the student's record, or follows from the experiment.
+
+    measure: `of`, a function of harness/course/measures.py, and its arguments; `where`: levels of
+    the trial. hint: where to look, said with an answer that is wrong.
+    """
+
+    measure: dict[str, Any]
+    hint: str
+
+
+class Number(Measured):
+    """A number; within_percent: of it, what reading and rounding may make of the right one."""
+
+    kind: Literal["number"]
+    unit: str = ""
+    within_percent: float = Field(2.0, ge=0, le=25)
+
+
+class WhichLevel(Measured):
+    """The level of a factor at which a measure is the largest, or the smallest."""
+
+    kind: Literal["level"]
+    factor: str
+    take: Literal["largest", "smallest"]
+
+
+class Prediction(Asked):
+    """A guess made before the run: it must be there, and is neither right nor wrong.
+
+    of: key of the question that it is about.
+    """
+
+    kind: Literal["prediction"]
+    of: str
+
+
+class Words(Asked):
+    """Sentences, for a person to read."""
+
+    kind: Literal["words"]
+    least_words: int = Field(12, ge=1)
+
+
+Question = Annotated[Number | WhichLevel | Prediction | Words, Field(discriminator="kind")]
+
+
+class Lab(Part):
+    """lab.toml. draw: dotted keys of the experiment's [base], and of what each is drawn."""
+
+    title: str
+    minutes: int = Field(ge=1)
+    draw: dict[str, Draw] = {}
+    question: list[Question]
+
+    @model_validator(mode="after")
+    def _keys(self) -> Lab:
+        keys = [question.key for question in self.question]
+        if len(set(keys)) < len(keys):
+            raise ValueError("question: two have one key")
+        for question in self.question:
+            if isinstance(question, Prediction) and question.of not in keys:
+                raise ValueError(f"{question.key}: of = {question.of}: no such question")
+        return self
+
+
+def names() -> list[str]:
+    """The labs that there are, in their order."""
+    return sorted(path.parent.name for path in FOLDER.glob(f"*/{QUESTIONS}"))
+
+
+def find(name: str) -> str:
+    """The name of a lab, of which its number will do.
+
+    Raises:
+        UsageError: there is no such lab; says which there are.
+    """
+    for known in names():
+        if name in (known, known.partition("-")[0]):
+            return known
+    raise UsageError(f"{name}: no such lab; there are {', '.join(names())}")
+
+
+def load(name: str) -> Lab:
+    """Read a lab's questions; UsageError with file, key and what is allowed."""
+    path = FOLDER / name / QUESTIONS
+    try:
+        return Lab.model_validate(read_table(path))
+    except ValidationError as error:
+        raise UsageError(f"{path}: {first_fault(error)}") from error
+
+
+def file(name: str, what: str) -> Path:
+    """One of a lab's files."""
+    return FOLDER / name / what

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a question asks for, as a number: of a trial's record, or of its plan alone.
+
+A lab's `measure` names one of the functions of MEASURES as `of`, and has its arguments.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from analysis.metrics import BITS_PER_BYTE, CELL_BYTES, TCP_IP_HEADER_BYTES, frame_cells, jain_index
+from analysis.metrics import capacity_bit_per_s as capacity
+from analysis.records import Record
+
+CELL_BITS = CELL_BYTES * BITS_PER_BYTE
+NS_PER_MS = 1_000_000
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finished:
+    """A trial's record, with its metrics by the present code."""
+
+    record: Record
+    metrics: Mapping[str, Any]
+
+    def rows(self, table: str) -> Sequence[Row]:
+        """A table of the record; ValueError where it has none."""
+        found = self.record.series(table)
+        if found is None:
+            raise ValueError(f"{self.record.name} has no {table}.csv")
+        return found
+
+
+def metric(trial: Finished, *, name: str) -> float:
+    """One of the record's metrics (docs/records.md)."""
+    return float(trial.metrics[name])
+
+
+def series(
+    trial: Finished,
+    *,
+    table: str,
+    take: str,
+    column: str = "",
+    rows: Row | None = None,
+    until_first: str = "",
+    scale: float = 1.0,
+) -> float:
+    """A figure of a column of a table.
+
+    Args:
+        take: one of TAKES; count needs no column.
+        rows: only those with these values, such as port = "down".
+        until_first: only what is not later than the first row of another table.
+        scale: what the figure is multiplied with, to be in the unit that is asked for.
+    """
+    found = [row for row in trial.rows(table) if all(row[k] == v for k, v in (rows or {}).items())]
+    if until_first:
+        end = min(row["time_ns"] for row in trial.rows(until_first))
+        found = [row for row in found if row["time_ns"] <= end]
+    if take == "count":
+        return float(len(found))
+    values = [float(row[column]) for row in found if row[column] is not None]
+    if not values:
+        raise ValueError(f"{trial.record.name} has nothing in {table}.csv of {column}")
+    return TAKES[take](values) * scale
+
+
+def quantile(trial: Finished, *, table: str, column: str, at: float, scale: float = 1.0) -> float:
+    """A quantile (0..1) of a column."""
+    return float(np.quantile([row[column] for row in trial.rows(table) if row[column]], at)) * scale
+
+
+def path_segments(trial: Finished) -> float:
+    """Full segments that the idle path holds: TCP payload rate x two delays / MSS."""
+    return payload_rate(trial) * round_trip_s(trial) / BITS_PER_BYTE / mss(trial)
+
+
+def round_trip_ms(trial: Finished) -> float:
+    """Twice the middle link's delay."""
+    return round_trip_s(trial) * 1e3
+
+
+def buffer_segments(trial: Finished) -> float:
+    """Full segments that the buffer holds."""
+    return buffer_cells(trial) / segment_cells(trial)
+
+
+def segment_cells(trial: Finished) -> float:
+    """Cells of the frame that carries a full segment (analysis/metrics.py)."""
+    return float(frame_cells(mss(trial) + TCP_IP_HEADER_BYTES))
+
+
+def full_buffer_ms(trial: Finished) -> float:
+    """How long a cell waits that finds the buffer all but full."""
+    return buffer_cells(trial) * CELL_BITS * 1e3 / trial.record.plan["topology"]["rate_bit_per_s"]
+
+
+def payload_mbit_per_s(trial: Finished) -> float:
+    """TCP payload that the link can carry."""
+    return payload_rate(trial) / 1e6
+
+
+def window_limit(trial: Finished) -> float:
+    """Efficiency that a window a round trip allows, of all senders: theory's upper bound."""
+    plan = trial.record.plan
+    rate = plan["tcp"]["window_bytes"] * BITS_PER_BYTE / round_trip_s(trial)
+    return min(1.0, plan["topology"]["pairs"] * rate / payload_rate(trial))
+
+
+def fairness(trial: Finished) -> float:
+    """Jain's index over what each client received, from flows.csv."""
+    index = jain_index(row["received_bytes"] for row in trial.rows("flows"))
+    return math.nan if index is None else index
+
+
+def spread(trial: Finished) -> float:
+    """What the client with most received, over what the one with least did."""
+    received = [row["received_bytes"] for row in trial.rows("flows")]
+    return float(max(received) / min(received))
+
+
+def payload_rate(trial: Finished) -> float:
+    return capacity(mss(trial), trial.record.plan["topology"]["rate_bit_per_s"])
+
+
+def round_trip_s(trial: Finished) -> float:
+    return 2 * float(trial.record.plan["topology"]["delay_ns"]) / 1e9
+
+
+def mss(trial: Finished) -> int:
+    return int(trial.record.plan["topology"]["mss_bytes"])
+
+
+def buffer_cells(trial: Finished) -> int:
+    return int(trial.record.plan["queue"]["down"]["buffer_cells"])
+
+
+def mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+TAKES: Mapping[str, Callable[[Sequence[float]], float]] = {
+    "largest": max,
+    "smallest": min,
+    "first": lambda values: values[0],
+    "last": lambda values: values[-1],
+    "mean": mean,
+    "sum": math.fsum,
+}
+MEASURES: Mapping[str, Callable[..., float]] = {
+    found.__name__: found
+    for found in (
+        metric,
+        series,
+        quantile,
+        path_segments,
+        round_trip_ms,
+        buffer_segments,
+        segment_cells,
+        full_buffer_ms,
+        payload_mbit_per_s,
+        window_limit,
+        fairness,
+        spread,
+    )
+}
+
+
+def measure(trial: Finished, wanted: Mapping[str, Any]) -> float:
+    """The number that a lab's `measure` names, of a trial.
+
+    Raises:
+        KeyError, TypeError, ValueError, ArithmeticError, AnalysisError: the record does not have
+        what it needs, or it names what there is not.
+    """
+    arguments = {key: value for key, value in wanted.items() if key not in ("of", "where")}
+    return MEASURES[wanted["of"]](trial, **arguments)

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A student who follows a lab's text, and a teacher who has its solution."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.course import lab as labs
+from tests.small import PROJECT
+
+SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NOT_COPIED = shutil.ignore_patterns(".*", "results", "mine", "__pycache__")
+LIMIT_S = 900
+
+
+@dataclass(frozen=True, kw_only=True)
+class Student:
+    """A copy of the project, and in it the folder of one student for one lab."""
+
+    project: Path
+    lab: str
+
+    @property
+    def folder(self) -> Path:
+        return self.project / "mine" / self.lab.partition("-")[0]
+
+    def follow(self) -> str:
+        """Run all commands of the lab's text but the last, which checks; what they print."""
+        *blocks, last = SHELL.findall(labs.file(self.lab, labs.TEXT).read_text(encoding="utf-8"))
+        assert last.startswith("./cellbed course check ")
+        return "".join(self.shell(block).stdout for block in blocks)
+
+    def shell(self, script: str, status: int = 0) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            ["bash", "-eu", "-o", "pipefail", "-c", script], cwd=self.project,
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S, check=False,
+        )  # fmt: skip
+        said = f"{script}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+        assert done.returncode == status and "Traceback" not in said, said
+        return done
+
+    def check(self, status: int, folder: Path | None = None) -> dict[str, str]:
+        """What `course check` says of each item: 'ok' or 'NO', and the sentence."""
+        number = self.lab.partition("-")[0]
+        done = self.shell(f"./cellbed course check {number} {folder or self.folder}", status)
+        lines = [line.split(maxsplit=2) for line in done.stdout.splitlines()[1:]]
+        return {name: f"{mark} {said}" for mark, name, said in lines}
+
+    def solved(self) -> dict[str, str]:
+        """Right answers, by the solution's program from the records, as TOML values."""
+        text = (PROJECT / "course" / "solutions" / f"{self.lab}.md").read_text(encoding="utf-8")
+        [program] = PYTHON.findall(text)
+        done = subprocess.run(
+            [sys.executable, "-c", program, self.folder], cwd=self.project, check=False,
+            env={**os.environ, "PYTHONPATH": str(self.project)}, capture_output=True, text=True,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return dict(line.split(" = ", 1) for line in done.stdout.splitlines())
+
+    def answer(self, answers: dict[str, str]) -> None:
+        """Write answers into answers.toml."""
+        path = self.folder / "answers.toml"
+        text = path.read_text(encoding="utf-8")
+        for key, value in answers.items():
+            quoted = value if value.startswith('"') else f'"{value}"'
+            text, times = re.subn(rf"^{key} = .*$", f"{key} = {quoted}", text, flags=re.MULTILINE)
+            assert times == 1, f"{key}: not asked"
+        path.write_text(text, encoding="utf-8")
+
+
+def student(folder: Path, lab: str) -> Student:
+    """One in a copy of the project."""
+    copy = folder / "cellbed"
+    shutil.copytree(PROJECT, copy, ignore=NOT_COPIED)
+    return Student(project=copy, lab=lab)

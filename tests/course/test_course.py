@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The labs' files say what the check understands; what students do wrong is one sentence."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from harness.cli.commands.course import command
+from harness.course import handout
+from harness.course import lab as labs
+from harness.course.lab import Measured, WhichLevel
+from harness.course.measures import MEASURES, TAKES
+from harness.course.seeds import Draw, drawn, seed_of
+from harness.design.trials import planned
+from harness.errors import InvalidTrialError, UsageError
+from harness.plan import to_json
+from harness.records.seal import seal
+from tests.small import PROJECT
+
+ADA = "Ada Lovelace"
+LABS = labs.names()
+
+
+def course(*words: object) -> tuple[str, Exception | None]:
+    """What `cellbed course WORDS` prints, and what it ends with."""
+    done = CliRunner().invoke(command, [str(word) for word in words])
+    error = done.exception
+    assert error is None or isinstance(error, Exception)
+    return done.output, error
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Path:
+    """A student's folder, as it is given out."""
+    folder = tmp_path / "mine"
+    handout.start(LABS[0], folder, ADA)
+    return folder
+
+
+def write_records(folder: Path, student: str) -> list[Path]:
+    """Records of the right plans, as those of a student, with no fact in them."""
+    lab = labs.load(LABS[0])
+    experiment = handout.experiment_of(LABS[0], lab, student)
+    found = []
+    for trial in planned(experiment, Path("mine.toml")):
+        record = folder / "campaign" / "trials" / trial.name
+        record.mkdir(parents=True)
+        facts = {"format": "cellbed-trial/2", "trial": trial.name, "seed": trial.plan.seed,
+                 "factors": dict(trial.factors), "plan": to_json(trial.plan)}  # fmt: skip
+        run = {"format": "cellbed-run/1", "virtual_s": 1, "wall_s": 1, "cpu_s": 1}
+        (record / "trial.json").write_text(json.dumps(facts))
+        (record / "run.json").write_text(json.dumps(run))
+        (record / "lab.json").write_text("{}")
+        seal(record)
+        found.append(record)
+    return found
+
+
+@pytest.mark.parametrize("name", LABS)
+def test_a_lab_asks_for_what_there_is(name: str) -> None:
+    lab = labs.load(name)
+    experiment = handout.experiment_of(name, lab, ADA)
+    cells = [{f: str(level) for f, level in cell.items()} for cell in experiment.cells()]
+    assert planned(experiment, labs.file(name, labs.EXPERIMENT))
+    for question in lab.question:
+        if not isinstance(question, Measured):
+            continue
+        measure = dict(question.measure)
+        where = {factor: str(level) for factor, level in measure.pop("where", {}).items()}
+        inspect.signature(MEASURES[measure.pop("of")]).bind(None, **measure)
+        assert measure.get("take", "count") in {*TAKES, "count"}
+        found = [cell for cell in cells if where.items() <= cell.items()]
+        one_each = {question.factor} if isinstance(question, WhichLevel) else set()
+        assert {*where, *one_each} >= {f for f in cells[0] if len({c[f] for c in found}) > 1}
+        assert found, question.key
+
+
+@pytest.mark.parametrize("name", LABS)
+def test_a_lab_has_a_text_and_a_solution(name: str) -> None:
+    text = labs.file(name, labs.TEXT).read_text(encoding="utf-8")
+    assert text.splitlines()[1].startswith(f"# {name.partition('-')[0]}. {labs.load(name).title}")
+    assert (PROJECT / "course" / "solutions" / f"{name}.md").is_file()
+
+
+def test_a_seed_is_of_a_name_and_not_of_how_it_is_typed() -> None:
+    assert seed_of(ADA) == seed_of(" ada  LOVELACE ") != seed_of("Grace Hopper")
+    people = {seed_of(f"student {number}") for number in range(200)}
+    assert len(people) == 200 and min(people) >= 1000
+
+
+def test_what_is_drawn_is_in_range_and_reaches_its_ends() -> None:
+    draws = {"a.b": Draw(least=3, most=9, step=2)}
+    found = {drawn(draws, "lab", seed)["a.b"] for seed in range(200)}
+    assert found == {3, 5, 7, 9}
+
+
+def test_list_and_start(tmp_path: Path) -> None:
+    said, error = course("list")
+    assert error is None and [line.split()[0] for line in said.splitlines()] == LABS
+    said, error = course("start", 1, tmp_path / "x", "--name", ADA)
+    assert error is None and str(tmp_path / "x" / "text.md") in said
+    before = (tmp_path / "x" / "answers.toml").read_text()
+    _, error = course("start", 1, tmp_path / "x", "--name", "Grace Hopper")
+    assert isinstance(error, UsageError) and "has answers already" in str(error)
+    assert (tmp_path / "x" / "answers.toml").read_text() == before
+
+
+@pytest.mark.parametrize("name", ["", "  ", 'a"b', "a\nb", "a\\b"])
+def test_a_name_that_is_none(tmp_path: Path, name: str) -> None:
+    _, error = course("start", 1, tmp_path / "x", "--name", name)
+    assert isinstance(error, UsageError) and "--name" in str(error)
+
+
+def test_no_such_lab_or_folder(tmp_path: Path) -> None:
+    _, error = course("check", "99", tmp_path)
+    assert isinstance(error, UsageError) and f"there are {LABS[0]}" in str(error)
+    _, error = course("check", 1, tmp_path / "none")
+    assert isinstance(error, UsageError) and "no such folder" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "there is none in "),
+        ("", "name: whose answers are they?"),
+        ("name = [", "not TOML"),
+        ('name = "Ada"\nanswers = 3', "answers: a table is needed"),
+        ('name = "Ada"\n[answers]\nfly = 1', "answers.fly: no such question"),
+    ],
+)
+def test_answers_that_cannot_be_read(tmp_path: Path, text: str | None, said: str) -> None:
+    if text is not None:
+        (tmp_path / "answers.toml").write_text(text)
+    found, error = course("check", 1, tmp_path)
+    assert isinstance(error, InvalidTrialError) and "1 of 1 items" in str(error)
+    assert said in found and found.count("\n") == 2
+
+
+def test_nothing_run_and_nothing_written(started: Path) -> None:
+    said, error = course("check", 1, started)
+    questions = len(labs.load(LABS[0]).question)
+    assert isinstance(error, InvalidTrialError) and f"{questions + 1} of {questions + 1}" in str(
+        error
+    )
+    assert said.count("nothing is written") == questions and "has not been run" in said
+
+
+def test_half_an_answer(started: Path) -> None:
+    path = started / "answers.toml"
+    text = path.read_text().replace('guess_window = ""', "guess_window = 200")
+    path.write_text(text.replace('why = ""', 'why = "too few words"'))
+    said, _ = course("check", 1, started)
+    assert "you guessed 200" in said and "3 words: in full sentences" in said
+
+
+def test_a_trial_that_is_missing(started: Path) -> None:
+    for path in write_records(started, ADA)[0].iterdir():
+        path.unlink()
+    said, _ = course("check", 1, started)
+    assert "the trial with buffer 250 is not there: 3 are to be run" in said
+
+
+def test_somebody_elses_records(started: Path) -> None:
+    write_records(started, "Grace Hopper")
+    said, _ = course("check", 1, started)
+    assert f"seed {seed_of('Grace Hopper')}, and yours is {seed_of(ADA)}: somebody else's" in said
+
+
+def test_a_file_that_no_checksum_covers(started: Path) -> None:
+    first = write_records(started, ADA)[0]
+    (first / "flows.csv").write_text("pair\n")
+    said, _ = course("check", 1, started)
+    assert f"{first.name}: flows.csv: not as recorded" in said
+
+
+@pytest.mark.parametrize("damage", ["", "[]", "{", '{"format": "cellbed-trial/2"}'])
+def test_a_record_that_cannot_be_read(started: Path, damage: str) -> None:
+    (write_records(started, ADA)[0] / "trial.json").write_text(damage)
+    said, _ = course("check", 1, started)
+    assert "a record cannot be read: " in said
+
+
+def test_facts_that_are_not_there(started: Path) -> None:
+    write_records(started, ADA)
+    said, _ = course("check", 1, started)
+    assert "is invalid: " in said and "Traceback" not in said
+
+
+def test_json_is_an_item_a_line(started: Path) -> None:
+    said, _ = course("check", 1, started, "--json")
+    items = [json.loads(line) for line in said.splitlines()]
+    assert {"lab", "folder", "student", "name", "ok", "sentence"} == set(items[0])
+    assert items[0]["student"] == ADA and not items[0]["ok"]

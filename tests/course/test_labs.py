@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Each lab can be followed by its text alone, and the check tells right answers from others.
+
+The commands are the text's, the right answers come from the solutions' programs, which read the
+tables in another way than the check does. By default the first lab; with CELLBED_SLOW_TESTS=1 all.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.course import lab as labs
+from harness.course.lab import Number, WhichLevel
+from tests.course.handing_in import Student, student
+
+pytestmark = pytest.mark.lab
+
+SLOW = "CELLBED_SLOW_TESTS" in os.environ
+LABS = labs.names() if SLOW else labs.names()[:1]
+
+
+@pytest.fixture(scope="module", params=LABS)
+def one(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Student:
+    """A student who has done a lab, answers and all."""
+    found = student(tmp_path_factory.mktemp("course"), request.param)
+    found.follow()
+    assert not any(said.startswith("ok") for key, said in found.check(5).items() if key != "record")
+    found.answer(found.solved())
+    return found
+
+
+@pytest.fixture
+def copied(one: Student, tmp_path: Path) -> Iterator[Student]:
+    """The same, in a folder that a test may do anything with."""
+    kept = tmp_path / "kept"
+    shutil.copytree(one.folder, kept)
+    yield one
+    shutil.rmtree(one.folder)
+    shutil.move(kept, one.folder)
+
+
+def test_the_right_answers_are_right(one: Student) -> None:
+    said = one.check(0)
+    assert set(said) == {"record", *(q.key for q in labs.load(one.lab).question)}
+
+
+def test_wrong_answers_are_wrong_and_right_ones_are_not_told(copied: Student) -> None:
+    right, wrong = copied.solved(), {}
+    for question in labs.load(copied.lab).question:
+        if isinstance(question, Number):
+            wrong[question.key] = str(1.5 * float(right[question.key]) + 1)
+        elif isinstance(question, WhichLevel):
+            wrong[question.key] = "none of them"
+    copied.answer(wrong)
+    said = copied.check(5)
+    for key in wrong:
+        assert said[key].startswith("NO") and "not so; " in said[key]
+        assert right[key].strip('"') not in said[key].partition("; ")[0]
+    assert all(text.startswith("ok") for key, text in said.items() if key not in wrong)
+
+
+def test_an_edited_record_is_told(copied: Student) -> None:
+    first = sorted((copied.folder / "campaign" / "trials").iterdir())[0]
+    for name, old, new in (("flows.csv", "\n1,", "\n1,9"), ("SHA256SUMS", "flows.csv", "x.csv")):
+        path = first / name
+        path.write_text(path.read_text().replace(old, new))
+        said = copied.check(5)["record"]
+        assert said.startswith("NO") and first.name in said and "not as recorded" in said
+
+
+def test_a_folder_with_another_name_is_told(copied: Student) -> None:
+    """The neighbour's whole folder, with one's own name in it."""
+    path = copied.folder / "answers.toml"
+    path.write_text(path.read_text().replace("Ada Lovelace", "Grace Hopper"))
+    said = copied.check(5)
+    assert "somebody else's" in said["record"]
+    assert not any(text.startswith("ok") and "right" in text for text in said.values())
+
+
+def test_two_folders_of_one_student_are_told(copied: Student, tmp_path: Path) -> None:
+    shutil.copytree(copied.folder, tmp_path / "other")
+    number = copied.lab.partition("-")[0]
+    done = copied.shell(f"./cellbed course check {number} {copied.folder} {tmp_path / 'other'}", 5)
+    assert done.stdout.count("whose work is it?") == 1 and "1 of " in done.stderr
+
+
+def test_a_changed_experiment_is_told(copied: Student) -> None:
+    """Facts of another experiment, sealed as any record."""
+    from harness.records.seal import SUMS, seal
+
+    trials = copied.folder / "campaign" / "trials"
+    for path in trials.glob("*/trial.json"):
+        path.write_text(path.read_text().replace('"pairs": ', '"pairs": 1'))
+        (path.parent / SUMS).unlink()
+        (path.parent / "judgement.json").unlink()
+        seal(path.parent)
+    assert "plan.topology.pairs is 1" in copied.check(5)["record"]
