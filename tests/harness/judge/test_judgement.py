@@ -176,12 +176,12 @@ def test_flows_that_are_no_numbers_are_a_failed_check_and_no_traceback(made: Pat
     assert document["metrics"] == {"efficiency": None, "fairness": None}
 
 
-def of_study(made: Path, study: str) -> None:
+def of_study(made: Path, study: str, buffer: float | str = 0.5) -> None:
     """Let the record say that it was run for a study, in a cell of 98-0876R1."""
     path = made / "trial.json"
     document = json.loads(path.read_text())
     document["plan"]["study"] = study
-    document["factors"] = {"network": "WAN", "flavor": "SACK", "policy": "EPD", "buffer": 0.5}
+    document["factors"] = {"network": "WAN", "flavor": "SACK", "policy": "EPD", "buffer": buffer}
     path.write_text(json.dumps(document))
 
 
@@ -191,6 +191,12 @@ def test_the_published_figures_are_the_studys(made: Path) -> None:
     document = judgement.document(made)
     assert document["published"] == {"efficiency": 0.8144, "fairness": 0.7937}
     assert document["judged_by"] == version("ubrplus_1998") != version(None)
+
+
+def test_a_level_that_the_study_has_not_has_no_published_figures(made: Path) -> None:
+    of_study(made, "ubrplus_1998", buffer="small")
+    document = judgement.document(made)
+    assert document["published"] == {} and document["metrics"]["efficiency"] > 0
 
 
 def test_what_a_study_cannot_measure_is_a_failed_check(made: Path) -> None:
