@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A campaign as pandas data frames, for a notebook. Valid trials only; a missing value is NaN."""
 
+from dataclasses import asdict
+
 try:
     import pandas as pd
 except ImportError as error:
-    missing = "analysis.frames needs pandas, which ./cellbed setup --check installs"
+    missing = "analysis.frames needs pandas, which ./cellbed setup --library installs"
     raise ImportError(missing) from error
 
 from analysis.cells import cells_of
@@ -64,3 +66,12 @@ def flows(campaign: Campaign) -> pd.DataFrame:
 def requests(campaign: Campaign) -> pd.DataFrame:
     """series() of the requests."""
     return series(campaign, "requests")
+
+
+def checks(campaign: Campaign) -> pd.DataFrame:
+    """A line a fidelity check of every trial, also of the invalid ones."""
+    return pd.DataFrame(
+        {"trial": trial.name, **trial.factors, "seed": trial.seed, **asdict(check)}
+        for trial in (*campaign.trials, *campaign.invalid)
+        for check in trial.checks
+    )

@@ -15,7 +15,7 @@ from analysis.anova import Anova
 from analysis.cells import group_of
 from analysis.report.model import MISSING, Plot, Sheet, signed
 from analysis.report.results import Results
-from analysis.report.svg import TEXT, colour, marker, style, to_svg
+from analysis.report.svg import colour, ink, marker, style, to_svg
 from analysis.report.tables import named
 from analysis.statistics import distribution
 from analysis.study import Response
@@ -47,7 +47,7 @@ def scatter(results: Results, response: str) -> Plot | None:
                 x, y, bars, fmt=marker(place), ms=4, lw=0.8, alpha=0.85, color=colour(place),
                 label=group or None,
             )  # fmt: skip
-        axes.plot([lowest, 1], [lowest, 1], color=TEXT, lw=0.8, ls="--")
+        axes.plot([lowest, 1], [lowest, 1], color=ink(), lw=0.8, ls="--")
         axes.set(title=response.capitalize(), xlabel="published", ylabel="measured")
         low, high = axes.get_ylim()
         axes.set_ylim(max(low, 0), min(high, 1.05))
@@ -176,7 +176,7 @@ def effects(results: Results, group: str, response: str) -> Plot | None:
         _intervals(axes, anova, 0, -0.14, "measured")
         if published is not None:
             _intervals(axes, published, 1, 0.14, "published")
-        axes.axvline(0, color=TEXT, lw=0.8)
+        axes.axvline(0, color=ink(), lw=0.8)
         axes.set_yticks(range(len(names)), names)
         axes.invert_yaxis()
         axes.set(title=f"{group} {response}", xlabel="main effect, 90 % interval")
@@ -289,7 +289,7 @@ def variant_effects(results: Results, sheet: Sheet, response: str) -> Plot | Non
                 [values[variant] for variant in shown], [names.index(v) for v in shown],
                 ls="", marker=marker(place), color=colour(place), label=group,
             )  # fmt: skip
-        axes.axvline(0, color=TEXT, lw=0.8)
+        axes.axvline(0, color=ink(), lw=0.8)
         axes.set_yticks(range(len(names)), names)
         axes.set_ylim(len(names) - 0.5, -0.5)
         axes.set(title=response.capitalize(), xlabel="less the first variant")

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import matplotlib as mpl
+from cycler import cycler
 from matplotlib.figure import Figure
 
 TEXT, GRID = "#010101", "#020202"
@@ -29,8 +30,15 @@ LIGHT = {
 """Placeholder -> (CSS variable, its value in the light theme)."""
 
 def colour(place: int) -> str:
-    """Colour of the series at `place`, from 0; they begin again after the last."""
-    return SERIES[place % len(SERIES)]
+    """Colour of the series at `place` in the style that holds; they begin again after the last."""
+    colours: list[str] = mpl.rcParams["axes.prop_cycle"].by_key()["color"]
+    return colours[place % len(colours)]
+
+
+def ink() -> str:
+    """Colour of text and of lines of reference in the style that holds."""
+    found: str = mpl.rcParams["text.color"]
+    return found
 
 
 def marker(place: int) -> str:
@@ -40,6 +48,7 @@ def marker(place: int) -> str:
 
 STYLE: dict[str, Any] = {
     "svg.fonttype": "none",
+    "axes.prop_cycle": cycler(color=SERIES),
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans", "sans-serif"],
     "font.size": 9,
@@ -64,6 +73,16 @@ STYLE: dict[str, Any] = {
     "axes.facecolor": "none",
     "savefig.facecolor": "none",
 }
+
+
+def light() -> dict[str, Any]:
+    """The same style in the colours of the light theme, on white: for a figure by itself."""
+    real = {place: value for place, (_, value) in LIGHT.items()}
+    return {
+        **{key: real.get(str(value), value) for key, value in STYLE.items()},
+        "axes.prop_cycle": cycler(color=[real[one] for one in SERIES]),
+        **dict.fromkeys(("figure.facecolor", "savefig.facecolor"), "#ffffff"),
+    }
 
 
 @contextmanager

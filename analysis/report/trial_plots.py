@@ -3,6 +3,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from analysis.records import Trial, level_text
 from analysis.report.model import Plot
-from analysis.report.svg import SERIES, TEXT, style, to_svg
+from analysis.report.svg import SERIES, colour, ink, style, to_svg
 
 Values = NDArray[np.float64]
 Rows = Sequence[dict[str, float | str | None]]
@@ -26,26 +27,42 @@ DURATION_S = 100.0
 OCCUPANCY = {"cells": "occupancy_cells", "packets": "backlog_packets"}
 
 
+@dataclass(frozen=True, kw_only=True)
+class Drawing:
+    """What is to be drawn of a trial.
+
+    Attributes:
+        kind: the end of the plot's name.
+        alt: what is to be seen, in words.
+        paint: draws it into axes.
+    """
+
+    kind: str
+    title: str
+    alt: str
+    paint: Callable[[Axes], None]
+
+
 def plots(trial: Trial) -> list[Plot]:
     """Queue, drops, throughput, windows, completion times, fair shares; what was recorded."""
-    found = (draw(trial) for draw in (queue, _drops, _throughput, _windows, _completion, _shares))
-    return [plot for plot in found if plot is not None]
+    found = (draw(trial) for draw in (queue, drops, throughput, windows, completion, shares))
+    return [plot(trial, drawing) for drawing in found if drawing is not None]
 
 
-def _draw(trial: Trial, kind: str, title: str, alt: str, paint: Callable[[Axes], None]) -> Plot:
-    name = f"{trial.name}-{kind}"
+def plot(trial: Trial, drawing: Drawing) -> Plot:
+    """A drawing of a trial as a report has it."""
+    name = f"{trial.name}-{drawing.kind}"
     with style(name):
         figure = Figure(figsize=(4.4, 2.5))
         axes = figure.subplots()
         figure.subplots_adjust(left=0.14, right=0.97, bottom=0.18, top=0.9)
-        paint(axes)
-        axes.set_title(title)
-        return Plot(
-            name=name, title=f"{title}, {trial.name}", alt=alt, svg=to_svg(figure, tight=False)
-        )
+        drawing.paint(axes)
+        axes.set_title(drawing.title)
+        svg = to_svg(figure, tight=False)
+    return Plot(name=name, title=f"{drawing.title}, {trial.name}", alt=drawing.alt, svg=svg)
 
 
-def queue(trial: Trial, kind: str = "queue", title: str = "Queue occupancy") -> Plot | None:
+def queue(trial: Trial, kind: str = "queue", title: str = "Queue occupancy") -> Drawing | None:
     """Cells, or packets, in the downward queue over time; None where it was not sampled.
 
     kind: the end of the plot's name, one of its own where a page shows the plot twice.
@@ -58,9 +75,9 @@ def queue(trial: Trial, kind: str = "queue", title: str = "Queue occupancy") -> 
     buffer_cells = _buffer_cells(trial)
 
     def paint(axes: Axes) -> None:
-        axes.plot(*_thinned(time_s, length), color=SERIES[0], lw=0.9)
+        axes.plot(*_thinned(time_s, length), color=colour(0), lw=0.9)
         if buffer_cells is not None:
-            axes.axhline(buffer_cells, color=TEXT, lw=0.8, ls="--")
+            axes.axhline(buffer_cells, color=ink(), lw=0.8, ls="--")
         axes.set(xlabel="time (s)", ylabel=unit, ylim=(0, None))
 
     full = "" if buffer_cells is None else f", buffer {buffer_cells:.0f} (dashed)"
@@ -68,10 +85,10 @@ def queue(trial: Trial, kind: str = "queue", title: str = "Queue occupancy") -> 
         f"{title}, {unit} towards the clients over time: mean {length.mean():.0f}, "
         f"largest {length.max():.0f}{full}."
     )
-    return _draw(trial, kind, title, alt, paint)
+    return Drawing(kind=kind, title=title, alt=alt, paint=paint)
 
 
-def _drops(trial: Trial) -> Plot | None:
+def drops(trial: Trial) -> Drawing | None:
     recorded = trial.series("drops")
     if recorded is None or not trial.document.get("plan", {}).get("record", {}).get("drops", True):
         return None
@@ -88,9 +105,8 @@ def _drops(trial: Trial) -> Plot | None:
         base = np.zeros(len(edges) - 1)
         for place, (cause, times) in enumerate(sorted(causes.items())):
             counts = np.histogram(times, edges)[0]
-            colour = SERIES[place % len(SERIES)]
             top = base + counts
-            axes.stairs(top, edges, baseline=base, fill=True, color=colour, label=cause)
+            axes.stairs(top, edges, baseline=base, fill=True, color=colour(place), label=cause)
             base = top
         axes.set(xlabel="time (s)", ylabel="frames per second")
         if causes:
@@ -98,10 +114,10 @@ def _drops(trial: Trial) -> Plot | None:
 
     counted = ", ".join(f"{len(times)} by {cause}" for cause, times in sorted(causes.items()))
     alt = f"Frames dropped in each second towards the clients: {counted or 'none'}."
-    return _draw(trial, "drops", "Frames dropped", alt, paint)
+    return Drawing(kind="drops", title="Frames dropped", alt=alt, paint=paint)
 
 
-def _throughput(trial: Trial) -> Plot | None:
+def throughput(trial: Trial) -> Drawing | None:
     rows = [row for row in trial.series("requests") or () if row["last_byte_ns"] is not None]
     if not rows:
         return None
@@ -112,16 +128,16 @@ def _throughput(trial: Trial) -> Plot | None:
     capacity = trial.metrics.get("capacity_bit_per_s")
 
     def paint(axes: Axes) -> None:
-        axes.stairs(rate, edges, color=SERIES[2], lw=1.1)
+        axes.stairs(rate, edges, color=colour(2), lw=1.1)
         if capacity is not None:
-            axes.axhline(capacity / 1e6, color=TEXT, lw=0.8, ls="--")
+            axes.axhline(capacity / 1e6, color=ink(), lw=0.8, ls="--")
         axes.set(xlabel="time (s)", ylabel="Mbit/s", ylim=(0, None))
 
     alt = (
         f"Throughput of the answers that were complete by the end, in each second: "
         f"mean {rate.mean():.1f} Mbit/s, largest {rate.max():.1f}."
     )
-    return _draw(trial, "throughput", "Throughput of completed answers", alt, paint)
+    return Drawing(kind="throughput", title="Throughput of completed answers", alt=alt, paint=paint)
 
 
 def _delivered_bytes(begin: Values, end: Values, size: Values, edges: Values) -> Values:
@@ -131,7 +147,7 @@ def _delivered_bytes(begin: Values, end: Values, size: Values, edges: Values) ->
     return np.diff(np.array(progress))
 
 
-def _windows(trial: Trial) -> Plot | None:
+def windows(trial: Trial) -> Drawing | None:
     """Congestion windows of the flows that the trial followed (`cwnd.csv`)."""
     flows: dict[str, list[dict[str, float | str | None]]] = {}
     for row in trial.series("cwnd") or ():
@@ -145,7 +161,7 @@ def _windows(trial: Trial) -> Plot | None:
             time_s = _column(rows, "time_ns") / SECOND_NS
             window = _column(rows, "cwnd_segments")
             axes.step(
-                *_thinned(time_s, window), where="post", lw=1, color=SERIES[place],
+                *_thinned(time_s, window), where="post", lw=1, color=colour(place),
                 label=f"pair {pair}",
             )  # fmt: skip
         axes.set(xlabel="time (s)", ylabel="segments", xlim=(0, None), ylim=(0, None))
@@ -156,10 +172,10 @@ def _windows(trial: Trial) -> Plot | None:
         for pair, rows in shown.items()
     )
     alt = f"Congestion windows over time of {len(shown)} connections. Largest: {largest} segments."
-    return _draw(trial, "windows", "Congestion windows", alt, paint)
+    return Drawing(kind="windows", title="Congestion windows", alt=alt, paint=paint)
 
 
-def _completion(trial: Trial) -> Plot | None:
+def completion(trial: Trial) -> Drawing | None:
     rows = trial.series("requests")
     sent = [row for row in rows or () if row["sent_ns"] is not None]
     if not sent:
@@ -175,8 +191,7 @@ def _completion(trial: Trial) -> Plot | None:
         for place, (name, times) in enumerate(sorted(classes.items())):
             done = np.sort([value for value in times if math.isfinite(value)])
             share = np.arange(1, len(done) + 1) / len(times)
-            colour = SERIES[place % len(SERIES)]
-            axes.plot(*_thinned(done, share), color=colour, lw=1.2, label=f"class {name}")
+            axes.plot(*_thinned(done, share), color=colour(place), lw=1.2, label=f"class {name}")
         axes.set_xscale("log")
         axes.set(xlabel="completion time (s)", ylabel="share of requests sent", ylim=(0, 1))
         axes.legend()
@@ -188,7 +203,7 @@ def _completion(trial: Trial) -> Plot | None:
         "Cumulative share of the requests sent over their completion time, by file class; one that "
         f"ends below 1 has requests without a whole answer. Medians: {medians}."
     )
-    return _draw(trial, "completion", "Request completion time", alt, paint)
+    return Drawing(kind="completion", title="Request completion time", alt=alt, paint=paint)
 
 
 def _median_text(times: Sequence[float]) -> str:
@@ -196,7 +211,7 @@ def _median_text(times: Sequence[float]) -> str:
     return f"{middle:.2f} s" if math.isfinite(middle) else "not reached"
 
 
-def _shares(trial: Trial) -> Plot | None:
+def shares(trial: Trial) -> Drawing | None:
     rows, shares = trial.series("flows") or (), trial.document.get("expected_bytes") or ()
     known = [(row, share) for row, share in zip(rows, shares, strict=False) if share]
     if not known:
@@ -205,8 +220,8 @@ def _shares(trial: Trial) -> Plot | None:
     ratio = np.sort(received / np.array([share for _, share in known], dtype=float))
 
     def paint(axes: Axes) -> None:
-        axes.plot(np.arange(1, len(ratio) + 1), ratio, color=SERIES[3], lw=1.4)
-        axes.axhline(1, color=TEXT, lw=0.8, ls="--")
+        axes.plot(np.arange(1, len(ratio) + 1), ratio, color=colour(3), lw=1.4)
+        axes.axhline(1, color=ink(), lw=0.8, ls="--")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set(xlabel="connection, sorted", ylabel="received / fair share", ylim=(0, None))
 
@@ -214,7 +229,7 @@ def _shares(trial: Trial) -> Plot | None:
         f"Bytes received over the max-min fair share, connections in ascending order: from "
         f"{ratio[0]:.2f} to {ratio[-1]:.2f}, median {np.median(ratio):.2f}."
     )
-    return _draw(trial, "shares", "Received over fair share", alt, paint)
+    return Drawing(kind="shares", title="Received over fair share", alt=alt, paint=paint)
 
 
 def _rows(trial: Trial, name: str, port: str) -> Rows:

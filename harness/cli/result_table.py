@@ -71,16 +71,6 @@ def verdict(checks: Sequence[Document]) -> str:
     return f"{failed} FAILED" if failed else f"{len(checks)} ok"
 
 
-def why_invalid(document: Document) -> str:
-    """An invalid trial and the checks that failed, with what the values of one do not say."""
-    failed = [
-        check["name"] + (f" ({check['why']})" if check.get("why") else "")
-        for check in document["checks"]
-        if not check["ok"]
-    ]
-    return f"{document['trial']}: {', '.join(failed)}"
-
-
 def json_line(document: Document) -> dict[str, Any]:
     """The object that --json prints for a trial."""
     return {

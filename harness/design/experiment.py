@@ -227,7 +227,11 @@ def load(path: Path) -> Experiment:
     Raises:
         UsageError: one line with the file, the key and what is allowed.
     """
-    table = read_table(path)
+    return of_table(path, read_table(path))
+
+
+def of_table(path: Path, table: dict[str, Any]) -> Experiment:
+    """The experiment that a table is, which may extend a file; UsageError as load()."""
     if "extends" in table:
         table = extended(path, table)
     return validated(path, table)

@@ -32,16 +32,22 @@ def read_table(path: Path) -> dict[str, Any]:
             raise UsageError(f"{path}: not a file")
         with path.open("rb") as stream:
             data = stream.read(MOST_BYTES + 1)
-        if len(data) > MOST_BYTES:
-            raise UsageError(f"{path}: larger than {MOST_BYTES} bytes")
-        table = tomllib.loads(data.decode("utf-8"))
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
+    return parse(data, str(path))
+
+
+def parse(data: bytes, origin: str) -> dict[str, Any]:
+    """The table that TOML stands for; UsageError as read_table(), origin for the file."""
+    if len(data) > MOST_BYTES:
+        raise UsageError(f"{origin}: larger than {MOST_BYTES} bytes")
+    try:
+        table = tomllib.loads(data.decode("utf-8"))
     except ValueError as error:  # tomllib's own is one, and so is that of int() of many digits
-        raise UsageError(f"{path}: not TOML: {error}") from error
+        raise UsageError(f"{origin}: not TOML: {error}") from error
     except RecursionError as error:
-        raise UsageError(f"{path}: nested deeper than {MOST_DEPTH} tables or lists") from error
-    check(table, str(path), (), MOST_DEPTH)
+        raise UsageError(f"{origin}: nested deeper than {MOST_DEPTH} tables or lists") from error
+    check(table, origin, (), MOST_DEPTH)
     return table
 
 

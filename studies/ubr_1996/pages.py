@@ -93,8 +93,12 @@ def _queues(results: Results, network: str) -> list[Plot]:
     for trial in results.campaign.trials:
         if trial.factors["network"] == network and trial.metrics.get("lost_frames"):
             first.setdefault(trial.factors["policy"], trial)
-    drawn = [trial_plots.queue(trial, "shown", _levels(trial)) for trial in first.values()]
-    return [plot for plot in drawn if plot is not None][:QUEUES]
+    drawn = [
+        trial_plots.plot(trial, drawing)
+        for trial in first.values()
+        if (drawing := trial_plots.queue(trial, "shown", _levels(trial))) is not None
+    ]
+    return drawn[:QUEUES]
 
 
 def _levels(trial: Trial) -> str:

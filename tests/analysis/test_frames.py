@@ -62,5 +62,5 @@ def test_it_needs_nothing_of_the_harness(folder: Path) -> None:
 def test_without_pandas_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     monkeypatch.delitem(sys.modules, "analysis.frames", raising=False)
-    with pytest.raises(ImportError, match="pandas, which ./cellbed setup --check installs"):
+    with pytest.raises(ImportError, match="pandas, which ./cellbed setup --library installs"):
         importlib.import_module("analysis.frames")

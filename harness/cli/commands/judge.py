@@ -10,18 +10,14 @@ from pathlib import Path
 
 import click
 
-from harness.campaign.lock import locked
-from harness.errors import CellbedError, UsageError
-from harness.judge import judgement
+from harness.api import judge
+from harness.errors import CellbedError
 
 
 @click.command(help=__doc__)
 @click.argument("campaign", type=click.Path(path_type=Path))
 def command(campaign: Path) -> None:
-    if not (campaign / "campaign.json").is_file():
-        raise UsageError(f"{campaign}: not a campaign directory: it has no campaign.json")
-    with locked(campaign):
-        found = judgement.bring_up_to_date(judgement.records(campaign))
+    found = judge(campaign)
     for line in found.lines():
         click.echo(line)
     if found.unreadable:

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from harness import events
+from harness.api.progress import ProgressDisplay
 from harness.campaign import costs
 from harness.campaign.campaign import Campaign
-from harness.cli.progress import ProgressDisplay
 from harness.design.trials import PlannedTrial
 from harness.errors import UsageError
 from harness.events import Event, Listener, TrialEnded, TrialFailed, TrialStarted

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from harness.cli import result_table
+from harness.api import verdict
 from harness.cli.group import cellbed
 from harness.errors import CellbedError, UsageError
 from harness.judge import fidelity, judgement
@@ -375,7 +375,7 @@ def test_report_judges_before_it_uses_a_record(campaign: Path, made: Path) -> No
     assert done.exit_code == 0 and "1 of 1 records judged anew" in done.output
     text = (campaign / "report" / "report.md").read_text()
     assert "record unchanged: 1 files, expected 0 (flows.csv)" in text
-    why = result_table.why_invalid(judgement.document(made))
+    why = verdict.why_invalid(judgement.document(made))
     assert why.endswith("record unchanged (flows.csv)")
 
 

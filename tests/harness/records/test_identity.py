@@ -86,7 +86,7 @@ def test_what_runs_in_a_trial_is_in_its_identity(project: Path, name: str) -> No
         "harness/judge/fidelity.py",
         "harness/judge/judgement.py",
         "harness/campaign/campaign.py",
-        "harness/cli/progress.py",
+        "harness/api/progress.py",
         "harness/labs/uml.py",
         "analysis/metrics.py",
         "studies/ubrplus_1998/published/results.csv",

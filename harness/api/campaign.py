@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A campaign's directory as data frames and as a report, judged by the present code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from analysis.errors import AnalysisError, ReportError
+from analysis.records import Trial, level_text, read_campaign
+from harness.campaign.lock import locked
+from harness.design.experiment import Level
+from harness.errors import CellbedError, MissingError, UsageError
+from harness.judge import judgement, studies
+from harness.judge.judgement import Judged
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from analysis.report import Written
+
+
+class Campaign:
+    """The records of a campaign's directory.
+
+    Attributes:
+        folder: the directory.
+        judged: which records had to be judged anew, and with what difference.
+        records: all that was read: `trials` that count, `invalid`, `superseded`, `unreadable`.
+
+    Raises:
+        UsageError: no campaign, or no trial in it can be read.
+    """
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
+        self.judged = judgement.bring_up_to_date(judgement.records(self.folder))
+        with told():
+            self.records = read_campaign(self.folder)
+
+    def __repr__(self) -> str:
+        found = self.records
+        return f"Campaign({str(self.folder)!r}): {len(found.trials)} trials, " + (
+            f"{len(found.invalid)} invalid"
+        )
+
+    @property
+    def name(self) -> str:
+        return self.records.name
+
+    @property
+    def factors(self) -> dict[str, tuple[str, ...]]:
+        """Each factor with its levels, as text."""
+        return dict(self.records.factors)
+
+    def trial(self, seed: int = 1, **levels: Level) -> Trial:
+        """The one valid trial with these levels and this seed; UsageError where there is none."""
+        wanted = {factor: level_text(level) for factor, level in levels.items()}
+        found = [
+            trial
+            for trial in self.records.trials
+            if trial.seed == seed and wanted.items() <= trial.factors.items()
+        ]
+        if len(found) != 1:
+            text = ", ".join(f"{factor}={level}" for factor, level in wanted.items())
+            raise UsageError(
+                f"{self.folder}: {len(found)} valid trials with {text or 'any level'}, seed "
+                f"{seed}, not one; levels of {', '.join(self.factors)} tell them apart"
+            )
+        return found[0]
+
+    def trials(self) -> pd.DataFrame:
+        """A line a valid trial: name, levels, seed, metrics, NAME_published where there is one."""
+        return frames().trials(self.records)
+
+    def cells(self, *metrics: str) -> pd.DataFrame:
+        """A line a set of levels and metric [all]: mean, half-width of its 95 % interval, seeds."""
+        return frames().cells(self.records, *metrics)
+
+    def checks(self) -> pd.DataFrame:
+        """A line a check, of the invalid trials too."""
+        return frames().checks(self.records)
+
+    def flows(self) -> pd.DataFrame:
+        """A line a connection of every valid trial."""
+        return self.series("flows")
+
+    def requests(self) -> pd.DataFrame:
+        """A line a request of every valid trial that has any."""
+        return self.series("requests")
+
+    def series(self, name: str) -> pd.DataFrame:
+        """The lines of NAME.csv of every valid trial, after its name, levels and seed."""
+        return frames().series(self.records, name)
+
+    def report(
+        self, out: Path | str | None = None, listener: Callable[[str], None] = lambda _: None
+    ) -> Written:
+        """Write the report into `out` [the campaign's folder/report]; where each part is.
+
+        Args:
+            listener: called with a word on what is being made.
+        """
+        from analysis.report import write_report  # the plots' libraries are slow to load
+
+        with told():
+            study = studies.find(self.records.study)
+            return write_report(self.records, study, out, listener)
+
+
+def judge(folder: Path | str) -> Judged:
+    """Judge the records of a campaign's directory by the present code; run nothing.
+
+    Raises:
+        UsageError: no campaign, or another process is at work in it.
+    """
+    folder = Path(folder)
+    if not (folder / "campaign.json").is_file():
+        raise UsageError(f"{folder}: not a campaign directory: it has no campaign.json")
+    with locked(folder):
+        return judgement.bring_up_to_date(judgement.records(folder))
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """The analysis's errors as those of one tree, in the same words."""
+    try:
+        yield
+    except ReportError as error:
+        raise CellbedError(str(error)) from error
+    except AnalysisError as error:
+        raise UsageError(str(error)) from error
+
+
+def frames() -> ModuleType:
+    """analysis.frames; MissingError without pandas."""
+    try:
+        from analysis import frames
+    except ImportError as error:
+        raise MissingError(str(error)) from error
+    return frames

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Figures of a campaign and of one trial, as the report has them; whole matplotlib figures.
+
+Each gives a figure, whose `axes[0]` a caller can go on with, or draws into `axes` that it gets.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from math import nan
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from analysis.cells import Cell, cells_of
+from analysis.records import Trial, level_text
+from analysis.report import trial_plots
+from analysis.report.svg import colour, light, marker
+from analysis.report.trial_plots import Drawing
+from analysis.statistics import Estimate
+from harness.api.campaign import Campaign
+from harness.design.experiment import Level
+from harness.errors import UsageError
+
+
+class Picture(Figure):
+    """A figure that a notebook shows where it is a cell's value."""
+
+    def _repr_png_(self) -> bytes:
+        stream = io.BytesIO()
+        self.savefig(stream, format="png", bbox_inches="tight")
+        return stream.getvalue()
+
+
+def means(
+    campaign: Campaign,
+    metric: str,
+    *,
+    along: str,
+    lines: str | None = None,
+    axes: Axes | None = None,
+    **where: Level,
+) -> Figure:
+    """A metric's mean over the seeds with its 95 % interval, where there is more than one seed.
+
+    Args:
+        metric: a column of Campaign.cells().
+        along: the factor of the axis; lines: that of which each level is a line.
+        where: the level of each other factor that has several.
+
+    Raises:
+        UsageError: no such factor, no such metric, or several cells at one place.
+    """
+    found = cells(campaign, metric, {"along": along, "lines": lines}, where)
+    levels = campaign.records.levels
+
+    def paint(axes: Axes) -> None:
+        for place, line in enumerate(levels(lines) if lines else [""]):
+            at = [level for level in levels(along) if (level, line) in found]
+            some = [found[level, line] for level in at]
+            axes.errorbar(
+                [levels(along).index(level) for level in at],
+                [one.mean for one in some], [one.half_width or nan for one in some],
+                fmt=marker(place) + "-", ms=4, lw=1.4, capsize=2.5, color=colour(place),
+                label=f"{lines} {line}" if lines else None,
+            )  # fmt: skip
+        axes.set_xticks(range(len(levels(along))), levels(along))
+        axes.set(xlabel=along, ylabel=metric.replace("_", " "))
+        if lines:
+            axes.legend()
+
+    return drawn(paint, axes)
+
+
+def cells(
+    campaign: Campaign, metric: str, named: dict[str, str | None], where: dict[str, Level]
+) -> dict[tuple[str, str], Estimate]:
+    """The estimate of each cell by its level along and its line; UsageError as means()."""
+    for factor in (*filter(None, named.values()), *where):
+        if factor not in campaign.factors:
+            raise UsageError(f"{factor}: no such factor; there are {', '.join(campaign.factors)}")
+    wanted = {factor: [level] for factor, level in where.items()}
+    chosen = [cell for cell in cells_of(campaign.records.trials) if cell.matches(wanted)]
+    found: dict[tuple[str, str], Estimate] = {}
+    for cell in chosen:
+        one, place = cell.estimate(metric), at(cell, named)
+        if place in found:
+            others = [f for f in campaign.factors if f not in {*named.values(), *where}]
+            raise UsageError(f"several cells at one place: choose a level of {', '.join(others)}")
+        if one is not None:
+            found[place] = one
+    if not found:
+        known = dict.fromkeys(name for cell in chosen for name in cell.metrics)
+        levels = ", ".join(f"{factor}={level_text(level)}" for factor, level in where.items())
+        text = f"{metric}: no cell has it{' with ' + levels if levels else ''}"
+        raise UsageError(f"{text}; there are {', '.join(known) or 'no cells'}")
+    return found
+
+
+def at(cell: Cell, named: dict[str, str | None]) -> tuple[str, str]:
+    """A cell's level along the axis, and that of its line."""
+    along, lines = (cell.levels.get(factor, "") if factor else "" for factor in named.values())
+    return along, lines
+
+
+def queue(trial: Trial, axes: Axes | None = None) -> Figure:
+    """Length of the downward queue over time."""
+    return of_trial(trial, trial_plots.queue, "record.queue_sample_ms", axes)
+
+
+def drops(trial: Trial, axes: Axes | None = None) -> Figure:
+    """Frames dropped in each second, by cause."""
+    return of_trial(trial, trial_plots.drops, "record.drops", axes)
+
+
+def windows(trial: Trial, axes: Axes | None = None) -> Figure:
+    """Congestion windows of the pairs that were followed."""
+    return of_trial(trial, trial_plots.windows, "record.cwnd_sample_ms", axes)
+
+
+def throughput(trial: Trial, axes: Axes | None = None) -> Figure:
+    """Throughput of the answers that were complete by the end."""
+    return of_trial(trial, trial_plots.throughput, "a workload of requests", axes)
+
+
+def completion(trial: Trial, axes: Axes | None = None) -> Figure:
+    """Distribution of the requests' completion times, by file class."""
+    return of_trial(trial, trial_plots.completion, "a workload of requests", axes)
+
+
+def shares(trial: Trial, axes: Axes | None = None) -> Figure:
+    """Bytes that each connection received over its max-min fair share."""
+    return of_trial(trial, trial_plots.shares, "flows that ask for anything", axes)
+
+
+def of_trial(
+    trial: Trial, draw: Callable[[Trial], Drawing | None], needed: str, axes: Axes | None
+) -> Figure:
+    """One of a trial's plots; UsageError where it did not record what that is of."""
+    drawing = draw(trial)
+    if drawing is None:
+        raise UsageError(f"{trial.name}: nothing was recorded to draw; it needs {needed}")
+
+    def paint(axes: Axes) -> None:
+        drawing.paint(axes)
+        axes.set_title(drawing.title)
+
+    return drawn(paint, axes)
+
+
+def drawn(paint: Callable[[Axes], None], axes: Axes | None) -> Figure:
+    """What paint draws, in the report's style, into axes or a figure of their own."""
+    settings: Any = light()
+    with mpl.rc_context(settings):
+        if axes is None:
+            axes = Picture(figsize=(4.8, 3.0), layout="constrained").subplots()
+        paint(axes)
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    return figure

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a campaign that was run comes to, where that is an error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from harness.campaign.campaign import Campaign
+from harness.errors import InvalidTrialError, LabError
+
+Document = Mapping[str, Any]
+
+
+def raise_failures(campaign: Campaign, documents: Mapping[str, Document]) -> None:
+    """Nothing where every trial has a valid record.
+
+    Raises:
+        LabError: a trial has none.
+        InvalidTrialError: a trial failed its checks.
+    """
+    missing = [t.name for t in campaign.trials if t.name not in documents]
+    if missing:
+        reason = (campaign.failures.get(missing[0]) or ["not run"])[-1]
+        first, _, console = reason.partition("\n")
+        raise LabError(f"{len(missing)} trials failed; {missing[0]}: {first}", console)
+    rows = [documents[t.name] for t in campaign.trials]
+    invalid = [why_invalid(row) for row in rows if not row["valid"]]
+    if invalid:
+        raise InvalidTrialError(f"{len(invalid)} trials are invalid: {'; '.join(invalid[:4])}")
+
+
+def why_invalid(document: Document) -> str:
+    """An invalid trial and the checks that failed, with what the values of one do not say."""
+    failed = [
+        check["name"] + (f" ({check['why']})" if check.get("why") else "")
+        for check in document["checks"]
+        if not check["ok"]
+    ]
+    return f"{document['trial']}: {', '.join(failed)}"

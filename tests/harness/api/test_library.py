@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`import cellbed`: its page and its notebook run as they stand, errors are the command line's."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from click.testing import CliRunner
+from matplotlib.figure import Figure
+from nbclient import NotebookClient
+
+import cellbed
+from harness.cli.group import cellbed as command_line
+from harness.judge import judgement
+from tests.analysis import synthetic
+from tests.small import PROJECT, SMALL, TINY
+
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NOTEBOOK = PROJECT / "docs" / "notebook.ipynb"
+CELLS = {
+    ("WAN", "SACK", policy, buffer): (0.8 + buffer / 100, 0.7)
+    for policy in ("EPD", "SD") for buffer in (0.5, 1.0)
+}  # fmt: skip
+
+
+@pytest.fixture
+def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> cellbed.Campaign:
+    """Nothing that was measured, and as it was judged when it was made."""
+    monkeypatch.setattr(judgement, "bring_up_to_date", lambda _: judgement.Judged())
+    return cellbed.Campaign(
+        synthetic.write_campaign(tmp_path, seeds=[1, 2], cells=CELLS, with_series=True)
+    )
+
+
+@pytest.mark.lab
+def test_the_page_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                    capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    for block in BLOCK.findall((PROJECT / "docs" / "api.md").read_text(encoding="utf-8")):
+        exec(block, names)  # noqa: S102
+    assert len(names["campaign"].trials()) == 4
+    assert (tmp_path / "report" / "report.html").is_file()
+    assert (tmp_path / "queue.png").stat().st_size > 5000
+    said = "--only policy=FBA: FBA: no such level of policy; there are plain, EPD\n"
+    assert capsys.readouterr().out == said
+
+
+@pytest.mark.lab
+def test_the_notebook_gives_what_stands_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(PROJECT))
+    found = nbformat.read(NOTEBOOK, as_version=4)
+    shown = [texts(cell) for cell in found.cells]
+    NotebookClient(found, timeout=500, resources={"metadata": {"path": tmp_path}}).execute()
+    assert [texts(cell) for cell in found.cells] == shown
+    pictures = [output for cell in found.cells for output in cell.get("outputs", [])
+                if "image/png" in output.get("data", {})]  # fmt: skip
+    assert len(found.cells) == 10 and len(pictures) == 3
+
+
+def texts(cell: Any) -> list[str]:
+    """What a cell printed or gave, as text."""
+    return [
+        "".join(output.get("text", "")) or output["data"]["text/plain"]
+        for output in cell.get("outputs", [])
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"flavour": 1}, "experiment: flavour: unknown key"),
+        ({"title": None}, "experiment: Object of type 'NoneType' is not TOML"),
+        ({"factors": {"flavor": []}}, "experiment: factors.flavor: needs levels, each once"),
+        ({"title": "a\nb"}, "experiment: title: 'a\\nb': a text of one line"),
+        ({"extends": "nowhere.toml"}, "nowhere.toml: No such file or directory"),
+    ],
+)
+def test_a_wrong_mapping_is_told_in_one_line(change: dict[str, Any], said: str) -> None:
+    table = {"name": "x", "title": "x", "factors": {"flavor": ["SACK"]}, **change}
+    with pytest.raises(cellbed.UsageError) as caught:
+        cellbed.Experiment.from_mapping(table)
+    assert str(caught.value).startswith(said) and "\n" not in str(caught.value)
+
+
+def test_file_text_and_mapping_are_one_experiment(tmp_path: Path) -> None:
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL)
+    made = [
+        cellbed.Experiment.from_file(path),
+        cellbed.Experiment.from_text(SMALL),
+        cellbed.Experiment.from_mapping(tomllib.loads(SMALL)),
+    ]
+    names = [[trial.name for trial in one.trials(seeds=2)] for one in made]
+    assert names[0] == names[1] == names[2] and len(names[0]) == 8
+    assert made[0].cells[0] == {"network": "WAN", "flavor": "NewReno"}
+    chosen = made[0].trials({"network": "GEO", "flavor": ["NewReno", "SACK"]})
+    assert {trial.factors["network"] for trial in chosen} == {"GEO"} and len(chosen) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "call"),
+    [
+        (["run", "tiny.toml", "--only", "flavor=Reno"],
+         lambda: cellbed.Experiment.from_file("tiny.toml").run(only={"flavor": "Reno"})),
+        (["run", "nowhere.toml"], lambda: cellbed.Experiment.from_file("nowhere.toml")),
+        (["run", "tiny.toml", "--out", "."],
+         lambda: cellbed.Experiment.from_file("tiny.toml").run(".")),
+        (["report", "nowhere"], lambda: cellbed.Campaign("nowhere")),
+        (["judge", "nowhere"], lambda: cellbed.judge("nowhere")),
+    ],
+)  # fmt: skip
+def test_errors_are_the_command_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], call: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tiny.toml").write_text(TINY)
+    with pytest.raises(cellbed.CellbedError) as caught:
+        call()
+    error = CliRunner().invoke(command_line, arguments).exception
+    assert (type(error), str(error)) == (type(caught.value), str(caught.value))
+
+
+def test_frames_and_means(campaign: cellbed.Campaign) -> None:
+    assert len(campaign.trials()) == 8 and set(campaign.cells().seeds) == {2}
+    assert len(campaign.requests()) and campaign.checks().ok.all()
+    figure = cellbed.plot.means(campaign, "efficiency", along="buffer", lines="policy")
+    axes = figure.axes[0]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["0.5", "1"]
+    lines = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert lines == ["policy EPD", "policy SD"]
+    drawn = axes.containers[0].lines[0].get_ydata()
+    means = campaign.cells("efficiency").query("policy == 'EPD'")["mean"]
+    assert drawn == pytest.approx(means.tolist())
+
+
+def test_plots_of_a_trial_are_figures_to_go_on_with(campaign: cellbed.Campaign) -> None:
+    trial = campaign.trial(seed=2, policy="EPD", buffer=1)
+    assert (trial.seed, trial.factors["buffer"]) == (2, "1")
+    axes = Figure().subplots()
+    assert cellbed.plot.queue(trial, axes) is axes.figure and axes.lines
+    assert cellbed.plot.completion(trial).axes[0].get_xlabel() == "completion time (s)"
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda c: cellbed.plot.means(c, "speed", along="buffer", lines="policy"),
+         "speed: no cell has it; there are efficiency, fairness"),
+        (lambda c: cellbed.plot.means(c, "efficiency", along="size"), "size: no such factor"),
+        (lambda c: cellbed.plot.means(c, "efficiency", along="buffer"),
+         "several cells at one place: choose a level of network, flavor, policy"),
+        (lambda c: c.trial(policy="EPD"), "2 valid trials with policy=EPD, seed 1, not one"),
+        (lambda c: cellbed.plot.windows(c.trial(policy="EPD", buffer=1, seed=9)), "0 valid trials"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_drawn_is_said(campaign: cellbed.Campaign, call: Any, said: str) -> None:
+    with pytest.raises(cellbed.UsageError, match=re.escape(said)):
+        call(campaign)
