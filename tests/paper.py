@@ -75,6 +75,7 @@ def finish(
     """A record of what paper labs leave: two files of some pages."""
     lab = {"virtual_s": 1.0, "source": {}}
     (raw / "lab.json").write_text(json.dumps(lab))
+    (raw / "requests.csv").touch()
     (raw / "flows.csv").write_text("pair,received_bytes\n" + "1,\n" * 3000)
     FINISH(trial, software, raw, trials, costs)
 

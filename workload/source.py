@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from subprocess import Popen
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 FLOW_COLUMNS = (
     "pair,received_bytes,scheduled_bytes,requests,answered,"
@@ -149,7 +149,16 @@ class Testbed(Protocol):
 
 
 class Source(ABC):
-    """A workload on a testbed."""
+    """A workload on a testbed.
+
+    Attributes:
+        files: tables of its own beside flows.csv, which the record takes.
+        tells: what summary() never lacks, of what the checks want to know: a record without it
+            is at fault.
+    """
+
+    files: ClassVar[tuple[str, ...]] = ()
+    tells: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, testbed: Testbed, parameters: Any) -> None:
         self.testbed = testbed
@@ -166,8 +175,8 @@ class Source(ABC):
         t0_ns: the start, from which times in the record count. peer_window_bytes: the window
         that each pair's sender was last told, None where it is not known. Where the workload
         has such: offered, answered, outstanding, unsent, bad_status, unexplained_bytes
-        (requests); idle_sources; server_complaints; max_late_ns. Where it measures an interval
-        of its own: measured_s.
+        (requests); failed_calls; idle_sources; server_complaints; max_late_ns. Where it measures
+        an interval of its own: measured_s.
         """
 
     def write_flows(self, rows: Iterable[Mapping[str, object]]) -> None:

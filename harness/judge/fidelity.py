@@ -11,14 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from harness.plan import CAPTURES, kind_of_queue
+from harness.plan import CAPTURES, WORKLOADS, kind_of_queue
 from topology.commands import DOWN_PORT, PORTS, UP_PORT
 from topology.queue import Queue
 
 FidelityCheck = dict[str, Any]
 CELL_BITS = 424
-# The workloads whose sources tell it; from them, one that does not is a fault.
-WINDOWS_KNOWN = ("www", "iperf", "wrk")
 RATE_LIMIT = 1e-3
 REAL_RATE_LIMIT = 1e-2
 # A stretch of the link being busy; its ends were 1 to 3 us off in the vm lab.
@@ -159,6 +157,12 @@ def of(plan: Mapping[str, Any], direction: str) -> type[Queue]:
     return kind_of_queue(plan.get("queue", {}).get(direction, {}))
 
 
+def tells(lab: Mapping[str, Any], plan: Mapping[str, Any], key: str) -> bool:
+    """Has the workload said it, or should it have?"""
+    kind = WORKLOADS.kinds.get(plan["workload"]["kind"])
+    return lab["source"].get(key) is not None or (kind is not None and key in kind.Source.tells)
+
+
 def requests(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck | None:
     """Requests that were not sent or came back wrong, and flows with bytes unaccounted for.
 
@@ -167,7 +171,7 @@ def requests(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck |
     the other, and the files' sizes are those asked for.
     """
     source = lab["source"]
-    if plan["workload"]["kind"] != "www" and "offered" not in source:
+    if not tells(lab, plan, "offered"):
         return None
     keys = ("offered", "answered", "outstanding", "unsent", "bad_status")
     counts = [source.get(key) for key in keys]
@@ -183,7 +187,7 @@ def requests(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck |
 def answers(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck | None:
     """In a closed loop: failed calls, answers with an error, and clients with wrong bytes."""
     source = lab["source"]
-    if plan["workload"]["kind"] != "wrk":
+    if not tells(lab, plan, "failed_calls"):
         return None
     wrong = source["failed_calls"] + sum(rest != 0 for rest in source["unexplained_bytes"])
     return check("answers", wrong, 0, 0, "answers")
@@ -191,16 +195,16 @@ def answers(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck | 
 
 def idle_sources(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck | None:
     """Persistent sources that had nothing to send at the end of the measured interval."""
-    if plan["workload"]["kind"] != "iperf":
+    if not tells(lab, plan, "idle_sources"):
         return None
     return check("idle sources", lab["source"].get("idle_sources"), 0, 0, "sources")
 
 
 def server_errors(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck | None:
     """Lines in the servers' error logs, where there are servers."""
-    said = lab["source"].get("server_complaints")
-    if said is None and plan["workload"]["kind"] not in ("www", "wrk"):
+    if not tells(lab, plan, "server_complaints"):
         return None
+    said = lab["source"].get("server_complaints")
     return check("server errors", None if said is None else len(said), 0, 0, "lines")
 
 
@@ -209,11 +213,10 @@ def receiver_window(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Fidelity
 
     A receiver rounds what it has left down to whole segments.
     """
-    wanted = plan["tcp"]["window_bytes"]
-    windows = lab["source"].get("peer_window_bytes")
-    if windows is None and plan["workload"]["kind"] not in WINDOWS_KNOWN:
+    if not tells(lab, plan, "peer_window_bytes"):
         return None
-    windows = windows or []
+    wanted = plan["tcp"]["window_bytes"]
+    windows = lab["source"].get("peer_window_bytes") or []
     whole = len(windows) == plan["topology"]["pairs"] and None not in windows
     worst = max(windows, key=lambda w: abs(w - wanted)) if whole else None
     limit = plan["topology"]["mss_bytes"] - 1
@@ -222,9 +225,9 @@ def receiver_window(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Fidelity
 
 def late_requests(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck | None:
     """The latest request against its due time, where requests have one."""
-    late = lab["source"].get("max_late_ns")
-    if late is None and plan["workload"]["kind"] != "www":
+    if not tells(lab, plan, "max_late_ns"):
         return None
+    late = lab["source"].get("max_late_ns")
     limit = REAL_LATE_LIMIT_NS if lab.get("realtime") else LATE_LIMIT_NS
     return check("late requests", late, 0, limit, "ns")
 

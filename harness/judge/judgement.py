@@ -40,7 +40,7 @@ def version(study: str | None) -> str:
     """The code that judges a study's records, as it was when this process first asked."""
     code = sources.imported_by(__name__)
     # A registry's files are found and not imported by name.
-    found = sources.files("topology", "harness/captures")
+    found = sources.files("topology", "workload", "harness/captures")
     code |= {path for path in found if path.suffix == ".py"}
     if study is None:
         return sources.digest(code)

@@ -95,8 +95,8 @@ def now() -> str:
 
 def write_series(trial: PlannedTrial, t0_ns: int, raw: Path, folder: Path) -> None:
     """Bring over what was recorded over time, in times from the trial's start at `t0_ns`."""
-    for name in ("requests.csv", "exchanges.csv"):
-        if (raw / name).exists():
-            shutil.copyfile(raw / name, folder / name)
+    workload = plan.WORKLOADS[plan.kind_of(trial.plan.workload)]
+    for name in workload.Source.files:
+        shutil.copyfile(raw / name, folder / name)
     for kind in plan.CAPTURES.kinds.values():
         kind.Capture.keep(trial.plan, raw, t0_ns, folder)

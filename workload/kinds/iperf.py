@@ -27,6 +27,8 @@ BEGIN, END = "begin", "end"
 class Source(source.Source):
     """Data flow from server i to client i; the receiver listens."""
 
+    tells = frozenset({"idle_sources", "peer_window_bytes"})
+
     parameters: Parameters
     _summary: dict[str, Any]
     _data_port: int

@@ -72,6 +72,8 @@ class Parameters:
 class Source(source.Source):
     """On every host a server, and a client for the connections that it begins."""
 
+    files = ("exchanges.csv",)
+
     parameters: Parameters
     _summary: dict[str, Any]
 

@@ -20,6 +20,8 @@ NS_PER_S = 1_000_000_000
 class Source(source.Source):
     """The WWW file mix, the next file asked for when the last is in."""
 
+    tells = frozenset({"failed_calls", "peer_window_bytes", "server_complaints"})
+
     parameters: Parameters
     _summary: dict[str, Any]
 

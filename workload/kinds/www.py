@@ -21,6 +21,9 @@ CLIENT = Path("/opt/cellbed/www_client")
 class Source(source.Source):
     """98-0876R1 section 5."""
 
+    files = ("requests.csv",)
+    tells = frozenset({"offered", "peer_window_bytes", "server_complaints", "max_late_ns"})
+
     parameters: Parameters
     _summary: dict[str, Any]
 

@@ -48,6 +48,7 @@ def raw_folder(folder: Path) -> Path:
         "rate_bit_per_s": 44_990_000,
     }
     (folder / "lab.json").write_text(json.dumps(lab))
+    (folder / "requests.csv").touch()
     (folder / "flows.csv").write_text(
         FLOWS + "".join(f"{pair},14000000,20000000,3,1,0\n" for pair in (1, 2, 3, 4))
     )
