@@ -73,7 +73,7 @@ def finish(
     trial: PlannedTrial, software: dict[str, str], raw: Path, trials: Path, costs: dict[str, float]
 ) -> None:
     """A record of what paper labs leave: two files of some pages."""
-    lab = {"virtual_s": 1.0, "source": {}}
+    lab = {"virtual_s": 1.0, "source": {"t0_ns": 0}}
     (raw / "lab.json").write_text(json.dumps(lab))
     (raw / "requests.csv").touch()
     (raw / "flows.csv").write_text("pair,received_bytes\n" + "1,\n" * 3000)

@@ -55,7 +55,7 @@ def finish(
     run = {"format": RUN_FORMAT, "ended": now(), **costs, "lab": of_the_run}
     with whole_folder(trials, trial.name) as folder:
         shutil.copyfile(raw / "flows.csv", folder / "flows.csv")
-        write_series(trial, lab["source"].get("t0_ns") or 0, raw, folder)
+        write_series(trial, lab["source"]["t0_ns"], raw, folder)
         for name, document in (("trial", asked(trial, software)), ("lab", facts), ("run", run)):
             (folder / f"{name}.json").write_text(json.dumps(document, indent=1) + "\n")
         seal(folder)

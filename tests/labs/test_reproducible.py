@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.small import run_trials, small_trials, tiny_trials
+from tests.small import TINY, run_trials, small_trials, trials_of
 
 pytestmark = pytest.mark.lab
 
 
 # What tells of the run and not of the trial, and the checksums, which have it in them.
 OF_THE_RUN = {"run.json", "SHA256SUMS"}
+RECORD = "record = { drops = true, queue_sample_ms = 20 }\n"
 
 
 def assert_same_records(names: list[str], ours: Path, theirs: Path) -> None:
@@ -35,9 +36,11 @@ def test_another_order_in_another_lab_changes_nothing(
     assert_same_records([document["trial"] for document in documents], tmp_path / "out", folder)
 
 
-def test_iperf_too(tmp_path: Path) -> None:
-    """Its interval is measured by the agent's own clock: seed by seed, and each first in a lab."""
-    trials = tiny_trials(tmp_path, seeds=4)
+@pytest.mark.parametrize("kind", ["iperf", "wrk"])
+def test_those_of_which_the_agent_keeps_the_time_too(tmp_path: Path, kind: str) -> None:
+    """Seed by seed, and each first in a lab; the times in tables count from the trial's start."""
+    text = TINY.replace('"iperf"', f'"{kind}"') + RECORD
+    trials = trials_of(tmp_path, text, seeds=4)
     run_trials(tmp_path / "one", trials, jobs=1)
     run_trials(tmp_path / "four", trials[::-1], jobs=len(trials))
     assert_same_records([trial.name for trial in trials], tmp_path / "one", tmp_path / "four")

@@ -48,7 +48,7 @@ class Source(source.Source):
             reports = {pair: wrk.report(process.communicate()[0]) for pair, process in clients}
             said = complaints(server)
         self._finish(params, reports)
-        self._summary |= {"peer_window_bytes": told, "server_complaints": said}
+        self._summary |= {"peer_window_bytes": told, "server_complaints": said, "t0_ns": t0_ns}
 
     def _peer_window(self, pair: int) -> int | None:
         """The window that a server was last told; its connection is there to the very end."""
