@@ -8,6 +8,9 @@ import os
 import time
 
 NS_PER_S = 1_000_000_000
+# The kernel rounds timers below 41 s to up to 64 of its ticks of 10 ms, counted from its start:
+# alike every 16 s.
+TIMER_GRAIN_NS = 16 * NS_PER_S
 PR_SET_TIMERSLACK = 29  # linux/prctl.h
 
 
@@ -36,6 +39,18 @@ def whole_second() -> int:
     The kernel rounds times to microseconds and to ticks: whatever ran before, the same trial
     is then rounded alike.
     """
-    at_ns = -(-time.monotonic_ns() // NS_PER_S) * NS_PER_S
+    return _whole(NS_PER_S)
+
+
+def timers_alike() -> int:
+    """Sleep until the next moment at which timers are rounded as at the last; returns it [ns].
+
+    What sets timers of its own, as a queue that adapts, then does so alike in every trial.
+    """
+    return _whole(TIMER_GRAIN_NS)
+
+
+def _whole(grain_ns: int) -> int:
+    at_ns = -(-time.monotonic_ns() // grain_ns) * grain_ns
     sleep_until(at_ns)
     return at_ns

@@ -62,6 +62,7 @@ class QdiscQueue(Queue):
     marks: ClassVar[str | None] = None
     marks_offset: ClassVar[int | None] = None
     recordable: ClassVar[frozenset[str]] = frozenset({"queue_sample_ms"})
+    has_timers: ClassVar[bool] = True
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

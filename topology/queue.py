@@ -71,11 +71,13 @@ class Queue(ABC):
         qdiscs: kinds of queueing disciplines at the port whose drops are the queue's own; the
             first one's count has all of them.
         watches_wire: does it see the link at work? Else the link's rate is probed before a trial.
+        has_timers: does the kernel change it while time passes, packets or not?
     """
 
     recordable: ClassVar[frozenset[str]] = frozenset()
     qdiscs: ClassVar[tuple[str, ...]] = ()
     watches_wire: ClassVar[bool] = False
+    has_timers: ClassVar[bool] = False
 
     @abstractmethod
     def load(self, port: Port) -> None:

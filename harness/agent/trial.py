@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any
 
-from harness.agent import probe, provenance
+from harness.agent import chance, probe, provenance
 from harness.agent.events import RUN, emit
 from harness.agent.losses import Losses
 from harness.agent.queues import LoadedQueues
@@ -24,6 +24,7 @@ from harness.agent.tune import Tuner
 from harness.capture import Capture, Site
 from harness.plan import CAPTURES, DELAYS, WORKLOADS, Plan
 from topology.build import Network
+from topology.clock import timers_alike
 from workload.source import Source
 
 DRAIN_LIMIT_S = 120.0
@@ -52,6 +53,10 @@ def run_trial(network: Network, tuner: Tuner, name: str, plan: Plan, *, exact: b
     marks: dict[str, Any] = {}
     testbed = Testbed(network, plan, folder, lambda mark: marks.update({mark: queues.read()}))
     source = source_of(plan, testbed)
+    source.await_quiet()
+    if plan.queue.down.has_timers:
+        timers_alike()
+    chance.begin(plan.seed)
     delay = DELAYS[plan.topology.delay].Delay(network.pids["sat"], dumbbell)
     with delay, queues, running(captures, "trial"):
         before = provenance.state(network)

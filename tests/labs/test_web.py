@@ -51,12 +51,16 @@ def test_all_queues_carry_one_trace(tmp_path: Path) -> None:
             assert times[3] - times[0] > 2 * least + int(row["server_delay_ns"])
 
 
-def test_drop_tail_draws_nothing_and_is_the_same_after_other_trials(tmp_path: Path) -> None:
+def test_a_trial_is_the_same_before_and_after_others_also_where_drops_are_by_chance(
+    tmp_path: Path,
+) -> None:
     """And no connection waits for another's round trip: 240 packets each way are 0.66 s."""
-    tail, early, _ = trials_small()
-    run_trials(tmp_path / "first", [tail])
-    run_trials(tmp_path / "second", [early, tail])
-    assert_same_records([tail.name], tmp_path / "first", tmp_path / "second")
+    tail, early, marking = trials_small()
+    run_trials(tmp_path / "first", [tail, early, marking])
+    documents = run_trials(tmp_path / "second", [marking, early, tail])
+    assert documents[early.name]["queue"]["down"]["early"] > 0
+    names = [tail.name, early.name, marking.name]
+    assert_same_records(names, tmp_path / "first", tmp_path / "second")
     for row in rows_of(tmp_path / "first", tail.name):
         took_ns = int(row["connected_ns"]) - int(row["begun_ns"])
         assert took_ns - int(row["round_trip_ns"]) < 700_000_000

@@ -79,7 +79,6 @@ class Source(source.Source):
 
     def run(self, progress: Callable[[int], None]) -> None:
         testbed = self.testbed
-        self._wait_for_quiet()
         params = self.parameters.trace(testbed.rate_bit_per_s, testbed.mss_bytes)
         path = shared.trace_path(testbed.shared, params, testbed.seed)
         with testbed.round_trips(self._ends(path)) as delays, testbed.programs() as programs:
@@ -100,7 +99,7 @@ class Source(source.Source):
             **summarise(totals, len(testbed.clients)),
         }
 
-    def _wait_for_quiet(self) -> None:
+    def await_quiet(self) -> None:
         """A trial before may have left connections in TIME_WAIT, for a minute."""
         pairs = [(way, host.pair) for way in trace.DIRECTIONS for host in self._hosts(way)]
         while any(ready.has_sockets(self._pid(*pair)) for pair in pairs):
