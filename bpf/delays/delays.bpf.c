@@ -5,7 +5,8 @@
  * At the egress of the two devices of a box in the middle of the path, each over fq. A packet leaves
  * half its connection's round trip after it came: its departure time is set, and fq keeps it (earliest
  * departure time). The delay is the same for all packets of a connection and direction, so they stay
- * in order; fq sorts by departure time what connections share one of its flows.
+ * in order. fq tells connections apart by their packets' hash, and holds all of one for the packet
+ * that waits first: so the hash is set to the connection's number in the table.
  */
 #include "delays.h"
 
@@ -19,13 +20,13 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
-/* Round trips [ns]; its size is set by the loader. */
+/* Its size is set by the loader. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
 	__type(key, struct delays_key);
-	__type(value, __u64);
-} round_trips SEC(".maps");
+	__type(value, struct delays_connection);
+} connections SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -60,8 +61,9 @@ static __always_inline int read_ends(struct __sk_buff *skb, struct ends *ends)
 }
 
 static __always_inline int leave(struct __sk_buff *skb, struct delays_stats *st, __u64 *counter,
-				 __u64 delay_ns)
+				 __u32 number, __u64 delay_ns)
 {
+	bpf_set_hash(skb, number);
 	if (bpf_skb_set_tstamp(skb, bpf_ktime_get_ns() + delay_ns, BPF_SKB_TSTAMP_DELIVERY_MONO)) {
 		count(&st->refused);
 		return TC_ACT_SHOT;
@@ -76,7 +78,7 @@ int delay(struct __sk_buff *skb)
 	struct delays_stats *st;
 	struct delays_key key;
 	struct ends ends;
-	__u64 *round_trip;
+	struct delays_connection *found;
 	__u32 zero = 0;
 
 	st = bpf_map_lookup_elem(&stats, &zero);
@@ -87,13 +89,14 @@ int delay(struct __sk_buff *skb)
 		return TC_ACT_OK;
 	}
 	key = (struct delays_key){ ends.source, ends.source_port, ends.destination_port };
-	round_trip = bpf_map_lookup_elem(&round_trips, &key);
-	if (round_trip)
-		return leave(skb, st, &st->to_server, *round_trip / 2);
+	found = bpf_map_lookup_elem(&connections, &key);
+	if (found)
+		return leave(skb, st, &st->to_server, found->number, found->round_trip / 2);
 	key = (struct delays_key){ ends.destination, ends.destination_port, ends.source_port };
-	round_trip = bpf_map_lookup_elem(&round_trips, &key);
-	if (round_trip)
-		return leave(skb, st, &st->to_client, *round_trip - *round_trip / 2);
+	found = bpf_map_lookup_elem(&connections, &key);
+	if (found)
+		return leave(skb, st, &st->to_client, found->number,
+			     found->round_trip - found->round_trip / 2);
 	count(&st->unknown);
 	return TC_ACT_SHOT;
 }

@@ -41,7 +41,7 @@ static const char usage[] =
 
 struct table {
 	struct delays_key *keys;
-	__u64 *round_trips;
+	struct delays_connection *connections;
 	__u32 count, room;
 };
 
@@ -60,8 +60,8 @@ static void make_room(struct table *table)
 		return;
 	table->room = table->room ? 2 * table->room : 1024;
 	table->keys = realloc(table->keys, table->room * sizeof(*table->keys));
-	table->round_trips = realloc(table->round_trips, table->room * sizeof(*table->round_trips));
-	if (!table->keys || !table->round_trips)
+	table->connections = realloc(table->connections, table->room * sizeof(*table->connections));
+	if (!table->keys || !table->connections)
 		fail("out of memory");
 }
 
@@ -81,7 +81,9 @@ static int read_line(struct table *table, const char *line)
 	table->keys[table->count] = (struct delays_key){ .client = client.s_addr,
 							 .client_port = htons(client_port),
 							 .server_port = htons(server_port) };
-	table->round_trips[table->count++] = round_trip_ns;
+	table->connections[table->count] = (struct delays_connection){ .round_trip = round_trip_ns,
+								       .number = table->count };
+	table->count++;
 	return 0;
 }
 
@@ -149,7 +151,7 @@ static struct bpf_object *load(const char *path, __u32 entries)
 
 	if (!object)
 		fail("opening %s: %s", path, strerror(errno));
-	map = bpf_object__find_map_by_name(object, "round_trips");
+	map = bpf_object__find_map_by_name(object, "connections");
 	if (!map || bpf_map__set_max_entries(map, entries))
 		fail("%s and delays are not of the same build", path);
 	if (bpf_object__load(object))
@@ -165,12 +167,12 @@ static int map_fd(struct bpf_object *object, const char *name)
 static void fill(struct bpf_object *object, const struct table *table)
 {
 	LIBBPF_OPTS(bpf_map_batch_opts, options);
-	int fd = map_fd(object, "round_trips");
+	int fd = map_fd(object, "connections");
 
 	for (__u32 done = 0; done < table->count;) {
 		__u32 count = table->count - done < BATCH ? table->count - done : BATCH;
 
-		if (bpf_map_update_batch(fd, table->keys + done, table->round_trips + done, &count,
+		if (bpf_map_update_batch(fd, table->keys + done, table->connections + done, &count,
 					 &options))
 			fail("noting the round trips: %s", strerror(errno));
 		done += count;

@@ -13,6 +13,13 @@ struct delays_key {
 	__u16 server_port;
 };
 
+/* Its round trip [ns], and its number in the table: the hash by which fq knows its packets. */
+struct delays_connection {
+	__u64 round_trip;
+	__u32 number;
+	__u32 padding;
+};
+
 /* What became of packets; each is counted once. The last two are dropped, and each of them makes
  * a trial invalid. */
 struct delays_stats {

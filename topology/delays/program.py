@@ -49,8 +49,8 @@ def queues() -> list[str]:
     """Inside the box, lines for tc: on both ports a queue that keeps departure times.
 
     fq holds all that it takes for one flow until the packet it waits for may leave, and it tells
-    flows apart by bits of a hash, 10 by default: then a connection with a short round trip often
-    waits for one with a long. With all 32 bits n connections at a time have n^2 / 2^33 such pairs.
+    flows apart by bits of a hash, 10 by default. With all 32 bits, and the connection's number as
+    the hash (bpf/delays), each connection is a flow.
     """
     return [f"{commands.departure_fq(device)} orphan_mask {FLOW_MASK}" for device in DEVICES]
 
