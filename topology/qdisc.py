@@ -21,7 +21,7 @@ import struct
 import sys
 import time
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -45,22 +45,22 @@ SERIES = "backlog_packets,backlog_bytes,dropped_packets,marked_packets".split(",
 # linux/gen_stats.h
 QUEUE_STATS = struct.Struct("=III")  # packets, bytes, drops, and more
 APP_STATS = 4
-MARKS = struct.Struct("=I")
+COUNTER = struct.Struct("=I")
 
 
 class QdiscQueue(Queue):
-    """A kind has `kind`, `discipline()`, and where it marks, `marks` and `marks_offset`.
+    """A kind has `kind`, `discipline()`, and where it marks, `marks` and `marks_at`.
 
     Attributes:
         kind: tc's name of the discipline.
         marks: tc's name of its counter of marked packets; None: it marks none.
-        marks_offset: of the counter of marked packets in the discipline's own statistics
-            [bytes]; None: it marks none.
+        marks_at: where the same is in the kernel's statistics of the discipline: the types of the
+            attributes it is nested in, and the offset in the last [bytes]; (): it marks none.
     """
 
     kind: ClassVar[str]
     marks: ClassVar[str | None] = None
-    marks_offset: ClassVar[int | None] = None
+    marks_at: ClassVar[tuple[int, ...]] = ()
     recordable: ClassVar[frozenset[str]] = frozenset({"queue_sample_ms"})
     has_timers: ClassVar[bool] = True
 
@@ -99,13 +99,18 @@ class QdiscQueue(Queue):
         shown = json.loads(run(["tc", "-s", "-j", "qdisc", "show", "dev", port.device]))
         by_kind = {one["kind"]: one for one in shown}
         counters = by_kind[self.kind]
-        marked = counters[self.marks] if self.marks else 0
-        return {**counters, "sent": by_kind["tbf"]["packets"], "marked": marked}
+        sent = by_kind["tbf"]["packets"]
+        return {**counters, "sent": sent, "marked": self.marked(counters)}
+
+    @classmethod
+    def marked(cls, counters: Counters) -> int:
+        """Marked packets, of what tc says."""
+        return int(counters[cls.marks]) if cls.marks else 0
 
     def record_argv(self, port: Port, folder: Path) -> list[str]:
         if not port.sample_ns:
             return []
-        marks = "" if self.marks_offset is None else str(self.marks_offset)
+        marks = ".".join(map(str, self.marks_at))
         out = folder / f"{port.direction}.qdisc.csv"
         words = [port.device, self.kind, marks, str(port.sample_ns), str(out)]
         return ["python3", "-B", "-m", "topology.qdisc", *words]
@@ -171,7 +176,9 @@ def set_box(port: Port, rate: str) -> None:
         run(["tc", *commands.box_delay(port.delay_device, port.dumbbell.middle, rate).split()])
 
 
-def series(device: str, kind: str, marks_offset: int | None, period_ns: int) -> Iterator[list[int]]:
+def series(
+    device: str, kind: str, marks_at: Sequence[int], period_ns: int
+) -> Iterator[list[int]]:
     """A row a period: time [ns], then SERIES."""
     index = socket.if_nametoindex(device)
     due_ns = time.monotonic_ns() // period_ns * period_ns
@@ -182,19 +189,26 @@ def series(device: str, kind: str, marks_offset: int | None, period_ns: int) -> 
             for found_index, found_kind, stats in netlink.qdiscs(link):
                 if (found_index, found_kind) == (index, kind):
                     queue = QUEUE_STATS.unpack_from(stats[netlink.QUEUE_STATS])
-                    marks = 0
-                    if marks_offset is not None:
-                        marks = MARKS.unpack_from(stats[APP_STATS], marks_offset)[0]
+                    marks = counter_at(stats[APP_STATS], marks_at) if marks_at else 0
                     yield [due_ns, *queue, marks]
 
 
+def counter_at(stats: bytes, place: Sequence[int]) -> int:
+    """A counter of a discipline's own statistics; `place` as QdiscQueue.marks_at."""
+    *nested, offset = place
+    for kind in nested:
+        stats = dict(netlink.attributes(stats, 0))[kind]
+    return int(COUNTER.unpack_from(stats, offset)[0])
+
+
 def main() -> None:
-    """DEVICE KIND MARKS_OFFSET PERIOD_NS OUT."""
+    """DEVICE KIND MARKS_AT PERIOD_NS OUT; MARKS_AT: numbers with dots between, or nothing."""
     device, kind, marks, period_ns, out = sys.argv[1:]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with Path(out).open("w", newline="", encoding="ascii") as stream:
         table = csv.writer(stream)
-        for row in series(device, kind, int(marks) if marks else None, int(period_ns)):
+        marks_at = [int(one) for one in marks.split(".") if one]
+        for row in series(device, kind, marks_at, int(period_ns)):
             table.writerow(row)
 
 

@@ -20,6 +20,7 @@ from tests.small import PROJECT, TINY, small_trials, write_tiny
 
 FILES = sorted((PROJECT / "studies").rglob("*.toml"))
 EXPERIMENTS = [path for path in FILES if "\n[factors]" in path.read_text()]
+KINDS = "adaptive-red, cake, cells, codel, drop-tail, fq-codel, fq-pie, pie"
 CODEL = 'queue = { kind = "codel", limit_packets = 50, ecn = true }'
 
 
@@ -76,9 +77,10 @@ def test_another_document_is_refused(
 @pytest.mark.parametrize(
     ("queue", "said"),
     [
-        ('queue.kind = "fifo"', "queue.kind = fifo: one of adaptive-red, cells, codel, drop-tail"),
-        ("queue.kind = 5", "queue.kind = 5: one of adaptive-red, cells, codel, drop-tail"),
+        ('queue.kind = "fifo"', f"queue.kind = fifo: one of {KINDS}"),
+        ("queue.kind = 5", f"queue.kind = 5: one of {KINDS}"),
         ('queue = { kind = "codel", limit_packets = 0 }', "queue.limit_packets = 0: allowed are 1"),
+        ('queue = { kind = "cake", memory_bytes = 1500 }', "queue.memory_bytes = 1500: allowed"),
         ('queue = { kind = "codel", ecn = 1 }', "queue.ecn = 1: must be true or false"),
         ('queue = { kind = "codel", policy = "epd" }', "queue.policy: unknown key; there are"),
         ('queue.kind = "codel"\nrecord.drops = true', "record.drops: not with queue.kind = codel"),

@@ -58,7 +58,7 @@ class Queue(QdiscQueue):
 
     kind: ClassVar[str] = "red"
     marks: ClassVar[str | None] = "marked"
-    marks_offset: ClassVar[int | None] = 12  # of struct tc_red_xstats
+    marks_at: ClassVar[tuple[int, ...]] = (12,)  # of struct tc_red_xstats
 
     def discipline(self) -> str:
         raise NotImplementedError("tc cannot set it: see add()")

@@ -45,7 +45,7 @@ class Queue(QdiscQueue):
 
     kind: ClassVar[str] = "codel"
     marks: ClassVar[str | None] = "ecn_mark"
-    marks_offset: ClassVar[int | None] = 24  # ecn_mark of struct tc_codel_xstats
+    marks_at: ClassVar[tuple[int, ...]] = (24,)  # ecn_mark of struct tc_codel_xstats
 
     def discipline(self) -> str:
         return (
