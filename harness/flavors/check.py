@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from types import MappingProxyType
 
+from harness.errors import UsageError
 from harness.exact_loss import host
 from harness.exact_loss.host import Outcome, Sending
 from harness.exact_loss.job import Connection, Link
@@ -76,12 +77,17 @@ class Line:
 
 
 def check(
-    names: Sequence[str] = (), parameters: Mapping[str, object] = MappingProxyType({})
+    names: Sequence[str] = (),
+    parameters: Mapping[str, object] = MappingProxyType({}),
+    lost: Sequence[int] = (),
 ) -> list[Check]:
     """Run the scenarios in a lab, for some flavors or for the four of 98-0876R1.
 
-    parameters: of the module, other than the flavors' files say. The literature has a rule for
-    the files' senders only.
+    Args:
+        parameters: of the module, other than the flavors' files say.
+        lost: segments that are lost at their first sending, in place of the scenarios.
+
+    The literature has a rule for the files' senders and for the scenarios only.
 
     Raises:
         UsageError: no such flavor or parameter, or a wrong file.
@@ -90,12 +96,22 @@ def check(
     chosen = [
         flavors.load(name).with_parameters(parameters, "--set") for name in names or tuple(RULES)
     ]
-    pairs = [(flavor, scenario) for flavor in chosen for scenario in SCENARIOS]
+    scenarios = (chosen_losses(lost),) if lost else SCENARIOS
+    pairs = [(flavor, scenario) for flavor in chosen for scenario in scenarios]
+    known = not parameters and not lost
     outcomes = host.run([_connection(*pair) for pair in pairs], LINK)
     return [
-        Check(flavor=f, scenario=s, outcome=o, verdict=judge(f, s, o, known=not parameters))
+        Check(flavor=f, scenario=s, outcome=o, verdict=judge(f, s, o, known=known))
         for (f, s), o in zip(pairs, outcomes, strict=True)
     ]
+
+
+def chosen_losses(lost: Sequence[int]) -> Scenario:
+    """Losses of one's own choice; UsageError for segments that there are not."""
+    wrong = [segment for segment in lost if not 0 <= segment < SEGMENTS]
+    if wrong or len(set(lost)) < len(lost):
+        raise UsageError(f"--lose: segments from 0 to {SEGMENTS - 1}, each once")
+    return Scenario(name="chosen losses", lost=tuple(sorted(lost)))
 
 
 def passed(checks: Sequence[Check]) -> bool:

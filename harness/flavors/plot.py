@@ -21,12 +21,15 @@ MORE = 1.5  # and so much more of the sequence
 
 
 def plot(checks: Sequence[Check], path: Path) -> None:
-    """Draw one panel a flavor, the three-loss scenario, to a file matplotlib knows.
+    """Draw one panel a flavor, the three-loss scenario or the only one, to a file that
+    matplotlib knows.
 
     Raises:
         ValueError: no check of that scenario among those given, or an unknown file type.
     """
-    chosen = [c for c in checks if c.scenario == PLOTTED]
+    scenarios = {c.scenario for c in checks}
+    shown = scenarios.pop() if len(scenarios) == 1 else PLOTTED
+    chosen = [c for c in checks if c.scenario == shown]
     if not chosen:
         raise ValueError(f"no check of {PLOTTED.name} to draw")
     rows = -(-len(chosen) // COLUMNS)

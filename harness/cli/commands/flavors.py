@@ -36,13 +36,29 @@ def parameter(change: str) -> tuple[str, object]:
     return name, {"true": True, "false": False}.get(value, int(value) if value.isdigit() else value)
 
 
+def segments(text: str) -> list[int]:
+    """The numbers of a list as --lose takes it.
+
+    Raises:
+        UsageError: not of that form.
+    """
+    words = text.split(",")
+    if not all(word.strip().isdecimal() for word in words):
+        raise UsageError(f"--lose {text}: numbers of segments, a comma between two")
+    return [int(word) for word in words]
+
+
 @command.command()
 @click.argument("names", nargs=-1)
 @click.option("--plot", type=click.Path(path_type=Path), help="Draw the time sequences (PNG, SVG).")
 @click.option("--set", "changes", multiple=True, help="NAME=VALUE: another parameter (repeatable).")
-def check(names: tuple[str, ...], plot: Path | None, changes: tuple[str, ...]) -> None:
+@click.option("--lose", metavar="N,N,...", help="Lose these segments, counted from 0.")
+def check(
+    names: tuple[str, ...], plot: Path | None, changes: tuple[str, ...], lose: str | None
+) -> None:
     """Lose 1 to 4 segments of a window and compare with Fall & Floyd 1996."""
-    checks = flavors_check.check(names, dict(map(parameter, changes)))
+    lost = segments(lose) if lose is not None else []
+    checks = flavors_check.check(names, dict(map(parameter, changes)), lost)
     click.echo(flavors_check.render(checks))
     if plot is not None:
         from harness.flavors.plot import plot as draw  # matplotlib: slow to import
