@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +16,17 @@ from analysis.errors import AnalysisError
 from analysis.records import level_text
 from harness.course import handout
 from harness.course import lab as labs
+from harness.course.again import run_again
 from harness.course.handed_in import NotHandedInError, finished
 from harness.course.handout import ANSWERS
 from harness.course.lab import Lab, Measured, Number, Prediction, Question, WhichLevel, Words
-from harness.course.measures import Finished, measure
+from harness.course.measures import OF_REPAIRS, Finished, Measurable, Repair, measure
 from harness.course.seeds import seed_of
 from harness.design.experiment import same
 from harness.design.toml_file import read_table
 from harness.design.trials import planned
 from harness.errors import UsageError
+from harness.flavors import check as flavors_check
 
 MOST_SHOWN = 40
 # What a record, though sealed, may make of a measure.
@@ -54,8 +57,30 @@ class HandedIn:
         return all(item.ok for item in self.items)
 
 
-def check(name: str, folder: Path) -> HandedIn:
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """What answers are judged by: a student's trials, none where they do not count, and losses."""
+
+    trials: Sequence[Finished]
+    name: str
+    lab: Lab
+    student: str
+
+    def of(self, question: Measured) -> Sequence[Measurable]:
+        """What a question asks about; exact losses are run anew, once."""
+        return self._repairs if question.measure["of"] in OF_REPAIRS else self.trials
+
+    @cached_property
+    def _repairs(self) -> Sequence[Repair]:
+        lost = handout.losses(self.name, self.lab, self.student)
+        checks = flavors_check.check(lost=lost)
+        return [Repair(flavor=one.flavor.name, outcome=one.outcome) for one in checks]
+
+
+def check(name: str, folder: Path, again: bool = False) -> HandedIn:
     """Look at what is in a student's folder for a lab. Nothing is written there.
+
+    again: also run the trials here, and compare what they leave with the student's.
 
     Raises:
         UsageError: the lab's own files are wrong.
@@ -66,13 +91,14 @@ def check(name: str, folder: Path) -> HandedIn:
     except (UsageError, NotHandedInError) as error:
         items = (Item(name=ANSWERS, ok=False, sentence=str(error)),)
         return HandedIn(lab=name, folder=folder, student=None, seed=None, items=items)
-    trials, record = run_of(name, lab, folder, student)
+    trials, record = run_of(name, lab, folder, student, again)
+    evidence = Evidence(trials=trials, name=name, lab=lab, student=student)
     return HandedIn(
         lab=name,
         folder=folder,
         student=student,
         seed=seed_of(student),
-        items=(record, *(judge(q, answers, trials) for q in lab.question)),
+        items=(record, *(judge(q, answers, evidence) for q in lab.question)),
     )
 
 
@@ -93,33 +119,38 @@ def read_answers(folder: Path, lab: Lab) -> tuple[str, Mapping[str, Any]]:
     return student, answers
 
 
-def run_of(name: str, lab: Lab, folder: Path, student: str) -> tuple[Sequence[Finished], Item]:
+def run_of(
+    name: str, lab: Lab, folder: Path, student: str, again: bool
+) -> tuple[Sequence[Finished], Item]:
     """The trials of a student's own run, none where there is a fault; and what is to be said."""
     experiment = handout.experiment_of(name, lab, student)
     wanted = planned(experiment, labs.file(name, labs.EXPERIMENT))
     try:
         trials = finished(folder, wanted)
+        if again:
+            run_again(experiment, name, trials)
     except NotHandedInError as error:
         return (), Item(name="record", ok=False, sentence=str(error))
-    said = f"{len(trials)} trials with seed {seed_of(student)}, unchanged, all checks passed"
+    said = f"{len(trials)} trials with seed {experiment.first_seed}, unchanged, all checks passed"
+    said += "; the same when run again" * again
     return trials, Item(name="record", ok=True, sentence=said)
 
 
 def judge(
-    question: Question, answers: Mapping[str, Any], trials: Sequence[Finished]
+    question: Question, answers: Mapping[str, Any], evidence: Evidence
 ) -> Item:
     """One answer."""
     given = str(answers.get(question.key, "")).strip()
     if not given:
         return Item(name=question.key, ok=False, sentence="nothing is written")
     try:
-        ok, sentence = verdict(question, given, trials)
+        ok, sentence = verdict(question, given, evidence)
     except NotHandedInError as error:
         ok, sentence = False, str(error)
     return Item(name=question.key, ok=ok, sentence=sentence)
 
 
-def verdict(question: Question, given: str, trials: Sequence[Finished]) -> tuple[bool, str]:
+def verdict(question: Question, given: str, evidence: Evidence) -> tuple[bool, str]:
     """Is an answer right, and a sentence about it."""
     if isinstance(question, Words):
         words = len(given.split())
@@ -128,6 +159,7 @@ def verdict(question: Question, given: str, trials: Sequence[Finished]) -> tuple
         return True, f"{words} words, for your teacher to read"
     if isinstance(question, Prediction):
         return True, f"you guessed {shown(given)}; what did you find at {question.of}?"
+    trials = evidence.of(question)
     if not trials:
         return False, f"{shown(given)}: cannot be judged without your own record"
     right = is_right(question, given, trials)
@@ -139,10 +171,10 @@ def shown(given: str) -> str:
     return given if len(given) <= MOST_SHOWN else f"{given[:MOST_SHOWN]}..."
 
 
-def is_right(question: Measured, given: str, trials: Sequence[Finished]) -> bool:
+def is_right(question: Measured, given: str, trials: Sequence[Measurable]) -> bool:
     """Is an answer what the record has?"""
     if isinstance(question, WhichLevel):
-        return same(given, extreme(question, trials))
+        return any(same(given, level) for level in extremes(question, trials))
     assert isinstance(question, Number)
     right = one_value(question.measure, trials)
     return abs(number(given) - right) <= abs(right) * question.within_percent / 100
@@ -156,26 +188,26 @@ def number(given: str) -> float:
         raise NotHandedInError(f"{shown(given)}: a number is needed, without its unit") from None
 
 
-def one_value(wanted: Mapping[str, Any], trials: Sequence[Finished]) -> float:
+def one_value(wanted: Mapping[str, Any], trials: Sequence[Measurable]) -> float:
     """A measure of the trial that its `where` names."""
     where = {factor: level_text(level) for factor, level in wanted.get("where", {}).items()}
-    [trial] = [one for one in trials if where.items() <= one.record.factors.items()]
+    [trial] = [one for one in trials if where.items() <= one.factors.items()]
     return value(trial, wanted)
 
 
-def extreme(question: WhichLevel, trials: Sequence[Finished]) -> str:
-    """The level at which a measure is the largest, or the smallest, of the trials of `where`."""
+def extremes(question: WhichLevel, trials: Sequence[Measurable]) -> list[str]:
+    """The levels at which a measure is the largest, or the smallest, of the trials of `where`."""
     where = {f: level_text(level) for f, level in question.measure.get("where", {}).items()}
     values = {
-        one.record.factors[question.factor]: value(one, question.measure)
+        one.factors[question.factor]: value(one, question.measure)
         for one in trials
-        if where.items() <= one.record.factors.items()
+        if where.items() <= one.factors.items()
     }
-    take = max if question.take == "largest" else min
-    return take(values, key=lambda level: values[level])
+    best = (max if question.take == "largest" else min)(values.values())
+    return [level for level, found in values.items() if found == best]
 
 
-def value(trial: Finished, wanted: Mapping[str, Any]) -> float:
+def value(trial: Measurable, wanted: Mapping[str, Any]) -> float:
     """A measure of a trial; NotHandedInError where its record does not have it."""
     try:
         return measure(trial, wanted)

@@ -3,6 +3,7 @@
 
     text.md, experiment.toml    copies of the lab's
     mine.toml                   extends it by the student's seed and what is drawn with it
+    losses                      segments to be lost, where the lab has exact losses
     answers.toml                the name, and a line for each answer
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 import shutil
 import textwrap
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +21,14 @@ from harness.course.lab import EXPERIMENT, TEXT, Lab
 from harness.course.seeds import drawn, seed_of, tables
 from harness.design.experiment import Experiment, extend, validated
 from harness.design.toml_file import read_table
+from harness.design.trials import planned
 from harness.errors import UsageError
+from harness.plan import Plan
+from workload.errors import WorkloadError
+from workload.kinds import packmime
+from workload.packmime.calibrate import calibrate
 
-MINE, ANSWERS, CAMPAIGN = "mine.toml", "answers.toml", "campaign"
+MINE, ANSWERS, CAMPAIGN, LOSSES = "mine.toml", "answers.toml", "campaign", "losses"
 WIDTH = 90
 
 
@@ -40,20 +47,51 @@ def start(name: str, folder: Path, student: str) -> None:
     for file in (TEXT, EXPERIMENT):
         shutil.copyfile(labs.file(name, file), folder / file)
     (folder / MINE).write_text(experiment_text(name, lab, student), encoding="utf-8")
+    if lab.lose:
+        (folder / LOSSES).write_text(",".join(map(str, losses(name, lab, student))) + "\n")
     (folder / ANSWERS).write_text("\n".join(answer_lines(lab, student)) + "\n", encoding="utf-8")
 
 
 def own_keys(name: str, lab: Lab, student: str) -> dict[str, Any]:
     """What a student's experiment has that the lab's has not: dotted keys and values."""
-    seed = seed_of(student)
-    values = drawn(lab.draw, name, seed)
+    values = drawn(lab.draw, name, seed_of(student))
+    seed = experiment_of(name, lab, student).first_seed
     return {"first_seed": seed} | {f"base.{key}": value for key, value in values.items()}
 
 
+def losses(name: str, lab: Lab, student: str) -> list[int]:
+    """The segments that a student's exact losses are of."""
+    draws = {f"lose {place}": draw for place, draw in enumerate(lab.lose)}
+    return sorted(drawn(draws, name, seed_of(student)).values())
+
+
 def experiment_of(name: str, lab: Lab, student: str) -> Experiment:
-    """The experiment that a student is to run, from the course's own files."""
+    """The experiment that a student is to run, from the course's own files.
+
+    Its seed is that of the name, or the next for which there is a load.
+    """
     path = labs.file(name, EXPERIMENT)
-    return validated(path, extend(read_table(path), tables(own_keys(name, lab, student))))
+    seed = seed_of(student)
+    keys = {f"base.{key}": value for key, value in drawn(lab.draw, name, seed).items()}
+    table = extend(read_table(path), tables(keys))
+    for usable in count(seed):
+        experiment = validated(path, {**table, "first_seed": usable})
+        if has_load(planned(experiment, path)[0].plan):
+            return experiment
+    raise AssertionError("count() ends")
+
+
+def has_load(plan: Plan) -> bool:
+    """Can a trial's load be drawn? Of few exchanges with heavy tails not with every seed."""
+    workload = plan.workload
+    if not isinstance(workload, packmime.Parameters):
+        return True
+    topology = plan.topology
+    try:
+        calibrate(workload.trace(topology.rate_bit_per_s, topology.mss_bytes), plan.seed)
+    except WorkloadError:
+        return False
+    return True
 
 
 def experiment_text(name: str, lab: Lab, student: str) -> str:

@@ -82,11 +82,16 @@ Question = Annotated[Number | WhichLevel | Prediction | Words, Field(discriminat
 
 
 class Lab(Part):
-    """lab.toml. draw: dotted keys of the experiment's [base], and of what each is drawn."""
+    """lab.toml.
+
+    draw: dotted keys of the experiment's [base], and of what each is drawn. lose: of what each
+    segment is drawn that ./cellbed flavors check --lose is to lose, where the lab does that.
+    """
 
     title: str
     minutes: int = Field(ge=1)
     draw: dict[str, Draw] = {}
+    lose: list[Draw] = []
     question: list[Question]
 
     @model_validator(mode="after")

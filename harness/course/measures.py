@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a question asks for, as a number: of a trial's record, or of its plan alone.
+"""What a question asks for, as a number: of a trial's record, of its plan alone, of a repair.
 
-A lab's `measure` names one of the functions of MEASURES as `of`, and has its arguments.
+A lab's `measure` names one of the functions of MEASURES as `of`, and has its arguments. Those of
+OF_REPAIRS are about what a flavor did with exact losses, the others about a trial.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from analysis.metrics import BITS_PER_BYTE, CELL_BYTES, TCP_IP_HEADER_BYTES, frame_cells, jain_index
 from analysis.metrics import capacity_bit_per_s as capacity
 from analysis.records import Record
+from harness.exact_loss.host import Outcome
 
 CELL_BITS = CELL_BYTES * BITS_PER_BYTE
 NS_PER_MS = 1_000_000
@@ -29,12 +31,31 @@ class Finished:
     record: Record
     metrics: Mapping[str, Any]
 
+    @property
+    def factors(self) -> Mapping[str, str]:
+        return self.record.factors
+
     def rows(self, table: str) -> Sequence[Row]:
         """A table of the record; ValueError where it has none."""
         found = self.record.series(table)
         if found is None:
             raise ValueError(f"{self.record.name} has no {table}.csv")
         return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repair:
+    """What a flavor did with losses."""
+
+    flavor: str
+    outcome: Outcome
+
+    @property
+    def factors(self) -> Mapping[str, str]:
+        return {"flavor": self.flavor}
+
+
+Measurable = Finished | Repair
 
 
 def metric(trial: Finished, *, name: str) -> float:
@@ -72,9 +93,25 @@ def series(
     return TAKES[take](values) * scale
 
 
-def quantile(trial: Finished, *, table: str, column: str, at: float, scale: float = 1.0) -> float:
-    """A quantile (0..1) of a column."""
-    return float(np.quantile([row[column] for row in trial.rows(table) if row[column]], at)) * scale
+def response_ms(trial: Finished, *, at: float, most_bytes: float = math.inf) -> float:
+    """A quantile (0..1) of the times from before connect to the last byte, of finished downloads.
+
+    most_bytes: only of responses that are no longer.
+    """
+    times = [
+        row["last_byte_ns"] - row["begun_ns"]
+        for row in trial.rows("exchanges")
+        if row["direction"] == "down"
+        and row["state"] == "done"
+        and row["response_bytes"] <= most_bytes
+    ]
+    return float(np.quantile(times, at)) / NS_PER_MS
+
+
+def packets_wait_ms(trial: Finished, *, packets: int) -> float:
+    """How long so many full packets take on the link, in cells."""
+    rate = trial.record.plan["topology"]["rate_bit_per_s"]
+    return packets * segment_cells(trial) * CELL_BITS * 1e3 / rate
 
 
 def path_segments(trial: Finished) -> float:
@@ -82,9 +119,9 @@ def path_segments(trial: Finished) -> float:
     return payload_rate(trial) * round_trip_s(trial) / BITS_PER_BYTE / mss(trial)
 
 
-def round_trip_ms(trial: Finished) -> float:
-    """Twice the middle link's delay."""
-    return round_trip_s(trial) * 1e3
+def round_trips_s(trial: Finished, *, times: float) -> float:
+    """So many round trips of the idle middle link [s]."""
+    return times * round_trip_s(trial)
 
 
 def buffer_segments(trial: Finished) -> float:
@@ -114,6 +151,26 @@ def window_limit(trial: Finished) -> float:
     return min(1.0, plan["topology"]["pairs"] * rate / payload_rate(trial))
 
 
+def torn_percent(trial: Finished, *, lost_percent: float) -> float:
+    """Of full segments those that lose a cell, when so many cells are lost by chance."""
+    return 100 * (1 - (1 - lost_percent / 100) ** segment_cells(trial))
+
+
+def fair_share_mbit_per_s(trial: Finished) -> float:
+    """Of each of the clients, when all want as much as they can get."""
+    return payload_mbit_per_s(trial) / trial.record.plan["topology"]["pairs"]
+
+
+def threshold_cells(trial: Finished, *, times: float = 1.0) -> float:
+    """The threshold of the queue, or a part of it."""
+    return times * buffer_cells(trial) * trial.record.plan["queue"]["down"]["threshold_ppm"] / 1e6
+
+
+def jain_of(trial: Finished, *, rates: Sequence[float]) -> float:
+    """Jain's index of rates that the question gives."""
+    return jain_index(rates) or 0.0
+
+
 def fairness(trial: Finished) -> float:
     """Jain's index over what each client received, from flows.csv."""
     index = jain_index(row["received_bytes"] for row in trial.rows("flows"))
@@ -124,6 +181,31 @@ def spread(trial: Finished) -> float:
     """What the client with most received, over what the one with least did."""
     received = [row["received_bytes"] for row in trial.rows("flows")]
     return float(max(received) / min(received))
+
+
+def most_served(trial: Finished) -> float:
+    """The number of the client that received most."""
+    return float(max(trial.rows("flows"), key=lambda row: row["received_bytes"])["pair"])
+
+
+def timeouts(repair: Repair) -> float:
+    """How often the timer expired."""
+    return float(repair.outcome.timeouts)
+
+
+def recoveries(repair: Repair) -> float:
+    """How often three duplicate acknowledgements began a recovery."""
+    return float(repair.outcome.recoveries)
+
+
+def sent_again(repair: Repair) -> float:
+    """Segments that were sent again, each as often as it was."""
+    return float(len(repair.outcome.retransmitted))
+
+
+def last_resending_ms(repair: Repair) -> float:
+    """When the last segment was sent again, from the connection's start."""
+    return max(sent.time_s for sent in repair.outcome.sent if sent.sending) * 1e3
 
 
 def payload_rate(trial: Finished) -> float:
@@ -154,26 +236,36 @@ TAKES: Mapping[str, Callable[[Sequence[float]], float]] = {
     "mean": mean,
     "sum": math.fsum,
 }
-MEASURES: Mapping[str, Callable[..., float]] = {
+OF_REPAIRS: Mapping[str, Callable[..., float]] = {
+    found.__name__: found for found in (timeouts, recoveries, sent_again, last_resending_ms)
+}
+OF_TRIALS: Mapping[str, Callable[..., float]] = {
     found.__name__: found
     for found in (
         metric,
         series,
-        quantile,
+        response_ms,
+        packets_wait_ms,
         path_segments,
-        round_trip_ms,
+        round_trips_s,
         buffer_segments,
         segment_cells,
         full_buffer_ms,
         payload_mbit_per_s,
         window_limit,
+        torn_percent,
+        fair_share_mbit_per_s,
+        threshold_cells,
         fairness,
+        jain_of,
         spread,
+        most_served,
     )
 }
+MEASURES = {**OF_REPAIRS, **OF_TRIALS}
 
 
-def measure(trial: Finished, wanted: Mapping[str, Any]) -> float:
+def measure(trial: Measurable, wanted: Mapping[str, Any]) -> float:
     """The number that a lab's `measure` names, of a trial.
 
     Raises:

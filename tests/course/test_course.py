@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from analysis.headers import RunHeader, TrialHeader
 from harness.cli.commands.course import command
 from harness.course import handout
 from harness.course import lab as labs
 from harness.course.lab import Measured, WhichLevel
-from harness.course.measures import MEASURES, TAKES
+from harness.course.measures import MEASURES, OF_REPAIRS, TAKES
 from harness.course.seeds import Draw, drawn, seed_of
 from harness.design.trials import planned
 from harness.errors import InvalidTrialError, UsageError
+from harness.flavors.check import RULES
 from harness.plan import to_json
 from harness.records.seal import seal
 from tests.small import PROJECT
@@ -51,13 +51,11 @@ def write_records(folder: Path, student: str) -> list[Path]:
     for trial in planned(experiment, Path("mine.toml")):
         record = folder / "campaign" / "trials" / trial.name
         record.mkdir(parents=True)
-        facts = TrialHeader(
-            trial=trial.name, seed=trial.plan.seed, factors=dict(trial.factors), software={},
-            plan=to_json(trial.plan),
-        )  # fmt: skip
-        run = RunHeader(ended="", wall_s=1, cpu_s=1, lab={"virtual_s": 1})
-        (record / "trial.json").write_text(facts.model_dump_json())
-        (record / "run.json").write_text(run.model_dump_json())
+        facts = {"format": "cellbed-trial/2", "trial": trial.name, "seed": trial.plan.seed,
+                 "factors": dict(trial.factors), "plan": to_json(trial.plan)}  # fmt: skip
+        run = {"format": "cellbed-run/1", "virtual_s": 1, "wall_s": 1, "cpu_s": 1}
+        (record / "trial.json").write_text(json.dumps(facts))
+        (record / "run.json").write_text(json.dumps(run))
         (record / "lab.json").write_text("{}")
         seal(record)
         found.append(record)
@@ -74,12 +72,16 @@ def test_a_lab_asks_for_what_there_is(name: str) -> None:
         if not isinstance(question, Measured):
             continue
         measure = dict(question.measure)
+        if measure["of"] in OF_REPAIRS:
+            cells_asked = [{"flavor": flavor} for flavor in RULES]
+        else:
+            cells_asked = cells
         where = {factor: str(level) for factor, level in measure.pop("where", {}).items()}
         inspect.signature(MEASURES[measure.pop("of")]).bind(None, **measure)
         assert measure.get("take", "count") in {*TAKES, "count"}
-        found = [cell for cell in cells if where.items() <= cell.items()]
+        found = [cell for cell in cells_asked if where.items() <= cell.items()]
         one_each = {question.factor} if isinstance(question, WhichLevel) else set()
-        assert {*where, *one_each} >= {f for f in cells[0] if len({c[f] for c in found}) > 1}
+        assert {*where, *one_each} >= {f for f in cells_asked[0] if len({c[f] for c in found}) > 1}
         assert found, question.key
 
 

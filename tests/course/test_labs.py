@@ -16,6 +16,7 @@ import pytest
 
 from harness.course import lab as labs
 from harness.course.lab import Number, WhichLevel
+from harness.records.seal import SUMS, seal
 from tests.course.handing_in import Student, student
 
 pytestmark = pytest.mark.lab
@@ -49,18 +50,19 @@ def test_the_right_answers_are_right(one: Student) -> None:
     assert set(said) == {"record", *(q.key for q in labs.load(one.lab).question)}
 
 
-def test_wrong_answers_are_wrong_and_right_ones_are_not_told(copied: Student) -> None:
-    right, wrong = copied.solved(), {}
+def test_of_wrong_answers_nothing_is_told_but_where_to_look(copied: Student) -> None:
+    right, wrong, expected = copied.solved(), {}, {}
     for question in labs.load(copied.lab).question:
         if isinstance(question, Number):
             wrong[question.key] = str(1.5 * float(right[question.key]) + 1)
         elif isinstance(question, WhichLevel):
             wrong[question.key] = "none of them"
+        else:
+            continue
+        expected[question.key] = f"NO {wrong[question.key]}: not so; {question.hint}"
     copied.answer(wrong)
     said = copied.check(5)
-    for key in wrong:
-        assert said[key].startswith("NO") and "not so; " in said[key]
-        assert right[key].strip('"') not in said[key].partition("; ")[0]
+    assert {key: said[key] for key in wrong} == expected
     assert all(text.startswith("ok") for key, text in said.items() if key not in wrong)
 
 
@@ -89,14 +91,25 @@ def test_two_folders_of_one_student_are_told(copied: Student, tmp_path: Path) ->
     assert done.stdout.count("whose work is it?") == 1 and "1 of " in done.stderr
 
 
-def test_a_changed_experiment_is_told(copied: Student) -> None:
-    """Facts of another experiment, sealed as any record."""
-    from harness.records.seal import SUMS, seal
-
-    trials = copied.folder / "campaign" / "trials"
-    for path in trials.glob("*/trial.json"):
-        path.write_text(path.read_text().replace('"pairs": ', '"pairs": 1'))
+def edit_and_seal(student: Student, name: str, old: str, new: str) -> None:
+    """Edit a file of every record, with checksums that fit."""
+    for path in (student.folder / "campaign" / "trials").glob(f"*/{name}"):
+        path.write_text(path.read_text().replace(old, new))
         (path.parent / SUMS).unlink()
         (path.parent / "judgement.json").unlink()
         seal(path.parent)
+
+
+def test_a_changed_experiment_is_told(copied: Student) -> None:
+    edit_and_seal(copied, "trial.json", '"pairs": ', '"pairs": 1')
     assert "plan.topology.pairs is 1" in copied.check(5)["record"]
+
+
+@pytest.mark.parametrize("one", LABS[:1], indirect=True)
+def test_another_run_tells_who_made_the_checksums_fit(copied: Student) -> None:
+    number = copied.lab.partition("-")[0]
+    again = f"./cellbed course check {number} {copied.folder} --again"
+    assert "the same when run again" in copied.shell(again).stdout
+    edit_and_seal(copied, "drops.csv", ",lost_mid,", ",lost_first,")
+    assert copied.check(0)
+    assert "drops.csv: another when run again" in copied.shell(again, 5).stdout

@@ -46,14 +46,15 @@ def start(lab: str, folder: Path, name: str) -> None:
 @click.argument("lab")
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True,
                 type=click.Path(path_type=Path))  # fmt: skip
+@click.option("--again", is_flag=True, help="Run the trials here, and compare the records.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object an item and line.")
-def check(lab: str, folders: tuple[Path, ...], as_json: bool) -> None:
+def check(lab: str, folders: tuple[Path, ...], again: bool, as_json: bool) -> None:
     """Say of each item in DIR whether it is right. Several DIRs must be of several students."""
     name = labs.find(lab)
     missing = [folder for folder in folders if not folder.is_dir()]
     if missing:
         raise UsageError(f"{missing[0]}: there is no such folder")
-    looked_at = with_doubles_told([check_folder(name, folder) for folder in folders])
+    looked_at = with_doubles_told([check_folder(name, folder, again) for folder in folders])
     for handed_in in looked_at:
         (print_json if as_json else print_items)(handed_in)
     wrong = sum(not item.ok for handed_in in looked_at for item in handed_in.items)
