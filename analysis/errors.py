@@ -4,7 +4,8 @@
 AnalysisError
 |- TableError    a result table cannot be analysed (names file and column)
 |- RecordError   a trial or campaign on disk is not what its format says
-`- ReportError   a report cannot be written
+|- ReportError   a report cannot be written
+`- MissingLibraryError   a library that is not part of every set-up
 """
 
 
@@ -22,3 +23,7 @@ class RecordError(AnalysisError):
 
 class ReportError(AnalysisError):
     """A report cannot be made or written."""
+
+
+class MissingLibraryError(AnalysisError):
+    """What is asked for needs a library that this environment does not have."""

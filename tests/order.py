@@ -36,6 +36,7 @@ SLOW = {
     "tests/flavors/test_flavor_oracle.py",
     "tests/fresh/test_debian.py",
     "tests/fresh/test_sentences.py",
+    "tests/harness/api/test_export.py",
     "tests/harness/api/test_install.py",
     "tests/harness/api/test_library.py",
     "tests/harness/campaign/test_full_disk.py",

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from analysis.errors import AnalysisError, ReportError
+from analysis.errors import AnalysisError, MissingLibraryError, ReportError
 from analysis.records import Trial, level_text, read_campaign
 from harness.campaign.lock import locked
 from harness.design.experiment import Level
@@ -110,6 +110,19 @@ class Campaign:
             study = studies.find(self.records.study)
             return write_report(self.records, study, out, listener)
 
+    def export(self, kind: str, out: Path | str | None = None) -> Sequence[Path]:
+        """Write it as flent, parquet, pcapng or qlog into `out` [the folder/export-KIND].
+
+        Raises:
+            MissingError: the environment has not what the format needs.
+            UsageError: no such format, or the records have nothing that it can hold.
+        """
+        from analysis import exports
+
+        with told():
+            folder = self.folder / f"export-{kind}" if out is None else Path(out)
+            return exports.export(self.records, kind, folder)
+
 
 def judge(folder: Path | str) -> Judged:
     """Judge the records of a campaign's directory by the present code; run nothing.
@@ -131,6 +144,8 @@ def told() -> Iterator[None]:
         yield
     except ReportError as error:
         raise CellbedError(str(error)) from error
+    except MissingLibraryError as error:
+        raise MissingError(str(error)) from error
     except AnalysisError as error:
         raise UsageError(str(error)) from error
 

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Write the trials of a campaign directory for other programs: Flent, Wireshark and others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from analysis.exports import formats
+from harness.api import Campaign
+from harness.cli.judged import print_judged
+
+
+@click.command(help=__doc__)
+@click.argument("campaign", type=click.Path(path_type=Path))
+@click.option("--as", "kind", required=True, type=click.Choice(formats()), help="Which format.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder [CAMPAIGN/export-FORMAT].")
+def command(campaign: Path, kind: str, out: Path | None) -> None:
+    found = Campaign(campaign)
+    print_judged(found.judged)
+    for path in found.export(kind, out):
+        click.echo(path)
