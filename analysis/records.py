@@ -23,21 +23,10 @@ from typing import Any
 
 from analysis.errors import RecordError
 from analysis.files import regular
+from analysis.headers import Header, RunHeader, TrialHeader, check
 
 CAMPAIGN_FORMAT = "cellbed-campaign/1"
-TRIAL_FORMAT = "cellbed-trial/2"
-RUN_FORMAT = "cellbed-run/1"
 JUDGEMENT_FORMAT = "cellbed-judgement/2"
-NEEDED: Mapping[str, tuple[type, ...]] = {
-    "trial": (str,),
-    "factors": (dict,),
-    "seed": (int,),
-    "plan": (dict,),
-    "virtual_s": (int, float),
-    "wall_s": (int, float),
-    "cpu_s": (int, float),
-}
-"""What every record has, whatever was measured."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +155,7 @@ def read_campaign(folder: Path | str) -> Campaign:
 def read_trial(folder: Path) -> Trial:
     """The record in one trial's directory; raises RecordError naming the file and what is wrong."""
     facts, path = read_facts(folder), folder / "judgement.json"
-    document = {**facts, **_document(path, JUDGEMENT_FORMAT), "format": TRIAL_FORMAT}
+    document = {**facts, **_document(path, JUDGEMENT_FORMAT), "format": facts["format"]}
     try:
         return Trial(
             name=document["trial"],
@@ -191,18 +180,12 @@ def read_facts(folder: Path) -> dict[str, Any]:
     The lab's document is whole again: run.json holds the part that tells of the run.
     Raises RecordError naming the file and what is wrong.
     """
-    trial = _document(folder / "trial.json", TRIAL_FORMAT)
-    run = dict(_document(folder / "run.json", RUN_FORMAT))
-    rest = run.pop("lab", {})
-    if not isinstance(rest, dict):
-        raise RecordError(f"{folder / 'run.json'}: a value is of the wrong kind: lab")
-    facts = {**_joined(_object(folder / "lab.json"), rest), **run, **trial}
-    for key, kinds in NEEDED.items():
-        if key not in facts:
-            raise RecordError(f"{folder}: the key '{key}' is missing")
-        if not isinstance(facts[key], kinds) or isinstance(facts[key], bool):
-            raise RecordError(f"{folder}: a value is of the wrong kind: {key}")
-    return facts
+    trial = _header(folder / "trial.json", TrialHeader)
+    run = _header(folder / "run.json", RunHeader)
+    lab = _joined(_object(folder / "lab.json"), run.pop("lab"))
+    if not isinstance(lab.get("virtual_s"), (int, float)):
+        raise RecordError(f"{folder / 'run.json'}: lab.virtual_s: a number is needed")
+    return {**lab, **run, **trial}
 
 
 def level_text(level: object) -> str:
@@ -223,6 +206,13 @@ def campaign_document(folder: Path) -> Mapping[str, Any]:
     if not path.exists():
         raise RecordError(f"{folder}: not a campaign (it has no campaign.json)")
     return _document(path, CAMPAIGN_FORMAT)
+
+
+def _header(path: Path, header: type[Header]) -> dict[str, Any]:
+    """The JSON object in `path`, which is such a header."""
+    document = dict(_document(path, header.model_fields["format"].default))
+    check(path, document, header)
+    return document
 
 
 def _document(path: Path, expected: str) -> Mapping[str, Any]:

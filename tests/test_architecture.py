@@ -29,9 +29,12 @@ MAY_IMPORT = {
 # What runs in a lab: the agent, the exact losses, and all kinds that are found by listing.
 IN_THE_LAB = [
     *("harness/agent", "harness/captures", "harness/exact_loss/lab.py"),
-    *("topology/queues", "workload/kinds"),
+    *("harness/scripts/lab.py", "topology/queues", "workload/kinds"),
 ]
-LAB_ROOMS = ("harness.agent", "harness.captures", "harness.exact_loss", "topology", "workload")
+LAB_ROOMS = (
+    *("harness.agent", "harness.captures", "harness.exact_loss", "harness.scripts"),
+    *("topology", "workload"),
+)
 SHARED = {
     *("harness", "harness.plan", "harness.typed", "harness.registry", "harness.errors"),
     "harness.capture",

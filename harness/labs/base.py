@@ -18,8 +18,8 @@ import json
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -48,6 +48,8 @@ class LabSpec:
         hang_idle_s: wall time after which it does when it has not even computed.
         main: what the agent's side executes; empty: the agent.
         terminal: file descriptor of a terminal for the console; None: console.log.
+        image: a lab image other than set-up's, and its disk for the vm lab.
+        shares: host folders for the lab to mount, read-only, by names that its environment has.
     """
 
     pairs: int
@@ -58,6 +60,8 @@ class LabSpec:
     hang_idle_s: float = HANG_IDLE_S
     main: str = ""
     terminal: int | None = None
+    image: Path | None = None
+    shares: Mapping[str, Path] = field(default_factory=dict)
 
 
 class Lab(ABC):
@@ -84,6 +88,10 @@ class Lab(ABC):
     @abstractmethod
     def cpu_s(self) -> float:
         """CPU seconds, user and system, that the lab has used so far."""
+
+    def processes(self) -> int:
+        """How many processes of this machine the lab has, as far as is known."""
+        return 0
 
     def told(self) -> list[str]:
         """What its kernel and first process are told, the same on every machine."""

@@ -27,17 +27,20 @@ def lab_folder() -> Iterator[Path]:
 
 
 @contextmanager
-def session(lab: str, spec: LabSpec, files: Mapping[str, str] | None = None) -> Iterator[Lab]:
+def session(
+    lab: str, spec: LabSpec, files: Mapping[str, str | bytes] | None = None
+) -> Iterator[Lab]:
     """Boot the lab of a name (uml, vm, native); leaving ends it and removes its folder.
 
     Args:
-        files: name and text of files that are in its run directory when it boots.
+        files: name and content of files that are in its run directory when it boots.
 
     Raises:
         MissingError, LabError: it cannot be booted.
     """
     with lab_folder() as folder:
-        for name, text in (files or {}).items():
-            (folder / name).write_text(text)
+        for name, content in (files or {}).items():
+            data = content.encode() if isinstance(content, str) else content
+            (folder / name).write_bytes(data)
         with labs.LABS[lab](spec, folder) as booted:
             yield booted

@@ -71,10 +71,11 @@ class SupervisedLab(Lab):
         host = self.run_directory / "host"
         host.mkdir()
         targets = {
-            "image": paths.image(),
+            "image": self.spec.image or paths.image(),
             "repo": paths.PROJECT,
             "run": self.run_directory,
             "programs": paths.programs(),
+            **self.spec.shares,
             **more,
         }
         for name, target in targets.items():
@@ -103,8 +104,16 @@ class SupervisedLab(Lab):
 
         Known by their descent: a lab's kernel begins a session of its own.
         """
+        return sum(self._family().values()) / CLOCK_TICK
+
+    def processes(self) -> int:
+        """How many processes of this machine the lab has."""
+        return len(self._family())
+
+    def _family(self) -> dict[int, int]:
+        """The lab's processes, and the clock ticks of each."""
         if self._process is None:
-            return 0.0
+            return {}
         children: dict[int, list[int]] = {}
         ticks: dict[int, int] = {}
         for pid, parent, used in process_table():
@@ -113,7 +122,7 @@ class SupervisedLab(Lab):
         family = [self._process.pid]
         for pid in family:
             family += children.get(pid, [])
-        return sum(ticks.get(pid, 0) for pid in family) / CLOCK_TICK
+        return {pid: ticks.get(pid, 0) for pid in family}
 
 
 def process_table() -> Iterator[tuple[int, int, int]]:

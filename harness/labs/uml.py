@@ -64,6 +64,7 @@ class UmlLab(SupervisedLab):
             f"entropy-seed={spec.seed}",
             f"cellbed_repo={HOST}/repo/. cellbed_run={HOST}/run/.",
             f"cellbed_programs={HOST}/programs/.",
+            *(f"cellbed_{name}={HOST}/{name}/." for name in spec.shares),
         ]
         if spec.terminal is not None:
             words.append("con0=fd:0,fd:1")

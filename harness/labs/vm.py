@@ -45,7 +45,7 @@ class VmLab(SupervisedLab):
     def argv(self) -> list[str]:
         kernel = paths.stock_kernel()
         programs = self.own_programs(kernel)
-        self.link_host_paths(kernel=kernel, disk=paths.disk(), programs=programs)
+        self.link_host_paths(kernel=kernel, disk=self.disk(), programs=programs)
         return [
             qemu(),
             *(VIRTUAL_CLOCK if self.spec.clock == "virtual" else real_clock()),
@@ -54,7 +54,7 @@ class VmLab(SupervisedLab):
             *("-initrd", "host/kernel/initramfs"),
             *("-drive", f"file=host/disk,file.locking=off,{ROOT_DISK}"),
             *("-device", "virtio-blk-pci,drive=root"),
-            *(word for tag in SHARES for word in share(tag)),
+            *(word for tag in self.tags() for word in share(tag)),
             *("-append", self.boot_line()),
         ]
 
@@ -69,8 +69,17 @@ class VmLab(SupervisedLab):
 
     def boot_line(self) -> str:
         """Words the kernel does not know reach the image's init."""
-        words = [BOOT_WORDS, *(f"cellbed_{tag}={tag}" for tag in SHARES)]
+        words = [BOOT_WORDS, *(f"cellbed_{tag}={tag}" for tag in self.tags())]
         return " ".join([*words, f'cellbed_main="{self.spec.main or AGENT}"'])
+
+    def tags(self) -> list[str]:
+        """The names of the folders that the guest can mount."""
+        return [*SHARES, *self.spec.shares]
+
+    def disk(self) -> Path:
+        """The image as a squashfs."""
+        image = self.spec.image
+        return paths.disk() if image is None else paths.require(Path(f"{image}.squashfs"))
 
     def own_programs(self, kernel: Path) -> Path:
         """The lab's programs with the stock kernel's TCP module among them."""

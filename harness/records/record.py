@@ -14,13 +14,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from analysis.headers import RunHeader, TrialHeader
 from harness import plan
 from harness.design.trials import PlannedTrial
 from harness.records.seal import seal
 from harness.records.whole import whole_folder
 
-FORMAT = "cellbed-trial/2"
-RUN_FORMAT = "cellbed-run/1"
 # What a lab says of the run and not of the trial: clock readings of the lab, and what holds
 # them or port numbers, which depend on the trials that the lab ran before.
 OF_THE_RUN = frozenset(
@@ -52,7 +51,9 @@ def finish(
     """
     lab = json.loads((raw / "lab.json").read_text())
     facts, of_the_run = parted(lab)
-    run = {"format": RUN_FORMAT, "ended": now(), **costs, "lab": of_the_run}
+    run = RunHeader(
+        ended=now(), wall_s=costs["wall_s"], cpu_s=costs["cpu_s"], lab=of_the_run
+    ).model_dump()
     with whole_folder(trials, trial.name) as folder:
         shutil.copyfile(raw / "flows.csv", folder / "flows.csv")
         write_series(trial, lab["source"]["t0_ns"], raw, folder)
@@ -63,14 +64,13 @@ def finish(
 
 def asked(trial: PlannedTrial, software: Mapping[str, str]) -> Document:
     """The content of trial.json: what was to run, and what ran it."""
-    return {
-        "format": FORMAT,
-        "trial": trial.name,
-        "factors": dict(trial.factors),
-        "seed": trial.plan.seed,
-        "software": dict(software),
-        "plan": plan.to_json(trial.plan),
-    }
+    return TrialHeader(
+        trial=trial.name,
+        factors=dict(trial.factors),
+        seed=trial.plan.seed,
+        software=dict(software),
+        plan=plan.to_json(trial.plan),
+    ).model_dump()
 
 
 def parted(lab: Mapping[str, Any]) -> tuple[Document, Document]:

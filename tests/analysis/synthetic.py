@@ -118,7 +118,6 @@ def write_trial(
         "virtual_s": float(DURATION_S),
         "wall_s": 20.5,
         "cpu_s": 19.8,
-        "ended": "2026-05-01T10:00:00.000000+00:00",
         "published": dict(study.published(levels, {}) or {}),
         "queue": {"down": {"frames": {"in": 400_000, "refused_threshold": 9_000}}},
         "versions": {"kernel": "6.12.0", "cellbed": "synthetic"},
@@ -140,6 +139,8 @@ def write_record(trial: Path, record: Mapping[str, Any]) -> None:
         name: {"format": f"cellbed-{name}/{version}"}
         for name, version in (("trial", 2), ("run", 1), ("judgement", 2))
     } | {"lab": {}}
+    files["trial"] |= {"software": {"lab": "synthetic"}}
+    files["run"] |= {"ended": "2026-05-01T10:00:00.000000+00:00", "lab": {}}
     for key, value in record.items():
         files[places.get(key, "lab")][key] = value
     for name, document in files.items():

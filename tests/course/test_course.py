@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from analysis.headers import RunHeader, TrialHeader
 from harness.cli.commands.course import command
 from harness.course import handout
 from harness.course import lab as labs
@@ -51,11 +52,13 @@ def write_records(folder: Path, student: str) -> list[Path]:
     for trial in planned(experiment, Path("mine.toml")):
         record = folder / "campaign" / "trials" / trial.name
         record.mkdir(parents=True)
-        facts = {"format": "cellbed-trial/2", "trial": trial.name, "seed": trial.plan.seed,
-                 "factors": dict(trial.factors), "plan": to_json(trial.plan)}  # fmt: skip
-        run = {"format": "cellbed-run/1", "virtual_s": 1, "wall_s": 1, "cpu_s": 1}
-        (record / "trial.json").write_text(json.dumps(facts))
-        (record / "run.json").write_text(json.dumps(run))
+        facts = TrialHeader(
+            trial=trial.name, seed=trial.plan.seed, factors=dict(trial.factors), software={},
+            plan=to_json(trial.plan),
+        )  # fmt: skip
+        run = RunHeader(ended="", wall_s=1, cpu_s=1, lab={"virtual_s": 1})
+        (record / "trial.json").write_text(facts.model_dump_json())
+        (record / "run.json").write_text(run.model_dump_json())
         (record / "lab.json").write_text("{}")
         seal(record)
         found.append(record)

@@ -63,10 +63,10 @@ def test_every_line_of_a_file_is_run(tmp_path: Path, lab: str) -> None:
 class Person:
     """Somebody at a terminal of his own."""
 
-    def __init__(self, lab: str, cwd: Path) -> None:
+    def __init__(self, cwd: Path, *argv: str) -> None:
         self.ours, theirs = pty.openpty()
         self.process = subprocess.Popen(
-            argv(lab), stdin=theirs, stdout=theirs, stderr=theirs, cwd=cwd, env=environment()
+            argv, stdin=theirs, stdout=theirs, stderr=theirs, cwd=cwd, env=environment()
         )
         os.close(theirs)
         self.seen = ""
@@ -82,10 +82,15 @@ class Person:
     def type(self, text: str) -> None:
         os.write(self.ours, text.encode())
 
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        os.close(self.ours)
+
 
 @pytest.mark.parametrize("lab", LABS)
 def test_a_person_interrupts_a_command_and_goes_on(tmp_path: Path, lab: str) -> None:
-    person = Person(lab, tmp_path)
+    person = Person(tmp_path, *argv(lab))
     try:
         person.wait_for("mininet> ")
         person.type("c1 ping s1\n")
@@ -99,6 +104,4 @@ def test_a_person_interrupts_a_command_and_goes_on(tmp_path: Path, lab: str) -> 
         person.type("exit\n")
         assert person.process.wait(timeout=LIMIT_S) == 0
     finally:
-        person.process.kill()
-        person.process.wait()
-        os.close(person.ours)
+        person.close()

@@ -9,27 +9,20 @@ from __future__ import annotations
 import math
 import os
 import pty
-import select
 import sys
-import termios
-import tty
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
 import click
 
 from harness.cli.options import lab_option, levels_option
+from harness.cli.terminal import converse, raw_terminal
 from harness.design import experiment as experiments
 from harness.design.trials import PlannedTrial, planned
 from harness.errors import LabError
 from harness.labs import Lab, LabSpec
 from harness.labs.session import session
 from harness.plan import to_json
-
-CHUNK = 65536
-POLL_S = 0.2
 
 
 @click.command(help=__doc__)
@@ -83,32 +76,3 @@ def feed(lab: Lab, lines: TextIO, output: TextIO) -> None:
             line = "" if event.get("leave") else lines.readline()
             # Without its end a last line is a line; an empty string is the end of input.
             lab.submit({"kind": "command", "line": line.strip()} if line else {"kind": "end"})
-
-
-def converse(lab: Lab, master: int) -> None:
-    """Pass bytes both ways until the lab has ended."""
-    sources = [master, sys.stdin.fileno()]
-    while lab.poll() is None:
-        ready, _, _ = select.select(sources, [], [], POLL_S)
-        if master in ready:
-            try:
-                os.write(sys.stdout.fileno(), os.read(master, CHUNK))
-            except OSError:  # the lab has closed its end
-                return
-        if sys.stdin.fileno() in ready:
-            typed = os.read(sys.stdin.fileno(), CHUNK)
-            if typed:
-                os.write(master, typed)
-            else:
-                sources.remove(sys.stdin.fileno())
-
-
-@contextmanager
-def raw_terminal() -> Iterator[None]:
-    """Keystrokes go to the lab as they come; the terminal is as before afterwards."""
-    before = termios.tcgetattr(sys.stdin)
-    tty.setraw(sys.stdin)
-    try:
-        yield
-    finally:
-        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)

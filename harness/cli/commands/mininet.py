@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Run a Mininet script FILE.py in a lab, as it is, and leave with its status.
+
+It sees the files of its folder. What it writes there and in /tmp is kept with --out.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from harness.cli.scripts import PASS_ON, folder_of, run, script_options
+from harness.scripts.host import Script
+
+INTERPRETERS = {".py": "python3", ".sh": "bash"}
+
+
+@click.command(help=__doc__, context_settings={**PASS_ON, "allow_interspersed_args": False})
+@script_options
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("args", nargs=-1, type=click.UNPROCESSED)
+def command(
+    file: Path, args: tuple[str, ...], clock: str | None, out: Path | None, **options: Any
+) -> None:
+    interpreter = INTERPRETERS.get(file.suffix, "python3")
+    argv = [interpreter, file.name, *args]
+    run(Script(argv=argv, folder=folder_of(file), **options), clock, out)

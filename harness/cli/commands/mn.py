@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Mininet's own mn in a lab, with all of its options.
+
+At a terminal its prompt, with the real clock; without one the prompt reads standard input.
+It sees the files of this folder. What it writes there and in /tmp is kept with --out.
+./cellbed mn -- --help shows Mininet's help.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from harness.cli.scripts import PASS_ON, is_terminal, run, script_options
+from harness.scripts.host import Script
+
+# With one of these mn has no prompt.
+NO_PROMPT = ("--test", "-h", "--help", "--version", "-c", "--clean")
+
+
+@click.command(help=__doc__, context_settings=PASS_ON)
+@script_options
+@click.argument("args", nargs=-1, type=click.UNPROCESSED)
+def command(args: tuple[str, ...], clock: str | None, out: Path | None, **options: Any) -> None:
+    asks = any(arg.partition("=")[0] in NO_PROMPT for arg in args)
+    if clock is None and is_terminal() and not asks:
+        clock = "real"
+    run(Script(argv=["mn", *args], folder=Path.cwd(), **options), clock, out)

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the commands that run Mininet scripts have in common."""
+
+from __future__ import annotations
+
+import os
+import pty
+import stat
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from harness.cli.options import lab_option
+from harness.cli.terminal import converse, raw_terminal
+from harness.errors import LabError, UsageError
+from harness.scripts import host
+from harness.scripts.host import Ended, Script
+
+OPTIONS = (
+    lab_option("Which lab."),
+    click.option("--clock", type=click.Choice(["virtual", "real"]), help="[virtual]"),
+    click.option("--seed", default=1, type=click.IntRange(0, 2**63 - 1), help="Of all chance."),
+    click.option(
+        "--limit", "limit_s", default=3600.0, type=click.FloatRange(1, 1e6), metavar="SECONDS",
+        help="How long it may take, by the lab's clock [3600].",
+    ),
+    click.option(
+        "--disk", "disk_mib", default=512, type=click.IntRange(1, 1024), metavar="MIB",
+        help="How much it may write [512].",
+    ),
+    click.option(
+        "--processes", default=2000, type=click.IntRange(100, 20_000), metavar="N",
+        help="How many processes it may have [2000].",
+    ),
+    click.option(
+        "--package", "packages", multiple=True, metavar="NAME", help="A package of Debian 13, too."
+    ),
+    click.option("--out", type=click.Path(path_type=Path), help="For the files that it writes."),
+)  # fmt: skip
+# In the order in which they are given, what is no option of ours is the script's.
+PASS_ON = {"ignore_unknown_options": True}
+
+
+def script_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of every such command."""
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command
+
+
+def run(script: Script, clock: str | None, out: Path | None) -> None:
+    """Run a script and leave with its status; what it says goes where this process's would.
+
+    With the real clock a person at a terminal can talk to it.
+
+    Raises:
+        LabError: it was ended, or its lab.
+    """
+    if out is not None:
+        host.check_out(out)
+    script = replace(script, clock=clock or ("real" if script.lab == "native" else "virtual"))
+    person = script.clock == "real" and is_terminal()
+    ended = at_terminal(script, out) if person else unattended(script, out)
+    if ended.stopped:
+        raise LabError(f"{' '.join(script.argv)}: ended: {ended.stopped}")
+    for name in ended.full:
+        print(f"cellbed: {name} is full: --disk {script.disk_mib} [MiB]", file=sys.stderr)
+    raise SystemExit(ended.status)
+
+
+def unattended(script: Script, out: Path | None) -> Ended:
+    """Nobody is there but, it may be, a file."""
+    with host.running(replace(script, text=standard_input())) as lab:
+        ended = host.follow(lab, say)
+        if out is not None:
+            host.keep(lab, out)
+    return ended
+
+
+def at_terminal(script: Script, out: Path | None) -> Ended:
+    """A person talks to it; Ctrl-C is the script's."""
+    ours, labs = pty.openpty()
+    with host.running(replace(script, terminal=labs)) as lab:
+        os.close(labs)
+        with raw_terminal():
+            converse(lab, ours)
+        ended = host.follow(lab, say)
+        if out is not None:
+            host.keep(lab, out)
+    return ended
+
+
+def say(stream: int, text: str) -> None:
+    """What the script says, byte for byte."""
+    target = (sys.stdout, sys.stderr)[stream - 1]
+    target.buffer.write(text.encode("utf-8", "surrogateescape"))
+    target.flush()
+
+
+def is_terminal() -> bool:
+    """Is a person there?"""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def standard_input() -> bytes:
+    """A file or a pipe to its end; nothing where it is neither."""
+    kind = os.fstat(0).st_mode
+    if stat.S_ISREG(kind) or stat.S_ISFIFO(kind):
+        return sys.stdin.buffer.read()
+    return b""
+
+
+def folder_of(path: Path) -> Path:
+    """The folder of a script.
+
+    Raises:
+        UsageError: there is no such file.
+    """
+    if not path.is_file():
+        raise UsageError(f"{path}: no such file")
+    return path.resolve().parent

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Boots a lab for a script, passes on what it says, and keeps what it wrote."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from harness.errors import LabError, UsageError
+from harness.host.ownership import make_folder
+from harness.labs import Lab, LabSpec
+from harness.labs.hang import HANG_CPU_S, HANG_IDLE_S
+from harness.labs.session import session
+from harness.scripts import products
+from harness.scripts.job import FILE, INPUT, KEPT, SHARE, Job
+
+# Not exec: the shell stays the first process and waits for the orphans of all others.
+MAIN = "cd /cellbed && python3 -B -m harness.scripts.lab; exit"
+OUTPUT_MIB = 32
+# A lab has these without a script's doing.
+FEW = 50
+
+Say = Callable[[int, str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Script:
+    """What is to be run, and where.
+
+    Attributes:
+        argv: the command, in the lab, where `folder` is the working directory.
+        folder: whose files it can read.
+        text: its standard input.
+        lab, clock, seed, terminal: see LabSpec. With a terminal nothing bounds it.
+        limit_s: how long it may take, by the lab's clock, and of processor time while that
+            stands still [s].
+        disk_mib: how much it may write to each of its disks [MiB].
+        processes: how many processes the lab may have, of which each is one of the host, too.
+        packages: of Debian, beside those of lab/mininet/packages.
+    """
+
+    argv: Sequence[str]
+    folder: Path
+    text: bytes = b""
+    lab: str = "uml"
+    clock: str = "virtual"
+    seed: int = 1
+    limit_s: float = 3600.0
+    disk_mib: int = 512
+    processes: int = 2000
+    packages: Sequence[str] = ()
+    terminal: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """How a script ended.
+
+    Attributes:
+        status: as a shell tells it.
+        stopped: why it was ended, if it was.
+        full: which of its disks were.
+    """
+
+    status: int
+    stopped: str
+    full: Sequence[str]
+
+
+@contextmanager
+def running(script: Script) -> Iterator[Lab]:
+    """A lab that runs the script.
+
+    Raises:
+        UsageError: a package that cannot be one.
+        MissingError, LabError: it cannot be booted.
+    """
+    made = products.require(script.lab, script.clock, script.packages)
+    job = Job(
+        argv=script.argv,
+        modules=[path.name for path in made.modules],
+        limit_s=script.limit_s,
+        disk_mib=script.disk_mib,
+        output_mib=OUTPUT_MIB,
+        processes=script.processes,
+        terminal=script.terminal is not None,
+    )
+    bounded = script.terminal is None
+    spec = LabSpec(
+        pairs=0,
+        clock=script.clock,
+        seed=script.seed,
+        hang_cpu_s=min(script.limit_s, HANG_CPU_S) if bounded else math.inf,
+        hang_idle_s=HANG_IDLE_S if bounded else math.inf,
+        main=MAIN,
+        terminal=script.terminal,
+        image=made.image,
+        shares={SHARE: script.folder},
+    )
+    files = {path.name: path.read_bytes() for path in made.modules}
+    files |= {FILE: json.dumps(asdict(job)).encode(), INPUT: script.text}
+    with session(script.lab, spec, files) as lab:
+        yield lab
+
+
+def follow(lab: Lab, say: Say) -> Ended:
+    """Pass on what the script says until it has ended.
+
+    Args:
+        say: called with stream (1 or 2) and text.
+
+    Raises:
+        LabError: the lab ended, or hung.
+    """
+    ended = None
+    try:
+        for event in lab.events():
+            match event["event"]:
+                case "said":
+                    say(event["stream"], event["text"])
+                case "failed":
+                    raise LabError(event["error"], lab.console())
+                case "ended":
+                    ended = event
+    except LabError as error:
+        # Processes without end have no time to say so: in virtual time forking takes none.
+        if (count := lab.processes()) > FEW:
+            raise LabError(f"{error}; it had {count} processes", error.console) from error
+        raise
+    if ended is None:
+        raise LabError("the lab ended before its script did", lab.console())
+    status = ended["status"]
+    return Ended(
+        status=status if status >= 0 else 128 - status,
+        stopped=ended["stopped"],
+        full=ended["full"],
+    )
+
+
+def keep(lab: Lab, out: Path) -> list[str]:
+    """Move what the script wrote into a folder, which is new or empty; returns the names."""
+    make_folder(out)
+    written = []
+    for name in KEPT:
+        source = lab.run_directory / "results" / name
+        if any(source.rglob("*")):
+            shutil.copytree(source, out / name, symlinks=True)
+            written.append(name)
+    return written
+
+
+def check_out(out: Path) -> None:
+    """Refuse a folder that something is in."""
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(f"--out {out}: holds something; choose an empty or new folder")

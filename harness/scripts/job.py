@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a lab is told of the script that it runs. Standard library only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+FILE = "job.json"
+INPUT = "input"
+# The host's folder of the script, by the name of its share; in the lab it is WORK.
+SHARE = "theirs"
+WORK = Path("/work")
+# What was written into it and into /tmp, in the results of the run directory.
+KEPT = ("work", "tmp")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """A script, and what bounds it.
+
+    Attributes:
+        argv: the command.
+        modules: kernel modules of the run directory that the lab needs.
+        limit_s: how long it may take, by the lab's clock [s].
+        disk_mib: how much it may write to its folder, to /tmp, and elsewhere, each [MiB].
+        output_mib: how much it may say [MiB].
+        processes: how many processes there may be.
+        terminal: it has the lab's terminal, and no input file.
+    """
+
+    argv: Sequence[str]
+    modules: Sequence[str]
+    limit_s: float
+    disk_mib: int
+    output_mib: int
+    processes: int
+    terminal: bool

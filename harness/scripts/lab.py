@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Runs one script inside a lab, as on a machine of its own; the lab's main program.
+
+Events: "said" (text and stream, 1 or 2), "alive" each second of the lab's clock, and last
+"ended" (status; stopped: why it was ended, if it was; full: a disk of it was).
+"""
+
+from __future__ import annotations
+
+import codecs
+import fcntl
+import json
+import os
+import selectors
+import shutil
+import signal
+import stat
+import subprocess
+import termios
+import threading
+import time
+import traceback
+from contextlib import suppress
+from pathlib import Path
+
+from harness.agent import softirq
+from harness.agent.events import RUN, emit
+from harness.agent.power_off import power_off
+from harness.scripts.job import FILE, INPUT, KEPT, SHARE, WORK, Job
+from topology.clock import wake_exactly
+from topology.run import run
+
+CHUNK = 65536
+LOOK_S = 1.0
+PRIORITY = 1
+# All that can be filled. The root's is where the image's init left it, and not in every lab.
+WORK_DISK = Path("/run/work")
+DISKS = {"its folder": WORK_DISK, "/tmp": Path("/tmp"), "the root": Path("/mnt/mnt")}
+# What a program of a terminal is told of it, and what a script on Debian finds.
+ENVIRONMENT = {
+    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    "HOME": "/root",
+    "USER": "root",
+    "LOGNAME": "root",
+    "SHELL": "/bin/bash",
+    "LANG": "C.UTF-8",
+    "TERM": "vt100",
+    "MPLBACKEND": "Agg",
+    "PYTHONUNBUFFERED": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
+
+
+def main() -> None:
+    """Read the job, do it, power off."""
+    try:
+        job = Job(**json.loads((RUN / FILE).read_text()))
+        prepare(job)
+        status, stopped = on_terminal(job) if job.terminal else Watched(job).run()
+        os.kill(-1, signal.SIGKILL)  # what it left running: all but the first process and this
+        full = [name for name, place in DISKS.items() if not os.statvfs(place).f_bavail]
+        keep()
+        emit("ended", status=status, stopped=stopped, full=full)
+    except Exception as error:  # noqa: BLE001 (the last stop before the power goes)
+        traceback.print_exc()
+        emit("failed", error=f"{type(error).__name__}: {error}")
+    finally:
+        power_off()
+
+
+def prepare(job: Job) -> None:
+    """What a script expects to find: its folder, a network, Open vSwitch."""
+    softirq.go_first()
+    wake_exactly()
+    make_work_folder(job)
+    Path("/proc/sys/kernel/threads-max").write_text(str(job.processes))
+    run(["hostname", "mininet"])
+    run(["ip", "link", "set", "lo", "up"])
+    for module in job.modules:
+        run(["insmod", str(RUN / module)])
+    start_open_vswitch()
+
+
+def make_work_folder(job: Job) -> None:
+    """The user's folder under a disk in memory: what the script writes is not in the former."""
+    theirs, upper, scratch = Path("/run/theirs"), WORK_DISK / "upper", WORK_DISK / "scratch"
+    for folder in (WORK_DISK, theirs, WORK):
+        folder.mkdir(exist_ok=True)
+    size = f"size={job.disk_mib}M"
+    run(["mount", "-n", "-t", "tmpfs", "-o", size, "work", str(WORK_DISK)])
+    for place in DISKS.values():
+        if place.is_mount():
+            run(["mount", "-n", "-o", f"remount,{size}", str(place)])
+    mount_share(SHARE, theirs)
+    upper.mkdir()
+    scratch.mkdir()
+    layers = f"lowerdir={theirs},upperdir={upper},workdir={scratch}"
+    run(["mount", "-n", "-t", "overlay", "-o", layers, "work", str(WORK)])
+
+
+def mount_share(name: str, place: Path) -> None:
+    """A folder of the host, read-only, by what the lab's kernel or first process was told."""
+    told = os.environ[f"cellbed_{name}"]
+    argv = {
+        "hostfs": ["-t", "hostfs", "-o", f"ro,hostfs={told}", "none"],
+        "9p": ["-t", "9p", "-o", "ro,trans=virtio,version=9p2000.L,msize=262144", told],
+        "bind": ["--bind", told],
+    }
+    kind = os.environ.get("cellbed_share", "hostfs")  # noqa: SIM112 (of the boot line)
+    run(["mount", "-n", *argv[kind], str(place)])
+
+
+def start_open_vswitch() -> None:
+    """Where Debian has it, as it is without a setting."""
+    database, socket = "/etc/openvswitch/conf.db", "/run/openvswitch/db.sock"
+    for folder in ("/etc/openvswitch", "/run/openvswitch", "/var/log/openvswitch"):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    run(["ovsdb-tool", "create", database, "/usr/share/openvswitch/vswitch.ovsschema"])
+    daemon = ["--pidfile", "--detach", "--log-file", "-vconsole:off"]
+    run(["ovsdb-server", database, f"--remote=punix:{socket}", *daemon])
+    run(["ovs-vsctl", "--no-wait", "init"])
+    run(["ovs-vswitchd", f"unix:{socket}", *daemon])
+
+
+class Watched:
+    """A script without a terminal: what it says is passed on, and what bounds it holds.
+
+    It is passed on before any other process runs, so that the order of what is said stays.
+    """
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.stopped = ""
+        self.left_bytes = job.output_mib << 20
+        self.events = (RUN / "events.jsonl").open("ab", buffering=0)
+
+    def run(self) -> tuple[int, str]:
+        """Its exit status, and why it was ended before its end, if it was."""
+        source = feed(RUN / INPUT)
+        self.process = subprocess.Popen(
+            self.job.argv, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            cwd=WORK, env=ENVIRONMENT, start_new_session=True,
+        )  # fmt: skip
+        ended = os.pidfd_open(self.process.pid)
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
+        threading.Thread(target=self.watch, daemon=True).start()
+        self.pass_on(ended)
+        return self.process.wait(), self.stopped
+
+    def pass_on(self, ended: int) -> None:
+        """What it says, until it has ended. What it left running may go on holding the pipes.
+
+        Args:
+            ended: a descriptor that can be read when the script has ended.
+        """
+        decoders = {}
+        with selectors.DefaultSelector() as selector:
+            selector.register(ended, selectors.EVENT_READ)
+            for stream, pipe in ((1, self.process.stdout), (2, self.process.stderr)):
+                assert pipe is not None
+                os.set_blocking(pipe.fileno(), False)
+                selector.register(pipe.fileno(), selectors.EVENT_READ, stream)
+                decoders[stream] = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+            while True:
+                ready = [key for key, _ in selector.select()]
+                said = [key for key in ready if key.data]
+                for key in said:
+                    data = os.read(key.fd, CHUNK)
+                    if data:
+                        self.say(key.data, decoders[key.data].decode(data))
+                    else:
+                        selector.unregister(key.fd)
+                if not said and ready:
+                    return
+
+    def say(self, stream: int, text: str) -> None:
+        """Pass a text on; too much of it ends the script."""
+        if self.left_bytes < 0:
+            return
+        self.left_bytes -= len(text)
+        # Not emit(), which opens the host's file anew: a script may say a million things.
+        event = {"event": "said", "stream": stream, "text": text}
+        self.events.write(json.dumps(event).encode() + b"\n")
+        if self.left_bytes < 0:
+            self.stop(f"it said more than {self.job.output_mib} MiB")
+
+    def watch(self) -> None:
+        """Say that time goes on, and end a script that takes too much of it or of processes."""
+        end = time.monotonic() + self.job.limit_s
+        while self.process.poll() is None:
+            time.sleep(min(LOOK_S, max(0.0, end - time.monotonic())))
+            emit("alive")
+            if time.monotonic() >= end:
+                return self.stop(f"{self.job.limit_s:g} s of the lab's clock were over")
+            if processes() > 0.9 * self.job.processes:
+                return self.stop(f"it had {processes()} processes, of {self.job.processes}")
+        return None
+
+    def stop(self, why: str) -> None:
+        """End the script, and say why: the power goes, and with it all that it started."""
+        self.stopped = why
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+
+
+def processes() -> int:
+    """How many there are, threads counted (proc_loadavg(5): running/all)."""
+    return int(Path("/proc/loadavg").read_text().split()[3].partition("/")[2])
+
+
+def feed(path: Path) -> int:
+    """A pipe with a file's content and then its end: Mininet's prompt can wait for a pipe."""
+    source, target = os.pipe()
+    content = path.read_bytes() if path.exists() else b""
+
+    def write() -> None:
+        with suppress(BrokenPipeError), open(target, "wb") as stream:  # noqa: PTH123 (a descriptor)
+            stream.write(content)
+
+    threading.Thread(target=write, daemon=True).start()
+    return source
+
+
+def on_terminal(job: Job) -> tuple[int, str]:
+    """A person has the lab's terminal, as the controlling one: Ctrl-C reaches the script."""
+
+    def take_terminal() -> None:
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 1)
+
+    done = subprocess.run(
+        job.argv, cwd=WORK, env=ENVIRONMENT, preexec_fn=take_terminal, check=False
+    )
+    return done.returncode, ""
+
+
+def keep() -> None:
+    """Leave on the host what was written into the script's folder and into /tmp."""
+    for name, place in zip(KEPT, (WORK_DISK / "upper", Path("/tmp")), strict=True):
+        shutil.copytree(place, RUN / "results" / name, symlinks=True, ignore=no_file)
+
+
+def no_file(folder: str, names: list[str]) -> list[str]:
+    """Of a folder's names those of sockets, of devices, and of what an overlay notes as removed."""
+    kept = (stat.S_ISREG, stat.S_ISDIR, stat.S_ISLNK)
+    modes = {name: Path(folder, name).lstat().st_mode for name in names}
+    return [name for name, mode in modes.items() if not any(is_one(mode) for is_one in kept)]
+
+
+if __name__ == "__main__":
+    main()
