@@ -3,6 +3,7 @@
 # make test  set up, the vm lab too, then all tests
 # make check style, types, and the tests that need no lab and little time: a minute
 # make lint  style and types only
+# make man   manual pages, in build/man
 
 PYTHON = $(shell lab/paths --environment | sed -n 's/^environment=//p')/bin/python
 
@@ -31,4 +32,7 @@ lint: setup-check
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m mypy
 
-.PHONY: run test check setup setup-check setup-all lint
+man: setup-check
+	$(PYTHON) -m harness.cli.man build/man
+
+.PHONY: run test check setup setup-check setup-all lint man

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import click
@@ -13,6 +14,10 @@ from harness.errors import CellbedError
 
 def main() -> int:
     """Exit codes: harness/errors.py; 2 also for a wrong option, 130 after Ctrl-C."""
+    if "_CELLBED_COMPLETE" in os.environ:
+        from harness.cli import completion  # for a shell that asks, and for no other command
+
+        completion.install()
     try:
         cellbed.main(prog_name="cellbed", standalone_mode=False)
     except CellbedError as error:

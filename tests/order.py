@@ -41,6 +41,7 @@ SLOW = {
     "tests/harness/api/test_library.py",
     "tests/harness/campaign/test_full_disk.py",
     "tests/harness/cli/test_cli.py",
+    "tests/harness/cli/test_completion.py",
     "tests/harness/cli/test_fuzz.py",
     "tests/harness/runners/test_cluster.py",
     "tests/harness/runners/test_cluster_tls.py",

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from harness.cli import completion
 from harness.labs import LABS
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -24,4 +25,6 @@ def lab_option(text: str) -> Decorator:
 
 def levels_option(metavar: str, text: str) -> Decorator:
     """--only: levels of factors, with its help."""
-    return click.option("--only", multiple=True, metavar=metavar, help=text)
+    return click.option(
+        "--only", multiple=True, metavar=metavar, help=text, shell_complete=completion.levels
+    )

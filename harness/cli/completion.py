@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Completion by the shell, click's own, with what it lacks for FACTOR=LEVEL[,LEVEL].
+
+Bash takes `network=GEO` for three words, so that its pieces are put together again, and only the
+last one is given back.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+from click.shell_completion import (
+    BashComplete,
+    CompletionItem,
+    add_completion_class,
+    split_arg_string,
+)
+
+from harness.design import experiment as experiments
+from harness.errors import CellbedError
+
+ADDED = "COMPREPLY+=($value)"
+# After `network=` its level follows at once.
+NO_SPACE = f"{ADDED}\n            [[ $value != *= ]] || compopt -o nospace"
+
+
+class Bash(BashComplete):
+    """Bash, whose words end at an equals sign."""
+
+    source_template = BashComplete.source_template.replace(ADDED, NO_SPACE)
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        words, at = split_arg_string(os.environ["COMP_WORDS"]), int(os.environ["COMP_CWORD"])
+        before, last = [*words, ""][1:at], [*words, ""][at]
+        joined: list[str] = []
+        for word in [*before, last]:
+            if joined and "=" in (word[:1], joined[-1][-1:]):
+                joined[-1] += word
+            else:
+                joined.append(word)
+        return joined[:-1], joined[-1]
+
+    def format_completion(self, item: CompletionItem) -> str:
+        name, equals, level = item.value.partition("=")
+        return f"{item.type},{level if equals and level else item.value}"
+
+
+def install() -> None:
+    """Let click use it."""
+    add_completion_class(Bash)
+
+
+def levels(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """FACTOR=, or its levels, of the experiment that stands before on the line."""
+    # An option without its value ends click's reading of the line: arguments are left as they are.
+    given = [context.params.get("experiment"), *context.args]
+    path = next((Path(one) for one in given if one), None)
+    try:
+        factors = experiments.load(path).factors if path else {}
+    except CellbedError:
+        return []  # the command itself will say what is wrong with it
+    factor, equals, text = incomplete.partition("=")
+    if not equals:
+        return [CompletionItem(f"{name}=") for name in factors if name.startswith(factor)]
+    *had, begun = text.split(",")
+    begin = ",".join([*had, ""])
+    return [
+        CompletionItem(f"{factor}={begin}{level}")
+        for level in map(str, factors.get(factor, []))
+        if level.casefold().startswith(begun.casefold()) and level not in had
+    ]

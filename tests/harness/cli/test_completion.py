@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The shell completes commands, options and levels; the manual pages are of all commands."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.cli import man
+from harness.cli.group import cellbed
+from tests.small import PROJECT, write_small
+
+BASH = r"""
+source <(_CELLBED_COMPLETE=bash_source ./cellbed)
+COMP_WORDS=({words}) COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
+compopt() {{ printf 'compopt %s %s\n' "$1" "$2"; }}
+_cellbed_completion ./cellbed
+printf '%s\n' "${{COMPREPLY[@]}}"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with an experiment, and the command without its set-up."""
+    write_small(tmp_path)
+    command = tmp_path / "cellbed"
+    command.write_text(
+        f"#!/bin/sh\nPYTHONPATH={PROJECT} exec {sys.executable} -m harness \"$@\"\n"
+    )
+    command.chmod(0o755)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("cellbed exp", ["export"]),
+        ("cellbed export x --as p", ["parquet", "pcapng"]),
+        ("cellbed run small.toml --sch", ["--scheduler"]),
+        ("cellbed run small.toml --only ''", ["compopt -o nospace", "compopt -o nospace",
+                                              "network=", "flavor="]),
+        ("cellbed run small.toml --only network =", ["WAN", "GEO"]),
+        ("cellbed run small.toml --only network = g", ["GEO"]),
+        ("cellbed run small.toml --only flavor = SACK,", ["SACK,NewReno"]),
+        ("cellbed run small.toml --only network = GEO --only f", ["compopt -o nospace", "flavor="]),
+        ("cellbed run nowhere.toml --only ''", [""]),
+        ("cellbed run ''", ["compopt -o default", ""]),
+    ],
+)  # fmt: skip
+def test_bash(folder: Path, words: str, said: list[str]) -> None:
+    done = subprocess.run(
+        ["bash", "-c", BASH.format(words=words)], cwd=folder, capture_output=True, text=True,
+        check=True, timeout=120,
+    )  # fmt: skip
+    assert done.stdout.splitlines() == said
+
+
+def test_what_zsh_asks_for(folder: Path) -> None:
+    """Its words are whole."""
+    asked = {"_CELLBED_COMPLETE": "zsh_complete", "COMP_CWORD": "4",
+             "COMP_WORDS": "./cellbed run small.toml --only network=G"}  # fmt: skip
+    done = subprocess.run([folder / "cellbed"], cwd=folder, env={**os.environ, **asked},
+                          capture_output=True, text=True, check=True)  # fmt: skip
+    assert done.stdout.splitlines() == ["plain", "network=GEO", "_"]
+
+
+def test_manual_pages(tmp_path: Path) -> None:
+    man.write(tmp_path)
+    commands = cellbed.list_commands(None)  # type: ignore[arg-type]
+    pages = {path.name for path in tmp_path.iterdir()}
+    assert {f"cellbed-{name}.1" for name in commands} | {"cellbed.1"} <= pages
+    text = (tmp_path / "cellbed-export.1").read_text()
+    assert "\\-\\-as" in text and "Which format." in text
+    if shutil.which("man"):
+        shown = subprocess.run(["man", "-P", "cat", tmp_path / "cellbed-run.1"], check=True,
+                               text=True, capture_output=True)  # fmt: skip
+        assert "Only these levels." in shown.stdout
