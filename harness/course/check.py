@@ -30,7 +30,7 @@ from harness.flavors import check as flavors_check
 
 MOST_SHOWN = 40
 # What a record, though sealed, may make of a measure.
-NOT_MEASURED = (AnalysisError, ArithmeticError, KeyError, TypeError, ValueError)
+NOT_MEASURED = (AnalysisError, ArithmeticError, LookupError, TypeError, ValueError)
 
 
 @dataclass(frozen=True, kw_only=True)

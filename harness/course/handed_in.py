@@ -31,14 +31,11 @@ class NotHandedInError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """A record's folder and facts."""
+    """A record's folder, facts and levels."""
 
     folder: Path
     facts: Mapping[str, Any]
-
-    @property
-    def levels(self) -> Levels:
-        return levels_of(self.facts["factors"])
+    levels: Levels
 
 
 def finished(folder: Path, planned: Sequence[PlannedTrial]) -> list[measures.Finished]:
@@ -47,16 +44,16 @@ def finished(folder: Path, planned: Sequence[PlannedTrial]) -> list[measures.Fin
     Raises:
         NotHandedInError: they are not there, not his, changed, or of another experiment.
     """
-    found = records(folder / CAMPAIGN)
+    recorded = records(folder / CAMPAIGN)
     seed = planned[0].plan.seed
-    if not found:
+    if not recorded:
         raise NotHandedInError(
             f"the lab has not been run: {folder / CAMPAIGN} has no records; "
             f"./cellbed run {folder / MINE} --out {folder / CAMPAIGN}"
         )
-    own = [one for one in found if one.facts["seed"] == seed]
+    own = [one for one in recorded if one.facts["seed"] == seed]
     if not own:
-        others = ", ".join(map(str, sorted({one.facts["seed"] for one in found})))
+        others = ", ".join(map(str, sorted({one.facts["seed"] for one in recorded})))
         raise NotHandedInError(
             f"the records have seed {others}, and yours is {seed}: somebody else's; run your own"
         )
@@ -66,18 +63,21 @@ def finished(folder: Path, planned: Sequence[PlannedTrial]) -> list[measures.Fin
 def records(campaign: Path) -> list[Found]:
     """All records of a campaign; NotHandedInError for one that cannot be read."""
     try:
-        return [
-            Found(folder=folder, facts=read_facts(folder)) for folder in judgement.records(campaign)
-        ]
-    except RecordError as error:
+        return [found(folder) for folder in judgement.records(campaign)]
+    except (RecordError, ArithmeticError, AttributeError, TypeError, ValueError) as error:
         raise NotHandedInError(f"a record cannot be read: {error}") from error
 
 
-def matching(found: Sequence[Found], trial: PlannedTrial, wanted: int) -> Found:
+def found(folder: Path) -> Found:
+    facts = read_facts(folder)
+    return Found(folder=folder, facts=facts, levels=levels_of(facts["factors"]))
+
+
+def matching(recorded: Sequence[Found], trial: PlannedTrial, wanted: int) -> Found:
     """The record of a trial, by its plan."""
     levels = levels_of(trial.plan.factors)
     cell = ", ".join(f"{name} {level}" for name, level in levels.items())
-    same_cell = [one for one in found if one.levels == levels]
+    same_cell = [one for one in recorded if one.levels == levels]
     if not same_cell:
         raise NotHandedInError(f"the trial with {cell} is not there: {wanted} are to be run")
     expected = json.loads(json.dumps(plan.to_json(trial.plan)))

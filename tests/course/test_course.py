@@ -193,6 +193,16 @@ def test_a_record_that_cannot_be_read(started: Path, damage: str) -> None:
     assert "a record cannot be read: " in said
 
 
+@pytest.mark.parametrize("level", ["1e999", "[]", "{}", "null", '"\\u0000"'])
+def test_a_level_that_is_none(started: Path, level: str) -> None:
+    path = write_records(started, ADA)[0] / "trial.json"
+    before, factors, after = path.read_text().partition('"factors":{"buffer":250')
+    assert factors
+    path.write_text(f'{before}"factors":{{"buffer":{level}{after}')
+    said, _ = course("check", 1, started)
+    assert "a record cannot be read: " in said or "is not there: 3 are to be run" in said
+
+
 def test_facts_that_are_not_there(started: Path) -> None:
     write_records(started, ADA)
     said, _ = course("check", 1, started)

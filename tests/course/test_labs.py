@@ -17,7 +17,8 @@ import pytest
 from harness.course import lab as labs
 from harness.course.lab import Number, WhichLevel
 from harness.records.seal import SUMS, seal
-from tests.course.handing_in import Student, student
+from tests.course.handing_in import SHELL, Student, student
+from tests.small import PROJECT
 
 pytestmark = pytest.mark.lab
 
@@ -113,3 +114,19 @@ def test_another_run_tells_who_made_the_checksums_fit(copied: Student) -> None:
     edit_and_seal(copied, "drops.csv", ",lost_mid,", ",lost_first,")
     assert copied.check(0)
     assert "drops.csv: another when run again" in copied.shell(again, 5).stdout
+
+
+@pytest.mark.parametrize("one", LABS[:1], indirect=True)
+def test_the_course_page_shows_what_is_printed(copied: Student) -> None:
+    page = (PROJECT / "course" / "README.md").read_text(encoding="utf-8")
+    command, *lines = page.partition("    $ ")[2].partition("\n\n")[0].splitlines()
+    copied.answer({"guess_window": "100", "path": "78", "buffer_large": "80", "why": '""'})
+    said = copied.shell(command, 5).stdout.splitlines()
+    assert [line for line in lines if line[4:] not in [*said, "  ..."]] == []
+
+
+@pytest.mark.skipif(not SLOW, reason="slow: CELLBED_SLOW_TESTS=1")
+def test_the_project_begins_as_its_page_says(tmp_path: Path) -> None:
+    found = student(tmp_path, "project")
+    for block in SHELL.findall((found.project / "course" / "project.md").read_text()):
+        found.shell(block)
