@@ -162,7 +162,6 @@ class Study:
         """Those that a judgement has to measure, for the generic metrics do not have them."""
         return tuple(one for one in (*self.means, *self.measures) if one.of is not None)
 
-
     def heading(self, factor: str) -> str:
         """A factor as the heading of a column."""
         unit = self.units.get(factor)

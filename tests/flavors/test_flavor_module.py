@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,27 +13,12 @@ from harness.agent import flavor as agent_flavor
 from harness.errors import LabError
 from harness.exact_loss.job import Connection, Link
 from harness.flavors import files as flavors
-from harness.labs.base import LabSpec
-from harness.labs.uml import UmlLab, wait_for_exit
-from tests.flavors.runner import Runner
+from tests.flavors.runner import Runner, run_script
 
 pytestmark = pytest.mark.lab
 
 CLASSIC = ("vanilla", "reno", "newreno", "sack")
 HEADERS_BYTES = 40
-
-
-def run_in_lab(folder: Path, job: dict[str, Any]) -> dict[str, Any]:
-    (folder / "job.json").write_text(json.dumps(job))
-    main = (
-        "exec python3 -B /cellbed/tests/flavors/in_lab.py"
-        " /run/cellbed/job.json /run/cellbed/result.json"
-    )
-    with UmlLab(LabSpec(pairs=0, memory_mib=2048, main=main), folder) as lab:
-        wait_for_exit(lab, 300.0)
-    result = json.loads((folder / "result.json").read_text())
-    assert "error" not in result, result
-    return result
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +39,7 @@ def side_by_side(tmp_path_factory: pytest.TempPathFactory, four) -> dict[str, An
         "delay_ns": 275_000_000,
         "limit_ns": 400_000_000_000,
     }
-    return run_in_lab(tmp_path_factory.mktemp("side"), job)
+    return run_script("in_lab.py", job, tmp_path_factory.mktemp("side"), memory_mib=2048)
 
 
 def test_every_connection_is_of_its_flavor(side_by_side, four):
@@ -115,7 +99,7 @@ def test_a_thousand_connections_leave_nothing(tmp_path: Path, four, parameters):
         "delay_ns": 5_000_000,
         "limit_ns": 400_000_000_000,
     }
-    result = run_in_lab(tmp_path, job)
+    result = run_script("in_lab.py", job, tmp_path, memory_mib=2048)
     assert result["received"] == [250 * 20_000] * 4
     assert sum(c["TCPTimeouts"] for c in result["counters"]) > 0
     assert result["left_references"] == 0

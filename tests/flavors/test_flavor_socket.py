@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,7 @@ import pytest
 
 from harness.exact_loss.job import Connection, Link
 from harness.flavors import files as flavors
-from harness.labs.base import LabSpec
-from harness.labs.uml import UmlLab, wait_for_exit
-from tests.flavors.runner import Runner
+from tests.flavors.runner import Runner, run_script
 
 pytestmark = pytest.mark.lab
 
@@ -31,15 +28,7 @@ def case(flavor: str, *, byte_window: bool = True, **changed: Any) -> dict[str, 
 
 
 def run_cases(folder: Path, cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    (folder / "job.json").write_text(json.dumps({"link": asdict(LINK), "cases": cases}))
-    main = (
-        "exec python3 -B /cellbed/tests/flavors/socket_in_lab.py"
-        " /run/cellbed/job.json /run/cellbed/result.json"
-    )
-    with UmlLab(LabSpec(pairs=0, memory_mib=1024, main=main), folder) as lab:
-        wait_for_exit(lab, 120.0)
-    results = json.loads((folder / "result.json").read_text())
-    assert "error" not in results, results
+    results = run_script("socket_in_lab.py", {"link": asdict(LINK), "cases": cases}, folder)
     assert isinstance(results, list)
     return results
 
