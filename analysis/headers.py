@@ -42,7 +42,7 @@ class RunHeader(Header):
     lab: dict[str, Any]
 
 
-def check(path: Path, document: Mapping[str, Any], header: type[Header]) -> None:
+def require(path: Path, document: Mapping[str, Any], header: type[Header]) -> None:
     """RecordError naming file, key and what is wrong, unless the document is such a header."""
     try:
         header.model_validate(document)

@@ -23,7 +23,7 @@ from typing import Any
 
 from analysis.errors import RecordError
 from analysis.files import regular
-from analysis.headers import Header, RunHeader, TrialHeader, check
+from analysis.headers import Header, RunHeader, TrialHeader, require
 
 CAMPAIGN_FORMAT = "cellbed-campaign/1"
 JUDGEMENT_FORMAT = "cellbed-judgement/2"
@@ -211,7 +211,7 @@ def campaign_document(folder: Path) -> Mapping[str, Any]:
 def _header(path: Path, header: type[Header]) -> dict[str, Any]:
     """The JSON object in `path`, which is such a header."""
     document = dict(_document(path, header.model_fields["format"].default))
-    check(path, document, header)
+    require(path, document, header)
     return document
 
 

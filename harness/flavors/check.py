@@ -59,7 +59,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Check:
+class Case:
     """One flavor in one scenario."""
 
     flavor: Flavor
@@ -80,7 +80,7 @@ def check(
     names: Sequence[str] = (),
     parameters: Mapping[str, object] = MappingProxyType({}),
     lost: Sequence[int] = (),
-) -> list[Check]:
+) -> list[Case]:
     """Run the scenarios in a lab, for some flavors or for the four of 98-0876R1.
 
     Args:
@@ -101,7 +101,7 @@ def check(
     known = not parameters and not lost
     outcomes = host.run([_connection(*pair) for pair in pairs], LINK)
     return [
-        Check(flavor=f, scenario=s, outcome=o, verdict=judge(f, s, o, known=known))
+        Case(flavor=f, scenario=s, outcome=o, verdict=verdict_of(f, s, o, known=known))
         for (f, s), o in zip(pairs, outcomes, strict=True)
     ]
 
@@ -114,9 +114,9 @@ def chosen_losses(lost: Sequence[int]) -> Scenario:
     return Scenario(name="chosen losses", lost=tuple(sorted(lost)))
 
 
-def passed(checks: Sequence[Check]) -> bool:
+def passed(cases: Sequence[Case]) -> bool:
     """Nothing contradicts the literature."""
-    return all(c.verdict.ok is not False for c in checks)
+    return all(c.verdict.ok is not False for c in cases)
 
 
 def _connection(flavor: Flavor, scenario: Scenario) -> Connection:
@@ -175,7 +175,9 @@ RULES = {
 }
 
 
-def judge(flavor: Flavor, scenario: Scenario, outcome: Outcome, *, known: bool = True) -> Verdict:
+def verdict_of(
+    flavor: Flavor, scenario: Scenario, outcome: Outcome, *, known: bool = True
+) -> Verdict:
     """Compare an outcome with the literature; also whether all data arrived."""
     found = _counted(outcome.recoveries, outcome.timeouts)
     if not outcome.finished:
@@ -190,10 +192,10 @@ def judge(flavor: Flavor, scenario: Scenario, outcome: Outcome, *, known: bool =
     if rule.only_lost and sorted(outcome.retransmitted) != list(scenario.lost):
         again = ", ".join(map(str, outcome.retransmitted))
         return Verdict(ok=False, expected="only what was lost sent again", found=f"{again} again")
-    return _judge_duration(rule, at, expected, outcome)
+    return _verdict_on_duration(rule, at, expected, outcome)
 
 
-def _judge_duration(rule: Rule, at: int, expected: str, outcome: Outcome) -> Verdict:
+def _verdict_on_duration(rule: Rule, at: int, expected: str, outcome: Outcome) -> Verdict:
     times = [s.time_s for s in outcome.sent if s.sending > 0]
     round_trips = (times[-1] - times[0]) / (2 * LINK.delay_ns / 1e9)
     # A round trip of a loaded link is longer than that of the bare one, by less than half.
@@ -275,26 +277,26 @@ def _new(first: int, last: int) -> str:
     return f"new {first}" if first == last else f"new {first}-{last}"
 
 
-def render(checks: Sequence[Check]) -> str:
+def render(cases: Sequence[Case]) -> str:
     """Time sequences and verdicts as text, at most 80 columns."""
     lines: list[str] = []
-    for name, group in groupby(checks, key=lambda c: c.flavor.name):
-        members = list(group)
-        lines += ["", f"{name}: {members[0].flavor.title}"]
-        for member in members:
-            lines += _render_check(member)
+    for name, group in groupby(cases, key=lambda c: c.flavor.name):
+        several = list(group)
+        lines += ["", f"{name}: {several[0].flavor.title}"]
+        for case in several:
+            lines += _render_case(case)
     return "\n".join(lines[1:])
 
 
-def _render_check(member: Check) -> list[str]:
-    lost = ", ".join(map(str, member.scenario.lost))
-    verdict = member.verdict
+def _render_case(case: Case) -> list[str]:
+    lost = ", ".join(map(str, case.scenario.lost))
+    verdict = case.verdict
     if verdict.ok is False:
         word = f"NOT as expected ({verdict.expected})"
     else:
         word = "as in the literature" if verdict.ok else "(the literature says nothing)"
-    lines = [f"  {member.scenario.name} ({lost}): {verdict.found}, {word}"]
-    for line in time_sequence(member.outcome):
+    lines = [f"  {case.scenario.name} ({lost}): {verdict.found}, {word}"]
+    for line in time_sequence(case.outcome):
         lines += textwrap.wrap(
             line.text,
             WIDTH,

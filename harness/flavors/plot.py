@@ -12,7 +12,7 @@ matplotlib.use("Agg")
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
-from harness.flavors.check import LINK, PLOTTED, Check
+from harness.flavors.check import LINK, PLOTTED, Case
 
 COLUMNS = 2
 PANEL_INCHES = (5.2, 3.6)
@@ -20,27 +20,27 @@ AFTER_S = 0.2  # shown beyond the last repair
 MORE = 1.5  # and so much more of the sequence
 
 
-def plot(checks: Sequence[Check], path: Path) -> None:
+def plot(cases: Sequence[Case], path: Path) -> None:
     """Draw one panel a flavor, the three-loss scenario or the only one, to a file that
     matplotlib knows.
 
     Raises:
-        ValueError: no check of that scenario among those given, or an unknown file type.
+        ValueError: no case of that scenario among those given, or an unknown file type.
     """
-    scenarios = {c.scenario for c in checks}
+    scenarios = {c.scenario for c in cases}
     shown = scenarios.pop() if len(scenarios) == 1 else PLOTTED
-    chosen = [c for c in checks if c.scenario == shown]
+    chosen = [c for c in cases if c.scenario == shown]
     if not chosen:
-        raise ValueError(f"no check of {PLOTTED.name} to draw")
+        raise ValueError(f"no case of {PLOTTED.name} to draw")
     rows = -(-len(chosen) // COLUMNS)
     size = (PANEL_INCHES[0] * COLUMNS, PANEL_INCHES[1] * rows)
     figure, grid = plt.subplots(rows, COLUMNS, figsize=size, squeeze=False)
     panels = [axes for row in grid for axes in row]
-    for axes, check in zip(panels, chosen, strict=False):
-        _panel(axes, check)
+    for axes, case in zip(panels, chosen, strict=False):
+        _panel(axes, case)
     for axes in panels[len(chosen) :]:
         axes.set_visible(False)
-    end_s = max(_repaired_s(check) for check in chosen) + AFTER_S
+    end_s = max(_repaired_s(case) for case in chosen) + AFTER_S
     segments = [s.segment for c in chosen for s in c.outcome.sent if s.time_s <= _repaired_s(c)]
     for axes in panels:
         axes.set_xlim(0, end_s)
@@ -51,12 +51,12 @@ def plot(checks: Sequence[Check], path: Path) -> None:
     plt.close(figure)
 
 
-def _repaired_s(check: Check) -> float:
-    return max((s.time_s for s in check.outcome.sent if s.sending), default=1.0)
+def _repaired_s(case: Case) -> float:
+    return max((s.time_s for s in case.outcome.sent if s.sending), default=1.0)
 
 
-def _panel(axes: Axes, check: Check) -> None:
-    outcome = check.outcome
+def _panel(axes: Axes, case: Case) -> None:
+    outcome = case.outcome
     first = [s for s in outcome.sent if not s.sending and not s.dropped]
     again = [s for s in outcome.sent if s.sending]
     lost = [s for s in outcome.sent if s.dropped]
@@ -70,6 +70,6 @@ def _panel(axes: Axes, check: Check) -> None:
         "s", color="tab:blue", ms=5, mfc="none", label="sent again",
     )  # fmt: skip
     axes.plot([s.time_s for s in lost], [s.segment for s in lost], "rx", ms=7, label="lost")
-    axes.set_title(f"{check.flavor.name}: {check.verdict.found}", fontsize=10)
+    axes.set_title(f"{case.flavor.name}: {case.verdict.found}", fontsize=10)
     axes.set_xlabel("time (s)")
     axes.set_ylabel("segment")

@@ -126,7 +126,7 @@ def try_one(lab: Lab, trial: PlannedTrial, deadline: float) -> Step:
             if time.monotonic() > deadline:
                 raise TimeoutError
             if event["event"] in ("trial-end", "trial-failed"):
-                return judge(lab, trial, event)
+                return step_of(lab, trial, event)
             if event["event"] == "failed":
                 raise LabError(event["error"], lab.console())
     except TimeoutError:
@@ -134,7 +134,7 @@ def try_one(lab: Lab, trial: PlannedTrial, deadline: float) -> Step:
     raise LabError("the lab ended by itself", lab.console())
 
 
-def judge(lab: Lab, trial: PlannedTrial, event: Event) -> Step:
+def step_of(lab: Lab, trial: PlannedTrial, event: Event) -> Step:
     """What a trial says of its size."""
     topology = trial.plan.topology
     pairs, rate = topology.pairs, topology.rate_bit_per_s
