@@ -6,6 +6,8 @@ from an empty cache and runs a small trial. Needs root, or sudo without a passwo
 A tree in which that went well is kept in the cache: until something changes that set-up
 reads (trees.py), the next test begins there, with a clone of its own.
 CELLBED_SLOW_TESTS=1 does all of it for root, for a user with sudo and for one without.
+All of `make test` on such a machine, as root, DIR not there yet:
+tests/fresh/debian test bookworm DIR ~/.cache/cellbed/fresh/shared-bookworm
 """
 
 from __future__ import annotations
