@@ -22,8 +22,8 @@ SUDO = [] if os.geteuid() == 0 else ["sudo", "-n"]
 LIMIT_S = 7200
 # All that set-up reads, and the script that makes the machine.
 RECIPES = ("lab", "Makefile", "cellbed", "topology/Makefile", "topology/nsfarm.c", "bpf",
-           "workload/Makefile", "workload/client", "workload/web", "tcp-configs/module",
-           "tests/fresh/debian")  # fmt: skip
+           "workload/Makefile", "workload/client", "workload/common", "workload/web",
+           "tcp-configs/module", "tests/fresh/debian")  # fmt: skip
 
 
 @dataclass

@@ -131,7 +131,7 @@ def test_a_bad_specification_is_refused_with_its_line(client, tmp_path, spec, me
         (["--spec", "x", "--out", "y"], 2, "usage: "),
         (["--spec", "x", "--out", "y", "--duration-ns", "1", "more"], 2, "usage: "),
         (["--colour"], 2, "usage: "),
-        (["--duration-ns", "0"], 1, "--duration-ns 0: must be a whole number above 0"),
+        (["--duration-ns", "0"], 1, "--duration-ns 0: must be a whole number from 1"),
         (["--duration-ns", "1s"], 1, "--duration-ns 1s: must be"),
         (["--low-water", "99999999999999999999"], 1, "--low-water 9999"),
         (["--spec", "/nowhere", "--out", "y", "--duration-ns", "1"], 1, "cannot read /nowhere"),

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "fail.h"
+#include "../common/fail.h"
 #include "sockets.h"
 
 static FILE *create(const char *dir, const char *name, char *full, size_t room)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "fail.h"
+#include "../common/fail.h"
 #include "sockets.h"
 
 int *server_side_open(const struct trial *trial)

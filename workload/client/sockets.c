@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "fail.h"
+#include "../common/fail.h"
 
 void sockets_enter(const char *netns, uint32_t pair)
 {

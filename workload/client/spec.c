@@ -6,7 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "fail.h"
+#include "../common/fail.h"
+#include "../common/grown.h"
 
 struct reader {
 	const char *name;
@@ -14,18 +15,6 @@ struct reader {
 	uint32_t connection_room, request_room;
 	struct trial *trial;
 };
-
-/* Room for one more item behind `count`. */
-static void *grown(void *items, uint32_t count, uint32_t *room, size_t item_size)
-{
-	if (count < *room)
-		return items;
-	*room = *room ? *room * 2 : 128;
-	items = realloc(items, *room * item_size);
-	if (!items)
-		fail("out of memory");
-	return items;
-}
 
 static uint32_t connection_of(const struct reader *reader, unsigned pair)
 {

@@ -38,7 +38,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "fail.h"
+#include "../common/fail.h"
+#include "../common/number.h"
 #include "http.h"
 #include "results.h"
 #include "server_side.h"
@@ -401,18 +402,6 @@ static const char usage[] =
 	"  --low-water N           wake up for at most N unread bytes of a body (default 32768)\n"
 	"  --connect-timeout-ns N  (default 30000000000)\n";
 
-static int64_t number(const char *option, const char *text)
-{
-	char *end;
-	long long value;
-
-	errno = 0;
-	value = strtoll(text, &end, 10);
-	if (errno || end == text || *end || value < 1)
-		fail("--%s %s: must be a whole number above 0", option, text);
-	return value;
-}
-
 static struct options read_options(int argc, char **argv)
 {
 	static const struct option names[] = {
@@ -430,7 +419,7 @@ static struct options read_options(int argc, char **argv)
 	int key, index = 0;
 
 	while ((key = getopt_long(argc, argv, "", names, &index)) != -1) {
-		int64_t value = strchr("dtlwc", key) ? number(names[index].name, optarg) : 0;
+		int64_t value = strchr("dtlwc", key) ? number(names[index].name, optarg, 1) : 0;
 
 		switch (key) {
 		case 's': options.spec = optarg; break;

@@ -6,7 +6,8 @@
 #include <sys/timerfd.h>
 #include <time.h>
 
-#include "fail.h"
+#include "../common/fail.h"
+#include "../common/grown.h"
 
 void loop_open(struct loop *loop)
 {
@@ -121,15 +122,4 @@ void raise_file_limit(void)
 	getrlimit(RLIMIT_NOFILE, &limit);
 	limit.rlim_cur = limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-void *grown(void *items, uint32_t count, uint32_t *room, size_t item_size)
-{
-	if (count < *room)
-		return items;
-	*room = *room ? *room * 2 : 128;
-	items = realloc(items, *room * item_size);
-	if (!items)
-		fail("out of memory");
-	return items;
 }

@@ -55,7 +55,4 @@ void loop_arm(struct loop *loop, int64_t at_ns);
 /* As many open files as the system gives this process. */
 void raise_file_limit(void);
 
-/* Room for one more item behind `count`. */
-void *grown(void *items, uint32_t count, uint32_t *room, size_t item_size);
-
 #endif

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "fail.h"
+#include "../common/fail.h"
 #include "loop.h"
 
 static const char *const state_names[] = {

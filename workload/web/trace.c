@@ -5,7 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "fail.h"
+#include "../common/fail.h"
+#include "../common/grown.h"
 #include "loop.h"
 #include "request.h"
 

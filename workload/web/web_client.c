@@ -28,7 +28,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "fail.h"
+#include "../common/fail.h"
+#include "../common/number.h"
 #include "loop.h"
 #include "request.h"
 #include "results.h"
@@ -415,18 +416,6 @@ static const char usage[] =
 	"  --t0-ns           when the trace begins, CLOCK_MONOTONIC\n"
 	"  --duration-ns     until when what is under way may still end, from t0\n";
 
-static int64_t number(const char *option, const char *text)
-{
-	char *end;
-	long long value;
-
-	errno = 0;
-	value = strtoll(text, &end, 10);
-	if (errno || end == text || *end || value < 0)
-		fail("--%s %s: must be a whole number", option, text);
-	return value;
-}
-
 struct options {
 	const char *trace, *direction, *out;
 	struct in_addr address, server;
@@ -457,7 +446,7 @@ static struct options read_options(int argc, char **argv)
 	int key, index = 0;
 
 	while ((key = getopt_long(argc, argv, "", names, &index)) != -1) {
-		int64_t value = strchr("ni0l", key) ? number(names[index].name, optarg) : 0;
+		int64_t value = strchr("ni0l", key) ? number(names[index].name, optarg, 0) : 0;
 
 		switch (key) {
 		case 't': options.trace = optarg; break;

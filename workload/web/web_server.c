@@ -24,7 +24,8 @@
 #include <unistd.h>
 
 #include "../client/tcp_state.h"
-#include "fail.h"
+#include "../common/fail.h"
+#include "../common/grown.h"
 #include "loop.h"
 #include "request.h"
 
