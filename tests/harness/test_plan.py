@@ -81,6 +81,8 @@ def test_another_document_is_refused(
         ("queue.kind = 5", f"queue.kind = 5: one of {KINDS}"),
         ('queue = { kind = "codel", limit_packets = 0 }', "queue.limit_packets = 0: allowed are 1"),
         ('queue = { kind = "cake", memory_bytes = 1500 }', "queue.memory_bytes = 1500: allowed"),
+        ('queue = { kind = "drop-tail", limit_packets = 0 }', "queue.limit_packets = 0: allowed"),
+        ('queue = { kind = "adaptive-red", limit_packets = 0.5 }', "limit_packets = 0.5: "),
         ('queue = { kind = "codel", ecn = 1 }', "queue.ecn = 1: must be true or false"),
         ('queue = { kind = "codel", policy = "epd" }', "queue.policy: unknown key; there are"),
         ('queue.kind = "codel"\nrecord.drops = true', "record.drops: not with queue.kind = codel"),
@@ -123,3 +125,21 @@ def test_a_wrong_delay_is_told_in_one_line(tmp_path: Path, delay: str, said: str
     path.write_text(TINY.replace("delay_us", f'delay = "{delay}", delay_us'))
     with pytest.raises(UsageError, match=said):
         planned(experiment.load(path), path)
+
+
+@pytest.mark.parametrize(
+    ("workload", "said"),
+    [
+        ("load_percent = 0", "workload.load_percent: 0, must be 1..200"),
+        ("load_percent = 300", "workload.load_percent: 300, must be 1..200"),
+        ("exchanges = 9", "workload.exchanges: 9, must be 10"),
+        ('http = "2"', "workload.http: '2', must be one of 1.0, 1.1"),
+    ],
+)
+def test_a_wrong_web_load_is_told_in_one_line(tmp_path: Path, workload: str, said: str) -> None:
+    path = tmp_path / "web.toml"
+    extended = PROJECT / "studies/web_2003/web-small.toml"
+    path.write_text(f'extends = "{extended}"\nname = "web"\n[base]\nworkload.{workload}\n')
+    with pytest.raises(UsageError) as caught:
+        planned(experiment.load(path), path)
+    assert said in str(caught.value) and "\n" not in str(caught.value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -66,21 +67,35 @@ def test_a_trial_is_the_same_before_and_after_others_also_where_drops_are_by_cha
         assert took_ns - int(row["round_trip_ns"]) < 700_000_000
 
 
-def with_workload(trial: PlannedTrial, name: str, duration_s: float) -> PlannedTrial:
-    workload = replace(trial.plan.workload, duration_s=duration_s)
+def with_workload(trial: PlannedTrial, name: str, **changes: object) -> PlannedTrial:
+    workload = replace(trial.plan.workload, **changes)
     return PlannedTrial(name=name, plan=replace(trial.plan, workload=workload))
 
 
 def test_what_is_not_finished_is_counted(tmp_path: Path) -> None:
     """The last connection begins after 18.6 s; the longest round trip is 3.5 s."""
     [trial, *_] = trials_small()
-    [document] = run_trials(tmp_path, [with_workload(trial, "cut", 19)]).values()
+    [document] = run_trials(tmp_path, [with_workload(trial, "cut", duration_s=19)]).values()
     source = document["source"]
     assert source["outstanding"] > 0 and source["unsent"] == 0
     assert source["answered"] + source["outstanding"] == 2000
     rows = rows_of(tmp_path, "cut")
     assert sum(row["state"] != "done" for row in rows) == source["outstanding"]
     assert all(bool(row["last_byte_ns"]) == (row["state"] == "done") for row in rows)
+
+
+def test_some_connections_of_http_1_1_carry_several_exchanges(tmp_path: Path) -> None:
+    """A later one begins when the trace says, after the last byte of the one before."""
+    [trial, *_] = trials_small()
+    run_trials(tmp_path, [with_workload(trial, "persistent", http="1.1")])
+    rows = rows_of(tmp_path, "persistent")
+    later = [(one, two) for one, two in pairwise(rows) if int(two["exchange"])]
+    begun = [(one, two) for one, two in later if two["begun_ns"]]
+    # A gap between pages may last longer than the trial.
+    assert len(later) > 100 and len(begun) > 0.95 * len(later)
+    for before, after in begun:
+        assert after["connection"] == before["connection"] and not after["connected_ns"]
+        assert int(after["begun_ns"]) > int(before["last_byte_ns"])
 
 
 def test_the_link_carries_what_the_trace_offers(tmp_path: Path) -> None:

@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from topology.dumbbell import cells_of, last_cell_wait_ns
-from topology.qdisc import QdiscQueue
-from topology.queues import cells, codel
+from topology.qdisc import QdiscQueue, counter_at
+from topology.queues import cake, cells, codel
 
 CODEL: dict[str, Any] = {"sent": 90, "drops": 8, "qlen": 2, "marked": 9, "packets": 91}
 
@@ -71,3 +72,16 @@ def test_the_policies_are_those_of_the_folder() -> None:
     assert found["sd"] == {"CQ_DISCARDS_REST", "CQ_NEEDS_R", "CQ_NEEDS_Z"}
     assert found["plain"] == {"0"}
     assert set(found) == {path.stem for path in cells.POLICIES.glob("*.h")}
+
+
+def attribute(kind: int, value: bytes) -> bytes:
+    return struct.pack("=HH", 4 + len(value), kind) + value + bytes(-len(value) % 4)
+
+
+def test_a_counter_is_found_at_its_place_also_among_attributes() -> None:
+    assert counter_at(struct.pack("=III", 1, 2, 3), (8,)) == 3
+    tin = attribute(2, struct.pack("=I", 6)) + attribute(8, struct.pack("=I", 7))
+    stats = attribute(3, b"x") + attribute(10, attribute(1, tin))
+    assert counter_at(stats, cake.Queue.marks_at) == 7
+    with pytest.raises(KeyError):
+        counter_at(attribute(10, b""), cake.Queue.marks_at)
