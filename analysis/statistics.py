@@ -91,7 +91,7 @@ def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float |
     return float(stats.spearmanr(first, second).statistic)
 
 
-def distribution(values: Sequence[float]) -> tuple[Values, Values]:
+def distribution(values: Sequence[float] | Values) -> tuple[Values, Values]:
     """The empirical distribution function: values in ascending order, share at most each.
 
     An infinite value (of something that did not end) counts in the shares and is not among the

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The checks of its claims: one cell's response over another's, of the same trace.
+
+Each tenth of a trace makes one ratio, of what both cells did with the same exchanges; the intervals
+are over the tenths of all seeds that both have. What one tenth leaves in the queue the next one
+finds, so they are a little too narrow.
+"""
+
+from collections.abc import Iterator
+
+from analysis.cells import Cell, Levels
+from analysis.claims.checks import holds, need, within_bounds
+from analysis.claims.evidence import Evidence, Finding, Verdict, combinations, words
+from analysis.statistics import Estimate, estimate
+from studies.web_2003.study import OF_EXCHANGES
+from studies.web_2003.times import exchanges
+
+
+def relative(
+    evidence: Evidence,
+    *,
+    where: Levels,
+    response: str,
+    of: Levels,
+    minus: Levels,
+    for_each: Levels,
+    at_least: float | None = None,
+    at_most: float | None = None,
+) -> Finding:
+    """By how much `of` is larger than `minus`, as a share of it, keeps the bounds for each."""
+    found = dict(_ratios(evidence, where, response, of, minus, for_each))
+    verdicts = {
+        within_bounds(one.mean - 1, one.half_width, at_least, at_most) for one in found.values()
+    }
+    verdict = next(
+        (one for one in (Verdict.FAILS, Verdict.UNDECIDED) if one in verdicts), Verdict.HOLDS
+    )
+    text = f"{response}, {words(of)} to {words(minus)}: {_text(found)}"
+    return Finding(verdict=verdict, evidence=text)
+
+
+def crosses(
+    evidence: Evidence, *, where: Levels, responses: list[str], of: Levels, minus: Levels
+) -> Finding:
+    """`of` is surely smaller than `minus` in one of the responses, and larger in another."""
+    found = {
+        response: ratio
+        for response in responses
+        for _, ratio in _ratios(evidence, where, response, of, minus, {})
+    }
+    smaller = any(one.high is not None and one.high < 1 for one in found.values())
+    larger = any(one.low is not None and one.low > 1 for one in found.values())
+    text = f"{words(of)} to {words(minus)}: {_text(found)}"
+    return Finding(verdict=holds(smaller and larger), evidence=text)
+
+
+CHECKS = {check.__name__: check for check in (relative, crosses)}
+
+
+def _ratios(
+    evidence: Evidence, where: Levels, response: str, of: Levels, minus: Levels, for_each: Levels
+) -> Iterator[tuple[str, Estimate]]:
+    """Each combination's name, and its ratio over the tenths of the traces."""
+    for levels in combinations(for_each):
+        first, second = (_cell(evidence, {**where, **levels, **of_one}) for of_one in (of, minus))
+        mine, theirs = (_tenths(cell, response) for cell in (first, second))
+        pairs = ((mine[key], theirs[key]) for key in mine.keys() & theirs.keys())
+        ratios = [a / b for a, b in pairs if a is not None and b]
+        need(ratios, f"{response} of {first.name} and {second.name}")
+        yield " ".join(level for (level,) in levels.values()), estimate(ratios)
+
+
+def _cell(evidence: Evidence, where: Levels) -> Cell:
+    found = evidence.of(where)
+    need(found, words(where))
+    return found[0]
+
+
+def _tenths(cell: Cell, response: str) -> dict[tuple[int, int], float | None]:
+    """(seed, tenth) -> what the response is of it."""
+    measure = OF_EXCHANGES[response]
+    return {
+        (trial.seed, number): measure(part)
+        for trial in cell.trials
+        if (found := exchanges(trial))
+        for number, part in enumerate(found.tenths())
+    }
+
+
+def _text(found: dict[str, Estimate]) -> str:
+    return ", ".join(
+        f"{name} {100 * (one.mean - 1):+.1f} %".strip()
+        + ("" if one.half_width is None else f" ± {100 * one.half_width:.1f}")
+        for name, one in found.items()
+    )

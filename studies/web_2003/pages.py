@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What its report has beside the generic one: the slides' comparisons, loads, classes."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from analysis.cells import Cell
+from analysis.report import tables
+from analysis.report.model import Column, Gallery, Plot, Section, Sheet, Value
+from analysis.report.pages import Pages
+from analysis.report.results import Results
+from studies.web_2003 import plots
+from studies.web_2003.checks import CHECKS
+from studies.web_2003.readme import TABLES
+from studies.web_2003.study import QUEUES, SENDERS
+from studies.web_2003.times import ROUND_TRIPS, SIZES, Class, exchanges, quantile
+
+SLIDES = ("80", "105")
+"""The loads of the slides' figures."""
+LINES: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "drop tail, Reno and SACK": {"Reno": ("Reno", "drop-tail"), "SACK": ("SACK", "drop-tail")},
+    "drop tail and ARED": {"drop tail": ("SACK", "drop-tail"), "ARED": ("SACK", "ARED")},
+    "ARED and ARED+ECN": {"ARED": ("SACK", "ARED"), "ARED+ECN": ("SACK", "ARED+ECN")},
+    "drop tail and ARED+ECN": {
+        "drop tail": ("SACK", "drop-tail"),
+        "ARED+ECN": ("SACK", "ARED+ECN"),
+    },
+}
+"""Slides 7 to 10: title -> line -> its sender and queue."""
+
+
+def as_on_the_slides(results: Results) -> Section | None:
+    """Its four comparisons at 80 and 105 %; None where neither load was run."""
+    drawn = [plot for load in SLIDES for plot in _comparisons(results, load)]
+    if not drawn:
+        return None
+    text = (
+        "Slides 7 to 10 compare these distribution functions. Their figures are not at hand: what "
+        "can be compared is which line is above, and where lines cross. Which sender stands behind "
+        "the queues' comparisons is not said; here it is SACK."
+    )
+    return Section(
+        id="slides",
+        title="As the slides have them",
+        paragraphs=[text],
+        parts=[Gallery(plots=drawn)],
+    )
+
+
+def _comparisons(results: Results, load: str) -> list[Plot]:
+    found = []
+    for number, (title, lines) in enumerate(LINES.items(), start=7):
+        cells = {
+            label: [one for one in results.cells if _is(one, load, sender, queue)]
+            for label, (sender, queue) in lines.items()
+        }
+        if all(cells.values()):
+            found.append(plots.functions(load, title, f"slide-{number}-{load}", cells))
+    return found
+
+
+def _is(cell: Cell, load: str, sender: str, queue: str) -> bool:
+    return cell.matches({"load": [load], "sender": [sender], "queue": [queue]})
+
+
+def over_the_load(results: Results) -> Section | None:
+    """Quantiles over the load; None with a single one."""
+    if len(results.campaign.levels("load")) < 2:
+        return None
+    titles = {"median_ms": "Median response time", "p90_ms": "90th percentile"}
+    drawn = [plots.over_load(results, response, title) for response, title in titles.items()]
+    return Section(id="loads", title="Over the load", parts=[Gallery(plots=drawn), shares(results)])
+
+
+SHARES = {
+    "unfinished_share": "not finished",
+    "resent_share": "something sent again",
+    "sack_share": "of these with 4 segments or more",
+    "marked_share_of_exchanges": "something marked",
+}
+
+
+def shares(results: Results) -> Sheet:
+    """What became of the exchanges, in per cent of all."""
+    columns = [
+        *(tables.factor_column(results.study, factor) for factor in results.study.cell),
+        *(Column(name=name, title=f"{title} (%)", form=".2f") for name, title in SHARES.items()),
+        Column(name="dropped_share", title="packets dropped (%)", form=".2f"),
+    ]
+    rows: list[list[Value]] = [
+        [
+            *(cell.levels[factor] for factor in results.study.cell),
+            *(_percent(cell.mean(name)) for name in (*SHARES, "dropped_share")),
+        ]
+        for cell in results.cells
+    ]
+    return Sheet(
+        name="shares",
+        caption="Exchanges by what became of them, of all; and packets dropped of those that came "
+        "to the queue towards the clients",
+        columns=columns,
+        rows=rows,
+        heads=len(results.study.cell),
+    )
+
+
+def _percent(value: float | None) -> float | None:
+    return None if value is None else 100 * value
+
+
+def classes(results: Results, load: str) -> Sequence[Sheet | Gallery]:
+    """Medians and 90th percentiles by size and by round trip."""
+    return [
+        _classes(results, load, "size", SIZES),
+        _classes(results, load, "round trip", ROUND_TRIPS),
+    ]
+
+
+def _classes(results: Results, load: str, kind: str, some: Sequence[Class]) -> Sheet:
+    cells = {
+        f"{queue}, {sender}": one
+        for queue in QUEUES
+        for sender in SENDERS
+        for one in results.cells
+        if _is(one, load, sender, queue)
+    }
+    rows: list[list[Value]] = []
+    for one in some:
+        for share, name in ((0.5, "median"), (0.9, "90th percentile")):
+            figures = [_of_class(cell, one, share) for cell in cells.values()]
+            rows.append([one.name, name, *figures])
+    columns = [
+        Column(name="class", title=kind.capitalize()),
+        Column(name="quantile", title="Quantile"),
+        *(Column(name=name, title=name, form=",.0f") for name in cells),
+    ]
+    return Sheet(
+        name=tables.named(f"by-{kind.replace(' ', '-')}", load),
+        caption=f"Load {load} %: response times (ms) by {kind}",
+        columns=columns,
+        rows=rows,
+        heads=2,
+    )
+
+
+def _of_class(cell: Cell, one: Class, share: float) -> float | None:
+    """A quantile of all the cell's trials together."""
+    found = [table for trial in cell.trials if (table := exchanges(trial))]
+    values = [table.response_ms[one.of(table)] for table in found]
+    return quantile(np.concatenate(values), share) if values else None
+
+
+PAGES = Pages(
+    sections=[as_on_the_slides, over_the_load],
+    panels=[classes],
+    checks=CHECKS,
+    tables=TABLES,
+    kept=["shares"],
+)

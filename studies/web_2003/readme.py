@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The tables of its README, from the kept results."""
+
+from collections.abc import Callable, Mapping
+
+from analysis.kept import Kept, number
+from analysis.report.model import Sheet, Value, plain
+from analysis.table import Row
+from studies.web_2003.study import QUEUES, SENDERS
+
+MAIN, RED, TODAY = "web-quick", "web-red", "web-today"
+Line = list[Value]
+
+
+def quantiles(kept: Kept) -> Sheet:
+    """Median and 90th percentile of every load and queue, Reno and SACK."""
+    table = kept.cells(MAIN)
+    rows: list[Line] = []
+    for load in table.levels("load"):
+        for queue in QUEUES:
+            cells = [kept.cell(MAIN, load=load, queue=queue, sender=one) for one in SENDERS]
+            times = [number(cell, name) for name in ("median_ms", "p90_ms") for cell in cells]
+            rows.append([f"{load} %", queue, *times, *map(_again, cells)])
+    heads = [
+        *((f"{sender}, {name} (ms)", ",.0f") for name in ("median", "90 %") for sender in SENDERS),
+        *((f"{sender}, sent again (%)", ".1f") for sender in SENDERS),
+    ]
+    return plain(rows, "load", "queue", *heads)
+
+
+def _again(cell: Row) -> float | None:
+    share = number(cell, "resent_share")
+    return None if share is None else 100 * share
+
+
+def claims(kept: Kept) -> Sheet:
+    """Each claim and its verdict."""
+    names = ("sentence", "reading", "verdict_seeds", "evidence_seeds")
+    rows: list[Line] = [[row[name] for name in names] for row in kept.claims(MAIN).rows]
+    return plain(rows, "sentence", "reading", "verdict", "measured")
+
+
+def red(kept: Kept) -> Sheet:
+    """Adaptive RED's upper threshold."""
+    rows: list[Line] = [
+        [f"{row['load']} %", row["queue"], row["red"], *_figures(row, "median_ms", "p90_ms")]
+        for row in kept.cells(RED).rows
+    ]
+    return plain(rows, "load", "queue", "red", *_heads("median", "90 %"))
+
+
+def today(kept: Kept) -> Sheet:
+    """The queues of today."""
+    names = ("p10_ms", "median_ms", "p90_ms", "p99_ms", "large_median_ms")
+    rows: list[Line] = [
+        [row["queue"], *_figures(row, *names)] for row in kept.cells(TODAY).rows
+    ]
+    return plain(rows, "queue", *_heads("10 %", "median", "90 %", "99 %", "median above 50 kB"))
+
+
+def _figures(row: Row, *names: str) -> Line:
+    return [*(number(row, name) for name in names), _again(row)]
+
+
+def _heads(*names: str) -> list[tuple[str, str]]:
+    return [*((f"{name} (ms)", ",.0f") for name in names), ("sent again (%)", ".1f")]
+
+
+TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
+    "quantiles": quantiles,
+    "claims": claims,
+    "red": red,
+    "today": today,
+}

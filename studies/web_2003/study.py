@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""M. Weigle, K. Jeffay, F. D. Smith, "Quantifying the Effects of Recent Protocol Improvements to
+TCP: Impact on Web Performance", MASCOTS 2003 (its slides): Reno and SACK over drop tail, Adaptive
+RED and Adaptive RED with ECN, by the response times of two-way web traffic.
+
+The slides' figures are not at hand, and no number of theirs: nothing is published here, and what
+is compared are orders and crossings.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from analysis.records import Record
+from analysis.study import Measure, Response, Study, Summary
+from studies.web_2003.times import SIZES, Class, Exchanges, Values, exchanges, quantile
+
+FOLDER = Path(__file__).parent
+LOADS = ("50", "60", "70", "80", "85", "90", "95", "98", "100", "105")
+SENDERS = ("Reno", "SACK")
+QUEUES = ("drop-tail", "ARED", "ARED+ECN")
+# One that is lost, and after it three for the duplicate ACKs that tell of it.
+SACK_BYTES = 4 * 1460
+SMALLEST, LARGEST = SIZES[0], SIZES[-1]
+
+
+Of = Callable[[Exchanges], float | None]
+
+
+def response_time(share: float, of: Class | None = None) -> Of:
+    """A quantile of the response times, of all exchanges or of a class [ms]."""
+
+    def measure(found: Exchanges) -> float | None:
+        return quantile(found.response_ms[of.of(found)] if of else found.response_ms, share)
+
+    return measure
+
+
+def sack_share(found: Exchanges) -> float:
+    """Share in which SACK has something to say: sent again, and long enough for duplicate ACKs."""
+    return float(np.mean((found.retransmits > 0) & (found.response_bytes >= SACK_BYTES)))
+
+
+OF_EXCHANGES: Mapping[str, Of] = {
+    "median_ms": response_time(0.5),
+    "p90_ms": response_time(0.9),
+    "p99_ms": response_time(0.99),
+    "unfinished_share": lambda found: float(np.mean(np.isinf(found.response_ms))),
+    "resent_share": lambda found: float(np.mean(found.retransmits > 0)),
+    "marked_share_of_exchanges": lambda found: float(np.mean(found.marks > 0)),
+    "sack_share": sack_share,
+    "p10_ms": response_time(0.1),
+    "p25_ms": response_time(0.25),
+    "p75_ms": response_time(0.75),
+    "small_median_ms": response_time(0.5, SMALLEST),
+    "small_p90_ms": response_time(0.9, SMALLEST),
+    "large_median_ms": response_time(0.5, LARGEST),
+    "large_p90_ms": response_time(0.9, LARGEST),
+}
+"""What is measured of a trial's exchanges, or of some of them; shares are of all."""
+FORMS = {"median_ms": ("p50", ",.1f"), "p90_ms": ("p90", ",.1f"), "p99_ms": ("p99", ",.0f")}
+"""Those that are responses: the short name, and the form."""
+
+
+def of_trial(measure: Of) -> Measure:
+    """The same of a trial; None where it recorded no exchanges."""
+
+    def measured(trial: Record) -> float | None:
+        found = exchanges(trial)
+        return None if found is None else measure(found)
+
+    return measured
+
+
+def all_of(column: str) -> Measure:
+    """All values of a column."""
+
+    def measure(trial: Record) -> Sequence[float] | None:
+        found = exchanges(trial)
+        values: Values | None = None if found is None else getattr(found, column)
+        return None if values is None else values.tolist()
+
+    return measure
+
+
+DISTRIBUTIONS = {
+    "response_time": "response_ms",
+    "request_to_first_byte": "first_ms",
+    "request_to_last_byte": "last_ms",
+}
+STUDY = Study(
+    id="web_2003",
+    title="Web traffic over Reno and SACK, drop tail, Adaptive RED and ECN",
+    source="MASCOTS 2003",
+    cell={"load": LOADS, "sender": SENDERS, "queue": QUEUES},
+    units={"load": "%"},
+    by="load",
+    responses=(
+        *(
+            Response(name=name, short=short, of=of_trial(OF_EXCHANGES[name]), form=form)
+            for name, (short, form) in FORMS.items()
+        ),
+        *(
+            Response(name=name, of=all_of(column), unit="ms", summary=Summary.DISTRIBUTION)
+            for name, column in DISTRIBUTIONS.items()
+        ),
+    ),
+    measures=tuple(
+        Response(name=name, of=of_trial(measure))
+        for name, measure in OF_EXCHANGES.items()
+        if name not in FORMS
+    ),
+    about=(
+        "Two-way web traffic by the Bell Labs model over a link of 10 Mbit/s; load is what is "
+        "offered, in per cent of the link, each way. A response time is from before connect() to "
+        "the response's last byte. No figure's numbers of the source are at hand: orders and "
+        "crossings are compared, not values."
+    ),
+    claims=FOLDER / "claims.toml",
+    pages="studies.web_2003.pages",
+)

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Response times of a trial's exchanges, from its exchanges.csv."""
+
+import csv
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.errors import RecordError
+from analysis.files import regular
+from analysis.records import Record
+
+Values = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+NS_PER_MS = 1e6
+TENTHS = 10
+NEEDED = (
+    "round_trip_ns", "response_bytes", "begun_ns", "sent_ns", "first_byte_ns", "last_byte_ns",
+    "retransmits", "marks",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exchanges:
+    """Of one trial, a value an exchange, in the order of the trace; times in ms.
+
+    Attributes:
+        begun_ms: from the trial's start; nan where it was not begun.
+        response_ms: from before connect() (of later exchanges of a connection: before the request)
+            to the last byte; infinite where it did not come.
+        first_ms, last_ms: from the request's last byte to the response's first and last.
+        retransmits, marks: of the connection's server; nan where it is not known.
+    """
+
+    begun_ms: Values
+    response_ms: Values
+    first_ms: Values
+    last_ms: Values
+    response_bytes: Values
+    round_trip_ms: Values
+    retransmits: Values
+    marks: Values
+
+    def of(self, chosen: Flags) -> "Exchanges":
+        """Some of them."""
+        columns = {field.name: getattr(self, field.name)[chosen] for field in fields(self)}
+        return Exchanges(**columns)
+
+    def tenths(self) -> list["Exchanges"]:
+        """In the order in which they began, ten parts as large as each other."""
+        rank = np.argsort(np.argsort(self.begun_ms, kind="stable"), kind="stable")
+        part = rank * TENTHS // max(1, len(rank))
+        return [self.of(part == number) for number in range(TENTHS)]
+
+
+# As many as one load has with three seeds: a report asks for the same again and again.
+@lru_cache(maxsize=18)
+def _read(path: Path) -> Exchanges:
+    try:
+        with regular(path).open(newline="", encoding="ascii") as stream:
+            rows = csv.reader(stream)
+            header = next(rows, [])
+            places = [header.index(name) for name in NEEDED]
+            table = np.array([[float(row[at] or "nan") for at in places] for row in rows])
+    except (OSError, ValueError, IndexError, csv.Error) as error:
+        raise RecordError(f"{path}: cannot read the exchanges: {error}") from None
+    column = dict(zip(NEEDED, table.reshape(-1, len(NEEDED)).T, strict=True))
+    return Exchanges(
+        begun_ms=column["begun_ns"] / NS_PER_MS,
+        response_ms=_between(column["begun_ns"], column["last_byte_ns"]),
+        first_ms=_between(column["sent_ns"], column["first_byte_ns"]),
+        last_ms=_between(column["sent_ns"], column["last_byte_ns"]),
+        response_bytes=column["response_bytes"],
+        round_trip_ms=column["round_trip_ns"] / NS_PER_MS,
+        retransmits=column["retransmits"],
+        marks=column["marks"],
+    )
+
+
+def _between(begin_ns: Values, end_ns: Values) -> Values:
+    """What never came took for ever."""
+    return np.where(np.isnan(end_ns), np.inf, (end_ns - begin_ns) / NS_PER_MS)
+
+
+def exchanges(trial: Record) -> Exchanges | None:
+    """A trial's exchanges; None where it recorded none. RecordError where the table is damaged."""
+    path = trial.folder / "exchanges.csv"
+    return _read(path) if path.exists() else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Class:
+    """Exchanges of a kind: more than `above`, and at most `most`, of a column."""
+
+    name: str
+    column: str
+    above: float
+    most: float
+
+    def of(self, found: Exchanges) -> Flags:
+        values: Values = getattr(found, self.column)
+        return (values > self.above) & (values <= self.most)
+
+
+SIZES = tuple(
+    Class(name=name, column="response_bytes", above=above, most=most)
+    for name, above, most in (
+        ("to 1,460 bytes", 0, 1460),
+        ("to 10 kB", 1460, 10_000),
+        ("to 50 kB", 10_000, 50_000),
+        ("above 50 kB", 50_000, np.inf),
+    )
+)
+ROUND_TRIPS = tuple(
+    Class(name=name, column="round_trip_ms", above=above, most=most)
+    for name, above, most in (
+        ("to 20 ms", 0, 20),
+        ("to 100 ms", 20, 100),
+        ("to 500 ms", 100, 500),
+        ("above 500 ms", 500, np.inf),
+    )
+)
+
+
+def quantile(values: Values, share: float) -> float | None:
+    """The smallest value that so many are at most; None without values, or where it is infinite."""
+    if not len(values):
+        return None
+    found = float(np.quantile(values, share, method="inverted_cdf"))
+    return found if np.isfinite(found) else None

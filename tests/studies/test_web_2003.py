@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The web study: its experiment, what it measures of exchanges, its claims and its report."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import math
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.errors import RecordError
+from analysis.records import read_campaign, read_facts
+from analysis.report import Written, write_report
+from analysis.report.results import results_of
+from harness.design import experiment
+from harness.design.trials import planned
+from harness.judge import studies
+from harness.judge.judgement import measured, record_of
+from studies.web_2003.checks import CHECKS
+from studies.web_2003.study import LOADS, QUEUES, SENDERS, STUDY
+from studies.web_2003.times import NEEDED
+from tests.analysis import synthetic
+
+FOLDER = studies.folder("web_2003")
+MS = 1_000_000
+Row = tuple[object, ...]
+
+
+def test_the_experiment_is_the_slides_matrix() -> None:
+    path = FOLDER / "web.toml"
+    trials = planned(experiment.load(path), path, seeds=1)
+    cells = {tuple(str(trial.factors[factor]) for factor in STUDY.cell) for trial in trials}
+    assert cells == set(itertools.product(LOADS, SENDERS, QUEUES))
+    for trial in trials:
+        workload, queue = trial.plan.workload, trial.plan.queue.down
+        assert workload.load_percent == float(trial.factors["load"])
+        assert workload.exchanges == 250_000
+        assert queue.kind == ("pfifo" if trial.factors["queue"] == "drop-tail" else "red")
+        assert trial.plan.tcp.flavor.name == str(trial.factors["sender"]).lower()
+        marks = trial.factors["queue"] == "ARED+ECN"
+        assert trial.plan.tcp.flavor.sysctl["tcp_ecn"] == int(marks)
+        assert marks == getattr(queue, "ecn", False)
+
+
+def test_the_quick_one_has_the_slides_loads_and_fewer_pairs() -> None:
+    path = FOLDER / "web-quick.toml"
+    trials = planned(experiment.load(path), path)
+    assert {80, 105} < {trial.factors["load"] for trial in trials}
+    assert {trial.plan.workload.exchanges for trial in trials} == {10_000}
+
+
+def exchange(
+    took_ms: float | None, size: int = 1000, resent: int | None = 0, marks: int = 0
+) -> Row:
+    """A row: begun at 1 ms, its request sent at 3 ms, the first byte half a ms before the last."""
+    end = None if took_ms is None else MS + round(took_ms * MS)
+    first = None if end is None else end - MS // 2
+    return (20 * MS, size, MS, 3 * MS, first, end, resent, marks)
+
+
+def write_trial(folder: Path, levels: Mapping[str, Any], seed: int, rows: list[Row]) -> Path:
+    name = "-".join(map(str, [*levels.values(), seed]))
+    trial = folder / "trials" / name
+    trial.mkdir(parents=True)
+    with (trial / "exchanges.csv").open("w", newline="") as stream:
+        table = csv.writer(stream)
+        table.writerow(NEEDED)
+        table.writerows(rows)
+    record = {
+        "trial": name, "factors": levels, "seed": seed, "valid": True, "checks": [],
+        "plan": {"study": "web_2003"}, "metrics": {"dropped_share": 0.01},
+        "virtual_s": 60.0, "wall_s": 8.0, "cpu_s": 7.5,
+    }  # fmt: skip
+    synthetic.write_record(trial, record)
+    facts = read_facts(trial)
+    judgement = trial / "judgement.json"
+    document = json.loads(judgement.read_text())
+    document["metrics"] |= measured(record_of(trial, facts), STUDY, [])
+    judgement.write_text(json.dumps(document))
+    return trial
+
+
+def metrics_of(tmp_path: Path, rows: list[Row]) -> dict[str, Any]:
+    levels = {"load": 80, "sender": "SACK", "queue": "ARED"}
+    trial = write_trial(tmp_path, levels, 1, rows)
+    found: dict[str, Any] = json.loads((trial / "judgement.json").read_text())["metrics"]
+    return found
+
+
+def test_what_is_measured_of_a_trial(tmp_path: Path) -> None:
+    """Ten of 1 to 10 ms; beside them a large one sent again, a marked one, one that never came."""
+    rows = [exchange(ms) for ms in range(1, 11)]
+    rows += [exchange(500, size=60_000, resent=2), exchange(20, marks=1), exchange(None)]
+    found = metrics_of(tmp_path, rows)
+    assert (found["median_ms"], found["p90_ms"]) == (7, 500)
+    assert found["p99_ms"] is None  # the one that never came
+    assert found["unfinished_share"] == pytest.approx(1 / 13)
+    assert found["resent_share"] == found["sack_share"] == pytest.approx(1 / 13)
+    assert found["marked_share_of_exchanges"] == pytest.approx(1 / 13)
+    assert found["large_median_ms"] == 500
+    assert found["small_median_ms"] == 6  # of twelve, the one without an end among them
+
+
+def test_sack_has_nothing_to_say_of_short_responses(tmp_path: Path) -> None:
+    rows = [exchange(9, size=5839, resent=1), exchange(9, size=5840, resent=1), exchange(9)]
+    found = metrics_of(tmp_path, rows)
+    assert (found["resent_share"], found["sack_share"]) == (2 / 3, 1 / 3)
+
+
+def test_no_class_without_exchanges_has_a_quantile(tmp_path: Path) -> None:
+    assert metrics_of(tmp_path, [exchange(9)])["large_median_ms"] is None
+
+
+@pytest.mark.parametrize("damage", ["begun_ns", "1000000", "20000000"])
+def test_a_damaged_table_is_told(tmp_path: Path, damage: str) -> None:
+    """A column that is missing, a word among numbers, a row cut short."""
+    levels = {"load": 80, "sender": "SACK", "queue": "ARED"}
+    trial = write_trial(tmp_path, levels, 1, [exchange(9)])
+    path, copy = trial / "exchanges.csv", tmp_path / "copy"
+    copy.mkdir()
+    text = path.read_text()
+    cut = text[: text.rindex(",1000000")] + "\n" if damage == "20000000" else ""
+    (copy / "exchanges.csv").write_text(cut or text.replace(damage, "x", 1))
+    record = record_of(copy, read_facts(trial))
+    with pytest.raises(RecordError, match="cannot read the exchanges"):
+        STUDY.measured[0].measure(record)
+
+
+# By how much each queue stretches response times; at 50 % nothing does.
+STRETCH = {"drop-tail": 1.5, "ARED": 1.3, "ARED+ECN": 1.1}
+
+
+def write_campaign(folder: Path, loads: Sequence[int], seeds: Sequence[int]) -> Path:
+    """SACK is as Reno; from 80 % on the queues differ, and all but ARED+ECN lose much."""
+    folder.mkdir()
+    text = f"[factors]\nload = {list(loads)}\n"
+    text += 'sender = ["Reno", "SACK"]\nqueue = ["drop-tail", "ARED", "ARED+ECN"]\n'
+    document = {"format": "cellbed-campaign/1", "name": "made", "title": "made", "text": text}
+    (folder / "campaign.json").write_text(json.dumps(document))
+    for load, sender, queue, seed in itertools.product(loads, SENDERS, QUEUES, seeds):
+        stretch = 1 if load < 80 else STRETCH[queue]
+        lost = queue != "ARED+ECN" and load >= 80
+        draws = random.Random(seed)
+        rows = [
+            exchange(
+                ms ** (1 if queue == "drop-tail" or load < 80 else 1.1) * stretch,
+                size=70_000 if place % 50 == 0 else 800,
+                resent=int(place % 20 == 0) if lost else int(place % 200 == 0),
+            )
+            for place in range(400)
+            if (ms := draws.lognormvariate(math.log(100), 1))
+        ]
+        write_trial(folder, {"load": load, "sender": sender, "queue": queue}, seed, rows)
+    return folder
+
+
+def table(written: Written, name: str) -> list[dict[str, str]]:
+    with (written.tables / f"{name}.csv").open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_claims_are_judged(tmp_path: Path) -> None:
+    folder = write_campaign(tmp_path / "made", (50, 70, 80, 95, 105), (1, 2))
+    results = results_of(read_campaign(folder), STUDY, CHECKS)
+    [findings] = results.findings.values()
+    found = {claim.id: finding.verdict.value for claim, finding in findings}
+    assert found["sack-median"] == found["sack-p90"] == "holds"
+    assert found["sack-large"] == "does not hold"
+    assert found["sack-not-enough-flows"] == "holds"
+    assert found["red-none-below-80-median"] == found["red-none-below-80-p90"] == "holds"
+    assert found["ecn-better-median"] == found["ecn-drops-cause-retransmissions"] == "holds"
+    assert found["red-tradeoff"] == "does not hold"  # worse in all quantiles
+    assert set(found.values()) == {"holds", "does not hold"}
+
+
+def test_the_report_has_the_slides_comparisons(tmp_path: Path) -> None:
+    folder = write_campaign(tmp_path / "made", (80, 105), (1,))
+    written = write_report(read_campaign(folder), STUDY)
+    assert "As the slides have them" in written.html.read_text()
+    for load, slide in itertools.product((80, 105), (7, 8, 9, 10)):
+        assert (written.figures / f"slide-{slide}-{load}.svg").exists()
+    rows = table(written, "by-size-80")
+    large = next(row for row in rows if row["class"] == "above 50 kB")
+    assert float(large["drop-tail, Reno"]) == float(large["drop-tail, SACK"]) > 0
+    assert next(row for row in rows if row["class"] == "to 10 kB")["ARED, SACK"] == ""
+    shares = table(written, "shares")
+    assert {row["load"] for row in shares} == {"80", "105"}
