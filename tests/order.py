@@ -45,6 +45,7 @@ SLOW = {
     "tests/harness/cli/test_fuzz.py",
     "tests/harness/runners/test_cluster.py",
     "tests/harness/runners/test_cluster_tls.py",
+    "tests/harness/watch/test_page.py",
     "tests/studies/test_ubr_1996_report.py",
     "tests/test_order.py",
     "tests/test_skips.py",

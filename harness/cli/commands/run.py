@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from harness.design.experiment import Port
 from harness.design.trials import PlannedTrial
 from harness.errors import UsageError
 from harness.runners.runner import Cluster
+from harness.watch.server import serving
 
 
 @click.command(help=__doc__)
@@ -35,6 +38,7 @@ from harness.runners.runner import Cluster
 @click.option("--clock", type=click.Choice(["virtual", "real"]), help="[virtual; native: real]")
 @click.option("--pcap", multiple=True, type=click.Choice(["down", "up"]), help="Capture there.")
 @click.option("--out", type=click.Path(path_type=Path), help="Campaign directory [results/NAME].")
+@click.option("--watch", is_flag=True, help="Show a page of it on this machine while it runs.")
 @click.option("--dry-run", is_flag=True, help="List the trials and what is there of them.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a trial and line.")
 def command(
@@ -48,6 +52,7 @@ def command(
     clock: str | None,
     pcap: tuple[Port, ...],
     out: Path | None,
+    watch: bool,
     dry_run: bool,
     as_json: bool,
 ) -> None:
@@ -63,10 +68,19 @@ def command(
         campaign.check()
         list_trials(campaign)
         return
-    documents = execute(campaign)
+    with page(campaign.folder) if watch else nullcontext():
+        documents = execute(campaign)
     print_judged(campaign.judged)
     print_trials(campaign, documents, as_json)
     raise_failures(campaign, documents)
+
+
+@contextmanager
+def page(folder: Path) -> Iterator[None]:
+    """The campaign's page, as ./cellbed watch has it."""
+    with serving(folder) as server:
+        click.echo(f"{folder} at {server.url}", err=True)
+        yield
 
 
 def list_trials(campaign: Campaign) -> None:

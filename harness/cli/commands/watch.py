@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A page of a campaign on this machine: its cells as they fill, its trials over again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from threading import Event
+
+import click
+
+from harness.api.experiment import RESULTS
+from harness.errors import UsageError
+from harness.watch.server import serving
+
+
+@click.command(help=__doc__)
+@click.argument("campaign", required=False, type=click.Path(path_type=Path))
+@click.option("--port", default=0, type=click.IntRange(0, 65_535), help="[one that is free]")
+def command(campaign: Path | None, port: int) -> None:
+    folder = campaign or latest()
+    if not folder.is_dir():
+        raise UsageError(f"{folder}: there is no such campaign directory")
+    with serving(folder, port) as server:
+        click.echo(f"{folder} at {server.url}, Ctrl-C to end")
+        Event().wait()
+
+
+def latest() -> Path:
+    """The campaign in results/ in which something happened last."""
+    found = sorted(RESULTS.glob("*/campaign.json"), key=lambda path: path.stat().st_mtime)
+    if not found:
+        raise UsageError(f"{RESULTS}: no campaign in it; name a campaign's directory")
+    return found[-1].parent

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The matrix of cells: built once a shape, then kept up to date button by button.
+"use strict";
+const at = (id) => document.getElementById(id);
+const SIGNS = {waiting: "·", failed: "×", invalid: "!", recorded: "…"};
+const RECORDED = new Set(["valid", "invalid", "recorded"]);
+let shape = "";
+let state = null;
+
+function made(tag, text, properties = {}) {
+  return Object.assign(document.createElement(tag), {textContent: text, ...properties});
+}
+
+function show(found) {
+  state = found;
+  document.title = `${found.name} - cellbed`;
+  at("name").textContent = found.name;
+  at("title").textContent = found.title || "";
+  const done = found.trials.filter((one) => RECORDED.has(one.status)).length;
+  const bad = found.trials.filter((one) => ["invalid", "failed"].includes(one.status)).length;
+  at("bar").max = Math.max(1, found.trials.length);
+  at("bar").value = done;
+  const left = found.left_s ? `, about ${lasting(found.left_s)} to go` : "";
+  at("progress").textContent = `${done} of ${found.trials.length} trials recorded, ${bad} not valid`
+    + (found.ended ? `; ${found.ended}` : left);
+  const now = JSON.stringify([found.factors, found.trials.map((one) => one.name)]);
+  if (now !== shape) {
+    shape = now;
+    build(found);
+  }
+  metrics(found);
+  found.trials.forEach(fill);
+}
+
+function lasting(seconds) {
+  return seconds < 90 ? `${Math.round(seconds)} s`
+    : seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
+}
+
+function build(found) {
+  const varied = Object.keys(found.factors).filter((name) => found.factors[name].length > 1);
+  const along = varied.at(-1);
+  const heads = varied.slice(0, -1);
+  const columns = along ? found.factors[along] : [""];
+  const rows = new Map();
+  for (const trial of found.trials) {
+    const key = heads.map((name) => trial.levels[name] ?? "?").join("\u0000");
+    if (!rows.has(key)) rows.set(key, columns.map(() => []));
+    rows.get(key)[Math.max(0, columns.indexOf(trial.levels[along]))].push(trial);
+  }
+  const table = made("table", "");
+  table.append(made("caption", ""));
+  const head = table.createTHead().insertRow();
+  for (const name of heads) head.append(made("th", name, {scope: "col"}));
+  for (const level of columns) head.append(made("th", along ? `${along} ${level}` : "trial", {scope: "col"}));
+  const body = table.createTBody();
+  for (const [key, cells] of rows) {
+    const row = body.insertRow();
+    if (heads.length) for (const level of key.split("\u0000")) row.append(made("th", level, {scope: "row"}));
+    for (const trials of cells) row.insertCell().append(...trials.map(button));
+  }
+  table.caption.textContent = "Trials by their levels";
+  at("matrix").replaceChildren(table);
+}
+
+function button(trial) {
+  const found = made("button", "", {type: "button", id: `trial-${trial.name}`});
+  found.addEventListener("click", () => {
+    if (found.getAttribute("aria-disabled") === "false") location.hash = encodeURIComponent(trial.name);
+  });
+  return found;
+}
+
+function metrics(found) {
+  const names = [...new Set(found.trials.flatMap((one) => Object.keys(one.metrics ?? {})))];
+  const select = at("metric");
+  if (names.join() !== [...select.options].map((one) => one.value).join()) {
+    select.replaceChildren(...names.map((name) => made("option", name, {value: name})));
+    if (names.length) select.value = names[0];
+  }
+  at("metric-label").hidden = !names.length;
+}
+
+function fill(trial) {
+  const found = at(`trial-${trial.name}`);
+  const value = trial.metrics?.[at("metric").value];
+  const figure = typeof value === "number" ? value.toPrecision(4) : "ok";
+  const text = trial.status === "running" ? `${Math.round(trial.virtual_s)} s`
+    : trial.status === "valid" ? figure : SIGNS[trial.status];
+  if (found.textContent !== text) found.textContent = text;
+  found.className = trial.status;
+  const levels = Object.values(trial.levels).join(" ") || trial.name;
+  const why = trial.failed?.length ? `: ${trial.failed.join(", ")}` : "";
+  found.setAttribute("aria-label", `${levels}, seed ${trial.seed}: ${trial.status}${why} ${text}`);
+  found.title = found.getAttribute("aria-label");
+  found.setAttribute("aria-disabled", String(!["valid", "invalid"].includes(trial.status)));
+  const chosen = decodeURIComponent(location.hash.slice(1)) === trial.name;
+  chosen ? found.setAttribute("aria-current", "true") : found.removeAttribute("aria-current");
+}
+
+at("metric").addEventListener("change", () => state?.trials.forEach(fill));
+addEventListener("hashchange", () => state?.trials.forEach(fill));
+const source = new EventSource("events");
+source.onmessage = (message) => show(JSON.parse(message.data));
+source.onerror = () => { at("progress").textContent += at("progress").textContent.endsWith("(not connected)") ? "" : " (not connected)"; };

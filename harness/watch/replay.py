@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A recorded trial as its page plays it: what its tables have, times in seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from analysis.records import Trial, level_text, read_trial
+
+SECOND_NS = 1e9
+MOST_POINTS = 4000
+MOST_PAIRS = 8
+OCCUPANCY = {"cells": "occupancy_cells", "packets": "backlog_packets"}
+PPM = 1e6
+
+Row = dict[str, float | str | None]
+
+
+def replay(folder: Path) -> dict[str, Any]:
+    """All that the page needs of a trial; AnalysisError when it cannot be read."""
+    trial = read_trial(folder)
+    plan = trial.plan
+    return {
+        "name": trial.name,
+        "levels": dict(trial.factors),
+        "seed": trial.seed,
+        "valid": trial.valid,
+        "checks": [{"name": one.name, "ok": one.ok} for one in trial.checks],
+        "metrics": dict(trial.metrics),
+        "duration_s": float(plan["workload"]["duration_s"]),
+        "pairs": plan["topology"]["pairs"],
+        "rate_bit_per_s": plan["topology"]["rate_bit_per_s"],
+        "delay_ms": plan["topology"]["delay_ns"] / 1e6,
+        "queue": queue(trial),
+        "drops": drops(trial),
+        "windows": windows(trial),
+        "answers": answers(trial),
+    }
+
+
+def queue(trial: Trial) -> dict[str, Any] | None:
+    """The downward queue: its unit, buffer and threshold, times and lengths; None: not sampled."""
+    rows = [row for row in trial.series("queue") or () if row["port"] == "down"]
+    if not rows:
+        return None
+    unit = next(unit for unit, column in OCCUPANCY.items() if column in rows[0])
+    of_plan = trial.plan["queue"]["down"]
+    buffer, share = of_plan.get("buffer_cells"), of_plan.get("threshold_ppm")
+    rows = peaks(rows, OCCUPANCY[unit])
+    return {
+        "unit": unit,
+        "buffer": buffer,
+        "threshold": buffer * share / PPM if buffer and share else None,
+        "t": seconds(rows, "time_ns"),
+        "x": [row[OCCUPANCY[unit]] for row in rows],
+    }
+
+
+def drops(trial: Trial) -> dict[str, Any]:
+    """Frames that it dropped: times, lengths of the queue, causes and pairs."""
+    rows = [row for row in trial.series("drops") or () if row["port"] == "down"][:MOST_POINTS]
+    return {
+        "t": seconds(rows, "time_ns"),
+        "x": [row["occupancy_cells"] for row in rows],
+        "cause": [row["cause"] for row in rows],
+        "pair": [level_text(row["vc"]) for row in rows],
+    }
+
+
+def windows(trial: Trial) -> list[dict[str, Any]]:
+    """Congestion windows by pair."""
+    found: dict[str, list[Row]] = {}
+    for row in trial.series("cwnd") or ():
+        found.setdefault(level_text(row["pair"]), []).append(row)
+    return [
+        {"pair": pair, "t": seconds(some, "time_ns"), "w": [row["cwnd_segments"] for row in some]}
+        for pair, rows in list(found.items())[:MOST_PAIRS]
+        if (some := peaks(rows, "cwnd_segments"))
+    ]
+
+
+def answers(trial: Trial) -> list[list[float]]:
+    """Of each whole answer its pair, first and last byte (s), and bytes."""
+    columns = ("pair", "first_byte_ns", "last_byte_ns", "size_bytes")
+    rows = [[row[column] for column in columns] for row in trial.series("requests") or ()]
+    whole = [[float(value) for value in row if isinstance(value, float)] for row in rows]
+    return [
+        [pair, begin / SECOND_NS, end / SECOND_NS, size]
+        for pair, begin, end, size in (row for row in whole if len(row) == len(columns))
+    ]
+
+
+def seconds(rows: Sequence[Row], column: str) -> list[float]:
+    return [round(float(row[column] or 0) / SECOND_NS, 6) for row in rows]
+
+
+def peaks(rows: Sequence[Row], column: str) -> list[Row]:
+    """At most MOST_POINTS rows: of each stretch the highest, so that no peak is lost."""
+    stretch = -(-len(rows) // MOST_POINTS)
+    return [
+        max(rows[at : at + stretch], key=lambda row: row[column] or 0)
+        for at in range(0, len(rows), max(1, stretch))
+    ]

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The page in a real browser, at desktop and phone size, with a checker of accessibility."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect, sync_playwright
+
+from harness.events import TrialProgress, TrialStarted
+from harness.watch.server import serving
+from tests.harness.watch.made import TRIALS, Made
+
+BROWSER = "/usr/bin/chromium"
+LIMIT_MS = 120_000  # of a step, on a machine that does much else
+SIZES = {"desktop": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 844}}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    return Made(tmp_path_factory.mktemp("page"))
+
+
+@pytest.fixture(scope="module", params=SIZES)
+def page(made: Made, request: pytest.FixtureRequest) -> Iterator[Page]:
+    expect.set_options(timeout=LIMIT_MS)
+    with serving(made.folder) as server, sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=BROWSER)
+        found = browser.new_page(viewport=SIZES[request.param])
+        found.set_default_timeout(LIMIT_MS)
+        faults: list[str] = []
+        found.on("pageerror", lambda error: faults.append(str(error)))
+        found.on("console", lambda one: faults.append(one.text) if one.type == "error" else None)
+        found.goto(server.url, wait_until="commit")
+        yield found
+        browser.close()
+        assert not faults
+
+
+def test_the_page(page: Page, made: Made, tmp_path: Path) -> None:
+    expect(page.get_by_role("status")).to_contain_text("1 of 2 trials recorded")
+    first = page.get_by_role("button", name="WAN SACK EPD 0.5, seed 1: valid")
+    made.say(TrialStarted(trial=TRIALS[1]))
+    made.say(TrialProgress(trial=TRIALS[1], virtual_s=41))
+    running = page.get_by_role("button", name="WAN SACK SD 0.5, seed 1: running 41 s")
+    expect(running).to_have_attribute("aria-disabled", "true")
+    assert_no_violation(page)
+    first.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name=TRIALS[0])).to_be_focused()
+    now, slider = page.locator("#now"), page.get_by_label("Virtual time")
+    expect(now).to_have_text("100.00 s")
+    slider.fill("30")
+    expect(now).to_have_text("30.00 s")
+    page.get_by_role("button", name="Step").click()
+    expect(now).to_have_text("30.05 s")
+    time_s, length = last_drawn(page)
+    assert (round(time_s * 1e9), length) in recorded(made) and 30 <= time_s <= 30.05
+    label = re.compile(rf"At 30\.\d s: {length} cells in the queue")
+    expect(page.locator("#plot-queue")).to_have_attribute("aria-label", label)
+    page.get_by_role("button", name="Play").click()
+    expect(now).not_to_have_text("30.05 s")
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+    stopped = now.text_content()
+    page.wait_for_timeout(500)
+    assert now.text_content() == stopped
+    assert 0 <= float(slider.input_value()) - last_drawn(page)[0] <= 0.06
+    assert_no_violation(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.screenshot(path=tmp_path / "page.png", full_page=True)
+
+
+def last_drawn(page: Page) -> tuple[float, int]:
+    """The last point of the queue's line: seconds, cells."""
+    line = "document.getElementById('plot-queue').data[0]"
+    time_s, length = page.evaluate(f"[{line}.x.at(-1), {line}.y.at(-1)]")
+    return time_s, length
+
+
+def recorded(made: Made) -> set[tuple[int, int]]:
+    """The record's own samples of the queue: nanoseconds, cells."""
+    lines = (made.folder / "trials" / TRIALS[0] / "queue.csv").read_text().splitlines()[1:]
+    return {(int(row[0]), int(row[2])) for row in (line.split(",") for line in lines)}
+
+
+def assert_no_violation(page: Page) -> None:
+    """None of axe's that is serious or worse."""
+    found = Axe().run(page).response["violations"]
+    assert [(one["id"], one["nodes"][0]["html"]) for one in found
+            if one["impact"] in ("serious", "critical")] == []  # fmt: skip
