@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Where two trials part: the first segment that is another one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from analysis.compare.segments import Connection, Segment, connections
+from analysis.records import Trial
+
+# What tells of a run or of its place in the experiment, and the captures, which have the lab's
+# own clock: their segments are compared.
+NOT_COMPARED = {"trial.json", "run.json", "judgement.json", "SHA256SUMS", "down.pcap", "up.pcap"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Side:
+    """One of two trials at the moment when they part.
+
+    Attributes:
+        segment: None where the connection, or all of it, is not there.
+        cwnd_segments, ssthresh_segments: of the pair's sender when last sampled; None: never.
+    """
+
+    segment: Segment | None
+    cwnd_segments: float | None
+    ssthresh_segments: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Divergence:
+    """The first segment that differs, over all connections.
+
+    Attributes:
+        pair: whose connection.
+        number: of the segment within its connection, from 1.
+        time_ns: of the earlier of both, since the trial's start.
+    """
+
+    pair: int
+    number: int
+    time_ns: int
+    first: Side
+    second: Side
+
+
+def changed_files(first: Trial, second: Trial) -> list[str]:
+    """The files of their records that differ, by name."""
+    names = {path.name for trial in (first, second) for path in trial.folder.iterdir()}
+    return sorted(n for n in names - NOT_COMPARED if content(first, n) != content(second, n))
+
+
+def content(trial: Trial, name: str) -> bytes | None:
+    """A file of a record; None without it."""
+    path = trial.folder / name
+    return path.read_bytes() if path.exists() else None
+
+
+def divergence(first: Trial, second: Trial) -> Divergence | None:
+    """Where they part; None where every segment is the same at the same time.
+
+    Raises RecordError without captures.
+    """
+    sides = zip_longest(connections(first), connections(second))
+    found = [at for one, other in sides if (at := parting(one, other)) is not None]
+    if not found:
+        return None
+    time_ns, pair, number, one, other = min(found, key=lambda at: at[:3])
+    return Divergence(
+        pair=pair,
+        number=number,
+        time_ns=time_ns,
+        first=side(first, pair, time_ns, one),
+        second=side(second, pair, time_ns, other),
+    )
+
+
+def parting(
+    one: Connection | None, other: Connection | None
+) -> tuple[int, int, int, Segment | None, Segment | None] | None:
+    """Time, pair, number and segments where two connections part."""
+    segments: Sequence[Sequence[Segment]] = [c.segments if c else () for c in (one, other)]
+    pair = next(c.pair for c in (one, other) if c is not None)
+    for number, (a, b) in enumerate(zip_longest(*segments), start=1):
+        if a != b:
+            return min(s.time_ns for s in (a, b) if s is not None), pair, number, a, b
+    return None
+
+
+def side(trial: Trial, pair: int, time_ns: int, segment: Segment | None) -> Side:
+    """The state of a pair's sender at a moment, beside its segment."""
+    rows = [
+        row
+        for row in trial.series("cwnd") or ()
+        if row["pair"] == pair and float(row["time_ns"] or 0) <= time_ns
+    ]
+    last = max(rows, key=lambda row: float(row["time_ns"] or 0), default={})
+    cwnd, ssthresh = last.get("cwnd_segments"), last.get("ssthresh_segments")
+    return Side(
+        segment=segment,
+        cwnd_segments=cwnd if isinstance(cwnd, float) else None,
+        ssthresh_segments=ssthresh if isinstance(ssthresh, float) else None,
+    )

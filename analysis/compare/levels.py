@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Two levels of a factor over all trials that differ in nothing else."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from analysis.compare.difference import Divergence, changed_files, divergence
+from analysis.errors import RecordError
+from analysis.records import Campaign, Trial
+from analysis.statistics import Estimate, estimate, mean
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """Two trials of one cell and seed, one of each level.
+
+    Attributes:
+        changed: files of the records that differ.
+        divergence: None where they do not part.
+    """
+
+    first: Trial
+    second: Trial
+    changed: Sequence[str]
+    divergence: Divergence | None
+
+    @property
+    def identical(self) -> bool:
+        return not self.changed and self.divergence is None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Response:
+    """A response over all pairs; `difference` is that of each pair, second less first."""
+
+    name: str
+    first: float
+    second: float
+    difference: Estimate
+
+    @property
+    def relative(self) -> float:
+        """The mean difference as a fraction of the first level's mean; infinite for one of 0."""
+        size = abs(self.difference.mean)
+        return size / abs(self.first) if self.first else (float("inf") if size else 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """What two levels of a factor come to."""
+
+    factor: str
+    levels: tuple[str, str]
+    pairs: Sequence[Pair]
+    responses: Sequence[Response]
+
+    @property
+    def identical(self) -> bool:
+        return all(pair.identical for pair in self.pairs)
+
+    def differs(self, tolerance: float) -> bool:
+        """Does a response differ by more than this fraction; without one, does anything?"""
+        if not tolerance:
+            return not self.identical
+        return any(response.relative > tolerance for response in self.responses)
+
+
+def compare(
+    campaign: Campaign, factor: str, levels: tuple[str, str], names: Mapping[str, str]
+) -> Comparison:
+    """Two levels of a factor.
+
+    Args:
+        levels: the first is what the second is compared with.
+        names: metrics to compare, each with its short name.
+
+    Raises RecordError where no trial of one level has its like at the other.
+    """
+    first, second = (by_cell(campaign, factor, level) for level in levels)
+    both = [(first[key], second[key]) for key in first if key in second]
+    if not both:
+        raise RecordError(
+            f"{campaign.folder}: no valid trial with {factor}={levels[0]} has its like with "
+            f"{factor}={levels[1]}"
+        )
+    pairs = [
+        Pair(first=a, second=b, changed=changed_files(a, b), divergence=divergence(a, b))
+        for a, b in both
+    ]
+    found = [response(short, name, both) for name, short in names.items()]
+    return Comparison(
+        factor=factor, levels=levels, pairs=pairs, responses=[r for r in found if r is not None]
+    )
+
+
+def by_cell(campaign: Campaign, factor: str, level: str) -> dict[object, Trial]:
+    """The valid trials of a level, by all that they have else."""
+    return {
+        (trial.seed, *((n, x) for n, x in sorted(trial.factors.items()) if n != factor)): trial
+        for trial in campaign.trials
+        if trial.factors[factor] == level
+    }
+
+
+def response(short: str, name: str, both: Sequence[tuple[Trial, Trial]]) -> Response | None:
+    """One metric over the pairs that both have it; None without any."""
+    values = [(a.metrics.get(name), b.metrics.get(name)) for a, b in both]
+    known = [(a, b) for a, b in values if a is not None and b is not None]
+    if not known:
+        return None
+    return Response(
+        name=short,
+        first=mean([a for a, _ in known]),
+        second=mean([b for _, b in known]),
+        difference=estimate([b - a for a, b in known]),
+    )

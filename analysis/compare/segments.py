@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The TCP segments of a trial's down.pcap, connection by connection.
+
+Format: libpcap's savefile (pcap-savefile(5)) with times in nanoseconds, little-endian, Ethernet.
+"""
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from analysis.errors import RecordError
+from analysis.files import regular
+from analysis.records import Trial
+
+MAGIC = b"\x4d\x3c\xb2\xa1"
+HEADER_BYTES = 24
+PACKET_HEADER = struct.Struct("<IIII")
+ETHERNET_BYTES = 14
+IPV4 = b"\x08\x00"
+TCP = 6
+FLAGS = "FSRPAUEC"
+NS_PER_S = 1_000_000_000
+
+Endpoint = tuple[str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Segment:
+    """A segment as it passed the middle link.
+
+    Sequence numbers count from the first that was seen of their direction, so that two runs can
+    be compared; `window` is the header's field, not scaled. time_ns: since the trial's start.
+    """
+
+    time_ns: int
+    source: str
+    sequence: int
+    payload_bytes: int
+    acknowledged: int | None
+    flags: str
+    window: int
+
+    def __str__(self) -> str:
+        acknowledged = "" if self.acknowledged is None else f", ack {self.acknowledged}"
+        return (
+            f"from {self.source}: {self.flags}, bytes {self.sequence} to "
+            f"{self.sequence + self.payload_bytes}{acknowledged}, window {self.window}"
+        )
+
+
+@dataclass
+class Connection:
+    """Segments of both directions in their order; `pair` as in the tables of a record."""
+
+    pair: int
+    segments: list[Segment] = field(default_factory=list)
+    _first: dict[Endpoint, int] = field(default_factory=dict)
+
+    def add(self, time_ns: int, source: Endpoint, target: Endpoint, tcp: bytes) -> None:
+        """Append the segment of a TCP header whose payload length stands before it."""
+        (length,) = struct.unpack_from(">I", tcp)
+        sequence, acknowledged, offset_flags, window = struct.unpack_from(">IIHH", tcp, 8)
+        first = self._first.setdefault(source, sequence)
+        base = self._first.get(target)
+        is_ack = bool(offset_flags & 0x10)
+        self.segments.append(
+            Segment(
+                time_ns=time_ns,
+                source=source[0],
+                sequence=(sequence - first) % 2**32,
+                payload_bytes=length - 4 * (offset_flags >> 12),
+                acknowledged=(acknowledged - base) % 2**32 if is_ack and base is not None else None,
+                flags="".join(x for bit, x in enumerate(FLAGS) if offset_flags >> bit & 1),
+                window=window,
+            )
+        )
+
+
+def connections(trial: Trial) -> list[Connection]:
+    """A trial's connections, in the order of the pairs, and of a pair in that of their begin.
+
+    Raises RecordError where the trial has no capture of the downward port, or a damaged one.
+    """
+    path = trial.folder / "down.pcap"
+    if not path.exists():
+        raise RecordError(f"{path}: not there: the trial was run without --pcap down")
+    start_ns = trial.document["capture"]["clock_offset_ns"] + trial.document["source"]["t0_ns"]
+    found: dict[frozenset[Endpoint], Connection] = {}
+    for time_ns, source, target, tcp in packets(path):
+        key = frozenset((source, target))
+        # A port that is used again, with a first segment of its own, begins another connection.
+        begins = tcp[4 + 13] & 0x12 == 0x02
+        if key not in found or (begins and found[key].segments[-1].flags[:1] in "FR"):
+            found[key] = Connection(pair=pair_of(source[0]))
+        found[key].add(time_ns - start_ns, source, target, tcp)
+    return sorted(found.values(), key=lambda connection: connection.pair)
+
+
+def packets(path: Path) -> Iterator[tuple[int, Endpoint, Endpoint, bytes]]:
+    """Time [ns], ends, and of each TCP packet its length in bytes (4 bytes) and its header."""
+    data = regular(path).read_bytes()
+    if data[:4] != MAGIC:
+        raise RecordError(f"{path}: no capture in nanoseconds")
+    place = HEADER_BYTES
+    while place < len(data):
+        if place + PACKET_HEADER.size > len(data):
+            raise RecordError(f"{path}: its last packet is cut off")
+        seconds, nanoseconds, kept, _ = PACKET_HEADER.unpack_from(data, place)
+        place += PACKET_HEADER.size
+        packet = data[place : place + kept]
+        place += kept
+        ip = packet[ETHERNET_BYTES:]
+        if packet[12:14] != IPV4 or ip[9] != TCP:
+            continue
+        header_bytes = 4 * (ip[0] & 0x0F)
+        length = int.from_bytes(ip[2:4]) - header_bytes
+        source_port, target_port = struct.unpack_from(">HH", ip, header_bytes)
+        source, target = (".".join(map(str, ip[at : at + 4])) for at in (12, 16))
+        tcp = struct.pack(">I", length) + ip[header_bytes:]
+        time_ns = seconds * NS_PER_S + nanoseconds
+        yield time_ns, (source, source_port), (target, target_port), tcp
+
+
+def pair_of(address: str) -> int:
+    """The pair of a host: 10.SIDE.X.Y is that of pair 250 X + Y - 1."""
+    _, _, x, y = map(int, address.split("."))
+    return 250 * x + y - 1

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A comparison in words: first the answer, then the figures, then where it begins."""
+
+from collections.abc import Iterator
+
+from analysis.compare.difference import Divergence, Side
+from analysis.compare.levels import Comparison, Pair, Response
+
+
+def lines(comparison: Comparison) -> Iterator[str]:
+    """The whole text."""
+    one, other = comparison.levels
+    yield f"{comparison.factor}: {other} against {one}, {len(comparison.pairs)} pairs of trials"
+    yield answer(comparison)
+    if comparison.identical:
+        return
+    yield ""
+    yield f"{'response':14}{one:>12}{other:>12}  difference, 95 % of the pairs"
+    yield from map(figures, comparison.responses)
+    parted = earliest(comparison)
+    if parted is not None and parted.divergence is not None:
+        yield ""
+        yield from parting(comparison, parted, parted.divergence)
+
+
+def answer(comparison: Comparison) -> str:
+    """In one line: the same or not, and from where on."""
+    if comparison.identical:
+        return "byte-identical"
+    differ = [pair for pair in comparison.pairs if not pair.identical]
+    parted = earliest(comparison)
+    if parted is None or parted.divergence is None:
+        names = sorted({name for pair in differ for name in pair.changed})
+        return f"every segment the same, at the same time; differs in {', '.join(names)}"
+    at = parted.divergence
+    return (
+        f"differs in {len(differ)} of them, first from segment {at.number:,} of pair {at.pair} "
+        f"at {at.time_ns / 1e9:.9f} s on ({place(comparison, parted)})"
+    )
+
+
+def earliest(comparison: Comparison) -> Pair | None:
+    """The pair of trials that parts first."""
+    parted = [pair for pair in comparison.pairs if pair.divergence is not None]
+    return min(parted, key=lambda p: p.divergence.time_ns if p.divergence else 0, default=None)
+
+
+def place(comparison: Comparison, pair: Pair) -> str:
+    """Cell and seed."""
+    cell = [f"{n} {x}" for n, x in pair.first.factors.items() if n != comparison.factor]
+    return ", ".join([*cell, f"seed {pair.first.seed}"])
+
+
+def figures(response: Response) -> str:
+    """A response at both levels, and the mean of the pairs' differences."""
+    half = response.difference.half_width
+    interval = "" if half is None else f" +- {half:.4f}"
+    return (
+        f"{response.name:14}{response.first:12.4f}{response.second:12.4f}"
+        f"  {response.difference.mean:+.4f}{interval}"
+    )
+
+
+def parting(comparison: Comparison, pair: Pair, at: Divergence) -> Iterator[str]:
+    """The first segment that differs, in both trials."""
+    yield f"segment {at.number:,} of pair {at.pair}, {place(comparison, pair)}:"
+    for level, of_level in zip(comparison.levels, (at.first, at.second), strict=True):
+        yield f"  {level}: {segment(of_level)}"
+        yield f"  {'':{len(level)}}  {window(of_level)}"
+
+
+def segment(side: Side) -> str:
+    """What was sent, and when."""
+    if side.segment is None:
+        return "no such segment"
+    return f"{side.segment.time_ns / 1e9:.9f} s {side.segment}"
+
+
+def window(side: Side) -> str:
+    """The sender's state."""
+    if side.cwnd_segments is None:
+        return "window not known"
+    ssthresh = side.ssthresh_segments
+    known = "not known" if ssthresh is None else f"{ssthresh:g}"
+    return f"window {side.cwnd_segments:g} segments, slow start threshold {known}"

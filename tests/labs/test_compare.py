@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""./cellbed compare on real trials: the same, different, and by less than a tolerance."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.small import PROJECT, TINY
+
+LEVELS = """
+[[rule]]
+when = { flavor = "larger" }
+set = { tcp.initial_window_segments = 2 }
+"""
+
+
+def compare(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    text = TINY.replace('["SACK"]', '["SACK", "same", "larger"]') + LEVELS
+    (folder / "tiny.toml").write_text(text)
+    return subprocess.run(
+        [sys.executable, "-m", "harness", "compare", "tiny.toml", *words], capture_output=True,
+        text=True, timeout=600, cwd=folder, env={**os.environ, "PYTHONPATH": str(PROJECT)},
+        check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.lab
+def test_levels_that_are_the_same_and_such_as_are_not(tmp_path: Path) -> None:
+    same = compare(tmp_path, "--factor", "flavor=SACK,same")
+    assert same.returncode == 0, same.stderr
+    assert same.stdout.splitlines()[1] == "byte-identical"
+    other = compare(tmp_path, "--factor", "flavor=SACK,larger")
+    assert other.returncode == 1, other.stderr
+    assert "first from segment" in other.stdout and "\neff." in other.stdout
+    within = compare(tmp_path, "--factor", "flavor=SACK,larger", "--tolerance", "0.5")
+    assert within.returncode == 0 and within.stdout == other.stdout
+
+
+@pytest.mark.parametrize("factor", ["flavor=SACK", "flavor=SACK,none", "x=1,2", "flavor=SACK,SACK"])
+def test_wrong_levels(tmp_path: Path, factor: str) -> None:
+    done = compare(tmp_path, "--factor", factor)
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith(f"cellbed: --factor {factor}: ")
