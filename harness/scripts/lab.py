@@ -33,6 +33,7 @@ from topology.run import run
 CHUNK = 65536
 LOOK_S = 1.0
 PRIORITY = 1
+CONGESTION_CONTROLS = sorted(Path("/opt/cellbed").glob("tcp_*.ko"))
 # All that can be filled. The root's is where the image's init left it, and not in every lab.
 WORK_DISK = Path("/run/work")
 DISKS = {"its folder": WORK_DISK, "/tmp": Path("/tmp"), "the root": Path("/mnt/mnt")}
@@ -76,8 +77,9 @@ def prepare(job: Job) -> None:
     Path("/proc/sys/kernel/threads-max").write_text(str(job.processes))
     run(["hostname", "mininet"])
     run(["ip", "link", "set", "lo", "up"])
-    for module in job.modules:
-        run(["insmod", str(RUN / module)])
+    # Nothing in the image could load them when they are asked for.
+    for module in (*map(RUN.joinpath, job.modules), *CONGESTION_CONTROLS):
+        run(["insmod", str(module)])
     start_open_vswitch()
 
 

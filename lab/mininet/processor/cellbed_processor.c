@@ -21,11 +21,11 @@
 #include <linux/sched.h>
 #include <linux/skbuff.h>
 
-static unsigned int packet_ns = 500;
+static unsigned int packet_ns = 1000;
 module_param(packet_ns, uint, 0444);
 MODULE_PARM_DESC(packet_ns, "What a packet costs at each device that sends it [ns]");
 
-static unsigned int kib_ns = 100;
+static unsigned int kib_ns = 300;
 module_param(kib_ns, uint, 0444);
 MODULE_PARM_DESC(kib_ns, "What each KiB of it costs beside [ns]");
 
