@@ -8,6 +8,7 @@ from analysis.report.model import Gallery
 from analysis.report.pages import Pages
 from analysis.report.results import Results
 from studies.ubrplus_1998.readme import TABLES
+from studies.ubrplus_1998.side_by_side import side_by_side
 
 
 def heat_maps(results: Results, network: str) -> Sequence[Gallery]:
@@ -20,4 +21,5 @@ def heat_maps(results: Results, network: str) -> Sequence[Gallery]:
 
 
 ROWS = ("policy", "flavor")
-PAGES = Pages(panels=[heat_maps], tables=TABLES, kept=["predictions"])
+KEPT = ("predictions", "claims-by-variant")
+PAGES = Pages(sections=[side_by_side], panels=[heat_maps], tables=TABLES, kept=KEPT)

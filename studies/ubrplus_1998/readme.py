@@ -10,8 +10,15 @@ from analysis.statistics import rank_correlation
 from analysis.table import Row
 from studies.ubrplus_1998.study import CELL
 
-MAIN, STOCK, ASSUMPTIONS = "ubrplus-www", "ubrplus-www-stock", "ubrplus-www-assumptions"
+TEXT, RFC, STOCK = "ubrplus-www-text", "ubrplus-www-rfc", "ubrplus-www-stock"
+ASSUMPTIONS = "ubrplus-www-rfc-assumptions"
 DEFAULT = "default"
+MINIMA = ("2 ticks", "1 s")
+CAMPAIGNS: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    **{f"the text, minimum {minimum}": (TEXT, {"minimum": minimum}) for minimum in MINIMA},
+    "later RFCs": (RFC, {}),
+}
+"""Whose senders they are: the campaign, and which of its cells."""
 RESPONSES = ("efficiency", "fairness")
 READINGS = {
     "full segments": "windows in whole segments",
@@ -32,11 +39,12 @@ READINGS = {
 
 
 def distances(kept: Kept) -> Sheet:
-    """How far each network's cells are from the published."""
+    """How far each network's cells are from the published, for each set of senders."""
     rows = [
-        [network, *_distance(_of(kept, MAIN, network), "efficiency")]
-        + _distance(_of(kept, MAIN, network), "fairness")
+        [name, network, *_distance(cells, "efficiency"), *_distance(cells, "fairness")]
+        for name, (campaign, where) in CAMPAIGNS.items()
         for network in CELL["network"]
+        for cells in [_of(kept, campaign, network=network, **where)]
     ]
     heads = [
         head
@@ -47,7 +55,7 @@ def distances(kept: Kept) -> Sheet:
             ("rank correlation", ".3f"),
         )
     ]
-    return plain(rows, "network", *heads)
+    return plain(rows, "senders", "network", *heads)
 
 
 def _distance(rows: Sequence[Row], response: str) -> list[Value]:
@@ -66,25 +74,38 @@ def _distance(rows: Sequence[Row], response: str) -> list[Value]:
 
 
 def claims(kept: Kept) -> Sheet:
-    """How many claims hold, by either error."""
-    table = kept.claims(MAIN)
-    names = {"cell_means": "cell means, as in the paper", "replications": "three seeds"}
+    """How many claims hold, for each set of senders, by the sharpest error it allows."""
     verdicts = ("holds", "does not hold", "undecided")
-    rows: list[list[Value]] = []
-    for method, name in names.items():
-        found = [row[f"verdict_{method}"] for row in table.rows]
-        rows.append([name, *(found.count(verdict) for verdict in verdicts)])
-    return plain(rows, "error from", *((verdict, "d") for verdict in verdicts))
+    rows: list[list[Value]] = [
+        [name, *(list(found.values()).count(verdict) for verdict in verdicts)]
+        for name, found in _verdicts(kept).items()
+    ]
+    return plain(rows, "senders", *((verdict, "d") for verdict in verdicts))
 
 
 def failing(kept: Kept) -> Sheet:
-    """The claims that do not hold or are undecided, by the paper's own error."""
+    """The claims that do not hold, or are undecided, in a reading of the text."""
+    found = _verdicts(kept)
+    readings = [name for name, (campaign, _) in CAMPAIGNS.items() if campaign == TEXT]
     rows: list[list[Value]] = [
-        [row["sentence"], row["source"], row["verdict_cell_means"]]
-        for row in kept.claims(MAIN).rows
-        if row["verdict_cell_means"] != "holds"
+        [row["sentence"], row["source"], *(found[name][row["id"]] for name in found)]
+        for row in kept.claims(TEXT).rows
+        if any(found[name][row["id"]] != "holds" for name in readings)
     ]
-    return plain(rows, "sentence", "section", "verdict")
+    return plain(rows, "sentence", "section", *found)
+
+
+def _verdicts(kept: Kept) -> dict[str, dict[str, str]]:
+    """Senders -> claim -> verdict."""
+    by_reading = kept.table(TEXT, "claims-by-variant").rows
+    found = {
+        f"the text, minimum {minimum}": {
+            row["id"]: row[f"minimum={minimum}"] for row in by_reading
+        }
+        for minimum in MINIMA
+    }
+    later = {row["id"]: row["verdict_replications"] for row in kept.claims(RFC).rows}
+    return {**found, "later RFCs": later}
 
 
 def assumptions(
@@ -114,7 +135,7 @@ def sets(kept: Kept) -> Sheet:
     """Mean absolute difference to the paper over the WAN cells, by assumption."""
     rows: list[list[Value]] = []
     for level, text in {DEFAULT: "as the experiment has it", **READINGS}.items():
-        cells = [row for row in _of(kept, ASSUMPTIONS, "WAN") if row["assumption"] == level]
+        cells = _of(kept, ASSUMPTIONS, network="WAN", assumption=level)
         if len(cells) == 8:  # of all four flavors at two buffers
             rows.append([text, *(_distance(cells, name)[0] for name in ("efficiency", "fairness"))])
     rows.sort(key=lambda row: float(row[1] or 0))
@@ -123,9 +144,9 @@ def sets(kept: Kept) -> Sheet:
 
 def simulation(kept: Kept) -> Sheet:
     """Mean absolute differences to the simulation, with the largest of a cell."""
-    found = kept.table(MAIN, "predictions").rows
     rows: list[list[Value]] = []
-    for name, text in (("today", "senders as here"), ("literal", "senders as in the text")):
+    for text, campaign, name in (("the text", TEXT, "literal"), ("later RFCs", RFC, "today")):
+        found = kept.table(campaign, "predictions").rows
         for network in CELL["network"]:
             of = {"prediction": name, "group": network}
             cells = {row["response"]: row for row in found if of.items() <= row.items()}
@@ -140,12 +161,12 @@ def simulation(kept: Kept) -> Sheet:
         for response in RESPONSES
         for head in ((f"{response}: mean absolute", ".3f"), ("mean", "+.3f"), ("largest", "+.3f"))
     ]
-    return plain(rows, "simulated with", "network", *heads)
+    return plain(rows, "senders", "network", *heads)
 
 
 def stock(kept: Kept) -> Sheet:
     """Today's senders beside SACK of 1998: the cells of WAN, the means of the others."""
-    sack = [row for row in kept.cells(MAIN).rows if row["flavor"] == "SACK"]
+    sack = _of(kept, TEXT, flavor="SACK", minimum=MINIMA[0])
     today = kept.cells(STOCK)
     flavors = today.levels("flavor")
     rows: list[list[Value]] = []
@@ -181,8 +202,9 @@ TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
 }
 
 
-def _of(kept: Kept, campaign: str, network: str) -> list[Row]:
-    return [row for row in kept.cells(campaign).rows if row["network"] == network]
+def _of(kept: Kept, campaign: str, **levels: str) -> list[Row]:
+    """The cells of a campaign with these levels."""
+    return [row for row in kept.cells(campaign).rows if levels.items() <= row.items()]
 
 
 def _means(rows: Sequence[Row], column: str = "") -> str:

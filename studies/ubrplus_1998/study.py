@@ -14,8 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from analysis.study import Prediction, Study
+from analysis.study import Study
 from analysis.table import read_csv
+from studies.ubrplus_1998.simulation import PREDICTIONS
 
 FOLDER = Path(__file__).parent
 CELL = {
@@ -50,36 +51,6 @@ def published(levels: Mapping[str, str], plan: Mapping[str, Any]) -> Mapping[str
     return _in_any_case().get(tuple(levels.get(factor, "").casefold() for factor in CELL))
 
 
-@cache
-def simulated() -> dict[tuple[str, ...], dict[str, float]]:
-    """An independent simulation, cell and segment, on the same request schedules.
-
-    predicted/simulation.csv: (set, network, policy, flavor, buffer in cells, seed) -> responses.
-    Its set "today" has the senders as the kernel module's defaults have them, "literal" as the
-    text has them (section 3).
-    """
-    columns = ("set", "network", "drop_policy", "tcp_flavor", "buffer_cells", "seed")
-    return {
-        tuple(row[column] for column in columns): {
-            name: float(row[name]) for name in ("efficiency", "fairness")
-        }
-        for row in read_csv(FOLDER / "predicted" / "simulation.csv").rows
-    }
-
-
-def prediction(name: str) -> Prediction:
-    """One set of the simulation."""
-
-    def of(
-        levels: Mapping[str, str], plan: Mapping[str, Any], seed: int
-    ) -> Mapping[str, float] | None:
-        named = (levels.get(factor, "") for factor in ("network", "policy", "flavor"))
-        buffer = plan["queue"]["down"]["buffer_cells"]
-        return simulated().get((name, *named, str(buffer), str(seed)))
-
-    return Prediction(name=name, of=of)
-
-
 STUDY = Study(
     id="ubrplus_1998",
     title="TCP enhancements for WWW traffic using UBR+",
@@ -97,7 +68,7 @@ STUDY = Study(
     published_cells=tuple(
         (dict(zip(CELL, levels, strict=True)), values) for levels, values in results().items()
     ),
-    predictions=(prediction("today"), prediction("literal")),
+    predictions=PREDICTIONS,
     path="step",
     claims=FOLDER / "claims.toml",
     pages="studies.ubrplus_1998.pages",

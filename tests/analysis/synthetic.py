@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.metrics import capacity_bit_per_s, frame_cells
-from studies.ubrplus_1998 import study
+from studies.ubrplus_1998 import simulation, study
 
 Cell = tuple[str, str, str, float]
 """(network, flavor, policy, buffer in round-trip times)."""
@@ -99,8 +99,9 @@ def write_trial(
         "trial": trial.name,
         "plan": {
             "study": "ubrplus_1998",
-            "workload": {"duration_s": DURATION_S},
-            "queue": {"down": {"buffer_cells": CELLS[network, buffer]}},
+            "tcp": simulation.SETS["literal"]["tcp"],
+            "workload": {"duration_s": DURATION_S, **simulation.SETS["literal"]["workload"]},
+            "queue": dict.fromkeys(("down", "up"), {"buffer_cells": CELLS[network, buffer]}),
         },
         "factors": {"network": network, "flavor": flavor, "policy": policy, "buffer": buffer}
         | dict(extra),

@@ -13,7 +13,8 @@ from analysis.predictions import against, mean_absolute_difference
 from analysis.records import read_campaign
 from analysis.report import write_report
 from analysis.study import Prediction
-from studies.ubrplus_1998.study import STUDY, simulated
+from studies.ubrplus_1998.simulation import simulated
+from studies.ubrplus_1998.study import STUDY
 from tests.analysis import synthetic
 
 MODEL = Prediction(name="model", of=lambda levels, plan, seed: {"efficiency": PREDICTED[seed]})
@@ -56,14 +57,12 @@ def test_a_report_has_the_simulation_beside_the_cells(tmp_path: Path) -> None:
     written = write_report(read_campaign(tmp_path), STUDY)
     rows = table(written.tables / "predictions.csv")
     assert [(r["prediction"], r["response"], r["cells"]) for r in rows] == [
-        ("today", "efficiency", "1"),
-        ("today", "fairness", "1"),
         ("literal", "efficiency", "1"),
         ("literal", "fairness", "1"),
     ]
-    [line] = table(written.tables / "predicted-today-wan.csv")
+    [line] = table(written.tables / "predicted-literal-wan.csv")
     theirs = [
-        simulated()["today", "WAN", "EPD", "SACK", "531", seed]["efficiency"] for seed in "12"
+        simulated()["literal", "WAN", "EPD", "SACK", "531", seed]["efficiency"] for seed in "12"
     ]
     assert float(line["efficiency_predicted"]) == pytest.approx(sum(theirs) / 2)
 

@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 import os
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from harness.design import experiment
-from harness.design.experiment import Level
 from harness.design.trials import planned
 from harness.errors import UsageError
-from harness.plan import to_json
 from tests.small import PROJECT, SMALL, TINY, small_trials, write_small
 
 MISTAKES = [
@@ -231,44 +228,6 @@ def test_an_experiment_extends_another(tmp_path: Path) -> None:
     assert {t.plan.topology.mss_bytes for t in trials} == {9180}
 
 
-def test_the_assumptions_change_one_thing_each() -> None:
-    """Beside the default of its network and buffer, the same trial with one thing changed."""
-    path = PROJECT / "studies" / "ubrplus_1998" / "ubrplus-www-assumptions.toml"
-    plans = {}
-    for trial in planned(experiment.load(path), path):
-        *cell, assumption = trial.factors.values()
-        rest = {k: v for k, v in to_json(trial.plan).items() if k != "factors"}
-        plans.setdefault(tuple(cell), {})[assumption] = rest
-    for of_cell in plans.values():
-        default = of_cell.pop("default")
-        changed = [changes(default, other) for other in of_cell.values()]
-        assert all(len(keys) == 1 for keys in changed), changed
-
-
-def test_the_path_leads_from_the_default_to_the_text() -> None:
-    """Each step is the one before it and a cause more; the last two are the text's readings."""
-    folder = PROJECT / "studies" / "ubrplus_1998"
-    steps, text = (of_cells(folder / f"ubrplus-www-{name}.toml") for name in ("path", "text"))
-    changed: dict[Level, set[str]] = {}
-    for cell, plans in steps.items():
-        for before, after in pairwise(plans):
-            changed.setdefault(after, set()).update(changes(plans[before], plans[after]))
-        assert list(plans.values())[-2:] == list(text[cell].values())
-    keys = list(map(len, changed.values()))
-    assert keys == [1, 1, 1, 1, 1, 1, 2, 1], changed
-
-
-def of_cells(path: Path) -> dict[tuple[Level, ...], dict[Level, dict]]:
-    """Cell -> level of the factor that names no cell -> the first seed's plan."""
-    plans: dict = {}
-    for trial in planned(experiment.load(path), path, seeds=1):
-        *cell, level = trial.factors.values()
-        without = ("factors", "experiment")
-        rest = {k: v for k, v in to_json(trial.plan).items() if k not in without}
-        plans.setdefault(tuple(cell), {})[level] = rest
-    return plans
-
-
 def test_a_parents_rule_is_for_those_of_its_levels_that_are_left(tmp_path: Path) -> None:
     parent = SMALL.replace('when = { flavor = "SACK" }', 'when = { flavor = ["SACK", "NewReno"] }')
     write_small(tmp_path, parent)
@@ -276,17 +235,6 @@ def test_a_parents_rule_is_for_those_of_its_levels_that_are_left(tmp_path: Path)
     child.write_text('extends = "small.toml"\nname = "child"\n[factors]\nflavor = ["SACK"]\n')
     assert {t.plan.tcp.flavor.name for t in planned(experiment.load(child), child)} == {"sack"}
 
-
-def changes(one: dict, other: dict, prefix: str = "") -> list[str]:
-    """The keys of nested tables whose values differ."""
-    found = []
-    for key in one | other:
-        before, after = one.get(key), other.get(key)
-        if isinstance(before, dict) and isinstance(after, dict):
-            found += changes(before, after, f"{prefix}{key}.")
-        elif before != after:
-            found.append(prefix + key)
-    return found
 
 
 def test_the_initial_window_can_be_set(tmp_path: Path) -> None:
