@@ -177,10 +177,16 @@ static inline u32 cellbed_flight(const struct sock *sk)
 				       tp->packets_out;
 }
 
+/* Does SACK go by the steps and the table of 98-0876R1, 3.2? */
+static inline bool cellbed_by_table(const struct cellbed *c)
+{
+	return c->use_pipe && c->pipe_segments;
+}
+
 /* Does the module count duplicate ACKs, and not the kernel, as sacked_out? */
 static inline bool cellbed_counts(const struct cellbed *c)
 {
-	return c->multiple || c->recut;
+	return c->multiple || c->recut || cellbed_by_table(c);
 }
 
 /* cellbed_main.c */
@@ -215,6 +221,7 @@ bool cellbed_recovery_repairing(const struct sock *sk);
 u32 cellbed_recovery_next(const struct sock *sk);
 
 /* cellbed_sack.c */
+void cellbed_hold_lost(struct tcp_sock *tp, struct sk_buff *skb);
 void cellbed_mark_lost(struct tcp_sock *tp, struct sk_buff *skb);
 void cellbed_sack_enter_recovery(struct sock *sk);
 void cellbed_sack_enter_loss(struct sock *sk);

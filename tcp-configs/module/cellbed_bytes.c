@@ -192,13 +192,15 @@ static bool cellbed_first_is_apart(const struct sock *sk)
 
 /*
  * The same with resend_boundaries = 1: the packets that the window has room for
- * are cut anew. PIPE is below cwnd or not: it cuts none short.
+ * are cut anew. PIPE is below cwnd or not: it cuts none short. By the table a
+ * segment stays what it was.
  */
 static u32 cellbed_bytes_anew(struct sock *sk, bool first)
 {
 	const struct cellbed *c = cellbed_ca(sk);
 	bool apart = cellbed_first_is_apart(sk);
 	bool pipe = tcp_is_sack(tcp_sk(sk)) && c->use_pipe && c->recovering;
+	bool table = pipe && c->pipe_segments;
 	struct sk_buff *skb = tcp_rtx_queue_head(sk);
 	u32 mss = tcp_sk(sk)->mss_cache;
 	u32 packets = 0;
@@ -220,8 +222,9 @@ static u32 cellbed_bytes_anew(struct sock *sk, bool first)
 		if (!first && room <= 0)
 			break;
 		skb = cellbed_recut(sk, skb,
+				    table ? cellbed_unacked(sk, skb) :
 				    first || pipe ? mss : min_t(s64, mss, room));
-		room -= pipe && c->pipe_segments ? mss : skb->len;
+		room -= table ? mss : skb->len;
 		first = false;
 		packets++;
 	}
@@ -272,15 +275,20 @@ static void cellbed_forget_boundary(struct sock *sk)
 		TCP_SKB_CB(skb)->eor = 0;
 }
 
-/* Bytes of the peer's and of the own window that are left for new data. */
+/* Bytes of the peer's and of the own window that are left for new data; PIPE
+ * below cwnd lets a whole segment pass.
+ */
 static s64 cellbed_bytes_new_room(const struct sock *sk)
 {
 	const struct cellbed *c = cellbed_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
 	s64 room = cellbed_bytes_room(sk);
+	s32 mss = tp->mss_cache;
 
 	if (c->one_more && tp->snd_nxt == c->turned_at)
-		room = max_t(s64, room, tp->mss_cache);
+		room = max_t(s64, room, mss);
+	if (cellbed_by_table(c) && c->recovering)
+		room = room > 0 ? roundup((s32)room, mss) : 0;
 	return min_t(s64, room, (s32)(tcp_wnd_end(tp) - tp->snd_nxt));
 }
 

@@ -84,7 +84,8 @@
  *   sack_pipe            SACK: the steps of PIPE are 0 the bytes SACKed and sent,
  *                        1 segments, as the text has them: the window less 3, 1
  *                        off for a duplicate ACK, 2 for a partial one, 1 on for a
- *                        sending (98-0876R1 section 3.2) [0]
+ *                        sending; and a recovery goes by its table of segments,
+ *                        see cellbed_sack.c (98-0876R1 section 3.2) [0]
  *   multiple_fast_retransmits  the third duplicate ACK starts a fast retransmit
  *                        0 not while a timeout is repaired, nor for the last byte
  *                        of a recovery (RFC 2582, 5), 1 always (RFC 2001;
@@ -357,7 +358,8 @@ static void cellbed_note_ack(struct sock *sk)
 	c->duplicate = cellbed_is_duplicate(sk);
 	if (c->duplicate && c->duplicates < U8_MAX)
 		c->duplicates++;
-	tp->reordering = READ_ONCE(net->ipv4.sysctl_tcp_reordering);
+	tp->reordering = cellbed_by_table(c) ? CELLBED_NO_DUPTHRESH :
+			 READ_ONCE(net->ipv4.sysctl_tcp_reordering);
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Loss && !tcp_is_sack(tp))
 		tp->sacked_out = 0;
 	cellbed_rto_note(sk);

@@ -20,7 +20,10 @@
  *
  * Who starts recoveries so, or cuts anew, must also count the duplicate ACKs itself: the
  * kernel counts no more of them than the segments it has outstanding and not
- * held for lost, and it misses the one after the peer has sent data.
+ * held for lost, and it misses the one after the peer has sent data. So must SACK
+ * by the text (98-0876R1, 3.2), which begins a recovery with the third duplicate
+ * ACK: the kernel does with the third segment SACKed, however many ACKs of new
+ * data came between (RFC 6675).
  */
 #include "cellbed.h"
 
@@ -108,12 +111,14 @@ void cellbed_recovery_ack(struct sock *sk)
 
 /*
  * The third duplicate ACK, before the kernel sees it: with a segment held for
- * lost it enters recovery, but from a repair.
+ * lost it enters recovery, but from a repair. By SACK's table a segment
+ * that was sent again before is not sent a third time.
  */
 void cellbed_recovery_look(struct sock *sk)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
 	const struct cellbed *c = cellbed_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
 	struct sk_buff *head = tcp_rtx_queue_head(sk);
 
 	if (!cellbed_counts(c) || c->recovering || !head ||
@@ -124,10 +129,12 @@ void cellbed_recovery_look(struct sock *sk)
 	if (icsk->icsk_ca_state == TCP_CA_Loss) {
 		icsk->icsk_ca_ops->set_state(sk, TCP_CA_Disorder);
 		icsk->icsk_ca_state = TCP_CA_Disorder;
-	} else if (tcp_is_sack(tcp_sk(sk))) {
+	} else if (tcp_is_sack(tp)) {
+		if (cellbed_by_table(c))
+			cellbed_hold_lost(tp, head);
 		return;
 	}
-	cellbed_mark_lost(tcp_sk(sk), head);
+	cellbed_mark_lost(tp, head);
 }
 
 /*

@@ -15,7 +15,10 @@
  *
  * sack_pipe = 1 is that to the letter: the window is min(cwnd, the peer's),
  * however little is outstanding, and each step is a full segment, whatever the
- * segment has in it. sack_pipe = 0 begins with no more than is outstanding and
+ * segment has in it. The sender "keeps a table of all the segments sent": the
+ * third duplicate ACK begins the recovery; any segment not SACKed below one that
+ * is is sent again as it was, and new data in whole segments, while PIPE is less
+ * than cwnd. sack_pipe = 0 begins with no more than is outstanding and
  * takes off what is newly SACKed; with byte_window it counts the bytes of what
  * is SACKed and sent, but two full segments for a partial ACK, so that it is
  * lower than what is on its way when segments are small. In a recovery that
@@ -26,17 +29,25 @@
 
 #define CELLBED_DUPTHRESH 3
 
+/* Held for lost; where it was sent again, that counts. */
+void cellbed_hold_lost(struct tcp_sock *tp, struct sk_buff *skb)
+{
+	struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
+
+	if (cb->sacked & TCPCB_LOST)
+		return;
+	cb->sacked |= TCPCB_LOST;
+	tp->lost_out += tcp_skb_pcount(skb);
+	tp->lost += tcp_skb_pcount(skb);
+}
+
 /* The kernel's own tcp_mark_skb_lost() is not exported. */
 void cellbed_mark_lost(struct tcp_sock *tp, struct sk_buff *skb)
 {
 	struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
 	struct sk_buff *hint = tp->retransmit_skb_hint;
 
-	if (!(cb->sacked & TCPCB_LOST)) {
-		cb->sacked |= TCPCB_LOST;
-		tp->lost_out += tcp_skb_pcount(skb);
-		tp->lost += tcp_skb_pcount(skb);
-	}
+	cellbed_hold_lost(tp, skb);
 	if (cb->sacked & TCPCB_SACKED_RETRANS) {
 		cb->sacked &= ~TCPCB_SACKED_RETRANS;
 		tp->retrans_out -= tcp_skb_pcount(skb);
@@ -48,13 +59,13 @@ void cellbed_mark_lost(struct tcp_sock *tp, struct sk_buff *skb)
 /*
  * The holes that may be sent: those with three SACKed segments above them
  * (RFC 6675, IsLost), with PIPE any that was outstanding when the recovery
- * began; for what was sent after that, a loss is a new event. The kernel marks
- * the same three-above holes, but not on an ACK that changes the window, and
- * from 7.0 on not at all.
+ * began; for what was sent after that, a loss is a new event, but by the table
+ * any below the highest block is a hole. The kernel marks the same three-above
+ * holes, but not on an ACK that changes the window, and from 7.0 on not at all.
  */
 static void cellbed_mark_holes(struct sock *sk)
 {
-	bool any = cellbed_ca(sk)->use_pipe;
+	const struct cellbed *c = cellbed_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct sk_buff *skb = tcp_rtx_queue_head(sk);
 	u32 highest = tcp_highest_sack_seq(tp);
@@ -67,9 +78,10 @@ static void cellbed_mark_holes(struct sock *sk)
 			break;
 		if (cb->sacked & TCPCB_SACKED_ACKED)
 			above -= min_t(u32, above, tcp_skb_pcount(skb));
-		else if (!(cb->sacked & TCPCB_LOST) &&
+		else if (!(cb->sacked & (TCPCB_LOST | TCPCB_SACKED_RETRANS)) &&
 			 (above >= CELLBED_DUPTHRESH ||
-			  (any && before(cb->seq, tp->high_seq))))
+			  (c->use_pipe && before(cb->seq, tp->high_seq)) ||
+			  cellbed_by_table(c)))
 			cellbed_mark_lost(tp, skb);
 	}
 }
@@ -208,14 +220,37 @@ void cellbed_sack_leave_loss(struct sock *sk)
 	c->sack_ok = 0;
 }
 
+/*
+ * By the table, what is a hole when a recovery ends is no longer held for lost:
+ * the kernel would begin another with it.
+ */
+static void cellbed_end_holes(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct sk_buff *skb = tcp_rtx_queue_head(sk);
+
+	skb_rbtree_walk_from(skb) {
+		if (!(TCP_SKB_CB(skb)->sacked & TCPCB_LOST))
+			continue;
+		TCP_SKB_CB(skb)->sacked &= ~TCPCB_LOST;
+		tp->lost_out -= tcp_skb_pcount(skb);
+	}
+	tp->retransmit_skb_hint = NULL;
+}
+
 /* Called for each ACK, before the kernel's state machine sees it. */
 void cellbed_sack_ack(struct sock *sk)
 {
 	const struct cellbed *c = cellbed_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	if (!c->recovering || !before(tp->snd_una, tp->high_seq))
+	if (!c->recovering)
 		return;
+	if (!before(tp->snd_una, tp->high_seq)) {
+		if (cellbed_by_table(c))
+			cellbed_end_holes(sk);
+		return;
+	}
 	if (c->advanced && c->resend_rule != CELLBED_RESEND_NEVER)
 		cellbed_free_first_hole(sk);
 	if (c->use_pipe)

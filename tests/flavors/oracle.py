@@ -22,7 +22,8 @@ What the texts leave open is chosen here, and is the same in the module:
   are sent as one; what does not fit the room left waits (PIPE: any room will do).
 * The ACK that ends a recovery does not grow the window.
 * SACK enters recovery on the third segment known to have arrived above snd_una, which is
-  the third duplicate ACK when none was SACKed before it (RFC 6675, 5, step 2).
+  the third duplicate ACK when none was SACKed before it (RFC 6675, 5, step 2); with
+  pipe_segments on the third duplicate ACK, whatever was SACKed.
 """
 
 from __future__ import annotations
@@ -46,8 +47,10 @@ class Setup:
         initcwnd, ssthresh: in full segments.
         drops: number of a segment -> its sendings (from 0) that are lost; a segment's
             number is its first byte / mss, rounded down.
-        pipe_segments: SACK: PIPE begins with cwnd and goes by full segments, one for a
-            duplicate ACK (98-0876R1, 3.2).
+        pipe_segments: SACK by the text's table of segments (98-0876R1, 3.2): the third duplicate
+            ACK begins a recovery; PIPE begins with cwnd and goes by full segments, one for a
+            duplicate ACK; a segment not SACKed below one that is is sent again as it was, new
+            data in whole segments.
         byte_window: the window is counted in bytes and filled with segments cut short.
         partial_reset: NewReno: a partial ACK sets cwnd to ssthresh (98-0876R1, 3.1).
         half_window: ssthresh is half of cwnd, at every timeout (RFC 2001; 4.4BSD); the peer's
@@ -79,6 +82,11 @@ class Setup:
     recut: bool = False
     multiple: bool = False
     flywheel: bool = False
+
+    @property
+    def table(self) -> bool:
+        """SACK by the text's table."""
+        return self.pipe_segments and self.sack_rule == "pipe"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -429,7 +437,9 @@ class Sack(Reno):
         if self.in_recovery:
             steps = self.setup.pipe_segments or (self.setup.multiple and self.repairing())
             self.pipe -= self.mss if steps else self.known
-        elif self.setup.multiple and self.repairing():
+        elif self.setup.table or (self.setup.multiple and self.repairing()):
+            if self.repairing() and not self.setup.multiple:
+                return
             self.dupacks += 1
             if self.dupacks == DUPTHRESH:
                 self.fast_retransmit()
@@ -437,7 +447,7 @@ class Sack(Reno):
         self.look_for_loss()
 
     def look_for_loss(self) -> None:
-        if not self.in_recovery and len(self.scoreboard) >= DUPTHRESH:
+        if not self.setup.table and not self.in_recovery and len(self.scoreboard) >= DUPTHRESH:
             self.fast_retransmit()
 
     def fast_retransmit(self) -> None:
@@ -455,6 +465,8 @@ class Sack(Reno):
         if not self.setup.recut:
             return self.merged(byte)
         length = self.lengths[byte]
+        if self.setup.table:
+            return length
         while length < self.mss and self.is_hole(byte + length):
             length += self.lengths[byte + length]
         length = min(length, self.mss)
@@ -482,6 +494,7 @@ class Sack(Reno):
             return True
         below = byte < max(self.scoreboard, default=-1)
         of_this_loss = self.setup.sack_rule == "pipe" and byte < self.recovery_point
+        of_this_loss = of_this_loss or self.setup.table
         return below and (of_this_loss or self.lost(byte))
 
     def next_hole(self) -> int | None:
@@ -515,7 +528,7 @@ class Sack(Reno):
                     break
                 self.resend(hole, room)
                 continue
-            length = self.new_length(room)
+            length = self.new_length(max(room, self.mss) if self.setup.table else room)
             if not length:
                 break
             self.pipe += self.counted(length)

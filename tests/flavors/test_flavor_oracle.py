@@ -130,3 +130,67 @@ def test_the_estimator_by_hand(rtts: list[float], rto_ticks: int):
     assert estimator.rto_s() == pytest.approx(rto_ticks * 0.1)
     estimator.back_off()
     assert estimator.rto_s() == pytest.approx(2 * rto_ticks * 0.1)
+
+
+TABLE = {"total_bytes": 60_000, "initcwnd": 12, "ssthresh": 12, "pipe_segments": True}
+"""SACK of 98-0876R1, 3.2: twelve segments at once."""
+
+
+def begun() -> oracle.Sack:
+    """A sender of twelve segments that nothing is known of."""
+    sender = oracle.Sack(oracle.Setup(flavor="sack", drops={}, **TABLE))  # type: ignore[arg-type]
+    sender.send()
+    sender.outbox.clear()
+    return sender
+
+
+def acknowledge(sender: oracle.Sack, segments: int, *blocks: tuple[int, int]) -> None:
+    """An ACK of so many segments, with blocks from a segment to one past the last."""
+    sender.ack(segments * 1000, tuple((first * 1000, end * 1000) for first, end in blocks))
+
+
+def test_by_the_table_the_third_duplicate_ack_begins_a_recovery() -> None:
+    """ "When the sender receives three duplicate ACKs, it retransmits", whatever is SACKed."""
+    sender = begun()
+    for segments, block in ((0, (2, 3)), (0, (2, 4)), (1, (2, 5)), (1, (2, 6)), (1, (2, 7))):
+        acknowledge(sender, segments, block)
+    assert len(sender.scoreboard) == 5 and not sender.in_recovery
+    acknowledge(sender, 1, (2, 8))
+    assert sender.in_recovery and sender.outbox == [12_000, 1000]
+
+
+def test_by_the_table_any_hole_is_sent_before_new_data() -> None:
+    """ "It first tries to retransmit the holes in the SACK blocks before sending any new"."""
+    sender = begun()
+    for end in range(2, 13):
+        acknowledge(sender, 0, (1, end))
+    assert sender.max > 14_000
+    sender.outbox.clear()
+    acknowledge(sender, 0, (13, 14), (1, 12))
+    assert sender.outbox[0] == 12_000
+
+
+def test_by_the_table_new_data_of_a_recovery_leaves_in_whole_segments() -> None:
+    """ "Sends data (new or retransmitted) only when PIPE is less than CWND"."""
+    simulation = simulate_table({3: frozenset([0])})
+    begin = [s.time_s for s in simulation.sent if s.byte == 3000][1]
+    before = {s.length for s in simulation.sent if s.time_s < begin}
+    during = {s.length for s in simulation.sent if begin < s.time_s < begin + ROUND_TRIP_S}
+    assert len(before) > 1 and during == {1000}  # windows in bytes have short ones
+
+
+def test_by_the_table_a_segment_is_sent_again_as_it_was() -> None:
+    """ "The sender keeps a table of all the segments sent"."""
+    simulation = simulate_table({number: frozenset([0]) for number in (20, 21, 22)})
+    lengths: dict[int, list[int]] = {}
+    for sent in simulation.sent:
+        lengths.setdefault(sent.byte, []).append(sent.length)
+    again = [found for found in lengths.values() if len(found) > 1]
+    assert simulation.sender.timeouts == 0 and simulation.sender.recoveries > 0
+    assert all(len(set(found)) == 1 for found in again)
+    assert len({found[0] for found in again}) > 1  # short ones among them
+
+
+def simulate_table(drops: dict[int, frozenset[int]]) -> oracle.Simulation:
+    setup = oracle.Setup(flavor="sack", drops=drops, byte_window=True, recut=True, **TABLE)  # type: ignore[arg-type]
+    return oracle.simulate(setup)
