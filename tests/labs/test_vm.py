@@ -79,7 +79,7 @@ def test_epd_and_sd_run_compiled_on_the_stock_kernel(tmp_path: Path) -> None:
 def test_the_stock_kernel_agrees_with_uml(tmp_path: Path) -> None:
     stock, uml = (run_in(lab, tmp_path / lab, "policy=EPD")[0] for lab in ("vm", "uml"))
     assert stock["valid"], [c for c in stock["checks"] if not c["ok"]]
-    assert (stock["versions"]["bpf"], uml["versions"]["bpf"]) == ("jit", "interpreter")
+    assert (stock["versions"]["bpf"], uml["versions"]["bpf"]) == ("jit", "jit")
     ours, theirs = stock["metrics"], uml["metrics"]
     assert ours["efficiency"] == pytest.approx(theirs["efficiency"], abs=EFFICIENCY_LIMIT)
     assert ours["fairness"] == pytest.approx(theirs["fairness"], abs=FAIRNESS_LIMIT)
