@@ -122,11 +122,12 @@ class Network:
         With many hosts this takes minutes of computing.
         """
         steps: list[Callable[[], None]] = [
-            start_open_vswitch,
             self._make_links,
+            # Before Open vSwitch knows their ports: at each link that comes up it looks at all.
+            *(partial(self._settle_host, host) for host in self.dumbbell.hosts()),
+            start_open_vswitch,
             self._describe_to_mininet,
             self._start_switches,
-            *(partial(self._settle_host, host) for host in self.dumbbell.hosts()),
             self._settle_middle,
             self._prime_switches,
         ]
