@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Runs every lab: `python -m tests.course.renew` renews what is measured in the course's pages.
+"""Runs labs: `python -m tests.course.renew [LAB...]` renews what is measured in the course's pages.
 
-That is the table of costs in course/README.md, and the pictures of the solutions: plots of the
-reports of the student of all examples.
+That is their lines of the table of costs in course/README.md, and the pictures of their solutions:
+plots of the reports of the student of all examples.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,11 +26,7 @@ from harness.course import lab as labs
 STUDENT = "Ada Lovelace"
 README = labs.FOLDER / "README.md"
 SOLUTIONS = labs.FOLDER / "solutions"
-PLACE = re.compile(r"(^## What a lab costs\n\n).*?(?=\n^## )", re.MULTILINE | re.DOTALL)
-HEADINGS = (
-    "| lab | trials | virtual time | processor time | to the end of `./cellbed run` |\n"
-    "| --- | --- | --- | --- | --- |\n"
-)
+LINE = re.compile(r"^\| (\d-[\w-]+) \|.*\n", re.MULTILINE)
 # Of each lab the level of its last factor, and the plot, that its solution shows.
 SHOWN = {
     "1-slow-start": ("4000", "windows"),
@@ -42,13 +38,15 @@ SHOWN = {
 }
 
 
-def row(name: str, found: Campaign, took_s: float) -> str:
+def line(name: str, found: Campaign, took_s: float) -> str:
     """A line of the table."""
     virtual_s, cpu_s = (
         sum(one.document[key] for one in found.trials) for key in ("virtual_s", "cpu_s")
     )
-    figures = (f"{seconds:.0f} s" for seconds in (virtual_s, cpu_s, took_s))
-    return f"| {name} | {len(found.trials)} | {' | '.join(figures)} |\n"
+    figures = " | ".join(f"{seconds:.0f} s" for seconds in (virtual_s, cpu_s, took_s))
+    today = datetime.now(UTC)
+    when = f"{today.day} {today:%B %Y}, {os.cpu_count()} cores, load {os.getloadavg()[1]:.0f}"
+    return f"| {name} | {len(found.trials)} | {figures} | {when} |\n"
 
 
 def picture(name: str, found: Campaign) -> str:
@@ -59,29 +57,23 @@ def picture(name: str, found: Campaign) -> str:
     return stand_alone(plot.svg)
 
 
-def lines() -> Iterator[str]:
-    """Of each lab its line of the table; its picture is written."""
-    for name in labs.names():
-        with TemporaryDirectory(prefix="cellbed-course-") as folder:
-            handout.start(name, Path(folder) / "mine", STUDENT)
-            experiment = Experiment.from_file(Path(folder) / "mine" / handout.MINE)
-            begin = time.monotonic()
-            found = experiment.run(Path(folder) / "out").records
-            yield row(name, found, time.monotonic() - begin)
-            (SOLUTIONS / f"{name}.svg").write_text(picture(name, found), encoding="utf-8")
+def run(name: str) -> str:
+    """A lab's line of the table; its picture is written."""
+    with TemporaryDirectory(prefix="cellbed-course-") as folder:
+        handout.start(name, Path(folder) / "mine", STUDENT)
+        experiment = Experiment.from_file(Path(folder) / "mine" / handout.MINE)
+        begin = time.monotonic()
+        found = experiment.run(Path(folder) / "out").records
+        took_s = time.monotonic() - begin
+        (SOLUTIONS / f"{name}.svg").write_text(picture(name, found), encoding="utf-8")
+        return line(name, found, took_s)
 
 
-def renew() -> None:
-    table = HEADINGS + "".join(lines())
-    today = datetime.now(UTC)
-    beside = f"{os.cpu_count()} cores with other work beside, a load of {os.getloadavg()[2]:.0f}"
-    measured = (
-        f"{table}\n{today.day} {today:%B %Y}, {beside}. Processor time is that of the labs; idle "
-        "cores share it.\n"
-    )
+def renew(names: Sequence[str]) -> None:
+    new = {name: run(name) for name in names}
     text = README.read_text(encoding="utf-8")
-    README.write_text(PLACE.sub(lambda found: found[1] + measured, text), encoding="utf-8")
+    README.write_text(LINE.sub(lambda old: new.get(old[1], old[0]), text), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    sys.exit(renew())
+    renew([labs.find(name) for name in sys.argv[1:]] or labs.names())
