@@ -189,7 +189,7 @@ def main() -> None:
     parser.add_argument("old", type=Path, help="the older tree, set up")
     parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(ROWS))
     parser.add_argument("--quick", action="store_true", help="one pair of runs, not five")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     if unknown := set(given.rows) - set(ROWS):
         parser.error(f"{', '.join(unknown)}: no such row; there are {', '.join(ROWS)}")
     if not (given.old / "cellbed").exists():
