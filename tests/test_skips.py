@@ -30,7 +30,9 @@ def test_two() -> None:
 )
 def test_a_skip_must_be_allowed(tmp_path: Path, reason: str, outcome: str) -> None:
     (tmp_path / "test_it.py").write_text(TEST.format(reason=reason))
-    argv = [sys.executable, "-m", "pytest", "-q", "-p", "skips", "-c", "/dev/null", "."]
+    # Without a cache: its place is beside the configuration, /dev.
+    plugins = ["-p", "skips", "-p", "no:cacheprovider"]
+    argv = [sys.executable, "-m", "pytest", "-q", *plugins, "-c", "/dev/null", "."]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
     done = subprocess.run(
         argv, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False

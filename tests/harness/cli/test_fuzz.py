@@ -262,7 +262,8 @@ def damage(draw: st.DrawFn) -> list[tuple[int, str, Any]]:
 
 def do(kind: str, path: Path, random: Any, value: Any) -> None:
     """Damage one file."""
-    data = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+    readable = path.is_file() and not path.is_symlink() and os.access(path, os.R_OK)
+    data = path.read_bytes() if readable else b""
     if kind == "parent":
         shutil.rmtree(path.parent)
         return
