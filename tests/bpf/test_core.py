@@ -42,7 +42,7 @@ def lost_cells(played: Played) -> int:
     return sum(vc["overflow"] + vc["discarded"] for vc in played.per_vc.values())
 
 
-# ---- limits of the policies (issue 3, Show 4) ----
+# ---- limits of the policies ----
 
 
 @pytest.mark.parametrize("fair", ["sd", "fba"])

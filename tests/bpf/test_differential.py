@@ -79,7 +79,7 @@ def compare_samples(want: list[tuple[int, int, int]], got: list[tuple[int, int, 
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_random_traces(library: Path, policy: str) -> None:
-    """Issue 3, Show 1: 10,000 traces over the five policies."""
+    """10,000 traces over the five policies."""
 
     @settings(
         max_examples=TRACES_PER_POLICY,

@@ -50,7 +50,7 @@ def tcp_records(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("policy", TCP_POLICIES)
 def test_real_tcp_equals_the_reference(tcp_records: Path, policy: str) -> None:
-    """Issue 3, Show 2: 100 pairs, 531 cells; the link is full and frames are lost."""
+    """100 pairs, 531 cells; the link is full and frames are lost."""
     recording = replay.read(tcp_records / f"{policy}.rec")
     said = read(tcp_records, policy)
     assert said["faults_total"] == 0
@@ -104,6 +104,6 @@ def test_packets_leave_at_their_departure_times(records: Path, policy: str) -> N
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_busy_port_sends_45_mbit_per_s(records: Path, policy: str) -> None:
-    """Issue 3, Show 3: to 0.1 %."""
+    """To 0.1 %."""
     said = read(records, policy)
     assert said["cells_sent"] * 424e9 / said["busy_ns"] == pytest.approx(45e6, rel=1e-3)

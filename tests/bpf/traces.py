@@ -163,7 +163,7 @@ def random_trace(
 
 @st.composite
 def cases(draw: st.DrawFn, policy: str) -> Case:
-    """Issue 3: 1-100 VCs, frames of 1-193 cells, K from 1 frame to 5,000 cells,
+    """1-100 VCs, frames of 1-193 cells, K from 1 frame to 5,000 cells,
     loads 0.1-5; all rates from 1 to 622 Mbit/s; wrap of the clock."""
     seed = draw(st.integers(0, 2**32))
     rng = random.Random(seed)

@@ -61,7 +61,7 @@ def run_in(lab: str, folder: Path, *only: str, duration_s: int = 20) -> list[dic
 
 
 def test_epd_and_sd_run_compiled_on_the_stock_kernel(tmp_path: Path) -> None:
-    """Issue 6, Show 1: a short trial each, valid; the TCP module is loaded."""
+    """A short trial each, valid; the TCP module is loaded."""
     documents = run_in("vm", tmp_path, duration_s=SHORT_S)
     assert [d["plan"]["queue"]["down"]["policy"] for d in documents] == ["epd", "sd"]
     for document in documents:
@@ -86,7 +86,7 @@ def test_the_stock_kernel_agrees_with_uml(tmp_path: Path) -> None:
 
 
 def test_two_processors_at_one_queue_equal_the_reference(tmp_path: Path) -> None:
-    """Issue 6, Show 2: stock kernel, BPF compiled, two threads on two processors."""
+    """Stock kernel, BPF compiled, two threads on two processors."""
     (tmp_path / "policies").write_text(" ".join([str(BURSTS), *STRESSED]))
     main = "exec /cellbed/tests/labs/stress_in_vm"
     with VmLab(LabSpec(pairs=1, clock="real", main=main), tmp_path) as lab:
