@@ -47,7 +47,7 @@ def test_bad_input_is_one_line_and_exit_2(tmp_path: Path, text: str, said: str) 
         (("fly",), "no such command 'fly'; see cellbed --help"),
         (("run",), "missing argument 'EXPERIMENT'; see cellbed run --help"),
         (("run", "x.toml", "--jobs", "0"), "'--jobs': 0 is not in the range"),
-        (("run", "x.toml", "--fast"), "no such option '--fast'; see cellbed run --help"),
+        (("run", "x.toml", "--zzz"), "no such option '--zzz'; see cellbed run --help"),
         (("flavors", "chek"), "no such command 'chek'. Did you mean 'check'?"),
         (("run", "a\nb\x1b[31m.toml"), r"a\nb\x1b[31m.toml: No such file"),
     ],

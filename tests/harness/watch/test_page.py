@@ -15,6 +15,8 @@ from harness.events import TrialProgress, TrialStarted
 from harness.watch.server import serving
 from tests.harness.watch.made import TRIALS, Made
 
+pytestmark = pytest.mark.browser
+
 BROWSER = "/usr/bin/chromium"
 LIMIT_MS = 120_000  # of a step, on a machine that does much else
 SIZES = {"desktop": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 844}}
