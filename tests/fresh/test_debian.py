@@ -89,8 +89,8 @@ def unit_tests(fresh: Fresh) -> None:
     done = fresh("root", f"apt-get install -qy --no-install-recommends {packages}")
     assert done.returncode == 0, done.stderr
     done = fresh("user", "cd ~/cellbed && ./cellbed setup --check && "
-                         f"{PYTHON} -m pytest -q -n 2 -m 'not lab and not browser' "
-                         "-k 'not fuzz' tests/harness tests/analysis tests/topology tests/workload")  # fmt: skip
+                         f"{PYTHON} -m pytest -q -n 2 -m 'not lab and not browser' -k 'not fuzz' "
+                         "tests/harness tests/analysis tests/topology tests/workload")  # fmt: skip
     assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
 
 
