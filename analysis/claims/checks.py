@@ -91,7 +91,7 @@ def separated(
         for high in upper
         for low in lower
     ]  # fmt: skip
-    verdict = _all_of(
+    verdict = all_of(
         Verdict.HOLDS if _above(first, second)
         else Verdict.FAILS if _above(second, first)
         else Verdict.UNDECIDED
@@ -121,7 +121,7 @@ def ordered(
     """The effects come in the order given; undecided where swapped ones overlap."""
     anova = evidence.anova(where, response)
     effects = [_effect(anova, factor, level) for level in best_to_worst]
-    verdict = _all_of(
+    verdict = all_of(
         Verdict.HOLDS if better.effect > worse.effect
         else Verdict.FAILS if _above(worse, better)
         else Verdict.UNDECIDED
@@ -142,7 +142,7 @@ def extreme(
         for pair in orders
     ]
     text = _effects(evidence, anova, factor, anova.levels[factor])
-    return Finding(verdict=_all_of(finding.verdict for finding in found), evidence=text)
+    return Finding(verdict=all_of(finding.verdict for finding in found), evidence=text)
 
 
 def effects_within(evidence: Evidence, *, where: Levels, response: str, limit: float) -> Finding:
@@ -239,7 +239,7 @@ def difference(
         found = evidence.contrast(where, response, {**of, **levels}, {**minus, **levels})
         verdicts.append(within_bounds(found.difference, found.half_width, low, high))
         texts.append(f"{_name(evidence, levels)} {found}".strip())
-    return Finding(verdict=_all_of(verdicts), evidence=", ".join(texts) + _bounds(low, high))
+    return Finding(verdict=all_of(verdicts), evidence=", ".join(texts) + _bounds(low, high))
 
 
 def mostly_positive(
@@ -475,7 +475,7 @@ def within_bounds(
     return Verdict.UNDECIDED
 
 
-def _all_of(verdicts: Iterable[Verdict]) -> Verdict:
+def all_of(verdicts: Iterable[Verdict]) -> Verdict:
     """Fails if any part fails, is undecided if any part is, else holds."""
     found = set(verdicts)
     if Verdict.FAILS in found:

@@ -9,8 +9,8 @@ finds, so they are a little too narrow.
 from collections.abc import Iterator
 
 from analysis.cells import Cell, Levels
-from analysis.claims.checks import holds, need, within_bounds
-from analysis.claims.evidence import Evidence, Finding, Verdict, combinations, words
+from analysis.claims.checks import all_of, holds, need, within_bounds
+from analysis.claims.evidence import Evidence, Finding, combinations, words
 from analysis.statistics import Estimate, estimate
 from studies.web_2003.study import OF_EXCHANGES
 from studies.web_2003.times import exchanges
@@ -29,11 +29,8 @@ def relative(
 ) -> Finding:
     """By how much `of` is larger than `minus`, as a share of it, keeps the bounds for each."""
     found = dict(_ratios(evidence, where, response, of, minus, for_each))
-    verdicts = {
+    verdict = all_of(
         within_bounds(one.mean - 1, one.half_width, at_least, at_most) for one in found.values()
-    }
-    verdict = next(
-        (one for one in (Verdict.FAILS, Verdict.UNDECIDED) if one in verdicts), Verdict.HOLDS
     )
     text = f"{response}, {words(of)} to {words(minus)}: {_text(found)}"
     return Finding(verdict=verdict, evidence=text)
