@@ -22,8 +22,9 @@ import sys
 import time
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self, get_type_hints
 
 from topology import commands, netlink
 from topology.clock import sleep_until
@@ -32,6 +33,7 @@ from topology.dumbbell import (
     CELL_BYTES,
     CELL_PAYLOAD_BYTES,
     ETHERNET_HEADER_BYTES,
+    check,
 )
 from topology.queue import DIRECTIONS, Counters, Port, Queue
 from topology.run import in_namespace, run
@@ -48,8 +50,22 @@ APP_STATS = 4
 COUNTER = struct.Struct("=I")
 
 
+@dataclass(frozen=True)
+class Within:
+    """The least and the largest value of a key: `Annotated[int, Within(1, 9)]`."""
+
+    least: int
+    largest: int
+
+
+Packets = Annotated[int, Within(1, 1_000_000)]
+
+
 class QdiscQueue(Queue):
     """A kind has `kind`, `discipline()`, and where it marks, `marks` and `marks_at`.
+
+    A frozen dataclass, and both parts of a queue's file: its fields are the keys of the table
+    [queue] of an experiment, and in the plan they are each direction's parameters.
 
     Attributes:
         kind: tc's name of the discipline.
@@ -68,6 +84,15 @@ class QdiscQueue(Queue):
         super().__init_subclass__()
         # A drop of the discipline is counted once more above it.
         cls.qdiscs = (cls.kind, "tbf")
+
+    def __post_init__(self) -> None:
+        for key, hint in get_type_hints(type(self), include_extras=True).items():
+            for limits in getattr(hint, "__metadata__", ()):
+                check(f"queue.{key}", getattr(self, key), limits.least, limits.largest)
+
+    def ports(self, mss_bytes: int) -> tuple[Self, Self]:
+        """The same at both ends of the link."""
+        return self, self
 
     @abstractmethod
     def discipline(self) -> str:

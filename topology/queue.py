@@ -8,6 +8,8 @@ Such a file has
     Queue      a frozen dataclass: one direction's parameters in the lab's units, as they
                stand in the plan, and below what is done with them
 
+Where the two have the same keys, one class is both (topology/qdisc.py).
+
 Nothing else names the file. Standard library only: it is read on the host and in the lab.
 """
 

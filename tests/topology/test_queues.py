@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 from topology.dumbbell import cells_of, last_cell_wait_ns
 from topology.qdisc import QdiscQueue, counter_at
-from topology.queues import cake, cells, codel
+from topology.queues import adaptive_red, cake, cells, codel, fq_pie, pie
 
 CODEL: dict[str, Any] = {"sent": 90, "drops": 8, "qlen": 2, "marked": 9, "packets": 91}
 
@@ -54,6 +55,22 @@ def test_words_for_tc() -> None:
     assert down == up
     assert down.discipline() == "codel limit 7 target 5000us interval 100000us ecn"
     assert codel.Queue.qdiscs == ("codel", "tbf")
+
+
+@pytest.mark.parametrize(
+    ("kind", "keys", "said"),
+    [
+        (codel, {"limit_packets": 0}, "queue.limit_packets = 0: allowed are 1 to 1000000"),
+        (pie, {"tupdate_us": 999}, "queue.tupdate_us = 999: allowed are 1000 to 1000000"),
+        (fq_pie, {"flows": 65_537}, "queue.flows = 65537: allowed are 1 to 65536"),
+        (cake, {"rtt_us": 10**8}, "queue.rtt_us = 100000000: allowed are 1000 to 10000000"),
+        (adaptive_red, {"limit_packets": 9, "min_packets": 1}, "both or none"),
+        (adaptive_red, {"limit_packets": 10**7}, "queue.limit_packets = 10000000: allowed"),
+    ],
+)
+def test_a_key_out_of_range(kind: ModuleType, keys: dict[str, int], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        kind.Settings(**keys)
 
 
 def test_series_of_both_ports_from_the_trials_start(tmp_path: Path) -> None:

@@ -1,64 +1,39 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Adaptive RED (Floyd, Gummadi, Shenker 2001) on the kernel's red; topology/adaptive_red.py.
-
-    limit_packets   integer, 1 to 1,000,000: full segments' frames that have room   required
-    ecn             boolean: mark instead of drop, where a packet allows it; default false
-    drop_above_max  boolean: with ecn, drop where the average is above its upper threshold;
-                    default false
-    min_packets, max_packets  integers: the thresholds of the average; both or none, then those of
-                    the paper's section 5 for the link
-"""
+"""Adaptive RED (Floyd, Gummadi, Shenker 2001) on the kernel's red; topology/adaptive_red.py."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from topology import adaptive_red
 from topology.dumbbell import ETHERNET_HEADER_BYTES, Dumbbell, cells_of, check
-from topology.qdisc import CHILD_HANDLE, CHILD_PARENT, QdiscQueue
+from topology.qdisc import CHILD_HANDLE, CHILD_PARENT, Packets, QdiscQueue
 from topology.queue import Port
 from topology.run import run
 
-MOST_PACKETS = 1_000_000
-
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
-    """The table [queue] of an experiment; the queue up is the same."""
-
-    limit_packets: int
-    ecn: bool = False
-    drop_above_max: bool = False
+class Queue(QdiscQueue):
+    limit_packets: Packets  # full segments' frames that have room
+    ecn: bool = False  # mark instead of drop, where a packet allows it
+    drop_above_max: bool = False  # with ecn, drop where the average is above its upper threshold
+    # The thresholds of the average: both or none, then those of the paper's section 5 for the link.
     min_packets: int | None = None
     max_packets: int | None = None
 
+    kind: ClassVar[str] = "red"
+    marks: ClassVar[str | None] = "marked"
+    marks_at: ClassVar[tuple[int, ...]] = (12,)  # of struct tc_red_xstats
+
     def __post_init__(self) -> None:
-        check("queue.limit_packets", self.limit_packets, 1, MOST_PACKETS)
+        super().__post_init__()
         if (self.min_packets is None) != (self.max_packets is None):
             raise ValueError("queue: min_packets and max_packets: both or none")
         if self.min_packets is not None and self.max_packets is not None:
             check("queue.max_packets", self.max_packets, 2, self.limit_packets)
             check("queue.min_packets", self.min_packets, 1, self.max_packets - 1)
-
-    def ports(self, mss_bytes: int) -> tuple[Queue, Queue]:
-        return Queue(**asdict(self)), Queue(**asdict(self))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Queue(QdiscQueue):
-    """One direction."""
-
-    limit_packets: int
-    ecn: bool
-    drop_above_max: bool
-    min_packets: int | None
-    max_packets: int | None
-
-    kind: ClassVar[str] = "red"
-    marks: ClassVar[str | None] = "marked"
-    marks_at: ClassVar[tuple[int, ...]] = (12,)  # of struct tc_red_xstats
 
     def discipline(self) -> str:
         raise NotImplementedError("tc cannot set it: see add()")
@@ -89,3 +64,6 @@ class Queue(QdiscQueue):
             min_bytes=self.min_packets * frame_bytes,
             max_bytes=self.max_packets * frame_bytes,
         )
+
+
+Settings = Queue
