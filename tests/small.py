@@ -30,19 +30,13 @@ record.drops = true
 tcp.parameters = { grow_app_limited = true }
 [[rule]]
 when = { network = "WAN" }
-set = { topology.delay_us = 5_000, topology.mss_bytes = 1024 }
-[[rule]]
-when = { network = "WAN" }
-set = { tcp.window_bytes = 65_535, tcp.ssthresh_bytes = 56_250 }
+set.topology = { delay_us = 5_000, mss_bytes = 1024 }
+set.tcp = { window_bytes = 65_535, ssthresh_bytes = 56_250 }
 [[rule]]
 when = { network = "GEO" }
-set = { topology.delay_us = 275_000, topology.mss_bytes = 9180 }
-[[rule]]
-when = { network = "GEO" }
-set = { tcp.window_bytes = 4_194_240, tcp.ssthresh_bytes = 3_093_750 }
-[[rule]]
-when = { network = "GEO" }
-set = { queue.buffer_cells = 29_190 }
+set.topology = { delay_us = 275_000, mss_bytes = 9180 }
+set.tcp = { window_bytes = 4_194_240, ssthresh_bytes = 3_093_750 }
+set.queue.buffer_cells = 29_190
 [[rule]]
 when = { flavor = "NewReno" }
 set = { tcp.flavor = "newreno" }

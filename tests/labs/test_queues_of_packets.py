@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -14,51 +15,41 @@ from tests.small import TINY, run_trials, write_tiny
 
 pytestmark = pytest.mark.lab
 
-KINDS = """
-[[rule]]
-when = { queue = "codel" }
-set = { queue.kind = "codel" }
-[[rule]]
-when = { queue = "drop-tail" }
-set = { queue.kind = "drop-tail", queue.limit_packets = 20 }
-[[rule]]
-when = { queue = "adaptive-red" }
-set = { queue.kind = "adaptive-red", queue.limit_packets = 100 }
-[[rule]]
-when = { queue = "pie" }
-set = { queue.kind = "pie" }
-[[rule]]
-when = { queue = "fq-codel" }
-set = { queue.kind = "fq-codel" }
-[[rule]]
-when = { queue = "fq-pie" }
-set = { queue.kind = "fq-pie" }
-[[rule]]
-when = { queue = "cake" }
-set = { queue.kind = "cake" }
-[[rule]]
-when = { ecn = "yes" }
-set = { tcp.sysctl.tcp_ecn = 1 }
-[[rule]]
-when = { ecn = "yes", queue = ["codel", "pie", "fq-codel", "fq-pie", "adaptive-red"] }
-set = { queue.ecn = true }
-"""
-DESIGN = """
-queue = ["codel", "pie", "fq-codel", "fq-pie", "cake", "adaptive-red", "drop-tail"]
+# Drop tail has nothing to mark with; some have no limit unless they are given one.
+MARKING = ["codel", "pie", "fq-codel", "fq-pie", "cake", "adaptive-red"]
+LIMITS = {"drop-tail": 20, "adaptive-red": 100}
+DESIGN = f"""
+queue = {json.dumps([*MARKING, "drop-tail"])}
 ecn = ["no", "yes"]
 [[only]]
-queue = ["codel", "pie", "fq-codel", "fq-pie", "cake", "adaptive-red"]
+queue = {json.dumps(MARKING)}
 [[only]]
 queue = ["drop-tail"]
 ecn = ["no"]
 """
+RULES = f"""
+record.queue_sample_ms = 20
+[[rule]]
+when = {{ ecn = "yes" }}
+set = {{ tcp.sysctl.tcp_ecn = 1 }}
+[[rule]]
+when = {{ ecn = "yes", queue = {json.dumps([kind for kind in MARKING if kind != "cake"])} }}
+set = {{ queue.ecn = true }}
+"""
+
+
+def rule(kind: str) -> str:
+    """A kind of queue where the level says so, with the limit that it needs."""
+    limit = f", limit_packets = {LIMITS[kind]}" if kind in LIMITS else ""
+    return f'[[rule]]\nwhen = {{ queue = "{kind}" }}\nset.queue = {{ kind = "{kind}"{limit} }}\n'
 
 
 def test_what_is_dropped_or_marked_and_every_packet_is_accounted_for(tmp_path: Path) -> None:
     path = write_tiny(tmp_path)
     text = TINY.replace('queue = { policy = "plain", buffer_cells = 300 }\n', "")
     text = text.replace('flavor = "sack"', 'flavor = "cubic"').replace("_s = 2", "_s = 6")
-    text = text.replace('flavor = ["SACK"]\n', DESIGN) + "record.queue_sample_ms = 20\n" + KINDS
+    text = text.replace('flavor = ["SACK"]\n', DESIGN) + RULES
+    text += "".join(map(rule, [*MARKING, "drop-tail"]))
     path.write_text(text)
     trials = planned(experiment.load(path), path)
     documents = run_trials(tmp_path / "out", trials)  # all checks passed
