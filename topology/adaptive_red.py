@@ -15,9 +15,11 @@ import socket
 import struct
 from dataclasses import dataclass
 
+from topology import netlink, rtnetlink
+from topology.dumbbell import check_range
+from topology.rtnetlink import CREATE, QDISC, REPLACE, Request, attribute
+
 RTM_NEWQDISC = 36
-NLM_F_REQUEST, NLM_F_ACK, NLM_F_REPLACE, NLM_F_CREATE = 1, 4, 0x100, 0x400
-NLMSG_ERROR = 2
 TCA_KIND, TCA_OPTIONS, NLA_F_NESTED = 1, 2, 0x8000
 TCA_RED_PARMS, TCA_RED_STAB, TCA_RED_MAX_P = 1, 2, 3
 FLAG_ECN, FLAG_HARDDROP, FLAG_ADAPTIVE = 1, 2, 4
@@ -54,13 +56,13 @@ class AdaptiveRed:
     drop_above_max: bool = False
 
     def __post_init__(self) -> None:
-        _check("rate_bit_per_s", self.rate_bit_per_s, 1_000, 100_000_000_000)
-        _check("packet_bytes", self.packet_bytes, 40, 65_535)
-        _check("weight_log", self.weight_log, 1, 31 - self.max_bytes.bit_length())
-        _check("min_bytes", self.min_bytes, 1, self.max_bytes - 1)
-        _check("max_bytes", self.max_bytes, self.min_bytes + 1, self.limit_bytes)
-        _check("limit_bytes", self.limit_bytes, self.packet_bytes, 1 << 30)
-        _check("probability", self.probability, 0.01, 0.5)
+        check_range("rate_bit_per_s", self.rate_bit_per_s, 1_000, 100_000_000_000)
+        check_range("packet_bytes", self.packet_bytes, 40, 65_535)
+        check_range("weight_log", self.weight_log, 1, 31 - self.max_bytes.bit_length())
+        check_range("min_bytes", self.min_bytes, 1, self.max_bytes - 1)
+        check_range("max_bytes", self.max_bytes, self.min_bytes + 1, self.limit_bytes)
+        check_range("limit_bytes", self.limit_bytes, self.packet_bytes, 1 << 30)
+        check_range("probability", self.probability, 0.01, 0.5)
 
     @property
     def flags(self) -> int:
@@ -118,45 +120,29 @@ def options(queue: AdaptiveRed) -> bytes:
     sizes = (queue.limit_bytes, queue.min_bytes, queue.max_bytes)
     logs = (queue.weight_log, p_log, cell_log, queue.flags)
     return b"".join((
-        _attribute(TCA_RED_PARMS, struct.pack("=III4B", *sizes, *logs)),
-        _attribute(TCA_RED_STAB, table),
-        _attribute(TCA_RED_MAX_P, struct.pack("=I", int(queue.probability * 2**32))),
+        attribute(TCA_RED_PARMS, struct.pack("=III4B", *sizes, *logs)),
+        attribute(TCA_RED_STAB, table),
+        attribute(TCA_RED_MAX_P, struct.pack("=I", int(queue.probability * 2**32))),
     ))  # fmt: skip
 
 
-def message(queue: AdaptiveRed, ifindex: int, *, parent: int = ROOT, handle: int = 0) -> bytes:
-    """Return the request that puts the queue on a device, for what is there now if there is one.
+def request(queue: AdaptiveRed, ifindex: int, *, parent: int = ROOT, handle: int = 0) -> Request:
+    """Return what puts the queue on a device, for what is there now if there is one.
 
     `parent` and `handle` are as in tc's MAJOR:MINOR, 16 bits each: 0x10001 is 1:1.
     """
-    body = struct.pack("=BxxxiIII", socket.AF_UNSPEC, ifindex, handle, parent, 0)
-    body += _attribute(TCA_KIND, b"red\0")
-    body += _attribute(TCA_OPTIONS | NLA_F_NESTED, options(queue))
-    flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE
-    return struct.pack("=IHHII", 16 + len(body), RTM_NEWQDISC, flags, 1, 0) + body
+    body = QDISC.pack(socket.AF_UNSPEC, ifindex, handle, parent, 0)
+    body += attribute(TCA_KIND, b"red\0")
+    body += attribute(TCA_OPTIONS | NLA_F_NESTED, options(queue))
+    return Request(f"Adaptive RED at {ifindex}", RTM_NEWQDISC, CREATE | REPLACE, body)
 
 
 def put(queue: AdaptiveRed, device: str, *, parent: int = ROOT, handle: int = 0) -> None:
     """Put the queue on a device of this network namespace.
 
     Raises:
-        OSError: the kernel refused; its message names the device.
+        NetlinkError: the kernel refused; it names the device by its index.
     """
-    request = message(queue, socket.if_nametoindex(device), parent=parent, handle=handle)
-    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as netlink:
-        netlink.send(request)
-        answer = netlink.recv(65536)
-    kind = struct.unpack_from("=H", answer, 4)[0]
-    error = -struct.unpack_from("=i", answer, 16)[0] if kind == NLMSG_ERROR else 0
-    if kind != NLMSG_ERROR or error:
-        raise OSError(error, f"setting Adaptive RED on {device}")
-
-
-def _attribute(kind: int, payload: bytes) -> bytes:
-    padding = bytes(-len(payload) % 4)
-    return struct.pack("=HH", 4 + len(payload), kind) + payload + padding
-
-
-def _check(name: str, value: float, low: float, high: float) -> None:
-    if not low <= value <= high:
-        raise ValueError(f"{name} = {value}: allowed are {low} to {high}")
+    wanted = request(queue, socket.if_nametoindex(device), parent=parent, handle=handle)
+    with netlink.open_here() as link:
+        rtnetlink.apply(link, [wanted])

@@ -23,7 +23,7 @@ from mininet.link import Link as MininetLink
 from mininet.net import Mininet
 from mininet.node import Node, OVSSwitch
 
-from topology import commands, rtnetlink
+from topology import commands, netlink, rtnetlink
 from topology.dumbbell import Dumbbell, Host
 from topology.run import batch, in_namespace, run
 
@@ -176,8 +176,8 @@ class Network:
             run(["ovs-ofctl", "-O", "OpenFlow15", "add-flows", name, "-"], "\n".join(flows) + "\n")
 
     def _settle_host(self, host: Host) -> None:
-        with in_namespace(self.pids[host.name]):
-            rtnetlink.apply(commands.host_settings(host, self.dumbbell.access))
+        with netlink.open_in(self.pids[host.name]) as link:
+            rtnetlink.apply(link, commands.host_settings(host, self.dumbbell.access))
 
     def _settle_middle(self) -> None:
         hosts = self.dumbbell.hosts()

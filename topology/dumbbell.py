@@ -84,11 +84,11 @@ class Dumbbell:
     mss_bytes: int
 
     def __post_init__(self) -> None:
-        check("pairs", self.pairs, 1, MAX_PAIRS)
-        check("mss_bytes", self.mss_bytes, 88, 65495)
+        check_range("pairs", self.pairs, 1, MAX_PAIRS)
+        check_range("mss_bytes", self.mss_bytes, 88, 65495)
         for name, link in (("access", self.access), ("middle", self.middle)):
-            check(f"{name}.rate_bit_per_s", link.rate_bit_per_s, 1_000_000, 1_000_000_000)
-            check(f"{name}.delay_ns", link.delay_ns, 0, 10_000_000_000)
+            check_range(f"{name}.rate_bit_per_s", link.rate_bit_per_s, 1_000_000, 1_000_000_000)
+            check_range(f"{name}.delay_ns", link.delay_ns, 0, 10_000_000_000)
 
     @property
     def mtu_bytes(self) -> int:
@@ -162,7 +162,7 @@ def mac_address(side: int, pair: int) -> str:
     return f"02:00:00:{side:02x}:{pair >> 8:02x}:{pair & 0xFF:02x}"
 
 
-def check(name: str, value: float, low: float, high: float) -> None:
+def check_range(name: str, value: float, low: float, high: float) -> None:
     """Raise ValueError unless low <= value <= high."""
     if not low <= value <= high:
         raise ValueError(f"{name} = {value}: allowed are {low} to {high}")

@@ -25,10 +25,15 @@ TCA_KIND, TCA_STATS2, QUEUE_STATS = 1, 7, 3
 TCMSG = struct.Struct("=BxxxiIII")
 
 
-def open_in(pid: int, protocol: int) -> socket.socket:
-    """A netlink socket in the network namespace of a process; it stays there."""
+def open_here(protocol: int = socket.NETLINK_ROUTE) -> socket.socket:
+    """A netlink socket in the present network namespace; it stays there."""
+    return socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, protocol)
+
+
+def open_in(pid: int, protocol: int = socket.NETLINK_ROUTE) -> socket.socket:
+    """The same in the network namespace of a process."""
     with in_namespace(pid):
-        return socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, protocol)
+        return open_here(protocol)
 
 
 def dump(link: socket.socket, kind: int, body: bytes) -> Iterator[bytes]:

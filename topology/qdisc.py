@@ -33,7 +33,7 @@ from topology.dumbbell import (
     CELL_BYTES,
     CELL_PAYLOAD_BYTES,
     ETHERNET_HEADER_BYTES,
-    check,
+    check_range,
 )
 from topology.queue import DIRECTIONS, Counters, Port, Queue
 from topology.run import in_namespace, run
@@ -88,7 +88,7 @@ class QdiscQueue(Queue):
     def __post_init__(self) -> None:
         for key, hint in get_type_hints(type(self), include_extras=True).items():
             for limits in getattr(hint, "__metadata__", ()):
-                check(f"queue.{key}", getattr(self, key), limits.least, limits.largest)
+                check_range(f"queue.{key}", getattr(self, key), limits.least, limits.largest)
 
     def ports(self, mss_bytes: int) -> tuple[Self, Self]:
         """The same at both ends of the link."""
@@ -207,7 +207,7 @@ def series(
     """A row a period: time [ns], then SERIES."""
     index = socket.if_nametoindex(device)
     due_ns = time.monotonic_ns() // period_ns * period_ns
-    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as link:
+    with netlink.open_here() as link:
         while True:
             due_ns += period_ns
             sleep_until(due_ns)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Settings of the present network namespace over rtnetlink, many in one system call.
+"""Settings of a network namespace over rtnetlink, many in one system call.
 
 A process of `ip` costs 20 ms under User-Mode Linux whatever it is asked to do; 200 hosts
 would start 400. Layouts and numbers are those of linux/netlink.h, rtnetlink.h, if_link.h,
@@ -59,7 +59,7 @@ def address(index: int, ip: str, prefix: int) -> Request:
     no_prefix_route = 0x200
     packed = socket.inet_aton(ip)
     body = ADDRESS.pack(socket.AF_INET, prefix, 0, 0, index)
-    body += _attribute(1, packed) + _attribute(2, packed) + _attribute(8, _u32(no_prefix_route))
+    body += attribute(1, packed) + attribute(2, packed) + attribute(8, _u32(no_prefix_route))
     return Request(f"address {ip}", 20, CREATE | EXCLUSIVE, body)
 
 
@@ -67,14 +67,14 @@ def neighbour(index: int, ip: str, mac: str) -> Request:
     """A neighbour whose Ethernet address never changes."""
     permanent = 0x80
     body = NEIGHBOUR.pack(socket.AF_INET, index, permanent, 0, 0)
-    body += _attribute(1, socket.inet_aton(ip))
-    body += _attribute(2, bytes.fromhex(mac.replace(":", "")))
+    body += attribute(1, socket.inet_aton(ip))
+    body += attribute(2, bytes.fromhex(mac.replace(":", "")))
     return Request(f"neighbour {ip}", 28, CREATE | REPLACE, body)
 
 
 def mtu(index: int, size_bytes: int) -> Request:
     """Set a link's MTU."""
-    body = LINK.pack(socket.AF_UNSPEC, 0, index, 0, 0) + _attribute(4, _u32(size_bytes))
+    body = LINK.pack(socket.AF_UNSPEC, 0, index, 0, 0) + attribute(4, _u32(size_bytes))
     return Request(f"link {index} mtu {size_bytes}", 16, 0, body)
 
 
@@ -85,13 +85,13 @@ def route(index: int, target: str, source: str, metrics: Mapping[str, int] = NON
     """
     boot, on_link, unicast = 3, 253, 1
     body = ROUTE.pack(socket.AF_INET, 32, 0, 0, MAIN_TABLE, boot, on_link, unicast, 0)
-    body += _attribute(1, socket.inet_aton(target)) + _attribute(4, _u32(index))
-    body += _attribute(7, socket.inet_aton(source))
+    body += attribute(1, socket.inet_aton(target)) + attribute(4, _u32(index))
+    body += attribute(7, socket.inet_aton(source))
     values = {METRICS[name]: value for name, value in metrics.items() if value}
     if METRICS["rto_min"] in values:
         values[LOCK] = 1 << METRICS["rto_min"]
     if values:
-        body += _attribute(ROUTE_METRICS, b"".join(_attribute(n, _u32(values[n])) for n in values))
+        body += attribute(ROUTE_METRICS, b"".join(attribute(n, _u32(values[n])) for n in values))
     return Request(f"route {target}", 24, CREATE | REPLACE, body)
 
 
@@ -112,23 +112,29 @@ def netem(index: int, limit: int, delay_ns: int, rate: bytes) -> Request:
     """netem at a link's root; `rate` is a struct tc_netem_rate."""
     root = 0xFFFFFFFF
     options = struct.pack("=6I", 0, limit, 0, 0, 0, 0)
-    options += _attribute(6, rate) + _attribute(10, struct.pack("=q", delay_ns))
+    options += attribute(6, rate) + attribute(10, struct.pack("=q", delay_ns))
     body = QDISC.pack(socket.AF_UNSPEC, index, 0, root, 0)
-    body += _attribute(1, b"netem\0") + _attribute(2, options)
+    body += attribute(1, b"netem\0") + attribute(2, options)
     return Request(f"netem at {index}", 36, CREATE | REPLACE, body)
 
 
-def apply(requests: Sequence[Request]) -> None:
-    """Make the changes, in this order, in the present network namespace.
+def attribute(kind: int, value: bytes) -> bytes:
+    """An attribute of a request's body, padded to 4 bytes."""
+    padding = -len(value) % 4
+    return ATTRIBUTE.pack(ATTRIBUTE.size + len(value), kind) + value + bytes(padding)
+
+
+def apply(link: socket.socket, requests: Sequence[Request]) -> None:
+    """Make the changes, in this order, in the network namespace of a socket of NETLINK_ROUTE.
 
     Raises:
-        NetlinkError: the kernel refused one, the first of those it did; the others are made.
+        NetlinkError: the kernel refused one, the first of those it did; the others are made, and
+            the socket is of no more use, for more answers may wait in it.
     """
     last = len(requests) - 1
     data = b"".join(_message(r, n, ask=n == last) for n, r in enumerate(requests))
-    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as link:
-        link.send(data)
-        number, error = _first_answer(link.recv(RECEIVE_BYTES))
+    link.send(data)
+    number, error = _first_answer(link.recv(RECEIVE_BYTES))
     if error:
         raise NetlinkError(f"{requests[number].words}: {os.strerror(error)}")
 
@@ -145,11 +151,6 @@ def _first_answer(data: bytes) -> tuple[int, int]:
     _, _, _, number, _ = HEADER.unpack_from(data)
     (error,) = struct.unpack_from("=i", data, HEADER.size)
     return number, -error
-
-
-def _attribute(kind: int, value: bytes) -> bytes:
-    padding = -len(value) % 4
-    return ATTRIBUTE.pack(ATTRIBUTE.size + len(value), kind) + value + bytes(padding)
 
 
 def _u32(value: int) -> bytes:

@@ -51,7 +51,7 @@ class Losses:
         self._queues = queues
         self._namespaces = {SWITCHES: os.getpid(), **network.pids}
         self._links = {
-            name: netlink.open_in(pid, socket.NETLINK_ROUTE)
+            name: netlink.open_in(pid)
             for name, pid in self._namespaces.items()
         }
         self._before = self._read()

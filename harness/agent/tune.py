@@ -7,7 +7,6 @@ What is as it was for the trial before is left alone; what differs is set everyw
 from __future__ import annotations
 
 import json
-import socket
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from harness.agent import callbacks
 from harness.agent import flavor as flavors
 from harness.agent.tune_plan import changes, route_metrics
 from harness.plan import Flavor, Plan, Tcp
-from topology import commands, rtnetlink
+from topology import commands, netlink, rtnetlink
 from topology.build import Network
 from topology.dumbbell import Dumbbell, Host
 from topology.run import batch, in_namespace, run
@@ -128,8 +127,8 @@ def write_buffers() -> None:
 def set_route(host: Host, mtu_bytes: int, metrics: Mapping[str, int]) -> None:
     """The MTU and the route of the present namespace's host; what came of it is read back."""
     route = rtnetlink.route(host.ifindex, host.peer_ip, host.ip, metrics)
-    rtnetlink.apply([rtnetlink.mtu(host.ifindex, mtu_bytes), route])
-    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as link:
+    with netlink.open_here() as link:
+        rtnetlink.apply(link, [rtnetlink.mtu(host.ifindex, mtu_bytes), route])
         found = rtnetlink.route_metrics(link, host.peer_ip)
     for name, value in metrics.items():
         if found.get(name, 0) != value:

@@ -25,7 +25,7 @@ from harness.agent import probe
 from harness.agent.bench import Bench
 from harness.agent.tune_plan import route_metrics
 from harness.plan import WORKLOADS
-from topology import commands, rtnetlink
+from topology import commands, netlink, rtnetlink
 from topology.dumbbell import Dumbbell, Host
 from topology.queues import cells
 from topology.run import batch, in_namespace, run
@@ -174,8 +174,8 @@ def another_receiver_window(source: Source) -> Iterator[None]:
 
 
 def route(source: Source, host: Host, metrics: dict[str, int]) -> None:
-    with in_namespace(source.testbed.network.pids[host.name]):
-        rtnetlink.apply([rtnetlink.route(host.ifindex, host.peer_ip, host.ip, metrics)])
+    with netlink.open_in(source.testbed.network.pids[host.name]) as link:
+        rtnetlink.apply(link, [rtnetlink.route(host.ifindex, host.peer_ip, host.ip, metrics)])
 
 
 @breakage

@@ -15,7 +15,8 @@ LOOPBACK = 1
 
 
 def in_a_namespace(requests: str) -> subprocess.CompletedProcess[str]:
-    code = f"from topology import rtnetlink as n\nn.apply([{requests}])\n"
+    code = "from topology import netlink, rtnetlink as n\n"
+    code += f"n.apply(netlink.open_here(), [{requests}])\n"
     code += "print(open('/proc/net/route').read())"
     return subprocess.run(
         [*UNSHARE, sys.executable, "-c", code],

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from topology import adaptive_red
-from topology.dumbbell import ETHERNET_HEADER_BYTES, Dumbbell, cells_of, check
+from topology.dumbbell import ETHERNET_HEADER_BYTES, Dumbbell, cells_of, check_range
 from topology.qdisc import CHILD_HANDLE, CHILD_PARENT, Packets, QdiscQueue
 from topology.queue import Port
 from topology.run import run
@@ -32,8 +32,8 @@ class Queue(QdiscQueue):
         if (self.min_packets is None) != (self.max_packets is None):
             raise ValueError("queue: min_packets and max_packets: both or none")
         if self.min_packets is not None and self.max_packets is not None:
-            check("queue.max_packets", self.max_packets, 2, self.limit_packets)
-            check("queue.min_packets", self.min_packets, 1, self.max_packets - 1)
+            check_range("queue.max_packets", self.max_packets, 2, self.limit_packets)
+            check_range("queue.min_packets", self.min_packets, 1, self.max_packets - 1)
 
     def discipline(self) -> str:
         raise NotImplementedError("tc cannot set it: see add()")

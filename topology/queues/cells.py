@@ -25,7 +25,7 @@ from topology.dumbbell import (
     HOST_IFINDEX_BASE,
     TCP_IP_HEADER_BYTES,
     cells_of,
-    check,
+    check_range,
     last_cell_wait_ns,
 )
 from topology.queue import DIRECTIONS, Counters, Port
@@ -80,7 +80,7 @@ class Settings:
             ("z", LEAST_SHARE, MOST_Z),
         ):
             if getattr(self, key) is not None:
-                check(f"queue.{key}", getattr(self, key), low, high)
+                check_range(f"queue.{key}", getattr(self, key), low, high)
         if self.threshold is not None and self.threshold_minus_packets is not None:
             raise ValueError("queue: threshold and threshold_minus_packets exclude each other")
 
