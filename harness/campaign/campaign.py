@@ -119,10 +119,10 @@ class Campaign:
         Raises:
             UsageError: the folder is not this experiment's, or another process is at work in it.
         """
-        self.check()
+        self.check_folder()
         make_folder(self.folder)
         with locked(self.folder):
-            self.check()
+            self.check_folder()
             self._prepare()
             self._judge_anew()
             with self._telling():
@@ -179,7 +179,7 @@ class Campaign:
             elif self._fail(trial, reason):
                 runner.submit(trial)
 
-    def check(self) -> None:
+    def check_folder(self) -> None:
         """Refuse a folder that is another experiment's, or holds what is no campaign."""
         path = self.folder / "campaign.json"
         if path.exists():

@@ -52,7 +52,7 @@ def script_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def run(script: Script, clock: str | None, out: Path | None) -> None:
+def run_script(script: Script, clock: str | None, out: Path | None) -> None:
     """Run a script and leave with its status; what it says goes where this process's would.
 
     With the real clock a person at a terminal can talk to it.

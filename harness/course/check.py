@@ -26,7 +26,7 @@ from harness.design.experiment import same
 from harness.design.toml_file import read_table
 from harness.design.trials import planned
 from harness.errors import UsageError
-from harness.flavors import check as flavors_check
+from harness.flavors.check import check_flavors
 
 MOST_SHOWN = 40
 # What a record, though sealed, may make of a measure.
@@ -73,11 +73,11 @@ class Evidence:
     @cached_property
     def _repairs(self) -> Sequence[Repair]:
         lost = handout.losses(self.name, self.lab, self.student)
-        checks = flavors_check.check(lost=lost)
+        checks = check_flavors(lost=lost)
         return [Repair(flavor=one.flavor.name, outcome=one.outcome) for one in checks]
 
 
-def check(name: str, folder: Path, again: bool = False) -> HandedIn:
+def check_folder(name: str, folder: Path, again: bool = False) -> HandedIn:
     """Look at what is in a student's folder for a lab. Nothing is written there.
 
     again: also run the trials here, and compare what they leave with the student's.

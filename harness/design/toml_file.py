@@ -47,22 +47,22 @@ def parse(data: bytes, origin: str) -> dict[str, Any]:
         raise UsageError(f"{origin}: not TOML: {error}") from error
     except RecursionError as error:
         raise UsageError(f"{origin}: nested deeper than {MOST_DEPTH} tables or lists") from error
-    check(table, origin, (), MOST_DEPTH)
+    check_values(table, origin, (), MOST_DEPTH)
     return table
 
 
-def check(value: object, origin: str, keys: tuple[str, ...], depth: int) -> None:
+def check_values(value: object, origin: str, keys: tuple[str, ...], depth: int) -> None:
     """UsageError for a value, or one in it, that is not as above."""
     if depth == 0:
         raise UsageError(f"{origin}: nested deeper than {MOST_DEPTH} tables or lists")
     place = f"{origin}: {'.'.join(keys)}"
     if isinstance(value, dict):
         for key, below in value.items():
-            check(key, origin, (*keys, key), depth)
-            check(below, origin, (*keys, key), depth - 1)
+            check_values(key, origin, (*keys, key), depth)
+            check_values(below, origin, (*keys, key), depth - 1)
     elif isinstance(value, list):
         for below in value:
-            check(below, origin, keys, depth - 1)
+            check_values(below, origin, keys, depth - 1)
     elif isinstance(value, str):
         if any(unicodedata.category(letter) in HARMFUL for letter in value):
             raise UsageError(f"{place}: {value!r}: a text of one line, no control characters")

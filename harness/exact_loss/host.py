@@ -78,7 +78,7 @@ class Outcome:
         return tuple(s.segment for s in self.sent if s.sending > 0)
 
 
-def run(connections: Sequence[Connection], link: Link) -> list[Outcome]:
+def run_connections(connections: Sequence[Connection], link: Link) -> list[Outcome]:
     """Run the connections one after the other in a lab.
 
     Raises:

@@ -15,8 +15,7 @@ from itertools import groupby
 from types import MappingProxyType
 
 from harness.errors import UsageError
-from harness.exact_loss import host
-from harness.exact_loss.host import Outcome, Sending
+from harness.exact_loss.host import Outcome, Sending, run_connections
 from harness.exact_loss.job import Connection, Link
 from harness.flavors import files as flavors
 from harness.flavors.files import Flavor
@@ -76,7 +75,7 @@ class Line:
     text: str
 
 
-def check(
+def check_flavors(
     names: Sequence[str] = (),
     parameters: Mapping[str, object] = MappingProxyType({}),
     lost: Sequence[int] = (),
@@ -99,7 +98,7 @@ def check(
     scenarios = (chosen_losses(lost),) if lost else SCENARIOS
     pairs = [(flavor, scenario) for flavor in chosen for scenario in scenarios]
     known = not parameters and not lost
-    outcomes = host.run([_connection(*pair) for pair in pairs], LINK)
+    outcomes = run_connections([_connection(*pair) for pair in pairs], LINK)
     return [
         Case(flavor=f, scenario=s, outcome=o, verdict=verdict_of(f, s, o, known=known))
         for (f, s), o in zip(pairs, outcomes, strict=True)

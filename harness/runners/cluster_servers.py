@@ -46,7 +46,7 @@ def run_scheduler(host: str | None, port: int, secret: Path | None, say: Say) ->
             await until_signal(scheduler.finished())
 
     where = f"--host {host} --port {port}" if host else f"--port {port}"
-    run(serve, lambda: f"{where}: the scheduler cannot be there")
+    run_server(serve, lambda: f"{where}: the scheduler cannot be there")
 
 
 def run_worker(cluster: Cluster, host: str | None, labs: int, say: Say) -> None:
@@ -72,12 +72,12 @@ def run_worker(cluster: Cluster, host: str | None, labs: int, say: Say) -> None:
             await worker.close(executor_wait=False)
 
     try:
-        run(work, lambda: f"{address}: {cluster_tls.why_not(address, security)}")
+        run_server(work, lambda: f"{address}: {cluster_tls.why_not(address, security)}")
     finally:
         POOL.end()
 
 
-def run(serve: Callable[[], Coroutine[Any, Any, None]], refusal: Callable[[], str]) -> None:
+def run_server(serve: Callable[[], Coroutine[Any, Any, None]], refusal: Callable[[], str]) -> None:
     """Run a server, with a temporary directory that is gone afterwards."""
     quieten()
     with (

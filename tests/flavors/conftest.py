@@ -16,7 +16,7 @@ def run_connections() -> Runner:
     def run(
         connections: Sequence[exact_loss.Connection], link: exact_loss.Link
     ) -> list[exact_loss.Outcome]:
-        outcomes = exact_loss.run(connections, link)
+        outcomes = exact_loss.run_connections(connections, link)
         for outcome in outcomes:
             assert outcome.finished, outcome.id
             assert outcome.refused_retransmissions == 0, outcome.id

@@ -77,4 +77,4 @@ def test_a_kernel_with_the_other_order(monkeypatch):
     monkeypatch.setattr(paths, "kernel", lambda: kernel)
     connection = Connection(id="x", flavor=flavors.load("reno").for_hosts(), writes=[(0, 1000)])
     with pytest.raises(LabError, match=r"order of calls in tcp_ack\(\) of kernel \S+ is wrong"):
-        exact_loss.run([connection], Link())
+        exact_loss.run_connections([connection], Link())

@@ -108,7 +108,7 @@ def test_every_segment_is_acknowledged_at_once(named):
 
 def test_the_check_command_agrees_with_the_literature(run_connections: Runner):
     run_connections([bulk("a lab is there", flavors.load("sack"))], LINK)
-    checks = flavors_check.check()
+    checks = flavors_check.check_flavors()
     assert [c.verdict.ok for c in checks] == [True] * 16
     text = flavors_check.render(checks)
     assert max(len(line) for line in text.splitlines()) <= flavors_check.WIDTH

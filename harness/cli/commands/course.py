@@ -11,8 +11,7 @@ import click
 
 from harness.course import handout
 from harness.course import lab as labs
-from harness.course.check import HandedIn, Item
-from harness.course.check import check as check_folder
+from harness.course.check import HandedIn, Item, check_folder
 from harness.errors import InvalidTrialError, UsageError
 
 WIDTH = 20

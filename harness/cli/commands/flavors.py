@@ -58,7 +58,7 @@ def check(
 ) -> None:
     """Lose 1 to 4 segments of a window and compare with Fall & Floyd 1996."""
     lost = segments(lose) if lose is not None else []
-    checks = flavors_check.check(names, dict(map(parameter, changes)), lost)
+    checks = flavors_check.check_flavors(names, dict(map(parameter, changes)), lost)
     click.echo(flavors_check.render(checks))
     if plot is not None:
         from harness.flavors.plot import plot as draw  # matplotlib: slow to import

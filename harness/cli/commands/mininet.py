@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from harness.cli.scripts import PASS_ON, folder_of, run, script_options
+from harness.cli.scripts import PASS_ON, folder_of, run_script, script_options
 from harness.scripts.host import Script
 
 INTERPRETERS = {".py": "python3", ".sh": "bash"}
@@ -26,4 +26,4 @@ def command(
 ) -> None:
     interpreter = INTERPRETERS.get(file.suffix, "python3")
     argv = [interpreter, file.name, *args]
-    run(Script(argv=argv, folder=folder_of(file), **options), clock, out)
+    run_script(Script(argv=argv, folder=folder_of(file), **options), clock, out)

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from harness.cli.scripts import PASS_ON, is_terminal, run, script_options
+from harness.cli.scripts import PASS_ON, is_terminal, run_script, script_options
 from harness.scripts.host import Script
 
 # With one of these mn has no prompt.
@@ -27,4 +27,4 @@ def command(args: tuple[str, ...], clock: str | None, out: Path | None, **option
     asks = any(arg.partition("=")[0] in NO_PROMPT for arg in args)
     if clock is None and is_terminal() and not asks:
         clock = "real"
-    run(Script(argv=["mn", *args], folder=Path.cwd(), **options), clock, out)
+    run_script(Script(argv=["mn", *args], folder=Path.cwd(), **options), clock, out)

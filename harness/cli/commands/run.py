@@ -65,7 +65,7 @@ def command(
         out, only, seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap, cluster=cluster
     )
     if dry_run:
-        campaign.check()
+        campaign.check_folder()
         list_trials(campaign)
         return
     with page(campaign.folder) if watch else nullcontext():
