@@ -8,10 +8,15 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from click.testing import CliRunner
+
+from harness.cli.commands.course import command
 from harness.course import lab as labs
+from harness.course.lab import Measured, Number
 from tests.small import PROJECT
 
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -50,15 +55,12 @@ class Student:
         """What `course check` says of each item: 'ok' or 'NO', and the sentence."""
         number = self.lab.partition("-")[0]
         done = self.shell(f"./cellbed course check {number} {folder or self.folder}", status)
-        lines = [line.split(maxsplit=2) for line in done.stdout.splitlines()[1:]]
-        return {name: f"{mark} {said}" for mark, name, said in lines}
+        return items(done.stdout)
 
     def solved(self) -> dict[str, str]:
         """Right answers, by the solution's program from the records, as TOML values."""
-        text = (PROJECT / "course" / "solutions" / f"{self.lab}.md").read_text(encoding="utf-8")
-        [program] = PYTHON.findall(text)
         done = subprocess.run(
-            [sys.executable, "-c", program, self.folder], cwd=self.project, check=False,
+            [sys.executable, "-c", solution(self.lab), self.folder], cwd=self.project, check=False,
             env={**os.environ, "PYTHONPATH": str(self.project)}, capture_output=True, text=True,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
@@ -66,13 +68,15 @@ class Student:
 
     def answer(self, answers: dict[str, str]) -> None:
         """Write answers into answers.toml."""
-        path = self.folder / "answers.toml"
-        text = path.read_text(encoding="utf-8")
-        for key, value in answers.items():
-            quoted = value if value.startswith('"') else f'"{value}"'
-            text, times = re.subn(rf"^{key} = .*$", f"{key} = {quoted}", text, flags=re.MULTILINE)
-            assert times == 1, f"{key}: not asked"
-        path.write_text(text, encoding="utf-8")
+        write_answers(self.folder, answers)
+
+
+def course(*words: object) -> tuple[str, Exception | None]:
+    """What `cellbed course WORDS` prints, in this process, and what it ends with."""
+    done = CliRunner().invoke(command, [str(word) for word in words])
+    error = done.exception
+    assert error is None or isinstance(error, Exception)
+    return done.output, error
 
 
 def student(folder: Path, lab: str) -> Student:
@@ -80,3 +84,39 @@ def student(folder: Path, lab: str) -> Student:
     copy = folder / "cellbed"
     shutil.copytree(PROJECT, copy, ignore=NOT_COPIED)
     return Student(project=copy, lab=lab)
+
+
+def items(printed: str) -> dict[str, str]:
+    """Of what `course check` prints: 'ok' or 'NO', and the sentence, of each item."""
+    lines = [line.split(maxsplit=2) for line in printed.splitlines()[1:]]
+    return {name: f"{mark} {said}" for mark, name, said in lines}
+
+
+def solution(lab: str) -> str:
+    """The program that computes a lab's answers."""
+    text = (PROJECT / "course" / "solutions" / f"{lab}.md").read_text(encoding="utf-8")
+    [program] = PYTHON.findall(text)
+    return str(program)
+
+
+def write_answers(folder: Path, answers: Mapping[str, str]) -> None:
+    """Write answers, as TOML values, into a folder's answers.toml."""
+    path = folder / "answers.toml"
+    text = path.read_text(encoding="utf-8")
+    for key, value in answers.items():
+        quoted = value if value.startswith('"') else f'"{value}"'
+        text, times = re.subn(rf"^{key} = .*$", f"{key} = {quoted}", text, flags=re.MULTILINE)
+        assert times == 1, f"{key}: not asked"
+    path.write_text(text, encoding="utf-8")
+
+
+def wrong_answers(lab: str, right: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """For every question that is judged an answer that is wrong, and what is to be said of it."""
+    wrong, said = {}, {}
+    for question in labs.load(lab).question:
+        if isinstance(question, Measured):
+            number = isinstance(question, Number)
+            answer = str(1.5 * float(right[question.key]) + 1) if number else "none of them"
+            wrong[question.key] = answer
+            said[question.key] = f"NO {answer}: not so; {question.hint}"
+    return wrong, said

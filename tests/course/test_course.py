@@ -8,10 +8,7 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from analysis.headers import RunHeader, TrialHeader
-from harness.cli.commands.course import command
 from harness.course import handout
 from harness.course import lab as labs
 from harness.course.lab import Measured, WhichLevel
@@ -20,20 +17,12 @@ from harness.course.seeds import Draw, drawn, seed_of
 from harness.design.trials import planned
 from harness.errors import InvalidTrialError, UsageError
 from harness.flavors.check import RULES
-from harness.plan import to_json
-from harness.records.seal import seal
+from tests.course.by_hand import write_records
+from tests.course.handing_in import course
 from tests.small import PROJECT
 
 ADA = "Ada Lovelace"
 LABS = labs.names()
-
-
-def course(*words: object) -> tuple[str, Exception | None]:
-    """What `cellbed course WORDS` prints, and what it ends with."""
-    done = CliRunner().invoke(command, [str(word) for word in words])
-    error = done.exception
-    assert error is None or isinstance(error, Exception)
-    return done.output, error
 
 
 @pytest.fixture
@@ -42,27 +31,6 @@ def started(tmp_path: Path) -> Path:
     folder = tmp_path / "mine"
     handout.start(LABS[0], folder, ADA)
     return folder
-
-
-def write_records(folder: Path, student: str) -> list[Path]:
-    """Records of the right plans, as those of a student, with no fact in them."""
-    lab = labs.load(LABS[0])
-    experiment = handout.experiment_of(LABS[0], lab, student)
-    found = []
-    for trial in planned(experiment, Path("mine.toml")):
-        record = folder / "campaign" / "trials" / trial.name
-        record.mkdir(parents=True)
-        facts = TrialHeader(
-            trial=trial.name, seed=trial.plan.seed, factors=dict(trial.factors), software={},
-            plan=to_json(trial.plan),
-        )  # fmt: skip
-        run = RunHeader(ended="", wall_s=1, cpu_s=1, lab={"virtual_s": 1})
-        (record / "trial.json").write_text(facts.model_dump_json())
-        (record / "run.json").write_text(run.model_dump_json())
-        (record / "lab.json").write_text("{}")
-        seal(record)
-        found.append(record)
-    return found
 
 
 @pytest.mark.parametrize("name", LABS)
@@ -149,15 +117,6 @@ def test_answers_that_cannot_be_read(tmp_path: Path, text: str | None, said: str
     assert said in found and found.count("\n") == 2
 
 
-def test_nothing_run_and_nothing_written(started: Path) -> None:
-    said, error = course("check", 1, started)
-    questions = len(labs.load(LABS[0]).question)
-    assert isinstance(error, InvalidTrialError) and f"{questions + 1} of {questions + 1}" in str(
-        error
-    )
-    assert said.count("nothing is written") == questions and "has not been run" in said
-
-
 def test_half_an_answer(started: Path) -> None:
     path = started / "answers.toml"
     text = path.read_text().replace('guess_window = ""', "guess_window = 200")
@@ -167,35 +126,35 @@ def test_half_an_answer(started: Path) -> None:
 
 
 def test_a_trial_that_is_missing(started: Path) -> None:
-    for path in write_records(started, ADA)[0].iterdir():
+    for path in write_records(LABS[0], started, ADA)[0].iterdir():
         path.unlink()
     said, _ = course("check", 1, started)
     assert "the trial with buffer 250 is not there: 3 are to be run" in said
 
 
 def test_somebody_elses_records(started: Path) -> None:
-    write_records(started, "Grace Hopper")
+    write_records(LABS[0], started, "Grace Hopper")
     said, _ = course("check", 1, started)
     assert f"seed {seed_of('Grace Hopper')}, and yours is {seed_of(ADA)}: somebody else's" in said
 
 
 def test_a_file_that_no_checksum_covers(started: Path) -> None:
-    first = write_records(started, ADA)[0]
-    (first / "flows.csv").write_text("pair\n")
+    first = write_records(LABS[0], started, ADA)[0]
+    (first / "more.csv").write_text("pair\n")
     said, _ = course("check", 1, started)
-    assert f"{first.name}: flows.csv: not as recorded" in said
+    assert f"{first.name}: more.csv: not as recorded" in said
 
 
 @pytest.mark.parametrize("damage", ["", "[]", "{", '{"format": "cellbed-trial/2"}'])
 def test_a_record_that_cannot_be_read(started: Path, damage: str) -> None:
-    (write_records(started, ADA)[0] / "trial.json").write_text(damage)
+    (write_records(LABS[0], started, ADA)[0] / "trial.json").write_text(damage)
     said, _ = course("check", 1, started)
     assert "a record cannot be read: " in said
 
 
 @pytest.mark.parametrize("level", ["1e999", "[]", "{}", "null", '"\\u0000"'])
 def test_a_level_that_is_none(started: Path, level: str) -> None:
-    path = write_records(started, ADA)[0] / "trial.json"
+    path = write_records(LABS[0], started, ADA)[0] / "trial.json"
     before, factors, after = path.read_text().partition('"factors":{"buffer":250')
     assert factors
     path.write_text(f'{before}"factors":{{"buffer":{level}{after}')
@@ -204,7 +163,7 @@ def test_a_level_that_is_none(started: Path, level: str) -> None:
 
 
 def test_facts_that_are_not_there(started: Path) -> None:
-    write_records(started, ADA)
+    write_records(LABS[0], started, ADA)
     said, _ = course("check", 1, started)
     assert "is invalid: " in said and "Traceback" not in said
 

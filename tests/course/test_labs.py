@@ -15,9 +15,8 @@ from pathlib import Path
 import pytest
 
 from harness.course import lab as labs
-from harness.course.lab import Number, WhichLevel
 from harness.records.seal import SUMS, seal
-from tests.course.handing_in import SHELL, Student, student
+from tests.course.handing_in import SHELL, Student, student, wrong_answers
 from tests.small import PROJECT
 
 pytestmark = pytest.mark.lab
@@ -52,15 +51,7 @@ def test_the_right_answers_are_right(one: Student) -> None:
 
 
 def test_of_wrong_answers_nothing_is_told_but_where_to_look(copied: Student) -> None:
-    right, wrong, expected = copied.solved(), {}, {}
-    for question in labs.load(copied.lab).question:
-        if isinstance(question, Number):
-            wrong[question.key] = str(1.5 * float(right[question.key]) + 1)
-        elif isinstance(question, WhichLevel):
-            wrong[question.key] = "none of them"
-        else:
-            continue
-        expected[question.key] = f"NO {wrong[question.key]}: not so; {question.hint}"
+    wrong, expected = wrong_answers(copied.lab, copied.solved())
     copied.answer(wrong)
     said = copied.check(5)
     assert {key: said[key] for key in wrong} == expected
