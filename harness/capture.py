@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from harness.plan import Plan, Topology
+from topology.clock import NS_PER_S
 from topology.queue import Port, Queue
 
 MOST_PERIOD_MS = 100_000
@@ -98,6 +99,12 @@ class Capture(ABC, Generic[Wanted]):
             folder: the record's.
         """
 
+    @classmethod
+    def so_far(cls, plan: Plan, raw: Path, t0_ns: int, folder: Path) -> None:  # noqa: B027
+        """On the host, of a trial that runs: bring its tables as keep() will, from a copy of
+        what the lab has written, whole lines and records; a second of the lab may be missing.
+        """
+
 
 class Series(Capture[Wanted]):
     """A table with a row or more a period, written by a thread.
@@ -150,6 +157,8 @@ class Series(Capture[Wanted]):
                 due_ns = time.monotonic_ns() // self.period_ns * self.period_ns
                 while not self._end.wait((due_ns - time.monotonic_ns()) / 1e9):
                     table.writerows((due_ns, *row) for row in self.rows())
+                    if due_ns % NS_PER_S < self.period_ns:
+                        stream.flush()  # for whoever looks at the trial while it runs
                     due_ns += self.period_ns
         except Exception as failure:  # noqa: BLE001 (raised where the trial ends)
             self._failure = failure
@@ -158,6 +167,8 @@ class Series(Capture[Wanted]):
     def keep(cls, plan: Plan, raw: Path, t0_ns: int, folder: Path) -> None:
         if (raw / cls.file).exists():
             write_from_start(raw / cls.file, t0_ns, folder / cls.file)
+
+    so_far = keep
 
 
 def write_from_start(source: Path, t0_ns: int, target: Path) -> None:

@@ -54,9 +54,16 @@ class CampaignStarted(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class TrialStarted(Event):
-    """A lab has begun a trial; once more when its worker was lost or it is tried again."""
+    """A lab has begun a trial; once more when its worker was lost or it is tried again.
+
+    Attributes:
+        lab: run directory of its lab, on the machine that runs it; "": not told.
+        waits: can that lab be held (harness/hold.py)?
+    """
 
     trial: str
+    lab: str = ""
+    waits: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

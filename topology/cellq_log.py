@@ -44,6 +44,16 @@ def records(path: Path) -> Iterator[tuple[int, ...]]:
         offset += layout.size
 
 
+def whole(data: bytes) -> bytes:
+    """A file that still grows, up to its last whole record; nothing before it has its head."""
+    if len(data) < HEADER.size:
+        return b""
+    end = int(HEADER.unpack_from(data)[2])
+    while end < len(data) and end + (size := LAYOUTS[data[end]].size) <= len(data):
+        end += size
+    return data[:end] if end <= len(data) else b""
+
+
 def write_tables(files: dict[str, Path], t0_ns: int, queue: Path, drops: Path) -> None:
     """Write queue.csv and drops.csv from each port's file; times [ns] from the trial's start on."""
     with (

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self, get_type_hints
 
 from topology import commands, netlink
-from topology.clock import sleep_until
+from topology.clock import NS_PER_S, sleep_until
 from topology.dumbbell import (
     AAL5_OVERHEAD_BYTES,
     CELL_BYTES,
@@ -235,6 +235,8 @@ def main() -> None:
         marks_at = [int(one) for one in marks.split(".") if one]
         for row in series(device, kind, marks_at, int(period_ns)):
             table.writerow(row)
+            if row[0] % NS_PER_S < int(period_ns):
+                stream.flush()  # for whoever looks at the trial while it runs
 
 
 if __name__ == "__main__":

@@ -5,8 +5,9 @@
  * Format: struct cellq_file_header, then records back to back, each told by
  * its first byte (enum cellq_record_type) and as long as its struct.
  *
- * The program wakes the reader only when half of the ring is full, so with
- * --until-signal this sleeps nearly always; the signal makes it write the rest.
+ * The program wakes the reader only when half of the ring is full. With
+ * --until-signal the file has all that is older than LOOK_MS, for whoever
+ * reads it meanwhile; the signal makes it write the rest.
  */
 #include <errno.h>
 #include <signal.h>
@@ -19,6 +20,8 @@
 #include "cli.h"
 #include "options.h"
 #include "pins.h"
+
+#define LOOK_MS 1000
 
 static volatile sig_atomic_t stopped;
 
@@ -47,7 +50,7 @@ static int write_header(FILE *file, const struct cellq_params *params)
 
 /* Signals are let in only while waiting: none is missed between a look at
  * `stopped` and the wait. */
-static int drain(struct ring_buffer *ring, int until_signal)
+static int drain(struct ring_buffer *ring, FILE *file, int until_signal)
 {
 	struct sigaction action = { .sa_handler = stop };
 	struct epoll_event event;
@@ -61,9 +64,11 @@ static int drain(struct ring_buffer *ring, int until_signal)
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
 	while (until_signal && !stopped && error >= 0) {
-		epoll_pwait(ring_buffer__epoll_fd(ring), &event, 1, -1,
+		epoll_pwait(ring_buffer__epoll_fd(ring), &event, 1, LOOK_MS,
 			    &normal);
 		error = ring_buffer__consume(ring);
+		if (error >= 0 && fflush(file))
+			error = -errno;
 	}
 	if (error >= 0)
 		error = ring_buffer__consume(ring);
@@ -86,7 +91,7 @@ static int record_to(FILE *file, const struct name_options *o)
 	if (!error)
 		error = fflush(file) ? -errno : 0;
 	if (!error)
-		error = drain(ring, o->until_signal);
+		error = drain(ring, file, o->until_signal);
 	ring_buffer__free(ring);
 	close(fd);
 	return error ? fail(STATUS_FAILED, "--out %s: %s", o->out,

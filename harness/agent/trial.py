@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any
 
-from harness.agent import chance, probe, provenance
+from harness.agent import chance, live, probe, provenance
 from harness.agent.events import RUN, emit
 from harness.agent.losses import Losses
 from harness.agent.queues import LoadedQueues
@@ -67,7 +67,11 @@ def run_trial(network: Network, tuner: Tuner, name: str, plan: Plan, *, exact: b
         probed = {} if watched else {"probed_rate_bit_per_s": probe.link_rate(network, dumbbell)}
         begin = time.monotonic()
         with running(captures, "workload"), nullcontext() if exact else Watch() as watch:
-            source.run(lambda second: emit("progress", trial=name, second=second))
+            source.run(
+                lambda second: emit(
+                    "progress", trial=name, second=second, **live.counters(network)
+                )
+            )
         after = provenance.state(network)
         emit("phase", trial=name, phase="drain")
         drained_s = drain(queues, probe.idle_round_trip_s(dumbbell))

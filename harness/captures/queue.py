@@ -87,6 +87,10 @@ class Capture(capture.Capture[Wanted]):
         frames = plan.record.of(Wanted).frames
         plan.queue.down.write_series(raw, t0_ns, folder, frames=frames)
 
+    @classmethod
+    def so_far(cls, plan: Plan, raw: Path, t0_ns: int, folder: Path) -> None:
+        plan.queue.down.write_series(raw, t0_ns, folder, frames=False)
+
 
 def failure(process: subprocess.Popen[str]) -> str:
     """Wait for the end of a program; what it says of its failure, "" without one."""

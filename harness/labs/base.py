@@ -7,6 +7,7 @@ A lab shares one host directory, its run directory, with the agent inside it:
     events.jsonl       what the agent says, one JSON object a line
     results/           what the agent's jobs leave
     console.log        the lab kernel's console
+    watched.json       while somebody looks (harness/hold.py)
 
 The agent takes the jobs in the order of their numbers and leaves when it meets one
 whose kind is "end".
@@ -24,6 +25,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from harness.errors import LabError
+from harness.hold import Hold
 from harness.host import paths
 from harness.labs import shared
 from harness.labs.hang import HANG_CPU_S, HANG_IDLE_S, HangWatch
@@ -70,6 +72,7 @@ class Lab(ABC):
     def __init__(self, spec: LabSpec, run_directory: Path) -> None:
         self.spec = spec
         self.run_directory = run_directory.resolve()
+        self.hold = Hold(self.run_directory)
         self._jobs = 0
         self._position = 0
 
@@ -113,6 +116,9 @@ class Lab(ABC):
         """
         if damage := self.damage():
             raise LabError(f"a process of the lab was killed ({damage})", self.console())
+
+    def stand_still(self, still: bool) -> None:  # noqa: B027
+        """Stop all computing of the lab, or let it go on; asked only of one that is exact."""
 
     @property
     def exact(self) -> bool:
@@ -166,7 +172,12 @@ class Lab(ABC):
             events = list(self._read_events())
             self.refuse_damage()
             for event in events:
+                self.hold.follow(event)
                 yield event
+                watch.alive()
+            if self.exact and self.hold.changed():
+                self.stand_still(self.hold.holds)
+            if self.hold.holds:
                 watch.alive()
             if status is not None:
                 if status != 0:

@@ -99,6 +99,13 @@ class SupervisedLab(Lab):
             self._process.wait()
         end_group(self._process.pid)
 
+    def stand_still(self, still: bool) -> None:
+        """Stop the lab's kernel, without which its processes do nothing."""
+        assert self._process is not None
+        for pid, parent, _ in process_table():
+            if parent == self._process.pid:
+                os.kill(pid, signal.SIGSTOP if still else signal.SIGCONT)
+
     def cpu_s(self) -> float:
         """Sum over the lab's processes, ended children included.
 

@@ -241,8 +241,9 @@ class LabThread(threading.Thread):
     def _follow(self, lab: Lab, event: dict[str, Any]) -> None:
         kind = event["event"]
         if kind == "trial-begin":
-            self._start = (time.monotonic(), lab.cpu_s())
-            self.tasks[0].emit(TrialStarted(trial=self.tasks[0].job.trial.name))
+            self._start = (time.monotonic() - lab.hold.held_s, lab.cpu_s())
+            name, folder = self.tasks[0].job.trial.name, str(lab.run_directory)
+            self.tasks[0].emit(TrialStarted(trial=name, lab=folder, waits=lab.exact))
             self.pool.spread()
         elif kind == "progress":
             name = self.tasks[0].job.trial.name
@@ -266,7 +267,7 @@ class LabThread(threading.Thread):
 
     def _finish(self, lab: Lab, task: Task) -> None:
         costs = {
-            "wall_s": round(time.monotonic() - self._start[0], 3),
+            "wall_s": round(time.monotonic() - lab.hold.held_s - self._start[0], 3),
             "cpu_s": round(lab.cpu_s() - self._start[1], 3),
         }
         try:

@@ -28,6 +28,7 @@ from harness.events import (
     TrialProgress,
     TrialStarted,
 )
+from harness.watch.live import lab_here
 
 State = dict[str, Any]
 
@@ -39,9 +40,10 @@ class Follower:
         self.folder = folder
         self._lock = threading.Lock()
         self._read = 0  # bytes of the events
-        self._began: tuple[float, int] | None = None  # of this process: when, with how many done
-        self._last = 0.0
+        self._began: CampaignStarted | None = None  # the process that is at work
+        self._began_at = self._last = 0.0
         self._ended = ""
+        self._wanted: set[str] = set()  # trials that any process was to run
         self._trials: dict[str, State] = {}
 
     def state(self) -> State:
@@ -59,22 +61,35 @@ class Follower:
             }
             known = places(factors)
             trials = [self._trial(name, known) for name in names]
+            if self._wanted:
+                wanted = self._wanted
+                trials = [x for x in trials if x["name"] in wanted or x["status"] != "waiting"]
             return {
                 "name": document.get("name"),
                 "title": document.get("title"),
-                "factors": factors,
+                "factors": {name: had(name, some, trials) for name, some in factors.items()},
                 "trials": trials,
                 "ended": self._ended,
                 "left_s": self._left_s(trials),
             }
 
+    def lab(self, name: str) -> Path | None:
+        """Where a trial runs on this machine; None: nowhere."""
+        with self._lock:
+            self._events()
+            trial = self._trials.get(name, {})
+        return lab_here(trial["lab"]) if trial.get("status") == "running" else None
+
     def _trial(self, name: str, known: Mapping[str, Mapping[str, str]]) -> State:
         """A trial: its levels, where it is, and what it came to."""
         place, seed = parted(name)
-        found = {"name": name, "levels": known.get(place, {}), "seed": seed, "status": "waiting"}
+        levels = known.get(place, {})
+        found: State = {"name": name, "levels": levels, "seed": seed, "status": "waiting"}
         found |= self._trials.get(name, {})
         if found["status"] not in ("valid", "invalid"):
             found |= self._judged(name)
+        if found["status"] == "running":
+            found["live"] = lab_here(found.pop("lab", "")) is not None
         return found
 
     def _judged(self, name: str) -> State:
@@ -110,7 +125,8 @@ class Follower:
         self._last = datetime.fromisoformat(data["time"]).timestamp()
         match event:
             case CampaignStarted():
-                self._began, self._ended = (self._last, len(event.finished)), ""
+                self._began, self._began_at, self._ended = event, self._last, ""
+                self._wanted |= set(event.trials)
             case CampaignEnded():
                 self._ended = "ended"
             case CampaignInterrupted():
@@ -121,19 +137,24 @@ class Follower:
 
     def _left_s(self, trials: Sequence[State]) -> float | None:
         """Seconds to the end, as those that were run since the beginning took; None: unknown."""
-        left = sum(one["status"] in ("waiting", "running", "recorded") for one in trials)
-        if self._began is None or self._ended or not left:
+        if self._began is None or self._ended:
             return None
-        began, had = self._began
-        done = len(trials) - left - had
-        return (self._last - began) / done * left if done > 0 else None
+        wanted = [one["status"] for one in trials if one["name"] in self._began.trials]
+        left = sum(status in ("waiting", "running", "recorded") for status in wanted)
+        done = len(wanted) - left - len(self._began.finished)
+        return (self._last - self._began_at) / done * left if done > 0 and left else None
 
 
 def change(event: Event) -> State:
     """What an event says of its trial."""
     match event:
         case TrialStarted():
-            return {"status": "running", "virtual_s": 0}
+            return {
+                "status": "running",
+                "virtual_s": 0,
+                "lab": event.lab,
+                "waits": event.waits,
+            }
         case TrialProgress():
             return {"status": "running", "virtual_s": event.virtual_s}
         case TrialEnded():
@@ -143,6 +164,11 @@ def change(event: Event) -> State:
         case TrialFailed():
             return {"status": "waiting" if event.retried else "failed", "failed": [event.reason]}
     return {}
+
+
+def had(factor: str, levels: Sequence[str], trials: Sequence[State]) -> list[str]:
+    """Those levels of a factor that some trial has, in their order."""
+    return [level for level in levels if any(x["levels"].get(factor) == level for x in trials)]
 
 
 def places(factors: Mapping[str, Sequence[str]]) -> dict[str, dict[str, str]]:

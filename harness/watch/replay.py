@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A recorded trial as its page plays it: what its tables have, times in seconds."""
+"""A trial as its page plays it: what its tables have, times in seconds."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.records import Trial, level_text, read_trial
+from analysis.records import Record, level_text, read_trial
 
 SECOND_NS = 1e9
 MOST_POINTS = 4000
 MOST_PAIRS = 8
+MOST_RATES = 100_000
 OCCUPANCY = {"cells": "occupancy_cells", "packets": "backlog_packets"}
 PPM = 1e6
 
@@ -19,28 +21,38 @@ Row = dict[str, float | str | None]
 
 
 def replay(folder: Path) -> dict[str, Any]:
-    """All that the page needs of a trial; AnalysisError when it cannot be read."""
+    """All that the page needs of a recorded trial; AnalysisError when it cannot be read."""
     trial = read_trial(folder)
+    return {
+        **pictures(trial),
+        "checks": [{"name": one.name, "ok": one.ok} for one in trial.checks],
+        "metrics": dict(trial.metrics),
+    }
+
+
+def pictures(trial: Record) -> dict[str, Any]:
+    """What there is to be drawn of a trial, recorded or not yet."""
     plan = trial.plan
     return {
         "name": trial.name,
         "levels": dict(trial.factors),
-        "seed": trial.seed,
-        "valid": trial.valid,
-        "checks": [{"name": one.name, "ok": one.ok} for one in trial.checks],
-        "metrics": dict(trial.metrics),
         "duration_s": float(plan["workload"]["duration_s"]),
         "pairs": plan["topology"]["pairs"],
         "rate_bit_per_s": plan["topology"]["rate_bit_per_s"],
         "delay_ms": plan["topology"]["delay_ns"] / 1e6,
+        "sampled": {
+            "queue": bool(plan.get("record", {}).get("queue_sample_ns")),
+            "windows": bool(plan.get("record", {}).get("cwnd_sample_ns")),
+        },
         "queue": queue(trial),
         "drops": drops(trial),
         "windows": windows(trial),
         "answers": answers(trial),
+        "rates": rates(*delivered(trial)),
     }
 
 
-def queue(trial: Trial) -> dict[str, Any] | None:
+def queue(trial: Record) -> dict[str, Any] | None:
     """The downward queue: its unit, buffer and threshold, times and lengths; None: not sampled."""
     rows = [row for row in trial.series("queue") or () if row["port"] == "down"]
     if not rows:
@@ -58,7 +70,7 @@ def queue(trial: Trial) -> dict[str, Any] | None:
     }
 
 
-def drops(trial: Trial) -> dict[str, Any]:
+def drops(trial: Record) -> dict[str, Any]:
     """Frames that it dropped: times, lengths of the queue, causes and pairs."""
     rows = [row for row in trial.series("drops") or () if row["port"] == "down"][:MOST_POINTS]
     return {
@@ -69,7 +81,7 @@ def drops(trial: Trial) -> dict[str, Any]:
     }
 
 
-def windows(trial: Trial) -> list[dict[str, Any]]:
+def windows(trial: Record) -> list[dict[str, Any]]:
     """Congestion windows by pair."""
     found: dict[str, list[Row]] = {}
     for row in trial.series("cwnd") or ():
@@ -81,7 +93,7 @@ def windows(trial: Trial) -> list[dict[str, Any]]:
     ]
 
 
-def answers(trial: Trial) -> list[list[float]]:
+def answers(trial: Record) -> list[list[float]]:
     """Of each whole answer its pair, first and last byte (s), and bytes."""
     columns = ("pair", "first_byte_ns", "last_byte_ns", "size_bytes")
     rows = [[row[column] for column in columns] for row in trial.series("requests") or ()]
@@ -90,6 +102,34 @@ def answers(trial: Trial) -> list[list[float]]:
         [pair, begin / SECOND_NS, end / SECOND_NS, size]
         for pair, begin, end, size in (row for row in whole if len(row) == len(columns))
     ]
+
+
+def delivered(trial: Record) -> tuple[list[float], list[list[float]]]:
+    """Moments, and the bytes that each pair had by then."""
+    found: dict[float, list[float]] = {}
+    for row in trial.series("throughput") or ():
+        moment = float(row["time_ns"] or 0) / SECOND_NS
+        found.setdefault(moment, []).append(float(row["ip_bytes"] or 0))
+    return list(found), list(found.values())
+
+
+def rates(t: Sequence[float], total: Sequence[Sequence[float]]) -> dict[str, Any] | None:
+    """Throughput [Mbit/s] of each pair from one moment to the next; None where it is not known.
+
+    Of many samples so few that there are at most MOST_RATES figures.
+    """
+    if len(t) < 2:
+        return None
+    step = -(-len(t) * len(total[0]) // MOST_RATES)
+    kept = [*range(0, len(t) - 1, step), len(t) - 1]
+    return {
+        "t": [round(t[at], 6) for at in kept[1:]],
+        "mbit": [
+            [round((b - a) * 8 / 1e6 / (t[now] - t[before]), 3)
+             for a, b in zip(total[before], total[now], strict=True)]
+            for before, now in itertools.pairwise(kept)
+        ],
+    }  # fmt: skip
 
 
 def seconds(rows: Sequence[Row], column: str) -> list[float]:

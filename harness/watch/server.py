@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Serves the page on this machine's own address: files, the campaign's state, a trial's record.
+"""Serves the page on this machine's own address: files, the campaign's state, its trials.
 
-State comes as server-sent events, one when it is another than before; without a reader there is
-a thread that waits for a connection, and nothing else.
+State comes as server-sent events, one when it is another than before, and so does a trial that
+runs; without a reader there is a thread that waits for a connection, and nothing else.
 """
 
 from __future__ import annotations
@@ -21,14 +21,19 @@ from typing import Any
 from urllib.parse import unquote
 
 from analysis.errors import AnalysisError
+from harness import hold
 from harness.errors import MissingError, UsageError
 from harness.watch.follow import Follower
+from harness.watch.live import Live
 from harness.watch.replay import replay
 
 ADDRESS = "127.0.0.1"
 PAGE = Path(__file__).with_name("page")
 LOOK_S = 0.5
 ALIVE_S = 15.0
+REST = 3  # times as long as a look at a trial took, the processor is the trial's
+MOST_BYTES = 100
+HEADER = "X-Cellbed"
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
 # Nothing of the page comes from anywhere else. Plotly sets styles of its own.
 POLICY = (
@@ -45,6 +50,7 @@ class Server(ThreadingHTTPServer):
     def __init__(self, folder: Path, port: int = 0) -> None:
         self.follower = Follower(folder)
         self.plotly = plotly()
+        self.until_s: dict[str, float | None] = {}  # of trials that are held, by name
         try:
             super().__init__((ADDRESS, port), Handler)
         except OSError as error:
@@ -65,13 +71,15 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:  # noqa: N802 (the name that http.server calls)
-        if self.headers.get("Host", "").partition(":")[0] not in (ADDRESS, "localhost"):
-            return self.send_error(HTTPStatus.FORBIDDEN)  # another name that leads here
+        if not self._for_us():
+            return self.send_error(HTTPStatus.FORBIDDEN)
         path = unquote(self.path.partition("?")[0])
         if path == "/events":
             return self._events()
         if path.startswith("/trial/"):
             return self._trial(path.removeprefix("/trial/"))
+        if path.startswith("/live/"):
+            return self._live(path.removeprefix("/live/"))
         if path == "/plotly.js":
             return self._send(self.server.plotly.read_bytes(), "text/javascript")
         file = PAGE / ("index.html" if path == "/" else path.removeprefix("/"))
@@ -79,17 +87,65 @@ class Handler(BaseHTTPRequestHandler):
             return self._send(file.read_bytes(), TYPES[file.suffix])
         return self.send_error(HTTPStatus.NOT_FOUND)
 
+    def do_POST(self) -> None:  # noqa: N802
+        """/hold/TRIAL with a number or null: until which second it may go."""
+        name = unquote(self.path).removeprefix("/hold/")
+        text = self.rfile.read(min(int(self.headers.get("Content-Length", 0)), MOST_BYTES))
+        # Another site's page cannot send this header without asking first, which is refused.
+        if self.headers.get(HEADER) != "page" or not self._for_us():
+            return self.send_error(HTTPStatus.FORBIDDEN)
+        if name not in self.server.until_s:
+            return self.send_error(HTTPStatus.NOT_FOUND)
+        try:
+            until_s = json.loads(text)
+            self.server.until_s[name] = None if until_s is None else float(until_s)
+        except (ValueError, TypeError):
+            return self.send_error(HTTPStatus.BAD_REQUEST)
+        return self._send(b"{}", "application/json")
+
     def _events(self) -> None:
         """The state, and again whenever it has changed."""
-        self._head("text/event-stream", {"Cache-Control": "no-store", "Connection": "close"})
-        self.close_connection = True
+        self._stream()
         before, said = "", 0.0
         while True:
             text = json.dumps(self.server.follower.state())
             if text != before or time.monotonic() - said > ALIVE_S:
-                self.wfile.write(f"data: {text}\n\n".encode())
+                self._say(text)
                 before, said = text, time.monotonic()
             time.sleep(LOOK_S)
+
+    def _live(self, name: str) -> None:
+        """A trial that runs, and again whenever it is further; nothing more when it has ended."""
+        lab = self.server.follower.lab(name)
+        if lab is None:
+            return self.send_error(HTTPStatus.NOT_FOUND)
+        self._stream()
+        live = Live(lab, name)
+        try:
+            while self.server.follower.lab(name) == lab:
+                begin = time.monotonic()
+                hold.write(lab, name, self.server.until_s.setdefault(name, None))
+                found = live.look()
+                # Also without news: so it is noticed when nobody reads any more.
+                self._say("null" if found is None else json.dumps(found))
+                time.sleep(max(LOOK_S, REST * (time.monotonic() - begin)))
+        except (OSError, ValueError):
+            pass  # the lab has gone, or the reader
+        finally:
+            self.server.until_s.pop(name, None)
+        return self._say('"ended"')
+
+    def _stream(self) -> None:
+        """The head of server-sent events."""
+        self._head("text/event-stream", {"Cache-Control": "no-store", "Connection": "close"})
+        self.close_connection = True
+
+    def _say(self, text: str) -> None:
+        self.wfile.write(f"data: {text}\n\n".encode())
+
+    def _for_us(self) -> bool:
+        """Was the page asked for by its own name? Another one may lead here too."""
+        return self.headers.get("Host", "").partition(":")[0] in (ADDRESS, "localhost")
 
     def _trial(self, name: str) -> None:
         """A recorded trial; only what is in the folder of the records."""

@@ -6,12 +6,14 @@ const SIGNS = {waiting: "·", failed: "×", invalid: "!", recorded: "…"};
 const RECORDED = new Set(["valid", "invalid", "recorded"]);
 let shape = "";
 let state = null;
+let offered = false;
 
 function made(tag, text, properties = {}) {
   return Object.assign(document.createElement(tag), {textContent: text, ...properties});
 }
 
 function show(found) {
+  const first = !state;
   state = found;
   document.title = `${found.name} - cellbed`;
   at("name").textContent = found.name;
@@ -30,6 +32,14 @@ function show(found) {
   }
   metrics(found);
   found.trials.forEach(fill);
+  if (location.hash && first) choose();
+  if (!location.hash && !offered) offer(found.trials.find((one) => one.live));
+}
+
+function offer(trial) { // who comes while trials run sees one
+  if (!trial) return;
+  offered = true;
+  location.hash = encodeURIComponent(trial.name);
 }
 
 function lasting(seconds) {
@@ -93,7 +103,7 @@ function fill(trial) {
   const why = trial.failed?.length ? `: ${trial.failed.join(", ")}` : "";
   found.setAttribute("aria-label", `${levels}, seed ${trial.seed}: ${trial.status}${why} ${text}`);
   found.title = found.getAttribute("aria-label");
-  found.setAttribute("aria-disabled", String(!["valid", "invalid"].includes(trial.status)));
+  found.setAttribute("aria-disabled", String(!["valid", "invalid"].includes(trial.status) && !trial.live));
   const chosen = decodeURIComponent(location.hash.slice(1)) === trial.name;
   chosen ? found.setAttribute("aria-current", "true") : found.removeAttribute("aria-current");
 }
@@ -102,4 +112,5 @@ at("metric").addEventListener("change", () => state?.trials.forEach(fill));
 addEventListener("hashchange", () => state?.trials.forEach(fill));
 const source = new EventSource("events");
 source.onmessage = (message) => show(JSON.parse(message.data));
-source.onerror = () => { at("progress").textContent += at("progress").textContent.endsWith("(not connected)") ? "" : " (not connected)"; };
+source.onerror = () => { at("offline").hidden = false; };
+source.onopen = () => { at("offline").hidden = true; };

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What has been delivered to each client over time, in throughput.csv, whatever the workload.
+
+IP packets on the client's access link are counted, with all headers and with what TCP sent again.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from harness.capture import Series, check_period
+from harness.plan import Topology
+from topology import link_bytes
+from topology.queue import Queue
+
+# A sample is a dump of all links of the switches.
+LEAST_MS = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The grain [ms]."""
+
+    throughput_sample_ms: float = 0
+
+    def __post_init__(self) -> None:
+        check_period("throughput_sample_ms", self.throughput_sample_ms, LEAST_MS)
+
+    def wanted(self, topology: Topology, queue: Queue) -> Wanted:
+        return Wanted(throughput_sample_ns=round(self.throughput_sample_ms * 1e6))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """In the plan."""
+
+    throughput_sample_ns: int
+
+
+class Capture(Series[Wanted]):
+    """A row a sample and pair; the bytes since the capture began, before the workload."""
+
+    file = "throughput.csv"
+    columns = ("pair", "ip_bytes")
+
+    @property
+    def period_ns(self) -> int:
+        return self.wanted.throughput_sample_ns
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        self._clients = self.site.plan.topology.dumbbell().clients()
+        with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as self._link:
+            self._before = link_bytes.delivered(self._link, self._clients)
+            yield
+
+    def rows(self) -> Iterator[tuple[int, int]]:
+        counted = link_bytes.delivered(self._link, self._clients)
+        for client, before, now in zip(self._clients, self._before, counted, strict=True):
+            yield client.pair, now - before

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// A trial played in virtual time: a recorded one, or one that runs, which can be held.
+"use strict";
+const FRAME_MS = 120;
+const STEP_S = 0.05;
+const LIVE_STEP_S = 1; // a lab says each second how far it is
+const AHEAD_S = 2; // a lab that is slowed down is so far ahead of what is shown
+const HOLD_MS = 1000;
+const PARTS = ["controls", "network", "glow", "choices", "plots"];
+let trial = null;
+let now = 0;
+let playing = false;
+let drawnAt = 0;
+let stream = null; // of a trial that runs
+let target = 0; // what is wanted to be shown of a trial that stands
+let asked = null; // until which second its lab may go
+
+const known = () => trial.live ? trial.until_s : trial.duration_s; // up to this there is something to show
+const asItRuns = () => trial.live && at("speed").value === "live";
+
+async function choose() {
+  const name = decodeURIComponent(location.hash.slice(1));
+  const one = state?.trials.find((found) => found.name === name);
+  stream?.close();
+  stream = trial = asked = null;
+  playing = false;
+  at("trial").hidden = !name;
+  if (!name || !state) return;
+  at("trial-heading").textContent = name;
+  for (const part of PARTS) at(part).style.display = "none";
+  if (RECORDED.has(one?.status)) return replay(name);
+  if (one?.live) return follow(name);
+  at("facts").textContent = one?.status === "running" ? "It runs on another machine." : "It has no record.";
+}
+
+async function replay(name) {
+  const found = await (await fetch(`trial/${encodeURIComponent(name)}`)).json();
+  at("facts").textContent = found.error ?? facts(found);
+  if (found.error) return;
+  begin(found);
+  seek(trial.duration_s);
+}
+
+function begin(found) {
+  for (const part of PARTS) at(part).style.display = "";
+  take(found);
+  at("trial-heading").focus({preventScroll: true});
+  at("trial").scrollIntoView();
+}
+
+// A trial that runs: what has come of it, again and again.
+function follow(name) {
+  at("facts").textContent = "It begins; its series come with its first second.";
+  stream = new EventSource(`live/${encodeURIComponent(name)}`);
+  stream.onerror = () => { at("facts").textContent = "Not connected."; stream?.close(); };
+  stream.onmessage = ({data}) => {
+    const found = JSON.parse(data);
+    if (found === "ended") return ended();
+    if (found === null) return;
+    at("facts").textContent = facts(found);
+    if (trial) take(found);
+    else {
+      begin(found);
+      play(true);
+    }
+    if (asItRuns() && playing) seek(trial.until_s);
+    else if (!playing && target > now) seek(target);
+  };
+}
+
+function ended() { // of a lab's trial there will be a record in a moment
+  stream.close();
+  at("facts").textContent = "It has ended; its record is being made.";
+  setTimeout(choose, 1500);
+}
+
+function take(found) {
+  trial = found;
+  at("time").max = trial.duration_s;
+  at("live").hidden = !trial.live;
+  at("as-it-runs").hidden = at("as-it-runs").disabled = !trial.live;
+  if (trial.live !== (at("speed").dataset.live === "true")) {
+    at("speed").dataset.live = String(!!trial.live);
+    at("speed").value = trial.live ? "live" : "5";
+  }
+  buildNetwork(trial);
+  prepare(trial);
+}
+
+function facts(found) {
+  const levels = Object.entries(found.levels).map(([name, level]) => `${name} ${level}`).join(", ");
+  const what = `${levels ? `${levels}; ` : ""}${found.pairs} pairs, ${found.rate_bit_per_s / 1e6} Mbit/s`;
+  if (found.live) return `${what}; ${Math.round(found.until_s)} of ${found.duration_s} virtual seconds.`;
+  const failed = found.checks.filter((one) => !one.ok).map((one) => one.name);
+  return `${what}; ${failed.length ? `failed: ${failed.join(", ")}` : `${found.checks.length} checks ok`}.`;
+}
+
+function seek(moment) {
+  now = Math.min(Math.max(0, moment), known());
+  at("time").value = now;
+  at("now").textContent = `${now.toFixed(2)} s`;
+  const rates = throughput(trial, now);
+  draw(trial, now, rates);
+  drawNetwork(trial, now, rates);
+}
+
+function play(wanted) {
+  playing = wanted;
+  target = now;
+  at("play").textContent = playing ? "Pause" : "Play";
+  ask();
+  if (!playing) return;
+  if (!trial.live && now >= trial.duration_s) seek(0);
+  drawnAt = performance.now();
+  requestAnimationFrame(tick);
+}
+
+function tick(time) {
+  if (!playing || !trial) return;
+  if (time - drawnAt >= FRAME_MS && !asItRuns()) {
+    seek(now + (time - drawnAt) / 1000 * Number(at("speed").value));
+    drawnAt = time;
+    if (!trial.live && now >= trial.duration_s) return play(false);
+  }
+  requestAnimationFrame(tick);
+}
+
+// Hold the lab where it is, or just ahead of what is shown, or let it go. The server does so for as
+// long as it has this page as its reader.
+function ask() {
+  if (!trial?.live || !waits()) return;
+  const wanted = !playing ? Math.ceil(target) : asItRuns() ? null : Math.floor(now) + AHEAD_S;
+  if (wanted === asked) return;
+  asked = wanted;
+  fetch(`hold/${encodeURIComponent(trial.name)}`, {method: "POST", headers: {"X-Cellbed": "page"}, body: JSON.stringify(wanted)});
+}
+
+const waits = () => state?.trials.find((one) => one.name === trial.name)?.waits;
+
+function step() {
+  standAt(trial.live ? Math.floor(now + LIVE_STEP_S) : now + STEP_S);
+}
+
+function standAt(moment) { // and stand there; a lab goes on until it is so far
+  play(false);
+  target = Math.min(moment, trial.duration_s);
+  seek(target);
+  ask();
+}
+
+at("play").addEventListener("click", () => play(!playing));
+at("step").addEventListener("click", step);
+at("speed").addEventListener("change", () => { drawnAt = performance.now(); ask(); });
+at("time").addEventListener("input", () => standAt(Number(at("time").value)));
+setInterval(ask, HOLD_MS);
+addEventListener("hashchange", choose);

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// The plots of a trial up to a moment: queue with its drops, windows, throughput by pair.
+"use strict";
+const COLOURS = ["#0b5cad", "#b4510a", "#0a7a4f", "#a3337f", "#6b6b00", "#5b3fa8", "#7a4a1f", "#33626e"];
+const CONFIG = {displayModeBar: false, responsive: true};
+const TIME = "virtual time (s)";
+const MISSING = {queue: "not recorded: record.queue_sample_ms", windows: "not recorded: record.cwnd_sample_ms",
+  pairs: "not recorded: record.throughput_sample_ms"};
+const hidden = new Set(); // pairs whose windows are not wanted
+let drawn = ""; // what the plots on the page have been made for
+
+const upTo = (times, limit) => { // how many of rising times are not after the limit
+  let low = 0, high = times.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    times[middle] <= limit ? low = middle + 1 : high = middle;
+  }
+  return low;
+};
+const largest = (values) => values.reduce((top, value) => value > top ? value : top, 0);
+
+const layout = (end, unit, title) => ({
+  margin: {l: 55, r: 10, t: 8, b: 38}, font: {size: 12, color: "#1c2330"}, showlegend: true,
+  legend: {orientation: "h", y: 1.12}, xaxis: {title: {text: title}, range: [0, end]},
+  yaxis: {title: {text: unit}, rangemode: "tozero"},
+});
+
+// Make the plots anew where the trial has other series than those that are there.
+function prepare(trial) {
+  const shape = JSON.stringify([trial.name, !!trial.queue, trial.windows.map((one) => one.pair), hasRates(trial)]);
+  if (shape === drawn) return scale(trial);
+  drawn = shape;
+  for (const part of ["queue", "windows", "pairs"]) {
+    Plotly.purge(`plot-${part}`);
+    at(`plot-${part}`).textContent = "";
+  }
+  const missing = (part) => {
+    const comes = trial.live && (part === "pairs" || trial.sampled[part]);
+    at(`plot-${part}`).textContent = comes ? "nothing yet" : MISSING[part];
+  };
+  trial.queue ? queuePlot(trial) : missing("queue");
+  trial.windows.length ? windowsPlot(trial) : missing("windows");
+  hasRates(trial) ? pairsPlot(trial) : missing("pairs");
+  choices(trial);
+  scale(trial);
+}
+
+const hasRates = (trial) => !!(trial.rates || trial.answers.length);
+
+function queuePlot({queue, duration_s: end}) {
+  const lines = [["buffer", queue.buffer, "#1c2330"], ["threshold", queue.threshold, "#a01414"]]
+    .filter(([, value]) => value)
+    .map(([name, value, color]) => ({name, x: [0, end], y: [value, value], mode: "lines",
+      line: {color, dash: "dash", width: 1}}));
+  Plotly.newPlot("plot-queue", [
+    {name: "queue", x: [], y: [], mode: "lines", line: {color: COLOURS[0], width: 1}},
+    {name: "dropped", x: [], y: [], text: [], mode: "markers", marker: {color: "#a01414", symbol: "x", size: 6}},
+    ...lines,
+  ], layout(end, queue.unit, TIME), CONFIG);
+}
+
+function windowsPlot({windows, duration_s: end}) {
+  Plotly.newPlot("plot-windows", windows.map((one, place) => ({name: `pair ${one.pair}`, x: [], y: [],
+    mode: "lines", line: {shape: "hv", width: 1.3, color: COLOURS[place % COLOURS.length]}})),
+  layout(end, "segments", TIME), CONFIG);
+}
+
+function pairsPlot({pairs}) {
+  const form = layout(pairs + 0.5, "Mbit/s", "pair");
+  form.showlegend = false;
+  Plotly.newPlot("plot-pairs", [{type: "bar", x: [], y: [], marker: {color: COLOURS[2]}}], form, CONFIG);
+}
+
+// The heights of the plots: of all that is known, so that they do not jump while it is played.
+function scale(trial) {
+  const {queue, windows, rates} = trial;
+  const tops = {
+    queue: queue && Math.max(queue.buffer ?? 0, largest(queue.x)),
+    windows: windows.length && largest(windows.map((one) => largest(one.w))),
+    pairs: rates ? largest(rates.mbit.map(largest))
+      : trial.answers.length && trial.rate_bit_per_s / 1e6 / Math.max(2, trial.pairs / 8),
+  };
+  for (const [part, top] of Object.entries(tops)) {
+    if (top) Plotly.relayout(`plot-${part}`, {"yaxis.range": [0, top * 1.08]});
+  }
+}
+
+// A box a pair whose window is followed.
+function choices({windows}) {
+  at("choices").hidden = windows.length < 2;
+  at("choices").replaceChildren(made("legend", "Windows of pairs"), ...windows.map(({pair}) => {
+    const box = made("input", "", {type: "checkbox", checked: !hidden.has(pair)});
+    box.addEventListener("change", () => {
+      box.checked ? hidden.delete(pair) : hidden.add(pair);
+      visible(windows);
+    });
+    const label = made("label", ` ${pair}`);
+    label.prepend(box);
+    return label;
+  }));
+  if (windows.length) visible(windows);
+}
+
+const visible = (windows) =>
+  Plotly.restyle("plot-windows", {visible: windows.map((one) => !hidden.has(one.pair))});
+
+// Throughput of each pair at a moment [Mbit/s]: over the last sample, or of the answers of a second.
+function throughput(trial, now) {
+  const found = new Map();
+  if (trial.rates) {
+    const row = trial.rates.mbit[upTo(trial.rates.t, now) - 1] ?? [];
+    row.forEach((rate, place) => found.set(place + 1, rate));
+    return found;
+  }
+  for (const [pair, begin, end, size] of trial.answers) {
+    const over = Math.min(end, now) - Math.max(begin, now - 1);
+    if (over > 0) found.set(pair, (found.get(pair) ?? 0) + size * 8 / 1e6 * over / Math.max(end - begin, 1e-6));
+  }
+  return found;
+}
+
+function draw(trial, now, rates) {
+  const {queue, windows, drops} = trial;
+  const said = (part, text) => at(`plot-${part}`).setAttribute("aria-label", `At ${now.toFixed(1)} s: ${text}`);
+  if (queue) {
+    const count = upTo(queue.t, now), gone = upTo(drops.t, now);
+    Plotly.restyle("plot-queue", {x: [queue.t.slice(0, count), drops.t.slice(0, gone)],
+      y: [queue.x.slice(0, count), drops.x.slice(0, gone)],
+      text: [null, drops.cause.slice(0, gone).map((cause, place) => `${cause}, pair ${drops.pair[place]}`)]}, [0, 1]);
+    said("queue", `${count ? queue.x[count - 1] : 0} ${queue.unit} in the queue`);
+  }
+  if (windows.length) {
+    const counts = windows.map((one) => upTo(one.t, now));
+    Plotly.restyle("plot-windows", {x: windows.map((one, place) => one.t.slice(0, counts[place])),
+      y: windows.map((one, place) => one.w.slice(0, counts[place]))});
+    said("windows", windows.map((one, place) => `pair ${one.pair} ${one.w[counts[place] - 1] ?? 0}`).join(", ") + " segments");
+  }
+  if (hasRates(trial)) {
+    Plotly.restyle("plot-pairs", {x: [[...rates.keys()]], y: [[...rates.values()]]});
+    const all = [...rates.values()].reduce((sum, one) => sum + one, 0);
+    said("pairs", `${all.toFixed(1)} Mbit/s to ${rates.size} pairs`);
+  }
+}

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`run --watch`: a trial that is looked at and held is the same trial."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from harness.watch.server import HEADER
+from tests.labs.test_reproducible import assert_same_records
+from tests.small import PROJECT, TINY, write_small
+
+pytestmark = pytest.mark.lab
+
+TEXT = TINY.replace("duration_s = 2", "duration_s = 30") + (
+    "record = { queue_sample_ms = 20, cwnd_sample_ms = 20, drops = true,"
+    " throughput_sample_ms = 500 }\n"
+)
+HELD_AT_S = 10
+HELD_S = 2.0
+
+
+RUN = [str(PROJECT / "cellbed"), "run", "small.toml", "--out"]
+
+
+@contextmanager
+def watched(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """`./cellbed run --watch` in a folder, and where its page is."""
+    argv = [*RUN, "watched", "--watch"]
+    with subprocess.Popen(argv, cwd=folder, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        yield process, process.stderr.readline().split("http://")[1].strip().strip("/")
+
+
+def stream(address: str, path: str) -> Iterator[object]:
+    connection = http.client.HTTPConnection(address, timeout=300)
+    connection.request("GET", path)
+    answer = connection.getresponse()
+    assert answer.status == 200, path
+    return (json.loads(line[5:]) for line in answer if line.startswith(b"data:"))
+
+
+def hold(address: str, trial: str, until_s: float | None) -> None:
+    connection = http.client.HTTPConnection(address, timeout=300)
+    headers = {HEADER: "page"}
+    connection.request("POST", f"/hold/{trial}", json.dumps(until_s), headers)
+    assert connection.getresponse().status == 200
+
+
+def test_looked_at_held_and_the_same(tmp_path: Path) -> None:
+    write_small(tmp_path, TEXT)
+    with watched(tmp_path) as (process, address):
+        states = stream(address, "/events")
+        (one,) = next(s["trials"] for s in states if s["trials"] and "live" in s["trials"][0])
+        name = one["name"]
+        assert one["live"] and one["waits"]
+        seen = stream(address, f"/live/{name}")
+        next(seen)
+        hold(address, name, HELD_AT_S)
+        stood = held(seen)
+        hold(address, name, None)
+        found = [one for one in seen if isinstance(one, dict)]
+        process.communicate()
+        assert process.returncode == 0
+    last = found[-1]
+    assert [len(last["windows"]), len(last["rates"]["mbit"][0])] == [2, 2]
+    assert stood >= HELD_AT_S and len(last["queue"]["t"]) > stood / 0.02
+    subprocess.run([*RUN, "alone"], cwd=tmp_path, check=True)
+    assert_same_records([name], tmp_path / "watched", tmp_path / "alone")
+
+
+def held(seen: Iterator[object]) -> float:
+    """The second at which it stands: none is told for a while after that."""
+    told, moment = 0.0, time.monotonic()
+    for found in seen:
+        if isinstance(found, dict):
+            told, moment = found["until_s"], time.monotonic()
+        elif told >= HELD_AT_S and time.monotonic() - moment > HELD_S:
+            return told
+    raise AssertionError("it ran to its end")

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the links to hosts have carried so far: all devices of a namespace in one dump.
+
+Layouts and numbers are those of linux/rtnetlink.h and if_link.h.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections.abc import Sequence
+
+from topology import netlink
+from topology.dumbbell import Host
+
+RTM_GETSTATS, IFLA_STATS_LINK_64 = 94, 1
+ETHERNET_HEADER_BYTES = 14
+STATS = struct.Struct("=BxHII")  # if_stats_msg: family, index, mask of what is wanted
+TOTALS = struct.Struct("=8x Q 8x Q")  # rtnl_link_stats64: packets and bytes sent
+
+
+def delivered(link: socket.socket, hosts: Sequence[Host]) -> list[int]:
+    """Bytes of IP packets that each host's switch port has sent to it since it was made.
+
+    link: a socket of NETLINK_ROUTE in the switches' namespace.
+    """
+    wanted = STATS.pack(0, 0, 0, 1 << (IFLA_STATS_LINK_64 - 1))
+    sent: dict[int, int] = {}
+    for message in netlink.dump(link, RTM_GETSTATS, wanted):
+        _, _, index, _ = STATS.unpack_from(message)
+        found = dict(netlink.attributes(message, STATS.size))
+        packets, total = TOTALS.unpack_from(found[IFLA_STATS_LINK_64])
+        sent[index] = total - packets * ETHERNET_HEADER_BYTES
+    return [sent[host.switch_ifindex] for host in hosts]
