@@ -15,11 +15,12 @@ from topology import cellq_log
 T0_NS = 7_000_000_000
 THRESHOLD = 240
 TEXT = TINY.replace('"plain", buffer_cells = 300', '"epd", buffer_cells = 300, threshold = 0.8')
+TEXT = TEXT.replace("duration_s = 2", "duration_s = 20")
 TEXT += "record = { queue_sample_ms = 250, cwnd_sample_ms = 500, drops = true }\n"
 
 
 class Lab:
-    """Its trial samples the queue 4 times a second, the window of pair 1 twice."""
+    """Its trial samples the queue 4 times a second, the windows of both pairs twice."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self.folder, self.name = folder / "cellbed-lab.1-2.made", name
@@ -56,7 +57,11 @@ class Lab:
         with (self.raw / "down.cellq").open("ab") as stream:
             stream.write(b"".join(samples) + drop)
         with (self.raw / "cwnd.csv").open("a", newline="") as text:
-            rows = [(begin_ns + half, 1, 10 + number, 20) for half in (0, 500_000_000)]
+            rows = [
+                (begin_ns + half, pair, 10 * pair + number, 20)
+                for half in (0, 500_000_000)
+                for pair in (1, 2)
+            ]
             csv.writer(text, lineterminator="\n").writerows(rows)
         counted = [number * 125_000, number * 250_000]
         self.say("progress", virtual_s=T0_NS / 1e9 + number, second=number, ip_bytes=counted)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The page in a real browser, at desktop and phone size, with a checker of accessibility."""
+"""The page of a campaign, with a recorded trial, in a real browser."""
 
 from __future__ import annotations
 
@@ -8,19 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
 from harness.events import TrialProgress, TrialStarted
 from harness.watch.server import serving
+from tests.harness.watch.browser import SIZES, assert_no_violation, opened
 from tests.harness.watch.made import TRIALS, Made
 
 pytestmark = pytest.mark.browser
-
-BROWSER = "/usr/bin/chromium"
-LIMIT_MS = 120_000  # of a step, on a machine that does much else
-SIZES = {"desktop": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 844}}
-
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
@@ -29,18 +24,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 @pytest.fixture(scope="module", params=SIZES)
 def page(made: Made, request: pytest.FixtureRequest) -> Iterator[Page]:
-    expect.set_options(timeout=LIMIT_MS)
-    with serving(made.folder) as server, sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=BROWSER)
-        found = browser.new_page(viewport=SIZES[request.param])
-        found.set_default_timeout(LIMIT_MS)
-        faults: list[str] = []
-        found.on("pageerror", lambda error: faults.append(str(error)))
-        found.on("console", lambda one: faults.append(one.text) if one.type == "error" else None)
-        found.goto(server.url, wait_until="commit")
+    with serving(made.folder) as server, opened(server.url, request.param) as found:
         yield found
-        browser.close()
-        assert not faults
 
 
 def test_the_page(page: Page, made: Made, tmp_path: Path) -> None:
@@ -73,7 +58,6 @@ def test_the_page(page: Page, made: Made, tmp_path: Path) -> None:
     assert now.text_content() == stopped
     assert 0 <= float(slider.input_value()) - last_drawn(page)[0] <= 0.06
     assert_no_violation(page)
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.screenshot(path=tmp_path / "page.png", full_page=True)
 
 
@@ -88,10 +72,3 @@ def recorded(made: Made) -> set[tuple[int, int]]:
     """The record's own samples of the queue: nanoseconds, cells."""
     lines = (made.folder / "trials" / TRIALS[0] / "queue.csv").read_text().splitlines()[1:]
     return {(int(row[0]), int(row[2])) for row in (line.split(",") for line in lines)}
-
-
-def assert_no_violation(page: Page) -> None:
-    """None of axe's that is serious or worse."""
-    found = Axe().run(page).response["violations"]
-    assert [(one["id"], one["nodes"][0]["html"]) for one in found
-            if one["impact"] in ("serious", "critical")] == []  # fmt: skip

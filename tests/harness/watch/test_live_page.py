@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A trial that runs, in a real browser: seen, paused, let go by steps, slowed down, and its end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from harness import hold
+from harness.events import TrialStarted
+from harness.watch.server import serving
+from tests.harness.watch.browser import LIMIT_MS, SIZES, assert_no_violation, opened
+from tests.harness.watch.lab import Lab
+from tests.harness.watch.made import TRIALS, Made
+
+pytestmark = pytest.mark.browser
+
+NAME = TRIALS[1]
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Made:
+    return Made(tmp_path)
+
+
+@pytest.fixture
+def lab(tmp_path: Path, made: Made) -> Lab:
+    lab = Lab(tmp_path, NAME)
+    made.say(TrialStarted(trial=NAME, lab=str(lab.folder), waits=True))
+    return lab
+
+
+@pytest.fixture(params=SIZES)
+def page(made: Made, lab: Lab, request: pytest.FixtureRequest) -> Iterator[Page]:
+    with serving(made.folder) as server, opened(server.url, request.param) as found:
+        yield found
+
+
+def test_live(page: Page, made: Made, lab: Lab, tmp_path: Path) -> None:
+    now, live = page.locator("#now"), page.locator("#live")
+    expect(page.get_by_role("heading", name=NAME)).to_be_visible()
+    lab.second(1)
+    expect(page.get_by_role("heading", name=NAME)).to_be_focused()
+    expect(live).to_be_visible()
+    lab.second(2)
+    lab.second(3)
+    expect(now).to_have_text("3.00 s")
+    assert until(lab) is None
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Pause")).to_be_focused()
+    page.keyboard.press("Enter")
+    await_until(page, lab, 3)
+    lab.second(4)  # it was under way
+    expect(page.locator("#facts")).to_contain_text("4 of 20 virtual seconds")
+    expect(now).to_have_text("3.00 s")
+    step = page.get_by_role("button", name="Step")
+    step.click()
+    expect(now).to_have_text("4.00 s")
+    step.click()
+    await_until(page, lab, 5)
+    expect(now).to_have_text("4.00 s")
+    lab.second(5)
+    expect(now).to_have_text("5.00 s")
+    what_is_drawn(page)
+    page.get_by_role("checkbox", name="2").press("Space")
+    assert page.evaluate("document.getElementById('plot-windows').data[1].visible") is False
+    assert_no_violation(page)
+    page.screenshot(path=tmp_path / "live.png", full_page=True)
+    page.get_by_label("Speed").select_option("1 ×")
+    page.get_by_role("button", name="Play").click()
+    await_until(page, lab, 7)
+    page.get_by_label("Speed").select_option("as it runs")
+    await_until(page, lab, None)
+    made.end(NAME)
+    lab.folder.rename(tmp_path / "gone")
+    expect(live).to_be_hidden()
+    expect(page.locator("#facts")).to_contain_text("1 checks ok")
+
+
+def what_is_drawn(page: Page) -> None:
+    """Five seconds of the lab."""
+    queue = "document.getElementById('plot-queue').data"
+    assert page.evaluate(f"[{queue}[0].x.length, {queue}[0].y.at(-1), {queue}[1].x.length]") == [
+        20, 23, 5,
+    ]  # fmt: skip
+    assert page.evaluate("document.getElementById('plot-pairs').data[0].y") == [1, 2]
+    said = "At 5.0 s: queue 23 cells, 5 frames dropped 3.0 Mbit/s"
+    expect(page.get_by_role("img", name=said)).to_be_visible()
+    assert page.locator("#access line").count() == 4
+
+
+def until(lab: Lab) -> float | None:
+    """How far the lab may go."""
+    found: float | None = json.loads((lab.folder / hold.NAME).read_text())["until_s"]
+    return found
+
+
+def await_until(page: Page, lab: Lab, wanted: float | None) -> None:
+    """The page has let it go so far."""
+    for _ in range(LIMIT_MS // 100):
+        if until(lab) == wanted:
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError(f"the lab may go until {until(lab)}, not {wanted}")
