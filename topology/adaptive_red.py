@@ -21,8 +21,8 @@ from topology.rtnetlink import CREATE, QDISC, REPLACE, Request, attribute
 
 RTM_NEWQDISC = 36
 TCA_KIND, TCA_OPTIONS, NLA_F_NESTED = 1, 2, 0x8000
-TCA_RED_PARMS, TCA_RED_STAB, TCA_RED_MAX_P = 1, 2, 3
-FLAG_ECN, FLAG_HARDDROP, FLAG_ADAPTIVE = 1, 2, 4
+TCA_RED_PARMS, TCA_RED_STAB, TCA_RED_MAX_P, TCA_RED_FLAGS = 1, 2, 3, 4
+FLAG_ECN, FLAG_HARDDROP, FLAG_ADAPTIVE, FLAG_GENTLE = 1, 2, 4, 16
 STAB_CELLS, STAB_MAX = 256, 31
 ROOT = 0xFFFFFFFF
 
@@ -40,6 +40,8 @@ class AdaptiveRed:
         probability: max_P to begin with.
         ecn: mark those that can be marked.
         drop_above_max: with ecn: drop where the average is above max_bytes, else mark there too.
+        gentle: above max_bytes not everything, but by a probability that rises from max_P to 1 at
+            twice max_bytes; the lab's kernel can, by its patch 0010.
 
     Raises:
         ValueError: a value is out of range; names it and what is allowed.
@@ -54,6 +56,7 @@ class AdaptiveRed:
     probability: float = 0.1
     ecn: bool = False
     drop_above_max: bool = False
+    gentle: bool = False
 
     def __post_init__(self) -> None:
         check_range("rate_bit_per_s", self.rate_bit_per_s, 1_000, 100_000_000_000)
@@ -67,13 +70,15 @@ class AdaptiveRed:
     @property
     def flags(self) -> int:
         """The kernel's flags."""
-        drop = FLAG_HARDDROP if self.drop_above_max else 0
-        return FLAG_ADAPTIVE | drop | (FLAG_ECN if self.ecn else 0)
+        chosen = {
+            FLAG_ECN: self.ecn,
+            FLAG_HARDDROP: self.drop_above_max,
+            FLAG_GENTLE: self.gentle,
+        }
+        return FLAG_ADAPTIVE | sum(flag for flag, wanted in chosen.items() if wanted)
 
 
-def automatic(
-    *, rate_bit_per_s: int, packet_bytes: int, limit_bytes: int, ecn: bool, drop_above_max: bool
-) -> AdaptiveRed:
+def automatic(*, rate_bit_per_s: int, packet_bytes: int, limit_bytes: int) -> AdaptiveRed:
     """Return the queue with the thresholds and weight of the paper's section 5 for this link.
 
     C packets a second: min the larger of 5 packets and C x 5 ms / 2, max three times that, weight
@@ -88,8 +93,6 @@ def automatic(
         min_bytes=least,
         max_bytes=3 * least,
         weight_log=round(-math.log2(-math.expm1(-1 / packets_per_s))),
-        ecn=ecn,
-        drop_above_max=drop_above_max,
     )
 
 
@@ -146,3 +149,20 @@ def put(queue: AdaptiveRed, device: str, *, parent: int = ROOT, handle: int = 0)
     wanted = request(queue, socket.if_nametoindex(device), parent=parent, handle=handle)
     with netlink.open_here() as link:
         rtnetlink.apply(link, [wanted])
+
+
+def flags_on(device: str) -> int | None:
+    """Return the flags that the kernel follows on a device; None: it has no red.
+
+    A kernel shows a flag that it does not know in tc_red_qopt, but not here.
+    """
+    red = socket.if_nametoindex(device), b"red\0"
+    everything = netlink.TCMSG.pack(socket.AF_UNSPEC, 0, 0, 0, 0)
+    with netlink.open_here() as link:
+        for message in netlink.dump(link, netlink.RTM_GETQDISC, everything):
+            _, index, *_ = netlink.TCMSG.unpack_from(message)
+            found = dict(netlink.attributes(message, netlink.TCMSG.size))
+            if (index, found[TCA_KIND]) == red:
+                of_red = dict(netlink.attributes(found[TCA_OPTIONS], 0))
+                return int(struct.unpack_from("=I", of_red[TCA_RED_FLAGS])[0])
+    return None

@@ -15,8 +15,6 @@ QUEUE = adaptive_red.automatic(
     rate_bit_per_s=10_000_000,
     packet_bytes=1514,
     limit_bytes=300_000,
-    ecn=False,
-    drop_above_max=False,
 )
 
 
@@ -24,9 +22,8 @@ def test_automatic_settings_are_the_paper_s() -> None:
     """At 10 Mbit/s: min 5 packets, max 15, weight 0.0012, which is nearest to 2^-10."""
     assert (QUEUE.min_bytes, QUEUE.max_bytes, QUEUE.weight_log) == (7570, 22710, 10)
     fast = adaptive_red.automatic(
-        rate_bit_per_s=100_000_000, packet_bytes=1000, limit_bytes=10_000_000,
-        ecn=True, drop_above_max=True,
-    )  # fmt: skip
+        rate_bit_per_s=100_000_000, packet_bytes=1000, limit_bytes=10_000_000
+    )
     assert fast.min_bytes == 31_250  # 12,500 packets/s x 2.5 ms
 
 
@@ -65,7 +62,12 @@ def attributes(data: bytes) -> dict[int, bytes]:
 
 @pytest.mark.parametrize(
     ("change", "flags"),
-    [({}, 4), ({"ecn": True}, 5), ({"ecn": True, "drop_above_max": True}, 7)],
+    [
+        ({}, 4),
+        ({"gentle": True}, 20),
+        ({"ecn": True}, 5),
+        ({"ecn": True, "drop_above_max": True}, 7),
+    ],
 )
 def test_the_flags_are_where_the_kernel_looks(change: dict, flags: int) -> None:
     body = adaptive_red.request(replace(QUEUE, **change), 7, parent=0x10001).body
@@ -108,6 +110,7 @@ red.put(red.AdaptiveRed(rate_bit_per_s=10_000_000, packet_bytes=1514, limit_byte
     min_bytes=7570, max_bytes=22710, weight_log=10, probability=0.3, ecn={ecn},
     drop_above_max={drop}), "red0")'"""
 TBF = "tc qdisc add dev red0 root handle 1: tbf rate 10mbit burst 1600 limit 3000"
+AT_AN_AVERAGE = "python3 -B /cellbed/tests/topology/lab_red.py"
 WATCH = f"{SHOW} && sleep 6.2 && {SHOW}"
 
 
@@ -122,6 +125,8 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, scripts_in_lab.S
         "child": f"{DEVICE} {TBF} && {OURS.format(ecn=True, drop=False)} && {WATCH}".replace(
             '"red0")', '"red0", parent=0x10001)'
         ),
+        **{f"gentle {at}": f"{DEVICE} {AT_AN_AVERAGE} 1 {at}" for at in (20, 27, 30)},
+        "not gentle": f"{DEVICE} {AT_AN_AVERAGE} 0 20",
         "none": OURS.format(ecn=False, drop=False).replace('"red0"', '"lo", parent=0x10001'),
     }
     return scripts_in_lab.run(scripts, tmp_path_factory.mktemp("red"))
@@ -151,6 +156,28 @@ def test_ours_does(said: dict[str, scripts_in_lab.Said], case: str) -> None:
 def test_it_goes_under_what_keeps_the_rate(said: dict[str, scripts_in_lab.Said]) -> None:
     assert probabilities(said["child"]) == pytest.approx([0.3, 0.3 * 0.9**12], rel=0.01)
     assert "parent 1:1 limit 300000b" in said["child"].out
+
+
+def share_of_gentle(average: float) -> float:
+    """Its frame n after a drop goes when n p reaches a draw between 0 and 1."""
+    p = min(0.1 + (1 - 0.1) * (average - 15) / 15, 1)
+    mean_gap = sum(max(1 - n * p, 0) for n in range(20))
+    return 1 / mean_gap
+
+
+@pytest.mark.parametrize("average", [20, 27, 30])
+def test_gentle_it_drops_by_chance_above_max(
+    said: dict[str, scripts_in_lab.Said], average: int
+) -> None:
+    assert said[f"gentle {average}"].status == 0, said[f"gentle {average}"].err
+    flags, dropped = said[f"gentle {average}"].out.split()
+    assert int(flags) == 20
+    # Four times the standard error of 20,000 frames, and what is left of the warm-up.
+    assert float(dropped) == pytest.approx(share_of_gentle(average), abs=0.015)
+
+
+def test_without_it_drops_all_there(said: dict[str, scripts_in_lab.Said]) -> None:
+    assert said["not gentle"].out.split() == ["4", "1.0"], said["not gentle"].err
 
 
 def test_the_kernel_s_refusal_names_the_device(said: dict[str, scripts_in_lab.Said]) -> None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -11,7 +10,6 @@ from topology import adaptive_red
 from topology.dumbbell import ETHERNET_HEADER_BYTES, Dumbbell, cells_of, check_range
 from topology.qdisc import CHILD_HANDLE, CHILD_PARENT, Packets, QdiscQueue
 from topology.queue import Port
-from topology.run import run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,6 +17,8 @@ class Queue(QdiscQueue):
     limit_packets: Packets  # full segments' frames that have room
     ecn: bool = False  # mark instead of drop, where a packet allows it
     drop_above_max: bool = False  # with ecn, drop where the average is above its upper threshold
+    # Above it do so by a probability that rises to 1 at twice the threshold, as ns-2's since 2001.
+    gentle: bool = False
     # The thresholds of the average: both or none, then those of the paper's section 5 for the link.
     min_packets: int | None = None
     max_packets: int | None = None
@@ -41,10 +41,11 @@ class Queue(QdiscQueue):
     def add(self, port: Port) -> None:
         wanted = self.on(port.dumbbell)
         adaptive_red.put(wanted, port.device, parent=CHILD_PARENT, handle=CHILD_HANDLE)
-        shown = json.loads(run(["tc", "-j", "qdisc", "show", "dev", port.device]))
-        [options] = [one["options"] for one in shown if one["kind"] == self.kind]
-        if not options.get("adaptive"):
-            raise RuntimeError(f"{port.device}: red does not adapt: is {options}")
+        if adaptive_red.flags_on(port.device) != wanted.flags:
+            raise RuntimeError(
+                f"{port.device}: this kernel's red has not all of: adaptive, ecn, drop_above_max, "
+                "gentle (the last by lab/kernel/patches/0010)"
+            )
 
     def on(self, network: Dumbbell) -> adaptive_red.AdaptiveRed:
         """Its parameters for the link, at the rate that it has for full segments' frames."""
@@ -54,16 +55,14 @@ class Queue(QdiscQueue):
             rate_bit_per_s=round(frame_bytes * 8e9 / frame_ns),
             packet_bytes=frame_bytes,
             limit_bytes=self.limit_packets * frame_bytes,
-            ecn=self.ecn,
-            drop_above_max=self.drop_above_max,
         )
-        if self.min_packets is None or self.max_packets is None:
-            return found
-        return replace(
-            found,
-            min_bytes=self.min_packets * frame_bytes,
-            max_bytes=self.max_packets * frame_bytes,
-        )
+        if self.min_packets is not None and self.max_packets is not None:
+            found = replace(
+                found,
+                min_bytes=self.min_packets * frame_bytes,
+                max_bytes=self.max_packets * frame_bytes,
+            )
+        return replace(found, ecn=self.ecn, drop_above_max=self.drop_above_max, gentle=self.gentle)
 
 
 Settings = Queue
