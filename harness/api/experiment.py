@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,10 @@ from harness.campaign.campaign import Campaign as Running
 from harness.design import experiment as experiments
 from harness.design.experiment import Level, Port
 from harness.design.toml_file import parse
-from harness.design.trials import PlannedTrial, planned
+from harness.design.trials import Kernel, OwnKernel, PlannedTrial, planned
 from harness.errors import MissingError, UsageError
 from harness.judge import studies
+from harness.kernels import store
 from harness.records import identity
 from harness.runners.runner import Cluster, Options
 
@@ -119,6 +121,7 @@ class Experiment:
         lab: str = "uml",
         clock: str | None = None,
         pcap: Sequence[Port] = (),
+        kernels: Sequence[str] = (),
         progress: bool = True,
     ) -> Campaign:
         """Run the trials that are not there yet; the whole campaign, as `./cellbed run`.
@@ -130,17 +133,19 @@ class Experiment:
             lab: uml, vm or native.
             clock: virtual or real [virtual; of the native lab real].
             pcap: ports where packets are captured.
+            kernels: names (docs/kernels.md) of the levels of one more factor, `kernel`.
             progress: say on standard error how far it is.
 
         Raises:
             UsageError: wrong input, or a directory that is another experiment's.
             MissingError: set-up has not made what it needs.
-            LabError: a trial left no record, twice.
+            LabError: a trial left no record, twice; a kernel does not build.
             InvalidTrialError: every trial ran, and one failed its checks; Campaign(out) has all.
         """
         running = self.prepare(
-            out, options(only or {}), seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap
-        )
+            out, options(only or {}), seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap,
+            kernels=kernels,
+        )  # fmt: skip
         documents = execute(running, progress)
         raise_failures(running, documents)
         return Campaign(running.folder)
@@ -155,14 +160,17 @@ class Experiment:
         lab: str = "uml",
         clock: str | None = None,
         pcap: Sequence[Port] = (),
+        kernels: Sequence[str] = (),
         cluster: Cluster | None = None,
     ) -> Running:
         """What run() runs; `only` as the command line has it, FACTOR=LEVEL[,LEVEL] each."""
         design = experiments.with_captures(self.design, pcap)
+        design = experiments.with_kernels(design, self.origin, kernels)
         studies.find(design.study)
         clock = clock or ("real" if lab == "native" else "virtual")
         code = identity.code(lab) + lab + clock
-        trials = planned(design, self.origin, only, seeds, code)
+        chosen = kernels_of(lab, cluster)
+        trials = planned(design, self.origin, only, seeds, code, chosen)
         jobs = labs_at_once(jobs, lab, clock)
         header = {
             "name": design.name,
@@ -170,11 +178,25 @@ class Experiment:
             "text": self.text,
             "factors": design.factors,
             # Records of other code or another plan stay in the folder and do not count.
-            "trials": [t.name for t in planned(design, self.origin, (), seeds, code)],
+            "trials": [t.name for t in planned(design, self.origin, (), seeds, code, chosen)],
         }
         folder = RESULTS / design.name if out is None else Path(out)
         how = Options(lab=lab, clock=clock, jobs=jobs, cluster=cluster)
         return Running(folder, trials, header, how)
+
+
+def kernels_of(lab: str, cluster: Cluster | None) -> Callable[[str | None], Kernel]:
+    """The kernels that lab.kernel names, each built when it is first asked for."""
+
+    @cache
+    def kernel(name: str | None) -> Kernel:
+        if name is None:
+            return OwnKernel()
+        if lab != "uml" or cluster is not None:
+            raise UsageError(f"lab.kernel = {name}: only in the uml lab of this machine")
+        return store.ready(name) or OwnKernel()
+
+    return kernel
 
 
 def execute(running: Running, progress: bool = True) -> dict[str, dict[str, Any]]:

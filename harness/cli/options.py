@@ -23,6 +23,15 @@ def lab_option(text: str) -> Decorator:
     return click.option("--lab", default="uml", type=click.Choice(list(LABS)), help=text)
 
 
+def kernel_option(metavar: str, text: str) -> Decorator:
+    """--kernel: names of kernels (docs/kernels.md) with commas between them; as a list."""
+
+    def split(context: click.Context, option: click.Parameter, value: str | None) -> list[str]:
+        return value.split(",") if value is not None else []
+
+    return click.option("--kernel", "kernels", metavar=metavar, callback=split, help=text)
+
+
 def levels_option(metavar: str, text: str) -> Decorator:
     """--only: levels of factors, with its help."""
     return click.option(

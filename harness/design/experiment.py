@@ -39,6 +39,8 @@ from harness.errors import UsageError
 MOST_LEVELS = 1000
 MOST_CELLS = 100_000
 
+KERNEL = "kernel"  # the factor that --kernel adds
+
 Level = str | int | float
 Port = Literal["down", "up"]
 
@@ -73,6 +75,12 @@ class Tcp(Part):
     sysctl: dict[str, int | str] | Literal["none"] = {}
 
 
+class Machine(Part):
+    """The lab; what else it is, the command line says (--lab, --clock)."""
+
+    kernel: str | None = None
+
+
 class Settings(Part):
     """All that a trial is, but for its seed.
 
@@ -84,6 +92,7 @@ class Settings(Part):
     tcp: Tcp
     workload: dict[str, Any]
     record: dict[str, Any] = {}
+    lab: Machine = Machine()
 
 
 def listed(levels: Any) -> Any:
@@ -174,6 +183,18 @@ def with_captures(experiment: Experiment, ports: Sequence[Port]) -> Experiment:
         return experiment
     rule = Rule(when={}, set={"record": {"pcap": sorted(set(ports))}})
     return experiment.model_copy(update={"rule": [*experiment.rule, rule]})
+
+
+def with_kernels(experiment: Experiment, origin: Path, names: Sequence[str]) -> Experiment:
+    """The experiment with one factor more, the kernels of these names; UsageError."""
+    if not names:
+        return experiment
+    if KERNEL in experiment.factors:
+        raise UsageError(f"--kernel: {origin} has a factor {KERNEL}: --only {KERNEL}=... instead")
+    table = experiment.model_dump()
+    table["factors"] = {KERNEL: list(names), **experiment.factors}
+    table["rule"] += [{"when": {KERNEL: name}, "set": {"lab": {"kernel": name}}} for name in names]
+    return validated(Path("--kernel"), table)
 
 
 def within(cell: Mapping[str, Level], part: Mapping[str, list[Level]]) -> bool:

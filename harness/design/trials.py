@@ -10,10 +10,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from pydantic import ValidationError
 
@@ -36,10 +36,12 @@ class PlannedTrial:
     Attributes:
         name: readable and unique: the levels, the seed, the first digits of the identity.
         plan: what the lab gets.
+        kernel: folder of a kernel that is not the lab's own.
     """
 
     name: str
     plan: Plan
+    kernel: Path | None = None
 
     @property
     def factors(self) -> Mapping[str, Level]:
@@ -49,7 +51,40 @@ class PlannedTrial:
     @property
     def network_key(self) -> str:
         """Trials with the same key can share a lab: what is built once is the same."""
-        return json.dumps(self.plan.topology.built)
+        return json.dumps([*self.plan.topology.built, *([str(self.kernel)] if self.kernel else [])])
+
+
+class Kernel(Protocol):
+    """A kernel that lab.kernel names, ready to run.
+
+    Attributes:
+        folder: where it is; None: the lab's own.
+        identity: its content; nothing for the lab's own, which is in the identity of the code.
+    """
+
+    @property
+    def folder(self) -> Path | None: ...
+
+    @property
+    def identity(self) -> str: ...
+
+    def fitted(self, wanted: Plan) -> Plan:
+        """The plan as this kernel can run it; UsageError where it cannot."""
+
+
+class OwnKernel:
+    """The lab's own, which runs any plan."""
+
+    folder = None
+    identity = ""
+
+    def fitted(self, wanted: Plan) -> Plan:
+        return wanted
+
+
+def own_kernel(name: str | None) -> Kernel:
+    """For who wants plans and runs none."""
+    return OwnKernel()
 
 
 def planned(
@@ -58,6 +93,7 @@ def planned(
     only: Sequence[str] = (),
     seeds: int | None = None,
     code: str = "",
+    kernels: Callable[[str | None], Kernel] = own_kernel,
 ) -> list[PlannedTrial]:
     """The trials of an experiment, seed by seed.
 
@@ -65,7 +101,8 @@ def planned(
         experiment: a validated experiment file; `path` is its name in errors.
         only: FACTOR=LEVEL[,LEVEL...] each; a cell must match all of them.
         seeds: how many seeds; None: as the file says, which also names the first.
-        code: identity of code, image and kernel.
+        code: identity of code, image and the lab's own kernel.
+        kernels: the kernel that lab.kernel names, or that of no name.
 
     Raises:
         UsageError: a level that is not there, a setting that is missing or out of range.
@@ -80,11 +117,11 @@ def planned(
         raise UsageError(
             f"{path}: {len(cells)} cells with {count} seeds each: at most {MOST_TRIALS} trials"
         )
-    of_cells = [(cell, cell_plan(experiment, path, cell)) for cell in cells]
+    of_cells = [cell_plan(experiment, path, cell, kernels) for cell in cells]
     return [
-        trial(path, cell, of_cell, seed, code)
+        trial(path, of_cell, kernel.folder, seed, code + kernel.identity)
         for seed in range(experiment.first_seed, experiment.first_seed + count)
-        for cell, of_cell in of_cells
+        for of_cell, kernel in of_cells
     ]
 
 
@@ -113,8 +150,13 @@ def selection(experiment: Experiment, only: Sequence[str]) -> dict[str, list[str
     return wanted
 
 
-def cell_plan(experiment: Experiment, path: Path, cell: Mapping[str, Level]) -> Plan:
-    """The plan of a cell's trials, each of which has a seed in the place of this one's 0."""
+def cell_plan(
+    experiment: Experiment,
+    path: Path,
+    cell: Mapping[str, Level],
+    kernels: Callable[[str | None], Kernel],
+) -> tuple[Plan, Kernel]:
+    """The plan of a cell's trials, each with a seed in the place of this one's 0; its kernel."""
     try:
         settings = Settings.model_validate(experiment.settings(cell))
     except ValidationError as error:
@@ -124,7 +166,7 @@ def cell_plan(experiment: Experiment, path: Path, cell: Mapping[str, Level]) -> 
     queue = queues(settings, path)
     workload = of_kind(plan.WORKLOADS, "Parameters", "workload", settings.workload, path)
     check_delay(topology.delay, workload, path)
-    return Plan(
+    wanted = Plan(
         experiment=experiment.name,
         study=experiment.study,
         factors=dict(cell),
@@ -135,6 +177,8 @@ def cell_plan(experiment: Experiment, path: Path, cell: Mapping[str, Level]) -> 
         workload=workload,
         record=recording(settings.record, topology, queue, path),
     )
+    kernel = kernels(settings.lab.kernel)
+    return kernel.fitted(wanted), kernel
 
 
 def network(wanted: Topology) -> plan.Topology:
@@ -165,17 +209,17 @@ def check_delay(delay: str, workload: object, path: Path) -> None:
 
 
 def trial(
-    path: Path, cell: Mapping[str, Level], of_cell: Plan, seed: int, code: str
+    path: Path, of_cell: Plan, kernel: Path | None, seed: int, code: str
 ) -> PlannedTrial:
     """One cell with one seed as a trial."""
     seeded = replace(of_cell, seed=seed)
     text = json.dumps([plan.to_json(seeded), code], sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:10]
-    words = [*(str(level) for level in cell.values()), f"s{seed}", digest]
+    words = [*(str(level) for level in of_cell.factors.values()), f"s{seed}", digest]
     name = "-".join(words).replace("/", "_").replace(" ", "")
     if len(os.fsencode(name)) > MOST_NAME_BYTES:
         raise UsageError(f"{path}: {name}: the name of a trial, at most {MOST_NAME_BYTES} bytes")
-    return PlannedTrial(name=name, plan=seeded)
+    return PlannedTrial(name=name, plan=seeded, kernel=kernel)
 
 
 def tcp(wanted: Tcp, mss_bytes: int, path: Path) -> plan.Tcp:

@@ -52,6 +52,7 @@ class LabSpec:
         terminal: file descriptor of a terminal for the console; None: console.log.
         image: a lab image other than set-up's, and its disk for the vm lab.
         shares: host folders for the lab to mount, read-only, by names that its environment has.
+        kernel: folder of a kernel, with its modules, other than set-up's; of the uml lab.
     """
 
     pairs: int
@@ -64,6 +65,7 @@ class LabSpec:
     terminal: int | None = None
     image: Path | None = None
     shares: Mapping[str, Path] = field(default_factory=dict)
+    kernel: Path | None = None
 
 
 class Lab(ABC):
@@ -145,7 +147,11 @@ class Lab(ABC):
 
     def submit_network(self, topology: Topology) -> None:
         """The job that comes first: build the network of a plan's topology."""
-        self.submit({"kind": "network", "topology": to_json(topology), "modules": MODULES})
+        self.submit({"kind": "network", "topology": to_json(topology), "modules": self.modules()})
+
+    def modules(self) -> list[str]:
+        """The kernel modules that the network's first job puts in."""
+        return MODULES
 
     def submit_trial(self, name: str, plan: Plan) -> None:
         """The job of a trial; what it leaves is in results/NAME.

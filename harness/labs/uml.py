@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import re
+import shutil
+from pathlib import Path
 
 from harness.host import paths
+from harness.labs.base import MODULES
 from harness.labs.supervised import AGENT, SupervisedLab, wait_for_exit
 
 __all__ = ["UmlLab", "wait_for_exit"]
@@ -32,6 +35,8 @@ class UmlLab(SupervisedLab):
         return self.command_line()
 
     def kernel_identity(self) -> str:
+        if folder := self.spec.kernel:
+            return paths.content(folder / "linux", *folder.glob("*.ko"))
         folder = paths.places()["kernel"]
         return paths.content(folder / "linux", *folder.glob("modules/**/*.ko"))
 
@@ -46,8 +51,25 @@ class UmlLab(SupervisedLab):
     def argv(self) -> list[str]:
         # The kernel mixes its command line into its entropy: with the host's paths in it,
         # the same seed would draw differently in every folder.
-        self.link_host_paths(linux=paths.kernel())
+        if self.spec.kernel is None:
+            self.link_host_paths(linux=paths.kernel())
+        else:
+            programs = self.own_programs(self.spec.kernel)
+            self.link_host_paths(linux=self.spec.kernel / "linux", programs=programs)
         return self.command_line()
+
+    def own_programs(self, kernel: Path) -> Path:
+        """The lab's programs, with the modules of another kernel in the place of set-up's."""
+        folder = self.run_directory / "programs"
+        shutil.copytree(paths.programs(), folder, ignore=shutil.ignore_patterns("*.ko"))
+        for module in kernel.glob("*.ko"):
+            shutil.copyfile(module, folder / module.name)
+        return folder
+
+    def modules(self) -> list[str]:
+        """Those that there are for its kernel."""
+        kernel = self.spec.kernel
+        return [name for name in MODULES if kernel is None or (kernel / f"{name}.ko").exists()]
 
     def command_line(self) -> list[str]:
         """The boot line, relative to the run directory.

@@ -35,35 +35,39 @@ HOST_CODE = ("harness", "analysis")
 CLOCKS = ("virtual", "real")
 
 
-def code(lab: str = "uml") -> str:
+def code(lab: str = "uml", kernel: Path | None = None) -> str:
     """A hash over all that can change what a trial does in a lab (16 hex digits)."""
-    return hashed(json.dumps(software(lab), sort_keys=True))
+    return hashed(json.dumps(software(lab, kernel), sort_keys=True))
 
 
 @cache
-def software(lab: str) -> dict[str, str]:
+def software(lab: str, kernel: Path | None = None) -> dict[str, str]:
     """What runs a trial in a lab and makes its record: a hash or a description of each part.
+
+    Args:
+        kernel: folder of a kernel that is not the lab's own.
 
     Remembered as of the first call: the names of a campaign's trials have it in them.
     """
-    return found(lab)
+    return found(lab, kernel)
 
 
-def found(lab: str) -> dict[str, str]:
+def found(lab: str, kernel: Path | None = None) -> dict[str, str]:
     """software() as it is now."""
     boot = [MODULES, *(of(lab, clock).told() for clock in CLOCKS)]
     return {
         "code": sources.digest([*lab_code(), *record_code()]),
         "boot": hashed(json.dumps(boot)),
         "image": image(),
-        "kernel": of(lab).kernel_identity(),
+        "kernel": of(lab, kernel=kernel).kernel_identity(),
         "programs": programs(paths.places()["programs"]),
+        **({} if kernel is None else {"release": (kernel / "release").read_text().strip()}),
     }
 
 
-def of(lab: str, clock: str = "real") -> Lab:
+def of(lab: str, clock: str = "real", kernel: Path | None = None) -> Lab:
     """A lab to be asked, not to be booted."""
-    return LABS[lab](LabSpec(pairs=0, clock=clock), Path())
+    return LABS[lab](LabSpec(pairs=0, clock=clock, kernel=kernel), Path())
 
 
 def lab_code() -> Iterator[Path]:

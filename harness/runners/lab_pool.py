@@ -202,7 +202,7 @@ class LabThread(threading.Thread):
     def _work(self) -> None:
         job = self.tasks[0].job
         topology = job.trial.plan.topology
-        spec = LabSpec(pairs=topology.pairs, clock=job.clock)
+        spec = LabSpec(pairs=topology.pairs, clock=job.clock, kernel=job.trial.kernel)
         with session(job.lab, spec) as lab:
             with self.pool.lock:
                 if self._abandoned:
@@ -300,11 +300,12 @@ def deliver(job: Job, folder: Path, costs: dict[str, float]) -> Outcome:
     Raises:
         LabError: what ran it may be something else than the trial's name says.
     """
-    if identity.found(job.lab) != identity.software(job.lab):
+    ran = identity.software(job.lab, job.trial.kernel)
+    if identity.found(job.lab, job.trial.kernel) != ran:
         raise LabError("the project's files, or what set-up made, have changed while it ran")
     name = job.trial.name
     raw, here = folder / "results" / name, folder / "records"
-    software = {"lab": job.lab, "clock": job.clock, **identity.software(job.lab)}
+    software = {"lab": job.lab, "clock": job.clock, **ran}
     record.finish(job.trial, software, raw, job.records or here, costs)
     if job.records is not None:
         return Outcome()

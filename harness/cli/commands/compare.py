@@ -18,8 +18,9 @@ from analysis.records import level_text
 from harness.api.campaign import Campaign, told
 from harness.api.experiment import Experiment, execute
 from harness.api.verdict import raise_failures
-from harness.cli.options import lab_option, levels_option
+from harness.cli.options import kernel_option, lab_option, levels_option
 from harness.design import experiment as experiments
+from harness.design.experiment import KERNEL
 from harness.errors import UsageError
 
 RESULTS = Path("results")
@@ -29,7 +30,8 @@ MOST_PAIRS = 100
 
 @click.command(help=__doc__)
 @click.argument("experiment", type=click.Path(path_type=Path))
-@click.option("--factor", required=True, metavar="FACTOR=A,B", help="B against A.")
+@click.option("--factor", metavar="FACTOR=A,B", help="B against A.")
+@kernel_option("A,B", "Kernel B against kernel A (docs/kernels.md).")
 @levels_option("FACTOR=LEVEL[,LEVEL]", "Only these levels of the others.")
 @click.option("--seeds", type=click.IntRange(1, 1000), help="So many seeds [the file's].")
 @click.option("--jobs", type=click.IntRange(1, 256), help="Labs at a time [one a core].")
@@ -44,7 +46,8 @@ MOST_PAIRS = 100
 @click.option("--out", type=click.Path(path_type=Path), help="[results/NAME-compare]")
 def command(
     experiment: Path,
-    factor: str,
+    factor: str | None,
+    kernels: list[str],
     only: tuple[str, ...],
     seeds: int | None,
     jobs: int | None,
@@ -53,10 +56,12 @@ def command(
     out: Path | None,
 ) -> None:
     asked = followed(Experiment.from_file(experiment))
-    name, levels = two_levels(asked, factor)
+    if bool(factor) == bool(kernels):
+        raise UsageError("compare: either --factor FACTOR=A,B or --kernel A,B")
+    name, levels = two_levels(asked, factor) if factor else (KERNEL, two_kernels(kernels))
     running = asked.prepare(
-        out or RESULTS / f"{asked.name}-compare", (*only, factor),
-        seeds=seeds, jobs=jobs, lab=lab, pcap=["down"],
+        out or RESULTS / f"{asked.name}-compare", (*only, *([factor] if factor else [])),
+        seeds=seeds, jobs=jobs, lab=lab, pcap=["down"], kernels=kernels,
     )  # fmt: skip
     documents = execute(running)
     raise_failures(running, documents)
@@ -75,6 +80,13 @@ def followed(experiment: Experiment) -> Experiment:
     rule = experiments.Rule(when={}, set={"record": record})
     design = experiment.design
     return replace(experiment, design=design.model_copy(update={"rule": [*design.rule, rule]}))
+
+
+def two_kernels(names: list[str]) -> tuple[str, str]:
+    """The names of two kernels; UsageError for any other number."""
+    if len(names) != 2 or names[0] == names[1]:
+        raise UsageError(f"--kernel {','.join(names)}: A,B, two kernels")
+    return names[0], names[1]
 
 
 def two_levels(experiment: Experiment, option: str) -> tuple[str, tuple[str, str]]:

@@ -18,7 +18,7 @@ from harness.api.verdict import raise_failures
 from harness.campaign import costs
 from harness.campaign.campaign import Campaign
 from harness.cli.judged import print_judged
-from harness.cli.options import lab_option, levels_option, tls_option
+from harness.cli.options import kernel_option, lab_option, levels_option, tls_option
 from harness.cli.result_table import json_line, print_results
 from harness.design.experiment import Port
 from harness.design.trials import PlannedTrial
@@ -35,6 +35,7 @@ from harness.watch.server import serving
 @click.option("--scheduler", metavar="ADDRESS", help="Run on the Dask cluster there.")
 @tls_option
 @lab_option("Which lab.")
+@kernel_option("NAME[,NAME]", "Kernels, as one more factor (docs/kernels.md).")
 @click.option("--clock", type=click.Choice(["virtual", "real"]), help="[virtual; native: real]")
 @click.option("--pcap", multiple=True, type=click.Choice(["down", "up"]), help="Capture there.")
 @click.option("--out", type=click.Path(path_type=Path), help="Campaign directory [results/NAME].")
@@ -49,6 +50,7 @@ def command(
     scheduler: str | None,
     tls: Path | None,
     lab: str,
+    kernels: list[str],
     clock: str | None,
     pcap: tuple[Port, ...],
     out: Path | None,
@@ -62,8 +64,9 @@ def command(
         raise UsageError("--tls: only with --scheduler")
     cluster = None if scheduler is None else Cluster(address=scheduler, secret=tls)
     campaign = Experiment.from_file(experiment).prepare(
-        out, only, seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap, cluster=cluster
-    )
+        out, only, seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap, kernels=kernels,
+        cluster=cluster,
+    )  # fmt: skip
     if dry_run:
         campaign.check_folder()
         list_trials(campaign)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Kernels for the uml lab: build, list, remove.
+
+NAME: 6.12 is set-up's; a version as 6.1 that Debian has; path:DIR, a source of your own as it is
+there; git:DIR@COMMIT. Neither is written to. What lab.kernel or --kernel names is built when it is
+first used; here it can be done before.
+"""
+
+from __future__ import annotations
+
+import click
+from rich.console import Console
+
+from harness.cli.tables import print_table
+from harness.errors import UsageError
+from harness.kernels import names, store
+from harness.kernels.kernel import Kernel
+
+MIB = 1 << 20
+
+
+@click.group(name="kernel", help=__doc__)
+def command() -> None:
+    """The commands below."""
+
+
+@command.command()
+@click.argument("name", nargs=-1, required=True)
+def build(name: tuple[str, ...]) -> None:
+    """Build kernels that are not there yet, and say what each lacks."""
+    for one in name:
+        found = store.ready(one)
+        for line in said(one, found):
+            click.echo(line)
+
+
+def said(name: str, found: Kernel | None) -> list[str]:
+    """A kernel in words."""
+    if found is None:
+        return [f"kernel {name}: set-up's"]
+    left_out = [f"  without: {title}" for title in found.left_out]
+    lacks = [f"  has no {', '.join(found.lacks)}"] if found.lacks else []
+    no_module = [f"  no TCP module: {found.no_module}"] if found.no_module else []
+    return [f"kernel {name}: {found.release}, {found.source}", *left_out, *lacks, *no_module]
+
+
+@command.command(name="list")
+def list_command() -> None:
+    """The kernels that are built."""
+    rows = [
+        [
+            one.name,
+            one.release,
+            "no" if one.no_module else "yes",
+            f"{store.size(one.folder) / MIB:.0f}",
+            one.source,
+        ]
+        for one in store.built()
+    ]
+    if rows:
+        headings = ["name", "release", "TCP module", "MiB", "source"]
+        print_table(headings, rows, Console(), fold=0, left={0, 1, 2, 4})
+
+
+@command.command()
+@click.argument("name", nargs=-1, required=True)
+def remove(name: tuple[str, ...]) -> None:
+    """Remove kernels, of git:DIR all, and what they were built with; no tree is touched."""
+    for one in name:
+        if one == names.SET_UP:
+            raise UsageError(f"kernel {one}: set-up's; ./cellbed clean --cache removes it")
+        click.echo(f"kernel {one}: {store.remove(one) / MIB:.0f} MiB freed")

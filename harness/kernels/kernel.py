@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A kernel that has been built: where it is, what it lacks, and whether a trial can run on it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from harness.errors import UsageError
+from harness.host import paths
+from harness.plan import FIRST_QUEUE, QUEUES, Plan
+
+NOTE = "kernel.json"
+# What BPF programs of ours need and an older kernel refuses.
+TCX = (6, 6)
+MAY_GOTO = (6, 9)
+TCP_MODULE = "cellbed_tcp"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kernel:
+    """What its folder's kernel.json says.
+
+    Attributes:
+        name: as it was asked for.
+        version: of its source, as 6.1.
+        release: its own, as `uname -r` has it.
+        source: Debian's package and its version, or the commit, or the folder.
+        left_out: titles of the lab's patches that it goes without; none is essential.
+        lacks: options of lab/kernel/config that it does not have.
+        sysctls: those of net.ipv4 that it knows.
+        no_module: why there is no TCP module for it; empty when there is one.
+    """
+
+    folder: Path
+    name: str
+    version: str
+    release: str
+    source: str
+    left_out: Sequence[str]
+    lacks: Sequence[str]
+    sysctls: Sequence[str]
+    no_module: str
+
+    @property
+    def identity(self) -> str:
+        """Its content."""
+        return paths.content(self.folder / "linux", *self.folder.glob("*.ko"))
+
+    def fitted(self, plan: Plan) -> Plan:
+        """The plan without the sysctls that this kernel does not know.
+
+        Raises:
+            UsageError: it lacks the queue, the delay or the congestion control.
+        """
+        if missing := self.missing(plan):
+            raise UsageError(f"kernel {self.name} ({self.release}) has no {missing}")
+        flavor = plan.tcp.flavor
+        for unknown in flavor.sysctl.keys() - set(self.sysctls):
+            tell(f"kernel {self.name}: without net.ipv4.{unknown}, which it does not have")
+        known = {name: value for name, value in flavor.sysctl.items() if name in self.sysctls}
+        return replace(plan, tcp=replace(plan.tcp, flavor=replace(flavor, sysctl=known)))
+
+    def missing(self, plan: Plan) -> str:
+        """The first thing that a plan needs and this kernel has not."""
+        queue = str(getattr(plan.queue.down, "kind", ""))
+        if f"NET_SCH_{queue.upper()}" in self.lacks:
+            return f"queue {queue}"
+        version = tuple(map(int, self.version.split(".")))
+        if version < MAY_GOTO and QUEUES.name_of(plan.queue.down) == FIRST_QUEUE:
+            return "may_goto (Linux 6.9), which queue.kind = cells needs"
+        if version < TCX and plan.topology.delay == "connection":
+            return "tcx (Linux 6.6), which topology.delay = connection needs"
+        flavor = plan.tcp.flavor
+        if flavor.module is not None and not (self.folder / f"{flavor.module}.ko").exists():
+            why = f": {self.no_module}" if flavor.module == TCP_MODULE else ""
+            return f"module {flavor.module}, which tcp.flavor = {flavor.name} needs{why}"
+        return ""
+
+
+@cache
+def tell(text: str) -> None:
+    """Once, to the person."""
+    print(text, file=sys.stderr)
+
+
+def read(folder: Path) -> Kernel:
+    """The kernel in a folder."""
+    return Kernel(folder=folder, **json.loads((folder / NOTE).read_text()))

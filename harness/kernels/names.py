@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What lab.kernel and --kernel may name, and the source that it stands for."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import MissingError, UsageError
+from harness.host import paths
+from harness.kernels import parts
+from harness.kernels.trees import Commit, Folder, Tree
+
+SET_UP = "6.12"
+VERSION = (b"VERSION", b"PATCHLEVEL")
+DEBIAN = re.compile(r"\d{1,3}\.\d{1,3}")
+ALLOWED = f"{SET_UP} (set-up's), a version as 6.1 that Debian has, path:DIR or git:DIR@COMMIT"
+FETCH = "lab/kernels/fetch"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """A source that is there to be read.
+
+    Attributes:
+        version: as 6.1; all sources of a version are built in one folder.
+        text: what it is, for the record.
+    """
+
+    tree: Tree
+    version: str
+    text: str
+
+
+def home() -> Path:
+    """Where the kernels are."""
+    folder = paths.places()["cache"] / "kernels"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def place(name: str) -> tuple[str, str, str]:
+    """Kind (debian, path, git), version or folder, and commit; UsageError for any other name."""
+    kind, colon, rest = name.partition(":")
+    if not colon and DEBIAN.fullmatch(name):
+        return "debian", name, ""
+    if kind == "path" and rest:
+        return kind, str(Path(rest).resolve()), ""
+    folder, at, commit = rest.rpartition("@")
+    if kind == "git" and at and folder and commit:
+        return kind, str(Path(folder).resolve()), commit
+    raise UsageError(f"kernel {name}: one of {ALLOWED}")
+
+
+def source(name: str) -> Source:
+    """The source that a name stands for; Debian's is fetched the first time.
+
+    Raises:
+        UsageError: no such name, folder or commit, or no source of a kernel.
+        MissingError: Debian has no such version, or cannot be reached.
+    """
+    kind, where, commit = place(name)
+    if kind == "git":
+        tree: Tree = (of_commit := Commit(name, Path(where), commit))
+        text = f"commit {of_commit.commit}"
+    else:
+        folder, text = debian(where) if kind == "debian" else (Path(where), where)
+        seen = hashlib.sha256(str(folder).encode()).hexdigest()[: paths.DIGITS]
+        tree = Folder(name, folder, home() / f"seen-{seen}.json")
+    return Source(tree=tree, version=version(name, tree), text=text)
+
+
+def version(name: str, tree: Tree) -> str:
+    """A source's version, as 6.1."""
+    [(_, makefile)] = tree.read(["Makefile"])
+    found = [re.search(rb"^%s = (\d+)$" % key, makefile, re.MULTILINE) for key in VERSION]
+    if not all(found):
+        raise UsageError(f"kernel {name}: no source of a kernel: its Makefile names no version")
+    return ".".join(match[1].decode() for match in found if match)
+
+
+def debian(version: str) -> tuple[Path, str]:
+    """Debian's source of a version, unpacked, and its package with the package's version."""
+    folder = home() / f"debian-{version}"
+    if not folder.exists():
+        argv = [str(paths.PROJECT / FETCH), version, str(folder), *parts.words_for_tar()]
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=3600)
+        if done.returncode != 0:
+            said = "".join(done.stderr.strip().splitlines()[-1:]).removeprefix(f"{FETCH}: ")
+            raise MissingError(f"kernel {version}: {said}")
+    package = (folder / ".package").read_text().strip()
+    return folder, f"linux-source-{version} {package}"

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Kernels by name: built when they are not there, listed, removed.
+
+A kernel is kept by its content: files of the source, the lab's recipe, the TCP module's source.
+What a version of Linux was built with stays, so that its next tree compiles what differs.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from harness.errors import UsageError
+from harness.host import paths
+from harness.kernels import kernel, patches
+from harness.kernels.errors import KernelError
+from harness.kernels.kernel import Kernel
+from harness.kernels.lay import lay
+from harness.kernels.names import SET_UP, Source, home, source
+from harness.kernels.patches import Patched
+from harness.kernels.trees import blob
+
+BUILD = "lab/kernels/build"
+RECIPE = ("lab/kernels/build", "lab/kernel/cc", "lab/kernel/config", "lab/kernel/precompiled.c")
+MODULE = "tcp-configs/module"
+PRECOMPILED = "init/precompiled.c"
+SHOWN_LINES = 12
+
+
+def ready(name: str) -> Kernel | None:
+    """The kernel of a name, built if it is not there; None for set-up's.
+
+    Raises:
+        UsageError, MissingError: as names.source().
+        KernelError: it does not build, or a patch that is needed does not apply.
+    """
+    if name == SET_UP:
+        return None
+    found = source(name)
+    work = home() / f"work-{found.version}"
+    work.mkdir(exist_ok=True)
+    with locked(work):
+        patched = patches.patched(name, found.tree)
+        product = home() / f"built-{key(found, patched)}"
+        if not (product / kernel.NOTE).exists():
+            print(f"kernel {name}: building", file=sys.stderr)
+            build(name, found, patched, work, product)
+        return kernel.read(product)
+
+
+def key(found: Source, patched: Patched) -> str:
+    """The content of a source and of all that makes a kernel of it."""
+    files = sorted((path, file.mode, file.blob) for path, file in found.tree.files.items())
+    ours = sorted((path, blob(content)) for path, content in patched.files.items())
+    module = [p for p in (paths.PROJECT / MODULE).iterdir() if p.suffix in (".c", ".h")]
+    recipe = paths.content(*(paths.PROJECT / name for name in RECIPE), *module)
+    return blob(json.dumps([files, ours, recipe]).encode())[: paths.DIGITS]
+
+
+def build(name: str, found: Source, patched: Patched, work: Path, product: Path) -> None:
+    """Build a kernel into its folder, which is there when it is whole."""
+    partial = product.with_suffix(".partial")
+    ours = {**patched.files, PRECOMPILED: (paths.PROJECT / RECIPE[3]).read_bytes()}
+    lay(found.tree, ours, work)
+    for folder in (partial, product):
+        shutil.rmtree(folder, ignore_errors=True)
+    log = work / "log"
+    argv = [str(paths.PROJECT / BUILD), str(work), str(partial)]
+    with log.open("wb") as stream:
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, check=False
+        )
+    if done.returncode != 0:
+        raise failed(name, log)
+    note = {
+        "name": name,
+        "version": found.version,
+        "release": "".join(lines(partial / "release")),
+        "source": found.text,
+        "left_out": patched.left_out,
+        "lacks": lines(partial / "lacks"),
+        "sysctls": lines(partial / "sysctls"),
+        "no_module": "".join(lines(partial / "no-module")),
+    }
+    (partial / kernel.NOTE).write_text(json.dumps(note, indent=1) + "\n")
+    partial.rename(product)
+
+
+def lines(path: Path) -> list[str]:
+    """A file that the build may have left."""
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def failed(name: str, log: Path) -> KernelError:
+    """Why a kernel does not build: the first error, and the end of the log."""
+    said = log.read_text(errors="replace").splitlines()
+    ours = [line for line in said if line.startswith(f"{BUILD}: ") and ": line " not in line]
+    first = next((line for line in said if " error: " in line or line.startswith("make")), "")
+    why = ours[-1].removeprefix(f"{BUILD}: ") if ours else first or "".join(said[-1:])
+    message = f"kernel {name} does not build: {why} ({log})"
+    return KernelError(message, "\n".join(said[-SHOWN_LINES:]))
+
+
+@contextmanager
+def locked(work: Path) -> Iterator[None]:
+    """One process at a time builds in a folder; the others wait."""
+    descriptor = os.open(work / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def built() -> list[Kernel]:
+    """All that are there, by name."""
+    found = (kernel.read(note.parent) for note in home().glob(f"built-*/{kernel.NOTE}"))
+    return sorted(found, key=lambda one: (one.name, one.source))
+
+
+def remove(name: str) -> int:
+    """A kernel, or of git:DIR all commits, with what no other needs; the bytes freed.
+
+    Raises:
+        UsageError: there is none of this name.
+    """
+    gone = [one for one in built() if one.name == name or one.name.startswith(f"{name}@")]
+    if not gone:
+        raise UsageError(f"kernel {name}: none is built; ./cellbed kernel list")
+    needed = {one.version for one in built() if one not in gone}
+    folders = [one.folder for one in gone]
+    for version in {one.version for one in gone} - needed:
+        folders += [home() / f"work-{version}", home() / f"debian-{version}"]
+    freed = sum(map(size, folders))
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+    return freed
+
+
+def size(folder: Path) -> int:
+    """Bytes that a folder takes on the disk."""
+    return sum(path.lstat().st_blocks * 512 for path in folder.rglob("*"))

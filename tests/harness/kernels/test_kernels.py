@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Kernels by name: sources read and laid, patches tried, refusals in one sentence. No lab."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.design import experiment
+from harness.errors import UsageError
+from harness.host import paths
+from harness.kernels import names, patches, store
+from harness.kernels.errors import KernelError
+from harness.kernels.kernel import Kernel
+from harness.kernels.lay import lay
+from harness.kernels.trees import TOP, Commit, Folder, Tree
+from tests.small import PROJECT, TINY, tiny_trials
+
+TCP = "net/ipv4/tcp.c"
+PATCH = """Say more.
+
+--- a/net/ipv4/tcp.c
++++ b/net/ipv4/tcp.c
+@@ -1,3 +1,3 @@
+ one
+-two
++2
+ three
+"""
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """A source in a repository of its own, with what a build in it leaves."""
+    folder = tmp_path / "tree"
+    for path in (*TOP, "scripts/run.sh", "net/ipv4/tcp.o", "Documentation/x.rst", "drivers/y/z.c"):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text("one\ntwo\nthree\n")
+    (folder / "scripts/run.sh").chmod(0o755)
+    (folder / "include").mkdir()
+    (folder / "include/link.h").symlink_to("../net/ipv4/tcp.c")
+    (folder / ".gitignore").write_text("*.o\n")
+    git(folder, "init", "-q")
+    commit(folder, "first")
+    return folder
+
+
+def git(folder: Path, *words: str) -> str:
+    who = ["-c", "user.name=t", "-c", "user.email=t@t"]
+    argv = ["git", "-C", str(folder), *who, *words]
+    return subprocess.run(argv, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def commit(folder: Path, title: str) -> str:
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", title)
+    return git(folder, "rev-parse", "HEAD")
+
+
+def folder_tree(source: Path) -> Folder:
+    return Folder("path:x", source, source.parent / "seen.json")
+
+
+def test_a_folder_and_its_commit_are_the_same_source(source: Path) -> None:
+    expected = {*TOP, "scripts/run.sh", "include/link.h"}
+    trees: list[Tree] = [folder_tree(source), Commit("git:x@HEAD", source, "HEAD")]
+    assert [set(tree.files) for tree in trees] == [expected, expected]
+    assert trees[0].files == trees[1].files
+    assert [dict(tree.read(sorted(expected))) for tree in trees][0] == dict(
+        trees[1].read(sorted(expected))
+    )
+    (source / ".git").rename(source.parent / "no-git")
+    assert folder_tree(source).files == trees[1].files
+
+
+def test_a_change_is_seen_and_a_commit_does_not_have_it(source: Path) -> None:
+    before = folder_tree(source).files
+    (source / TCP).write_text("one\ntwo\nTHREE\n")
+    after = folder_tree(source).files
+    assert {path for path in after if after[path] != before[path]} == {TCP}
+    assert Commit("git:x@HEAD", source, "HEAD").files == before
+
+
+def test_only_what_differs_is_laid_anew(source: Path, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    first = folder_tree(source)
+    lay(first, {TCP: b"patched\n", "init/ours.c": b"ours\n"}, work)
+    laid = work / "source"
+    assert (laid / TCP).read_text() == "patched\n" and (laid / "init/ours.c").exists()
+    assert os.access(laid / "scripts/run.sh", os.X_OK) and (laid / "include/link.h").is_symlink()
+    times = {path: (laid / path).stat().st_mtime_ns for path in first.files}
+    (source / "scripts/run.sh").write_text("new\n")
+    (source / "include/link.h").unlink()
+    lay(folder_tree(source), {TCP: b"patched\n"}, work)
+    changed = {p for p in TOP if (laid / p).stat().st_mtime_ns != times[p]}
+    assert not changed and (laid / "scripts/run.sh").read_text() == "new\n"
+    assert not (laid / "include/link.h").is_symlink() and not (laid / "init/ours.c").exists()
+    assert (source / TCP).read_text() == "one\ntwo\nthree\n"
+
+
+@pytest.fixture
+def with_patches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
+    """Patches of a project of one's own: by number and text."""
+    project = tmp_path / "project"
+    for folder in patches.FOLDERS:
+        (project / folder).mkdir(parents=True)
+    monkeypatch.setattr(paths, "PROJECT", project)
+
+    def add(name: str, text: str) -> None:
+        (project / name).write_text(text)
+
+    return add
+
+
+def test_a_patch_applies_or_its_other_form_does(
+    source: Path, with_patches: Callable[[str, str], None]
+) -> None:
+    with_patches("lab/kernel/patches/0002-say.patch", PATCH.replace(" one\n", " ONE\n"))
+    with pytest.raises(KernelError, match="0002-say.patch does not apply.*exact: Say more$"):
+        patches.patched("x", folder_tree(source))
+    with_patches("lab/kernels/patches/0002-say.new.patch", PATCH)
+    found = patches.patched("x", folder_tree(source))
+    assert found.files == {TCP: b"one\n2\nthree\n"} and not found.left_out
+
+
+def test_a_patch_for_speed_is_left_out_with_a_word(
+    source: Path, with_patches: Callable[[str, str], None]
+) -> None:
+    with_patches("lab/kernel/patches/0008-say.patch", PATCH.replace(" one\n", " ONE\n"))
+    found = patches.patched("x", folder_tree(source))
+    assert found.left_out == ["Say more"] and found.files == {TCP: b"one\ntwo\nthree\n"}
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("six", "one of 6.12"),
+        ("6.1.2", "one of 6.12"),
+        ("path:", "one of 6.12"),
+        ("git:x", "one of 6.12"),
+        ("path:/nowhere/at/all", "no such folder"),
+        ("git:/nowhere/at/all@HEAD", "no such folder"),
+        (f"git:{PROJECT}@no-such-commit", "no such commit"),
+        (f"git:{PROJECT}@HEAD", "no source of a kernel: it has no "),
+        (f"path:{PROJECT}", "no source of a kernel: it has no "),
+    ],
+)
+def test_a_name_that_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, words: str
+) -> None:
+    monkeypatch.setattr(paths, "places", lambda: {"cache": tmp_path})
+    with pytest.raises(UsageError, match=f"^kernel {name}: .*{words}"):
+        store.ready(name)
+
+
+def test_what_does_not_build_says_why(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("CC a.o\nnet/a.c:7:3: error: no such thing\nmake: *** [x] Error 2\n")
+    error = store.failed("path:x", log)
+    assert error.exit_code == 125 and "\n" not in str(error)
+    start = "kernel path:x does not build: net/a.c:7:3: error: no such thing ("
+    assert str(error).startswith(start)
+    assert error.console.endswith("make: *** [x] Error 2")
+    log.write_text("lab/kernels/build: this source has no VETH, which every lab needs\n")
+    assert "does not build: this source has no VETH, which every lab needs (" in str(
+        store.failed("6.1", log)
+    )
+
+
+def kernel(folder: Path, **more: object) -> Kernel:
+    about: dict[str, object] = {
+        **{"name": "6.1", "version": "6.1", "release": "6.1.9", "source": "s", "left_out": []},
+        **{"lacks": [], "sysctls": ["tcp_sack"], "no_module": "needs 6.10"},
+    }
+    return Kernel(folder=folder, **(about | more))  # type: ignore[arg-type]
+
+
+def test_what_a_kernel_lacks_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    [trial] = tiny_trials(tmp_path)
+    with pytest.raises(UsageError, match=r"6.1.9.* no may_goto \(Linux 6.9\), .* cells needs$"):
+        kernel(tmp_path).fitted(trial.plan)
+    newer = kernel(tmp_path, version="6.9")
+    with pytest.raises(UsageError, match="6.1.9.* no module cellbed_tcp, .*sack needs: needs 6.10"):
+        newer.fitted(trial.plan)
+    (tmp_path / "cellbed_tcp.ko").touch()
+    fitted = newer.fitted(trial.plan)
+    assert set(fitted.tcp.flavor.sysctl) == {"tcp_sack"}
+    said = capsys.readouterr().err
+    assert "kernel 6.1: without net.ipv4.tcp_dsack, which it does not have" in said
+
+
+def test_a_kernel_without_a_queue_is_refused(tmp_path: Path) -> None:
+    text = TINY.replace('{ policy = "plain", buffer_cells = 300 }', '{ kind = "fq-codel" }')
+    (tmp_path / "q.toml").write_text(text)
+    loaded = experiment.load(tmp_path / "q.toml")
+    from harness.design.trials import planned
+
+    found = kernel(tmp_path, lacks=["NET_SCH_FQ_CODEL"])
+    with pytest.raises(UsageError, match=r"^kernel 6.1 \(6.1.9\) has no queue fq_codel$"):
+        planned(loaded, tmp_path, kernels=lambda name: found)
+
+
+def test_the_lab_s_own_kernel_changes_no_name(tmp_path: Path) -> None:
+    """And another one is another trial, whatever its level is called."""
+    [plain] = tiny_trials(tmp_path)
+    assert "kernel" not in plain.name and plain.kernel is None
+    loaded = experiment.load(tmp_path / "small.toml")
+    twice = experiment.with_kernels(loaded, tmp_path, ["6.12", "6.1"])
+    assert twice.factors["kernel"] == ["6.12", "6.1"]
+    settings = [twice.settings(cell)["lab"] for cell in twice.cells()]
+    assert settings == [{"kernel": "6.12"}, {"kernel": "6.1"}]
+    with pytest.raises(UsageError, match="has a factor kernel"):
+        experiment.with_kernels(twice, tmp_path, ["6.1"])
+
+
+def cellbed(*words: str) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-m", "harness", *words]
+    return subprocess.run(
+        argv, capture_output=True, text=True, timeout=600, check=False, cwd=PROJECT
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["compare", "x.toml", "--kernel", "6.1"], "--kernel 6.1: A,B, two kernels"),
+        (["compare", "x.toml"], "compare: either --factor FACTOR=A,B or --kernel A,B"),
+        (["run", "x.toml", "--kernel", "six"], "kernel six: one of"),
+        (["run", "x.toml", "--kernel", "6.12,6.12"], "--kernel: factors.kernel: needs levels"),
+        (["run", "x.toml", "--kernel", "6.1", "--lab", "vm"], "only in the uml lab"),
+        (["kernel", "remove", "6.12"], "set-up's; ./cellbed clean --cache"),
+    ],
+)
+def test_wrong_words(tmp_path: Path, words: list[str], said: str) -> None:
+    (tmp_path / "x.toml").write_text(TINY)
+    done = cellbed(*(str(tmp_path / word) if word == "x.toml" else word for word in words))
+    assert done.returncode == 2 and said in done.stderr, done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_sources_of_a_version_are_built_in_one_folder(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paths, "places", lambda: {"cache": tmp_path})
+    with pytest.raises(UsageError, match="its Makefile names no version"):
+        names.source(f"path:{source}")
+    (source / "Makefile").write_text("VERSION = 6\nPATCHLEVEL = 1\nSUBLEVEL = 3\n")
+    commit(source, "a version")
+    found = [names.source(name) for name in (f"path:{source}", f"git:{source}@HEAD")]
+    assert [one.version for one in found] == ["6.1", "6.1"]
+    none = patches.Patched(files={}, left_out=[])
+    assert store.key(found[0], none) == store.key(found[1], none)
+
+
+def test_removing_takes_what_no_other_kernel_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paths, "places", lambda: {"cache": tmp_path})
+    home = names.home()
+    for name in ("git:x@a", "git:x@b", "6.1"):
+        folder = home / f"built-{name}"
+        folder.mkdir()
+        about = {k: v for k, v in vars(kernel(folder, name=name)).items() if k != "folder"}
+        (folder / "kernel.json").write_text(json.dumps(about))
+    (home / "work-6.1").mkdir()
+    store.remove("git:x")
+    assert [one.name for one in store.built()] == ["6.1"] and (home / "work-6.1").exists()
+    store.remove("6.1")
+    assert not store.built() and not (home / "work-6.1").exists()
+    with pytest.raises(UsageError, match="kernel 6.1: none is built"):
+        store.remove("6.1")
