@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -13,6 +15,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from analysis import plotly_js
 from harness.api.experiment import Experiment, execute
 from harness.api.verdict import raise_failures
 from harness.campaign import costs
@@ -75,6 +78,8 @@ def command(
         documents = execute(campaign)
     print_judged(campaign.judged)
     print_trials(campaign, documents, as_json)
+    if documents and not as_json:
+        print_what_next(campaign.folder)
     raise_failures(campaign, documents)
 
 
@@ -84,6 +89,13 @@ def page(folder: Path) -> Iterator[None]:
     with serving(folder) as server:
         click.echo(f"{folder} at {server.url}", err=True)
         yield
+
+
+def print_what_next(folder: Path) -> None:
+    """On standard error, where the table is not in the way of what reads it."""
+    name = shlex.quote(os.path.relpath(folder))
+    setup = "" if plotly_js.path() else " (after ./cellbed setup --library)"
+    click.echo(f"Go on: ./cellbed report {name}, or ./cellbed watch {name}{setup}", err=True)
 
 
 def list_trials(campaign: Campaign) -> None:
