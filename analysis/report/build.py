@@ -3,21 +3,22 @@
 
 import itertools
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from analysis.cells import Cell, variant_factors
 from analysis.claims import Claim, Finding, Method, Verdict
 from analysis.records import Campaign, Trial
 from analysis.report import plots, tables, trial_plots
+from analysis.report.explore import explore
 from analysis.report.model import (
     Claims,
     ClaimText,
+    Explore,
     Gallery,
     Part,
     Plot,
     Report,
     Section,
-    Sheet,
     Source,
 )
 from analysis.report.pages import Pages, pages_of
@@ -37,18 +38,20 @@ def build(campaign: Campaign, study: Study, listener: Listener = lambda _: None)
     results = results_of(campaign, study, pages_of(study).checks)
     pages = pages_of(results.study)
     own = [section for page in pages.sections if (section := page(results)) is not None]
+    drawn = _drawn(campaign, listener)
     return Report(
         title=str(campaign.document.get("title") or campaign.name),
         subtitle=_subtitle(campaign),
         sections=[
             _summary(results, study),
+            *([_explore(found)] if (found := explore(results, drawn)) else []),
             _results(results, pages),
             *([_anova(results)] if results.study.anova else []),
             *([_claims(results)] if results.findings else []),
             *([_variants(results)] if len(results.variants) > 1 else []),
             *([predicted] if (predicted := predictions(results)) else []),
             *own,
-            _trials(campaign, listener),
+            _trials(campaign, drawn),
             _making(campaign),
         ],
         files=[
@@ -231,15 +234,33 @@ def _variants(results: Results) -> Section:
     )
 
 
-def _trials(campaign: Campaign, listener: Listener) -> Section:
-    left_out = tables.left_out(campaign)
+def _explore(part: Explore) -> Section:
+    return Section(
+        id="explore",
+        title="Trial by trial",
+        paragraphs=[
+            "A point a trial: one that is pointed at says which it is; a click, or a cell of the "
+            "matrix, shows its pictures."
+        ],
+        parts=[part],
+    )
+
+
+def _drawn(campaign: Campaign, listener: Listener) -> dict[str, Sequence[Plot]]:
+    """The plots of those trials that are drawn, by the trial's name."""
     chosen = _plotted(campaign)
-    sections = []
+    drawn: dict[str, Sequence[Plot]] = {}
     for place, trial in enumerate(chosen, start=1):
         listener(f"trial {place} of {len(chosen)}")
-        sections.append(_trial(trial))
-    text = f"Each opens on demand: {len(chosen)} of {len(campaign.trials)} trials"
-    text += "." if len(chosen) == len(campaign.trials) else ", the first seed of each cell."
+        drawn[trial.name] = trial_plots.plots(trial)
+    return drawn
+
+
+def _trials(campaign: Campaign, drawn: Mapping[str, Sequence[Plot]]) -> Section:
+    left_out = tables.left_out(campaign)
+    sections = [_trial(one, drawn[one.name]) for one in campaign.trials if one.name in drawn]
+    text = f"Each opens on demand: {len(drawn)} of {len(campaign.trials)} trials"
+    text += "." if len(drawn) == len(campaign.trials) else ", the first seed of each cell."
     return Section(
         id="trials",
         title="Trials",
@@ -258,13 +279,12 @@ def _plotted(campaign: Campaign) -> list[Trial]:
     return list(first.values())
 
 
-def _trial(trial: Trial) -> Section:
+def _trial(trial: Trial, drawn: Sequence[Plot]) -> Section:
     told = ", ".join(
         f"{tables.metric_title(name).lower()} {format(value, tables.metric_form([value]))}"
         for name, value in trial.metrics.items()
         if value is not None
     )
-    drawn = trial_plots.plots(trial)
     counters = tables.counters(trial)
     missing = [] if drawn else ["It recorded no series to plot."]
     return Section(
@@ -292,7 +312,7 @@ def _making(campaign: Campaign) -> Section:
             f"The trials were run by {len(found)} sets of versions; they are not one experiment."
         )
     versions = "\n".join(_lines(json.loads(text)) for text in found)
-    parts: list[Sheet | Gallery | Claims | Source] = [Source(text=versions)]
+    parts: list[Part] = [Source(text=versions)]
     if campaign.document.get("text"):
         parts.append(Source(text=str(campaign.document["text"])))
     return Section(id="making", title="How it was made", paragraphs=paragraphs, parts=parts)

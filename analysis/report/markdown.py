@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator
 
-from analysis.report.model import Claims, Gallery, Part, Report, Section, Sheet
+from analysis.report.model import Claims, Explore, Gallery, Part, Report, Section, Sheet, Source
 
 
 def render(report: Report, figures: str) -> str:
@@ -15,8 +15,8 @@ def render(report: Report, figures: str) -> str:
 
 
 def _section(section: Section, level: int, figures: str) -> Iterator[str]:
-    if section.folded:  # a trial's plots: the HTML file has them
-        return
+    if section.folded or any(isinstance(part, Explore) for part in section.parts):
+        return  # a trial's plots, what needs a script: the HTML file has them
     yield f"{'#' * level} {section.title}"
     yield ""
     for paragraph in section.paragraphs:
@@ -39,7 +39,7 @@ def _part(part: Part, figures: str) -> Iterator[str]:
             yield f"- “{claim.sentence}” ({claim.source}) {claim.reading}".rstrip()
             for method, verdict, evidence in claim.verdicts:
                 yield f"  - **{verdict}** ({method}): {evidence}"
-    else:
+    elif isinstance(part, Source):
         yield from ("```", part.text.rstrip(), "```")
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What a report is made of, whatever it is written as: sections of text, tables and plots."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 Value = str | float | int | None
 
@@ -65,12 +66,16 @@ def plain(rows: Sequence[Sequence[Value]], *heads: str | tuple[str, str]) -> She
 
 @dataclass(frozen=True, kw_only=True)
 class Plot:
-    """A plot: `svg` takes its colours from the page's style; `alt` says what is to be seen."""
+    """A plot: `svg` takes its colours from the page's style; `alt` says what is to be seen.
+
+    picture: the same for a page's script (analysis/report/picture.py), where it can be had.
+    """
 
     name: str
     title: str
     alt: str
     svg: str = field(repr=False)
+    picture: Mapping[str, Any] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +109,15 @@ class Source:
     text: str
 
 
-Part = Sheet | Gallery | Claims | Source
+@dataclass(frozen=True, kw_only=True)
+class Explore:
+    """The campaign trial by trial, for an HTML page's script: its data and its library, packed."""
+
+    data: str = field(repr=False)
+    library: str = field(repr=False)
+
+
+Part = Sheet | Gallery | Claims | Source | Explore
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from analysis.records import Trial, level_text
 from analysis.report.model import Plot
+from analysis.report.picture import picture
 from analysis.report.svg import SERIES, colour, ink, style, to_svg
 
 Values = NDArray[np.float64]
@@ -59,7 +60,9 @@ def plot(trial: Trial, drawing: Drawing) -> Plot:
         drawing.paint(axes)
         axes.set_title(drawing.title)
         svg = to_svg(figure, tight=False)
-    return Plot(name=name, title=f"{drawing.title}, {trial.name}", alt=drawing.alt, svg=svg)
+        seen = {**picture(drawing.title, axes), "alt": drawing.alt}
+    title = f"{drawing.title}, {trial.name}"
+    return Plot(name=name, title=title, alt=drawing.alt, svg=svg, picture=seen)
 
 
 def queue(trial: Trial, kind: str = "queue", title: str = "Queue occupancy") -> Drawing | None:

@@ -15,11 +15,11 @@ from contextlib import contextmanager
 from functools import cache
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from analysis import plotly_js
 from analysis.errors import AnalysisError
 from harness import hold
 from harness.errors import MissingError, UsageError
@@ -196,7 +196,7 @@ def serving(folder: Path, port: int = 0) -> Iterator[Server]:
 @cache
 def plotly() -> Path:
     """plotly.js, as the Python package ships it."""
-    spec = find_spec("plotly")
-    if spec is None or spec.origin is None:
+    found = plotly_js.path()
+    if found is None:
         raise MissingError("plotly is needed; run ./cellbed setup --library")
-    return Path(spec.origin).with_name("package_data") / "plotly.min.js"
+    return found

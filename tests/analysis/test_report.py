@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from analysis import plotly_js
 from analysis.errors import RecordError, ReportError
-from analysis.records import read_campaign
+from analysis.records import read_campaign, read_trial
 from analysis.report import Written, write_report
 from analysis.report.model import Column
 from analysis.report.svg import colour, marker
@@ -91,10 +92,37 @@ def test_the_page_needs_nothing_else(written: Written, page: Page) -> None:
             target = attributes.get(name)
             assert target is None or target.startswith("#"), target
     text = written.html.read_text()
-    assert not page.all("script", "link", "iframe", "object")
+    assert not page.all("link", "iframe", "object")
     assert not re.search(r"@import|url\((?!#)", text)
     hosts = set(re.findall(r"https?://([^/\"]+)", text))
     assert hosts <= {"www.w3.org"}  # names of XML spaces, never fetched
+
+
+def test_without_plotly_the_page_has_no_script(
+    folder: Path, page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert len(page.all("script")) == 3  # data, library, the report's own
+    monkeypatch.setattr(plotly_js, "path", lambda: None)
+    plain = Page(write(folder, tmp_path).html.read_text())
+    assert not plain.all("script")
+    assert len(plain.all("figure")) == len(page.all("figure"))
+
+
+def test_a_picture_has_what_its_plot_has(folder: Path) -> None:
+    """Of the trial with series: each line, its labels and its limits."""
+    trial = read_trial(folder / "trials" / "wan-vanilla-epd-0.5-1")
+    drawn = {one["title"]: one for plot in plots(trial) if (one := plot.picture)}
+    queue, windows = drawn["Queue occupancy"], drawn["Congestion windows"]
+    assert queue["across"] == [531] and queue["y"]["title"] == "cells"
+    assert max(queue["traces"][0]["y"]) == max(
+        row["occupancy_cells"] for row in trial.series("queue") if row["port"] == "down"
+    )
+    assert [one["name"] for one in windows["traces"]] == ["pair 1", "pair 50", "pair 100"]
+    assert {one["shape"] for one in windows["traces"]} == {"hv"}
+    drops = drawn["Frames dropped"]["traces"]
+    counted = sum(sum(one["y"]) for one in drops)
+    assert counted == len([row for row in trial.series("drops") if row["port"] == "down"])
+    assert drawn["Request completion time"]["x"]["type"] == "log"
 
 
 def test_ids_are_unique_and_links_arrive(page: Page) -> None:

@@ -20,8 +20,8 @@ const upTo = (times, limit) => { // how many of rising times are not after the l
 const largest = (values) => values.reduce((top, value) => value > top ? value : top, 0);
 
 const layout = (end, unit, title) => ({
-  margin: {l: 55, r: 10, t: 8, b: 38}, font: {size: 12, color: "#1c2330"}, showlegend: true,
-  legend: {orientation: "h", y: 1.12}, xaxis: {title: {text: title}, range: [0, end]},
+  margin: {l: 55, r: 10, t: 44, b: 38}, font: {size: 12, color: "#1c2330"}, showlegend: true,
+  legend: {orientation: "h", y: 1, yanchor: "bottom"}, xaxis: {title: {text: title}, range: [0, end]},
   yaxis: {title: {text: unit}, rangemode: "tozero"},
 });
 

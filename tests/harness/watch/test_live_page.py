@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from harness import hold
 from harness.events import TrialStarted
 from harness.watch.server import serving
-from tests.harness.watch.browser import LIMIT_MS, SIZES, assert_no_violation, opened
+from tests.browser import LIMIT_MS, SIZES, assert_no_violation, opened
 from tests.harness.watch.lab import Lab
 from tests.harness.watch.made import TRIALS, Made
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from harness.events import TrialProgress, TrialStarted
 from harness.watch.server import serving
-from tests.harness.watch.browser import SIZES, assert_no_violation, opened
+from tests.browser import SIZES, assert_no_violation, opened
 from tests.harness.watch.made import TRIALS, Made
 
 pytestmark = pytest.mark.browser
