@@ -17,6 +17,7 @@ from click.testing import CliRunner
 from harness.cli.commands.course import command
 from harness.course import lab as labs
 from harness.course.lab import Measured, Number
+from harness.course.measures import OF_REPAIRS
 from tests.small import PROJECT
 
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -77,6 +78,15 @@ def course(*words: object) -> tuple[str, Exception | None]:
     error = done.exception
     assert error is None or isinstance(error, Exception)
     return done.output, error
+
+
+def judged_by_record(lab: str) -> list[str]:
+    """The questions whose answers nobody can judge without the student's own record."""
+    return [
+        question.key
+        for question in labs.load(lab).question
+        if isinstance(question, Measured) and question.measure["of"] not in OF_REPAIRS
+    ]
 
 
 def student(folder: Path, lab: str) -> Student:
