@@ -2,9 +2,9 @@
 """The lab's patches on any kernel's source: which apply, and what the files then are.
 
 Those of lab/kernel/patches are for the kernel that set-up makes; a file of lab/kernels/patches
-with the same number is tried where that one does not apply, one with another number is for
-kernels that set-up's is not. Nothing is applied with fuzz: a hunk
-at the wrong place would be found by nobody.
+with the same number is tried where that one does not apply, and those from 1001 on are for kernels
+that set-up's is not. Nothing is applied with fuzz: a hunk at the wrong place would be found by
+nobody.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ESSENTIAL = frozenset({"0002", "0003", "0004", "0005"})
 # Essential as well, but only where this file has these words; else the kernel needs no patch.
 WHERE = {
     "0001": ("arch/x86/um/user-offsets.c", b"DEFINE_LONGS(HOST_FP_SIZE, 2696)"),
-    "0010": ("fs/hostfs/hostfs_kern.c", b"*req_root = d;"),
+    "1001": ("fs/hostfs/hostfs_kern.c", b"*req_root = d;"),
 }
 
 
