@@ -6,6 +6,7 @@ const STEP_S = 0.05;
 const LIVE_STEP_S = 1; // a lab says each second how far it is
 const AHEAD_S = 2; // a lab that is slowed down is so far ahead of what is shown
 const HOLD_MS = 1000;
+const RECORD_MS = 500;
 const PARTS = ["controls", "network", "glow", "choices", "plots"];
 let trial = null;
 let now = 0;
@@ -18,23 +19,27 @@ let asked = null; // until which second its lab may go
 const known = () => trial.live ? trial.until_s : trial.duration_s; // up to this there is something to show
 const asItRuns = () => trial.live && at("speed").value === "live";
 
-async function choose() {
-  const name = decodeURIComponent(location.hash.slice(1));
-  const one = state?.trials.find((found) => found.name === name);
+const chosen = () => decodeURIComponent(location.hash.slice(1));
+const stateOf = (name) => state?.trials.find((one) => one.name === name);
+
+function choose() {
+  const name = chosen(), one = stateOf(name);
   stream?.close();
   stream = trial = asked = null;
   playing = false;
+  at("play").textContent = "Play";
   at("trial").hidden = !name;
   if (!name || !state) return;
   at("trial-heading").textContent = name;
   for (const part of PARTS) at(part).style.display = "none";
   if (RECORDED.has(one?.status)) return replay(name);
   if (one?.live) return follow(name);
-  at("facts").textContent = one?.status === "running" ? "It runs on another machine." : "It has no record.";
+  at("facts").textContent = one?.status === "running" ? "It does not run on this machine." : "It has no record.";
 }
 
 async function replay(name) {
-  const found = await (await fetch(`trial/${encodeURIComponent(name)}`)).json();
+  const found = await fetch(`trial/${encodeURIComponent(name)}`).then((answer) => answer.json(), () => ({error: "Not connected."}));
+  if (name !== chosen()) return;
   at("facts").textContent = found.error ?? facts(found);
   if (found.error) return;
   begin(found);
@@ -55,23 +60,27 @@ function follow(name) {
   stream.onerror = () => { at("facts").textContent = "Not connected."; stream?.close(); };
   stream.onmessage = ({data}) => {
     const found = JSON.parse(data);
-    if (found === "ended") return ended();
+    if (found === "ended") return ended(name);
     if (found === null) return;
     at("facts").textContent = facts(found);
     if (trial) take(found);
     else {
       begin(found);
-      play(true);
+      play();
     }
     if (asItRuns() && playing) seek(trial.until_s);
     else if (!playing && target > now) seek(target);
   };
 }
 
-function ended() { // of a lab's trial there will be a record in a moment
+function ended(name) {
   stream.close();
   at("facts").textContent = "It has ended; its record is being made.";
-  setTimeout(choose, 1500);
+  const wait = setInterval(() => {
+    const done = !["running", "recorded"].includes(stateOf(name)?.status);
+    if (done || name !== chosen()) clearInterval(wait);
+    if (done && name === chosen()) choose();
+  }, RECORD_MS);
 }
 
 function take(found) {
@@ -79,7 +88,7 @@ function take(found) {
   at("time").max = trial.duration_s;
   at("live").hidden = !trial.live;
   at("as-it-runs").hidden = at("as-it-runs").disabled = !trial.live;
-  if (trial.live !== (at("speed").dataset.live === "true")) {
+  if (!!trial.live !== (at("speed").dataset.live === "true")) {
     at("speed").dataset.live = String(!!trial.live);
     at("speed").value = trial.live ? "live" : "5";
   }
@@ -104,12 +113,10 @@ function seek(moment) {
   drawNetwork(trial, now, rates);
 }
 
-function play(wanted) {
-  playing = wanted;
-  target = now;
-  at("play").textContent = playing ? "Pause" : "Play";
+function play() {
+  playing = true;
+  at("play").textContent = "Pause";
   ask();
-  if (!playing) return;
   if (!trial.live && now >= trial.duration_s) seek(0);
   drawnAt = performance.now();
   requestAnimationFrame(tick);
@@ -120,7 +127,7 @@ function tick(time) {
   if (time - drawnAt >= FRAME_MS && !asItRuns()) {
     seek(now + (time - drawnAt) / 1000 * Number(at("speed").value));
     drawnAt = time;
-    if (!trial.live && now >= trial.duration_s) return play(false);
+    if (!trial.live && now >= trial.duration_s) return standAt(now);
   }
   requestAnimationFrame(tick);
 }
@@ -135,21 +142,18 @@ function ask() {
   fetch(`hold/${encodeURIComponent(trial.name)}`, {method: "POST", headers: {"X-Cellbed": "page"}, body: JSON.stringify(wanted)});
 }
 
-const waits = () => state?.trials.find((one) => one.name === trial.name)?.waits;
+const waits = () => stateOf(trial.name)?.waits;
 
-function step() {
-  standAt(trial.live ? Math.floor(now + LIVE_STEP_S) : now + STEP_S);
-}
-
-function standAt(moment) { // and stand there; a lab goes on until it is so far
-  play(false);
+function standAt(moment) { // a lab goes on until it is so far
+  playing = false;
+  at("play").textContent = "Play";
   target = Math.min(moment, trial.duration_s);
   seek(target);
   ask();
 }
 
-at("play").addEventListener("click", () => play(!playing));
-at("step").addEventListener("click", step);
+at("play").addEventListener("click", () => playing ? standAt(now) : play());
+at("step").addEventListener("click", () => standAt(trial.live ? Math.floor(now + LIVE_STEP_S) : now + STEP_S));
 at("speed").addEventListener("change", () => { drawnAt = performance.now(); ask(); });
 at("time").addEventListener("input", () => standAt(Number(at("time").value)));
 setInterval(ask, HOLD_MS);
