@@ -4,6 +4,7 @@
 import itertools
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
 
 from analysis.cells import Cell, variant_factors
 from analysis.claims import Claim, Finding, Method, Verdict
@@ -117,6 +118,21 @@ def _in_short(results: Results, study: Study) -> list[str]:
         told.append(
             f"The {len(findings)} claims of {study.source} (error from {method.value}): {verdicts}."
         )
+    return told or _extremes(results)
+
+
+def _extremes(results: Results) -> list[str]:
+    """Of each response the least and the greatest mean, and whose they are."""
+    told = []
+    for response in results.study.means:
+        means = ((cell.mean(response.name), cell) for cell in results.cells)
+        known = [(mean, cell) for mean, cell in means if mean is not None]
+        if len(known) > 1:
+            (least, first), (most, last) = (pick(known, key=itemgetter(0)) for pick in (min, max))
+            told.append(
+                f"{response.title}: from {format(least, response.form)} ({first.name})"
+                f" to {format(most, response.form)} ({last.name})."
+            )
     return told
 
 

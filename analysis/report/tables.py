@@ -56,10 +56,11 @@ def distances(found: Sequence[Distance], study: Study) -> Sheet:
 def cells(results: Results, group: str) -> Sheet:
     """One level of `by`: each cell's means, intervals, published values, differences."""
     factors = [factor for factor in results.factors if factor != results.study.by]
+    published = ", published value, difference" if results.study.published else ""
     return Sheet(
         name=named("cells", group),
-        caption=f"{titled(group)}measured mean, half-width of its 95 % interval over the seeds, "
-        "published value, difference",
+        caption=f"{titled(group)}measured mean, half-width of its 95 % interval over the seeds"
+        f"{published}",
         columns=_cell_columns(results, factors),
         rows=[_cell_row(results, cell, factors) for cell in results.every(group)],
         heads=len(factors),
@@ -88,7 +89,10 @@ def _further(results: Results) -> list[str]:
 def _cell_columns(results: Results, factors: Sequence[str]) -> Columns:
     columns = [factor_column(results.study, factor) for factor in factors]
     columns.append(Column(name="seeds", title="Seeds", form="d"))
-    return columns + list(chain.from_iterable(map(_response_columns, results.study.means)))
+    for response in results.study.means:
+        columns += _measured_columns(response)
+        columns += _published_columns(response) if results.study.published else []
+    return columns
 
 
 def factor_column(study: Study, factor: str) -> Column:
@@ -96,11 +100,17 @@ def factor_column(study: Study, factor: str) -> Column:
     return Column(name=factor, title=study.heading(factor))
 
 
-def _response_columns(response: Response) -> Columns:
+def _measured_columns(response: Response) -> Columns:
     name, form = response.name, response.form
     return [
         Column(name=name, title=response.title, form=form),
         Column(name=f"{name}_half_width", title="±", form=form),
+    ]
+
+
+def _published_columns(response: Response) -> Columns:
+    name, form = response.name, response.form
+    return [
         Column(name=f"{name}_published", title="Published", form=response.published),
         Column(name=f"{name}_difference", title="Difference", form=f"+{form}"),
     ]
@@ -110,8 +120,8 @@ def _cell_row(results: Results, cell: Cell, factors: Sequence[str]) -> Line:
     row: Line = [*(cell.levels.get(factor) for factor in factors), len(cell.trials)]
     for response in results.study.means:
         found, published = cell.estimate(response.name), cell.published.get(response.name)
-        measured: Line = [found.mean, found.half_width] if found else [None, None]
-        row += [*measured, published, cell.difference(response.name)]
+        row += [found.mean, found.half_width] if found else [None, None]
+        row += [published, cell.difference(response.name)] if results.study.published else []
     return row
 
 

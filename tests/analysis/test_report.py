@@ -279,6 +279,16 @@ def test_a_campaign_of_other_factors_has_its_trials(tmp_path: Path) -> None:
     assert not (written.tables / "claims.csv").exists()
 
 
+def test_without_a_study_it_says_who_is_first_and_has_nothing_published(tmp_path: Path) -> None:
+    synthetic.write_campaign(tmp_path, cells=dict(list(WAN.items())[:2]), seeds=[1])
+    written = write_report(read_campaign(tmp_path))
+    assert not [name for name in rows(written, "cells")[0] if "published" in name]
+    text = html.unescape(written.html.read_text())
+    found = sorted(rows(written, "cells"), key=lambda row: float(row["efficiency"]))
+    least, most = (f"{float(row['efficiency']):.4f}" for row in (found[0], found[-1]))
+    assert re.search(f"Efficiency: from {least} \\(.+\\) to {most} \\(.+\\)", text)
+
+
 def test_a_campaign_without_a_valid_trial_says_so(tmp_path: Path) -> None:
     synthetic.write_campaign(tmp_path, cells=dict(list(WAN.items())[:1]), seeds=[1])
     [path] = (tmp_path / "trials").glob("*/judgement.json")
