@@ -37,6 +37,7 @@ SLOW = {
     "tests/analysis/test_report.py",
     "tests/bpf/test_core.py",
     "tests/bpf/test_differential.py",
+    "tests/flavors/test_flavor_network.py",
     "tests/flavors/test_flavor_oracle.py",
     "tests/fresh/test_debian.py",
     "tests/fresh/test_sentences.py",

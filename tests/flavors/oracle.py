@@ -29,9 +29,9 @@ What the texts leave open is chosen here, and is the same in the module:
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 DUPTHRESH = 3
 SACK_BLOCKS = 4
@@ -53,14 +53,18 @@ class Setup:
             data in whole segments.
         byte_window: the window is counted in bytes and filled with segments cut short.
         partial_reset: NewReno: a partial ACK sets cwnd to ssthresh (98-0876R1, 3.1).
-        half_window: ssthresh is half of cwnd, at every timeout (RFC 2001; 4.4BSD); the peer's
-            window is never the limit here.
+        half_window: ssthresh is half of min(cwnd, peer's window), at every timeout (RFC 2001;
+            4.4BSD).
         recut: what is sent again begins at the first byte missing and is as long as a segment
             may be and the window allows, new data behind it included; with SACK to the end
             of the hole (4.4BSD). Needs byte_window.
         multiple: duplicate ACKs start a fast retransmit also while a timeout is repaired and
             for the last byte of a recovery (RFC 2001), not as RFC 2582 has it.
         flywheel: NewReno: every second duplicate ACK sends a new segment (Hoe).
+        peer_window: bytes that the receiver advertises; its last ones are filled with less than a
+            segment.
+        nagle: the last segment of all, if short, waits for the ACK of the last short one that left
+            as new data (Minshall's rule; no TCP_NODELAY).
     """
 
     flavor: str
@@ -82,6 +86,8 @@ class Setup:
     recut: bool = False
     multiple: bool = False
     flywheel: bool = False
+    peer_window: int = 1 << 30
+    nagle: bool = False
 
     @property
     def table(self) -> bool:
@@ -170,8 +176,10 @@ class Vanilla:
         self.mss = setup.mss
         self.cwnd = setup.initcwnd * self.mss
         self.ssthresh = setup.ssthresh * self.mss
+        self.total_bytes = setup.total_bytes  # there to be sent
         self.una = self.nxt = self.max = 0
         self.lengths: dict[int, int] = {}  # of each segment sent, by its first byte
+        self.short_end = 0  # where the last short segment of new data ended
         self.recover = -1  # snd_max at the last timeout
         self.repair_end = -1  # the same, also in NewReno
         self.timed_out = -1  # snd_una at the last timeout
@@ -221,14 +229,24 @@ class Vanilla:
     # Shared.
 
     def halved(self) -> int:
-        window = self.cwnd if self.setup.half_window else min(self.cwnd, self.max - self.una)
-        half = window // 2
+        limit = self.setup.peer_window if self.setup.half_window else self.max - self.una
+        half = min(self.cwnd, limit) // 2
         return max(half // self.mss, 2) * self.mss
 
     def advance(self, ack: int) -> None:
+        self.forget(ack)
         self.una = ack
         self.nxt = max(self.nxt, ack)
         self.dupacks = 0
+
+    def forget(self, ack: int) -> None:
+        """The segments below an ACK; of one sent again longer than it was a part is left."""
+        byte = self.una
+        while byte < ack:
+            end = byte + self.lengths.pop(byte)
+            if end > ack:
+                self.lengths[ack] = end - ack
+            byte = end
 
     def grow(self) -> None:
         if self.cwnd < self.ssthresh:
@@ -251,16 +269,22 @@ class Vanilla:
             length = self.new_length(self.room())
             if old:
                 length = self.again_length(self.nxt, self.room())
-            if not length or length > self.room():
+            if not length or length > self.room() or not self.may_leave(length):
                 break
             self.transmit(self.nxt, length)
             self.nxt += length
+
+    def may_leave(self, length: int) -> bool:
+        """Whether Nagle's algorithm lets a segment go from snd_nxt on."""
+        new, last = self.nxt == self.max, self.nxt + length == self.total_bytes
+        short = length < self.mss and self.short_end > self.una
+        return not (self.setup.nagle and new and last and short)
 
     def again_length(self, byte: int, room: int | None = None) -> int:
         """Length of what is sent again from byte on; room None: whatever the window."""
         if not self.setup.recut:
             return self.merged(byte)
-        length = min(self.mss, self.setup.total_bytes - byte)
+        length = min(self.mss, self.total_bytes - byte)
         return length if room is None else max(min(length, room), 0)
 
     def merged(self, byte: int) -> int:
@@ -277,7 +301,8 @@ class Vanilla:
 
     def new_length(self, room: int) -> int:
         """Length of the next new segment; 0 when nothing may be sent."""
-        length = min(self.mss, self.setup.total_bytes - self.nxt)
+        allowed = self.una + self.setup.peer_window - self.nxt
+        length = min(self.mss, self.total_bytes - self.nxt, allowed)
         if self.setup.byte_window:
             return max(min(length, room), 0)
         return length if length <= room else 0
@@ -285,10 +310,13 @@ class Vanilla:
     def transmit(self, byte: int, length: int) -> None:
         self.outbox.append(byte)
         end = byte + length
-        for inside in [b for b in self.lengths if byte <= b < end]:
+        again = byte < self.max
+        for inside in [b for b in self.lengths if byte <= b < end] if again else ():
             if (rest := inside + self.lengths.pop(inside) - end) > 0:
                 self.lengths[end] = rest
         self.lengths[byte] = length
+        if not again and length < self.mss:
+            self.short_end = end
         self.max = max(self.max, byte + length)
 
 
@@ -529,7 +557,7 @@ class Sack(Reno):
                 self.resend(hole, room)
                 continue
             length = self.new_length(max(room, self.mss) if self.setup.table else room)
-            if not length:
+            if not length or not self.may_leave(length):
                 break
             self.pipe += self.counted(length)
             self.transmit(self.nxt, length)
@@ -544,22 +572,88 @@ SENDERS: dict[str, type[Vanilla]] = {
 }
 
 
-class Simulation:
-    """The link, the receiver and the timers around one sender."""
+class Connection:
+    """A sender, its timer and its estimator; transmit() is the network's."""
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
         self.sender = SENDERS[setup.flavor](setup)
-        self.receiver = Receiver()
         self.rto = Estimator(setup)
-        self.sent: list[Sent] = []
+        self.timer_s: float | None = None
         self._sent: list[tuple[int, int, float, bool]] = []  # bytes, first sending, sent again
-        self._sendings: dict[int, int] = {}  # by number of the segment
         self._timed = 0  # an ACK beyond it gives the next RTT sample
+
+    def transmit(self, now: float, byte: int, length: int) -> None:
+        raise NotImplementedError
+
+    def write(self, now: float, count: int) -> None:
+        """The application has bytes to send."""
+        self.sender.total_bytes += count
+        self.sender.send()
+        self._flush(now, restart=False)
+
+    def on_timeout(self, now: float) -> None:
+        self.sender.timeout()
+        self.rto.back_off()
+        self._flush(now, restart=True)
+
+    def on_ack(self, now: float, ack: int, sacked: tuple[Block, ...]) -> None:
+        una = self.sender.una
+        if ack > una:
+            self._measure(now, ack)
+        self.sender.ack(ack, sacked)
+        restart = self.sender.una > una or self.sender.una in self.sender.outbox
+        self._flush(now, restart=restart)
+
+    def _measure(self, now: float, ack: int) -> None:
+        """Karn: no sample from an ACK that covers a segment sent twice."""
+        covered = list(takewhile(lambda piece: piece[0] < ack, self._sent))
+        self._sent = [p for p in covered if p[1] > ack] + self._sent[len(covered) :]
+        if any(again for *_, again in covered) or not self.sender.may_be_timed():
+            return
+        self.rto.clear_backoff()
+        if ack > self._timed:
+            self.rto.sample(now - max(sent for _, _, sent, _ in covered))
+            self._timed = self.sender.max
+
+    def _flush(self, now: float, *, restart: bool) -> None:
+        for byte in self.sender.outbox:
+            length = self.sender.lengths[byte]
+            self._note(now, byte, byte + length)
+            self.transmit(now, byte, length)
+        self.sender.outbox.clear()
+        if self.sender.max == self.sender.una:
+            self.timer_s = None
+        elif restart or self.timer_s is None:
+            self.timer_s = now + self.rto.rto_s()
+
+    def _note(self, now: float, start: int, end: int) -> None:
+        """When each byte that is not acknowledged was sent first, and whether it was again."""
+        known = self._sent[-1][1] if self._sent else start
+        if start < known:
+            self._sent = list(self._resent(start, end))
+        if end > known:
+            self._sent.append((max(start, known), end, now, start < known))
+
+    def _resent(self, start: int, end: int) -> Iterator[tuple[int, int, float, bool]]:
+        """The same pieces, but what lies from start to end was sent again."""
+        for first, last, sent, again in self._sent:
+            cuts = sorted({first, last, *(cut for cut in (start, end) if first < cut < last)})
+            for a, b in pairwise(cuts):
+                yield a, b, sent, again or start <= a < end
+
+
+class Simulation(Connection):
+    """The link and the receiver around one connection."""
+
+    def __init__(self, setup: Setup) -> None:
+        super().__init__(setup)
+        self.receiver = Receiver()
+        self.sent: list[Sent] = []
+        self._sendings: dict[int, int] = {}  # by number of the segment
         self._events: list[tuple[float, int, int, tuple[Block, ...]]] = []
         self._order = 0
         self._link_free_s = 0.0
-        self._timer_s: float | None = None
 
     def run(self, limit_s: float = 300.0) -> list[Sent]:
         """Until all is acknowledged.
@@ -567,8 +661,7 @@ class Simulation:
         Raises:
             RuntimeError: not within limit_s.
         """
-        self.sender.send()
-        self._flush(0.0, restart=True)
+        self.write(0.0, 0)
         while self.sender.una < self.setup.total_bytes:
             now = self._step()
             if now > limit_s:
@@ -577,60 +670,17 @@ class Simulation:
 
     def _step(self) -> float:
         arrival = self._events[0][0] if self._events else None
-        if arrival is None or (self._timer_s is not None and self._timer_s < arrival):
-            assert self._timer_s is not None
-            now = self._timer_s
-            self.sender.timeout()
-            self.rto.back_off()
-            self._flush(now, restart=True)
+        if arrival is None or (self.timer_s is not None and self.timer_s < arrival):
+            assert self.timer_s is not None
+            now = self.timer_s
+            self.on_timeout(now)
             return now
         now, _, ack, sacked = heapq.heappop(self._events)
-        self._on_ack(now, ack, sacked)
+        self.on_ack(now, ack, sacked)
         return now
 
-    def _on_ack(self, now: float, ack: int, sacked: tuple[Block, ...]) -> None:
-        una = self.sender.una
-        if ack > una:
-            self._measure(now, una, ack)
-        self.sender.ack(ack, sacked)
-        restart = self.sender.una > una or self.sender.una in self.sender.outbox
-        self._flush(now, restart=restart)
-
-    def _measure(self, now: float, una: int, ack: int) -> None:
-        """Karn: no sample from an ACK that covers a segment sent twice."""
-        covered = [(sent, again) for start, end, sent, again in self._sent if start < ack]
-        self._sent = [piece for piece in self._sent if piece[1] > ack]
-        if any(again for _, again in covered) or not self.sender.may_be_timed():
-            return
-        self.rto.clear_backoff()
-        if ack > self._timed:
-            self.rto.sample(now - max(covered)[0])
-            self._timed = self.sender.max
-
-    def _flush(self, now: float, *, restart: bool) -> None:
-        for byte in self.sender.outbox:
-            self._transmit(now, byte, self.sender.lengths[byte])
-        self.sender.outbox.clear()
-        if self.sender.max == self.sender.una:
-            self._timer_s = None
-        elif restart or self._timer_s is None:
-            self._timer_s = now + self.rto.rto_s()
-
-    def _note(self, now: float, start: int, end: int) -> None:
-        """When each byte that is not acknowledged was sent first, and whether it was again."""
-        pieces = []
-        for first, last, sent, again in self._sent:
-            cuts = sorted({first, last, *(cut for cut in (start, end) if first < cut < last)})
-            for a, b in pairwise(cuts):
-                pieces.append((a, b, sent, again or start <= a < end))
-        known = max((last for _, last, _, _ in self._sent), default=start)
-        if end > known:
-            pieces.append((max(start, known), end, now, start < known))
-        self._sent = pieces
-
-    def _transmit(self, now: float, byte: int, length: int) -> None:
+    def transmit(self, now: float, byte: int, length: int) -> None:
         """The link keeps the order, so what is sent first is also received first."""
-        self._note(now, byte, byte + length)
         number = byte // self.setup.mss
         sending = self._sendings.get(number, 0)
         self._sendings[number] = sending + 1

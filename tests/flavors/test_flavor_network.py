@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The network of model senders by itself, and a trial in the kernel beside it, frame for frame."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+
+import pytest
+
+from analysis.metrics import trial_metrics
+from harness.design import experiment
+from harness.design.trials import PlannedTrial, planned
+from harness.plan import to_json
+from studies.ubrplus_1998.simulation import PREDICTIONS
+from tests.bpf import libcellq, replay
+from tests.flavors.network import EXPERIMENT as STUDY
+from tests.flavors.network import (
+    HEADER_BYTES,
+    NS_PER_S,
+    TICK_NS,
+    Clock,
+    DelayedAck,
+    Frame,
+    Network,
+    Segment,
+    row,
+)
+from tests.small import PROJECT, run_trials, trials_of, write_small
+
+# The senders of ubrplus-www.toml on a slow link: windows in bytes, timeouts, losses of each cause.
+EXPERIMENT = """
+name = "frames"
+title = "every frame of three connections"
+[factors]
+flavor = ["Vanilla", "Reno", "NewReno", "SACK"]
+[base]
+topology = { pairs = 3, rate_bit_per_s = 3_000_000, delay_us = 20_000, mss_bytes = 1024 }
+queue = { policy = "sd", buffer_cells = 300, threshold = 0.8, z = 0.8 }
+workload = { kind = "www", duration_s = 4.0, server_stream = "joined" }
+tcp.window_bytes = 65_535
+tcp.ssthresh_bytes = 15_000
+tcp.server_quickack = false
+tcp.sysctl.tcp_retrans_collapse = 1
+record.frames = true
+[base.tcp.parameters]
+byte_window = true
+newreno_partial = "reset"
+newreno_flywheel = true
+multiple_fast_retransmits = true
+sack_pipe = "segments"
+ssthresh_rule = "window"
+resend_boundaries = "anew"
+rto_min_ticks = 2
+[[rule]]
+when = { flavor = "Vanilla" }
+set = { tcp.flavor = "vanilla" }
+[[rule]]
+when = { flavor = "Reno" }
+set = { tcp.flavor = "reno" }
+[[rule]]
+when = { flavor = "NewReno" }
+set = { tcp.flavor = "newreno" }
+[[rule]]
+when = { flavor = "SACK" }
+set = { tcp.flavor = "sack" }
+"""
+# The kernel has a nanosecond more here and there, for each time it reads the clock.
+SAME_TIME_NS = 1000
+LAST_RECORDED_NS = 100_000_000  # before the end: what leaves then may not have been judged
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return libcellq.build(tmp_path_factory.mktemp("bpf"))
+
+
+@pytest.fixture(scope="module")
+def trials(tmp_path_factory: pytest.TempPathFactory) -> list[PlannedTrial]:
+    return trials_of(tmp_path_factory.mktemp("frames"), EXPERIMENT)
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_nothing_appears_or_is_lost(trials: list[PlannedTrial], library: Path, place: int) -> None:
+    """All files arrive whole, though frames are lost."""
+    with Network(trials[place].plan, library) as network:
+        network.clock.run(600 * NS_PER_S)
+        asked = [0] * 3
+        for request in network.requests:
+            asked[request.pair - 1] += HEADER_BYTES + request.size_bytes
+        assert network.received == asked
+        assert [server.sender.una for server in network.servers.values()] == asked
+        lost = [frame for frame in network.down.frames if frame.cause != "delivered"]
+        assert 20 < len(lost) < len(network.down.frames) / 5
+
+
+def test_the_first_frames_take_the_time_of_their_links(
+    trials: list[PlannedTrial], library: Path
+) -> None:
+    """A request of four cells, cell by cell; 20 ms; the file's first segment at once."""
+    with Network(trials[0].plan, library) as network:
+        network.run()
+        access_ns, service_ns = 2831, 141_333
+        first = network.down.frames[0]
+        # Over the slow link the cells of three requests take turns: its last is the tenth.
+        expected = 5000 + access_ns + 10 * service_ns + 20_000_000 + 5000 + 4 * access_ns
+        assert abs(first.sent_ns - expected) < 10
+        assert (first.vc, first.cells, first.cause) == (1, 23, "delivered")
+
+
+def test_an_ack_waits_for_data_until_it_has_waited_in_vain() -> None:
+    """As Linux has it: pingpong mode, 40 ms in ticks of 10 ms, and the tick after."""
+    clock, sent = Clock(), []
+    acks = DelayedAck(clock, lambda: sent.append(clock.now_ns // 1_000_000))
+    script = [
+        (3, acks.received),  # answered
+        (4, acks.data_sent),
+        (100, acks.received),  # not answered: an ACK of its own at 150
+        (300, acks.received),  # so this one does not wait
+        (301, acks.data_sent),  # an answer: from now on they wait again
+        (407, acks.received),
+    ]
+    for ms, action in script:
+        clock.at(ms * 1_000_000, action)
+    clock.run(NS_PER_S)
+    assert sent == [150, 300, 450]
+    assert TICK_NS == 10_000_000
+
+
+@pytest.mark.parametrize(
+    ("segment", "cells"),
+    [
+        (Segment(), 2),
+        (Segment(sacked=((1, 2), (3, 4))), 2),
+        (Segment(length=128), 4),
+        (Segment(length=128, sacked=((1, 2),)), 5),
+        (Segment(length=1024), 23),
+        (Segment(length=9180), 193),
+    ],
+)
+def test_cells_of_a_segment(segment: Segment, cells: int) -> None:
+    """98-0876R1, section 7; a SACK option is four bytes and eight a block (RFC 2018, 3)."""
+    assert segment.cells == cells
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('server_stream = "joined"', 'server_stream = "nginx"', "server_stream"),
+        ("rto_min_ticks = 2", "idle_restart = true", "idle_restart"),
+    ],
+)
+def test_what_is_not_modelled_is_refused(
+    tmp_path: Path, library: Path, old: str, new: str, says: str
+) -> None:
+    (trial, *_) = trials_of(tmp_path, EXPERIMENT.replace(old, new))
+    with pytest.raises(ValueError, match=says):
+        Network(trial.plan, library)
+
+
+def test_a_lost_request_is_an_error(tmp_path: Path, library: Path) -> None:
+    text = EXPERIMENT.replace("z = 0.8", "z = 0.8, return_buffer_cells = 3")
+    (trial, *_) = trials_of(tmp_path, text)
+    with (
+        Network(trial.plan, library) as network,
+        pytest.raises(RuntimeError, match="lost a request"),
+    ):
+        network.run()
+
+
+def test_a_line_of_the_table_has_the_distance_to_the_simulation() -> None:
+    (trial, *_) = planned(experiment.load(STUDY), STUDY, ["flavor=SACK", "network=GEO"])
+    nothing = trial_metrics(
+        received_bytes=[0] * 100, scheduled_bytes=[1] * 100, duration_s=100, mss_bytes=9180
+    )
+    levels = {name: str(level) for name, level in trial.factors.items()}
+    found = [p.of(levels, to_json(trial.plan), 1) for p in PREDICTIONS]
+    (simulated,) = filter(None, found)
+    words = row(trial, nothing).split()
+    assert words[:4] == ["GEO", "SACK", "EPD", "0.5"]
+    assert float(words[-2]) == pytest.approx(-simulated["efficiency"], abs=1e-4)
+    assert float(words[-1]) == pytest.approx(-simulated["fairness"], abs=1e-4)
+
+
+def test_the_command_prints_a_line_a_trial(tmp_path: Path) -> None:
+    path = write_small(tmp_path, EXPERIMENT)
+    argv = [
+        sys.executable,
+        "-m",
+        "tests.flavors.network",
+        str(path),
+        "--only",
+        "flavor=Vanilla,SACK",
+    ]
+    said = subprocess.run(
+        argv, cwd=PROJECT, check=True, capture_output=True, text=True, timeout=300
+    ).stdout
+    head, *lines = said.splitlines()
+    assert head.split()[:4] == ["cell", "seed", "eff.", "fair."]
+    assert [line.split()[:2] for line in lines] == [["Vanilla", "1"], ["SACK", "1"]]
+    assert all(0.1 < float(line.split()[2]) < 1 for line in lines)
+
+
+@pytest.mark.lab
+def test_the_kernel_sends_the_same_frames(
+    tmp_path: Path, trials: list[PlannedTrial], library: Path
+) -> None:
+    """Down and up: of each connection the same frames, at the same time, with the same fate."""
+    run_trials(tmp_path, trials)
+    for trial in trials:
+        with Network(trial.plan, library) as network:
+            network.run()
+            for direction, way in (("down", network.down), ("up", network.up)):
+                kernel = recorded(tmp_path / "trials" / trial.name, direction)
+                model = sorted(way.frames, key=attrgetter("vc", "sent_ns"))
+                compare(kernel, model, f"{trial.name} {direction}")
+
+
+def recorded(folder: Path, direction: str) -> list[Frame]:
+    """A port's frames from the first request on, by VC; times count from there."""
+    request_cells = Segment(length=128).cells
+    up = replay.read(folder / "up.cellq").frames
+    start = next(frame.announce_ns for frame in up if frame.cells == request_cells)
+    frames = [
+        Frame(
+            sent_ns=frame.announce_ns - start,
+            vc=frame.vc,
+            cells=frame.cells,
+            cause=libcellq.CAUSES[frame.cause],
+        )
+        for frame in replay.read(folder / f"{direction}.cellq").frames
+        if frame.announce_ns >= start
+    ]
+    return sorted(frames, key=attrgetter("vc", "sent_ns"))
+
+
+def compare(kernel: list[Frame], model: list[Frame], where: str) -> None:
+    """Those that left well before the end.
+
+    Raises:
+        AssertionError: two differ; names the first ones of that connection.
+    """
+    end_ns = 4 * NS_PER_S - LAST_RECORDED_NS
+    for vc, frames in groupby(model, key=attrgetter("vc")):
+        mine = [frame for frame in frames if frame.sent_ns < end_ns]
+        theirs = [frame for frame in kernel if frame.vc == vc and frame.sent_ns < end_ns]
+        for one, other in zip(theirs, mine, strict=False):
+            same = (one.cells, one.cause) == (other.cells, other.cause)
+            assert same and abs(one.sent_ns - other.sent_ns) < SAME_TIME_NS, (where, one, other)
+        assert len(theirs) == len(mine) > 50, where
