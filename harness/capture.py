@@ -15,6 +15,8 @@ Nothing else names the file. Standard library only: it is read on the host and i
 from __future__ import annotations
 
 import csv
+import signal
+import subprocess
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -27,8 +29,11 @@ from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 from harness.plan import Plan, Topology
 from topology.clock import NS_PER_S
 from topology.queue import Port, Queue
+from topology.run import ENVIRONMENT
 
+PROJECT = Path(__file__).resolve().parents[1]
 MOST_PERIOD_MS = 100_000
+END_S = 60
 Wanted = TypeVar("Wanted")
 
 
@@ -104,6 +109,46 @@ class Capture(ABC, Generic[Wanted]):
         """On the host, of a trial that runs: bring its tables as keep() will, from a copy of
         what the lab has written, whole lines and records; a second of the lab may be missing.
         """
+
+
+class RecordingError(RuntimeError):
+    """What was recorded is not whole; says by which program and what it said."""
+
+
+class Programs(Capture[Wanted]):
+    """Recorded by programs that end, with status 0, when told to.
+
+    Raises:
+        RecordingError: at the end, where a program did not live to it or could not write.
+    """
+
+    @abstractmethod
+    def commands(self) -> Sequence[Sequence[str]]:
+        """What to run; nothing where nothing is wanted."""
+
+    def __enter__(self) -> object:
+        self._processes = [
+            subprocess.Popen(argv, cwd=PROJECT, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
+            for argv in self.commands()
+        ]
+        return self
+
+    def __exit__(self, kind: object = None, *rest: object) -> None:
+        for process in self._processes:
+            process.send_signal(signal.SIGTERM)
+        failed = [said for process in self._processes if (said := failure(process))]
+        if failed and kind is None:
+            raise RecordingError("; ".join(failed))
+
+
+def failure(process: subprocess.Popen[str]) -> str:
+    """Wait for the end of a program; what it says of its failure, "" without one."""
+    _, said = process.communicate(timeout=END_S)
+    if process.returncode == 0:
+        return ""
+    assert isinstance(process.args, list)
+    argv = " ".join(process.args)
+    return f"{argv}: status {process.returncode}: {' '.join(said.split()) or 'no word'}"
 
 
 class Series(Capture[Wanted]):

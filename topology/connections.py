@@ -88,11 +88,6 @@ def of_host(pid: int) -> list[Connection]:
         return list(connections(diag))
 
 
-def flow(diag: socket.socket) -> Connection | None:
-    """The connection of a namespace that has had the most acknowledged: its host's flow."""
-    return max(connections(diag), key=lambda one: one.acked_bytes, default=None)
-
-
 def with_cwnd(shown: str, found: Iterable[Connection]) -> str:
     """What `ss` shows, a line a connection, with the congestion window as its cwnd."""
     known = {one.ports: one.cwnd_segments for one in found}

@@ -1,23 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Congestion windows over time of chosen pairs' senders, in cwnd.csv.
 
-The kernel is asked through sock_diag(7), as `ss` asks it, but without a process a sample:
-one netlink socket in each sender's namespace. A namespace holds one host's connections; the one
-that has had the most acknowledged is its flow.
+The kernel is asked through sock_diag(7), as `ss` asks it, by one program for all samples. A
+namespace holds one host's connections; the one that has had the most acknowledged is its flow.
 """
 
 from __future__ import annotations
 
-import socket
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
-from harness.capture import Series, check_period
-from harness.plan import Topology
-from topology import connections, netlink
+from harness.capture import Programs, check_period, write_from_start
+from harness.plan import Plan, Topology
 from topology.queue import Queue
 
+PROGRAM = "/opt/cellbed/cwnd"
+FILE = "cwnd.csv"
 # A sample is a dump of a namespace's sockets.
 LEAST_MS = 0.1
 
@@ -50,31 +48,18 @@ class Wanted:
     cwnd_pairs: tuple[int, ...]
 
 
-class Capture(Series[Wanted]):
-    """A row a sample and pair."""
+class Capture(Programs[Wanted]):
+    """A row a sample and pair, by topology/cwnd.c."""
 
-    file = "cwnd.csv"
-    columns = ("pair", "cwnd_segments", "ssthresh_segments")
+    def commands(self) -> list[list[str]]:
+        if not self.wanted.cwnd_sample_ns:
+            return []
+        senders = [f"{pair}:{self.site.pids[f's{pair}']}" for pair in self.wanted.cwnd_pairs]
+        return [[PROGRAM, str(self.site.folder / FILE), str(self.wanted.cwnd_sample_ns), *senders]]
 
-    @property
-    def period_ns(self) -> int:
-        return self.wanted.cwnd_sample_ns
+    @classmethod
+    def keep(cls, plan: Plan, raw: Path, t0_ns: int, folder: Path) -> None:
+        if (raw / FILE).exists():
+            write_from_start(raw / FILE, t0_ns, folder / FILE)
 
-    @contextmanager
-    def opened(self) -> Iterator[None]:
-        with ExitStack() as until_end:
-            self._senders: dict[int, socket.socket] = {
-                pair: until_end.enter_context(
-                    closing(
-                        netlink.open_in(self.site.pids[f"s{pair}"], connections.NETLINK_SOCK_DIAG)
-                    )
-                )
-                for pair in self.wanted.cwnd_pairs
-            }
-            yield
-
-    def rows(self) -> Iterator[tuple[int, int | None, int]]:
-        for pair, sender in self._senders.items():
-            found = connections.flow(sender)
-            if found is not None:
-                yield pair, found.cwnd_segments, found.ssthresh_segments
+    so_far = keep

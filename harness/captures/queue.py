@@ -6,8 +6,6 @@ Each kind of queue writes them in its own way, and says which of them it can (to
 
 from __future__ import annotations
 
-import signal
-import subprocess
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -16,10 +14,7 @@ from harness import capture
 from harness.capture import check_period
 from harness.plan import QUEUES, Plan, Topology
 from topology.queue import Queue
-from topology.run import ENVIRONMENT
 
-PROJECT = Path(__file__).resolve().parents[2]
-END_S = 60
 # The loader's own limit.
 LEAST_MS = 0.01
 
@@ -52,35 +47,15 @@ class Wanted:
     queue_sample_ns: int
 
 
-class RecordingError(RuntimeError):
-    """What was recorded of a queue is not whole; says by which program and what it said."""
-
-
-class Capture(capture.Capture[Wanted]):
-    """One program a port, where the kind of queue has one.
-
-    Raises:
-        RecordingError: at the end, where a program did not live to it or could not write.
-    """
+class Capture(capture.Programs[Wanted]):
+    """One program a port, where the kind of queue has one."""
 
     during: ClassVar[Literal["trial", "workload"]] = "trial"
 
-    def __enter__(self) -> object:
+    def commands(self) -> list[list[str]]:
         queues, folder = self.site.plan.queue, self.site.folder
         wanted = [queues.at(port.direction).record_argv(port, folder) for port in self.site.ports]
-        self._processes = [
-            subprocess.Popen(argv, cwd=PROJECT, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
-            for argv in wanted
-            if argv
-        ]
-        return self
-
-    def __exit__(self, kind: object = None, *rest: object) -> None:
-        for process in self._processes:
-            process.send_signal(signal.SIGTERM)
-        failed = [said for process in self._processes if (said := failure(process))]
-        if failed and kind is None:
-            raise RecordingError("; ".join(failed))
+        return [argv for argv in wanted if argv]
 
     @classmethod
     def keep(cls, plan: Plan, raw: Path, t0_ns: int, folder: Path) -> None:
@@ -90,13 +65,3 @@ class Capture(capture.Capture[Wanted]):
     @classmethod
     def so_far(cls, plan: Plan, raw: Path, t0_ns: int, folder: Path) -> None:
         plan.queue.down.write_series(raw, t0_ns, folder, frames=False)
-
-
-def failure(process: subprocess.Popen[str]) -> str:
-    """Wait for the end of a program; what it says of its failure, "" without one."""
-    _, said = process.communicate(timeout=END_S)
-    if process.returncode == 0:
-        return ""
-    assert isinstance(process.args, list)
-    argv = " ".join(process.args)
-    return f"{argv}: status {process.returncode}: {' '.join(said.split()) or 'no word'}"

@@ -21,9 +21,9 @@ SUDO = [] if os.geteuid() == 0 else ["sudo", "-n"]
 # Of one command in a tree, on a machine that does much else; set-up takes minutes on an idle one.
 LIMIT_S = 7200
 # All that set-up reads, and the script that makes the machine.
-RECIPES = ("lab", "Makefile", "cellbed", "topology/Makefile", "topology/nsfarm.c", "bpf",
-           "workload/Makefile", "workload/client", "workload/common", "workload/web",
-           "tcp-configs/module", "tests/fresh/debian")  # fmt: skip
+RECIPES = ("lab", "Makefile", "cellbed", "topology/Makefile", "topology/nsfarm.c",
+           "topology/cwnd.c", "bpf", "workload/Makefile", "workload/client", "workload/common",
+           "workload/web", "tcp-configs/module", "tests/fresh/debian")  # fmt: skip
 
 
 @dataclass
