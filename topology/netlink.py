@@ -19,8 +19,17 @@ NLMSG_ERROR, NLMSG_DONE = 2, 3
 HEADER = struct.Struct("=IHHII")
 ATTRIBUTE = struct.Struct("=HH")
 RECEIVE_BYTES = 1 << 16
-# linux/rtnetlink.h, linux/gen_stats.h
-RTM_GETQDISC = 38
+# linux/rtnetlink.h, linux/if_link.h, linux/gen_stats.h
+RTM_GETLINK, RTM_GETQDISC = 18, 38
+IFLA_IFNAME, IFLA_STATS64 = 3, 23
+IFINFOMSG = struct.Struct("=BxHiII")
+# struct rtnl_link_stats64, its first fields.
+LINK_STATS = struct.Struct("=16Q")
+LINK_STATS_NAMES = """
+rx_packets tx_packets rx_bytes tx_bytes rx_errors tx_errors rx_dropped tx_dropped multicast
+collisions rx_length_errors rx_over_errors rx_crc_errors rx_frame_errors rx_fifo_errors
+rx_missed_errors
+""".split()
 TCA_KIND, TCA_STATS2, QUEUE_STATS = 1, 7, 3
 TCMSG = struct.Struct("=BxxxiIII")
 
@@ -50,6 +59,19 @@ def dump(link: socket.socket, kind: int, body: bytes) -> Iterator[bytes]:
             if answer == NLMSG_ERROR:
                 raise OSError(-struct.unpack_from("=i", message)[0], "netlink")
             yield message
+
+
+def links(link: socket.socket) -> Iterator[tuple[int, str, dict[str, int]]]:
+    """Every device of a namespace: its index, its name, its counters by LINK_STATS_NAMES.
+
+    `link` is of NETLINK_ROUTE.
+    """
+    for message in dump(link, RTM_GETLINK, IFINFOMSG.pack(0, 0, 0, 0, 0)):
+        _, _, index, *_ = IFINFOMSG.unpack_from(message)
+        found = dict(attributes(message, IFINFOMSG.size))
+        counted = LINK_STATS.unpack_from(found[IFLA_STATS64])
+        name = found[IFLA_IFNAME].rstrip(b"\0").decode()
+        yield index, name, dict(zip(LINK_STATS_NAMES, counted, strict=True))
 
 
 def qdiscs(link: socket.socket) -> Iterator[tuple[int, str, dict[int, bytes]]]:

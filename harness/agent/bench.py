@@ -11,6 +11,7 @@ from typing import Any
 from harness import plan
 from harness.agent import softirq, trial
 from harness.agent.events import emit
+from harness.agent.losses import Losses
 from harness.agent.prompt import Commands, on_terminal
 from harness.agent.queues import LoadedQueues
 from harness.agent.tune import Tuner
@@ -35,6 +36,7 @@ class Bench:
         self.until_end = until_end
         self.network: Network | None = None
         self.tuner: Tuner | None = None
+        self.losses: Losses | None = None
         self.commands: Commands | None = None
 
     def do(self, job: dict[str, Any]) -> None:
@@ -57,17 +59,18 @@ class Bench:
         begin = time.monotonic()
         self.network = Network(plan.part(plan.Topology, job["topology"]).dumbbell())
         self.network.build(advance=lambda: emit("building"))
-        self.tuner = Tuner(self.network)
+        self.tuner, self.losses = Tuner(self.network), Losses(self.network)
         specweb.write(DOCROOT)
         emit("network", pairs=self.network.dumbbell.pairs, took_s=time.monotonic() - begin)
 
     def trial(self, job: dict[str, Any]) -> None:
         """Run a trial; its failure is told and costs no other trial."""
-        assert self.network is not None and self.tuner is not None
+        network, tuner, losses = self.network, self.tuner, self.losses
+        assert network is not None and tuner is not None and losses is not None
         emit("trial-begin", trial=job["trial"])
         try:
             wanted = plan.from_json(job["plan"])
-            trial.run_trial(self.network, self.tuner, job["trial"], wanted, exact=job["exact"])
+            trial.run_trial(network, tuner, losses, job["trial"], wanted, exact=job["exact"])
         except Exception as error:  # noqa: BLE001 (told to the harness, in one line)
             emit("trial-failed", trial=job["trial"], error=f"{type(error).__name__}: {error}")
         else:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
+from harness.agent.procfs import MOST_BYTES, text
 from harness.plan import Flavor
 
 ROOT = Path("/proc/sys/net/ipv4")
 CONTROL = "tcp_congestion_control"
-MOST_BYTES = 4096
 
 
 class FlavorError(RuntimeError):
@@ -43,6 +44,19 @@ def apply(flavor: Flavor, root: Path = ROOT) -> dict[str, str]:
         return {name: _set(flavor, files[name], name, value) for name, value in wanted.items()}
 
 
+def held(flavor: Flavor, root: Path = ROOT) -> Flavor:
+    """The part of a flavor that this namespace has without being told."""
+    found = {
+        name for name, value in settings(flavor).items()
+        if (root / name).exists() and text(root / name).split() == value.split()
+    }  # fmt: skip
+    return replace(
+        flavor,
+        sysctl={name: v for name, v in flavor.sysctl.items() if name in found},
+        parameters={name: v for name, v in flavor.parameters.items() if f"cellbed/{name}" in found},
+    )
+
+
 def settings(flavor: Flavor) -> dict[str, str]:
     """What a flavor sets: names relative to net.ipv4, values as the kernel prints them."""
     wanted = {name: str(value) for name, value in flavor.sysctl.items()}
@@ -55,7 +69,7 @@ def _open(
     flavor: Flavor, wanted: Mapping[str, str], root: Path, until_done: ExitStack
 ) -> dict[str, int]:
     """A descriptor of each file to be set: opening all first finds what is missing."""
-    available = (root / "tcp_available_congestion_control").read_text().split()
+    available = text(root / "tcp_available_congestion_control").split()
     if flavor.congestion not in available:
         raise FlavorError(
             f"flavor {flavor.name}: no congestion control {flavor.congestion} in this"
@@ -72,15 +86,19 @@ def _open(
     return files
 
 
+def put(file: int, value: str) -> list[str]:
+    """Write a value and read it back, in words: two system calls, which are dear in some labs."""
+    os.pwrite(file, value.encode(), 0)
+    return os.pread(file, MOST_BYTES, 0).decode().split()
+
+
 def _set(flavor: Flavor, file: int, name: str, value: str) -> str:
-    """Write a value and read it back: two system calls, which are dear in some labs."""
     try:
-        os.pwrite(file, value.encode(), 0)
+        found = put(file, value)
     except OSError as error:
         raise FlavorError(
             f"flavor {flavor.name}: net.ipv4.{_dotted(name)} = {value}: {error.strerror}"
         ) from None
-    found = os.pread(file, MOST_BYTES, 0).decode().split()
     if found != value.split():
         raise FlavorError(
             f"flavor {flavor.name}: net.ipv4.{_dotted(name)} = {value}:"

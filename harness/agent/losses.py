@@ -15,20 +15,18 @@ import struct
 from pathlib import Path
 from typing import Any
 
+from harness.agent.procfs import text
 from harness.agent.tcp_counters import parse_totals
 from harness.plan import Queues
 from topology import netlink
 from topology.build import Network
 from topology.commands import PORTS
-from topology.run import in_namespace
 
 # "NAMESPACE COUNTER" -> value
 Counters = dict[str, int]
 
 SWITCHES = "switches"
 QUEUE_DROPS = struct.Struct("=III")  # queue length, backlog, drops, and more
-# Columns of /proc/net/dev that tell of a loss, "/" between receiving and sending.
-DEVICE_COLUMNS = {"rx_errors": 2, "rx_drops": 3, "rx_overruns": 4, "tx_errors": 10, "tx_drops": 11}
 # /proc/net/snmp and netstat: a packet or connection that was not taken. Timeouts, losses that
 # TCP infers and resets are none of these: they are what the queue under test causes. Nor is
 # Tcp:InErrs: a SYN-ACK that comes twice, on a path longer than its timeout, is in it.
@@ -45,19 +43,22 @@ TcpExt:TCPWqueueTooBig TcpExt:IPReversePathFilter TcpExt:TCPMD5Failure
 
 
 class Losses:
-    """All counters at the moment it is made; `since` says what has been lost from then on."""
+    """A network's counters, from one begin() on."""
 
-    def __init__(self, network: Network, queues: Queues) -> None:
-        self._queues = queues
+    def __init__(self, network: Network) -> None:
         self._namespaces = {SWITCHES: os.getpid(), **network.pids}
         self._links = {
             name: netlink.open_in(pid)
             for name, pid in self._namespaces.items()
         }
+        self._before: Counters = {}
+
+    def begin(self) -> None:
+        """Read all, to compare with."""
         self._before = self._read()
 
-    def since(self) -> dict[str, Any]:
-        """Ends the watch; what changed.
+    def since(self, queues: Queues) -> dict[str, Any]:
+        """What has changed; the queues are those under test.
 
         Returns:
             namespaces: how many were read; elsewhere: each counter that changed, but the
@@ -65,11 +66,9 @@ class Losses:
         """
         after = self._read()
         grown = {name: n - self._before.get(name, 0) for name, n in after.items()}
-        for link in self._links.values():
-            link.close()
         at_port = {}
         for direction, device in PORTS.items():
-            kinds = self._queues.at(direction).qdiscs
+            kinds = queues.at(direction).qdiscs
             at_port[direction] = [grown.pop(f"{SWITCHES} {device} {kind}") for kind in kinds][0]
         return {
             "namespaces": len(self._namespaces),
@@ -80,10 +79,9 @@ class Losses:
     def _read(self) -> Counters:
         found = {"backlog": softnet()[0]}
         for name, pid in self._namespaces.items():
-            with in_namespace(pid):
-                devices = dict(socket.if_nameindex())
-            counted = qdisc_drops(self._links[name], devices)
-            counted |= device_losses(Path(f"/proc/{pid}/net/dev").read_text())
+            devices = dict[int, str]()
+            counted = device_losses(self._links[name], devices)
+            counted |= qdisc_drops(self._links[name], devices)
             counted |= refusals(pid)
             found |= {f"{name} {counter}": n for counter, n in counted.items()}
         return found
@@ -104,14 +102,19 @@ def qdisc_drops(link: socket.socket, devices: dict[int, str]) -> Counters:
     return drops
 
 
-def device_losses(text: str) -> Counters:
-    """ "DEVICE COUNTER" -> packets, from the text of a /proc/net/dev."""
+def device_losses(link: socket.socket, devices: dict[int, str]) -> Counters:
+    """Of every device of a namespace: "DEVICE COUNTER" -> packets; `devices` gets their names."""
     found: Counters = {}
-    for line in text.splitlines()[2:]:
-        device, _, counted = line.partition(":")
-        columns = counted.split()
-        for counter, column in DEVICE_COLUMNS.items():
-            found[f"{device.strip()} {counter}"] = int(columns[column])
+    for index, device, stats in netlink.links(link):
+        devices[index] = device
+        counted = {
+            "rx_errors": stats["rx_errors"],
+            "rx_drops": stats["rx_dropped"] + stats["rx_missed_errors"],
+            "rx_overruns": stats["rx_fifo_errors"],
+            "tx_errors": stats["tx_errors"],
+            "tx_drops": stats["tx_dropped"],
+        }
+        found |= {f"{device} {counter}": value for counter, value in counted.items()}
     return found
 
 
@@ -119,5 +122,5 @@ def refusals(pid: int) -> Counters:
     """What IP, TCP and UDP did not take, in the namespace of a process."""
     totals: Counters = {}
     for name in ("snmp", "netstat"):
-        totals |= parse_totals(Path(f"/proc/{pid}/net/{name}").read_text())
+        totals |= parse_totals(text(f"/proc/{pid}/net/{name}"))
     return {name: totals[name] for name in REFUSALS if name in totals}

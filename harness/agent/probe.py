@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 import socket
 import struct
 
-from topology import commands
+from topology import commands, netlink
 from topology.build import Network
 from topology.clock import whole_second
 from topology.dumbbell import CELL_BYTES, Dumbbell, Host, cells_of
@@ -24,6 +23,7 @@ TRAIN_PACKETS = 5
 TRAIN_PORT = 9
 UDP_IP_HEADER_BYTES = 28
 SO_TIMESTAMPNS = 35  # linux/socket.h
+LOST = ("dropped", "errors")
 TIMESPEC = struct.Struct("=qq")
 
 # port -> [received packets, sent packets, dropped]
@@ -100,11 +100,11 @@ def link_counters(network: Network) -> Counters:
     ports = {host.switch_port for host in network.dumbbell.hosts()}
     ports |= {commands.DOWN_PORT, commands.UP_PORT}
     counters: Counters = {}
-    for link in json.loads(run(["ip", "-j", "-s", "link", "show"])):
-        if link["ifname"] in ports:
-            received, sent = link["stats64"]["rx"], link["stats64"]["tx"]
-            dropped = sum(s[k] for s in (received, sent) for k in ("dropped", "errors"))
-            counters[link["ifname"]] = [received["packets"], sent["packets"], dropped]
+    with netlink.open_here() as link:
+        for _, name, counted in netlink.links(link):
+            if name in ports:
+                lost = sum(counted[f"{way}_{what}"] for way in ("rx", "tx") for what in LOST)
+                counters[name] = [counted["rx_packets"], counted["tx_packets"], lost]
     return counters
 
 

@@ -7,8 +7,8 @@ Each host has a network namespace of its own, so its totals are those of its one
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
+from harness.agent.procfs import text
 from topology.run import in_namespace, run
 
 NETSTAT = {"timeouts": "TcpExt:TCPTimeouts", "retransmits": "Tcp:RetransSegs"}
@@ -18,7 +18,7 @@ def totals(pid: int) -> dict[str, int]:
     """Timeouts and segments sent again so far, in the namespace of a process."""
     found: dict[str, int] = {}
     for name in ("netstat", "snmp"):
-        found |= parse_totals(Path(f"/proc/{pid}/net/{name}").read_text())
+        found |= parse_totals(text(f"/proc/{pid}/net/{name}"))
     return {name: found[counter] for name, counter in NETSTAT.items()}
 
 

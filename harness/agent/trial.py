@@ -35,7 +35,9 @@ DRAIN_ROUND_TRIPS = 10
 SETTLE_S = 2.0
 
 
-def run_trial(network: Network, tuner: Tuner, name: str, plan: Plan, *, exact: bool) -> None:
+def run_trial(
+    network: Network, tuner: Tuner, losses: Losses, name: str, plan: Plan, *, exact: bool
+) -> None:
     """Run a trial; raises when anything but the measured traffic goes wrong.
 
     Args:
@@ -60,7 +62,8 @@ def run_trial(network: Network, tuner: Tuner, name: str, plan: Plan, *, exact: b
     delay = DELAYS[plan.topology.delay].Delay(network.pids["sat"], dumbbell)
     with delay, queues, running(captures, "trial"):
         before = provenance.state(network)
-        links, losses = probe.link_counters(network), Losses(network, plan.queue)
+        links = probe.link_counters(network)
+        losses.begin()
         emit("phase", trial=name, phase="probe")
         idle = probe.idle_round_trip(network, dumbbell)
         watched = plan.queue.down.watches_wire
@@ -86,7 +89,7 @@ def run_trial(network: Network, tuner: Tuner, name: str, plan: Plan, *, exact: b
             "queue": queues.read(),
             "marks": marks,
             "links": probe.difference(links, probe.link_counters(network)),
-            "losses": losses.since(),
+            "losses": losses.since(plan.queue),
             "realtime": watch.summary if watch else None,
             "tcp": {"samples": testbed.tcp_samples},
             "system": {"before": before, "after": after},

@@ -7,6 +7,7 @@ What is as it was for the trial before is left alone; what differs is set everyw
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -62,6 +63,7 @@ class Tuner:
     def __init__(self, network: Network) -> None:
         self.network = network
         self._flavors: dict[str, Flavor] = {}
+        self._untouched: Flavor | None = None  # what a host has that was never told
         self._routes: dict[str, str] = {}
         self._middle = ""
         memory = IPV4 / "tcp_mem"
@@ -76,6 +78,9 @@ class Tuner:
         allow(flavor.congestion)
         wanted = plan.topology.dumbbell()
         self._tune_middle(wanted)
+        if not self._flavors:
+            with in_namespace(self.network.pids[wanted.hosts()[0].name]):
+                self._untouched = flavors.held(flavor)
         for host in wanted.hosts():
             end = "client" if host.name.startswith("c") else "server"
             self._tune_host(host, wanted, plan.tcp, end)
@@ -108,7 +113,7 @@ class Tuner:
             if before is None:
                 write_buffers()
             if before != tcp.flavor:
-                flavors.apply(changes(before, tcp.flavor))
+                flavors.apply(changes(before or self._untouched, tcp.flavor))
                 self._flavors[host.name] = tcp.flavor
             if self._routes.get(host.name) != route:
                 set_route(host, wanted.mtu_bytes, metrics)
@@ -118,8 +123,9 @@ class Tuner:
 def write_buffers() -> None:
     """Socket buffers of the present namespace."""
     for name, size in (("tcp_rmem", RECEIVE_BUFFER_BYTES), ("tcp_wmem", SEND_BUFFER_BYTES)):
-        (IPV4 / name).write_text(f"4096 {size} {size}")
-        found = (IPV4 / name).read_text().split()
+        file = os.open(IPV4 / name, os.O_RDWR)
+        found = flavors.put(file, f"4096 {size} {size}")
+        os.close(file)
         if found != ["4096", str(size), str(size)]:
             raise TuneError(f"{name}: 4096 {size} {size}: is {' '.join(found)}")
 

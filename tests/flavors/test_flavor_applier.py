@@ -31,6 +31,15 @@ def test_everything_is_set_and_read_back(ipv4: Path):
     assert (ipv4 / "tcp_congestion_control").read_text() == "cellbed_sack"
 
 
+def test_what_a_host_has_without_being_told(ipv4: Path):
+    sack = flavors.load("sack").for_hosts()
+    (ipv4 / "tcp_sack").write_text("1\n")
+    (ipv4 / "tcp_dsack").unlink()
+    (ipv4 / "cellbed" / "rto_tick_ms").write_text("100\n")
+    found = agent_flavor.held(sack, ipv4)
+    assert found.sysctl == {"tcp_sack": 1} and found.parameters == {"rto_tick_ms": 100}
+
+
 def test_an_unknown_sysctl_is_named_and_nothing_written(ipv4: Path):
     sack = flavors.load("sack").for_hosts()
     sack = replace(sack, sysctl={**sack.sysctl, "tcp_no_such": 1})
