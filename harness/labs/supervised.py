@@ -47,6 +47,9 @@ class SupervisedLab(Lab):
             "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
             "TMPDIR": str(paths.memory_directory()),
             "HOME": str(self.run_directory),
+            # Else the host, at each of the many switches between processes, looks for restartable
+            # sequences, which a lab has none of.
+            "GLIBC_TUNABLES": "glibc.pthread.rseq=0",
         }
         supervisor = Path(__file__).with_name("supervise.py")
         with (self.run_directory / "console.log").open("wb") as log:
