@@ -13,7 +13,7 @@ from analysis.report.results import Results
 from studies.web_2003 import plots
 from studies.web_2003.checks import CHECKS
 from studies.web_2003.readme import TABLES
-from studies.web_2003.study import QUEUES, SENDERS
+from studies.web_2003.study import QUEUES
 from studies.web_2003.times import ROUND_TRIPS, SIZES, Class, exchanges, quantile
 
 SLIDES = ("80", "105")
@@ -73,6 +73,50 @@ def over_the_load(results: Results) -> Section | None:
     return Section(id="loads", title="Over the load", parts=[Gallery(plots=drawn), shares(results)])
 
 
+TO_RUN = {
+    "small_median_ms": "median to 1,460 bytes (ms)",
+    "median_ms": "median (ms)",
+    "p90_ms": "90 % (ms)",
+    "p99_ms": "99 % (ms)",
+    "large_median_ms": "median above 50 kB (ms)",
+}
+
+
+def what_to_run(results: Results) -> Section | None:
+    """Senders and queues by their 90th percentiles; None for the slides' own."""
+    if set(results.campaign.levels("queue")) <= set(QUEUES):
+        return None
+    text = (
+        "The same traffic for all; above is what keeps nine responses of ten shortest. Beside it "
+        "what the small ones, of a single segment, and the large ones had."
+    )
+    loads = results.campaign.levels("load")
+    sheets = [_by_p90(results, load) for load in loads]
+    return Section(
+        id="to-run", title="What a web server and a router should run", paragraphs=[text],
+        parts=[sheet for sheet in sheets if sheet.rows],
+    )  # fmt: skip
+
+
+def _by_p90(results: Results, load: str) -> Sheet:
+    cells = [one for one in results.cells if one.matches({"load": [load]})]
+    known = [one for one in cells if one.mean("p90_ms") is not None]
+    rows: list[list[Value]] = [
+        [cell.levels["sender"], cell.levels["queue"], *map(cell.mean, TO_RUN)]
+        + [_percent(cell.mean("resent_share"))]
+        for cell in sorted(known, key=lambda one: one.mean("p90_ms") or 0)
+    ]
+    columns = [
+        *(tables.factor_column(results.study, factor) for factor in ("sender", "queue")),
+        *(Column(name=name, title=title, form=",.0f") for name, title in TO_RUN.items()),
+        Column(name="resent_share", title="sent again (%)", form=".1f"),
+    ]
+    caption = f"Load {load} %: response times, the shortest 90th percentile first"
+    return Sheet(
+        name=tables.named("to-run", load), caption=caption, columns=columns, rows=rows, heads=2
+    )
+
+
 SHARES = {
     "unfinished_share": "not finished",
     "resent_share": "something sent again",
@@ -109,6 +153,9 @@ def _percent(value: float | None) -> float | None:
     return None if value is None else 100 * value
 
 
+CLASS_QUANTILES = {"50 %": 0.5, "90 %": 0.9}
+
+
 def classes(results: Results, load: str) -> Sequence[Sheet | Gallery]:
     """Medians and 90th percentiles by size and by round trip."""
     return [
@@ -118,26 +165,23 @@ def classes(results: Results, load: str) -> Sequence[Sheet | Gallery]:
 
 
 def _classes(results: Results, load: str, kind: str, some: Sequence[Class]) -> Sheet:
-    cells = {
-        f"{queue}, {sender}": one
-        for queue in QUEUES
-        for sender in SENDERS
-        for one in results.cells
-        if _is(one, load, sender, queue)
-    }
-    rows: list[list[Value]] = []
-    for one in some:
-        for share, name in ((0.5, "median"), (0.9, "90th percentile")):
-            figures = [_of_class(cell, one, share) for cell in cells.values()]
-            rows.append([one.name, name, *figures])
+    cells = [one for one in results.cells if one.matches({"load": [load]})]
+    rows: list[list[Value]] = [
+        [cell.levels["sender"], cell.levels["queue"]]
+        + [_of_class(cell, one, share) for one in some for share in CLASS_QUANTILES.values()]
+        for cell in cells
+    ]
     columns = [
-        Column(name="class", title=kind.capitalize()),
-        Column(name="quantile", title="Quantile"),
-        *(Column(name=name, title=name, form=",.0f") for name in cells),
+        *(tables.factor_column(results.study, factor) for factor in ("sender", "queue")),
+        *(
+            Column(name=f"{one.name}, {name}", title=f"{one.name}, {name}", form=",.0f")
+            for one in some
+            for name in CLASS_QUANTILES
+        ),
     ]
     return Sheet(
         name=tables.named(f"by-{kind.replace(' ', '-')}", load),
-        caption=f"Load {load} %: response times (ms) by {kind}",
+        caption=f"Load {load} %: response times (ms) by {kind}, medians and 90th percentiles",
         columns=columns,
         rows=rows,
         heads=2,
@@ -152,7 +196,7 @@ def _of_class(cell: Cell, one: Class, share: float) -> float | None:
 
 
 PAGES = Pages(
-    sections=[as_on_the_slides, over_the_load],
+    sections=[what_to_run, as_on_the_slides, over_the_load],
     panels=[classes],
     checks=CHECKS,
     tables=TABLES,
