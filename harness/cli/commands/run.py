@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import sys
 from collections.abc import Iterator
@@ -93,7 +92,7 @@ def page(folder: Path) -> Iterator[None]:
 
 def print_what_next(folder: Path) -> None:
     """On standard error, where the table is not in the way of what reads it."""
-    name = shlex.quote(os.path.relpath(folder))
+    name = shlex.quote(str(folder))
     setup = "" if plotly_js.path() else " (after ./cellbed setup --library)"
     click.echo(f"Go on: ./cellbed report {name}, or ./cellbed watch {name}{setup}", err=True)
 

@@ -48,8 +48,9 @@ function drawNetwork(trial, now, rates) {
   at("length").textContent = length === null ? "queue" : `${length} ${queue.unit}`;
   at("dropped").textContent = drops.t.length ? `${gone} frames dropped` : "";
   at("queue-box").classList.toggle("dropping", gone > upTo(drops.t, now - DROP_S));
-  glow(at("middle"), hasRates(trial) ? all / link : length ? 1 : 0, 12);
-  at("load").textContent = hasRates(trial) ? `${all.toFixed(1)} Mbit/s` : "";
+  // A queue that is not empty keeps its link busy, whatever the answers that were whole by the end add up to.
+  glow(at("middle"), trial.rates ? all / link : length ? 1 : all / link, 12);
+  at("load").textContent = trial.rates ? `${all.toFixed(1)} Mbit/s` : "";
   for (const [pair, both] of lines) for (const line of both) glow(line, (rates.get(pair) ?? 0) / share / 2, 5);
   at("network-text").textContent = `At ${now.toFixed(1)} s: queue ${at("length").textContent}, ${at("dropped").textContent} ${at("load").textContent}`;
 }

@@ -27,7 +27,7 @@ const layout = (end, unit, title) => ({
 
 // Make the plots anew where the trial has other series than those that are there.
 function prepare(trial) {
-  const shape = JSON.stringify([trial.name, !!trial.queue, trial.windows.map((one) => one.pair), hasRates(trial)]);
+  const shape = JSON.stringify([trial.name, !!trial.queue, trial.windows.map((one) => one.pair), hasRates(trial), !!trial.rates]);
   if (shape === drawn) return scale(trial);
   drawn = shape;
   for (const part of ["queue", "windows", "pairs"]) {
@@ -41,6 +41,8 @@ function prepare(trial) {
   trial.queue ? queuePlot(trial) : missing("queue");
   trial.windows.length ? windowsPlot(trial) : missing("windows");
   hasRates(trial) ? pairsPlot(trial) : missing("pairs");
+  at("caption-pairs").textContent = trial.rates ? "Throughput by pair"
+    : "Throughput by pair, of answers that were whole by the end, over the last second";
   choices(trial);
   scale(trial);
 }
