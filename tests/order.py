@@ -28,8 +28,8 @@ GUESSES = {
     "tests/course/test_labs.py": 200.0,
     "tests/test_guides.py": 200.0,
 }
-# What `make check` leaves to `make test`: modules that take more than 3 s of a processor, and
-# single tests of others.
+# What `make check` leaves to `make test`: modules that take more than 3 s of a processor, single
+# tests of others, and whatever needs a browser.
 SLOW = {
     "tests/analysis/test_frames.py::test_it_needs_nothing_of_the_harness",
     "tests/analysis/test_predictions.py::test_every_variant_has_its_claims_and_predictions",
@@ -50,9 +50,9 @@ SLOW = {
     "tests/harness/cli/test_fuzz.py",
     "tests/harness/judge/test_judgement.py::test_another_check_is_another_version",
     "tests/harness/judge/test_judgement.py::test_report_judges_before_it_uses_a_record",
+    "tests/harness/kernels/test_kernels.py::test_wrong_words",
     "tests/harness/runners/test_cluster.py",
     "tests/harness/runners/test_cluster_tls.py",
-    "tests/harness/watch/test_page.py",
     "tests/studies/test_ubr_1996_report.py",
     "tests/studies/test_web_2003.py::test_the_report_has_the_slides_comparisons",
     "tests/test_order.py",
@@ -82,7 +82,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         item.add_marker(pytest.mark.xdist_group(name))
         if name == "finished":
             item.add_marker(pytest.mark.lab)
-        if {item.nodeid.partition("::")[0], item.nodeid.partition("[")[0]} & SLOW:
+        names = {item.nodeid.partition("::")[0], item.nodeid.partition("[")[0]}
+        if names & SLOW or item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.slow)
     cache = getattr(config, "cache", None)  # -p no:cacheprovider
     known = cache.get(DURATIONS, {}) if cache else {}
