@@ -5,10 +5,10 @@
 
 OLD_TREE is a clone of the project at the older commit, set up (`./cellbed setup` in it). The two
 trees run the same command in turn, one after the other, so that a machine that others use slows
-both; medians of five such pairs (`--quick`: one). Everything is counted from outside, by the
-command line that both trees have: processor time, user and system, of all processes that the
-command began; the most memory that they had together. Without ROWs, all but `cells`, which
-takes half an hour a tree.
+both; medians of five such turns (`--quick`: one), printed after each. Everything is counted from
+outside, by the command line that both trees have: processor time, user and system, of all
+processes that the command began; the most memory that they had together. Without ROWs, all but
+`cells`, which takes half an hour a tree.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 NEW = Path(__file__).resolve().parents[3]
@@ -58,8 +59,9 @@ def experiment(tree: Path) -> str:
     return next(place for place in PLACES if (tree / place).exists())
 
 
+@cache
 def trial(tree: Path, network: str, flavor: str, seeds: int = 1) -> Cost:
-    """Run one cell, EPD and a buffer of one RTT, in one lab."""
+    """Run one cell, EPD and a buffer of one RTT, in one lab; rows of one turn share a run."""
     cell = (f"network={network}", f"flavor={flavor}", "policy=EPD", "buffer=1")
     only = [word for level in cell for word in ("--only", level)]
     return command(tree, "run", experiment(tree), *only, "--seeds", str(seeds), "--jobs", "1")
@@ -173,15 +175,20 @@ def reap_orphans() -> None:
             return
 
 
-def measured(row: Row, trees: Sequence[Path], repeats: int) -> list[list[float]]:
-    """Of each tree its figures, measured in turn."""
-    if repeats > 1:
-        row.measure(trees[-1])  # what is read from disk is read
-    figures: list[list[float]] = [[] for _ in trees]
-    for _ in range(repeats):
-        for tree, of_tree in zip(trees, figures, strict=True):
-            of_tree.append(row.measure(tree))
-    return figures
+def measured(
+    rows: Sequence[Row], trees: Sequence[Path], turns: int
+) -> Iterator[list[list[float]]]:
+    """Turn by turn, of each row the figure of each tree, the trees one after the other."""
+    for _ in range(turns):
+        trial.cache_clear()
+        yield [[row.measure(tree) for tree in trees] for row in rows]
+
+
+def line(row: Row, pairs: Sequence[Sequence[float]]) -> str:
+    """A row of the table: medians of both trees, and of the ratio of a pair."""
+    old, new = map(statistics.median, zip(*pairs, strict=True))
+    ratio = statistics.median(new / old for old, new in pairs)
+    return f"| {row.what} | {row.unit} | {old:.1f} | {new:.1f} | {ratio:.2f} |"
 
 
 def main() -> None:
@@ -195,16 +202,13 @@ def main() -> None:
     if not (given.old / "cellbed").exists():
         parser.error(f"{given.old}: no tree of the project")
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    print("| what | unit | old | new | new / old |\n| --- | --- | --- | --- | --- |", flush=True)
-    for name in given.rows or [name for name in ROWS if name != "cells"]:
-        row = ROWS[name]
-        old, new = measured(row, [given.old.resolve(), NEW], 1 if given.quick else REPEATS)
-        ratio = statistics.median(n / o for n, o in zip(new, old, strict=True))
-        print(
-            f"| {row.what} | {row.unit} | {statistics.median(old):.1f} |"
-            f" {statistics.median(new):.1f} | {ratio:.2f} |",
-            flush=True,
-        )
+    rows = [ROWS[name] for name in given.rows or ROWS if given.rows or name != "cells"]
+    pairs: list[list[list[float]]] = [[] for _ in rows]
+    for turn in measured(rows, [given.old.resolve(), NEW], 1 if given.quick else REPEATS):
+        for of_row, pair in zip(pairs, turn, strict=True):
+            of_row.append(pair)
+        print("| what | unit | old | new | new / old |\n| --- | --- | --- | --- | --- |")
+        print(*map(line, rows, pairs), sep="\n", end=f"\n\n{len(pairs[0])} turns\n\n", flush=True)
 
 
 if __name__ == "__main__":
