@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from analysis.compare.difference import Divergence, Side
 from analysis.compare.levels import Comparison, Pair, Response
 
+NARROW = 12  # letters of a level, and of a figure
+
 
 def lines(comparison: Comparison) -> Iterator[str]:
     """The whole text."""
@@ -15,8 +17,9 @@ def lines(comparison: Comparison) -> Iterator[str]:
     if comparison.identical:
         return
     yield ""
-    yield f"{'response':14}{one:>12}{other:>12}  difference, 95 % of the pairs"
-    yield from map(figures, comparison.responses)
+    first, second = (max(NARROW, len(level) + 2) for level in (one, other))
+    yield f"{'response':14}{one:>{first}}{other:>{second}}  difference, 95 % of the pairs"
+    yield from (figures(response, first, second) for response in comparison.responses)
     parted = earliest(comparison)
     if parted is not None and parted.divergence is not None:
         yield ""
@@ -51,12 +54,12 @@ def place(comparison: Comparison, pair: Pair) -> str:
     return ", ".join([*cell, f"seed {pair.first.seed}"])
 
 
-def figures(response: Response) -> str:
-    """A response at both levels, and the mean of the pairs' differences."""
+def figures(response: Response, first: int, second: int) -> str:
+    """A response at both levels, in so many letters, and the mean of the pairs' differences."""
     half = response.difference.half_width
     interval = "" if half is None else f" +- {half:.4f}"
     return (
-        f"{response.name:14}{response.first:12.4f}{response.second:12.4f}"
+        f"{response.name:14}{response.first:{first}.4f}{response.second:{second}.4f}"
         f"  {response.difference.mean:+.4f}{interval}"
     )
 

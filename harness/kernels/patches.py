@@ -18,7 +18,7 @@ from pathlib import Path
 
 from harness.host import paths
 from harness.kernels.errors import KernelError
-from harness.kernels.trees import Tree
+from harness.kernels.trees import Tree, blob
 
 FOLDERS = ("lab/kernel/patches", "lab/kernels/patches")
 TOUCHED = re.compile(r"^\+\+\+ b/(\S+)", re.MULTILINE)
@@ -28,6 +28,7 @@ ESSENTIAL = frozenset({"0002", "0003", "0004", "0005"})
 WHERE = {
     "0001": ("arch/x86/um/user-offsets.c", b"DEFINE_LONGS(HOST_FP_SIZE, 2696)"),
     "1001": ("fs/hostfs/hostfs_kern.c", b"*req_root = d;"),
+    "1002": ("fs/proc/Kconfig", b"config SYSCTL\n"),
 }
 
 
@@ -66,7 +67,9 @@ def patched(name: str, tree: Tree) -> Patched:
             if number not in WHERE:
                 left_out.append(title)
         found = {path: (folder / path).read_bytes() for path in touched if (folder / path).exists()}
-    return Patched(files=found, left_out=left_out)
+    before = {path: file.blob for path, file in tree.files.items()}
+    changed = {path: x for path, x in found.items() if before.get(path) != blob(x)}
+    return Patched(files=changed, left_out=left_out)
 
 
 def files() -> list[Path]:

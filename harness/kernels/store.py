@@ -32,6 +32,8 @@ RECIPE = ("lab/kernels/build", "lab/kernel/cc", "lab/kernel/config", "lab/kernel
 MODULE = "tcp-configs/module"
 PRECOMPILED = "init/precompiled.c"
 SHOWN_LINES = 12
+# Of lab/kernel/config, what has another name in a newer kernel and is there all the same.
+RENAMED = {"PROC_SYSCTL"}
 
 
 def ready(name: str) -> Kernel | None:
@@ -85,7 +87,7 @@ def build(name: str, found: Source, patched: Patched, work: Path, product: Path)
         "release": "".join(lines(partial / "release")),
         "source": found.text,
         "left_out": patched.left_out,
-        "lacks": lines(partial / "lacks"),
+        "lacks": [option for option in lines(partial / "lacks") if option not in RENAMED],
         "sysctls": lines(partial / "sysctls"),
         "no_module": "".join(lines(partial / "no-module")),
     }

@@ -82,7 +82,7 @@ def test_a_history_is_bisected(history: Path, tmp_path: Path) -> None:
     """By the exit code of compare alone."""
     (tmp_path / "cubic.toml").write_text(CUBIC_FILE)
     begin = time.monotonic()
-    git(history, "bisect", "start", "-q", "HEAD", f"HEAD~{len(COMMITS)}")
+    git(history, "bisect", "start", "HEAD", f"HEAD~{len(COMMITS)}")
     compare = [sys.executable, "-m", "harness", "compare", str(tmp_path / "cubic.toml")]
     levels = ["--kernel", f"{BASE},git:{history}@HEAD", "--out", str(tmp_path / "out")]
     done = subprocess.run(
@@ -95,7 +95,7 @@ def test_a_history_is_bisected(history: Path, tmp_path: Path) -> None:
     steps = done.stdout.count(" pairs of trials\n")
     assert steps == 3 and "byte-identical" in done.stdout
     print(f"{steps} steps, {(time.monotonic() - begin) / steps:.0f} s each")
-    git(history, "bisect", "reset", "-q")
+    git(history, "bisect", "reset")
 
 
 def test_the_record_says_which_kernel_ran(tmp_path: Path) -> None:
