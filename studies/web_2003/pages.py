@@ -13,7 +13,7 @@ from analysis.report.results import Results
 from studies.web_2003 import plots
 from studies.web_2003.checks import CHECKS
 from studies.web_2003.readme import TABLES
-from studies.web_2003.study import QUEUES
+from studies.web_2003.study import QUEUES, SENDERS
 from studies.web_2003.times import ROUND_TRIPS, SIZES, Class, exchanges, quantile
 
 SLIDES = ("80", "105")
@@ -65,8 +65,9 @@ def _is(cell: Cell, load: str, sender: str, queue: str) -> bool:
 
 
 def over_the_load(results: Results) -> Section | None:
-    """Quantiles over the load; None with a single one."""
-    if len(results.campaign.levels("load")) < 2:
+    """Quantiles over the load, of the slides' senders; None with a single load."""
+    levels = results.campaign.levels
+    if len(levels("load")) < 2 or not set(levels("sender")) <= set(SENDERS):
         return None
     titles = {"median_ms": "Median response time", "p90_ms": "90th percentile"}
     drawn = [plots.over_load(results, response, title) for response, title in titles.items()]
