@@ -170,6 +170,13 @@ class DelayedAck:
             self._due_ns = (self._received_tick + DELAYED_ACK_TICKS + 1) * TICK_NS
             self._clock.at(self._due_ns, self._expire)
 
+    def looked_at(self) -> None:
+        """A segment with options has come: an ACK due within a tick leaves now."""
+        late = self._tick() - self._received_tick >= DELAYED_ACK_TICKS - 1
+        if self._due_ns is not None and late:
+            self._due_ns = None
+            self._acknowledge()
+
     def data_sent(self) -> None:
         """With it goes the ACK."""
         self._due_ns = None
@@ -205,6 +212,8 @@ class Server(oracle.Connection):
         # An ACK with data is no duplicate one (RFC 5681, 2).
         if segment.ack > una or not segment.answer_bytes:
             self.on_ack(self._now_s, segment.ack, segment.sacked)
+        if segment.sacked:
+            self._acks.looked_at()
         if segment.answer_bytes:
             self._acks.received()
             self.write(self._now_s, self._header_bytes + segment.answer_bytes)

@@ -122,11 +122,16 @@ def test_an_ack_waits_for_data_until_it_has_waited_in_vain() -> None:
         (300, acks.received),  # so this one does not wait
         (301, acks.data_sent),  # an answer: from now on they wait again
         (407, acks.received),
+        (600, acks.received),
+        (601, acks.data_sent),
+        (700, acks.received),
+        (729, acks.looked_at),
+        (731, acks.looked_at),  # the last tick of its time: now
     ]
     for ms, action in script:
         clock.at(ms * 1_000_000, action)
     clock.run(NS_PER_S)
-    assert sent == [150, 300, 450]
+    assert sent == [150, 300, 450, 600, 731]
     assert TICK_NS == 10_000_000
 
 
