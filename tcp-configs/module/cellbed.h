@@ -217,6 +217,8 @@ void cellbed_recovery_ack(struct sock *sk);
 bool cellbed_recovery_duplicate(const struct sock *sk);
 void cellbed_recovery_look(struct sock *sk);
 void cellbed_recovery_reopen(struct sock *sk);
+void cellbed_recovery_release(struct sock *sk);
+bool cellbed_recovery_torn(const struct sock *sk);
 bool cellbed_recovery_repairing(const struct sock *sk);
 u32 cellbed_recovery_next(const struct sock *sk);
 

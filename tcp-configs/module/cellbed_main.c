@@ -382,6 +382,7 @@ static void cellbed_vanilla_ack(struct sock *sk, u32 flags)
 	if (!tcp_is_sack(tp))
 		tp->sacked_out = 0;
 	tp->reordering = CELLBED_NO_DUPTHRESH;
+	cellbed_recovery_release(sk);
 }
 
 /*
@@ -399,14 +400,15 @@ static void cellbed_reno_ack(struct sock *sk, u32 flags)
 	if (!cellbed_ca(sk)->advanced)
 		return;
 	cellbed_recovery_reopen(sk);
-	if (icsk->icsk_ca_state != TCP_CA_Recovery)
-		return;
-	if (cellbed_recovery_repairing(sk)) {
-		icsk->icsk_ca_state = TCP_CA_Loss;
-		tp->high_seq = cellbed_ca(sk)->repair_end;
-	} else {
-		tp->high_seq = tp->snd_una - 1;
+	if (icsk->icsk_ca_state == TCP_CA_Recovery) {
+		if (cellbed_recovery_repairing(sk)) {
+			icsk->icsk_ca_state = TCP_CA_Loss;
+			tp->high_seq = cellbed_ca(sk)->repair_end;
+		} else {
+			tp->high_seq = tp->snd_una - 1;
+		}
 	}
+	cellbed_recovery_release(sk);
 }
 
 /* The kernel's recovery without SACK is NewReno's. */
@@ -418,10 +420,12 @@ static void cellbed_newreno_ack(struct sock *sk, u32 flags)
 	cellbed_recovery_look(sk);
 	if (c->advanced)
 		cellbed_recovery_reopen(sk);
+	cellbed_recovery_release(sk);
 	if (!cellbed_partial_ack(sk))
 		return;
 	c->resend = 1;
-	if (cellbed_recovery_repairing(sk))
+	/* From the first byte missing, wherever that is. */
+	if (cellbed_recovery_repairing(sk) || cellbed_recovery_torn(sk))
 		cellbed_mark_lost(tcp_sk(sk), tcp_rtx_queue_head(sk));
 	if (c->partial_reset && !tcp_is_sack(tcp_sk(sk)))
 		tcp_sk(sk)->sacked_out = 0;
@@ -433,6 +437,7 @@ static void cellbed_sack_in_ack(struct sock *sk, u32 flags)
 	cellbed_recovery_look(sk);
 	if (cellbed_ca(sk)->advanced)
 		cellbed_recovery_reopen(sk);
+	cellbed_recovery_release(sk);
 	cellbed_sack_ack(sk);
 }
 

@@ -149,3 +149,33 @@ void cellbed_recovery_reopen(struct sock *sk)
 	    inet_csk(sk)->icsk_ca_state >= TCP_CA_Recovery)
 		tp->high_seq = tp->snd_una - 1;
 }
+
+/* Has this ACK covered a part of a segment that was cut anew? */
+bool cellbed_recovery_torn(const struct sock *sk)
+{
+	const struct sk_buff *head = tcp_rtx_queue_head(sk);
+	const struct cellbed *c = cellbed_ca(sk);
+
+	return c->recut && c->advanced && head &&
+	       after(tcp_sk(sk)->snd_una, TCP_SKB_CB(head)->seq);
+}
+
+/*
+ * A segment cut anew may reach beyond the end of a repair or a recovery. When
+ * the ACK that ends it covers a part of that segment, the kernel would still hold
+ * the rest for lost, and begin a recovery at once (tcp_time_to_recover()).
+ */
+void cellbed_recovery_release(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct sk_buff *head = tcp_rtx_queue_head(sk);
+	u8 tags;
+
+	if (!cellbed_recovery_torn(sk) || before(tp->snd_una, tp->high_seq) ||
+	    inet_csk(sk)->icsk_ca_state < TCP_CA_Recovery)
+		return;
+	tags = TCP_SKB_CB(head)->sacked;
+	tp->lost_out -= tags & TCPCB_LOST ? tcp_skb_pcount(head) : 0;
+	tp->retrans_out -= tags & TCPCB_SACKED_RETRANS ? tcp_skb_pcount(head) : 0;
+	TCP_SKB_CB(head)->sacked &= ~(TCPCB_LOST | TCPCB_SACKED_RETRANS);
+}

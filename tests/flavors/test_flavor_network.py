@@ -40,7 +40,7 @@ flavor = ["Vanilla", "Reno", "NewReno", "SACK"]
 [base]
 topology = { pairs = 3, rate_bit_per_s = 3_000_000, delay_us = 20_000, mss_bytes = 1024 }
 queue = { policy = "sd", buffer_cells = 300, threshold = 0.8, z = 0.8 }
-workload = { kind = "www", duration_s = 4.0, server_stream = "joined" }
+workload = { kind = "www", duration_s = 12.0, server_stream = "joined" }
 tcp.window_bytes = 65_535
 tcp.ssthresh_bytes = 15_000
 tcp.server_quickack = false
@@ -248,7 +248,7 @@ def compare(kernel: list[Frame], model: list[Frame], where: str) -> None:
     Raises:
         AssertionError: two differ; names the first ones of that connection.
     """
-    end_ns = 4 * NS_PER_S - LAST_RECORDED_NS
+    end_ns = 12 * NS_PER_S - LAST_RECORDED_NS
     for vc, frames in groupby(model, key=attrgetter("vc")):
         mine = [frame for frame in frames if frame.sent_ns < end_ns]
         theirs = [frame for frame in kernel if frame.vc == vc and frame.sent_ns < end_ns]
