@@ -54,9 +54,9 @@ def no_lab(folder: Path) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in list(LABS):
             patch.setitem(LABS, name, Absent)
-        patch.setattr(identity, "code", lambda lab: f"code of {lab}")
+        patch.setattr(identity, "code", lambda lab, kernel=None: f"code of {lab}")
         for known in ("software", "found"):
-            patch.setattr(identity, known, lambda lab: {"code": f"code of {lab}"})
+            patch.setattr(identity, known, lambda lab, kernel=None: {"code": f"code of {lab}"})
         patch.setattr(costs, "file", lambda: folder / "costs.json")
         patch.setattr(paths, "places", lambda: {"cache": folder / "cache"})
         for server in ("run_scheduler", "run_worker"):
