@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from harness.errors import LabError
+from harness.growing import Growing
 from harness.hold import Hold
 from harness.host import paths
 from harness.labs import shared
@@ -76,7 +77,7 @@ class Lab(ABC):
         self.run_directory = run_directory.resolve()
         self.hold = Hold(self.run_directory)
         self._jobs = 0
-        self._position = 0
+        self._said = Growing(self.run_directory / "events.jsonl")
 
     @abstractmethod
     def boot(self) -> None:
@@ -175,7 +176,7 @@ class Lab(ABC):
         watch = HangWatch(self.cpu_s, self.spec.hang_cpu_s, self.spec.hang_idle_s)
         while True:
             status = self.poll()
-            events = list(self._read_events())
+            events = [json.loads(line) for line in self._said.lines()]
             self.refuse_damage()
             for event in events:
                 self.hold.follow(event)
@@ -194,15 +195,6 @@ class Lab(ABC):
             if time.monotonic() > until:
                 raise TimeoutError
             time.sleep(POLL_S)
-
-    def _read_events(self) -> Iterator[Event]:
-        with (self.run_directory / "events.jsonl").open("rb") as stream:
-            stream.seek(self._position)
-            for line in stream:
-                if not line.endswith(b"\n"):
-                    return
-                self._position += len(line)
-                yield json.loads(line)
 
     def console_bytes(self) -> int:
         """The length of the lab's console so far."""

@@ -28,6 +28,7 @@ from harness.events import (
     TrialProgress,
     TrialStarted,
 )
+from harness.growing import Growing
 from harness.watch.live import lab_here
 
 State = dict[str, Any]
@@ -39,7 +40,7 @@ class Follower:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._lock = threading.Lock()
-        self._read = 0  # bytes of the events
+        self._said = Growing(folder / events.NAME)
         self._began: CampaignStarted | None = None  # the process that is at work
         self._began_at = self._last = 0.0
         self._ended = ""
@@ -110,13 +111,8 @@ class Follower:
     def _events(self) -> None:
         """Take in the events that came since."""
         try:
-            with (self.folder / events.NAME).open("rb") as stream:
-                stream.seek(self._read)
-                for line in stream:
-                    if not line.endswith(b"\n"):
-                        break
-                    self._read += len(line)
-                    self._take(json.loads(line))
+            for line in self._said.lines():
+                self._take(json.loads(line))
         except (OSError, ValueError):
             return
 

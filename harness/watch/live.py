@@ -16,6 +16,7 @@ from typing import Any
 
 from analysis.records import Record, level_text
 from harness import plan as plans
+from harness.growing import Growing
 from harness.plan import CAPTURES, Plan
 from harness.watch.replay import pictures, rates
 from topology import cellq_log
@@ -49,7 +50,7 @@ class Live:
         self.lab, self.name = lab, name
         self._raw = lab / "results" / name
         self._plan: Plan | None = None
-        self._read = 0  # bytes of the lab's events
+        self._said = Growing(lab / "events.jsonl")
         self._begin()
 
     def _begin(self) -> None:
@@ -102,14 +103,9 @@ class Live:
     def _events(self) -> bool:
         """Take in what the lab has said since; is the trial further than it was?"""
         further = False
-        with (self.lab / "events.jsonl").open("rb") as stream:
-            stream.seek(self._read)
-            for line in stream:
-                if not line.endswith(b"\n"):
-                    break
-                self._read += len(line)
-                if self.name.encode() in line:
-                    further = self._take(json.loads(line)) or further
+        for line in self._said.lines():
+            if self.name.encode() in line:
+                further = self._take(json.loads(line)) or further
         return further
 
     def _take(self, event: dict[str, Any]) -> bool:

@@ -4,6 +4,7 @@
 import csv
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -105,23 +106,27 @@ class Class:
         return (values > self.above) & (values <= self.most)
 
 
-SIZES = tuple(
-    Class(name=name, column="response_bytes", above=above, most=most)
-    for name, above, most in (
-        ("to 1,460 bytes", 0, 1460),
-        ("to 10 kB", 1460, 10_000),
-        ("to 50 kB", 10_000, 50_000),
-        ("above 50 kB", 50_000, np.inf),
+def _classes(column: str, *ends: tuple[str, float]) -> tuple[Class, ...]:
+    """Each begins where the one before ends, the first at 0."""
+    return tuple(
+        Class(name=name, column=column, above=above, most=most)
+        for (_, above), (name, most) in pairwise((("", 0), *ends))
     )
+
+
+SIZES = _classes(
+    "response_bytes",
+    ("to 1,460 bytes", 1460),
+    ("to 10 kB", 10_000),
+    ("to 50 kB", 50_000),
+    ("above 50 kB", np.inf),
 )
-ROUND_TRIPS = tuple(
-    Class(name=name, column="round_trip_ms", above=above, most=most)
-    for name, above, most in (
-        ("to 20 ms", 0, 20),
-        ("to 100 ms", 20, 100),
-        ("to 500 ms", 100, 500),
-        ("above 500 ms", 500, np.inf),
-    )
+ROUND_TRIPS = _classes(
+    "round_trip_ms",
+    ("to 20 ms", 20),
+    ("to 100 ms", 100),
+    ("to 500 ms", 500),
+    ("above 500 ms", np.inf),
 )
 
 
