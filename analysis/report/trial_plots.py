@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from analysis import by_pair
 from analysis.records import Trial, level_text
 from analysis.report.model import Plot
 from analysis.report.picture import picture
@@ -46,7 +47,8 @@ class Drawing:
 
 def plots(trial: Trial) -> list[Plot]:
     """Queue, drops, throughput, windows, completion times, fair shares; what was recorded."""
-    found = (draw(trial) for draw in (queue, drops, throughput, windows, completion, shares))
+    kinds = (queue, drops, throughput, pairs, windows, completion, shares)
+    found = (draw(trial) for draw in kinds)
     return [plot(trial, drawing) for drawing in found if drawing is not None]
 
 
@@ -148,6 +150,31 @@ def _delivered_bytes(begin: Values, end: Values, size: Values, edges: Values) ->
     end = np.maximum(end, begin + 1e-6)
     progress = [np.clip((edge - begin) / (end - begin), 0, 1) @ size for edge in edges]
     return np.diff(np.array(progress))
+
+
+def pairs(trial: Trial) -> Drawing | None:
+    """Throughput of each pair over time (`throughput.csv`); of many, their spread."""
+    moments, total = by_pair.delivered(trial)
+    found = by_pair.rates(moments, total, MOST_POINTS * total.shape[1])
+    if found is None:
+        return None
+    time_s, rate = found
+    if rate.shape[1] <= len(SERIES):
+        lines = {f"pair {pair}": one for pair, one in enumerate(rate.T, start=1)}
+    else:
+        middle = np.median(rate, axis=1)
+        lines = {"largest": rate.max(axis=1), "median": middle, "smallest": rate.min(axis=1)}
+
+    def paint(axes: Axes) -> None:
+        for place, (name, one) in enumerate(lines.items()):
+            axes.stairs(one, time_s, color=colour(place), lw=1, label=name)
+        axes.set(xlabel="time (s)", ylabel="Mbit/s", xlim=(0, None), ylim=(0, None))
+        axes.legend(ncols=3)
+
+    means = ", ".join(f"{name} {np.average(one, weights=np.diff(time_s)):.2f}"
+                      for name, one in lines.items())  # fmt: skip
+    alt = f"Throughput of {rate.shape[1]} pairs, IP packets, over time. Means in Mbit/s: {means}."
+    return Drawing(kind="pairs", title="Throughput by pair", alt=alt, paint=paint)
 
 
 def windows(trial: Trial) -> Drawing | None:

@@ -126,6 +126,11 @@ def throughput(trial: Trial, axes: Axes | None = None) -> Figure:
     return of_trial(trial, trial_plots.throughput, "a workload of requests", axes)
 
 
+def pairs(trial: Trial, axes: Axes | None = None) -> Figure:
+    """Throughput of each pair; of many the largest, the median and the smallest."""
+    return of_trial(trial, trial_plots.pairs, "record.throughput_sample_ms", axes)
+
+
 def completion(trial: Trial, axes: Axes | None = None) -> Figure:
     """Distribution of the requests' completion times, by file class."""
     return of_trial(trial, trial_plots.completion, "a workload of requests", axes)

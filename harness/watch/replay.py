@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import ArrayLike
+
+from analysis import by_pair
 from analysis.records import Record, level_text, read_trial
 
 SECOND_NS = 1e9
@@ -48,7 +50,7 @@ def pictures(trial: Record) -> dict[str, Any]:
         "drops": drops(trial),
         "windows": windows(trial),
         "answers": answers(trial),
-        "rates": rates(*delivered(trial)),
+        "rates": rates(*by_pair.delivered(trial)),
     }
 
 
@@ -104,32 +106,13 @@ def answers(trial: Record) -> list[list[float]]:
     ]
 
 
-def delivered(trial: Record) -> tuple[list[float], list[list[float]]]:
-    """Moments, and the bytes that each pair had by then."""
-    found: dict[float, list[float]] = {}
-    for row in trial.series("throughput") or ():
-        moment = float(row["time_ns"] or 0) / SECOND_NS
-        found.setdefault(moment, []).append(float(row["ip_bytes"] or 0))
-    return list(found), list(found.values())
-
-
-def rates(t: Sequence[float], total: Sequence[Sequence[float]]) -> dict[str, Any] | None:
-    """Throughput [Mbit/s] of each pair from one moment to the next; None where it is not known.
-
-    Of many samples so few that there are at most MOST_RATES figures.
-    """
-    if len(t) < 2:
+def rates(time_s: ArrayLike, total: ArrayLike) -> dict[str, Any] | None:
+    """Throughput [Mbit/s] of each pair, at the end of what it is of; None where it is not known."""
+    found = by_pair.rates(time_s, total, MOST_RATES)
+    if found is None:
         return None
-    step = -(-len(t) * len(total[0]) // MOST_RATES)
-    kept = [*range(0, len(t) - 1, step), len(t) - 1]
-    return {
-        "t": [round(t[at], 6) for at in kept[1:]],
-        "mbit": [
-            [round((b - a) * 8 / 1e6 / (t[now] - t[before]), 3)
-             for a, b in zip(total[before], total[now], strict=True)]
-            for before, now in itertools.pairwise(kept)
-        ],
-    }  # fmt: skip
+    moments, mbit = found
+    return {"t": moments[1:].round(6).tolist(), "mbit": mbit.round(3).tolist()}
 
 
 def seconds(rows: Sequence[Row], column: str) -> list[float]:

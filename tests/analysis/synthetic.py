@@ -193,6 +193,13 @@ def write_series(trial: Path, buffer_cells: int, rng: random.Random) -> None:
     judgement.write_text(json.dumps(document | {"expected_bytes": shares}))
 
 
+def write_throughput(trial: Path, pairs: int) -> None:
+    """throughput.csv of each half second: pair N is sent N kB in each, but nothing in the first."""
+    rows = [(half * SECOND_NS // 2, pair, 1000 * pair * max(0, half - 1))
+            for half in range(2 * DURATION_S + 1) for pair in range(1, pairs + 1)]  # fmt: skip
+    _write(trial / "throughput.csv", "time_ns,pair,ip_bytes", rows)
+
+
 def _request(rng: random.Random, pair: int, batch: int) -> tuple[Any, ...]:
     kind = rng.choices(range(5), CLASS_SHARES)[0]
     size = CLASS_BYTES[kind] * rng.randint(1, 9) // 5

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis import plotly_js
+from analysis import by_pair, plotly_js
 from analysis.errors import RecordError, ReportError
-from analysis.records import read_campaign, read_trial
+from analysis.records import Trial, read_campaign, read_trial
 from analysis.report import Written, write_report
 from analysis.report.model import Column
 from analysis.report.svg import colour, marker
@@ -64,6 +64,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     synthetic.write_campaign(found, cells=WAN, seeds=(1, 2))
     first = found / "trials" / "wan-vanilla-epd-0.5-1"
     synthetic.write_series(first, 531, synthetic.random.Random(1))
+    synthetic.write_throughput(first, synthetic.PAIRS)
     record = found / "trials" / "wan-sack-sd-2-2" / "judgement.json"
     document = json.loads(record.read_text())
     failed = {"name": "link rate", "ok": False, "measured": 40.0, "expected": 45.0, "limit": 0.1}
@@ -140,7 +141,7 @@ def test_ids_are_unique_and_links_arrive(page: Page) -> None:
 
 def test_every_plot_has_a_text_and_every_table_a_caption_and_scopes(page: Page) -> None:
     figures = page.all("figure")
-    assert len(figures) == 2 + 6 + 2 + 6 + 6  # scatter, heat maps, effects, interactions, a trial
+    assert len(figures) == 2 + 6 + 2 + 6 + 7  # scatter, heat maps, effects, interactions, a trial
     labels = [str(figure["aria-label"]) for figure in figures]
     assert all(len(label) > 40 for label in labels)
     assert len(set(labels)) == len(labels)
@@ -377,11 +378,44 @@ def test_more_flavors_than_colours(tmp_path: Path) -> None:
 def test_a_trial_draws_what_it_recorded(folder: Path, tmp_path: Path) -> None:
     trial = next(t for t in read_campaign(folder).trials if t.name == "wan-vanilla-epd-0.5-1")
     drawn = {plot.name.rsplit("-", 1)[1]: plot for plot in plots(trial)}
-    assert list(drawn) == ["queue", "drops", "throughput", "windows", "completion", "shares"]
+    series = ["queue", "drops", "throughput", "pairs", "windows", "completion", "shares"]
+    assert list(drawn) == series
     assert "buffer 531 (dashed)" in drawn["queue"].alt
     assert " by epd" in drawn["drops"].alt
     other = next(t for t in read_campaign(folder).trials if t.name != trial.name)
     assert plots(other) == []
+
+
+def test_throughput_by_pair(folder: Path, tmp_path: Path) -> None:
+    """Of few pairs a line each, of many three; the first half second is empty."""
+    trial = read_trial(folder / "trials" / "wan-vanilla-epd-0.5-1")
+    many = pairs_of(trial)
+    assert list(many) == ["largest", "median", "smallest"]
+    assert [one["y"][0] for one in many.values()] == [0, 0, 0]
+    assert [one["y"][1] for one in many.values()] == pytest.approx([1.6, 0.808, 0.016])
+    few = shutil.copytree(trial.folder, tmp_path / "few")
+    synthetic.write_throughput(few, 2)
+    found = pairs_of(read_trial(few))
+    assert list(found) == ["pair 1", "pair 2"]
+    assert len(found["pair 2"]["x"]) == 2 * synthetic.DURATION_S + 1
+    assert found["pair 2"]["y"][-1] == pytest.approx(0.032)
+
+
+def pairs_of(trial: Trial) -> dict[str, Any]:
+    """Its lines by name."""
+    (seen,) = [one for plot in plots(trial) if (one := plot.picture)
+               and one["title"] == "Throughput by pair"]  # fmt: skip
+    return {one["name"]: one for one in seen["traces"]}
+
+
+def test_rates_of_many_moments_are_of_fewer() -> None:
+    moments, total = np.arange(0, 10.5, 0.5), np.arange(0, 21)[:, None] * [125_000, 250_000]
+    found = by_pair.rates(moments, total, most=10)
+    assert found
+    kept, rate = found
+    assert kept.tolist() == [0, 2.5, 5, 7.5, 10]
+    assert rate == pytest.approx(np.tile([2, 4], (4, 1)))
+    assert by_pair.rates(moments[:1], total[:1], most=10) is None
 
 
 def test_delivered_bytes_are_conserved() -> None:

@@ -25,9 +25,9 @@ CELLS = {cell: values for cell, values in synthetic.paper_cells().items()
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report") / "campaign"
     synthetic.write_campaign(folder, cells=CELLS, seeds=(1, 2))
-    synthetic.write_series(
-        folder / "trials" / "wan-sack-epd-1-2", 1062, synthetic.random.Random(1)
-    )
+    trial = folder / "trials" / "wan-sack-epd-1-2"
+    synthetic.write_series(trial, 1062, synthetic.random.Random(1))
+    synthetic.write_throughput(trial, synthetic.PAIRS)
     return write_report(read_campaign(folder), STUDY).html
 
 
@@ -56,7 +56,7 @@ def test_the_page(page: Page, tmp_path: Path) -> None:
     expect(title).to_have_text("SACK EPD 1, seed 2")
     expect(page.locator("#explore-facts")).to_contain_text("wan-sack-epd-1-2")
     drawn = page.locator("#explore-pictures .picture")
-    expect(drawn).to_have_count(6)
+    expect(drawn).to_have_count(7)
     assert len(page.evaluate("document.querySelector('.picture').data[0].x")) > 200
     expect(page.get_by_role("img", name="Queue occupancy, cells").first).to_be_visible()
     assert_no_violation(page)

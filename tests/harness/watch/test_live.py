@@ -16,7 +16,7 @@ from harness.events import TrialStarted
 from harness.hold import Hold
 from harness.watch.live import Live, lab_here
 from harness.watch.server import HEADER, Server, serving
-from tests.harness.watch.lab import THRESHOLD, Lab
+from tests.harness.watch.lab import T0_NS, THRESHOLD, Lab
 from tests.harness.watch.made import TRIALS, Made
 
 NAME = TRIALS[1]
@@ -55,6 +55,17 @@ def test_what_is_cut_off_is_left_for_the_next_look(lab: Lab) -> None:
         text.write("80000000")
     found = Live(lab.folder, NAME).look()
     assert found and len(found["queue"]["t"]) == 4 and len(found["windows"][0]["t"]) == 2
+
+
+def test_a_sample_of_which_pairs_are_missing(lab: Lab) -> None:
+    """Of many pairs a sample is more than the lab writes at once."""
+    lab.second(1)
+    rows = [(time_ns, pair, time_ns - T0_NS) for time_ns in range(T0_NS, T0_NS + 4, 2)
+            for pair in (1, 2)]  # fmt: skip
+    text = "".join(f"{time_ns},{pair},{size}\n" for time_ns, pair, size in rows)
+    (lab.raw / "throughput.csv").write_text(f"time_ns,pair,ip_bytes\n{text}{T0_NS + 4},1,9\n")
+    found = Live(lab.folder, NAME).look()
+    assert found and found["rates"]["mbit"] == [[8000, 8000]]
 
 
 def test_an_attempt_that_begins_anew(lab: Lab) -> None:
