@@ -125,10 +125,11 @@ def of_capture(trial: Trial, path: Path, edges: Values) -> dict[int, Values]:
         if packet.sender is not None and packet.payload_bytes:
             time_s = (packet.time_ns - begin_ns) / SECOND_NS
             sent.setdefault(packet.sender, []).append((time_s, packet.payload_bytes))
-    return {
-        pair: np.histogram([t for t, _ in some], edges, weights=[size for _, size in some])[0]
-        for pair, some in sent.items()
-    }
+    found: dict[int, Values] = {}
+    for pair, some in sent.items():
+        times, sizes = zip(*some, strict=True)
+        found[pair] = np.histogram(times, edges, weights=sizes)[0].astype(float)
+    return found
 
 
 def of_answers(trial: Trial, edges: Values) -> dict[int, Values]:

@@ -84,11 +84,11 @@ def runs(fresh: Fresh, user: str, here: dict[str, object]) -> None:
 
 
 def unit_tests(fresh: Fresh) -> None:
-    """The tests that need neither lab nor browser, with the Python of this release."""
+    """Types, and the tests that need neither lab nor browser, with the Python of this release."""
     packages = "$(sed 's/#.*//' /home/user/cellbed/lab/test-packages)"
     done = fresh("root", f"apt-get install -qy --no-install-recommends {packages}")
     assert done.returncode == 0, done.stderr
-    done = fresh("user", "cd ~/cellbed && ./cellbed setup --check && "
+    done = fresh("user", "cd ~/cellbed && make lint && "
                          f"{PYTHON} -m pytest -q -n 2 -m 'not lab and not browser' -k 'not fuzz' "
                          "tests/harness tests/analysis tests/topology tests/workload")  # fmt: skip
     assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
