@@ -47,6 +47,8 @@ def start_server(testbed: Testbed, programs: Programs, *, joined: bool = False) 
             for end in ends:
                 # Its connections inherit that they need not acknowledge at once.
                 end.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
+                # nginx sets it on no connection that it has corked (tcp_nopush).
+                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         descriptors = [end.fileno() for end in ends]
         programs.start(
             testbed.server_pid(hosts[0].pair),

@@ -166,6 +166,22 @@ static void cellbed_mark_first_hole(struct sock *sk)
 		cellbed_mark_lost(tcp_sk(sk), skb);
 }
 
+/*
+ * By the table, what an earlier recovery sent again is held for lost anew: the
+ * kernel sends nothing again before more is held for lost than was sent again.
+ */
+static void cellbed_hold_resent(struct sock *sk)
+{
+	struct sk_buff *skb = tcp_rtx_queue_head(sk);
+
+	if (!cellbed_by_table(cellbed_ca(sk)))
+		return;
+	skb_rbtree_walk_from(skb) {
+		if (TCP_SKB_CB(skb)->sacked & TCPCB_SACKED_RETRANS)
+			cellbed_hold_lost(tcp_sk(sk), skb);
+	}
+}
+
 /* On the third duplicate ACK, while c->cwnd still is the full window. */
 void cellbed_sack_enter_recovery(struct sock *sk)
 {
@@ -174,6 +190,7 @@ void cellbed_sack_enter_recovery(struct sock *sk)
 
 	if (!tcp_is_sack(tcp_sk(sk)))
 		return;
+	cellbed_hold_resent(sk);
 	cellbed_mark_first_hole(sk);
 	cellbed_mark_holes(sk);
 	cellbed_sack_pipe(sk);

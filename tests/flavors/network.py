@@ -242,7 +242,7 @@ class Network:
 
     Args:
         library: of libcellq.build().
-        nagle: as nginx leaves its connections once it has corked them (`joined`).
+        nagle: as nginx would leave its connections once it has corked them (`joined`).
 
     Attributes:
         down, up: both ways; their frames, in the order of the verdicts.
@@ -253,7 +253,7 @@ class Network:
     """
 
     def __init__(
-        self, plan: Plan, library: Path, *, header_bytes: int = HEADER_BYTES, nagle: bool = True
+        self, plan: Plan, library: Path, *, header_bytes: int = HEADER_BYTES, nagle: bool = False
     ) -> None:
         setup = setup_of(plan, nagle=nagle)
         assert isinstance(plan.workload, www.Parameters)
@@ -405,7 +405,7 @@ def row(trial: PlannedTrial, metrics: TrialMetrics) -> str:
 @click.option("--only", multiple=True, metavar="FACTOR=LEVEL[,LEVEL...]")
 @click.option("--seeds", default=1, show_default=True)
 @click.option("--header-bytes", default=HEADER_BYTES, show_default=True, help="of an answer")
-@click.option("--nagle/--no-nagle", default=True, show_default=True, help="at the servers")
+@click.option("--nagle/--no-nagle", default=False, show_default=True, help="at the servers")
 def main(file: Path, only: Sequence[str], seeds: int, header_bytes: int, nagle: bool) -> None:
     """The model's trials of an experiment, and how far each is above the study's simulation."""
     print(f"{'cell':28} seed    eff.   fair.  above the simulation")
