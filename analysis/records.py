@@ -342,18 +342,18 @@ def _series(path: Path) -> list[dict[str, float | str | None]] | None:
         return None
     try:
         with regular(path).open(newline="", encoding="utf-8") as file:
-            return list(_typed_rows(csv.DictReader(file, strict=True), path))
+            return list(_typed_rows(csv.reader(file, strict=True), path))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise RecordError(f"{path}: cannot read the series: {error}") from None
 
 
-def _typed_rows(
-    reader: "csv.DictReader[str]", path: Path
-) -> Iterator[dict[str, float | str | None]]:
-    for row in reader:
-        if None in row or None in row.values():
-            raise RecordError(f"{path}: line {reader.line_num} has the wrong number of fields")
-        yield {name: _typed(text) for name, text in row.items()}
+def _typed_rows(reader: Iterator[list[str]], path: Path) -> Iterator[dict[str, float | str | None]]:
+    names = next(reader, [])
+    for number, row in enumerate(reader, start=2):
+        if row and len(row) != len(names):
+            raise RecordError(f"{path}: line {number} has the wrong number of fields")
+        if row:
+            yield dict(zip(names, map(_typed, row), strict=True))
 
 
 def _typed(text: str) -> float | str | None:

@@ -85,11 +85,15 @@ def drops(trial: Record) -> dict[str, Any]:
 
 def windows(trial: Record) -> list[dict[str, Any]]:
     """Congestion windows by pair."""
-    found: dict[str, list[Row]] = {}
+    found: dict[float | str | None, list[Row]] = {}
     for row in trial.series("cwnd") or ():
-        found.setdefault(level_text(row["pair"]), []).append(row)
+        found.setdefault(row["pair"], []).append(row)
     return [
-        {"pair": pair, "t": seconds(some, "time_ns"), "w": [row["cwnd_segments"] for row in some]}
+        {
+            "pair": level_text(pair),
+            "t": seconds(some, "time_ns"),
+            "w": [row["cwnd_segments"] for row in some],
+        }
         for pair, rows in list(found.items())[:MOST_PAIRS]
         if (some := peaks(rows, "cwnd_segments"))
     ]
