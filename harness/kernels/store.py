@@ -28,9 +28,10 @@ from harness.kernels.patches import Patched
 from harness.kernels.trees import blob
 
 BUILD = "lab/kernels/build"
-RECIPE = ("lab/kernels/build", "lab/kernel/cc", "lab/kernel/config", "lab/kernel/precompiled.c")
+PRECOMPILED = "lab/kernel/precompiled.c"
+RECIPE = ("lab/kernels/build", "lab/kernels/cc", "lab/kernel/cc", "lab/kernel/config", PRECOMPILED)
 MODULE = "tcp-configs/module"
-PRECOMPILED = "init/precompiled.c"
+PRECOMPILED_IN_TREE = "init/precompiled.c"
 SHOWN_LINES = 12
 # Of lab/kernel/config, what has another name in a newer kernel and is there all the same.
 RENAMED = {"PROC_SYSCTL"}
@@ -69,7 +70,7 @@ def key(found: Source, patched: Patched) -> str:
 def build(name: str, found: Source, patched: Patched, work: Path, product: Path) -> None:
     """Build a kernel into its folder, which is there when it is whole."""
     partial = product.with_suffix(".partial")
-    ours = {**patched.files, PRECOMPILED: (paths.PROJECT / RECIPE[3]).read_bytes()}
+    ours = {**patched.files, PRECOMPILED_IN_TREE: (paths.PROJECT / PRECOMPILED).read_bytes()}
     lay(found.tree, ours, work)
     for folder in (partial, product):
         shutil.rmtree(folder, ignore_errors=True)

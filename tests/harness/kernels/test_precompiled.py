@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What is precompiled is a dependency of every object of a kernel: no stale one is linked."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.small import PROJECT
+
+FILES = {
+    "include/inner.h": "struct inner { int one; };\n",
+    "include/outer.h": "#ifndef OUTER\n#define OUTER\n#include <inner.h>\n#endif\n",
+    "init/precompiled.c": "#include <outer.h>\n",
+    "net/user.c": "#include <outer.h>\nint size = sizeof(struct inner);\n",
+}
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    """A folder of a version of Linux, as lab/kernels/build makes it, with a source of two files."""
+    for path, text in FILES.items():
+        (tmp_path / "source" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "source" / path).write_text(text)
+    (tmp_path / "headers" / "all.h.gch").mkdir(parents=True)
+    (tmp_path / "headers" / "all.h").touch()
+    shutil.copy(PROJECT / "lab/kernel/cc", tmp_path / "cc")
+    shutil.copy(PROJECT / "lab/kernels/cc", tmp_path / "cc-again")
+    return tmp_path
+
+
+def compile_file(work: Path, path: str) -> list[str]:
+    """Compile a file of the source as Kbuild does; what its object depends on."""
+    source, dependencies = work / "source" / path, work / "d"
+    argv = [
+        *(work / "cc-again", work / "headers", f"-Wp,-MMD,{dependencies}"),
+        *("-D__KERNEL__", "-I", work / "source/include", "-c", "-o", work / "o", source),
+    ]
+    subprocess.run(list(map(str, argv)), check=True)
+    return dependencies.read_text().replace("\\\n", "").split()[1:]
+
+
+def test_a_header_that_is_precompiled_makes_an_object_stale(work: Path) -> None:
+    all_h = work / "headers" / "all.h"
+    compile_file(work, "init/precompiled.c")
+    needed = compile_file(work, "net/user.c")
+    assert str(work / "source/include/inner.h") not in needed  # gcc's own account is short
+    assert needed.count(str(all_h)) == 1
+    os.utime(all_h, ns=(0, 0))
+    compile_file(work, "net/user.c")
+    assert all_h.stat().st_mtime_ns == 0
+    compile_file(work, "init/precompiled.c")
+    assert all_h.stat().st_mtime_ns > 0
+
+
+def test_a_file_that_does_not_compile_fails(work: Path) -> None:
+    (work / "source/net/user.c").write_text("no C\n")
+    with pytest.raises(subprocess.CalledProcessError):
+        compile_file(work, "net/user.c")
