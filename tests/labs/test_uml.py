@@ -50,6 +50,15 @@ def test_a_lab_that_powers_off_ends_well(tmp_path: Path) -> None:
     assert not lab_processes(tmp_path)
 
 
+def test_the_kernel_holds_nothing_of_the_machine_that_built_it() -> None:
+    """It keeps its configuration, where Kconfig notes what compiler of Rust it found."""
+    said = subprocess.run(["lab/paths"], cwd=PROJECT, check=True, capture_output=True, text=True)
+    paths = dict(line.split("=", 1) for line in said.stdout.splitlines())
+    configuration = (Path(paths["kernel"]) / "build" / ".config").read_text()
+    assert "CONFIG_RUSTC_VERSION=0\n" in configuration
+    assert "CONFIG_PAHOLE_VERSION=0\n" in configuration
+
+
 def test_virtual_time_is_faster_than_real(tmp_path: Path) -> None:
     begin = time.monotonic()
     said = run_lab(tmp_path, f"cd /cellbed && sleep 3600 && cat /proc/uptime && {OFF}")
