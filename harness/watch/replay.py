@@ -45,6 +45,7 @@ def pictures(trial: Record) -> dict[str, Any]:
         "sampled": {
             "queue": bool(plan.get("record", {}).get("queue_sample_ns")),
             "windows": bool(plan.get("record", {}).get("cwnd_sample_ns")),
+            "drops": bool(plan.get("record", {}).get("drops", True)),
         },
         "queue": queue(trial),
         "drops": drops(trial),

@@ -41,10 +41,16 @@ function prepare(trial) {
   trial.queue ? queuePlot(trial) : missing("queue");
   trial.windows.length ? windowsPlot(trial) : missing("windows");
   hasRates(trial) ? pairsPlot(trial) : missing("pairs");
-  at("caption-pairs").textContent = trial.rates ? "Throughput by pair"
-    : "Throughput by pair, of answers that were whole by the end, over the last second";
+  captions(trial);
   choices(trial);
   scale(trial);
+}
+
+function captions(trial) {
+  at("caption-queue").textContent = trial.sampled.drops ? "Queue, and frames dropped"
+    : "Queue; drops not recorded: record.drops";
+  at("caption-pairs").textContent = trial.rates ? "Throughput by pair"
+    : "Throughput by pair, of answers that were whole by the end, over the last second";
 }
 
 const hasRates = (trial) => !!(trial.rates || trial.answers.length);

@@ -59,6 +59,10 @@ def test_the_page(page: Page, made: Made, tmp_path: Path) -> None:
     assert 0 <= float(slider.input_value()) - last_drawn(page)[0] <= 0.06
     assert_no_violation(page)
     page.screenshot(path=tmp_path / "page.png", full_page=True)
+    caption = page.locator("#caption-queue")
+    expect(caption).to_have_text("Queue, and frames dropped")
+    page.evaluate("captions({...trial, sampled: {...trial.sampled, drops: false}})")
+    expect(caption).to_have_text("Queue; drops not recorded: record.drops")
 
 
 def last_drawn(page: Page) -> tuple[float, int]:
