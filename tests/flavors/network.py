@@ -36,7 +36,6 @@ from topology.dumbbell import CELL_BYTES, TCP_IP_HEADER_BYTES
 from topology.queues import cells
 from workload import www
 
-HEADER_BYTES = 118  # nginx's, before each file and in one stream with it
 # RFC 2018, section 3; two bytes of padding before it.
 SACK_OPTION_BYTES, SACK_BLOCK_BYTES = 4, 8
 # TCP_ATO_MIN in ticks of the kernel; a timer of so many ends with the next one.
@@ -51,6 +50,11 @@ MODELLED = {
 EXPERIMENT = Path(__file__).parents[2] / "studies" / "ubrplus_1998" / "ubrplus-www.toml"
 
 Action = Callable[[], None]
+
+
+def nginx_header_bytes(file_bytes: int) -> int:
+    """Of an answer; its Content-Length has as many digits as the size."""
+    return 113 + len(str(file_bytes))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,10 +205,10 @@ class Server(oracle.Connection):
         setup: oracle.Setup,
         clock: Clock,
         send: Callable[[Segment], None],
-        header_bytes: int,
+        headers: bool,
     ) -> None:
         super().__init__(setup)
-        self._clock, self._send, self._header_bytes = clock, send, header_bytes
+        self._clock, self._send, self._headers = clock, send, headers
         self._acks = DelayedAck(clock, partial(send, Segment()))
 
     def arrive(self, segment: Segment) -> None:
@@ -216,7 +220,8 @@ class Server(oracle.Connection):
             self._acks.looked_at()
         if segment.answer_bytes:
             self._acks.received()
-            self.write(self._now_s, self._header_bytes + segment.answer_bytes)
+            header_bytes = nginx_header_bytes(segment.answer_bytes) if self._headers else 0
+            self.write(self._now_s, header_bytes + segment.answer_bytes)
         self._set_timer()
 
     def transmit(self, now: float, byte: int, length: int) -> None:
@@ -242,6 +247,7 @@ class Network:
 
     Args:
         library: of libcellq.build().
+        headers: nginx's, before each file and in one stream with it.
         nagle: as nginx would leave its connections once it has corked them (`joined`).
 
     Attributes:
@@ -253,7 +259,7 @@ class Network:
     """
 
     def __init__(
-        self, plan: Plan, library: Path, *, header_bytes: int = HEADER_BYTES, nagle: bool = False
+        self, plan: Plan, library: Path, *, headers: bool = True, nagle: bool = False
     ) -> None:
         setup = setup_of(plan, nagle=nagle)
         assert isinstance(plan.workload, www.Parameters)
@@ -269,7 +275,7 @@ class Network:
         self._receivers = {pair: oracle.Receiver() for pair in pairs}
         self._sack = plan.tcp.flavor.name == "sack"
         self.servers = {
-            pair: Server(setup, self.clock, partial(self.down.send, pair), header_bytes)
+            pair: Server(setup, self.clock, partial(self.down.send, pair), headers)
             for pair in pairs
         }
         for request in self.requests:
@@ -404,9 +410,9 @@ def row(trial: PlannedTrial, metrics: TrialMetrics) -> str:
 @click.argument("file", type=click.Path(exists=True, path_type=Path), default=EXPERIMENT)
 @click.option("--only", multiple=True, metavar="FACTOR=LEVEL[,LEVEL...]")
 @click.option("--seeds", default=1, show_default=True)
-@click.option("--header-bytes", default=HEADER_BYTES, show_default=True, help="of an answer")
+@click.option("--headers/--no-headers", default=True, show_default=True, help="before the files")
 @click.option("--nagle/--no-nagle", default=False, show_default=True, help="at the servers")
-def main(file: Path, only: Sequence[str], seeds: int, header_bytes: int, nagle: bool) -> None:
+def main(file: Path, only: Sequence[str], seeds: int, headers: bool, nagle: bool) -> None:
     """The model's trials of an experiment, and how far each is above the study's simulation."""
     print(f"{'cell':28} seed    eff.   fair.  above the simulation")
     try:
@@ -414,7 +420,7 @@ def main(file: Path, only: Sequence[str], seeds: int, header_bytes: int, nagle: 
         with tempfile.TemporaryDirectory() as folder:
             library = libcellq.build(Path(folder))
             for trial in trials:
-                settings = {"header_bytes": header_bytes, "nagle": nagle}
+                settings = {"headers": headers, "nagle": nagle}
                 with Network(trial.plan, library, **settings) as network:
                     network.run()
                     print(row(trial, network.metrics()), flush=True)

@@ -19,7 +19,6 @@ from studies.ubrplus_1998.simulation import PREDICTIONS
 from tests.bpf import libcellq, replay
 from tests.flavors.network import EXPERIMENT as STUDY
 from tests.flavors.network import (
-    HEADER_BYTES,
     NS_PER_S,
     TICK_NS,
     Clock,
@@ -27,6 +26,7 @@ from tests.flavors.network import (
     Frame,
     Network,
     Segment,
+    nginx_header_bytes,
     row,
 )
 from tests.small import PROJECT, run_trials, trials_of, write_small
@@ -90,7 +90,7 @@ def test_nothing_appears_or_is_lost(trials: list[PlannedTrial], library: Path, p
         network.clock.run(600 * NS_PER_S)
         asked = [0] * 3
         for request in network.requests:
-            asked[request.pair - 1] += HEADER_BYTES + request.size_bytes
+            asked[request.pair - 1] += nginx_header_bytes(request.size_bytes) + request.size_bytes
         assert network.received == asked
         assert [server.sender.una for server in network.servers.values()] == asked
         lost = [frame for frame in network.down.frames if frame.cause != "delivered"]
