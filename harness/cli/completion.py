@@ -2,7 +2,7 @@
 """Completion by the shell, click's own, with what it lacks for FACTOR=LEVEL[,LEVEL].
 
 Bash takes `network=GEO` for three words, so that its pieces are put together again, and only the
-last one is given back.
+last one is given back. In zsh click's looks for the program in the PATH, where ./cellbed is not.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import click
 from click.shell_completion import (
     BashComplete,
     CompletionItem,
+    ZshComplete,
     add_completion_class,
     split_arg_string,
 )
@@ -24,6 +25,12 @@ from harness.errors import CellbedError
 ADDED = "COMPREPLY+=($value)"
 # After `network=` its level follows at once.
 NO_SPACE = f"{ADDED}\n            [[ $value != *= ]] || compopt -o nospace"
+
+PLAIN = 'if [[ "$type" == "plain" ]]; then'
+NO_SPACE_ZSH = f"""if [[ "$type" == "plain" && "$key" == *= ]]; then
+            compadd -U -S '' -V unsorted -- "$key"
+        el{PLAIN}"""
+IN_PATH = "    (( ! $+commands[%(prog_name)s] )) && return 1\n\n"
 
 
 class Bash(BashComplete):
@@ -47,9 +54,20 @@ class Bash(BashComplete):
         return f"{item.type},{level if equals and level else item.value}"
 
 
+class Zsh(ZshComplete):
+    """Zsh, which asks the command as it stands on the line."""
+
+    source_template = (
+        ZshComplete.source_template.replace(IN_PATH, "")
+        .replace("zsh_complete %(prog_name)s", "zsh_complete ${words[1]}")
+        .replace(PLAIN, NO_SPACE_ZSH)
+    )
+
+
 def install() -> None:
-    """Let click use it."""
+    """Let click use them."""
     add_completion_class(Bash)
+    add_completion_class(Zsh)
 
 
 def levels(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -21,6 +20,16 @@ COMP_WORDS=({words}) COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
 compopt() {{ printf 'compopt %s %s\n' "$1" "$2"; }}
 _cellbed_completion ./cellbed
 printf '%s\n' "${{COMPREPLY[@]}}"
+"""
+
+# Zsh gives the words to the function by these names; what it would show is printed.
+ZSH = r"""
+compdef() {{ :; }}
+source <(_CELLBED_COMPLETE=zsh_source ./cellbed)
+compadd() {{ [[ $* != *-a* ]] && print -r -- "$*" || print -rl -- $completions; }}
+_describe() {{ print -rl -- $completions_with_descriptions; }}
+words=({words}) CURRENT=${{#words}}
+_cellbed_completion
 """
 
 
@@ -60,13 +69,23 @@ def test_bash(folder: Path, words: str, said: list[str]) -> None:
     assert done.stdout.splitlines() == said
 
 
-def test_what_zsh_asks_for(folder: Path) -> None:
-    """Its words are whole."""
-    asked = {"_CELLBED_COMPLETE": "zsh_complete", "COMP_CWORD": "4",
-             "COMP_WORDS": "./cellbed run small.toml --only network=G"}  # fmt: skip
-    done = subprocess.run([folder / "cellbed"], cwd=folder, env={**os.environ, **asked},
-                          capture_output=True, text=True, check=True)  # fmt: skip
-    assert done.stdout.splitlines() == ["plain", "network=GEO", "_"]
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("./cellbed exp", ["export:Write the trials of a campaign directory..."]),
+        ("./cellbed run small.toml --only ''", ["-U -S  -V unsorted -- network=",
+                                                "-U -S  -V unsorted -- flavor="]),
+        ("./cellbed run small.toml --only network=g", ["network=GEO"]),
+        ("./cellbed run small.toml --only flavor=SACK,", ["flavor=SACK,NewReno"]),
+    ],
+)  # fmt: skip
+def test_zsh(folder: Path, words: str, said: list[str]) -> None:
+    """Its words are whole; nothing is in its PATH."""
+    done = subprocess.run(
+        ["zsh", "-f", "-c", ZSH.format(words=words)], cwd=folder, capture_output=True, text=True,
+        check=False, timeout=120,
+    )  # fmt: skip
+    assert (done.stdout.splitlines(), done.stderr) == (said, "")
 
 
 def test_manual_pages(tmp_path: Path) -> None:
