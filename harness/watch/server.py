@@ -31,7 +31,8 @@ ADDRESS = "127.0.0.1"
 PAGE = Path(__file__).with_name("page")
 LOOK_S = 0.5
 ALIVE_S = 15.0
-REST = 3  # times as long as a look at a trial took, the processor is the trial's
+REST = 19  # times as long as a look at a trial took, the processor is the trial's,
+LONGEST_REST_S = hold.LEASE_S / 2  # unless the lab would go on that is held
 MOST_BYTES = 100
 HEADER = "X-Cellbed"
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
@@ -128,7 +129,8 @@ class Handler(BaseHTTPRequestHandler):
                 found = live.look()
                 # Also without news: so it is noticed when nobody reads any more.
                 self._say("null" if found is None else json.dumps(found))
-                time.sleep(max(LOOK_S, REST * (time.monotonic() - begin)))
+                rest_s = REST * (time.monotonic() - begin)
+                time.sleep(min(max(LOOK_S, rest_s), LONGEST_REST_S))
         except (OSError, ValueError):
             pass  # the lab has gone, or the reader
         finally:
