@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import sys
 import tomllib
 from pathlib import Path
@@ -20,9 +21,19 @@ def write(folder: Path) -> None:
     context = click.Context(cellbed)
     found = {name: cellbed.get_command(context, name) for name in cellbed.list_commands(context)}
     # click-man wants to see all of them at once.
-    whole = click.Group("cellbed", {n: one for n, one in found.items() if one}, help=cellbed.help)
+    parts = {name: one for name, one in found.items() if one}
+    whole = named(click.Group("cellbed", parts, help=cellbed.help))
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     write_man_pages("cellbed", whole, version=project["version"], target_dir=str(folder))
+
+
+def named(command: click.Command) -> click.Command:
+    """A command of which the page's first line has the whole first paragraph, not its beginning."""
+    found = copy.copy(command)
+    found.short_help = " ".join((command.help or "").partition("\n\n")[0].split()).rstrip(".")
+    if isinstance(found, click.Group):
+        found.commands = {name: named(one) for name, one in found.commands.items()}
+    return found
 
 
 if __name__ == "__main__":

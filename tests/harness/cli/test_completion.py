@@ -95,6 +95,8 @@ def test_manual_pages(tmp_path: Path) -> None:
     assert {f"cellbed-{name}.1" for name in commands} | {"cellbed.1"} <= pages
     text = (tmp_path / "cellbed-export.1").read_text()
     assert "\\-\\-as" in text and "Which format." in text
+    names = [path.read_text().splitlines()[2] for path in tmp_path.glob("*.1")]
+    assert all(" \\- " in name and "..." not in name for name in names), names
     if shutil.which("man"):
         shown = subprocess.run(["man", "-P", "cat", tmp_path / "cellbed-run.1"], check=True,
                                text=True, capture_output=True)  # fmt: skip
