@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What changed from one kernel to the next: what is the same, and by how much the rest differs."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from statistics import fmean
+
+from analysis.cells import Cell
+from analysis.compare.difference import changed_files
+from analysis.kept import Kept, number
+from analysis.report.model import Column, Section, Sheet, Value, plain
+from analysis.report.results import Results
+from analysis.table import Row
+from studies.kernel_cc.study import STUDY
+
+NAME = "changes"
+PATH = tuple(factor for factor in STUDY.cell if factor != "kernel")
+RESPONSES = {
+    "efficiency": "efficiency",
+    "fairness": "fairness",
+    "queue_delay_ms": "queue (ms)",
+    "retransmits": "sent again",
+}
+SAME = "yes"
+
+
+def changes(results: Results) -> Section | None:
+    """A row a cell and pair of kernels that follow each other; None of other factors."""
+    if not set(STUDY.cell) <= set(results.campaign.factors):
+        return None
+    text = (
+        "The same: all tables of both records (windows, queue, what each flow received) are so, "
+        "byte for byte. Else by how much the later kernel differs."
+    )
+    columns = [
+        *(Column(name=factor, title=STUDY.heading(factor)) for factor in PATH),
+        *(Column(name=name, title=name) for name in ("from", "to", "same")),
+        *(Column(name=name, title=title, form="+.4g") for name, title in RESPONSES.items()),
+    ]
+    found = {(cell.levels["kernel"], *path_of(cell)): cell for cell in results.cells}
+    rows = [
+        _row(found[old, *path], found[new, *path])
+        for path in dict.fromkeys(map(path_of, results.cells))
+        for old, new in pairwise(results.campaign.levels("kernel"))
+        if {(old, *path), (new, *path)} <= found.keys()
+    ]
+    sheet = Sheet(
+        name=NAME,
+        caption="What changed from kernel to kernel",
+        columns=columns,
+        rows=rows,
+        heads=len(PATH) + 2,
+    )
+    return Section(id=NAME, title="From kernel to kernel", paragraphs=[text], parts=[sheet])
+
+
+def path_of(cell: Cell) -> tuple[str, ...]:
+    """A cell's levels but for the kernel."""
+    return tuple(cell.levels[factor] for factor in PATH)
+
+
+def _row(old: Cell, new: Cell) -> list[Value]:
+    both = zip(old.trials, new.trials, strict=True)
+    changed = any(name.endswith(".csv") for pair in both for name in changed_files(*pair))
+    values = [(old.mean(name), new.mean(name)) for name in RESPONSES]
+    return [
+        *path_of(old),
+        *(cell.levels["kernel"] for cell in (old, new)),
+        "no" if changed else SAME,
+        *(None if a is None or b is None else b - a for a, b in values),
+    ]
+
+
+def table(kept: Kept) -> Sheet:
+    """By pair of kernels and flavor: how many trials are the same, and mean differences."""
+    groups: dict[tuple[str, ...], list[Row]] = {}
+    for row in kept.table("kernel-cc", NAME).rows:
+        groups.setdefault(tuple(row[name] for name in ("from", "to", "flavor")), []).append(row)
+    means = zip(RESPONSES.values(), ("+.3f", "+.3f", "+.1f", "+,.0f"), strict=True)
+    lines = [_line(key, rows) for key, rows in groups.items()]
+    return plain(lines, "from", "to", "flavor", ("trials", "d"), ("the same", "d"), *means)
+
+
+def _line(key: Sequence[str], rows: Sequence[Row]) -> list[Value]:
+    known = [[x for row in rows if (x := number(row, name)) is not None] for name in RESPONSES]
+    same = sum(row["same"] == SAME for row in rows)
+    return [*key, len(rows), same, *(fmean(some) if some else None for some in known)]

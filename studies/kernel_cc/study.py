@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What Linux's own senders do on one kernel after the other: no paper, but a matrix.
+
+Measured from the fifth second on, when the last source has come.
+"""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+import numpy as np
+
+from analysis.metrics import BITS_PER_BYTE, CELL_BYTES, TCP_IP_HEADER_BYTES, frame_cells, jain_index
+from analysis.records import Record
+from analysis.study import Response, Study
+
+NS_PER_S = 1_000_000_000
+FAIR = 0.9
+"""Jain's index of the windows at and above which flows have converged."""
+
+Row = dict[str, float | str | None]
+
+
+def queue_delay_ms(trial: Record) -> float | None:
+    """Mean over the samples of what waits at the port down, as time on the link [ms].
+
+    A packet that waits counts as one of full size.
+    """
+    plan = trial.plan
+    cells = frame_cells(plan["topology"]["mss_bytes"] + TCP_IP_HEADER_BYTES)
+    waiting = [
+        float(row.get("occupancy_cells") or cells * float(row.get("backlog_packets") or 0))
+        for row in trial.series("queue") or ()
+        if row["port"] == "down"
+        and plan["workload"]["measure_from_s"] <= second(row) < plan["workload"]["duration_s"]
+    ]
+    bits = CELL_BYTES * BITS_PER_BYTE
+    rate = plan["topology"]["rate_bit_per_s"]
+    return float(np.mean(waiting)) * bits / rate * 1000 if waiting else None
+
+
+def second(row: Row) -> int:
+    """The second of the trial that a sample is of."""
+    return int(float(row["time_ns"] or 0)) // NS_PER_S
+
+
+def convergence_s(trial: Record) -> float | None:
+    """From the end of the starts until Jain's index of the flows' windows, means over a second
+    each, is FAIR and stays so; None for one flow, and where the last second is not [s]."""
+    workload, flows = trial.plan["workload"], trial.plan["topology"]["pairs"]
+    begin, end = workload["measure_from_s"], workload["duration_s"]
+    rows = [r for r in trial.series("cwnd") or () if begin <= second(r) < end]
+    fair = [
+        (jain_index(mean_windows(list(some), flows)) or 0) >= FAIR
+        for _, some in groupby(rows, key=second)
+    ]
+    if flows == 1 or not fair or not fair[-1]:
+        return None
+    return float(len(fair) - fair[::-1].index(False)) if False in fair else 0.0
+
+
+def mean_windows(rows: Sequence[Row], flows: int) -> list[float]:
+    """Each flow's mean window; 0 of one that has none yet."""
+    windows = [
+        [float(row["cwnd_segments"] or 0) for row in rows if row["pair"] == pair]
+        for pair in range(1, flows + 1)
+    ]
+    return [float(np.mean(some)) if some else 0.0 for some in windows]
+
+
+STUDY = Study(
+    id="kernel_cc",
+    title="Linux's own senders, kernel after kernel",
+    source="Linux",
+    cell={
+        "kernel": ("6.1", "6.12", "7.3"),
+        "rate": ("5", "20"),
+        "rtt": ("40", "160"),
+        "queue": ("drop-tail-1", "drop-tail-4", "fq-codel", "EPD"),
+        "flows": ("1", "6"),
+        "flavor": ("reno", "cubic", "bbr"),
+    },
+    units={"rate": "Mbit/s", "rtt": "ms"},
+    by="kernel",
+    responses=(
+        Response(name="efficiency", short="eff."),
+        Response(name="fairness", short="fair."),
+        Response(name="queue_delay_ms", short="queue ms", of=queue_delay_ms, form=".1f"),
+    ),
+    measures=(Response(name="convergence_s", of=convergence_s),),
+    about=(
+        "Persistent sources, one or six, over a dumbbell; each begins within the first five "
+        "seconds, and what counts is from then on. drop-tail-1 and drop-tail-4 hold one and four "
+        "products of rate and round trip, EPD one, refusing frames above 0.8 of it."
+    ),
+    pages="studies.kernel_cc.pages",
+)

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The suite for kernels: its matrix, what it measures of a trial, what it says has changed."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.records import Record, read_campaign, read_facts
+from analysis.report.model import Sheet
+from analysis.report.results import results_of
+from harness.design import experiment
+from harness.design.trials import PlannedTrial, planned
+from harness.judge import studies
+from harness.judge.judgement import record_of
+from studies.kernel_cc.changes import changes
+from studies.kernel_cc.study import STUDY, convergence_s, queue_delay_ms
+from tests.analysis import synthetic
+
+FILE = studies.folder("kernel_cc") / "kernel-cc.toml"
+CELL_BYTES = 53
+S = 1_000_000_000
+PLAN = {
+    "study": "kernel_cc",
+    "topology": {"pairs": 2, "mss_bytes": 1460, "rate_bit_per_s": 32 * CELL_BYTES * 8 * 1000},
+    "workload": {"measure_from_s": 5, "duration_s": 10},
+}
+LEVELS = {"rate": 5, "rtt": 40, "queue": "EPD", "flows": 1, "flavor": "bbr"}
+
+
+@pytest.fixture(scope="module")
+def trials() -> list[PlannedTrial]:
+    return planned(experiment.load(FILE), FILE)
+
+
+def test_the_matrix_is_that_of_the_study(trials: list[PlannedTrial]) -> None:
+    found = [trial.factors for trial in trials]
+    for factor, levels in STUDY.cell.items():
+        assert {str(levels_of[factor]) for levels_of in found} == set(levels)
+    on = [(levels["kernel"], levels["queue"] == "EPD") for levels in found]
+    assert (on.count(("6.1", False)), on.count(("6.1", True))) == (72, 0)
+    assert on.count(("6.12", True)) == on.count(("7.3", True)) == 24
+    assert len(found) == 72 + 96 + 96
+
+
+def test_buffers_are_products_of_rate_and_round_trip_and_no_window_binds(
+    trials: list[PlannedTrial],
+) -> None:
+    for trial in trials:
+        levels, queue = trial.factors, trial.plan.queue.down
+        product_bytes = float(levels["rate"]) * 1e6 * float(levels["rtt"]) / 1e3 / 8
+        if levels["queue"] == "EPD":
+            assert queue.buffer_cells == pytest.approx(product_bytes / CELL_BYTES, abs=1)
+        elif levels["queue"] != "fq-codel":
+            products = int(str(levels["queue"])[-1])
+            packets = product_bytes / (32 * CELL_BYTES)
+            assert products * (packets - 1) <= queue.limit_packets <= products * packets
+        share = 5 * product_bytes / trial.plan.topology.pairs
+        assert trial.plan.tcp.window_bytes > 1.5 * share
+
+
+def write_trial(folder: Path, kernel: str, tables: dict[str, Sequence[Sequence[Any]]]) -> Path:
+    trial = folder / "trials" / kernel
+    trial.mkdir(parents=True)
+    for name, rows in tables.items():
+        with (trial / f"{name}.csv").open("w", newline="") as stream:
+            csv.writer(stream).writerows(rows)
+    record = {
+        "trial": kernel, "factors": {"kernel": kernel, **LEVELS}, "seed": 1, "valid": True,
+        "checks": [], "plan": PLAN, "metrics": {"efficiency": len(tables["cwnd"]) / 10},
+        "virtual_s": 10.0, "wall_s": 1.0, "cpu_s": 1.0,
+    }  # fmt: skip
+    synthetic.write_record(trial, record)
+    return trial
+
+
+def record(folder: Path, name: str, rows: Sequence[Sequence[Any]]) -> Record:
+    trial = write_trial(folder, "6.12", {"cwnd": [], name: rows})
+    return record_of(trial, read_facts(trial))
+
+
+def test_the_queue_s_delay_is_that_of_what_waits(tmp_path: Path) -> None:
+    """Packets of 32 cells over a link of 32,000 cells a second: 1 ms each."""
+    head = ("time_ns", "port", "backlog_packets")
+    rows = [(4 * S, "down", 99), (5 * S, "down", 1), (6 * S, "up", 99), (9 * S, "down", 4)]
+    found = record(tmp_path, "queue", [head, *rows, (10 * S, "down", 99)])
+    assert queue_delay_ms(found) == pytest.approx(2.5)
+
+
+@pytest.mark.parametrize(
+    ("second_flow", "converged"),
+    [
+        ([9, 9, 9, 9, 9], 0),
+        ([9, 1, 1, 9, 9], 3),
+        ([9, 9, 9, 9, 1], None),
+    ],
+)
+def test_flows_have_converged_when_their_windows_stay_alike(
+    tmp_path: Path, second_flow: Sequence[int], converged: float | None
+) -> None:
+    rows = [
+        (second * S, pair, window)
+        for second, other in enumerate(second_flow, start=5)
+        for pair, window in ((1, 9), (2, other))
+    ]
+    found = record(tmp_path, "cwnd", [("time_ns", "pair", "cwnd_segments"), (S, 1, 9), *rows])
+    assert convergence_s(found) == converged
+
+
+def test_what_is_the_same_on_two_kernels_and_what_is_not(tmp_path: Path) -> None:
+    document = {"format": "cellbed-campaign/1", "name": "made", "title": "made", "text": ""}
+    text = "[factors]\n" + 'kernel = ["6.1", "6.12", "7.3"]\n'
+    (tmp_path / "campaign.json").write_text(json.dumps(document | {"text": text}))
+    head = ("time_ns", "pair", "cwnd_segments")
+    for kernel, rows in (("6.1", [head]), ("6.12", [head]), ("7.3", [head, (5 * S, 1, 9)])):
+        write_trial(tmp_path, kernel, {"cwnd": rows})
+    section = changes(results_of(read_campaign(tmp_path), STUDY, {}))
+    assert section is not None
+    [sheet] = section.parts
+    assert isinstance(sheet, Sheet)
+    path = [str(level) for level in LEVELS.values()]
+    assert [list(row[:9]) for row in sheet.rows] == [
+        [*path, "6.1", "6.12", "yes", 0],
+        [*path, "6.12", "7.3", "no", pytest.approx(0.1)],
+    ]
