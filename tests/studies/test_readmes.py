@@ -66,5 +66,5 @@ def test_other_results_are_noticed(tmp_path: Path) -> None:
 def test_a_study_that_is_not_there() -> None:
     assert studies.find(None).id == ""
     for name in ("ubr_1895", "instrument", "../harness", ""):
-        with pytest.raises(studies.UsageError, match="no such study; there are ubr_1996, ubrplus"):
+        with pytest.raises(studies.UsageError, match="no such study; there are kernel_cc, ubr_1"):
             studies.find(name)
