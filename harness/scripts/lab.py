@@ -30,6 +30,8 @@ from harness.scripts.job import FILE, INPUT, KEPT, SHARE, WORK, Job
 from topology.clock import wake_exactly
 from topology.run import run
 
+# Of Mininet's own machines, whom scripts name.
+USER = "mininet"
 CHUNK = 65536
 LOOK_S = 1.0
 PRIORITY = 1
@@ -70,13 +72,14 @@ def main() -> None:
 
 
 def prepare(job: Job) -> None:
-    """What a script expects to find: its folder, a network, Open vSwitch."""
+    """What a script expects to find: its folder, a network, a user, Open vSwitch."""
     softirq.go_first()
     wake_exactly()
     make_work_folder(job)
     Path("/proc/sys/kernel/threads-max").write_text(str(job.processes))
     run(["hostname", "mininet"])
     run(["ip", "link", "set", "lo", "up"])
+    run(["useradd", "--create-home", "--shell", "/bin/bash", USER])
     # Nothing in the image could load them when they are asked for.
     for module in (*map(RUN.joinpath, job.modules), *CONGESTION_CONTROLS):
         run(["insmod", str(module)])
