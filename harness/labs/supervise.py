@@ -10,7 +10,8 @@ is this session's process group and nothing else. Exit status: the command's own
 
 one-core: the lab keeps to one core. The processes of User-Mode Linux run strictly one after
 the other, and each time the next one is on another core that one has to be woken: a small
-trial took 1.9 s of processor time, and 1.0 to 1.5 s on one core.
+trial took 1.9 s of processor time, and 1.0 to 1.5 s on one core. A lab that shares its core moves
+when one becomes free that has fewer.
 """
 
 from __future__ import annotations
@@ -25,19 +26,30 @@ import signal
 import socket
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 PR_SET_PDEATHSIG = 1
 SIBLINGS = "/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
 PLACE = "\0cellbed-core-{}-{}"
 MOST_LABS = 256  # on one core
+MOVE_S = 5.0  # how often a lab that shares its core looks for another
+
+
+class Place(NamedTuple):
+    """A core, and how many labs have it before this one; it is kept by a socket's name."""
+
+    core: int
+    rank: int
+    name: socket.socket
 
 
 def main() -> int:
     control_fd, cores, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
-    place = take_core() if cores == "one-core" else None  # noqa: F841 (held until the end)
+    allowed = list(os.sched_getaffinity(0))
+    place = take_core(allowed) if cores == "one-core" else None
     pid = start(command)
     pid_fd = os.pidfd_open(pid)
-    select.select([control_fd, pid_fd], [], [])
+    wait([control_fd, pid_fd], pid, place, allowed)
     if not select.select([pid_fd], [], [], 0)[0]:
         os.kill(pid, signal.SIGKILL)
     os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
@@ -72,26 +84,54 @@ def start(command: list[str]) -> int:
         os._exit(127)
 
 
-def take_core() -> socket.socket | None:
-    """Keep to the core that the fewest labs have; the lab's until the socket returned is gone.
+def wait(ends: list[int], pid: int, place: Place | None, allowed: list[int]) -> None:
+    """Until one of these can be read; meanwhile a lab on a shared core moves if it can."""
+    while place and place.rank and not select.select(ends, [], [], MOVE_S)[0]:
+        if better := find_place(allowed, place.rank):
+            move(os.getsid(pid), better.core)
+            place.name.close()
+            place = better
+    select.select(ends, [], [])
+
+
+def take_core(allowed: list[int]) -> Place | None:
+    """Keep to the core that the fewest labs have; the lab's until the place's socket is gone."""
+    place = find_place(allowed, MOST_LABS)
+    if place:
+        os.sched_setaffinity(0, {place.core})
+    return place
+
+
+def find_place(allowed: list[int], labs: int) -> Place | None:
+    """A place on the core that the fewest labs have, if these are fewer than so many.
 
     A place on a core is the name of a socket: the kernel gives it once and takes it back
     when the lab ends, whatever ends it. Labs of another network namespace are not seen;
     among cores that look equal chance decides, so that those do not all meet on one.
     """
-    cores = list(os.sched_getaffinity(0))
-    random.shuffle(cores)
+    cores = random.sample(allowed, len(allowed))
     cores.sort(key=sibling_rank)
-    for lab, core in itertools.product(range(MOST_LABS), cores):
-        place = socket.socket(socket.AF_UNIX)
+    for rank, core in itertools.product(range(labs), cores):
+        name = socket.socket(socket.AF_UNIX)
         try:
-            place.bind(PLACE.format(core, lab))
+            name.bind(PLACE.format(core, rank))
         except OSError:
-            place.close()
+            name.close()
             continue
-        os.sched_setaffinity(0, {core})
-        return place
+        return Place(core=core, rank=rank, name=name)
     return None
+
+
+def move(session: int, core: int) -> None:
+    """All of a lab's processes; one that is just born begins on its parent's core."""
+    moved = True
+    while moved:
+        moved = False
+        for pid in (int(name) for name in os.listdir("/proc") if name.isdigit()):
+            with contextlib.suppress(OSError):  # it has ended
+                if os.getsid(pid) == session and os.sched_getaffinity(pid) != {core}:
+                    os.sched_setaffinity(pid, {core})
+                    moved = True
 
 
 def sibling_rank(core: int) -> int:

@@ -3,11 +3,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
+import subprocess
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
+from threading import Thread
 
+import psutil
 import pytest
 
 from harness.labs import supervise
@@ -25,9 +31,9 @@ def own_places(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[int]]:
 def start_lab(cores: set[int], until: ExitStack) -> int:
     """Take a core as a lab does that may run on these."""
     os.sched_setaffinity(0, cores)
-    place = supervise.take_core()
+    place = supervise.take_core(list(cores))
     assert place is not None
-    until.enter_context(place)
+    until.enter_context(place.name)
     [core] = os.sched_getaffinity(0)
     return core
 
@@ -63,3 +69,44 @@ def test_the_first_choice_is_not_always_the_same(own_places: set[int]) -> None:
             first.add(start_lab(own_places, until))
     ranks = [supervise.sibling_rank(core) for core in own_places]
     assert len(first) == ranks.count(min(ranks))
+
+
+def test_a_lab_moves_from_a_shared_core_to_one_that_is_free(
+    own_places: set[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With all its processes, and no sooner than a core is free."""
+    monkeypatch.setattr(supervise, "MOVE_S", 0.05)
+    allowed = sorted(own_places)
+    others = {core: taken for core in allowed if (taken := supervise.find_place([core], 1))}
+    lab = subprocess.Popen(["sh", "-c", "sleep 60 & wait"], start_new_session=True)
+    try:
+        place = supervise.take_core(allowed)
+        assert place is not None and place.rank == 1
+        supervise.move(lab.pid, place.core)
+        read_end, write_end = os.pipe()
+        free = next(core for core in allowed if core != place.core)
+        waiting = Thread(target=supervise.wait, args=([read_end], lab.pid, place, allowed))
+        waiting.start()
+        time.sleep(0.3)
+        assert cores_of(lab.pid) == {place.core}
+        others[free].name.close()
+        deadline = time.monotonic() + 10
+        while cores_of(lab.pid) != {free} and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert cores_of(lab.pid) == {free}
+        assert supervise.find_place([free], 1) is None, "its place can be taken"
+        os.write(write_end, b"x")
+        waiting.join()
+    finally:
+        os.killpg(lab.pid, signal.SIGKILL)
+        lab.wait()
+
+
+def cores_of(session: int) -> set[int]:
+    """Those on which any process of a session may run."""
+    found: set[int] = set()
+    for pid in psutil.pids():
+        with contextlib.suppress(OSError):
+            if os.getsid(pid) == session:
+                found |= os.sched_getaffinity(pid)
+    return found
