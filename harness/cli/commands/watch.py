@@ -21,7 +21,7 @@ def command(campaign: Path | None, port: int) -> None:
     if not folder.is_dir():
         raise UsageError(f"{folder}: there is no such campaign directory")
     with serving(folder, port) as server:
-        click.echo(f"{folder} at {server.url}, Ctrl-C to end")
+        click.echo(f"{server.url} shows {folder}; Ctrl-C ends it")
         Event().wait()
 
 
