@@ -25,6 +25,7 @@ import select
 import signal
 import socket
 import sys
+import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,6 +33,7 @@ PR_SET_PDEATHSIG = 1
 SIBLINGS = "/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
 PLACE = "\0cellbed-core-{}-{}"
 MOST_LABS = 256  # on one core
+BIRTH_S = 0.1  # a process that is being made is seen by then
 MOVE_S = 5.0  # how often a lab that shares its core looks for another
 
 
@@ -123,10 +125,11 @@ def find_place(allowed: list[int], labs: int) -> Place | None:
 
 
 def move(session: int, core: int) -> None:
-    """All of a lab's processes; one that is just born begins on its parent's core."""
+    """All of a lab's processes, and those that were being born: they begin on the old core."""
     moved = True
     while moved:
         moved = False
+        time.sleep(BIRTH_S)
         for pid in (int(name) for name in os.listdir("/proc") if name.isdigit()):
             with contextlib.suppress(OSError):  # it has ended
                 if os.getsid(pid) == session and os.sched_getaffinity(pid) != {core}:
