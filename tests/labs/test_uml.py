@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import LabError
+from harness.host import paths
 from harness.labs import LabSpec, UmlLab
 from harness.labs.supervised import process_table
 from tests.small import PROJECT
@@ -52,9 +53,7 @@ def test_a_lab_that_powers_off_ends_well(tmp_path: Path) -> None:
 
 def test_the_kernel_holds_nothing_of_the_machine_that_built_it() -> None:
     """It keeps its configuration, where Kconfig notes what compiler of Rust it found."""
-    said = subprocess.run(["lab/paths"], cwd=PROJECT, check=True, capture_output=True, text=True)
-    paths = dict(line.split("=", 1) for line in said.stdout.splitlines())
-    configuration = (Path(paths["kernel"]) / "build" / ".config").read_text()
+    configuration = (paths.kernel().parent / "build" / ".config").read_text()
     assert "CONFIG_RUSTC_VERSION=0\n" in configuration
     assert "CONFIG_PAHOLE_VERSION=0\n" in configuration
 
