@@ -9,7 +9,7 @@ workload have one key more, `kind`: the file of topology/queues/ or workload/kin
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
 from harness import typed
@@ -93,11 +93,25 @@ class Flavor:
 
 @dataclass(frozen=True, kw_only=True)
 class Tcp:
-    """The senders, and the window that receivers advertise."""
+    """The senders, and the window that receivers advertise.
+
+    Attributes:
+        others: where there are any, the pairs have `flavor` and these in turn.
+    """
 
     flavor: Flavor
     window_bytes: int
     ssthresh_segments: int
+    others: tuple[Flavor, ...] = field(default=(), metadata={"later": True})
+
+    @property
+    def flavors(self) -> tuple[Flavor, ...]:
+        """In the order in which pairs have them."""
+        return self.flavor, *self.others
+
+    def of_pair(self, pair: int) -> Tcp:
+        """The same with the flavor of one pair alone."""
+        return replace(self, flavor=self.flavors[(pair - 1) % len(self.flavors)], others=())
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,8 @@
 
 A field is of a simple type, a dataclass, `tuple[X, ...]`, `Sequence[X]`, `Mapping[str, X]`,
 `Mapping[int, X]`, a union, a Literal, or of a type for which the caller has a reader of its own.
+One whose metadata has `later` came after documents that stay as they are: with its default it is
+not written, and it may be absent.
 """
 
 from __future__ import annotations
@@ -35,7 +37,11 @@ def to_json(value: Any, kind_of: Callable[[Any], str | None] = lambda _: None) -
     if is_dataclass(value):
         kind = kind_of(value)
         named = {} if kind is None else {"kind": kind}
-        return named | {f.name: to_json(getattr(value, f.name), kind_of) for f in fields(value)}
+        return named | {
+            f.name: to_json(found, kind_of)
+            for f in fields(value)
+            if (found := getattr(value, f.name)) != f.default or not is_later(f)
+        }
     if isinstance(value, Mapping):
         return {key: to_json(inner, kind_of) for key, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -68,7 +74,7 @@ def from_json(
         if key not in known:
             raise TypedError(f"{place}.{key}: unknown key; there are {', '.join(known)}")
     for name, field in known.items():
-        if name not in data and not (defaults and has_default(field)):
+        if name not in data and not (has_default(field) and (defaults or is_later(field))):
             raise TypedError(f"{place}.{name}: required")
     read = _Reading(readers or {}, defaults)
     return kind(**{k: read.value(hints[k], value, f"{place}.{k}") for k, value in data.items()})
@@ -77,6 +83,11 @@ def from_json(
 def has_default(field: Field[Any]) -> bool:
     """Has a field a value when none is given?"""
     return field.default is not MISSING or field.default_factory is not MISSING
+
+
+def is_later(field: Field[Any]) -> bool:
+    """Did a field come after documents that are without it?"""
+    return bool(field.metadata.get("later"))
 
 
 @cache

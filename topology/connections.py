@@ -37,12 +37,14 @@ MODULE_CWND = struct.Struct("=4xI4xI")
 class Connection:
     """An established connection, as the kernel counts it at its sender.
 
+    congestion: the name of its congestion control, empty where it is not told.
     cwnd_segments is the congestion window: of our module's connections the module's own, in
     whole segments, None where it does not tell. Its tcp_info has what the kernel is let send
     at the moment instead.
     """
 
     ports: tuple[int, int]
+    congestion: str
     acked_bytes: int
     cwnd_segments: int | None
     ssthresh_segments: int
@@ -61,12 +63,13 @@ def connections(diag: socket.socket) -> Iterator[Connection]:
 
 def connection(ports: tuple[int, int], found: Mapping[int, bytes]) -> Connection:
     """A connection from its own port, its peer's, and the attributes of its message."""
-    info = found[INFO]
+    info, congestion = found[INFO], found.get(CONGESTION, b"").rstrip(b"\0")
     ssthresh, cwnd = SSTHRESH_CWND.unpack_from(info, SSTHRESH_OFFSET)
-    if found.get(CONGESTION, b"").startswith(MODULE_NAME):
+    if congestion.startswith(MODULE_NAME):
         cwnd = own_window(found.get(MODULE))
     return Connection(
         ports=ports,
+        congestion=congestion.decode(),
         acked_bytes=ACKED.unpack_from(info, ACKED_OFFSET)[0],
         cwnd_segments=cwnd,
         ssthresh_segments=ssthresh,

@@ -21,8 +21,7 @@ from topology.dumbbell import Host
 from topology.run import batch, in_namespace, run
 from workload import ready
 
-# Seconds of the trial at which one pair's sockets are looked at with ss.
-SAMPLED_PAIR = 1
+# Seconds of the trial at which some sockets are looked at with ss.
 SAMPLED_SECONDS = (1, 10, 50)
 
 
@@ -30,7 +29,9 @@ class Testbed:
     """What a lab lends to the workload of a trial.
 
     Attributes:
-        tcp_samples: second of the trial -> what `ss -ti` said of the first pair's server.
+        tcp_samples: second of the trial -> what `ss -ti` said of the first pair's server, and
+            where pairs have flavors in turn of the first of each.
+        congestion: there, pair -> names of the congestion controls seen at its server's sockets.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Testbed:
         self.clients: Sequence[Host] = network.dumbbell.clients()
         self.servers: Sequence[Host] = network.dumbbell.servers()
         self.tcp_samples: dict[int, str] = {}
+        self.congestion: dict[int, list[str]] = {}
         self.snapshot = snapshot
         self.wait_until = wait_until
         self.whole_second = whole_second
@@ -85,10 +87,19 @@ class Testbed:
         path.unlink()
 
     def sample_tcp(self, second: int) -> None:
-        """Look at the first pair's sending socket."""
+        """Look at a sending socket of each flavor; where there are several, whose is whose."""
+        flavors = self.plan.tcp.flavors
         if second in SAMPLED_SECONDS:
-            pid = self.server_pid(SAMPLED_PAIR)
-            with in_namespace(pid):
-                shown = run(["ss", "-tinoHO", "state", "established"])
-            told = connections.with_cwnd(shown, connections.of_host(pid))
-            self.tcp_samples[second] = " ".join(told.split())
+            shown = [self._shown(pair) for pair in range(1, len(flavors) + 1)]
+            self.tcp_samples[second] = " ".join(" ".join(shown).split())
+        if len(flavors) > 1:
+            for host in self.servers:
+                known = set(self.congestion.get(host.pair, ()))
+                known |= {one.congestion for one in connections.of_host(self.server_pid(host.pair))}
+                self.congestion[host.pair] = sorted(known)
+
+    def _shown(self, pair: int) -> str:
+        pid = self.server_pid(pair)
+        with in_namespace(pid):
+            shown = run(["ss", "-tinoHO", "state", "established"])
+        return connections.with_cwnd(shown, connections.of_host(pid))

@@ -95,6 +95,7 @@ def run_trial(
             "system": {"before": before, "after": after},
             "versions": provenance.versions(),
             "source": source.summary(),
+            **({"congestion": testbed.congestion} if plan.tcp.others else {}),
         }
     for capture in captures:
         record |= capture.facts()

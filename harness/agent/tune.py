@@ -72,18 +72,18 @@ class Tuner:
             memory.write_text(f"{TCP_MEMORY_PAGES} {TCP_MEMORY_PAGES} {TCP_MEMORY_PAGES}")
 
     def tune(self, plan: Plan) -> None:
-        """Set delay, MTU, routes and TCP flavor of a plan."""
-        flavor = plan.tcp.flavor
-        load_module(flavor.module)
-        allow(flavor.congestion)
+        """Set delay, MTU, routes and TCP flavors of a plan."""
+        for flavor in plan.tcp.flavors:
+            load_module(flavor.module)
+            allow(flavor.congestion)
         wanted = plan.topology.dumbbell()
         self._tune_middle(wanted)
         if not self._flavors:
             with in_namespace(self.network.pids[wanted.hosts()[0].name]):
-                self._untouched = flavors.held(flavor)
+                self._untouched = flavors.held(plan.tcp.flavor)
         for host in wanted.hosts():
             end = "client" if host.name.startswith("c") else "server"
-            self._tune_host(host, wanted, plan.tcp, end)
+            self._tune_host(host, wanted, plan.tcp.of_pair(host.pair), end)
 
     def _tune_middle(self, wanted: Dumbbell) -> None:
         key = repr((wanted.middle.delay_ns, wanted.mtu_bytes))

@@ -63,10 +63,15 @@ class Topology(Part):
     delay: str = "constant"
 
 
+def listed(levels: Any) -> Any:
+    """One level as a list of one."""
+    return levels if isinstance(levels, list) else [levels]
+
+
 class Tcp(Part):
     """The senders and the receiver's window."""
 
-    flavor: str
+    flavor: Annotated[list[str], BeforeValidator(listed)]
     window_bytes: int = Field(ge=1024, le=1_073_725_440)
     ssthresh_bytes: int = Field(ge=1, le=1_000_000_000)
     initial_window_segments: int | None = Field(default=None, ge=1, le=65_535)
@@ -93,11 +98,6 @@ class Settings(Part):
     workload: dict[str, Any]
     record: dict[str, Any] = {}
     lab: Machine = Machine()
-
-
-def listed(levels: Any) -> Any:
-    """One level as a list of one."""
-    return levels if isinstance(levels, list) else [levels]
 
 
 class Rule(Part):

@@ -173,7 +173,7 @@ def cell_plan(
         seed=0,
         topology=topology,
         queue=queue,
-        tcp=tcp(settings.tcp, topology.mss_bytes, path),
+        tcp=tcp(settings.tcp, topology, path),
         workload=workload,
         record=recording(settings.record, topology, queue, path),
     )
@@ -222,27 +222,38 @@ def trial(
     return PlannedTrial(name=name, plan=seeded, kernel=kernel)
 
 
-def tcp(wanted: Tcp, mss_bytes: int, path: Path) -> plan.Tcp:
-    """The flavor with what the experiment changes in it, and the windows."""
-    if wanted.flavor.lower() not in flavors.names():
+def tcp(wanted: Tcp, topology: plan.Topology, path: Path) -> plan.Tcp:
+    """The flavors, and the windows."""
+    if not 1 <= len(wanted.flavor) <= topology.pairs:
         raise UsageError(
-            f"{path}: tcp.flavor = {wanted.flavor}: no such TCP flavor; there are "
+            f"{path}: tcp.flavor: a list of {len(wanted.flavor)}: 1 to {topology.pairs}, as pairs"
+        )
+    first, *others = (flavor(name, wanted, path) for name in wanted.flavor)
+    return plan.Tcp(
+        flavor=first,
+        window_bytes=wanted.window_bytes,
+        ssthresh_segments=max(2, round(wanted.ssthresh_bytes / topology.mss_bytes)),
+        others=tuple(others),
+    )
+
+
+def flavor(name: str, wanted: Tcp, path: Path) -> plan.Flavor:
+    """A flavor with what the experiment changes in it."""
+    if name.lower() not in flavors.names():
+        raise UsageError(
+            f"{path}: tcp.flavor = {name}: no such TCP flavor; there are "
             + ", ".join(flavors.names())
         )
-    flavor = flavors.load(wanted.flavor.lower()).with_parameters(
+    found = flavors.load(name.lower()).with_parameters(
         {} if wanted.parameters == "none" else wanted.parameters, f"{path}: tcp.parameters"
     )
     if wanted.sysctl != "none":
-        flavor = flavors.with_sysctls(flavor, wanted.sysctl, f"{path}: tcp.sysctl")
+        found = flavors.with_sysctls(found, wanted.sysctl, f"{path}: tcp.sysctl")
     if wanted.initial_window_segments is not None:
-        flavor = flavors.with_initial_window(flavor, wanted.initial_window_segments)
+        found = flavors.with_initial_window(found, wanted.initial_window_segments)
     if wanted.server_quickack is not None:
-        flavor = flavors.with_server_quickack(flavor, wanted.server_quickack)
-    return plan.Tcp(
-        flavor=flavor.for_hosts(),
-        window_bytes=wanted.window_bytes,
-        ssthresh_segments=max(2, round(wanted.ssthresh_bytes / mss_bytes)),
-    )
+        found = flavors.with_server_quickack(found, wanted.server_quickack)
+    return found.for_hosts()
 
 
 def queues(settings: Settings, path: Path) -> plan.Queues:

@@ -284,6 +284,19 @@ def capture(kind: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Fidel
     return captured
 
 
+def flavors(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck | None:
+    """Where pairs have flavors in turn: pairs of which a sender had another congestion control
+    than its flavor's, and flavors whose no sender was seen with."""
+    tcp = plan["tcp"]
+    if not tcp.get("others"):
+        return None
+    wanted = [flavor["congestion"] for flavor in (tcp["flavor"], *tcp["others"])]
+    seen = [(wanted[(int(pair) - 1) % len(wanted)], of) for pair, of in lab["congestion"].items()]
+    wrong = sum(any(name != own for name in of) for own, of in seen)
+    unseen = {*wanted} - {own for own, of in seen if own in of}
+    return check("flavors", wrong + len(unseen), 0, 0, "pairs")
+
+
 CHECKS = (
     link_rate,
     idle_round_trip,
@@ -299,6 +312,7 @@ CHECKS = (
     late_requests,
     handshakes,
     delay_faults,
+    flavors,
 )
 
 

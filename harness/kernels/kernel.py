@@ -12,7 +12,7 @@ from pathlib import Path
 
 from harness.errors import UsageError
 from harness.host import paths
-from harness.plan import FIRST_QUEUE, QUEUES, Plan
+from harness.plan import FIRST_QUEUE, QUEUES, Flavor, Plan
 
 NOTE = "kernel.json"
 # What BPF programs of ours need and an older kernel refuses.
@@ -59,11 +59,15 @@ class Kernel:
         """
         if missing := self.missing(plan):
             raise UsageError(f"kernel {self.name} ({self.release}) has no {missing}")
-        flavor = plan.tcp.flavor
+        first, *others = map(self.known, plan.tcp.flavors)
+        return replace(plan, tcp=replace(plan.tcp, flavor=first, others=tuple(others)))
+
+    def known(self, flavor: Flavor) -> Flavor:
+        """A flavor without the sysctls that this kernel does not know."""
         for unknown in flavor.sysctl.keys() - set(self.sysctls):
             tell(f"kernel {self.name}: without net.ipv4.{unknown}, which it does not have")
         known = {name: value for name, value in flavor.sysctl.items() if name in self.sysctls}
-        return replace(plan, tcp=replace(plan.tcp, flavor=replace(flavor, sysctl=known)))
+        return replace(flavor, sysctl=known)
 
     def missing(self, plan: Plan) -> str:
         """The first thing that a plan needs and this kernel has not."""
@@ -75,10 +79,10 @@ class Kernel:
             return "may_goto (Linux 6.9), which queue.kind = cells needs"
         if version < TCX and plan.topology.delay == "connection":
             return "tcx (Linux 6.6), which topology.delay = connection needs"
-        flavor = plan.tcp.flavor
-        if flavor.module is not None and not (self.folder / f"{flavor.module}.ko").exists():
-            why = f": {self.no_module}" if flavor.module == TCP_MODULE else ""
-            return f"module {flavor.module}, which tcp.flavor = {flavor.name} needs{why}"
+        for flavor in plan.tcp.flavors:
+            if flavor.module is not None and not (self.folder / f"{flavor.module}.ko").exists():
+                why = f": {self.no_module}" if flavor.module == TCP_MODULE else ""
+                return f"module {flavor.module}, which tcp.flavor = {flavor.name} needs{why}"
         return ""
 
 

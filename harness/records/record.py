@@ -7,6 +7,7 @@ facts afterwards; judgement.py keeps what is computed from them in a file of its
 
 from __future__ import annotations
 
+import csv
 import json
 import shutil
 from collections.abc import Mapping
@@ -55,7 +56,7 @@ def finish(
         ended=now(), wall_s=costs["wall_s"], cpu_s=costs["cpu_s"], lab=of_the_run
     ).model_dump()
     with whole_folder(trials, trial.name) as folder:
-        shutil.copyfile(raw / "flows.csv", folder / "flows.csv")
+        write_flows(trial.plan.tcp, raw / "flows.csv", folder / "flows.csv")
         write_series(trial, lab["source"]["t0_ns"], raw, folder)
         for name, document in (("trial", asked(trial, software)), ("lab", facts), ("run", run)):
             (folder / f"{name}.json").write_text(json.dumps(document, indent=1) + "\n")
@@ -91,6 +92,20 @@ def parted(lab: Mapping[str, Any]) -> tuple[Document, Document]:
 def now() -> str:
     """The moment, UTC to the microsecond, so that records can be put in their order."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def write_flows(tcp: plan.Tcp, raw: Path, kept: Path) -> None:
+    """Bring the flow table over; where pairs have flavors in turn, with each one's name."""
+    if not tcp.others:
+        shutil.copyfile(raw, kept)
+        return
+    with raw.open(newline="", encoding="ascii") as stream:
+        rows = list(csv.DictReader(stream))
+    named = [{**row, "flavor": tcp.of_pair(int(row["pair"])).flavor.name} for row in rows]
+    with kept.open("w", newline="", encoding="ascii") as stream:
+        table = csv.DictWriter(stream, named[0])
+        table.writeheader()
+        table.writerows(named)
 
 
 def write_series(trial: PlannedTrial, t0_ns: int, raw: Path, folder: Path) -> None:

@@ -16,7 +16,7 @@ from harness.design import experiment
 from harness.design.trials import planned
 from harness.errors import UsageError
 from harness.typed import TypedError
-from tests.small import PROJECT, TINY, small_trials, write_tiny
+from tests.small import PROJECT, TINY, small_trials, trials_of, write_tiny
 
 FILES = sorted((PROJECT / "studies").rglob("*.toml"))
 EXPERIMENTS = [path for path in FILES if "\n[factors]" in path.read_text()]
@@ -43,6 +43,17 @@ def test_a_queue_of_packets_is_told_by_its_kind(tmp_path: Path) -> None:
         "kind": "codel", "limit_packets": 50, "target_us": 5000, "interval_us": 100_000, "ecn": True
     }  # fmt: skip
     assert plan.from_json(document).queue.up.kind == "codel"
+
+
+def test_pairs_have_flavors_in_turn(tmp_path: Path) -> None:
+    """And a plan of one flavor is as it was before there could be several."""
+    [alone] = trials_of(tmp_path, TINY)
+    assert "others" not in plan.to_json(alone.plan)["tcp"]
+    text = TINY.replace("pairs = 2", "pairs = 5").replace('"sack"', '["sack", "CUBIC"]')
+    [both] = trials_of(tmp_path, text)
+    names = [both.plan.tcp.of_pair(pair).flavor.name for pair in range(1, 6)]
+    assert names == ["sack", "cubic", "sack", "cubic", "sack"]
+    assert plan.from_json(json.loads(json.dumps(plan.to_json(both.plan)))) == both.plan
 
 
 MISTAKES: list[tuple[Callable[[dict[str, Any]], Any], str]] = [

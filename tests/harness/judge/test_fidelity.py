@@ -114,6 +114,23 @@ def test_each_workload_has_the_checks_that_its_source_can_answer() -> None:
     assert list(judged(good() | {"source": {}}, "one of your own")) == common
 
 
+@pytest.mark.parametrize(
+    ("seen", "wrong"),
+    [
+        ({"1": ["cubic"], "2": ["bbr"], "3": ["cubic"]}, 0),
+        ({"1": ["cubic"], "2": ["bbr"], "3": []}, 0),
+        ({"1": ["cubic"], "2": ["bbr"], "3": ["bbr", "cubic"]}, 1),
+        ({"1": ["cubic"], "2": ["cubic"], "3": ["cubic"]}, 2),
+        ({"1": ["cubic"], "2": [], "3": ["cubic"]}, 1),
+        ({}, 2),
+    ],
+)
+def test_each_pair_has_its_own_flavor(seen: dict[str, list[str]], wrong: int) -> None:
+    tcp = {"flavor": {"congestion": "cubic"}, "others": [{"congestion": "bbr"}]}
+    found = fidelity.flavors({"congestion": seen}, {"tcp": tcp})
+    assert found is not None and (found["measured"], found["ok"]) == (wrong, not wrong)
+
+
 def breaking(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
     def change(lab: dict[str, Any]) -> None:
         *keys, last = path.split(".")

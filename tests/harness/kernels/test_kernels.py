@@ -20,7 +20,7 @@ from harness.kernels.errors import KernelError
 from harness.kernels.kernel import Kernel
 from harness.kernels.lay import lay
 from harness.kernels.trees import TOP, Commit, Folder, Tree
-from tests.small import PROJECT, TINY, tiny_trials
+from tests.small import PROJECT, TINY, tiny_trials, trials_of
 
 TCP = "net/ipv4/tcp.c"
 PATCH = """Say more.
@@ -194,6 +194,16 @@ def test_what_a_kernel_lacks_is_said(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert set(fitted.tcp.flavor.sysctl) == {"tcp_sack"}
     said = capsys.readouterr().err
     assert "kernel 6.1: without net.ipv4.tcp_dsack, which it does not have" in said
+
+
+def test_each_flavor_of_a_list_is_looked_at(tmp_path: Path) -> None:
+    [trial] = trials_of(tmp_path, TINY.replace('"sack"', '["cubic", "bbr"]'))
+    newer = kernel(tmp_path, version="6.9")
+    with pytest.raises(UsageError, match="no module tcp_bbr, which tcp.flavor = bbr needs"):
+        newer.fitted(trial.plan)
+    (tmp_path / "tcp_bbr.ko").touch()
+    fitted = newer.fitted(trial.plan).tcp
+    assert [set(flavor.sysctl) for flavor in fitted.flavors] == [{"tcp_sack"}, {"tcp_sack"}]
 
 
 def test_a_kernel_without_a_queue_is_refused(tmp_path: Path) -> None:
