@@ -13,7 +13,7 @@ on the average, which is why the block is far smaller here than iperf3's own 128
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from .errors import WorkloadError
@@ -29,6 +29,8 @@ class Parameters:
     measure_from_s   its begin, counted as its end from when the first may start [s]
     start_jitter_us  each source starts at a random moment of the first so many us; ends before
                      the interval begins, unless that begins at 0 and so has the starts in it [us]
+    late_start_us    those of pairs 2, 4, 6, ... start so much later than they would; within the
+                     same bound [us]
     unsent_bytes     what a source keeps ready beyond its window [bytes]
     block_bytes      size of a read and of a write [bytes]
     port             TCP port of the listening end; the data connection leaves from the next one
@@ -42,6 +44,7 @@ class Parameters:
     block_bytes: int = 16384
     port: int = 5201
     reverse: bool = False
+    late_start_us: int = field(default=0, metadata={"later": True})
 
     def __post_init__(self) -> None:
         check_types(self)
@@ -50,6 +53,7 @@ class Parameters:
             duration_s=(1, 86400),
             measure_from_s=(0, 86399),
             start_jitter_us=(0, 86_400_000_000),
+            late_start_us=(0, 86_400_000_000),
             unsent_bytes=(65536, 1 << 30),
             block_bytes=(512, 1048576),
             port=(1, 65534),
@@ -58,9 +62,11 @@ class Parameters:
             raise WorkloadError(
                 f"workload.measure_from_s: {self.measure_from_s}, must be below duration_s"
             )
-        if self.start_jitter_us > (self.measure_from_s or self.duration_s) * 1_000_000:
+        last_start_us = self.start_jitter_us + self.late_start_us
+        if last_start_us > (self.measure_from_s or self.duration_s) * 1_000_000:
+            name = "late_start_us" if self.late_start_us else "start_jitter_us"
             raise WorkloadError(
-                f"workload.start_jitter_us: {self.start_jitter_us}, ends after the interval begins"
+                f"workload.{name}: {last_start_us}, ends after the interval begins"
             )
 
     @property
@@ -94,9 +100,14 @@ class Report:
 
 
 def starts_ns(params: Parameters, seed: int, pairs: int) -> list[int]:
-    """Return when the source of each pair, 1 to `pairs`, starts: uniform over the jitter [ns]."""
+    """Return when the source of each pair, 1 to `pairs`, starts: uniform over the jitter, and
+    every second one later [ns]."""
     draws = (stream(seed, "iperf", "start", pair).random() for pair in range(1, pairs + 1))
-    return [int(draw * params.start_jitter_us * 1000) for draw in draws]
+    late_ns = params.late_start_us * 1000
+    return [
+        int(draw * params.start_jitter_us * 1000) + late_ns * (place % 2)
+        for place, draw in enumerate(draws)
+    ]
 
 
 def sending_s(params: Parameters) -> int:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """iperf3: commands, and reports read from verbatim output of iperf3 3.18 in a lab."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,7 @@ def test_data_flows_from_the_server_either_way(reverse, listens):
         ("reverse", 1),
         ("measure_from_s", 100),
         ("start_jitter_us", 100_000_001),
+        ("late_start_us", 100_000_001),
         ("unsent_bytes", 100),
     ],
 )
@@ -103,3 +105,13 @@ def test_starts_are_named_draws_within_the_jitter():
     assert iperf.starts_ns(params, 1, 49) == starts[:49]
     assert not set(iperf.starts_ns(params, 2, 50)) & set(starts)
     assert iperf.starts_ns(iperf.Parameters(), 1, 3) == [0, 0, 0]
+
+
+def test_every_second_source_comes_late():
+    params = iperf.Parameters(measure_from_s=8, start_jitter_us=100_000)
+    late = replace(params, late_start_us=5_000_000)
+    first, second, third, fourth = iperf.starts_ns(params, 1, 4)
+    wait_ns = 5_000_000_000
+    assert iperf.starts_ns(late, 1, 4) == [first, second + wait_ns, third, fourth + wait_ns]
+    with pytest.raises(WorkloadError, match=r"^workload\.late_start_us: 8100000, ends after"):
+        replace(params, late_start_us=8_000_000)

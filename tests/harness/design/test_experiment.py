@@ -47,7 +47,7 @@ MISTAKES = [
     ('tcp.flavor = "sack"', 'tcp.flavor = ["sack", "fack"]', "tcp.flavor = fack: no such TCP"),
     ('tcp.flavor = "sack"', "tcp.flavor = []", "tcp.flavor: a list of 0: 1 to 4, as pairs"),
     ('tcp.flavor = "sack"', "tcp.flavor = 5", "tcp.flavor.0: Input should be a valid string"),
-    ('tcp.flavor = "sack"', f"tcp.flavor = {['sack'] * 5}", "tcp.flavor: a list of 5: 1 to 4, as pairs"),
+    ('tcp.flavor = "sack"', f"tcp.flavor = {['sack'] * 5}", "tcp.flavor: a list of 5: 1 to 4"),
     ('tcp.flavor = "sack"', 'tcp.flavor = ["sack", "bbr"]', "flavor bbr has no module parameters"),
     ('title = "a', 'title = "a\\n', "title: 'a\\n small experiment for the tests': a text of one"),
     ("[[rule]]", "[[only]]\nnetwork = []\n[[rule]]", "only 1: network: needs levels"),
