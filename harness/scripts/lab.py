@@ -83,6 +83,7 @@ def prepare(job: Job) -> None:
     # Nothing in the image could load them when they are asked for.
     for module in (*map(RUN.joinpath, job.modules), *CONGESTION_CONTROLS):
         run(["insmod", str(module)])
+    make_ready_for_ssh()
     start_open_vswitch()
 
 
@@ -113,6 +114,13 @@ def mount_share(name: str, place: Path) -> None:
     }
     kind = os.environ.get("cellbed_share", "hostfs")  # noqa: SIM112 (of the boot line)
     run(["mount", "-n", *argv[kind], str(place)])
+
+
+def make_ready_for_ssh() -> None:
+    """What sshd does not start without: a folder, and a key, of the lab's own chance."""
+    if Path("/usr/sbin/sshd").exists():
+        Path("/run/sshd").mkdir()
+        run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", "/etc/ssh/ssh_host_ed25519_key"])
 
 
 def start_open_vswitch() -> None:

@@ -261,7 +261,7 @@ def scripts() -> list[str]:
 # These report a status of their own to whoever started them in a lab, or are one line.
 REPORTING = {"tests/labs/fresh_debian_inside", "tests/labs/native_in_vm",
              "tests/labs/stress_in_vm", ".ci/run",
-             "lab/kernel/cc", "lab/kernels/cc"}  # fmt: skip
+             "lab/kernel/cc", "lab/kernels/cc", "lab/mininet/controller"}  # fmt: skip
 BASH = re.compile(r"^\. .*/strict\"?$", re.M)
 DASH = re.compile(r"^trap .*status.* EXIT$", re.M)
 

@@ -110,6 +110,24 @@ def test_a_bad_script_ends_with_a_sentence(tmp_path: Path, name: str) -> None:
     assert sentence in done.stderr.splitlines()[-1]
 
 
+SERVICES = """#!/bin/sh
+sudo -n true
+controller ptcp: & /usr/sbin/sshd -D &
+sleep 1
+ss -ltn | awk '{print $4}'
+ssh-keyscan 127.0.0.1
+"""
+
+
+def test_services_that_scripts_start(tmp_path: Path) -> None:
+    """The reference controller at its own port; sshd; sudo, which asks for the machine's name."""
+    (tmp_path / "services.sh").write_text(SERVICES)
+    done = cellbed(tmp_path, "mininet", "services.sh")
+    assert "0.0.0.0:6633" in done.stdout and "0.0.0.0:22" in done.stdout
+    assert "127.0.0.1 ssh-ed25519 " in done.stdout, done.stderr
+    assert "unable to resolve" not in done.stderr
+
+
 def test_a_processor_of_which_a_host_has_a_share(tmp_path: Path) -> None:
     code = "from mininet.node import CPULimitedHost\nCPULimitedHost('h1', cpu=.5).configDefault()"
     (tmp_path / "share.py").write_text(code)
