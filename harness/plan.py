@@ -16,6 +16,7 @@ from harness import typed
 from harness.registry import Registry, UnknownKindError
 from harness.typed import TypedError
 from topology.dumbbell import Dumbbell, Link
+from topology.loss import Loss as Loss
 from topology.queue import Queue
 from workload.source import Parameters
 
@@ -37,7 +38,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Topology:
-    """The dumbbell; rates of cells, 53 bytes each, delays one way; `delay`: a kind of DELAYS."""
+    """The dumbbell; rates of cells, 53 bytes each, delays one way; `delay`: a kind of DELAYS;
+    `loss`: what the path loses by itself.
+    """
 
     pairs: int
     rate_bit_per_s: int
@@ -46,6 +49,7 @@ class Topology:
     access_delay_ns: int
     mss_bytes: int
     delay: str = "constant"
+    loss: Loss | None = field(default=None, metadata={"later": True})
 
     @property
     def built(self) -> tuple[int, int, int]:

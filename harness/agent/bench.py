@@ -87,6 +87,7 @@ class Bench:
         # A person at the prompt wants packets to pass, however late the clock makes them.
         queues = LoadedQueues(self.network, wanted, SHELL_LATE_TOLERANCE_NS)
         self.until_end.enter_context(queues)
+        self.until_end.enter_context(trial.losing_as(wanted, self.network))
         if job["terminal"]:
             emit("shell")
             on_terminal(self.network.net)

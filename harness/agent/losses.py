@@ -4,7 +4,7 @@
 Of every network namespace (the switches', the box's, each host's) all queueing disciplines,
 all devices, and of IP and TCP each counter of a packet that came and was not taken; of the
 machine what found a processor's backlog full. The port under test is told apart: what its
-own queue refuses is what the trial is about.
+own queue refuses is what the trial is about. So is what the path was told to lose.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 from harness.agent.procfs import text
 from harness.agent.tcp_counters import parse_totals
-from harness.plan import Queues
+from harness.plan import DELAYS, Plan
 from topology import netlink
 from topology.build import Network
 from topology.commands import PORTS
@@ -26,6 +26,7 @@ from topology.commands import PORTS
 Counters = dict[str, int]
 
 SWITCHES = "switches"
+BOX = "sat"
 QUEUE_DROPS = struct.Struct("=III")  # queue length, backlog, drops, and more
 # /proc/net/snmp and netstat: a packet or connection that was not taken. Timeouts, losses that
 # TCP infers and resets are none of these: they are what the queue under test causes. Nor is
@@ -57,23 +58,28 @@ class Losses:
         """Read all, to compare with."""
         self._before = self._read()
 
-    def since(self, queues: Queues) -> dict[str, Any]:
-        """What has changed; the queues are those under test.
+    def since(self, plan: Plan) -> dict[str, Any]:
+        """What has changed in a trial.
 
         Returns:
             namespaces: how many were read; elsewhere: each counter that changed, but the
-            ports'; at_port: what the queue at each port under test refused [packets].
+            ports' and the path's; at_port: what the queue at each port under test refused
+            [packets]; on_path: where the path loses any, how many each way [packets].
         """
         after = self._read()
         grown = {name: n - self._before.get(name, 0) for name, n in after.items()}
         at_port = {}
         for direction, device in PORTS.items():
-            kinds = queues.at(direction).qdiscs
+            kinds = plan.queue.at(direction).qdiscs
             at_port[direction] = [grown.pop(f"{SWITCHES} {device} {kind}") for kind in kinds][0]
+        loss, devices = plan.topology.loss, DELAYS[plan.topology.delay].Delay.devices
+        ways = loss.directions if loss else ()
+        on_path = {way: grown.pop(f"{BOX} {devices[way]} netem") for way in ways}
         return {
             "namespaces": len(self._namespaces),
             "elsewhere": {name: n for name, n in sorted(grown.items()) if n},
             "at_port": at_port,
+            **({"on_path": on_path} if loss else {}),
         }
 
     def _read(self) -> Counters:

@@ -11,7 +11,7 @@ import json
 import shutil
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any
 
 from harness.agent import chance, live, probe, provenance
@@ -25,6 +25,7 @@ from harness.capture import Capture, Site
 from harness.plan import CAPTURES, DELAYS, WORKLOADS, Plan
 from topology.build import Network
 from topology.clock import timers_alike
+from topology.loss import losing
 from workload.source import Source
 
 DRAIN_LIMIT_S = 120.0
@@ -69,7 +70,11 @@ def run_trial(
         watched = plan.queue.down.watches_wire
         probed = {} if watched else {"probed_rate_bit_per_s": probe.link_rate(network, dumbbell)}
         begin = time.monotonic()
-        with running(captures, "workload"), nullcontext() if exact else Watch() as watch:
+        with (
+            running(captures, "workload"),
+            losing_as(plan, network),
+            nullcontext() if exact else Watch() as watch,
+        ):
             source.run(
                 lambda second: emit(
                     "progress", trial=name, second=second, **live.counters(network)
@@ -89,7 +94,7 @@ def run_trial(
             "queue": queues.read(),
             "marks": marks,
             "links": probe.difference(links, probe.link_counters(network)),
-            "losses": losses.since(plan.queue),
+            "losses": losses.since(plan),
             "realtime": watch.summary if watch else None,
             "tcp": {"samples": testbed.tcp_samples},
             "system": {"before": before, "after": after},
@@ -100,6 +105,13 @@ def run_trial(
     for capture in captures:
         record |= capture.facts()
     (folder / "lab.json").write_text(json.dumps(record))
+
+
+def losing_as(plan: Plan, network: Network) -> AbstractContextManager[None]:
+    """The path's own losses, as a plan has them."""
+    topology = plan.topology
+    devices, middle = DELAYS[topology.delay].Delay.devices, topology.dumbbell().middle
+    return losing(topology.loss, plan.seed, network.pids["sat"], devices, middle)
 
 
 def captures_of(site: Site) -> list[Capture[Any]]:

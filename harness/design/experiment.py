@@ -61,6 +61,7 @@ class Topology(Part):
     access_delay_us: int = Field(default=5, ge=1, le=1_000_000)
     mss_bytes: int = Field(ge=88, le=9180)
     delay: str = "constant"
+    loss: dict[str, Any] | Literal["none"] = "none"
 
 
 def listed(levels: Any) -> Any:

@@ -162,7 +162,7 @@ def cell_plan(
     except ValidationError as error:
         levels = ", ".join(f"{f}={v}" for f, v in cell.items())
         raise UsageError(f"{path}: with {levels}: {first_fault(error)}") from error
-    topology = network(settings.topology)
+    topology = network(settings.topology, path)
     queue = queues(settings, path)
     workload = of_kind(plan.WORKLOADS, "Parameters", "workload", settings.workload, path)
     check_delay(topology.delay, workload, path)
@@ -181,7 +181,7 @@ def cell_plan(
     return kernel.fitted(wanted), kernel
 
 
-def network(wanted: Topology) -> plan.Topology:
+def network(wanted: Topology, path: Path) -> plan.Topology:
     """The dumbbell in the lab's units."""
     return plan.Topology(
         pairs=wanted.pairs,
@@ -191,7 +191,16 @@ def network(wanted: Topology) -> plan.Topology:
         access_delay_ns=wanted.access_delay_us * 1000,
         mss_bytes=wanted.mss_bytes,
         delay=wanted.delay,
+        loss=None if wanted.loss == "none" else losses(wanted.loss, path),
     )
+
+
+def losses(table: Mapping[str, Any], path: Path) -> plan.Loss:
+    """What the path loses."""
+    try:
+        return typed.from_json(plan.Loss, table, "topology.loss", defaults=True)
+    except ValueError as error:
+        raise UsageError(f"{path}: {error}") from error
 
 
 def check_delay(delay: str, workload: object, path: Path) -> None:

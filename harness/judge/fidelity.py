@@ -13,6 +13,7 @@ from typing import Any
 
 from harness.plan import CAPTURES, WORKLOADS, kind_of_queue
 from topology.commands import DOWN_PORT, PORTS, UP_PORT
+from topology.loss import Loss
 from topology.queue import Queue
 
 FidelityCheck = dict[str, Any]
@@ -25,6 +26,8 @@ REAL_STRETCH_NS = 1_000_000
 RTT_LIMIT_SHARE = 0.005
 RTT_LIMIT_NS = 10_000
 RTT_RESOLUTION_NS = 1_500
+# Further off by chance is one seed in two million.
+LOSS_LIMIT_DEVIATIONS = 5
 # In virtual time a request is late only by the clock's own reading costs.
 LATE_LIMIT_NS = 100_000
 # Where the clock runs on while the lab computes; docs/labs.md has the measurements.
@@ -107,7 +110,8 @@ def queue_faults(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityChe
 
 
 def conservation(direction: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], FidelityCheck]:
-    """Packets into a port = packets out + dropped by cause + still queued.
+    """Packets into a port = packets out + dropped by cause + still queued; packets out of it =
+    packets into the far port + lost by the path, where it is to lose any.
 
     Counted by the kernel's interface counters on one side and the queue's own on the other:
     what the hosts sent, what the queue judged, what left, what the other side's hosts got.
@@ -125,7 +129,7 @@ def conservation(direction: str) -> Callable[[Mapping[str, Any], Mapping[str, An
         )
         missing = [
             *of(plan, direction).unaccounted(lab["queue"][direction], sent, links[port][1]),
-            links[port][1] - links[far_port][0],
+            links[port][1] - links[far_port][0] - lost_on_path(lab, plan, direction),
             links[far_port][0] - got,
         ]
         return check(f"conservation {direction}", max(map(abs, missing)), 0, 0, "packets")
@@ -138,7 +142,7 @@ def drops_elsewhere(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Fidelity
     """Packets lost anywhere but in the queues under test: switches, box, hosts, backlogs.
 
     Every namespace must have been read. The two ports count what the queue refuses, and so
-    much of their count is no loss elsewhere.
+    much of their count is no loss elsewhere; nor is what the path was told to lose.
     """
     losses, pairs = lab.get("losses", {}), plan["topology"]["pairs"]
     if losses.get("namespaces", 0) < 2 * pairs + 2:
@@ -150,6 +154,35 @@ def drops_elsewhere(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> Fidelity
     # One that fell was begun anew with its device, and what it had counted is not known.
     lost = sum(map(abs, losses["elsewhere"].values())) + at_ports
     return check("drops elsewhere", lost, 0, 0, "packets")
+
+
+def path_losses(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck | None:
+    """Where the path is to lose packets, how many it lost of those that left the port.
+
+    Of both directions the one that is further off, in standard deviations.
+    """
+    loss = loss_of(plan)
+    if loss is None:
+        return None
+    verdicts = []
+    for way in loss.directions:
+        packets = lab["links"][PORTS[way]][1]
+        limit = 1 + LOSS_LIMIT_DEVIATIONS * loss.spread(packets)
+        lost = lost_on_path(lab, plan, way)
+        verdicts.append(check("path losses", lost, packets * loss.share, limit, "packets"))
+    return max(verdicts, key=lambda one: abs(one["measured"] - one["expected"]) / one["limit"])
+
+
+def lost_on_path(lab: Mapping[str, Any], plan: Mapping[str, Any], direction: str) -> int:
+    """Packets of a direction that the path was told to lose, and lost."""
+    loss = loss_of(plan)
+    return lab["losses"]["on_path"][direction] if loss and direction in loss.directions else 0
+
+
+def loss_of(plan: Mapping[str, Any]) -> Loss | None:
+    """What the path is to lose."""
+    told = plan["topology"].get("loss")
+    return None if told is None else Loss(**told)
 
 
 def of(plan: Mapping[str, Any], direction: str) -> type[Queue]:
@@ -304,6 +337,7 @@ CHECKS = (
     conservation("down"),
     conservation("up"),
     drops_elsewhere,
+    path_losses,
     requests,
     answers,
     idle_sources,

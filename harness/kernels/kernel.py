@@ -17,6 +17,8 @@ from harness.plan import FIRST_QUEUE, QUEUES, Flavor, Plan
 NOTE = "kernel.json"
 # What BPF programs of ours need and an older kernel refuses.
 TCX = (6, 6)
+# Linux 6.6 gave netem a seed; the lab's patch 1003 gives it to those from this one on.
+NETEM_SEED = (6, 1)
 MAY_GOTO = (6, 9)
 TCP_MODULE = "cellbed_tcp"
 
@@ -79,6 +81,8 @@ class Kernel:
             return "may_goto (Linux 6.9), which queue.kind = cells needs"
         if version < TCX and plan.topology.delay == "connection":
             return "tcx (Linux 6.6), which topology.delay = connection needs"
+        if version < NETEM_SEED and plan.topology.loss is not None:
+            return "netem with a seed (Linux 6.1), which topology.loss needs"
         for flavor in plan.tcp.flavors:
             if flavor.module is not None and not (self.folder / f"{flavor.module}.ko").exists():
                 why = f": {self.no_module}" if flavor.module == TCP_MODULE else ""

@@ -29,6 +29,7 @@ WHERE = {
     "0001": ("arch/x86/um/user-offsets.c", b"DEFINE_LONGS(HOST_FP_SIZE, 2696)"),
     "1001": ("fs/hostfs/hostfs_kern.c", b"*req_root = d;"),
     "1002": ("fs/proc/Kconfig", b"config SYSCTL\n"),
+    "1003": ("net/sched/sch_netem.c", b"if (get_random_u32() < clg->a1)"),
 }
 
 

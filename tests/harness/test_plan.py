@@ -139,6 +139,35 @@ def test_a_wrong_delay_is_told_in_one_line(tmp_path: Path, delay: str, said: str
 
 
 @pytest.mark.parametrize(
+    ("loss", "said"),
+    [
+        ("0.1", "topology.loss.dict"),
+        ("{}", "topology.loss.share: required"),
+        ("{ share = '0.1' }", "topology.loss.share = '0.1': must be a number"),
+        ("{ share = 0.6 }", "topology.loss.share = 0.6: allowed are 1e-06 to 0.5"),
+        ("{ share = 0.1, burst = 3 }", "topology.loss.burst: unknown key; there are share, burst"),
+        ("{ share = 0.1, direction = 'left' }", "direction = left: one of down, up, both"),
+    ],
+)
+def test_a_wrong_loss_is_told_in_one_line(tmp_path: Path, loss: str, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        trials_of(tmp_path, TINY.replace("delay_us", f"loss = {loss}, delay_us"))
+    assert said in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_losses_of_the_path_come_back_and_none_leaves_the_plan_as_it_was(tmp_path: Path) -> None:
+    lossy = TINY.replace("delay_us", "loss = { share = 0.01, burst_packets = 4 }, delay_us")
+    [trial] = trials_of(tmp_path, lossy)
+    document = json.loads(json.dumps(plan.to_json(trial.plan)))
+    assert document["topology"]["loss"] == {
+        "share": 0.01, "burst_packets": 4, "burst_share": 1.0, "direction": "down"
+    }  # fmt: skip
+    assert plan.from_json(document) == trial.plan
+    [none] = trials_of(tmp_path, TINY.replace("delay_us", 'loss = "none", delay_us'))
+    assert "loss" not in plan.to_json(none.plan)["topology"]
+
+
+@pytest.mark.parametrize(
     ("workload", "said"),
     [
         ("load_percent = 0", "workload.load_percent: 0, must be 1..200"),

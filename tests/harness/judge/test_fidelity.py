@@ -114,6 +114,33 @@ def test_each_workload_has_the_checks_that_its_source_can_answer() -> None:
     assert list(judged(good() | {"source": {}}, "one of your own")) == common
 
 
+def lossy(lost: int, links: int = 100) -> dict[str, bool]:
+    """Of 10,000 packets down, which is to lose 1 %, so many counted and so many missing."""
+    lab = good()
+    lab["losses"]["on_path"] = {"down": lost}
+    all_pass = {"in": 10_000, "delivered": 10_000}
+    announced = {"frames_announced": 10_000, "frames_resolved": 10_000}
+    lab["queue"]["down"] |= {"frames": all_pass, **announced}
+    lab["links"] |= {
+        "sw2-s1": [10_000, 40, 0],
+        "sw2-sat": [40, 10_000, 0],
+        "sw1-sat": [10_000 - links, 40, 0],
+        "sw1-c1": [50, 10_000 - links, 0],
+    }
+    topology = PLAN["topology"] | {"loss": {"share": 0.01, "direction": "down"}}
+    found = fidelity.checks_of(lab, PLAN | {"topology": topology})
+    return {check["name"]: check["ok"] for check in found}
+
+
+def test_what_the_path_loses_is_accounted_for() -> None:
+    assert lossy(100)["path losses"] and lossy(100)["conservation down"]
+    assert not lossy(100, 101)["conservation down"]  # one more is missing than was counted
+    assert not lossy(99)["conservation down"]
+    # Five deviations of 9.95 are 49.7 packets.
+    assert lossy(150, 150)["path losses"] and not lossy(152, 152)["path losses"]
+    assert not lossy(40, 40)["path losses"]
+
+
 @pytest.mark.parametrize(
     ("seen", "wrong"),
     [

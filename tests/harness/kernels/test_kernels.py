@@ -196,6 +196,16 @@ def test_what_a_kernel_lacks_is_said(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "kernel 6.1: without net.ipv4.tcp_dsack, which it does not have" in said
 
 
+def test_losses_of_the_path_need_a_seed(tmp_path: Path) -> None:
+    text = TINY.replace("delay_us", "loss = { share = 0.1 }, delay_us")
+    text = text.replace('"sack"', '"cubic"').replace('{ policy = "plain", buffer_cells = 300 }',
+                                                     '{ kind = "fq-codel" }')  # fmt: skip
+    [trial] = trials_of(tmp_path, text)
+    with pytest.raises(UsageError, match=r"no netem with a seed \(Linux 6.1\), which topology"):
+        kernel(tmp_path, version="5.15").fitted(trial.plan)
+    assert kernel(tmp_path).fitted(trial.plan).topology.loss is not None
+
+
 def test_each_flavor_of_a_list_is_looked_at(tmp_path: Path) -> None:
     [trial] = trials_of(tmp_path, TINY.replace('"sack"', '["cubic", "bbr"]'))
     newer = kernel(tmp_path, version="6.9")
