@@ -33,13 +33,15 @@ MOST_TRIALS = 100
 """Above this many trials only the first seed of each cell is plotted."""
 
 
-def build(campaign: Campaign, study: Study, listener: Listener = lambda _: None) -> Report:
-    """The whole report; `listener` is told what is being made."""
+def build(
+    campaign: Campaign, study: Study, listener: Listener = lambda _: None, *, draw: bool = True
+) -> Report:
+    """The whole report; `listener` is told what is being made. draw: the trials' plots, too."""
     listener("tables")
     results = results_of(campaign, study, pages_of(study).checks)
     pages = pages_of(results.study)
     own = [section for page in pages.sections if (section := page(results)) is not None]
-    drawn = _drawn(campaign, listener)
+    drawn = _drawn(campaign, listener) if draw else {}
     return Report(
         title=str(campaign.document.get("title") or campaign.name),
         subtitle=_subtitle(campaign),

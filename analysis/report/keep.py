@@ -29,7 +29,7 @@ def keep(campaign: Campaign, study: Study, folder: Path, commit: str) -> Path:
     text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
     shown = set(re.findall(rf"\(results/{re.escape(campaign.name)}/([\w.-]+)\.svg\)", text))
     names = {**NAMES, **{name: name for name in pages_of(study).kept}}
-    report = build(campaign, study)
+    report = build(campaign, study, draw=False)
     try:
         target.mkdir(parents=True, exist_ok=True)
         for sheet in sheets_of(report):
