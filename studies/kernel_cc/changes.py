@@ -14,7 +14,6 @@ from analysis.table import Row
 from studies.kernel_cc.study import STUDY
 
 NAME = "changes"
-PATH = tuple(factor for factor in STUDY.cell if factor != "kernel")
 RESPONSES = {
     "efficiency": "efficiency",
     "fairness": "fairness",
@@ -32,31 +31,32 @@ def changes(results: Results) -> Section | None:
         "The same: all tables of both records (windows, queue, what each flow received) are so, "
         "byte for byte. Else by how much the later kernel differs."
     )
+    path = [factor for factor in results.factors if factor != "kernel"]
     columns = [
-        *(Column(name=factor, title=STUDY.heading(factor)) for factor in PATH),
+        *(Column(name=factor, title=STUDY.heading(factor)) for factor in path),
         *(Column(name=name, title=name) for name in ("from", "to", "same")),
         *(Column(name=name, title=title, form="+.4g") for name, title in RESPONSES.items()),
     ]
-    found = {(cell.levels["kernel"], *path_of(cell)): cell for cell in results.cells}
+    found = {(cell.levels["kernel"], *levels(cell, path)): cell for cell in results.every_cell}
     rows = [
-        _row(found[old, *path], found[new, *path])
-        for path in dict.fromkeys(map(path_of, results.cells))
+        [*place, *_row(found[old, *place], found[new, *place])]
+        for place in dict.fromkeys(levels(cell, path) for cell in results.every_cell)
         for old, new in pairwise(results.campaign.levels("kernel"))
-        if {(old, *path), (new, *path)} <= found.keys()
+        if {(old, *place), (new, *place)} <= found.keys()
     ]
     sheet = Sheet(
         name=NAME,
         caption="What changed from kernel to kernel",
         columns=columns,
         rows=rows,
-        heads=len(PATH) + 2,
+        heads=len(path) + 2,
     )
     return Section(id=NAME, title="From kernel to kernel", paragraphs=[text], parts=[sheet])
 
 
-def path_of(cell: Cell) -> tuple[str, ...]:
-    """A cell's levels but for the kernel."""
-    return tuple(cell.levels[factor] for factor in PATH)
+def levels(cell: Cell, factors: Sequence[str]) -> tuple[str, ...]:
+    """A cell's levels of some factors."""
+    return tuple(cell.levels[factor] for factor in factors)
 
 
 def _row(old: Cell, new: Cell) -> list[Value]:
@@ -64,7 +64,6 @@ def _row(old: Cell, new: Cell) -> list[Value]:
     changed = any(name.endswith(".csv") for pair in both for name in changed_files(*pair))
     values = [(old.mean(name), new.mean(name)) for name in RESPONSES]
     return [
-        *path_of(old),
         *(cell.levels["kernel"] for cell in (old, new)),
         "no" if changed else SAME,
         *(None if a is None or b is None else b - a for a, b in values),

@@ -11,6 +11,7 @@ import numpy as np
 
 from analysis.metrics import BITS_PER_BYTE, CELL_BYTES, TCP_IP_HEADER_BYTES, frame_cells, jain_index
 from analysis.records import Record
+from analysis.shares import flavor_shares
 from analysis.study import Response, Study
 
 NS_PER_S = 1_000_000_000
@@ -58,6 +59,12 @@ def convergence_s(trial: Record) -> float | None:
     return float(len(fair) - fair[::-1].index(False)) if False in fair else 0.0
 
 
+def late_share(trial: Record) -> float | None:
+    """The part of the link's bytes that the flavor had which came late; None of one flavor."""
+    shares = list(flavor_shares(trial).values())
+    return shares[-1] if shares else None
+
+
 def mean_windows(rows: Sequence[Row], flows: int) -> list[float]:
     """Each flow's mean window; 0 of one that has none yet."""
     windows = [
@@ -86,7 +93,10 @@ STUDY = Study(
         Response(name="fairness", short="fair."),
         Response(name="queue_delay_ms", short="queue ms", of=queue_delay_ms, form=".1f"),
     ),
-    measures=(Response(name="convergence_s", of=convergence_s),),
+    measures=(
+        Response(name="convergence_s", of=convergence_s),
+        Response(name="late_share", of=late_share),
+    ),
     about=(
         "Persistent sources, one or six, over a dumbbell; each begins within the first five "
         "seconds, and what counts is from then on. drop-tail-1 and drop-tail-4 hold one and four "

@@ -19,8 +19,9 @@ from harness.design.trials import PlannedTrial, planned
 from harness.judge import studies
 from harness.judge.judgement import record_of
 from studies.kernel_cc.changes import changes
-from studies.kernel_cc.study import STUDY, convergence_s, queue_delay_ms
+from studies.kernel_cc.study import STUDY, convergence_s, late_share, queue_delay_ms
 from tests.analysis import synthetic
+from workload.iperf import starts_ns
 
 FILE = studies.folder("kernel_cc") / "kernel-cc.toml"
 CELL_BYTES = 53
@@ -64,6 +65,29 @@ def test_buffers_are_products_of_rate_and_round_trip_and_no_window_binds(
         assert trial.plan.tcp.window_bytes > 1.5 * share
 
 
+def test_of_two_flavors_the_second_comes_when_the_measuring_begins() -> None:
+    path = FILE.with_name("kernel-shared.toml")
+    found = planned(experiment.load(path), path)
+    assert len(found) == 36
+    for one in found:
+        names = str(one.factors["flavor"]).split("+")
+        assert [flavor.congestion for flavor in one.plan.tcp.flavors] == names
+        load, pairs = one.plan.workload, one.plan.topology.pairs
+        assert pairs == one.factors["flows"]
+        starts = [start / S for start in starts_ns(load, one.plan.seed, pairs)]
+        assert max(starts[::2]) < 0.1 and 4.9 <= min(starts[1::2]) <= max(starts[1::2]) < 5
+        assert load.measure_from_s == 5 and load.duration_s == 25
+
+
+def test_two_of_three_losses_are_the_same_share() -> None:
+    path = FILE.with_name("kernel-losses.toml")
+    found = planned(experiment.load(path), path)
+    losses = {one.factors["loss"]: one.plan.topology.loss for one in found}
+    assert len(found) == 18
+    shares = {name: (loss.share, loss.burst_packets) for name, loss in losses.items() if loss}
+    assert shares == {"1 in 1000": (0.001, None), "1 in 100": (0.01, None), "bursts": (0.01, 5)}
+
+
 def write_trial(folder: Path, kernel: str, tables: dict[str, Sequence[Sequence[Any]]]) -> Path:
     trial = folder / "trials" / kernel
     trial.mkdir(parents=True)
@@ -90,6 +114,14 @@ def test_the_queue_s_delay_is_that_of_what_waits(tmp_path: Path) -> None:
     rows = [(4 * S, "down", 99), (5 * S, "down", 1), (6 * S, "up", 99), (9 * S, "down", 4)]
     found = record(tmp_path, "queue", [head, *rows, (10 * S, "down", 99)])
     assert queue_delay_ms(found) == pytest.approx(2.5)
+
+
+def test_the_late_share_is_that_of_the_second_flavor(tmp_path: Path) -> None:
+    head = ("pair", "received_bytes", "flavor")
+    rows = [(1, 30, "cubic-rack"), (2, 5, "bbr"), (3, 10, "cubic-rack"), (4, 5, "bbr")]
+    assert late_share(record(tmp_path / "two", "flows", [head, *rows])) == pytest.approx(0.2)
+    alone = [(pair, received) for pair, received, _ in rows]
+    assert late_share(record(tmp_path / "one", "flows", [head[:2], *alone])) is None
 
 
 @pytest.mark.parametrize(
