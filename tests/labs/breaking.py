@@ -69,6 +69,37 @@ def loss_in_a_switch(source: Source) -> Iterator[None]:
     batch("tc", [commands.access_netem(port, access)])
 
 
+def losses_of_the_path(source: Source, words: str) -> None:
+    network = source.testbed.network
+    with in_namespace(network.pids["sat"]):
+        batch("tc", [commands.box_delay(commands.SAT_UP, network.dumbbell.middle, words)])
+
+
+@breakage
+def a_path_that_loses_packets(source: Source) -> Iterator[None]:
+    losses_of_the_path(source, "loss 2%")
+    yield
+    losses_of_the_path(source, "")
+
+
+@breakage
+def a_path_that_loses_nothing(source: Source) -> Iterator[None]:
+    losses_of_the_path(source, "")
+    yield
+
+
+@breakage
+def another_congestion_control(source: Source) -> Iterator[None]:
+    """At one server."""
+    own = Path("/proc/sys/net/ipv4/tcp_congestion_control")
+    with in_namespace(source.testbed.server_pid(1)):
+        before = own.read_text()
+        own.write_text("cubic")
+    yield
+    with in_namespace(source.testbed.server_pid(1)):
+        own.write_text(before)
+
+
 @breakage
 def corruption_that_a_host_drops(source: Source) -> Iterator[None]:
     port, access = "sw1-c1", source.testbed.network.dumbbell.access

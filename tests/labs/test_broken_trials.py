@@ -23,7 +23,7 @@ TEXT = """
 name = "broken"
 title = "what checks are for"
 [factors]
-load = ["www", "iperf", "wrk", "far www", "web"]
+load = ["www", "iperf", "wrk", "far www", "web", "lossy", "mixed"]
 [base]
 topology = { pairs = 3, rate_bit_per_s = 10_000_000, delay_us = 5_000, mss_bytes = 1024 }
 queue = { policy = "plain", buffer_cells = 2000 }
@@ -34,7 +34,7 @@ when = { load = "www" }
 [rule.set]
 workload = { kind = "www", duration_s = 2.0, period_s = 1.0, gap_min_ms = 10, gap_max_ms = 60 }
 [[rule]]
-when = { load = "iperf" }
+when = { load = ["iperf", "lossy", "mixed"] }
 set = { workload = { kind = "iperf", duration_s = 2 } }
 [[rule]]
 when = { load = "wrk" }
@@ -44,6 +44,12 @@ when = { load = "web" }
 [rule.set]
 topology.delay = "connection"
 workload = { kind = "packmime", load_percent = 50, exchanges = 1000, duration_s = 60 }
+[[rule]]
+when = { load = "lossy" }
+set = { topology.loss = { share = 0.05 } }
+[[rule]]
+when = { load = "mixed" }
+set = { tcp.flavor = ["sack", "cubic"] }
 [[rule]]
 when = { load = "far www" }
 set = { topology.delay_us = 6_000_000, workload = { kind = "www", duration_s = 20.0 } }
@@ -74,6 +80,11 @@ BROKEN = [
     ("wrk", "another receiver window", {"receiver window"}),
     ("www", "a client that sleeps", {"late requests"}),
     ("iperf", "a capture without pings", {"capture"}),
+    ("lossy", "nothing", set()),
+    ("lossy", "a path that loses nothing", {"path losses"}),
+    ("iperf", "a path that loses packets", {"drops elsewhere", "conservation down"}),
+    ("mixed", "nothing", set()),
+    ("mixed", "another congestion control", {"flavors"}),
     ("web", "nothing", set()),
     ("web", "round trips a tenth of a millisecond off", {"handshakes"}),
     ("web", "a connection without a round trip", {"conservation up", "delay faults"}),
