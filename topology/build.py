@@ -15,7 +15,6 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from mininet.link import Intf
@@ -24,7 +23,7 @@ from mininet.net import Mininet
 from mininet.node import Node, OVSSwitch
 
 from topology import commands, netlink, rtnetlink
-from topology.dumbbell import Dumbbell, Host
+from topology.dumbbell import Dumbbell
 from topology.run import batch, in_namespace, run
 
 NSFARM = Path("/opt/cellbed/nsfarm")
@@ -116,24 +115,24 @@ class Network:
         self.pids = dict(zip(names, pids, strict=True))
         self.net = Mininet(build=False, controller=None)
 
-    def build(self, advance: Callable[[], None] = lambda: None) -> None:
-        """Make everything that stays for the life of the lab; `advance` is called on the way.
+    def build(self, advance: Callable[[str], None] = lambda step: None) -> None:
+        """Make everything that stays for the life of the lab.
 
-        With many hosts this takes minutes of computing.
+        With many hosts this takes minutes of computing: `advance` is told each step that begins.
         """
-        steps: list[Callable[[], None]] = [
-            self._make_links,
+        steps: list[tuple[str, Callable[[], None]]] = [
+            ("links", self._make_links),
             # Before Open vSwitch knows their ports: at each link that comes up it looks at all.
-            *(partial(self._settle_host, host) for host in self.dumbbell.hosts()),
-            start_open_vswitch,
-            self._describe_to_mininet,
-            self._start_switches,
-            self._settle_middle,
-            self._prime_switches,
+            ("hosts", self._settle_hosts),
+            ("Open vSwitch", start_open_vswitch),
+            ("Mininet", self._describe_to_mininet),
+            ("switches", self._start_switches),
+            ("middle", self._settle_middle),
+            ("first packets", self._prime_switches),
         ]
-        for step in steps:
+        for name, step in steps:
+            advance(name)
             step()
-            advance()
 
     def _make_links(self) -> None:
         mtu = self.dumbbell.mtu_bytes
@@ -175,9 +174,10 @@ class Network:
             flows = commands.switch_flows(self.dumbbell, clients=clients)
             run(["ovs-ofctl", "-O", "OpenFlow15", "add-flows", name, "-"], "\n".join(flows) + "\n")
 
-    def _settle_host(self, host: Host) -> None:
-        with netlink.open_in(self.pids[host.name]) as link:
-            rtnetlink.apply(link, commands.host_settings(host, self.dumbbell.access))
+    def _settle_hosts(self) -> None:
+        for host in self.dumbbell.hosts():
+            with netlink.open_in(self.pids[host.name]) as link:
+                rtnetlink.apply(link, commands.host_settings(host, self.dumbbell.access))
 
     def _settle_middle(self) -> None:
         hosts = self.dumbbell.hosts()

@@ -58,7 +58,7 @@ class Bench:
             run(["insmod", f"/opt/cellbed/{module}.ko"])
         begin = time.monotonic()
         self.network = Network(plan.part(plan.Topology, job["topology"]).dumbbell())
-        self.network.build(advance=lambda: emit("building"))
+        self.network.build(advance=lambda step: emit("building", step=step))
         self.tuner, self.losses = Tuner(self.network), Losses(self.network)
         specweb.write(DOCROOT)
         emit("network", pairs=self.network.dumbbell.pairs, took_s=time.monotonic() - begin)

@@ -56,12 +56,14 @@ def run_trial(
     marks: dict[str, Any] = {}
     testbed = Testbed(network, plan, folder, lambda mark: marks.update({mark: queues.read()}))
     source = source_of(plan, testbed)
+    emit("phase", trial=name, phase="queues")
     source.await_quiet()
     if plan.queue.down.has_timers:
         timers_alike()
     chance.begin(plan.seed)
     delay = DELAYS[plan.topology.delay].Delay(network.pids["sat"], dumbbell)
     with delay, queues, running(captures, "trial"):
+        emit("phase", trial=name, phase="state before")
         before = provenance.state(network)
         links = probe.link_counters(network)
         losses.begin()
@@ -69,6 +71,7 @@ def run_trial(
         idle = probe.idle_round_trip(network, dumbbell)
         watched = plan.queue.down.watches_wire
         probed = {} if watched else {"probed_rate_bit_per_s": probe.link_rate(network, dumbbell)}
+        emit("phase", trial=name, phase="source")
         begin = time.monotonic()
         with (
             running(captures, "workload"),
@@ -80,9 +83,11 @@ def run_trial(
                     "progress", trial=name, second=second, **live.counters(network)
                 )
             )
+        emit("phase", trial=name, phase="state after")
         after = provenance.state(network)
         emit("phase", trial=name, phase="drain")
         drained_s = drain(queues, probe.idle_round_trip_s(dumbbell))
+        emit("phase", trial=name, phase="counters after")
         record = {
             "virtual_s": time.monotonic() - begin,
             "idle_round_trip_ns": idle,
