@@ -8,12 +8,11 @@ window, quick ACKs, ssthresh) is set by who makes the route. Standard library on
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from harness.agent.procfs import MOST_BYTES, text
+from harness.agent.procfs import SYSCTL_BYTES, close, text
 from harness.plan import Flavor
 
 ROOT = Path("/proc/sys/net/ipv4")
@@ -39,16 +38,19 @@ def apply(flavor: Flavor, root: Path = ROOT) -> dict[str, str]:
             or keeps another one. Nothing has been written when something is missing.
     """
     wanted = settings(flavor)
-    with ExitStack() as until_done:
-        files = _open(flavor, wanted, root, until_done)
-        return {name: _set(flavor, files[name], name, value) for name, value in wanted.items()}
+    files: dict[str, int] = {}
+    try:
+        _open(flavor, wanted, root, files)
+        return {name: _set(flavor, file, name, wanted[name]) for name, file in files.items()}
+    finally:
+        close([*files.values()])
 
 
 def held(flavor: Flavor, root: Path = ROOT) -> Flavor:
     """The part of a flavor that this namespace has without being told."""
     found = {
         name for name, value in settings(flavor).items()
-        if (root / name).exists() and text(root / name).split() == value.split()
+        if (root / name).exists() and text(root / name, SYSCTL_BYTES).split() == value.split()
     }  # fmt: skip
     return replace(
         flavor,
@@ -65,31 +67,29 @@ def settings(flavor: Flavor) -> dict[str, str]:
     return wanted
 
 
-def _open(
-    flavor: Flavor, wanted: Mapping[str, str], root: Path, until_done: ExitStack
-) -> dict[str, int]:
-    """A descriptor of each file to be set: opening all first finds what is missing."""
-    available = text(root / "tcp_available_congestion_control").split()
+def _open(flavor: Flavor, wanted: Iterable[str], root: Path, files: dict[str, int]) -> None:
+    """Open each file to be set, into `files`: opening all first finds what is missing."""
+    available = text(root / "tcp_available_congestion_control", SYSCTL_BYTES).split()
     if flavor.congestion not in available:
         raise FlavorError(
             f"flavor {flavor.name}: no congestion control {flavor.congestion} in this"
             f" kernel: load module {flavor.module or 'tcp_' + flavor.congestion}"
         )
-    files = {}
-    for name in wanted:
-        try:
-            files[name] = os.open(root / name, os.O_RDWR)
-        except FileNotFoundError:
-            message = f"flavor {flavor.name}: no sysctl net.ipv4.{_dotted(name)}"
-            raise FlavorError(message) from None
-        until_done.callback(os.close, files[name])
-    return files
+    folder = os.open(root, os.O_PATH)
+    try:
+        for name in wanted:
+            files[name] = os.open(name, os.O_RDWR, dir_fd=folder)
+    except FileNotFoundError:
+        message = f"flavor {flavor.name}: no sysctl net.ipv4.{_dotted(name)}"
+        raise FlavorError(message) from None
+    finally:
+        os.close(folder)
 
 
 def put(file: int, value: str) -> list[str]:
     """Write a value and read it back, in words: two system calls, which are dear in some labs."""
     os.pwrite(file, value.encode(), 0)
-    return os.pread(file, MOST_BYTES, 0).decode().split()
+    return os.pread(file, SYSCTL_BYTES, 0).decode().split()
 
 
 def _set(flavor: Flavor, file: int, name: str, value: str) -> str:

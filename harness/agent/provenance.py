@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from harness.agent.procfs import text
+from harness.agent.procfs import SYSCTL_BYTES, text
 from topology import commands
 from topology.build import Network
 from topology.run import in_namespace, run
@@ -38,7 +38,7 @@ def bpf_runs_as() -> str:
 def state(network: Network) -> dict[str, Any]:
     """TCP sysctls of the first server, qdiscs of the middle, sockets in use."""
     with in_namespace(network.pids["s1"]):
-        sysctls = {path.name: " ".join(text(path).split()) for path in _tcp_sysctls()}
+        sysctls = {path.name: " ".join(text(path, SYSCTL_BYTES).split()) for path in _tcp_sysctls()}
         sockets = Path("/proc/net/sockstat").read_text().splitlines()
         route = run(["ip", "route", "show"]).strip()
     middle = [
