@@ -26,7 +26,6 @@ from harness.design.experiment import Port
 from harness.design.trials import PlannedTrial
 from harness.errors import UsageError
 from harness.runners.runner import Cluster
-from harness.watch.server import serving
 
 
 @click.command(help=__doc__)
@@ -85,6 +84,8 @@ def command(
 @contextmanager
 def page(folder: Path) -> Iterator[None]:
     """The campaign's page, as ./cellbed watch has it."""
+    from harness.watch.server import serving  # and numpy with it: for this option only
+
     with serving(folder) as server:
         click.echo(f"{folder} at {server.url}", err=True)
         yield
