@@ -23,7 +23,7 @@ from dataclasses import astuple, dataclass, field
 from pathlib import Path
 
 from tests.bench.cost.profile import CELL, EXPERIMENT
-from tests.bench.cost.run import NEW, PR_SET_CHILD_SUBREAPER, reap_orphans, used_s
+from tests.bench.cost.run import AS_USUAL, NEW, PR_SET_CHILD_SUBREAPER, reap_orphans, used_s
 
 POLL_S = 0.01
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
@@ -112,9 +112,11 @@ def run(file: str, cell: Sequence[str]) -> dict[str, Used]:
         argv = [str(NEW / "cellbed"), "run", file, *only, "--seeds", "1", "--jobs", "1"]
         before = used_s()
         process = subprocess.Popen(
-            [*argv, "--out", f"{folder}/results"], cwd=NEW, env={**os.environ, "TMPDIR": folder},
+            [*argv, "--out", f"{folder}/results"],
+            cwd=NEW,
+            env={**os.environ, "TMPDIR": folder, **AS_USUAL},
             stdout=subprocess.DEVNULL,
-        )  # fmt: skip
+        )
         command = Command(Path(folder), process.pid)
         while process.poll() is None:
             time.sleep(POLL_S)

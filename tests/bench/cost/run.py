@@ -32,6 +32,8 @@ POLL_S = 0.02
 MEMORY_POLL_S = 0.5
 PR_SET_CHILD_SUBREAPER = 36
 REPEATS = 5
+# Who forbids it compiles all of Python's modules anew for each command.
+AS_USUAL = {"PYTHONDONTWRITEBYTECODE": ""}
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ def command(tree: Path, *words: str) -> Cost:
         with log.open("wb") as said:
             process = subprocess.Popen(
                 argv, cwd=tree, stdout=said, stderr=said,
-                env={**os.environ, "TMPDIR": folder}, start_new_session=True,
+                env={**os.environ, "TMPDIR": folder, **AS_USUAL}, start_new_session=True,
             )  # fmt: skip
             first_s, memory_mib = watch(process, Path(folder))
         wall_s = time.monotonic() - begin
