@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What a run costs, beside what it cost in an older tree: each figure a ratio of the two.
 
-    python -m tests.bench.cost.run OLD_TREE [--quick] [ROW ...]
+    python -m tests.bench.cost.run OLD_TREE [--quick] [--turns N] [ROW ...]
 
 OLD_TREE is a clone of the project at the older commit, set up (`./cellbed setup` in it). The two
 trees run the same command in turn, one after the other, so that a machine that others use slows
-both; medians of five such turns (`--quick`: one), printed after each. Everything is counted from
-outside, by the command line that both trees have: processor time, user and system, of all
+both; medians of N such turns (five; `--quick`: one), printed after each. Everything is counted
+from outside, by the command line that both trees have: processor time, user and system, of all
 processes that the command began; the most memory that they had together. Without ROWs, all but
-`cells`, which takes half an hour a tree.
+`cells`, which takes half an hour a tree. `wan`, `geo`, `start` and `memory` share two runs a tree
+and turn; each of the others has two more.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ PLACES = ("studies/ubrplus_1998/ubrplus-www.toml", "experiments/ubrplus-www.toml
 POLL_S = 0.02
 MEMORY_POLL_S = 0.5
 PR_SET_CHILD_SUBREAPER = 36
-REPEATS = 5
+TURNS = 5
 # Who forbids it compiles all of Python's modules anew for each command.
 AS_USUAL = {"PYTHONDONTWRITEBYTECODE": ""}
 
@@ -197,7 +198,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("old", type=Path, help="the older tree, set up")
     parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(ROWS))
-    parser.add_argument("--quick", action="store_true", help="one pair of runs, not five")
+    parser.add_argument("--turns", type=int, default=TURNS, help=f"pairs of runs [{TURNS}]")
+    parser.add_argument("--quick", action="store_const", dest="turns", const=1, help="one")
     given = parser.parse_intermixed_args()
     if unknown := set(given.rows) - set(ROWS):
         parser.error(f"{', '.join(unknown)}: no such row; there are {', '.join(ROWS)}")
@@ -206,7 +208,7 @@ def main() -> None:
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     rows = [ROWS[name] for name in given.rows or ROWS if given.rows or name != "cells"]
     pairs: list[list[list[float]]] = [[] for _ in rows]
-    for turn in measured(rows, [given.old.resolve(), NEW], 1 if given.quick else REPEATS):
+    for turn in measured(rows, [given.old.resolve(), NEW], given.turns):
         for of_row, pair in zip(pairs, turn, strict=True):
             of_row.append(pair)
         print("| what | unit | old | new | new / old |\n| --- | --- | --- | --- | --- |")
