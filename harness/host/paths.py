@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -24,7 +25,9 @@ DIGITS = 16
 def places() -> dict[str, Path]:
     """Ask `lab/paths` for the places that belong to the present recipes."""
     script = PROJECT / "lab" / "paths"
-    done = subprocess.run([script], capture_output=True, text=True, check=False, timeout=600)
+    version = "{}.{}".format(*sys.version_info)
+    argv = [str(script), "--python", version]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=600)
     if done.returncode != 0:
         said = "".join(done.stderr.strip().splitlines()[-1:])
         raise CellbedError(f"{script} ended with status {done.returncode} {said}".strip())
