@@ -100,7 +100,8 @@ def used(pid: int, last: Used) -> Used:
             lab, found.kernel_s = True, own * TICK_S
             found.processes_s += ended * TICK_S
         else:
-            found.harness_s += own * TICK_S
+            # Of those that have ended too: what asks where things are.
+            found.harness_s += (own + ended) * TICK_S
         family += [(child, inside or name == "linux") for child in children.get(one, [])]
     return found if lab else Used(found.harness_s, last.kernel_s, last.processes_s)
 
