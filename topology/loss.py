@@ -56,6 +56,7 @@ class Loss:
             raise ValueError(
                 f"topology.loss.share = {self.share}: at most {most:.6g} in such bursts"
             )
+        check_range("topology.loss: share of packets that begin a burst", self.chain()[0], 1e-6, 1)
 
     @property
     def directions(self) -> tuple[str, ...]:
@@ -136,6 +137,7 @@ def check(device: str, wanted: str) -> None:
     _, model, *percents, _, seed = wanted.split()
     shares = [float(one.rstrip("%")) / 100 for one in percents]
     taken = list(found.get(f"loss-{model}", {}).values())[: len(shares)]
-    same = len(taken) == len(shares) and all(map(partial(isclose, rel_tol=1e-4), taken, shares))
+    alike = partial(isclose, rel_tol=1e-4, abs_tol=1e-9)  # tc prints six digits, of 32 bits
+    same = len(taken) == len(shares) and all(map(alike, taken, shares))
     if not same or found.get("seed") != int(seed):
         raise RuntimeError(f"{device}: netem {wanted}: is {found}; a seed needs Linux 6.6")
