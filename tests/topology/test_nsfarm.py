@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The holder of namespaces: where it may make none it ends, and says so."""
+"""The holder of namespaces: they last as long as it does; where it may make none it says so."""
 
 from __future__ import annotations
 
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ from tests.small import PROJECT
 
 # Root without any capability is like anybody.
 AS_ANYBODY = [] if os.geteuid() else ["setpriv", "--bounding-set=-all"]
+AS_ROOT = ["unshare", "--user", "--map-root-user"] if os.geteuid() else []
+END_S = 30.0
 
 
 @pytest.fixture(scope="module")
@@ -34,3 +37,16 @@ def test_a_refusal_is_an_end(nsfarm: Path, count: str, status: int, says: str) -
     )
     assert (done.returncode, done.stdout) == (status, "")
     assert done.stderr.startswith(says)
+
+
+def test_each_holder_has_a_namespace_and_ends_with_the_farm(nsfarm: Path) -> None:
+    with subprocess.Popen([*AS_ROOT, nsfarm, "3"], stdout=subprocess.PIPE, text=True) as farm:
+        assert farm.stdout is not None
+        pids = [int(line) for line in iter(farm.stdout.readline, "\n")]
+        spaces = [os.readlink(f"/proc/{pid}/ns/net") for pid in ("self", *pids)]
+        farm.kill()
+    assert len(pids) == 3 and len(set(spaces)) == 4
+    end = time.monotonic() + END_S
+    while any(Path(f"/proc/{pid}").exists() for pid in pids):
+        assert time.monotonic() < end, pids
+        time.sleep(0.01)
