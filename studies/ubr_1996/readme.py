@@ -23,6 +23,7 @@ READINGS = {
     "rto-min-1s": "minimum timeout 1 s",
     "rto-min-100ms": "minimum timeout 100 ms (one row)",
     "any-ack": "backoff ends with any ACK",
+    "flight": "after a loss half of what is outstanding",
     "ssthresh-2": "no slow start at first",
     "bytes": "windows in bytes, runts fill them",
 }
