@@ -8,7 +8,7 @@ from analysis.report.model import Sheet, Value, plain
 from analysis.table import Row
 from studies.web_2003.study import QUEUES, SENDERS
 
-MAIN, RED, TODAY = "web-quick", "web-red", "web-today"
+MAIN, RED, TODAY, WHOLE = "web-quick", "web-red", "web-today", "web"
 Line = list[Value]
 
 
@@ -31,6 +31,28 @@ def quantiles(kept: Kept) -> Sheet:
 def _again(cell: Row) -> float | None:
     share = number(cell, "resent_share")
     return None if share is None else 100 * share
+
+
+def whole(kept: Kept) -> Sheet:
+    """The cells that were run at the study's own size."""
+    names = ("p10_ms", "median_ms", "p90_ms", "p99_ms", "large_median_ms")
+    rows: list[Line] = [
+        [f"{row['load']} %", row["queue"], row["sender"], *_figures(row, *names)]
+        for row in kept.cells(WHOLE).rows
+    ]
+    heads = ("10 %", "median", "90 %", "99 %", "median above 50 kB")
+    return plain(rows, "load", "queue", "sender", *_heads(*heads))
+
+
+def whole_claims(kept: Kept) -> Sheet:
+    """Each claim that these decide, and its verdict."""
+    names = ("sentence", "reading", "verdict_seeds", "evidence_seeds")
+    rows: list[Line] = [
+        [row[name] for name in names]
+        for row in kept.claims(WHOLE).rows
+        if row["verdict_seeds"] != "undecided"
+    ]
+    return plain(rows, "sentence", "reading", "verdict", "measured")
 
 
 def claims(kept: Kept) -> Sheet:
@@ -72,6 +94,8 @@ def _heads(*names: str) -> list[tuple[str, str]]:
 
 
 TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
+    "whole": whole,
+    "whole-claims": whole_claims,
     "quantiles": quantiles,
     "claims": claims,
     "red": red,
