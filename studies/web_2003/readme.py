@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The tables of its README, from the kept results."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from analysis.kept import Kept, number
 from analysis.report.model import Sheet, Value, plain
@@ -44,21 +44,20 @@ def whole(kept: Kept) -> Sheet:
     return plain(rows, "load", "queue", "sender", *_heads(*heads))
 
 
-def whole_claims(kept: Kept) -> Sheet:
-    """Each claim that these decide, and its verdict."""
-    names = ("sentence", "reading", "verdict_seeds", "evidence_seeds")
-    rows: list[Line] = [
-        [row[name] for name in names]
-        for row in kept.claims(WHOLE).rows
-        if row["verdict_seeds"] != "undecided"
-    ]
-    return plain(rows, "sentence", "reading", "verdict", "measured")
-
-
 def claims(kept: Kept) -> Sheet:
     """Each claim and its verdict."""
+    return _judged(kept.claims(MAIN).rows)
+
+
+def whole_claims(kept: Kept) -> Sheet:
+    """Each claim that the cells of the study's own size decide, and its verdict."""
+    rows = kept.claims(WHOLE).rows
+    return _judged([row for row in rows if row["verdict_seeds"] != "undecided"])
+
+
+def _judged(claims: Sequence[Row]) -> Sheet:
     names = ("sentence", "reading", "verdict_seeds", "evidence_seeds")
-    rows: list[Line] = [[row[name] for name in names] for row in kept.claims(MAIN).rows]
+    rows: list[Line] = [[row[name] for name in names] for row in claims]
     return plain(rows, "sentence", "reading", "verdict", "measured")
 
 
