@@ -164,7 +164,10 @@ def flavors(kept: Kept) -> Sheet:
 
 
 def sources(kept: Kept) -> Sheet:
-    """LAN, windows of 65,535 bytes: efficiency / fairness by the number of sources."""
+    """LAN, windows of 65,535 bytes: efficiency / fairness by the number of sources.
+
+    Of the senders that were run with more numbers than one; a dash where no trial was valid.
+    """
     found: dict[tuple[str, ...], dict[int, str]] = {}
     for row in kept.cells(BEYOND).rows:
         if row["network"] == "LAN" and row["window"] == "65535":
@@ -173,9 +176,9 @@ def sources(kept: Kept) -> Sheet:
             found.setdefault(key, {})[int(row["sources"])] = text
     numbers = sorted({number for texts in found.values() for number in texts})
     lines = [
-        [*key, *(texts[number] for number in numbers)]
+        [*key, *(texts.get(number, "–") for number in numbers)]
         for key, texts in sorted(found.items(), key=lambda item: (int(item[0][0]), item[0][2]))
-        if len(texts) == len(numbers)
+        if len(texts) > 1
     ]
     return plain(lines, "buffer", "policy", "sender", *map(str, numbers))
 

@@ -249,6 +249,7 @@ class Network:
         library: of libcellq.build().
         headers: nginx's, before each file and in one stream with it.
         nagle: as nginx would leave its connections once it has corked them (`joined`).
+        apart_ns: each client asks so much after the one before it.
 
     Attributes:
         down, up: both ways; their frames, in the order of the verdicts.
@@ -259,7 +260,13 @@ class Network:
     """
 
     def __init__(
-        self, plan: Plan, library: Path, *, headers: bool = True, nagle: bool = False
+        self,
+        plan: Plan,
+        library: Path,
+        *,
+        headers: bool = True,
+        nagle: bool = False,
+        apart_ns: int = 0,
     ) -> None:
         setup = setup_of(plan, nagle=nagle)
         assert isinstance(plan.workload, www.Parameters)
@@ -279,7 +286,8 @@ class Network:
             for pair in pairs
         }
         for request in self.requests:
-            self.clock.at(request.due_ns, partial(self._ask, request))
+            due_ns = request.due_ns + (request.pair - 1) * apart_ns
+            self.clock.at(due_ns, partial(self._ask, request))
 
     def __enter__(self) -> Self:
         return self
@@ -412,7 +420,10 @@ def row(trial: PlannedTrial, metrics: TrialMetrics) -> str:
 @click.option("--seeds", default=1, show_default=True)
 @click.option("--headers/--no-headers", default=True, show_default=True, help="before the files")
 @click.option("--nagle/--no-nagle", default=False, show_default=True, help="at the servers")
-def main(file: Path, only: Sequence[str], seeds: int, headers: bool, nagle: bool) -> None:
+@click.option("--apart-ns", default=0, show_default=True, help="from client to client")
+def main(
+    file: Path, only: Sequence[str], seeds: int, headers: bool, nagle: bool, apart_ns: int
+) -> None:
     """The model's trials of an experiment, and how far each is above the study's simulation."""
     print(f"{'cell':28} seed    eff.   fair.  above the simulation")
     try:
@@ -420,8 +431,9 @@ def main(file: Path, only: Sequence[str], seeds: int, headers: bool, nagle: bool
         with tempfile.TemporaryDirectory() as folder:
             library = libcellq.build(Path(folder))
             for trial in trials:
-                settings = {"headers": headers, "nagle": nagle}
-                with Network(trial.plan, library, **settings) as network:
+                with Network(
+                    trial.plan, library, headers=headers, nagle=nagle, apart_ns=apart_ns
+                ) as network:
                     network.run()
                     print(row(trial, network.metrics()), flush=True)
     except (UsageError, ValueError) as error:
