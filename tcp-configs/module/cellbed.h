@@ -99,7 +99,7 @@ struct cellbed {
 	u32 expiry;		/* of the timer before this ACK, in jiffies; 0 = off */
 	u64 advance_ns;		/* when an ACK last acknowledged new data */
 	u16 tick;		/* jiffies a tick; 0 = the kernel's own RTO */
-	u16 allowed;		/* packets cut anew, to be sent again */
+	u16 allowed;		/* packets prepared, to be sent again */
 	u8 min_ticks;
 	u8 backoff;		/* doublings of the RTO since it was cleared */
 	u8 duplicates;		/* since the last ACK of new data or timeout */
@@ -186,7 +186,7 @@ static inline bool cellbed_by_table(const struct cellbed *c)
 /* Does the module count duplicate ACKs, and not the kernel, as sacked_out? */
 static inline bool cellbed_counts(const struct cellbed *c)
 {
-	return c->multiple || c->recut || cellbed_by_table(c);
+	return c->multiple || c->bytes || cellbed_by_table(c);
 }
 
 /* cellbed_main.c */
@@ -236,13 +236,15 @@ s32 cellbed_sack_pipe(const struct sock *sk);
 void cellbed_order_note(const struct sock *sk);
 
 /* cellbed_recut.c */
+struct sk_buff *cellbed_remake(struct sock *sk, struct sk_buff *skb, u32 length);
 struct sk_buff *cellbed_recut(struct sock *sk, struct sk_buff *skb, u32 limit);
 
 /* cellbed_bytes.c */
 bool cellbed_is_hole(const struct sk_buff *skb);
 bool cellbed_cut(struct sock *sk, struct sk_buff *skb, u32 len);
 void cellbed_bytes_allow(struct sock *sk);
-void cellbed_bytes_recut(struct sock *sk);
+void cellbed_bytes_prepare(struct sock *sk);
+void cellbed_bytes_prepare_first(struct sock *sk);
 void cellbed_bytes_show(struct sock *sk, u32 least);
 u32 cellbed_bytes_sacked(const struct sock *sk);
 

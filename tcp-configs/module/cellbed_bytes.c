@@ -19,8 +19,8 @@
  * The peer's window is not touched: duplicate ACKs are those the kernel sees.
  *
  * Segments that are sent again keep their boundaries, but for small ones that
- * the kernel merges into one: BSD would cut anew, and fill the window so too;
- * and so does cellbed_recut.c, with resend_boundaries = 1.
+ * are joined (tcp_retrans_collapse); BSD would cut anew, and fill the window so
+ * too: resend_boundaries = 1. Both are done by cellbed_recut.c.
  */
 #include "cellbed.h"
 
@@ -127,10 +127,10 @@ bool cellbed_is_hole(const struct sk_buff *skb)
 }
 
 /*
- * The length that a hole has when it is sent again, and in next the segment
- * after it: the kernel merges small ones up to a full segment.
+ * The length that a segment has when it is sent again, and in next the one
+ * after it: small ones are joined up to a full segment.
  */
-static u32 cellbed_merged_length(const struct sock *sk, struct sk_buff *skb,
+static u32 cellbed_joined_length(const struct sock *sk, struct sk_buff *skb,
 				 struct sk_buff **next)
 {
 	const struct net *net = sock_net(sk);
@@ -147,8 +147,16 @@ static u32 cellbed_merged_length(const struct sock *sk, struct sk_buff *skb,
 	return length;
 }
 
+/* Joins to a segment those that are sent again with it. */
+static struct sk_buff *cellbed_join(struct sock *sk, struct sk_buff *skb, u32 length)
+{
+	if (length == cellbed_unacked(sk, skb))
+		return skb;
+	return cellbed_remake(sk, skb, length);
+}
+
 /* How many packets held for lost may be sent again, the first of them whatever
- * the window if so said. One longer than a segment was merged by the kernel
+ * the window if so said; they are joined. One longer than a segment was merged by the kernel
  * while it was SACKed; it is sent in pieces.
  */
 static u32 cellbed_bytes_holes(struct sock *sk, bool first)
@@ -163,7 +171,7 @@ static u32 cellbed_bytes_holes(struct sock *sk, bool first)
 	if (c->one_more)
 		room = max_t(s64, room, mss);
 	for (; skb; skb = next) {
-		u32 length = cellbed_merged_length(sk, skb, &next);
+		u32 length = cellbed_joined_length(sk, skb, &next);
 
 		if (!cellbed_is_hole(skb)) {
 			next = skb_rb_next(skb);
@@ -172,6 +180,7 @@ static u32 cellbed_bytes_holes(struct sock *sk, bool first)
 		if (first) {
 			first = false;
 			packets++;
+			cellbed_join(sk, skb, length);
 			continue;
 		}
 		if (length > mss)
@@ -180,6 +189,7 @@ static u32 cellbed_bytes_holes(struct sock *sk, bool first)
 			break;
 		room -= pipe && c->pipe_segments ? mss : length;
 		packets++;
+		cellbed_join(sk, skb, length);
 	}
 	return packets;
 }
@@ -231,18 +241,16 @@ static u32 cellbed_bytes_anew(struct sock *sk, bool first)
 	return packets;
 }
 
-static u32 cellbed_bytes_resend(struct sock *sk)
+/* The same with resend_boundaries = 0: the first one leaves in any case. */
+static u32 cellbed_bytes_kept(struct sock *sk, bool first)
 {
-	struct cellbed *c = cellbed_ca(sk);
-	bool first = c->resend;
 	bool apart = cellbed_first_is_apart(sk);
 	u32 packets = 0;
 
-	c->resend = 0;
 	if (!apart || cellbed_recovery_repairing(sk))
 		packets = cellbed_bytes_holes(sk, apart && first);
-	if (packets > first)
-		c->one_more = 0;
+	else if (first)
+		cellbed_bytes_prepare_first(sk);
 	return max_t(u32, packets, first);
 }
 
@@ -250,7 +258,7 @@ static u32 cellbed_bytes_resend(struct sock *sk)
  * Before the kernel sends anything again: the kernel asks for min_tso_segs() with
  * the first packet in its hand, which must not be taken from it.
  */
-void cellbed_bytes_recut(struct sock *sk)
+void cellbed_bytes_prepare(struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct cellbed *c = cellbed_ca(sk);
@@ -259,9 +267,21 @@ void cellbed_bytes_recut(struct sock *sk)
 	c->resend = 0;
 	c->allowed = 0;
 	if (tp->lost_out > tp->retrans_out)
-		c->allowed = cellbed_bytes_anew(sk, first);
+		c->allowed = c->recut ? cellbed_bytes_anew(sk, first) :
+					cellbed_bytes_kept(sk, first);
 	if (c->allowed > first)
 		c->one_more = 0;
+}
+
+/* The first segment alone, as long as it may be. */
+void cellbed_bytes_prepare_first(struct sock *sk)
+{
+	struct sk_buff *next, *skb = tcp_rtx_queue_head(sk);
+
+	if (cellbed_ca(sk)->recut)
+		cellbed_recut(sk, skb, tcp_sk(sk)->mss_cache);
+	else
+		cellbed_join(sk, skb, cellbed_joined_length(sk, skb, &next));
 }
 
 /* The boundary of a segment that has been sent need not be kept: sent again,
@@ -353,10 +373,8 @@ void cellbed_bytes_allow(struct sock *sk)
 
 	if (!resend)
 		quota += cellbed_bytes_new(sk, &all);
-	else if (cellbed_ca(sk)->recut)
-		quota += cellbed_bytes_take(sk);
 	else
-		quota += cellbed_bytes_resend(sk);
+		quota += cellbed_bytes_take(sk);
 	if (all)
 		cellbed_bytes_show(sk, quota);
 	else

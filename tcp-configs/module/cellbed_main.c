@@ -266,8 +266,8 @@ static void cellbed_enter_loss(struct sock *sk)
 	c->duplicates = 0;
 	c->repair_end = tp->snd_nxt;
 	/* The kernel holds the first packet when it probes a closed window. */
-	if (c->recut && tp->snd_wnd && tcp_rtx_queue_head(sk))
-		cellbed_recut(sk, tcp_rtx_queue_head(sk), tp->mss_cache);
+	if (c->bytes && tp->snd_wnd && tcp_rtx_queue_head(sk))
+		cellbed_bytes_prepare_first(sk);
 	tp->snd_cwnd_cnt = 0;
 	cellbed_set_window(tp, 1);
 }
@@ -550,8 +550,8 @@ static void cellbed_cong_control(struct sock *sk, u32 ack, int flag,
 		cellbed_on_recovery_ack(sk);
 	else
 		cellbed_on_plain_ack(sk);
-	if (c->recut)
-		cellbed_bytes_recut(sk);
+	if (c->bytes)
+		cellbed_bytes_prepare(sk);
 	if (c->bytes && !tcp_send_head(sk))
 		cellbed_bytes_show(sk, tcp_packets_in_flight(tp));
 	c->prior_sacked = tp->sacked_out;

@@ -18,7 +18,8 @@
  * first segment; so the kernel goes on with what has not. When Reno's recovery
  * ends with old data left, the kernel is back in its repair.
  *
- * Who starts recoveries so, or cuts anew, must also count the duplicate ACKs itself: the
+ * Who starts recoveries so, or counts its window in bytes, must also count the
+ * duplicate ACKs itself: the
  * kernel counts no more of them than the segments it has outstanding and not
  * held for lost, and it misses the one after the peer has sent data. So must SACK
  * by the text (98-0876R1, 3.2), which begins a recovery with the third duplicate
@@ -156,7 +157,7 @@ bool cellbed_recovery_torn(const struct sock *sk)
 	const struct sk_buff *head = tcp_rtx_queue_head(sk);
 	const struct cellbed *c = cellbed_ca(sk);
 
-	return c->recut && c->advanced && head &&
+	return c->bytes && c->advanced && head &&
 	       after(tcp_sk(sk)->snd_una, TCP_SKB_CB(head)->seq);
 }
 

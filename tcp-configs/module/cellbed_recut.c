@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * resend_boundaries = 1: a sender keeps a stream of bytes. What it sends again
- * begins at the first byte missing and is as long as a segment may be and the
- * window allows, across the boundaries of the first sending, new data behind it
- * included (4.4BSD, tcp_output(): snd_nxt is set back, the rest is as ever).
- *
- * The kernel keeps packets, its own tcp_retrans_try_collapse() joins whole small
- * ones only, and none whose first copy is still held somewhere on this machine,
- * a receiver's queue for instance. So a new packet is made of references to the
+ * byte_window: what is sent again is made a packet of its own. The kernel's
+ * tcp_retrans_try_collapse() joins none whose first copy is still held somewhere
+ * on this machine, on the path or in a receiver's queue for instance: between
+ * hosts that share a kernel a sender would know what has arrived, and send that
+ * by itself, so that the ACK of what is missing covers it. So a new packet is made of references to the
  * pages of the old ones, and another of what is left of the last; they take the
  * old ones' place in the retransmission queue. A new packet has no first copy,
  * so it is also sent when the old one waits in a queue of this machine.
  *
+ * resend_boundaries = 1: a sender keeps a stream of bytes. What it sends again
+ * begins at the first byte missing and is as long as a segment may be and the
+ * window allows, across the boundaries of the first sending, new data behind it
+ * included (4.4BSD, tcp_output(): snd_nxt is set back, the rest is as ever).
  * With SACK a packet ends where the hole does.
+ *
+ * resend_boundaries = 0: whole small packets are joined, as the kernel does it.
  */
 #include <linux/skbuff_ref.h>
 
@@ -213,12 +216,11 @@ static u32 cellbed_recut_length(struct sock *sk, struct sk_buff *skb, u32 limit)
 }
 
 /*
- * Makes what begins with the first byte of skb that is missing a packet of at
- * most limit bytes, and gives it back; skb itself when that cannot be done.
+ * Makes length bytes from the first one of skb that is missing a packet, and
+ * gives it back; skb itself when that cannot be done.
  */
-struct sk_buff *cellbed_recut(struct sock *sk, struct sk_buff *skb, u32 limit)
+struct sk_buff *cellbed_remake(struct sock *sk, struct sk_buff *skb, u32 length)
 {
-	u32 length = skb->len ? cellbed_recut_length(sk, skb, limit) : 0;
 	u32 seq = cellbed_first_missing(sk, skb);
 	struct sk_buff *last = skb, *rest = NULL, *made;
 	u32 end = seq + length;
@@ -252,4 +254,12 @@ struct sk_buff *cellbed_recut(struct sock *sk, struct sk_buff *skb, u32 limit)
 	tcp_sk(sk)->retransmit_skb_hint = NULL;
 	tcp_sk(sk)->lost_skb_hint = NULL;
 	return made;
+}
+
+/* The same, of at most limit bytes. */
+struct sk_buff *cellbed_recut(struct sock *sk, struct sk_buff *skb, u32 limit)
+{
+	u32 length = skb->len ? cellbed_recut_length(sk, skb, limit) : 0;
+
+	return cellbed_remake(sk, skb, length);
 }

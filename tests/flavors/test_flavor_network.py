@@ -31,12 +31,14 @@ from tests.flavors.network import (
 )
 from tests.small import PROJECT, run_trials, trials_of, write_small
 
-# The senders of ubrplus-www.toml on a slow link: windows in bytes, timeouts, losses of each cause.
+# The senders of ubrplus-www.toml and of ubrplus-www-rfc.toml, on a slow link: windows in bytes,
+# timeouts, losses of each cause; what is sent again cut anew, and whole small segments joined.
 EXPERIMENT = """
 name = "frames"
 title = "every frame of three connections"
 [factors]
 flavor = ["Vanilla", "Reno", "NewReno", "SACK"]
+senders = ["text", "later"]
 [base]
 topology = { pairs = 3, rate_bit_per_s = 3_000_000, delay_us = 20_000, mss_bytes = 1024 }
 queue = { policy = "sd", buffer_cells = 300, threshold = 0.8, z = 0.8 }
@@ -48,13 +50,25 @@ tcp.sysctl.tcp_retrans_collapse = 1
 record.frames = true
 [base.tcp.parameters]
 byte_window = true
+rto_min_ticks = 2
+[[rule]]
+when = { senders = "text" }
+[rule.set.tcp.parameters]
 newreno_partial = "reset"
 newreno_flywheel = true
 multiple_fast_retransmits = true
 sack_pipe = "segments"
 ssthresh_rule = "window"
 resend_boundaries = "anew"
-rto_min_ticks = 2
+[[rule]]
+when = { senders = "later" }
+[rule.set.tcp.parameters]
+newreno_partial = "deflate"
+newreno_flywheel = false
+multiple_fast_retransmits = false
+sack_pipe = "bytes"
+ssthresh_rule = "flight"
+resend_boundaries = "kept"
 [[rule]]
 when = { flavor = "Vanilla" }
 set = { tcp.flavor = "vanilla" }
@@ -83,7 +97,7 @@ def trials(tmp_path_factory: pytest.TempPathFactory) -> list[PlannedTrial]:
     return trials_of(tmp_path_factory.mktemp("frames"), EXPERIMENT)
 
 
-@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize("place", range(8))
 def test_nothing_appears_or_is_lost(trials: list[PlannedTrial], library: Path, place: int) -> None:
     """All files arrive whole, though frames are lost."""
     with Network(trials[place].plan, library) as network:
@@ -199,14 +213,16 @@ def test_the_command_prints_a_line_a_trial(tmp_path: Path) -> None:
         str(path),
         "--only",
         "flavor=Vanilla,SACK",
+        "--only",
+        "senders=text",
     ]
     said = subprocess.run(
         argv, cwd=PROJECT, check=True, capture_output=True, text=True, timeout=300
     ).stdout
     head, *lines = said.splitlines()
     assert head.split()[:4] == ["cell", "seed", "eff.", "fair."]
-    assert [line.split()[:2] for line in lines] == [["Vanilla", "1"], ["SACK", "1"]]
-    assert all(0.1 < float(line.split()[2]) < 1 for line in lines)
+    assert [line.split()[:3] for line in lines] == [["Vanilla", "text", "1"], ["SACK", "text", "1"]]
+    assert all(0.1 < float(line.split()[3]) < 1 for line in lines)
 
 
 @pytest.mark.lab
