@@ -49,7 +49,7 @@ class Site:
     """What a capture finds in a lab.
 
     Attributes:
-        pids: name of a host, or "sat" -> the process that holds its network namespace.
+        pids: name of a host, or commands.BOX -> the process that holds its network namespace.
         ports: the two ends of the middle link.
         folder: takes what it records.
     """

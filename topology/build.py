@@ -111,7 +111,7 @@ class Network:
     def __init__(self, dumbbell: Dumbbell) -> None:
         self.dumbbell = dumbbell
         self.farm, pids = start_namespaces(2 * dumbbell.pairs + 1)
-        names = [host.name for host in dumbbell.hosts()] + ["sat"]
+        names = [host.name for host in dumbbell.hosts()] + [commands.BOX]
         self.pids = dict(zip(names, pids, strict=True))
         self.net = Mininet(build=False, controller=None)
 
@@ -136,7 +136,7 @@ class Network:
 
     def _make_links(self) -> None:
         mtu = self.dumbbell.mtu_bytes
-        lines = commands.middle_links(self.pids["sat"], mtu)
+        lines = commands.middle_links(self.pids[commands.BOX], mtu)
         hosts = self.dumbbell.hosts()
         lines += [commands.host_link(host, self.pids[host.name], mtu) for host in hosts]
         ports = [commands.DOWN_PORT, commands.UP_PORT] + [h.switch_port for h in hosts]
@@ -154,7 +154,7 @@ class Network:
             switch = switches[host.switch_port.partition("-")[0]]
             self._link(node, switch, "eth0", host.switch_port, host.pair)
             node.defaultIntf().ip = host.ip  # given in a batch; Mininet's commands ask for it
-        sat = net.addHost("sat", cls=BuiltHost, holder_pid=pids["sat"])
+        sat = net.addHost(commands.BOX, cls=BuiltHost, holder_pid=pids[commands.BOX])
         for switch, name, port in (
             ("sw2", commands.SAT_DOWN, commands.DOWN_PORT),
             ("sw1", commands.SAT_UP, commands.UP_PORT),
@@ -182,7 +182,7 @@ class Network:
     def _settle_middle(self) -> None:
         hosts = self.dumbbell.hosts()
         batch("tc", [commands.access_netem(h.switch_port, self.dumbbell.access) for h in hosts])
-        with in_namespace(self.pids["sat"]):
+        with in_namespace(self.pids[commands.BOX]):
             batch("ip", [f"link set {n} up" for n in (commands.SAT_DOWN, commands.SAT_UP)])
             batch("tc", commands.sat_redirects())
 

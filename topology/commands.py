@@ -24,6 +24,7 @@ from topology.rtnetlink import Request
 DOWN_PORT = "sw2-sat"
 UP_PORT = "sw1-sat"
 PORTS = {"down": DOWN_PORT, "up": UP_PORT}
+BOX = "sat"  # between the switches; the propagation delay is there
 SAT_DOWN = "sat-sw2"  # the box towards the servers
 SAT_UP = "sat-sw1"  # the box towards the clients
 # Never the limit under test: drops happen in the cell queue or nowhere.

@@ -20,13 +20,12 @@ from harness.agent.tcp_counters import parse_totals
 from harness.plan import DELAYS, Plan
 from topology import netlink
 from topology.build import Network
-from topology.commands import PORTS
+from topology.commands import BOX, PORTS
 
 # "NAMESPACE COUNTER" -> value
 Counters = dict[str, int]
 
 SWITCHES = "switches"
-BOX = "sat"
 QUEUE_DROPS = struct.Struct("=III")  # queue length, backlog, drops, and more
 # /proc/net/snmp and netstat: a packet or connection that was not taken. Timeouts, losses that
 # TCP infers and resets are none of these: they are what the queue under test causes. Nor is

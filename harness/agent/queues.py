@@ -50,7 +50,7 @@ def port(network: Network, plan: Plan, direction: str, late_tolerance_ns: int) -
     return Port(
         direction=direction,
         device=commands.PORTS[direction],
-        box_pid=network.pids["sat"],
+        box_pid=network.pids[commands.BOX],
         far_device=INTO_BOX[direction],
         delay_device=DELAYS[plan.topology.delay].Delay.devices[direction],
         sender_pids=[network.pids[host.name] for host in senders],

@@ -16,6 +16,7 @@ from harness.plan import Plan
 from topology import connections
 from topology.build import Network
 from topology.clock import sleep_until, whole_second
+from topology.commands import BOX
 from topology.delays import program, table
 from topology.dumbbell import Host
 from topology.run import batch, in_namespace, run
@@ -76,10 +77,10 @@ class Testbed:
     def round_trips(self, ends: Iterable[tuple[str, int, int, int]]) -> Iterator[dict[str, int]]:
         path, counted = self.folder / "round_trips", dict[str, int]()
         table.write(path, (table.Entry(*end) for end in ends))
-        with in_namespace(self.network.pids["sat"]):
+        with in_namespace(self.network.pids[BOX]):
             batch("tc", program.queues())
         with self.programs() as programs:
-            process = programs.start(self.network.pids["sat"], program.argv(path))
+            process = programs.start(self.network.pids[BOX], program.argv(path))
             ready.await_line(process, "delays")
             yield counted
             process.send_signal(signal.SIGTERM)

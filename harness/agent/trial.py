@@ -25,6 +25,7 @@ from harness.capture import Capture, Site
 from harness.plan import CAPTURES, DELAYS, WORKLOADS, Plan
 from topology.build import Network
 from topology.clock import timers_alike
+from topology.commands import BOX
 from topology.loss import losing
 from workload.source import Source
 
@@ -61,7 +62,7 @@ def run_trial(
     if plan.queue.down.has_timers:
         timers_alike()
     chance.begin(plan.seed)
-    delay = DELAYS[plan.topology.delay].Delay(network.pids["sat"], dumbbell)
+    delay = DELAYS[plan.topology.delay].Delay(network.pids[BOX], dumbbell)
     with delay, queues, running(captures, "trial"):
         emit("phase", trial=name, phase="state before")
         before = provenance.state(network)
@@ -116,7 +117,7 @@ def losing_as(plan: Plan, network: Network) -> AbstractContextManager[None]:
     """The path's own losses, as a plan has them."""
     topology = plan.topology
     devices, middle = DELAYS[topology.delay].Delay.devices, topology.dumbbell().middle
-    return losing(topology.loss, plan.seed, network.pids["sat"], devices, middle)
+    return losing(topology.loss, plan.seed, network.pids[BOX], devices, middle)
 
 
 def captures_of(site: Site) -> list[Capture[Any]]:

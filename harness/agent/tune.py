@@ -93,7 +93,7 @@ class Tuner:
         ports += [commands.DOWN_PORT, commands.UP_PORT]
         batch("ip", [f"link set {port} mtu {wanted.mtu_bytes}" for port in ports])
         boxes = (commands.SAT_DOWN, commands.SAT_UP)
-        with in_namespace(self.network.pids["sat"]):
+        with in_namespace(self.network.pids[commands.BOX]):
             batch("ip", [f"link set {box} mtu {wanted.mtu_bytes}" for box in boxes])
             batch("tc", commands.sat_delay(wanted.middle))
             for box in boxes:
