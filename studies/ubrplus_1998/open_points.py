@@ -57,7 +57,7 @@ RFC = Assumptions("ubrplus-www-rfc-assumptions", {
     "short segments again": "what is sent again keeps its boundaries",
     "spread starts": "first batches spread over 10 s",
     "idle restart": "window restarts after an idle RTO",
-    "exact RTO": "the kernel's own RTO and timer",  # the name under which it ran
+    "kernel timer": "the kernel's own RTO and timer",
     "minimum RTO 1 s": "minimum RTO 1 s",
     "first RTO 1 s": "first RTO 1 s, not 3 s",
     "backoff any ACK": "any ACK ends the backoff",
