@@ -6,16 +6,18 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
+from datetime import timedelta
 
 from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
+    Task,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
-    TimeRemainingColumn,
 )
 from rich.text import Text
 
@@ -31,6 +33,14 @@ from harness.events import (
 )
 
 
+class LeftColumn(ProgressColumn):
+    """The time to the end. Rich's own forgets what is older than 30 s: whole trials are."""
+
+    def render(self, task: Task) -> Text:
+        left_s = estimate_left_s(task)
+        return Text("" if left_s is None else str(timedelta(seconds=int(left_s))))
+
+
 class ProgressDisplay:
     """Follows a campaign on standard error: bars on a terminal, a line a trial elsewhere.
 
@@ -42,7 +52,6 @@ class ProgressDisplay:
         self.console = Console(stderr=True)
         self.trials = {trial.name: trial for trial in trials}
         self.finished = 0
-        self.start = time.monotonic()
         self._starts: dict[str, float] = {}
         self._bars: dict[str, TaskID] = {}
         self._lock = threading.Lock()
@@ -51,7 +60,7 @@ class ProgressDisplay:
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
-            TimeRemainingColumn(),
+            LeftColumn(),
             console=self.console,
             disable=not self.console.is_terminal,
         )
@@ -69,11 +78,12 @@ class ProgressDisplay:
         with self._lock:
             match event:
                 case CampaignStarted():
-                    self._count(len(event.finished))
+                    self._found(len(event.finished))
                 case TrialStarted():
                     self._trial_started(self.trials[event.trial])
                 case TrialProgress() if event.trial in self._bars:
                     self.progress.update(self._bars[event.trial], completed=event.virtual_s)
+                    self._count(0)
                 case TrialEnded():
                     self._trial_ended(event)
                 case TrialFailed():
@@ -81,9 +91,17 @@ class ProgressDisplay:
                 case Message():
                     self.console.print(Text(event.text), soft_wrap=True)
 
+    def _found(self, trials: int) -> None:
+        """Those that have a record already take no time of this command's."""
+        self.finished = trials
+        self.progress.reset(self.all, completed=trials, found=trials)
+
     def _count(self, more: int) -> None:
+        """So many more have ended; those under way count in part."""
         self.finished += more
-        self.progress.update(self.all, completed=self.finished)
+        bars = self._bars.values()
+        begun = sum(task.percentage for task in self.progress.tasks if task.id in bars) / 100
+        self.progress.update(self.all, completed=self.finished + begun)
 
     def _trial_started(self, trial: PlannedTrial) -> None:
         self._drop(trial.name)  # started again: its worker was lost
@@ -111,11 +129,23 @@ class ProgressDisplay:
     def _say(self, name: str, text: str) -> None:
         """A line about a trial, where there are no bars."""
         if not self.console.is_terminal:
-            total = len(self.trials)
-            wall = time.monotonic() - self.start
-            left = wall / max(1, self.finished) * (total - self.finished)
-            said = f"{describe(self.trials[name])}: {text}; about {left:.0f} s left"
-            self.console.print(Text(f"{self.finished}/{total}  {said}"), soft_wrap=True)
+            [trials] = [task for task in self.progress.tasks if task.id == self.all]
+            left_s = estimate_left_s(trials)
+            left = "" if left_s is None else f"; about {left_s:.0f} s left"
+            said = f"{describe(self.trials[name])}: {text}{left}"
+            line = f"{self.finished}/{len(self.trials)}  {said}"
+            self.console.print(Text(line), soft_wrap=True)
+
+
+def estimate_left_s(task: Task) -> float | None:
+    """The time [s] that a task will take to its end if it goes on as since its start.
+
+    None as long as nothing has been done; what was `found` done is no measure.
+    """
+    done = task.completed - task.fields.get("found", 0)
+    if done <= 0 or task.elapsed is None or task.remaining is None:
+        return None
+    return max(0.0, task.remaining) * task.elapsed / done
 
 
 def describe(trial: PlannedTrial) -> str:
