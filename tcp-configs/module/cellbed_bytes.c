@@ -148,16 +148,15 @@ static u32 cellbed_joined_length(const struct sock *sk, struct sk_buff *skb,
 }
 
 /* Joins to a segment those that are sent again with it. */
-static struct sk_buff *cellbed_join(struct sock *sk, struct sk_buff *skb, u32 length)
+static void cellbed_join(struct sock *sk, struct sk_buff *skb, u32 length)
 {
-	if (length == cellbed_unacked(sk, skb))
-		return skb;
-	return cellbed_remake(sk, skb, length);
+	if (length != cellbed_unacked(sk, skb))
+		cellbed_remake(sk, skb, length);
 }
 
 /* How many packets held for lost may be sent again, the first of them whatever
- * the window if so said; they are joined. One longer than a segment was merged by the kernel
- * while it was SACKed; it is sent in pieces.
+ * the window if so said; they are joined. One longer than a segment was merged
+ * by the kernel while it was SACKed; it is sent in pieces.
  */
 static u32 cellbed_bytes_holes(struct sock *sk, bool first)
 {

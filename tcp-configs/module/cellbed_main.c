@@ -550,10 +550,11 @@ static void cellbed_cong_control(struct sock *sk, u32 ack, int flag,
 		cellbed_on_recovery_ack(sk);
 	else
 		cellbed_on_plain_ack(sk);
-	if (c->bytes)
+	if (c->bytes) {
 		cellbed_bytes_prepare(sk);
-	if (c->bytes && !tcp_send_head(sk))
-		cellbed_bytes_show(sk, tcp_packets_in_flight(tp));
+		if (!tcp_send_head(sk))
+			cellbed_bytes_show(sk, tcp_packets_in_flight(tp));
+	}
 	c->prior_sacked = tp->sacked_out;
 	cellbed_rto_keep(sk);
 }

@@ -19,12 +19,11 @@
  * ends with old data left, the kernel is back in its repair.
  *
  * Who starts recoveries so, or counts its window in bytes, must also count the
- * duplicate ACKs itself: the
- * kernel counts no more of them than the segments it has outstanding and not
- * held for lost, and it misses the one after the peer has sent data. So must SACK
- * by the text (98-0876R1, 3.2), which begins a recovery with the third duplicate
- * ACK: the kernel does with the third segment SACKed, however many ACKs of new
- * data came between (RFC 6675).
+ * duplicate ACKs itself: the kernel counts no more of them than the segments it
+ * has outstanding and not held for lost, and it misses the one after the peer has
+ * sent data. So must SACK by the text (98-0876R1, 3.2), which begins a recovery
+ * with the third duplicate ACK: the kernel does with the third segment SACKed,
+ * however many ACKs of new data came between (RFC 6675).
  */
 #include "cellbed.h"
 

@@ -4,10 +4,11 @@
  * tcp_retrans_try_collapse() joins none whose first copy is still held somewhere
  * on this machine, on the path or in a receiver's queue for instance: between
  * hosts that share a kernel a sender would know what has arrived, and send that
- * by itself, so that the ACK of what is missing covers it. So a new packet is made of references to the
- * pages of the old ones, and another of what is left of the last; they take the
- * old ones' place in the retransmission queue. A new packet has no first copy,
- * so it is also sent when the old one waits in a queue of this machine.
+ * by itself, so that the ACK of what is missing covers it. So a new packet is
+ * made of references to the pages of the old ones, and another of what is left of
+ * the last; they take the old ones' place in the retransmission queue. A new
+ * packet has no first copy, so it is also sent when the old one waits in a queue
+ * of this machine.
  *
  * resend_boundaries = 1: a sender keeps a stream of bytes. What it sends again
  * begins at the first byte missing and is as long as a segment may be and the

@@ -125,6 +125,14 @@ def test_the_first_frames_take_the_time_of_their_links(
         assert (first.vc, first.cells, first.cause) == (1, 23, "delivered")
 
 
+def test_clients_ask_so_long_after_one_another(trials: list[PlannedTrial], library: Path) -> None:
+    with Network(trials[0].plan, library, apart_ns=1000) as network:
+        network.clock.run(NS_PER_S // 100)
+        assert [(frame.vc, frame.sent_ns) for frame in network.up.frames] == [
+            (1, 0), (2, 1000), (3, 2000),
+        ]  # fmt: skip
+
+
 def test_an_ack_waits_for_data_until_it_has_waited_in_vain() -> None:
     """As Linux has it: pingpong mode, 40 ms in ticks of 10 ms, and the tick after."""
     clock, sent = Clock(), []
