@@ -23,7 +23,7 @@ from dataclasses import astuple, dataclass, field
 from pathlib import Path
 
 from tests.bench.cost.profile import CELL, EXPERIMENT
-from tests.bench.cost.run import AS_USUAL, NEW, PR_SET_CHILD_SUBREAPER, reap_orphans, used_s
+from tests.bench.cost.run import AS_USUAL, NEW, PR_SET_CHILD_SUBREAPER, only, reap_orphans, used_s
 
 POLL_S = 0.01
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
@@ -108,9 +108,8 @@ def used(pid: int, last: Used) -> Used:
 
 def run(file: str, cell: Sequence[str]) -> dict[str, Used]:
     """Run the command; what each of its parts used."""
-    only = [word for level in cell for word in ("--only", level)]
     with tempfile.TemporaryDirectory(prefix="cellbed-bench.") as folder:
-        argv = [str(NEW / "cellbed"), "run", file, *only, "--seeds", "1", "--jobs", "1"]
+        argv = [str(NEW / "cellbed"), "run", file, *only(cell), "--seeds", "1", "--jobs", "1"]
         before = used_s()
         process = subprocess.Popen(
             [*argv, "--out", f"{folder}/results"],

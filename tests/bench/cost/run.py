@@ -62,12 +62,16 @@ def experiment(tree: Path) -> str:
     return next(place for place in PLACES if (tree / place).exists())
 
 
+def only(levels: Sequence[str]) -> list[str]:
+    """Levels, FACTOR=LEVEL each, as a command has them."""
+    return [word for level in levels for word in ("--only", level)]
+
+
 @cache
 def trial(tree: Path, network: str, flavor: str, seeds: int = 1) -> Cost:
     """Run one cell, EPD and a buffer of one RTT, in one lab; rows of one turn share a run."""
     cell = (f"network={network}", f"flavor={flavor}", "policy=EPD", "buffer=1")
-    only = [word for level in cell for word in ("--only", level)]
-    return command(tree, "run", experiment(tree), *only, "--seeds", str(seeds), "--jobs", "1")
+    return command(tree, "run", experiment(tree), *only(cell), "--seeds", str(seeds), "--jobs", "1")
 
 
 def alone(network: str, flavor: str) -> Callable[[Path], float]:

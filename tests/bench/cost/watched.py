@@ -23,7 +23,7 @@ from multiprocessing.connection import Connection
 from playwright.sync_api import Page, sync_playwright
 
 from tests.bench.cost.profile import CELL, EXPERIMENT
-from tests.bench.cost.run import NEW, PR_SET_CHILD_SUBREAPER, reap_orphans, used_s
+from tests.bench.cost.run import NEW, PR_SET_CHILD_SUBREAPER, only, reap_orphans, used_s
 from tests.browser import BROWSER, SIZES
 
 LOOK_MS = 250
@@ -36,10 +36,10 @@ MOMENT = """
 def run(say: Connection, file: str, cell: Sequence[str], out: str) -> None:
     """In a process of its own: run the trial; say the page's address, then the time used [s]."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    only = [word for level in cell for word in ("--only", level)]
-    argv = [str(NEW / "cellbed"), "run", file, *only, "--seeds", "1", "--jobs", "1", "--watch"]
+    argv = [str(NEW / "cellbed"), "run", file, *only(cell), "--seeds", "1", "--jobs", "1"]
+    argv += ["--watch", "--out", out]
     pipe = subprocess.PIPE
-    with subprocess.Popen([*argv, "--out", out], stdout=pipe, stderr=pipe, text=True) as process:
+    with subprocess.Popen(argv, stdout=pipe, stderr=pipe, text=True) as process:
         assert process.stderr is not None
         say.send(process.stderr.readline().strip())
         _, said = process.communicate()
