@@ -7,13 +7,15 @@ finds, so they are a little too narrow.
 """
 
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 
 from analysis.cells import Cell, Levels
 from analysis.claims.checks import all_of, holds, need, within_bounds
 from analysis.claims.evidence import Evidence, Finding, combinations, words
 from analysis.statistics import Estimate, estimate
 from studies.web_2003.study import OF_EXCHANGES
-from studies.web_2003.times import exchanges
+from studies.web_2003.times import exchanges_in
 
 
 def relative(
@@ -75,13 +77,19 @@ def _cell(evidence: Evidence, where: Levels) -> Cell:
 
 def _tenths(cell: Cell, response: str) -> dict[tuple[int, int], float | None]:
     """(seed, tenth) -> what the response is of it."""
-    measure = OF_EXCHANGES[response]
     return {
-        (trial.seed, number): measure(part)
+        (trial.seed, number): found[response]
         for trial in cell.trials
-        if (found := exchanges(trial))
-        for number, part in enumerate(found.tenths())
+        for number, found in enumerate(_of_tenths(trial.folder))
     }
+
+
+@cache
+def _of_tenths(folder: Path) -> list[dict[str, float | None]]:
+    """All that is measured of each tenth of a trial, at once: many claims ask for it."""
+    whole = exchanges_in(folder)
+    parts = whole.tenths() if whole else []
+    return [{name: of(part) for name, of in OF_EXCHANGES.items()} for part in parts]
 
 
 def _text(found: dict[str, Estimate]) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from analysis.cells import Cell
 from analysis.report.model import Plot
@@ -74,8 +75,9 @@ def over_load(results: Results, response: str, title: str) -> Plot:
                 ends.append(f"{queue} with {sender} {means[0]:,.0f} to {means[-1]:,.0f}")
         axes.set(title=title, xlabel="offered load (%)", ylabel="ms")
         axes.set_yscale("log")
-        for which in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
-            which("{x:,.0f}")
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter("{x:,.0f}")
+        axes.yaxis.set_minor_formatter(NullFormatter())
         axes.legend(fontsize=7)
         svg = to_svg(figure)
     alt = f"{title} over the offered load, least to most: {'; '.join(ends)} ms."

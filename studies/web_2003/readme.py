@@ -1,31 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The tables of its README, from the kept results."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from analysis.kept import Kept, number
 from analysis.report.model import Sheet, Value, plain
 from analysis.table import Row
 from studies.web_2003.study import QUEUES, SENDERS
 
-MAIN, RED, TODAY, WHOLE = "web-quick", "web-red", "web-today", "web"
+WHOLE, QUICK, RED, TODAY = "web", "web-quick", "web-red", "web-today"
+TIMES = {"median_ms": "median", "p90_ms": "90 %", "large_median_ms": "above 50 kB"}
 Line = list[Value]
 
 
 def quantiles(kept: Kept) -> Sheet:
-    """Median and 90th percentile of every load and queue, Reno and SACK."""
-    table = kept.cells(MAIN)
+    """What every load and queue gave, Reno beside SACK."""
+    table = kept.cells(WHOLE)
     rows: list[Line] = []
     for load in table.levels("load"):
         for queue in QUEUES:
-            cells = [kept.cell(MAIN, load=load, queue=queue, sender=one) for one in SENDERS]
-            times = [number(cell, name) for name in ("median_ms", "p90_ms") for cell in cells]
-            rows.append([f"{load} %", queue, *times, *map(_again, cells)])
+            cells = [kept.cell(WHOLE, load=load, queue=queue, sender=one) for one in SENDERS]
+            times = [number(cell, name) for name in TIMES for cell in cells]
+            rows.append([f"{load} %", cells[0]["seeds"], queue, *times, *map(_again, cells)])
     heads = [
-        *((f"{sender}, {name} (ms)", ",.0f") for name in ("median", "90 %") for sender in SENDERS),
+        *((f"{sender}, {name} (ms)", ",.0f") for name in TIMES.values() for sender in SENDERS),
         *((f"{sender}, sent again (%)", ".1f") for sender in SENDERS),
     ]
-    return plain(rows, "load", "queue", *heads)
+    return plain(rows, "load", "seeds", "queue", *heads)
 
 
 def _again(cell: Row) -> float | None:
@@ -33,32 +34,15 @@ def _again(cell: Row) -> float | None:
     return None if share is None else 100 * share
 
 
-def whole(kept: Kept) -> Sheet:
-    """The cells that were run at the study's own size."""
-    names = ("p10_ms", "median_ms", "p90_ms", "p99_ms", "large_median_ms")
-    rows: list[Line] = [
-        [f"{row['load']} %", row["queue"], row["sender"], *_figures(row, *names)]
-        for row in kept.cells(WHOLE).rows
-    ]
-    heads = ("10 %", "median", "90 %", "99 %", "median above 50 kB")
-    return plain(rows, "load", "queue", "sender", *_heads(*heads))
-
-
 def claims(kept: Kept) -> Sheet:
-    """Each claim and its verdict."""
-    return _judged(kept.claims(MAIN).rows)
-
-
-def whole_claims(kept: Kept) -> Sheet:
-    """Each claim that the cells of the study's own size decide, and its verdict."""
-    rows = kept.claims(WHOLE).rows
-    return _judged([row for row in rows if row["verdict_seeds"] != "undecided"])
-
-
-def _judged(claims: Sequence[Row]) -> Sheet:
-    names = ("sentence", "reading", "verdict_seeds", "evidence_seeds")
-    rows: list[Line] = [[row[name] for name in names] for row in claims]
-    return plain(rows, "sentence", "reading", "verdict", "measured")
+    """Each claim and its verdict, by the whole experiment and by the one of minutes."""
+    quick = {row["id"]: row["verdict_seeds"] for row in kept.claims(QUICK).rows}
+    rows: list[Line] = [
+        [row["sentence"], row["reading"], row["verdict_seeds"], quick.get(row["id"]),
+         row["evidence_seeds"]]
+        for row in kept.claims(WHOLE).rows
+    ]  # fmt: skip
+    return plain(rows, "sentence", "reading", "verdict", "in minutes", "measured")
 
 
 def red(kept: Kept) -> Sheet:
@@ -93,8 +77,6 @@ def _heads(*names: str) -> list[tuple[str, str]]:
 
 
 TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
-    "whole": whole,
-    "whole-claims": whole_claims,
     "quantiles": quantiles,
     "claims": claims,
     "red": red,
