@@ -11,7 +11,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -51,7 +51,8 @@ class Server(ThreadingHTTPServer):
     def __init__(self, folder: Path, port: int = 0) -> None:
         self.follower = Follower(folder)
         self.plotly = plotly()
-        self.until_s: dict[str, float | None] = {}  # of trials that are held, by name
+        self.until_s: dict[str, float | None] = {}  # of trials that are looked at, by name
+        self._lock = threading.Lock()
         try:
             super().__init__((ADDRESS, port), Handler)
         except OSError as error:
@@ -60,6 +61,11 @@ class Server(ThreadingHTTPServer):
     @property
     def url(self) -> str:
         return f"http://{ADDRESS}:{self.server_address[1]}/"
+
+    def hold(self, lab: Path, name: str) -> None:
+        """Hold a trial as was last asked, for a while; OSError when its lab has gone."""
+        with self._lock:
+            hold.write(lab, name, self.until_s.setdefault(name, None))
 
     def handle_error(self, *_: Any) -> None:
         """A reader who has left is no error."""
@@ -102,6 +108,10 @@ class Handler(BaseHTTPRequestHandler):
             self.server.until_s[name] = None if until_s is None else float(until_s)
         except (ValueError, TypeError):
             return self.send_error(HTTPStatus.BAD_REQUEST)
+        # At once: the next look may be some seconds away, in which a small trial ends.
+        if lab := self.server.follower.lab(name):
+            with suppress(OSError):  # it has ended meanwhile
+                self.server.hold(lab, name)
         return self._send(b"{}", "application/json")
 
     def _events(self) -> None:
@@ -125,7 +135,7 @@ class Handler(BaseHTTPRequestHandler):
         try:
             while self.server.follower.lab(name) == lab:
                 begin = time.monotonic()
-                hold.write(lab, name, self.server.until_s.setdefault(name, None))
+                self.server.hold(lab, name)
                 found = live.look()
                 # Also without news: so it is noticed when nobody reads any more.
                 self._say("null" if found is None else json.dumps(found))

@@ -171,9 +171,9 @@ def test_the_page_is_told_and_may_hold_it(server: Server, made: Made, lab: Lab) 
     assert [post(server, body) for body in ("one", "[1]", "4", "null", "2.5")] == [
         400, 400, 200, 200, 200,
     ]  # fmt: skip
+    assert json.loads((lab.folder / hold.NAME).read_text()) == {"trial": NAME, "until_s": 2.5}
     lab.second(2)
     told(answer)
-    assert json.loads((lab.folder / hold.NAME).read_text()) == {"trial": NAME, "until_s": 2.5}
     made.end(NAME)
     lab.folder.rename(lab.folder.with_name("gone"))
     assert told(answer) == "ended"
