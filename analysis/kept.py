@@ -70,14 +70,19 @@ class Kept:
 
 
 def manifest(campaign: Campaign, commit: str) -> dict[str, Any]:
-    """The manifest of a campaign that is kept; commit: of the project that judged it."""
+    """The manifest of a campaign that is kept.
+
+    commit: of the project that judged it; by which it was run, the campaign says itself.
+    """
+    ran = campaign.document.get("commits") or [commit]
     versions = {json.dumps(t.document.get("versions"), sort_keys=True) for t in campaign.trials}
     software = {json.dumps(t.document.get("software"), sort_keys=True) for t in campaign.trials}
     return {
         "format": FORMAT,
         "campaign": campaign.name,
         "title": campaign.document.get("title"),
-        "commit": commit,
+        "commit": ", ".join(map(str, ran)),
+        "judged_by": commit,
         "trials": len(campaign.trials),
         "left_out": len(campaign.invalid) + len(campaign.superseded) + len(campaign.unreadable),
         "seeds": sorted({trial.seed for trial in campaign.trials}),

@@ -38,7 +38,7 @@ from harness.events import (
 from harness.host.ownership import make_folder
 from harness.judge import judgement
 from harness.judge.judgement import Judged
-from harness.records import archive
+from harness.records import archive, sources
 from harness.records.whole import append_whole, drop_torn_line, write_whole
 from harness.runners.lab_pool import Outcome
 from harness.runners.runner import Options, Runner, runner
@@ -198,12 +198,20 @@ class Campaign:
 
     def _prepare(self) -> None:
         """Write the header, and sweep what a killed campaign left; the lock is held."""
-        header = {"format": FORMAT, **self.header}
+        header = {"format": FORMAT, **self.header, "commits": self._commits()}
         write_whole(self.folder / "campaign.json", json.dumps(header, indent=1) + "\n")
         make_folder(self.records)
         for left in self.records.glob(".*.partial"):
             shutil.rmtree(left)
         drop_torn_line(self.folder / events.NAME)
+
+    def _commits(self) -> list[str]:
+        """Of the project: at which trials of this folder were run, or are about to be."""
+        known = (self.folder / "campaign.json").exists()
+        before = campaign_document(self.folder).get("commits") if known else None
+        now = [sources.commit()] if self._missing() else []
+        found = [*before, *now] if isinstance(before, list) else now
+        return list(dict.fromkeys(str(one) for one in found if one))
 
     def _missing(self) -> list[PlannedTrial]:
         """Trials without a record, those that can share a lab one after the other."""

@@ -70,3 +70,10 @@ def test_it_is_kept_and_its_readme_filled(project: Path) -> None:
     assert f"| 10 | {small:.3f} |" in (folder / "README.md").read_text()
     cellbed(project, "study", "tables", "toy", "--check")
     assert "toy" in cellbed(project, "study")
+
+
+def test_what_is_kept_names_the_commits_that_ran_it(project: Path) -> None:
+    path = project / "results" / "toy" / "campaign.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "commits": ["a1", "b2+"]}))
+    folder = Path(cellbed(project, "study", "keep", "results/toy").strip())
+    assert json.loads((project / folder / "manifest.json").read_text())["commit"] == "a1, b2+"

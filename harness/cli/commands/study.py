@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import click
@@ -14,6 +13,7 @@ from analysis.report.keep import keep as keep_results
 from analysis.report.readme import with_tables
 from harness.errors import CellbedError, UsageError
 from harness.judge import judgement, studies
+from harness.records import sources
 
 
 @click.group(help=__doc__, invoke_without_command=True)
@@ -36,7 +36,7 @@ def keep(campaign: Path) -> None:
             raise UsageError(f"{campaign}: its experiment names no study")
         study = studies.find(found.study)
         folder = studies.folder(study.id)
-        click.echo(keep_results(found, study, folder, commit(folder)))
+        click.echo(keep_results(found, study, folder, sources.commit()))
     except ReportError as error:
         raise CellbedError(str(error)) from error
     except AnalysisError as error:
@@ -58,15 +58,3 @@ def tables(name: str, check: bool) -> None:
         raise CellbedError(f"{path}: its tables are not those of its kept results")
     if not check:
         path.write_text(text, encoding="utf-8")
-
-
-def commit(folder: Path) -> str:
-    """The commit that is checked out there, '+' where the tree has changes; '' without git."""
-    try:
-        done = subprocess.run(
-            ["git", "describe", "--always", "--dirty=+", "--exclude=*"],
-            cwd=folder, capture_output=True, text=True, check=True, timeout=10,
-        )  # fmt: skip
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return done.stdout.strip()

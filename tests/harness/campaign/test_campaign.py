@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from analysis.records import campaign_document
 from harness import events
 from harness.api.progress import ProgressDisplay
 from harness.campaign import costs
@@ -21,7 +22,7 @@ from harness.errors import UsageError
 from harness.events import Event, Listener, TrialEnded, TrialFailed, TrialStarted
 from harness.labs import LABS
 from harness.machine.clean import remove_campaign
-from harness.records import identity, record
+from harness.records import identity, record, sources
 from harness.runners.runner import Options
 from tests.paper import PaperLab, finish
 from tests.small import small_trials
@@ -77,6 +78,17 @@ def test_running_again_does_what_is_missing(tmp_path: Path, paper: type[PaperLab
     more = small_trials(tmp_path, seeds=2)
     make(tmp_path / "out", more).run()
     assert sorted(paper.tried) == sorted({t.name for t in more} - {t.name for t in first})
+
+
+def test_it_knows_at_which_commits_trials_were_run(
+    tmp_path: Path, paper: type[PaperLab], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for commit, seeds in (("a", 1), ("b+", 2), ("c", 2), ("", 3)):
+        monkeypatch.setattr(sources, "commit", lambda commit=commit: commit)
+        make(tmp_path / "out", small_trials(tmp_path, seeds=seeds)).run()
+        found.append(campaign_document(tmp_path / "out")["commits"])
+    assert found == [["a"], ["a", "b+"], ["a", "b+"], ["a", "b+"]]  # c ran none
 
 
 @pytest.mark.parametrize("fate", ["fail", "die"])
