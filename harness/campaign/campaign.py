@@ -35,10 +35,11 @@ from harness.events import (
     TrialFailed,
     TrialJudged,
 )
+from harness.host import checkout
 from harness.host.ownership import make_folder
 from harness.judge import judgement
 from harness.judge.judgement import Judged
-from harness.records import archive, sources
+from harness.records import archive
 from harness.records.whole import append_whole, drop_torn_line, write_whole
 from harness.runners.lab_pool import Outcome
 from harness.runners.runner import Options, Runner, runner
@@ -209,7 +210,7 @@ class Campaign:
         """Of the project: at which trials of this folder were run, or are about to be."""
         known = (self.folder / "campaign.json").exists()
         before = campaign_document(self.folder).get("commits") if known else None
-        now = [sources.commit()] if self._missing() else []
+        now = [checkout.commit()] if self._missing() else []
         found = [*before, *now] if isinstance(before, list) else now
         return list(dict.fromkeys(str(one) for one in found if one))
 

@@ -1,27 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Hashes over the project's own files, and the commit that they are of."""
+"""Hashes over the project's own files."""
 
 from __future__ import annotations
 
 import ast
 import hashlib
-import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from harness.host.paths import DIGITS, PROJECT
-
-
-def commit() -> str:
-    """The commit that is checked out, '+' where the tree has changes; '' without git."""
-    try:
-        done = subprocess.run(
-            ["git", "describe", "--always", "--dirty=+", "--exclude=*"],
-            cwd=PROJECT, capture_output=True, text=True, check=True, timeout=10,
-        )  # fmt: skip
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return done.stdout.strip()
 
 
 def digest(paths: Iterable[Path]) -> str:

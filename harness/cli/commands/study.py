@@ -12,8 +12,8 @@ from analysis.records import read_campaign
 from analysis.report.keep import keep as keep_results
 from analysis.report.readme import with_tables
 from harness.errors import CellbedError, UsageError
+from harness.host import checkout
 from harness.judge import judgement, studies
-from harness.records import sources
 
 
 @click.group(help=__doc__, invoke_without_command=True)
@@ -36,7 +36,7 @@ def keep(campaign: Path) -> None:
             raise UsageError(f"{campaign}: its experiment names no study")
         study = studies.find(found.study)
         folder = studies.folder(study.id)
-        click.echo(keep_results(found, study, folder, sources.commit()))
+        click.echo(keep_results(found, study, folder, checkout.commit()))
     except ReportError as error:
         raise CellbedError(str(error)) from error
     except AnalysisError as error:

@@ -20,9 +20,10 @@ from harness.campaign.campaign import Campaign
 from harness.design.trials import PlannedTrial
 from harness.errors import UsageError
 from harness.events import Event, Listener, TrialEnded, TrialFailed, TrialStarted
+from harness.host import checkout
 from harness.labs import LABS
 from harness.machine.clean import remove_campaign
-from harness.records import identity, record, sources
+from harness.records import identity, record
 from harness.runners.runner import Options
 from tests.paper import PaperLab, finish
 from tests.small import small_trials
@@ -85,7 +86,7 @@ def test_it_knows_at_which_commits_trials_were_run(
 ) -> None:
     found = []
     for commit, seeds in (("a", 1), ("b+", 2), ("c", 2), ("", 3)):
-        monkeypatch.setattr(sources, "commit", lambda commit=commit: commit)
+        monkeypatch.setattr(checkout, "commit", lambda commit=commit: commit)
         make(tmp_path / "out", small_trials(tmp_path, seeds=seeds)).run()
         found.append(campaign_document(tmp_path / "out")["commits"])
     assert found == [["a"], ["a", "b+"], ["a", "b+"], ["a", "b+"]]  # c ran none
