@@ -22,7 +22,7 @@ LAST_WORD = "Power down"
 
 
 def test_timers_expire_all_the_time_while_it_powers_off() -> None:
-    """On a busy host one may at any step: a lab crashed after its last word, or hung."""
+    """On a busy host one may at any step: a lab crashed after its last word."""
     with session("uml", LabSpec(pairs=1, clock="real")) as lab:
         assert isinstance(lab, SupervisedLab) and lab._process
         assert next(lab.events())["event"] == "boot"
