@@ -7,6 +7,8 @@ import json
 import os
 import shutil
 import subprocess
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +20,7 @@ class Settings
   def initialize(name, said) = (@name, @said = name, said)
   def method_missing(called, *words, **options)
     name = "#{@name}.#{called.to_s.delete_suffix("=")}"
-    @said << [name, *words, options] unless words.empty?
+    @said << [name, *words, options] unless words.empty? && options.empty?
     inner = Settings.new([name, *words].join(" "), @said)
     yield inner if block_given?
     inner
@@ -26,6 +28,7 @@ class Settings
 end
 module Vagrant
   def self.configure(version) = yield(Settings.new("config", SAID))
+  def self.user_data_path = ENV["HOME"]
 end
 SAID = []
 load ARGV[0]
@@ -38,17 +41,89 @@ def test_vagrant_takes_it() -> None:
     subprocess.run(["vagrant", "validate", "--ignore-provider"], cwd=PROJECT, check=True)
 
 
-@pytest.mark.skipif(shutil.which("ruby") is None, reason="no ruby")
-def test_it_asks_for_what_the_documents_say() -> None:
+NEEDS_RUBY = pytest.mark.skipif(shutil.which("ruby") is None, reason="no ruby")
+Said = list[list[Any]]
+
+
+def settings(home: Path, **environment: str) -> Said:
+    """What the Vagrantfile sets, in its order, for somebody with nothing but a home."""
     argv = ["ruby", "-e", STAND_IN, str(PROJECT / "Vagrantfile")]
-    environment = {**os.environ, "CELLBED_CPUS": "3"}
-    done = subprocess.run(argv, capture_output=True, text=True, check=True, env=environment)
-    said = {name: words for name, *words in json.loads(done.stdout)}
-    assert said["config.vm.box"][0] == "debian/trixie64"
+    clean = {"PATH": os.environ["PATH"], "HOME": str(home), **environment}
+    done = subprocess.run(argv, capture_output=True, text=True, check=True, env=clean)
+    said: Said = json.loads(done.stdout)
+    return said
+
+
+def value(said: Said, name: str) -> Any:
+    """The first word of the last setting of a name."""
+    return [words[0] for found, *words in said if found == name][-1]
+
+
+def shared(said: Said) -> dict[str, dict[str, Any]]:
+    """The options of each shared folder, by its place in the machine."""
+    folders = [words for found, *words in said if found == "config.vm.synced_folder"]
+    return {place: options for _, place, options in folders}
+
+
+@NEEDS_RUBY
+def test_it_asks_for_what_the_documents_say(tmp_path: Path) -> None:
+    said = settings(tmp_path, CELLBED_CPUS="3")
+    assert value(said, "config.vm.box") == "debian/trixie64"
     for provider in ("libvirt", "virtualbox"):
-        assert said[f"config.vm.provider {provider}.cpus"][0] == 3
-        assert said[f"config.vm.provider {provider}.memory"][0] == 4096
-    provision = said["config.vm.provision"][1]
-    assert provision == {"privileged": False, "inline": "/cellbed/lab/setup --native"}
-    script = provision["inline"]
-    assert (PROJECT / script.split()[0].removeprefix("/cellbed/")).stat().st_mode & 0o111
+        assert value(said, f"config.vm.provider {provider}.cpus") == 3
+        assert value(said, f"config.vm.provider {provider}.memory") == 4096
+    [provision] = [words[1] for found, *words in said if found == "config.vm.provision"]
+    assert not provision["privileged"]
+    script = provision["inline"].partition("/cellbed/")[2]
+    assert script == "lab/setup --native"
+    assert (PROJECT / script.split()[0]).stat().st_mode & 0o111
+
+
+@NEEDS_RUBY
+def test_a_box_that_was_made_here_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "boxes" / "cellbed").mkdir(parents=True)
+    assert value(settings(tmp_path), "config.vm.box") == "cellbed"
+    assert value(settings(tmp_path, CELLBED_BOX="other"), "config.vm.box") == "other"
+
+
+@NEEDS_RUBY
+def test_products_that_were_made_here_are_shared_and_no_others(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    argv = [str(PROJECT / "lab" / "paths"), "--python", "3.13"]
+    environment = {**os.environ, "CELLBED_CACHE": str(cache)}
+    text = subprocess.run(argv, env=environment, capture_output=True, text=True, check=True).stdout
+    places = {name: Path(path) for name, path in (line.split("=") for line in text.splitlines())}
+    assert list(shared(settings(tmp_path, CELLBED_CACHE=str(cache)))) == ["/vagrant", "/cellbed"]
+
+    for name in ("image", "kernel", "environment"):
+        places[name].mkdir(parents=True)
+    (cache / "kernel-of-another-source").mkdir()
+    (places["kernel"] / "complete").touch()
+    options = shared(settings(tmp_path, CELLBED_CACHE=str(cache)))["/home/vagrant/.cache/cellbed"]
+    included = {word for word in options["rsync__args"] if word.startswith("--include=")}
+    assert included == {f"--include=/{places[name].name}/***" for name in ("image", "kernel")}
+    assert options["rsync__args"][-1] == "--exclude=*"
+    assert "--delete" not in options["rsync__args"], "what the machine has made stays"
+
+
+@NEEDS_RUBY
+@pytest.mark.skipif(not Path("/dev/kvm").exists(), reason="slow: no /dev/kvm here")
+def test_kvm_is_not_taken_where_its_guests_hang(tmp_path: Path) -> None:
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    driver = "config.vm.provider libvirt.driver"
+    for seen, wanted in (("works", "kvm"), ("fails", "qemu")):
+        (tmp_path / f"kvm-{boot}").write_text(seen)
+        assert value(settings(tmp_path, CELLBED_CACHE=str(tmp_path)), driver) == wanted
+    said = settings(tmp_path, CELLBED_CACHE=str(tmp_path), CELLBED_VAGRANT_DRIVER="kvm")
+    assert value(said, driver) == "kvm"
+
+
+@NEEDS_RUBY
+def test_a_virtual_clock_is_an_emulated_processor_that_counts(tmp_path: Path) -> None:
+    said = settings(tmp_path, CELLBED_VAGRANT_CLOCK="virtual", CELLBED_VAGRANT_DRIVER="kvm")
+    libvirt = "config.vm.provider libvirt"
+    assert value(said, f"{libvirt}.driver") == "qemu"
+    assert value(said, f"{libvirt}.cpus") == 1
+    words = [found[1]["value"] for found in said if found[0] == f"{libvirt}.qemuargs"]
+    assert words == ["-icount", "shift=0,sleep=on"]
+    assert not [name for name, *_ in settings(tmp_path) if name.endswith(".qemuargs")]
