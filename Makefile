@@ -2,10 +2,15 @@
 # make run   set up, then a small factorial of 98-0876R1's WAN case
 # make test  set up, the vm lab too, then all tests
 # make check style, types, and the tests that need no lab and little time: a minute
+# make test-vagrant  the guide of the virtual machine, with the Vagrant of Debian 12 and 13: hours
 # make lint  style and types only
 # make man   manual pages, in build/man
 
-PYTHON = $(shell lab/paths --environment | sed -n 's/^environment=//p')/bin/python
+PYTHON = $(shell lab/paths --environment | sed -n 's/^environment=//p')/bin/python -P
+unexport PYTHONHOME PYTHONINSPECT PYTHONPATH PYTHONSTARTUP PYTHONUSERBASE
+
+# What else lies in this folder is a user's own, and not judged.
+OWN = $(wildcard $(shell git ls-files '*.py' '*.ipynb' 2> /dev/null))
 
 PARALLEL = -n $$(nproc) --dist loadgroup --no-loadscope-reorder
 
@@ -19,6 +24,9 @@ test: setup-all lint
 check: lint
 	$(PYTHON) -m pytest -q $(PARALLEL) -m "not lab and not slow"
 
+test-vagrant: setup-all
+	CELLBED_SLOW_TESTS=1 $(PYTHON) -m pytest -s tests/labs/test_vagrant.py
+
 setup:
 	@./cellbed setup
 
@@ -29,10 +37,10 @@ setup-all:
 	@./cellbed setup --test
 
 lint: setup-check
-	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff check $(or $(OWN),.)
 	$(PYTHON) -m mypy
 
 man: setup-check
-	$(PYTHON) -m harness.cli.man build/man
+	PYTHONPATH=. $(PYTHON) -m harness.cli.man build/man
 
-.PHONY: run test check setup setup-check setup-all lint man
+.PHONY: run test test-vagrant check setup setup-check setup-all lint man

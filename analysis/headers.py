@@ -11,6 +11,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from analysis.errors import RecordError
 
+# Of what a lab says, what tells of the run and not of the trial: clock readings of the lab, and
+# what holds them or port numbers, which depend on the trials that the lab ran before.
+OF_THE_RUN = frozenset(
+    "virtual_s drained_s system tcp t0_ns clock_offset_ns first_departure_ns last_departure_ns"
+    .split()
+)  # fmt: skip
+
 
 class Header(BaseModel):
     """Base of both; keys that this version does not know are let pass."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from analysis import omissions
 from analysis.errors import TableError
 from analysis.files import regular
 from analysis.records import Campaign
@@ -84,7 +85,7 @@ def manifest(campaign: Campaign, commit: str) -> dict[str, Any]:
         "commit": ", ".join(map(str, ran)),
         "judged_by": commit,
         "trials": len(campaign.trials),
-        "left_out": len(campaign.invalid) + len(campaign.superseded) + len(campaign.unreadable),
+        "left_out": len(list(omissions.left_out(campaign))),
         "seeds": sorted({trial.seed for trial in campaign.trials}),
         "virtual_s": round(sum(trial.document["virtual_s"] for trial in campaign.trials)),
         "wall_s": round(sum(trial.document["wall_s"] for trial in campaign.trials)),

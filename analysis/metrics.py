@@ -10,7 +10,7 @@ Source: ATM Forum 98-0876R1, section 7 "Performance Metrics". With N connections
     E   = sum x_i / C                                           dimensionless
     F   = (sum r_i)^2 / (N sum r_i^2),  r_i = x_i / e_i         dimensionless
 
-Standard library only, so that a trial can import it at no cost.
+Standard library only.
 """
 
 import math
@@ -24,6 +24,11 @@ AAL5_TRAILER_BYTES = 8
 TCP_IP_HEADER_BYTES = 40
 BITS_PER_BYTE = 8
 DS3_BIT_PER_S = 45_000_000
+ABOVE_ONE = (
+    "An efficiency above 1 counts bytes that came before the measured interval and were held "
+    "out of order until it had begun."
+)
+"""What stands beside one wherever it is shown: no link carries more."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Reading a campaign's records: `cellbed-campaign/1` and its `cellbed-trial/2` directories.
+"""Reading a campaign's records: `cellbed-campaign/2` and its `cellbed-trial/2` directories.
 
-    CAMPAIGN/campaign.json       the experiment, and (if given) the ids of its trials
+    CAMPAIGN/campaign.json       the experiment, and (if given) its trials (campaign_file.py)
     CAMPAIGN/trials/TRIAL/
         trial.json               plan, factors, seed, software
         lab.json, run.json       what the lab counted; what the run took, and when it ended
@@ -13,19 +13,19 @@ listed with its reason; a name that begins with a dot is one still being written
 """
 
 import csv
-import json
 import math
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from analysis.campaign_file import CampaignFile, read_header
 from analysis.errors import RecordError
 from analysis.files import regular
-from analysis.headers import Header, RunHeader, TrialHeader, require
+from analysis.headers import OF_THE_RUN, Header, RunHeader, TrialHeader, require
+from analysis.json_file import json_document, json_object
+from analysis.likeness import essence, why_not
 
-CAMPAIGN_FORMAT = "cellbed-campaign/1"
 JUDGEMENT_FORMAT = "cellbed-judgement/2"
 
 
@@ -90,7 +90,8 @@ class Campaign:
     """A campaign's records.
 
     trials: the valid ones that count; invalid: those that failed a check; superseded: valid ones
-    of which a newer record has the same factors and seed; unreadable: (folder, reason).
+    of which another record of the same factors and seed counts; unreadable: (folder, reason);
+    others: (folder, reason) of what is there of another plan or other software.
     `factors` are those of the trials, each with its levels, in the experiment's order where its
     file names them.
     """
@@ -102,6 +103,7 @@ class Campaign:
     invalid: tuple[Trial, ...]
     superseded: tuple[Trial, ...]
     unreadable: tuple[tuple[str, str], ...]
+    others: tuple[tuple[str, str], ...]
     factors: Mapping[str, tuple[str, ...]]
 
     @property
@@ -119,35 +121,40 @@ class Campaign:
 def read_campaign(folder: Path | str) -> Campaign:
     """All records under `folder`.
 
-    Trials that campaign.json does not list, where it lists any ('trials'), do not count. Of two
-    valid records of the same factors and seed the newer counts.
+    Where campaign.json lists trials, those of the experiment as it was run last count, of all
+    seeds. Of several valid records of the same factors and seed one counts, see _chosen().
     Raises RecordError when it is no campaign and when no trial in it can be read.
     """
     folder = Path(folder)
-    document = campaign_document(folder)
-    wanted = document.get("trials")
-    trials, unreadable = [], []
+    header = read_header(folder)
+    listed = header.trials
+    counting = None if listed is None else {entry.trial for entry in listed if entry.counts}
+    trials, unreadable, others = [], [], []
     for entry in _trial_folders(folder):
-        if wanted is not None and entry.name not in wanted:
+        if counting is not None and entry.name not in counting:
+            others.append(entry)
             continue
         try:
             trials.append(read_trial(entry))
         except RecordError as error:
             unreadable.append((entry.name, str(error)))
+    reasons = tuple((entry.name, _why_not(entry, header, trials)) for entry in others)
     if not trials:
-        first = f": {unreadable[0][1]}" if unreadable else ""
-        raise RecordError(f"{folder}: no trial in it can be read{first}")
-    factors = _factors(document, trials)
+        first = "".join(f": {why}" for _, why in [*unreadable, *reasons][:1])
+        what = "counts" if others and not unreadable else "can be read"
+        raise RecordError(f"{folder}: no trial in it {what}{first}")
+    factors = _factors(header, trials)
     trials.sort(key=lambda trial: _place(trial, factors))
-    valid, superseded = _newest([trial for trial in trials if trial.valid])
+    valid, superseded = _chosen([trial for trial in trials if trial.valid])
     return Campaign(
-        name=str(document.get("name") or folder.resolve().name),
+        name=str(header.document.get("name") or folder.resolve().name),
         folder=folder,
-        document=document,
+        document=header.document,
         trials=valid,
         invalid=tuple(trial for trial in trials if not trial.valid),
         superseded=superseded,
         unreadable=tuple(unreadable),
+        others=reasons,
         factors=factors,
     )
 
@@ -155,7 +162,7 @@ def read_campaign(folder: Path | str) -> Campaign:
 def read_trial(folder: Path) -> Trial:
     """The record in one trial's directory; raises RecordError naming the file and what is wrong."""
     facts, path = read_facts(folder), folder / "judgement.json"
-    document = {**facts, **_document(path, JUDGEMENT_FORMAT), "format": facts["format"]}
+    document = {**facts, **json_document(path, JUDGEMENT_FORMAT), "format": facts["format"]}
     try:
         return Trial(
             name=document["trial"],
@@ -174,18 +181,36 @@ def read_trial(folder: Path) -> Trial:
         raise RecordError(f"{folder}: a value is of the wrong kind: {error}") from None
 
 
+def read_asked(folder: Path) -> dict[str, Any]:
+    """A record's trial.json: what was to run, and what ran it; RecordError as read_facts()."""
+    return _header(folder / "trial.json", TrialHeader)
+
+
 def read_facts(folder: Path) -> dict[str, Any]:
     """What a record has of a trial and its run, all keys of its JSON files side by side.
 
-    The lab's document is whole again: run.json holds the part that tells of the run.
+    The lab's document is whole again: run.json holds the part that tells of the run, and no other.
     Raises RecordError naming the file and what is wrong.
     """
-    trial = _header(folder / "trial.json", TrialHeader)
-    run = _header(folder / "run.json", RunHeader)
-    lab = _joined(_object(folder / "lab.json"), run.pop("lab"))
+    trial = read_asked(folder)
+    path = folder / "run.json"
+    run = _header(path, RunHeader)
+    of_the_run = run.pop("lab")
+    _require_of_the_run(of_the_run, path, "lab")
+    lab = _joined(json_object(folder / "lab.json"), of_the_run)
     if not isinstance(lab.get("virtual_s"), (int, float)):
-        raise RecordError(f"{folder / 'run.json'}: lab.virtual_s: a number is needed")
+        raise RecordError(f"{path}: lab.virtual_s: a number is needed")
     return {**lab, **run, **trial}
+
+
+def _require_of_the_run(document: Mapping[str, Any], path: Path, place: str) -> None:
+    """RecordError for a key that tells of more than the run: nobody compares run.json."""
+    for key, value in document.items():
+        here = f"{place}.{key}"
+        if isinstance(value, dict) and key not in OF_THE_RUN:
+            _require_of_the_run(value, path, here)
+        elif key not in OF_THE_RUN:
+            raise RecordError(f"{path}: {here}: belongs into lab.json")
 
 
 def level_text(level: object) -> str:
@@ -198,43 +223,11 @@ def level_text(level: object) -> str:
     return str(level)
 
 
-def campaign_document(folder: Path) -> Mapping[str, Any]:
-    """What campaign.json says; raises RecordError where it is missing or damaged."""
-    path = folder / "campaign.json"
-    if not folder.is_dir():
-        raise RecordError(f"{folder}: there is no such campaign directory")
-    if not path.exists():
-        raise RecordError(f"{folder}: not a campaign (it has no campaign.json)")
-    return _document(path, CAMPAIGN_FORMAT)
-
-
 def _header(path: Path, header: type[Header]) -> dict[str, Any]:
-    """The JSON object in `path`, which is such a header."""
-    document = dict(_document(path, header.model_fields["format"].default))
+    """What the JSON object in `path`, which is such a header, has of its keys."""
+    document = json_document(path, header.model_fields["format"].default)
     require(path, document, header)
-    return document
-
-
-def _document(path: Path, expected: str) -> Mapping[str, Any]:
-    """The JSON object in `path`, of format `expected`."""
-    document = _object(path)
-    found = document.get("format")
-    if found != expected:
-        raise RecordError(f"{path}: its format is '{found}', this version reads '{expected}'")
-    return document
-
-
-def _object(path: Path) -> Mapping[str, Any]:
-    """The JSON object in `path`."""
-    try:
-        document = json.loads(regular(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise RecordError(f"{path}: cannot read it: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
-        raise RecordError(f"{path}: not JSON: {error}") from None
-    if not isinstance(document, dict):
-        raise RecordError(f"{path}: not a JSON object")
-    return document
+    return {key: document[key] for key in header.model_fields}
 
 
 def _joined(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
@@ -272,9 +265,25 @@ def _metric(value: object) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def _factors(document: Mapping[str, Any], trials: Iterable[Trial]) -> dict[str, tuple[str, ...]]:
+def _why_not(folder: Path, header: CampaignFile, trials: Iterable[Trial]) -> str:
+    """Why a record of a trial that is not one of the experiment's does not count."""
+    try:
+        document = read_asked(folder)
+    except RecordError as error:
+        return str(error)
+    levels = {name: level_text(level) for name, level in document["factors"].items()}
+    like = next((trial.document for trial in trials if trial.factors == levels), None)
+    return why_not({**document, "factors": levels}, like, _texts(header))
+
+
+def _texts(header: CampaignFile) -> dict[str, list[str]]:
+    """The header's factors and levels, as text."""
+    return {name: list(map(level_text, levels)) for name, levels in header.factors.items()}
+
+
+def _factors(header: CampaignFile, trials: Iterable[Trial]) -> dict[str, tuple[str, ...]]:
     """Factors in the trials' order; levels in the experiment's, else in that of their numbers."""
-    named = _named_factors(document)
+    named = _texts(header)
     found: dict[str, dict[str, None]] = {}
     for trial in trials:
         for name, level in trial.factors.items():
@@ -288,15 +297,6 @@ def _factors(document: Mapping[str, Any], trials: Iterable[Trial]) -> dict[str, 
 def _in_order(levels: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
     """`levels` as `known` has them; those it lacks come after, in their own order."""
     return tuple(sorted(levels, key=lambda x: known.index(x) if x in known else len(known)))
-
-
-def _named_factors(document: Mapping[str, Any]) -> dict[str, list[str]]:
-    """What the campaign's header says, in its own words or in the experiment's file."""
-    try:
-        named = document.get("factors") or tomllib.loads(document.get("text") or "")["factors"]
-        return {name: [level_text(level) for level in levels] for name, levels in named.items()}
-    except (tomllib.TOMLDecodeError, AttributeError, KeyError, TypeError):
-        return {}
 
 
 def _number(level: str) -> float:
@@ -318,18 +318,29 @@ def _place(
     return places, trial.seed, trial.name
 
 
-def _newest(trials: Sequence[Trial]) -> tuple[tuple[Trial, ...], tuple[Trial, ...]]:
-    """The record of each cell and seed whose run ended last, and the others."""
-    newest: dict[Any, Trial] = {}
+def _chosen(trials: Sequence[Trial]) -> tuple[tuple[Trial, ...], tuple[Trial, ...]]:
+    """The record of each cell and seed that counts, and the others.
+
+    It is the one whose run ended last; where others are of the same trial, but for what was
+    recorded, the one of them with most tables and captures.
+    """
+    groups: dict[Any, list[Trial]] = {}
     for trial in trials:
-        key = (tuple(sorted(trial.factors.items())), trial.seed)
-        if key not in newest or _ended(trial) > _ended(newest[key]):
-            newest[key] = trial
-    kept = {trial.name for trial in newest.values()}
+        groups.setdefault((tuple(sorted(trial.factors.items())), trial.seed), []).append(trial)
+    kept = {_most(group).name for group in groups.values()}
     return (
         tuple(trial for trial in trials if trial.name in kept),
         tuple(trial for trial in trials if trial.name not in kept),
     )
+
+
+def _most(group: Sequence[Trial]) -> Trial:
+    """Of the records of one cell and seed the one that counts."""
+    if len(group) == 1:
+        return group[0]
+    newest = essence(max(group, key=_ended).document)
+    same = [trial for trial in group if essence(trial.document) == newest]
+    return max(same, key=lambda trial: (len(list(trial.folder.iterdir())), _ended(trial)))
 
 
 def _ended(trial: Trial) -> tuple[str, str]:

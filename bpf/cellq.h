@@ -15,7 +15,7 @@
 /* Table sizes. Powers of two: an index is masked, not compared, which is what
  * lets the BPF verifier see that it is in range. */
 #define CELLQ_MAX_VCS		1024
-#define CELLQ_MAX_BUFFER_CELLS	(1 << 20)	/* the issue asks for 10^6 */
+#define CELLQ_MAX_BUFFER_CELLS	(1 << 20)	/* a million, and room for more */
 #define CELLQ_MAX_FRAMES	(1 << 17)	/* announced and not yet resolved */
 #define CELLQ_MAX_FRAME_CELLS	1366		/* AAL5 limit, 65535 bytes */
 #define CELLQ_MAX_ATTACHMENTS	2048

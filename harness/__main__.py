@@ -26,7 +26,7 @@ def main() -> int:
             print(console, file=sys.stderr)
         return refuse(str(error), error.exit_code)
     except click.ClickException as error:
-        return refuse(click_message(error), 2)
+        return refuse(click_message(error), max(2, error.exit_code))
     except (KeyboardInterrupt, click.Abort):
         return refuse("interrupted; finished trials are kept", 130)
     except OSError as error:

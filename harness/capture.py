@@ -24,24 +24,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from harness.plan import Plan, Topology
+from harness.plan import Plan
 from topology.clock import NS_PER_S
-from topology.queue import Port, Queue
+from topology.queue import Port
 from topology.run import ENVIRONMENT
 
 PROJECT = Path(__file__).resolve().parents[1]
 MOST_PERIOD_MS = 100_000
 END_S = 60
 Wanted = TypeVar("Wanted")
-
-
-class CaptureSettings(Protocol):
-    """The keys of a capture in an experiment's table [record]."""
-
-    def wanted(self, topology: Topology, queue: Queue) -> Any:
-        """Its Wanted; ValueError for what this network or this kind of queue has not."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,10 +120,15 @@ class Programs(Capture[Wanted]):
         """What to run; nothing where nothing is wanted."""
 
     def __enter__(self) -> object:
-        self._processes = [
-            subprocess.Popen(argv, cwd=PROJECT, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
-            for argv in self.commands()
-        ]
+        self._processes = []
+        with ExitStack() as begun:
+            for argv in self.commands():
+                process = subprocess.Popen(
+                    argv, cwd=PROJECT, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True
+                )
+                begun.callback(killed, process)
+                self._processes.append(process)
+            begun.pop_all()
         return self
 
     def __exit__(self, kind: object = None, *rest: object) -> None:
@@ -139,6 +137,12 @@ class Programs(Capture[Wanted]):
         failed = [said for process in self._processes if (said := failure(process))]
         if failed and kind is None:
             raise RecordingError("; ".join(failed))
+
+
+def killed(process: subprocess.Popen[str]) -> None:
+    """End a program of a recording that does not begin; nobody reads what it wrote."""
+    process.kill()
+    process.communicate()
 
 
 def failure(process: subprocess.Popen[str]) -> str:
@@ -181,11 +185,13 @@ class Series(Capture[Wanted]):
         self._end = threading.Event()
         self._until_end = ExitStack()
         if self.period_ns:
-            self._until_end.enter_context(self.opened())
-            thread = threading.Thread(target=self._follow, daemon=True)
-            thread.start()
-            self._until_end.callback(thread.join)
-            self._until_end.callback(self._end.set)
+            with ExitStack() as begun:
+                begun.enter_context(self.opened())
+                thread = threading.Thread(target=self._follow, daemon=True)
+                thread.start()
+                begun.callback(thread.join)
+                begun.callback(self._end.set)
+                self._until_end = begun.pop_all()
         return self
 
     def __exit__(self, kind: object = None, *rest: object) -> None:

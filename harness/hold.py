@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Looking at a lab that runs, and holding it: `watched.json` in its run directory.
+"""Looking at a lab that runs, and holding it: `watched.json` in its inbox.
 
     {"trial": NAME, "until_s": 12}   that trial is not to go beyond its second 12
     {"trial": NAME, "until_s": null} somebody looks, and the lab goes as fast as it can
@@ -16,7 +16,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-NAME = "watched.json"
+from harness.inbox import give
+
+NAME = "inbox/watched.json"
 LEASE_S = 5.0
 # A page that is left open is no reason to hold a campaign for ever.
 LONGEST_S = 600.0
@@ -24,9 +26,7 @@ LONGEST_S = 600.0
 
 def write(folder: Path, trial: str, until_s: float | None) -> None:
     """Look at a lab for LEASE_S more; OSError when its run directory is gone."""
-    partial = folder / f".{NAME}.partial"
-    partial.write_text(json.dumps({"trial": trial, "until_s": until_s}))
-    partial.rename(folder / NAME)
+    give(folder / NAME, json.dumps({"trial": trial, "until_s": until_s}))
 
 
 class Hold:

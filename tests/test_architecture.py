@@ -13,6 +13,7 @@ import pytest
 
 from harness.records import sources
 from tests.small import PROJECT
+from tests.tracked import tracked
 
 # Every folder with Python in it, and what it may import beside itself.
 MAY_IMPORT = {
@@ -43,8 +44,7 @@ LAB_LIBRARIES = {"mininet", "pyroute2", "_typeshed"}  # the last for types only
 
 
 def files(name: str) -> list[Path]:
-    path = PROJECT / name
-    return [path] if path.is_file() else sorted(path.rglob("*.py"))
+    return [path for path in tracked(name) if path.suffix == ".py"]
 
 
 def imports(path: Path) -> set[str]:
@@ -57,9 +57,8 @@ def top(name: str) -> str:
 
 
 def test_every_folder_is_known() -> None:
-    skipped = {".git", "results", "__pycache__"}
-    found = {path.relative_to(PROJECT).parts[0] for path in PROJECT.glob("[!.]*/**/*.py")}
-    assert found - skipped <= set(MAY_IMPORT)
+    found = {path.relative_to(PROJECT).parts[0] for path in tracked("*/*.py")}
+    assert "harness" in found and found <= set(MAY_IMPORT)
 
 
 @pytest.mark.parametrize("folder", MAY_IMPORT)
@@ -92,8 +91,7 @@ def test_what_runs_in_a_lab_needs_the_plan_and_its_own(name: str) -> None:
 
 
 def test_every_source_names_its_licence() -> None:
-    suffixes = {".py", ".c", ".h", ".toml", ".lua", ".sh"}
-    skipped = {".git", "__pycache__", ".mypy_cache", ".ruff_cache", ".hypothesis", "results"}
-    for path in PROJECT.rglob("*"):
-        if path.suffix in suffixes and not skipped & set(path.parts):
-            assert "SPDX-License-Identifier: GPL-2.0-only" in path.read_text()[:400], path
+    sources = tracked("*.py", "*.c", "*.h", "*.toml", "*.lua", "*.sh")
+    assert len(sources) > 400
+    for path in sources:
+        assert "SPDX-License-Identifier: GPL-2.0-only" in path.read_text()[:400], path

@@ -23,6 +23,7 @@ RTM_NEWQDISC = 36
 TCA_KIND, TCA_OPTIONS, NLA_F_NESTED = 1, 2, 0x8000
 TCA_RED_PARMS, TCA_RED_STAB, TCA_RED_MAX_P, TCA_RED_FLAGS = 1, 2, 3, 4
 FLAG_ECN, FLAG_HARDDROP, FLAG_ADAPTIVE, FLAG_GENTLE = 1, 2, 4, 16
+ALL_FLAGS = FLAG_ECN | FLAG_HARDDROP | FLAG_ADAPTIVE | FLAG_GENTLE
 STAB_CELLS, STAB_MAX = 256, 31
 ROOT = 0xFFFFFFFF
 
@@ -114,18 +115,21 @@ def idle_table(queue: AdaptiveRed) -> tuple[int, bytes]:
 def options(queue: AdaptiveRed) -> bytes:
     """Return the attributes of the red qdisc.
 
-    The flags are in tc_red_qopt, and TCA_RED_FLAGS is left out: with it they would have to be
-    there, and the kernel starts to adapt by tc_red_qopt only.
+    The flags are in tc_red_qopt, by which a kernel without patch 0016 starts to adapt, and both
+    places at once are refused. Only TCA_RED_FLAGS has a place for gentle, which a kernel without
+    patch 0010 refuses.
     """
     cell_log, table = idle_table(queue)
     # Unused where max_P is given, but shown: max_P = (max - min) / 2^Plog.
     p_log = round(math.log2((queue.max_bytes - queue.min_bytes) / queue.probability))
     sizes = (queue.limit_bytes, queue.min_bytes, queue.max_bytes)
-    logs = (queue.weight_log, p_log, cell_log, queue.flags)
+    logs = (queue.weight_log, p_log, cell_log, 0 if queue.gentle else queue.flags)
+    flags = struct.pack("=II", queue.flags, ALL_FLAGS)
     return b"".join((
         attribute(TCA_RED_PARMS, struct.pack("=III4B", *sizes, *logs)),
         attribute(TCA_RED_STAB, table),
         attribute(TCA_RED_MAX_P, struct.pack("=I", int(queue.probability * 2**32))),
+        attribute(TCA_RED_FLAGS, flags) if queue.gentle else b"",
     ))  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from topology.dumbbell import Dumbbell
 
@@ -56,13 +56,6 @@ class Port:
     drops: bool = False
     sample_ns: int = 0
     late_tolerance_ns: int = 0
-
-
-class QueueSettings(Protocol):
-    """The table [queue] of an experiment."""
-
-    def ports(self, mss_bytes: int) -> tuple[Queue, Queue]:
-        """The queues down and up; ValueError for settings that do not go together."""
 
 
 class Queue(ABC):

@@ -13,5 +13,5 @@ packmime needs numpy, and runs on the host only.
     iperf     persistent sources (iperf3)
     wrk       closed-loop web clients (wrk)
     packmime  web traffic in both directions, open loop, at a stated load
-    ready     does a program listen, are its pages loaded
+    ready     does a program listen
 """

@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Is a program ready? Two questions that /proc answers without entering a namespace.
-
-In virtual time a wait for the disk counts as idle, so the clock jumps on while a program's pages
-are read for the first time: load them before the trial, and never take a pause for readiness.
-"""
+"""Is a program ready? What it says, and what /proc answers without entering a namespace."""
 
 from pathlib import Path
 from subprocess import Popen
@@ -59,23 +55,3 @@ def is_held(pid: int, port: int) -> bool:
 def has_sockets(pid: int) -> bool:
     """Return whether there is any TCP socket of IPv4 in the namespace of `pid`, TIME_WAIT too."""
     return len(Path(f"/proc/{pid}/net/tcp").read_text().splitlines()) > 1
-
-
-def mapped_files(proc_maps: str) -> tuple[Path, ...]:
-    """Return the files in the text of a /proc/PID/maps, each once, in order."""
-    names = (line.split(maxsplit=5)[5:] for line in proc_maps.splitlines())
-    return tuple(dict.fromkeys(Path(name[0]) for name in names if name and name[0][0] == "/"))
-
-
-def load_pages(pid: int) -> int:
-    """Read all files that process `pid` has mapped into the page cache; return their bytes."""
-    try:
-        text = Path(f"/proc/{pid}/maps").read_text()
-    except OSError as error:
-        raise WorkloadError(f"process {pid} is gone: {error.strerror}") from error
-    return sum(_read_whole(file) for file in mapped_files(text))
-
-
-def _read_whole(file: Path) -> int:
-    # Not so: "/dev/zero", "/memfd:name (deleted)", "/SYSV00000000 (deleted)".
-    return len(file.read_bytes()) if file.is_file() else 0

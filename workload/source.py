@@ -50,6 +50,10 @@ class Host(Protocol):
     def peer_ip(self) -> str: ...
 
 
+# Of a connection's first packet through the box in the middle, and of its answer [ns].
+Passage = tuple[int | None, int | None]
+
+
 class Connection(Protocol):
     """An established connection, as the kernel counts it at its sender.
 
@@ -130,6 +134,12 @@ class Testbed(Protocol):
 
         An end is the client's address, its port, the server's, and the round trip [ns]. What it
         gives has the counters after its end: topology/delays/program.py.
+        """
+
+    def seen_round_trips(self) -> AbstractContextManager[Mapping[tuple[str, int, int], Passage]]:
+        """Watch every connection's first two packets on their way through the box in the middle.
+
+        What it gives has them after its end, by the client's address, its port and the server's.
         """
 
     def sample_tcp(self, second: int) -> None:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import WorkloadError
-from .poisson import bounded
 
 FILES = range(1, 10)
 FILE_MEAN = 5.0
@@ -60,12 +59,6 @@ def class_at(uniform: float) -> int:
         if uniform < total:
             return number
     return len(CLASSES) - 1  # the shares' sum may fall short of 1 in the last bit
-
-
-def mean_bytes(poisson_fit: str = "mean") -> float:
-    """Return the mean size of a requested file: 120,320 bytes for "mean", the paper's 120.3 kB."""
-    file_mean = bounded(FILE_MEAN, FILES[0], FILES[-1], poisson_fit).mean()
-    return sum(c.share * c.unit_bytes for c in CLASSES) * file_mean
 
 
 def write(docroot: Path) -> int:

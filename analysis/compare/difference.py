@@ -6,11 +6,16 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from analysis.compare.segments import Connection, Segment, connections
+from analysis.json_file import json_object
 from analysis.records import Trial
 
 # What tells of a run or of its place in the experiment, and the captures, which have the lab's
 # own clock: their segments are compared.
 NOT_COMPARED = {"trial.json", "run.json", "judgement.json", "SHA256SUMS", "down.pcap", "up.pcap"}
+
+# Of a lab's facts, what says who made them: two releases that do the same are the same.
+FACTS = "lab.json"
+MAKERS = "versions"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,10 +55,14 @@ def changed_files(first: Trial, second: Trial) -> list[str]:
     return sorted(n for n in names - NOT_COMPARED if content(first, n) != content(second, n))
 
 
-def content(trial: Trial, name: str) -> bytes | None:
-    """A file of a record; None without it."""
+def content(trial: Trial, name: str) -> object:
+    """What a file of a record says of behaviour; None without it."""
     path = trial.folder / name
-    return path.read_bytes() if path.exists() else None
+    if not path.exists():
+        return None
+    if name == FACTS:
+        return {key: value for key, value in json_object(path).items() if key != MAKERS}
+    return path.read_bytes()
 
 
 def divergence(first: Trial, second: Trial) -> Divergence | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from analysis.compare.difference import Divergence, changed_files, divergence
 from analysis.errors import RecordError
-from analysis.records import Campaign, Trial
+from analysis.records import Trial
 from analysis.statistics import Estimate, estimate, mean
 
 
@@ -47,41 +47,50 @@ class Response:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """What two levels of a factor come to."""
+    """What two levels of a factor come to.
+
+    one_sided: responses that a pair of trials has at one level only.
+    """
 
     factor: str
     levels: tuple[str, str]
     pairs: Sequence[Pair]
     responses: Sequence[Response]
+    one_sided: Sequence[str] = ()
 
     @property
     def identical(self) -> bool:
         return all(pair.identical for pair in self.pairs)
 
     def differs(self, tolerance: float) -> bool:
-        """Does a response differ by more than this fraction; without one, does anything?"""
+        """Does a response differ by more than this fraction; without one, does anything?
+
+        Raises RecordError where no response is known, so that nothing can be said of any.
+        """
         if not tolerance:
             return not self.identical
-        return any(response.relative > tolerance for response in self.responses)
+        if not (self.responses or self.one_sided):
+            raise RecordError("--tolerance: no response is known at either level; leave it out")
+        return bool(self.one_sided) or any(one.relative > tolerance for one in self.responses)
 
 
 def compare(
-    campaign: Campaign, factor: str, levels: tuple[str, str], names: Mapping[str, str]
+    trials: Sequence[Trial], factor: str, levels: tuple[str, str], names: Mapping[str, str]
 ) -> Comparison:
     """Two levels of a factor.
 
     Args:
+        trials: valid ones, of which others have neither level.
         levels: the first is what the second is compared with.
         names: metrics to compare, each with its short name.
 
     Raises RecordError where no trial of one level has its like at the other.
     """
-    first, second = (by_cell(campaign, factor, level) for level in levels)
+    first, second = (by_cell(trials, factor, level) for level in levels)
     both = [(first[key], second[key]) for key in first if key in second]
     if not both:
         raise RecordError(
-            f"{campaign.folder}: no valid trial with {factor}={levels[0]} has its like with "
-            f"{factor}={levels[1]}"
+            f"no valid trial with {factor}={levels[0]} has its like with {factor}={levels[1]}"
         )
     pairs = [
         Pair(first=a, second=b, changed=changed_files(a, b), divergence=divergence(a, b))
@@ -89,15 +98,24 @@ def compare(
     ]
     found = [response(short, name, both) for name, short in names.items()]
     return Comparison(
-        factor=factor, levels=levels, pairs=pairs, responses=[r for r in found if r is not None]
+        factor=factor,
+        levels=levels,
+        pairs=pairs,
+        responses=[r for r in found if r is not None],
+        one_sided=[short for name, short in names.items() if one_sided(name, both)],
     )
 
 
-def by_cell(campaign: Campaign, factor: str, level: str) -> dict[object, Trial]:
-    """The valid trials of a level, by all that they have else."""
+def one_sided(name: str, both: Sequence[tuple[Trial, Trial]]) -> bool:
+    """Is there a pair of which one trial has this metric and the other has not?"""
+    return any((a.metrics.get(name) is None) != (b.metrics.get(name) is None) for a, b in both)
+
+
+def by_cell(trials: Sequence[Trial], factor: str, level: str) -> dict[object, Trial]:
+    """The trials of a level, by all that they have else."""
     return {
         (trial.seed, *((n, x) for n, x in sorted(trial.factors.items()) if n != factor)): trial
-        for trial in campaign.trials
+        for trial in trials
         if trial.factors[factor] == level
     }
 

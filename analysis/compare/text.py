@@ -20,6 +20,8 @@ def lines(comparison: Comparison) -> Iterator[str]:
     first, second = (max(NARROW, len(level) + 2) for level in (one, other))
     yield f"{'response':14}{one:>{first}}{other:>{second}}  difference, 95 % of the pairs"
     yield from (figures(response, first, second) for response in comparison.responses)
+    for name in comparison.one_sided:
+        yield f"{name:14}known at one level only in some pair"
     parted = earliest(comparison)
     if parted is not None and parted.divergence is not None:
         yield ""

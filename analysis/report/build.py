@@ -2,12 +2,13 @@
 """A campaign's report: which sections it has, and what stands in each."""
 
 import itertools
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 
+from analysis import omissions
 from analysis.cells import Cell, variant_factors
 from analysis.claims import Claim, Finding, Method, Verdict
+from analysis.metrics import ABOVE_ONE
 from analysis.records import Campaign, Trial
 from analysis.report import plots, tables, trial_plots
 from analysis.report.explore import explore
@@ -70,7 +71,7 @@ def _subtitle(campaign: Campaign) -> str:
     seeds = len({trial.seed for trial in campaign.trials})
     virtual_s = sum(trial.document.get("virtual_s") or 0 for trial in campaign.trials)
     wall_s = sum(trial.document.get("wall_s") or 0 for trial in campaign.trials)
-    left_out = len(campaign.invalid) + len(campaign.superseded) + len(campaign.unreadable)
+    left_out = len(list(omissions.left_out(campaign)))
     return (
         f"Campaign {campaign.name}: {_count(len(campaign.trials), 'trial')} of "
         f"{_count(seeds, 'seed')}, {virtual_s:,.0f} virtual s in {wall_s:,.0f} s of labs' wall "
@@ -142,8 +143,13 @@ def _known(drawn: Iterable[Plot | None]) -> list[Plot]:
     return [plot for plot in drawn if plot is not None]
 
 
+def _above_one(results: Results) -> bool:
+    return any(value > 1 for cell in results.every_cell for value in cell.values("efficiency"))
+
+
 def _results(results: Results, pages: Pages) -> Section:
     about = [results.study.about] if results.study.about else []
+    about += [ABOVE_ONE] if _above_one(results) else []
     if not results.study.by:
         parts = _group(results, pages, "") if results.every_cell else []
         return Section(id="cells", title="Results", paragraphs=about, parts=parts)
@@ -320,23 +326,33 @@ def _trial(trial: Trial, drawn: Sequence[Plot]) -> Section:
 
 def _making(campaign: Campaign) -> Section:
     """Versions, wherever the trials agree, and the experiment file."""
-    found = {
-        json.dumps(trial.document.get("versions"), sort_keys=True): None
-        for trial in campaign.trials
-    }
+    found = sets_of(trial.document.get("versions") for trial in campaign.trials)
     paragraphs = []
     if len(found) > 1:
         paragraphs.append(
             f"The trials were run by {len(found)} sets of versions; they are not one experiment."
         )
-    versions = "\n".join(_lines(json.loads(text)) for text in found)
+    versions = "\n".join(map(_lines, found))
     parts: list[Part] = [Source(text=versions)]
     if campaign.document.get("text"):
         parts.append(Source(text=str(campaign.document["text"])))
     return Section(id="making", title="How it was made", paragraphs=paragraphs, parts=parts)
 
 
-def _lines(versions: object) -> str:
-    if not isinstance(versions, dict):
+def sets_of(versions: Iterable[object]) -> list[dict[str, object]]:
+    """Versions that contradict each other; what a trial had no use for, it says nothing of."""
+    found: list[dict[str, object]] = []
+    for one in versions:
+        known = one if isinstance(one, dict) else {}
+        like = next((x for x in found if all(x.get(n, v) == v for n, v in known.items())), None)
+        if like is None:
+            found.append(dict(known))
+        else:
+            like |= known
+    return found
+
+
+def _lines(versions: dict[str, object]) -> str:
+    if not versions:
         return "no versions recorded"
     return "\n".join(f"{name}: {value}" for name, value in versions.items())

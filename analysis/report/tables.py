@@ -8,6 +8,7 @@ from statistics import fmean
 from analysis.anova import Anova, Component, Effect
 from analysis.cells import Cell, Distance, variant_name
 from analysis.claims import Claim, Finding, Verdict
+from analysis.omissions import NEWER
 from analysis.records import Campaign, Trial
 from analysis.report.model import Column, Sheet, Value
 from analysis.report.results import Results
@@ -481,8 +482,9 @@ def left_out(campaign: Campaign) -> Sheet | None:
             if not check.ok
         )
         rows.append([trial.name, "invalid", failed or "marked invalid"])
-    rows += [[trial.name, "superseded", "a newer record exists"] for trial in campaign.superseded]
+    rows += [[trial.name, "superseded", NEWER] for trial in campaign.superseded]
     rows += [[name, "unreadable", reason] for name, reason in campaign.unreadable]
+    rows += [[name, "other", reason] for name, reason in campaign.others]
     if not rows:
         return None
     columns = [

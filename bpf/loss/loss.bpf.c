@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Drops chosen segments of one TCP connection, each at a chosen sending, and
- * keeps a record of every segment and every ACK. At the router's two ingress
+ * Drops chosen segments of one TCP connection, each at a chosen sending, marks
+ * others (CE; RFC 3168, 5), where they ask for ECN, and keeps a record of every segment and every ACK. At the router's two ingress
  * hooks: where the sender's segments come in, and where the ACKs do.
  */
 #include "loss.h"
@@ -109,7 +109,8 @@ static __always_inline __u32 sacked_bytes(struct __sk_buff *skb,
 	return bytes;
 }
 
-static __always_inline int data(struct loss_state *state, const struct packet *p)
+static __always_inline int data(struct __sk_buff *skb, struct loss_state *state,
+				const struct packet *p)
 {
 	struct loss_event event = {
 		.time_ns = bpf_ktime_get_ns(),
@@ -124,6 +125,8 @@ static __always_inline int data(struct loss_state *state, const struct packet *p
 	if (segment) {
 		event.sending = segment->seen++;
 		event.dropped = segment->drop >> (event.sending & 31) & 1;
+		if (segment->mark >> (event.sending & 31) & 1)
+			bpf_skb_ecn_set_ce(skb);
 	}
 	record(state, &event);
 	return event.dropped ? TC_ACT_SHOT : TC_ACT_OK;
@@ -156,7 +159,7 @@ int loss(struct __sk_buff *skb)
 	if (p.sport == state->port && p.syn)
 		state->isn = p.seq;
 	else if (p.sport == state->port && p.length)
-		return data(state, &p);
+		return data(skb, state, &p);
 	else if (p.dport == state->port && !p.syn)
 		ack(skb, state, &p);
 	return TC_ACT_OK;

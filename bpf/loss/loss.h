@@ -18,6 +18,8 @@ struct loss_state {
 struct loss_segment {
 	__u32 drop;		/* bit n: drop its n-th sending (n from 0) */
 	__u32 seen;		/* sendings so far */
+	__u32 mark;		/* bit n: mark its n-th sending, where it asks for ECN */
+	__u32 unused;
 };
 
 enum loss_kind {

@@ -4,35 +4,48 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.agent.procfs import SYSCTL_BYTES, text
 from topology import commands
-from topology.build import Network
 from topology.run import in_namespace, run
 
+if TYPE_CHECKING:
+    from topology.build import Network  # and Mininet with it, which a host has not
+
 IPV4 = Path("/proc/sys/net/ipv4")
+CLOCK_MONOTONIC_COARSE = 6  # <linux/time.h>
 
 
 def versions() -> dict[str, str]:
-    """Kernel, and the image's packages that matter."""
+    """Kernel, how it runs the queues' programs where there are any, and packages that matter."""
     wanted = ("mininet", "openvswitch-switch", "iproute2", "nginx-light", "iperf3", "wrk", "clang")
     packages = dict(
         line.split(" ", 1) for line in Path("/etc/cellbed-packages").read_text().splitlines()
     )
     return {
         "kernel": Path("/proc/sys/kernel/osrelease").read_text().strip(),
-        "bpf": bpf_runs_as(),
+        "hz": str(ticks_per_s()),
+        **bpf_runs_as(run(["bpftool", "-j", "prog", "show"])),
         **{name: packages[name] for name in wanted if name in packages},
     }
 
 
-def bpf_runs_as() -> str:
-    """How this kernel runs the queues' programs, which are loaded: "jit" or "interpreter"."""
-    programs = json.loads(run(["bpftool", "-j", "prog", "show"]))
-    compiled = [bool(p["jited"]) for p in programs if p["type"] == "sched_cls"]
-    return "jit" if compiled and all(compiled) else "interpreter"
+def ticks_per_s() -> int:
+    """HZ: a coarse clock of the kernel moves on a tick at a time."""
+    return round(1 / time.clock_getres(CLOCK_MONOTONIC_COARSE))
+
+
+def bpf_runs_as(shown: str) -> dict[str, str]:
+    """How this kernel runs the programs of our queues: "jit" or "interpreter"; none, no word.
+
+    Args:
+        shown: what bpftool says of all programs that are loaded.
+    """
+    compiled = [bool(p["jited"]) for p in json.loads(shown) if p["type"] == "sched_cls"]
+    return {"bpf": "jit" if all(compiled) else "interpreter"} if compiled else {}
 
 
 def state(network: Network) -> dict[str, Any]:

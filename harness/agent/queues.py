@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, Self
 
 from harness.captures.queue import Wanted
 from harness.plan import DELAYS, Plan
 from topology import commands
-from topology.build import Network
 from topology.dumbbell import Host
 from topology.queue import DIRECTIONS, Port
+
+if TYPE_CHECKING:
+    from topology.build import Network  # and Mininet with it, which a host has not
 
 # The box's devices at which comes in what leaves a port.
 INTO_BOX = {"down": commands.SAT_DOWN, "up": commands.SAT_UP}
@@ -24,13 +27,16 @@ class LoadedQueues:
         self.ports = [port(network, plan, d, late_tolerance_ns) for d in DIRECTIONS]
 
     def __enter__(self) -> Self:
-        for one in self.ports:
-            self.plan.queue.at(one.direction).load(one)
+        with ExitStack() as loaded:
+            for one in self.ports:
+                queue = self.plan.queue.at(one.direction)
+                queue.load(one)
+                loaded.callback(queue.unload, one)
+            self._loaded = loaded.pop_all()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        for one in self.ports:
-            self.plan.queue.at(one.direction).unload(one)
+    def __exit__(self, *error: Any) -> None:
+        self._loaded.__exit__(*error)
 
     def read(self) -> dict[str, Any]:
         """All counters of both directions."""

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
@@ -17,7 +19,7 @@ from topology import connections
 from topology.build import Network
 from topology.clock import sleep_until, whole_second
 from topology.commands import BOX
-from topology.delays import program, table
+from topology.delays import passages, program, table
 from topology.dumbbell import Host
 from topology.run import batch, in_namespace, run
 from workload import ready
@@ -86,6 +88,30 @@ class Testbed:
             process.send_signal(signal.SIGTERM)
             counted |= asdict(program.read(process.communicate()[0]))
         path.unlink()
+
+    @contextmanager
+    def seen_round_trips(self) -> Iterator[dict[passages.Key, passages.Passage]]:
+        found = dict[passages.Key, passages.Passage]()
+        with self.programs() as programs:
+            seen = [self._watch(programs, point) for point in passages.POINTS]
+            yield found
+            time.sleep(passages.HANDED_OVER_S)
+            for process in seen:
+                process.send_signal(signal.SIGTERM)
+                complaint = passages.complaint(process.communicate()[0])
+                if complaint:
+                    raise RuntimeError(f"the capture of round trips did not end well: {complaint}")
+        found |= passages.passages(self.folder)
+
+    def _watch(self, programs: Daemons, point: passages.Point) -> subprocess.Popen[str]:
+        process = programs.start(self.network.pids[BOX], passages.argv(point, self.folder))
+        assert process.stdout is not None
+        said = ""
+        for line in process.stdout:
+            said += line
+            if passages.READY in line:
+                return process
+        raise RuntimeError(f"the capture of round trips did not begin: {' '.join(said.split())}")
 
     def sample_tcp(self, second: int) -> None:
         """Look at a sending socket of each flavor; where there are several, whose is whose."""

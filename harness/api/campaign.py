@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from analysis.errors import AnalysisError, MissingLibraryError, ReportError
+from analysis.omissions import omissions
 from analysis.records import Trial, level_text, read_campaign
 from harness.campaign.lock import locked
 from harness.design.experiment import Level
@@ -29,7 +31,8 @@ class Campaign:
     Attributes:
         folder: the directory.
         judged: which records had to be judged anew, and with what difference.
-        records: all that was read: `trials` that count, `invalid`, `superseded`, `unreadable`.
+        records: all that was read: `trials` that count, and what is left out: `invalid`,
+            `superseded`, `unreadable`, `others`. A line on standard error names that.
 
     Raises:
         UsageError: no campaign, or no trial in it can be read.
@@ -40,12 +43,14 @@ class Campaign:
         self.judged = judgement.bring_up_to_date(judgement.records(self.folder))
         with told():
             self.records = read_campaign(self.folder)
+        if line := omissions(self.records):
+            print(line, file=sys.stderr)
 
     def __repr__(self) -> str:
-        found = self.records
-        return f"Campaign({str(self.folder)!r}): {len(found.trials)} trials, " + (
-            f"{len(found.invalid)} invalid"
-        )
+        found, others = self.records, len(self.records.others)
+        more = f", {others} of another plan or other software" if others else ""
+        trials = f"{len(found.trials)} trials, {len(found.invalid)} invalid{more}"
+        return f"Campaign({str(self.folder)!r}): {trials}"
 
     @property
     def name(self) -> str:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from harness.design.experiment import Level, Port
 from harness.design.toml_file import parse
 from harness.design.trials import Kernel, OwnKernel, PlannedTrial, planned
 from harness.errors import MissingError, UsageError
+from harness.host import capacity
 from harness.judge import studies
 from harness.kernels import store
 from harness.records import identity
@@ -129,7 +129,7 @@ class Experiment:
         Args:
             out: the campaign's directory [results/NAME].
             only, seeds: as trials().
-            jobs: labs at a time [one a core; on a real clock one].
+            jobs: labs at a time [as processors and memory allow; on a real clock one].
             lab: uml, vm or native.
             clock: virtual or real [virtual; of the native lab real].
             pcap: ports where packets are captured.
@@ -177,12 +177,11 @@ class Experiment:
             "title": design.title,
             "text": self.text,
             "factors": design.factors,
-            # Records of other code or another plan stay in the folder and do not count.
-            "trials": [t.name for t in planned(design, self.origin, (), seeds, code, chosen)],
         }
+        every = planned(design, self.origin, (), seeds, code, chosen)
         folder = RESULTS / design.name if out is None else Path(out)
         how = Options(lab=lab, clock=clock, jobs=jobs, cluster=cluster)
-        return Running(folder, trials, header, how)
+        return Running(folder, trials, header, how, every=every)
 
 
 def kernels_of(lab: str, cluster: Cluster | None) -> Callable[[str | None], Kernel]:
@@ -217,7 +216,7 @@ def listed(levels: Level | Sequence[Level]) -> Sequence[Level]:
 
 
 def labs_at_once(jobs: int | None, lab: str, clock: str) -> int:
-    """How many labs run at a time: one a core, but one where they would disturb each other."""
+    """How many labs run at a time: as the machine carries, one where they would disturb others."""
     if lab == "native" and jobs not in (None, 1):
         raise UsageError(f"--jobs {jobs}: a machine has its TCP module once: one native lab")
-    return jobs or (1 if clock == "real" else os.cpu_count() or 1)
+    return jobs or (1 if clock == "real" else capacity.capacity().labs)

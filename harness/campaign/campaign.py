@@ -16,10 +16,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from analysis.campaign_file import FORMAT, CampaignFile, read_header
+from analysis.campaign_file import NAME as HEADER
 from analysis.errors import RecordError
-from analysis.records import campaign_document, read_facts
+from analysis.records import read_facts
 from harness import events
-from harness.campaign import costs
+from harness.campaign import costs, listing
 from harness.campaign.lock import NAME as LOCK
 from harness.campaign.lock import locked
 from harness.design.trials import PlannedTrial
@@ -44,7 +46,6 @@ from harness.records.whole import append_whole, drop_torn_line, write_whole
 from harness.runners.lab_pool import Outcome
 from harness.runners.runner import Options, Runner, runner
 
-FORMAT = "cellbed-campaign/1"
 ATTEMPTS = 2
 
 Document = dict[str, Any]
@@ -56,9 +57,10 @@ class Campaign:
     Args:
         folder: made if it is not there.
         trials: all that the campaign wants.
-        header: what campaign.json says beside its format.
+        header: what campaign.json says beside its format and its trials.
         options: see Options.
         listener: called with each event, from any thread; events.jsonl has had it then.
+        every: all trials of the experiment, of which the campaign may want a part.
     """
 
     def __init__(
@@ -68,12 +70,14 @@ class Campaign:
         header: Document,
         options: Options,
         listener: Listener = events.ignore,
+        every: Sequence[PlannedTrial] = (),
     ) -> None:
         self.folder = folder
         self.trials = list(trials)
         self.header = header
         self.options = options
         self.listener = listener
+        self.every = list(every) or self.trials
         self.failures: dict[str, list[str]] = {}
         self.judged = Judged()
         self._log = EventLog(self._append)
@@ -182,16 +186,16 @@ class Campaign:
 
     def check_folder(self) -> None:
         """Refuse a folder that is another experiment's, or holds what is no campaign."""
-        path = self.folder / "campaign.json"
+        path = self.folder / HEADER
         if path.exists():
             try:
-                name = campaign_document(self.folder).get("name")
+                name = read_header(self.folder).document.get("name")
             except RecordError as error:
                 raise UsageError(f"{error}; choose another --out") from error
             if name != self.header["name"]:
                 raise UsageError(f"{path}: holds experiment {name}; choose another --out")
         elif self.folder.is_dir() and not all(
-            x.name == LOCK or x.name.startswith(".campaign.json.") for x in self.folder.iterdir()
+            x.name == LOCK or x.name.startswith(f".{HEADER}.") for x in self.folder.iterdir()
         ):
             raise UsageError(
                 f"{self.folder}: holds files but no campaign.json; choose an empty or new --out"
@@ -199,17 +203,24 @@ class Campaign:
 
     def _prepare(self) -> None:
         """Write the header, and sweep what a killed campaign left; the lock is held."""
-        header = {"format": FORMAT, **self.header, "commits": self._commits()}
-        write_whole(self.folder / "campaign.json", json.dumps(header, indent=1) + "\n")
+        before = read_header(self.folder) if (self.folder / HEADER).exists() else None
+        known = (before.trials if before else None) or ()
+        trials = listing.listed(known, self.records, self.every, self.options)
+        header = {
+            "format": FORMAT,
+            **self.header,
+            "commits": self._commits(before),
+            "trials": [entry.model_dump() for entry in trials],
+        }
+        write_whole(self.folder / HEADER, json.dumps(header, indent=1) + "\n")
         make_folder(self.records)
         for left in self.records.glob(".*.partial"):
             shutil.rmtree(left)
         drop_torn_line(self.folder / events.NAME)
 
-    def _commits(self) -> list[str]:
+    def _commits(self, header: CampaignFile | None) -> list[str]:
         """Of the project: at which trials of this folder were run, or are about to be."""
-        known = (self.folder / "campaign.json").exists()
-        before = campaign_document(self.folder).get("commits") if known else None
+        before = header.document.get("commits") if header else None
         now = [checkout.commit()] if self._missing() else []
         found = [*before, *now] if isinstance(before, list) else now
         return list(dict.fromkeys(str(one) for one in found if one))

@@ -14,6 +14,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -64,8 +65,11 @@ class Capture(capture.Capture[Wanted]):
         ports = {port.direction: port for port in self.site.ports}
         self._counts: dict[str, dict[str, int]] = {}
         self._running: dict[str, subprocess.Popen[str]] = {}
-        for direction in self.wanted.pcap:
-            self._running[direction] = self._start(ports[direction])
+        with ExitStack() as begun:
+            for direction in self.wanted.pcap:
+                self._running[direction] = self._start(ports[direction])
+                begun.callback(capture.killed, self._running[direction])
+            begun.pop_all()
         return self
 
     def _start(self, port: Port) -> subprocess.Popen[str]:
@@ -85,6 +89,7 @@ class Capture(capture.Capture[Wanted]):
             said += line
             if "listening on" in line:
                 return process
+        process.communicate()
         raise CaptureError(f"capture of {port.direction}: {' '.join(said.split())}")
 
     def __exit__(self, *error: object) -> None:

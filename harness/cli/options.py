@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from harness.cli import completion
+from harness.kernels import names
 from harness.labs import LABS
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -27,7 +28,7 @@ def kernel_option(metavar: str, text: str) -> Decorator:
     """--kernel: names of kernels (docs/kernels.md) with commas between them; as a list."""
 
     def split(context: click.Context, option: click.Parameter, value: str | None) -> list[str]:
-        return value.split(",") if value is not None else []
+        return names.split(value) if value is not None else []
 
     return click.option("--kernel", "kernels", metavar=metavar, callback=split, help=text)
 

@@ -12,6 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from analysis.metrics import ABOVE_ONE
 from harness.cli.tables import print_table
 
 Document = Mapping[str, Any]
@@ -42,6 +43,8 @@ def print_results(documents: Sequence[Document], console: Console) -> None:
         if failed:
             text = f"{document['trial']}: invalid: {', '.join(failed)}"
             console.print(Text(text), soft_wrap=True)
+    if any((document["metrics"].get("efficiency") or 0) > 1 for document in documents):
+        console.print(Text(ABOVE_ONE))
 
 
 def levels(document: Document) -> dict[str, str]:

@@ -39,6 +39,9 @@ OPTIONS = (
     click.option(
         "--package", "packages", multiple=True, metavar="NAME", help="A package of Debian 13, too."
     ),
+    click.option(
+        "--isolated", is_flag=True, help="Refuse to run it where it could reach more than that."
+    ),
     click.option("--out", type=click.Path(path_type=Path), help="For the files that it writes."),
 )  # fmt: skip
 # In the order in which they are given, what is no option of ours is the script's.

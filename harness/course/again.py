@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from harness.api.experiment import Experiment
 from harness.course import lab as labs
@@ -22,26 +21,29 @@ from harness.records.seal import checksum
 OF_THE_RUN = {"run.json", "trial.json", "SHA256SUMS", "judgement.json"}
 
 
-def run_again(design: experiments.Experiment, lab: str, trials: Sequence[Finished]) -> None:
-    """Run a student's trials here, and compare their facts byte for byte.
+def run_again(
+    design: experiments.Experiment, lab: str, trials: Sequence[Finished], place: Path
+) -> Sequence[Finished]:
+    """Run a student's trials here, in a place, and compare their facts byte for byte.
+
+    Returns the trials that were run here: what of the student's is not compared, because it
+    differs from run to run, has no say in what is right.
 
     Raises:
         NotHandedInError: a file is another.
         LabError, MissingError, InvalidTrialError: they could not be run.
     """
-    with TemporaryDirectory(prefix="cellbed-again-") as name:
-        experiment = Experiment(design, labs.file(lab, labs.EXPERIMENT), "")
-        anew = experiment.run(name).records.trials
-        by_levels = {tuple(one.factors.items()): one.folder for one in anew}
-        for trial in trials:
-            different = other_files(
-                trial.record.folder, by_levels[tuple(trial.record.factors.items())]
+    experiment = Experiment(design, labs.file(lab, labs.EXPERIMENT), "")
+    anew = {frozenset(one.factors.items()): one for one in experiment.run(place).records.trials}
+    own = [anew[frozenset(trial.factors.items())] for trial in trials]
+    for trial, other in zip(trials, own, strict=True):
+        different = other_files(trial.record.folder, other.folder)
+        if different:
+            raise NotHandedInError(
+                f"{trial.record.name}: {', '.join(different)}: another when run again here; "
+                "edited, or from a machine that is set up otherwise"
             )
-            if different:
-                raise NotHandedInError(
-                    f"{trial.record.name}: {', '.join(different)}: another when run again here; "
-                    "edited, or from a machine that is set up otherwise"
-                )
+    return [Finished(record=one, metrics=one.metrics) for one in own]
 
 
 def other_files(one: Path, other: Path) -> list[str]:

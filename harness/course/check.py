@@ -14,7 +14,7 @@ from typing import Any
 
 from analysis.errors import AnalysisError
 from analysis.records import level_text
-from harness.course import handout
+from harness.course import handout, plain
 from harness.course import lab as labs
 from harness.course.again import run_again
 from harness.course.handed_in import NotHandedInError, finished
@@ -25,8 +25,9 @@ from harness.course.seeds import seed_of
 from harness.design.experiment import same
 from harness.design.toml_file import read_table
 from harness.design.trials import planned
-from harness.errors import UsageError
+from harness.errors import InvalidTrialError, LabError, MissingError, UsageError
 from harness.flavors.check import check_flavors
+from harness.host import temporary
 
 MOST_SHOWN = 40
 # What a record, though sealed, may make of a measure.
@@ -80,25 +81,45 @@ class Evidence:
 def check_folder(name: str, folder: Path, again: bool = False) -> HandedIn:
     """Look at what is in a student's folder for a lab. Nothing is written there.
 
+    Whatever is in it, something is said of it: one folder must not end the grading of others.
+
     again: also run the trials here, and compare what they leave with the student's.
 
     Raises:
         UsageError: the lab's own files are wrong.
+        MissingError: set-up has not made what running again needs.
     """
     lab = labs.load(name)
+    try:
+        return look_at(name, lab, folder, again)
+    except MissingError:
+        raise
+    except NotHandedInError as error:
+        said = str(error)
+    except Exception as error:  # noqa: BLE001 (nobody thought of what this student did)
+        said = f"cannot be judged: {type(error).__name__}: {error}"
+    return HandedIn(
+        lab=name, folder=folder, student=None, seed=None,
+        items=(Item(name="folder", ok=False, sentence=said),),
+    )  # fmt: skip
+
+
+def look_at(name: str, lab: Lab, folder: Path, again: bool) -> HandedIn:
+    """What check_folder() returns; NotHandedInError where the folder cannot be read."""
+    said = plain.fault(folder)
+    if said:
+        raise NotHandedInError(said)
     try:
         student, answers = read_answers(folder, lab)
     except (UsageError, NotHandedInError) as error:
         items = (Item(name=ANSWERS, ok=False, sentence=str(error)),)
         return HandedIn(lab=name, folder=folder, student=None, seed=None, items=items)
-    trials, record = run_of(name, lab, folder, student, again)
-    evidence = Evidence(trials=trials, name=name, lab=lab, student=student)
+    with temporary.folder("again") as place:
+        trials, record = run_of(name, lab, folder, student, place if again else None)
+        evidence = Evidence(trials=trials, name=name, lab=lab, student=student)
+        answered = [judge(question, answers, evidence) for question in lab.question]
     return HandedIn(
-        lab=name,
-        folder=folder,
-        student=student,
-        seed=seed_of(student),
-        items=(record, *(judge(q, answers, evidence) for q in lab.question)),
+        lab=name, folder=folder, student=student, seed=seed_of(student), items=(record, *answered)
     )
 
 
@@ -120,19 +141,24 @@ def read_answers(folder: Path, lab: Lab) -> tuple[str, Mapping[str, Any]]:
 
 
 def run_of(
-    name: str, lab: Lab, folder: Path, student: str, again: bool
+    name: str, lab: Lab, folder: Path, student: str, again: Path | None
 ) -> tuple[Sequence[Finished], Item]:
-    """The trials of a student's own run, none where there is a fault; and what is to be said."""
+    """The trials that answers are judged by, none where there is a fault; and what is to be said.
+
+    again: where they are run anew; None: they are the student's.
+    """
     experiment = handout.experiment_of(name, lab, student)
     wanted = planned(experiment, labs.file(name, labs.EXPERIMENT))
     try:
-        trials = finished(folder, wanted)
-        if again:
-            run_again(experiment, name, trials)
+        trials: Sequence[Finished] = finished(folder, wanted)
+        if again is not None:
+            trials = run_again(experiment, name, trials, again)
     except NotHandedInError as error:
         return (), Item(name="record", ok=False, sentence=str(error))
+    except (LabError, InvalidTrialError) as error:
+        return (), Item(name="record", ok=False, sentence=f"could not be run again here: {error}")
     said = f"{len(trials)} trials with seed {experiment.first_seed}, unchanged, all checks passed"
-    said += "; the same when run again" * again
+    said += "; the same when run again" if again else ""
     return trials, Item(name="record", ok=True, sentence=said)
 
 

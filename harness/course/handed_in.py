@@ -20,7 +20,7 @@ from harness.course import measures
 from harness.course.handout import CAMPAIGN, MINE
 from harness.design.trials import PlannedTrial
 from harness.judge import judgement, studies
-from harness.records.seal import SUMS, changed_files
+from harness.records.seal import changed_files
 
 Levels = Mapping[str, str]
 
@@ -101,7 +101,7 @@ def difference(expected: object, found: object, place: str = "plan") -> str | No
 
 def judged(one: Found) -> measures.Finished:
     """A record's metrics; NotHandedInError where it was changed, or failed its checks."""
-    changed = changed_files(one.folder) or unsealed(one.folder)
+    changed = changed_files(one.folder)
     if changed:
         raise NotHandedInError(
             f"{one.folder.name}: {', '.join(changed)}: not as recorded; remove that folder and "
@@ -114,13 +114,6 @@ def judged(one: Found) -> measures.Finished:
         raise NotHandedInError(f"{one.folder.name}: is invalid: {failed}")
     record = judgement.record_of(one.folder, dict(one.facts))
     return measures.Finished(record=record, metrics=said["metrics"])
-
-
-def unsealed(folder: Path) -> list[str]:
-    """Files of a record of which there is no checksum, though a record has one of each."""
-    listed = {line.split("  ", 1)[1] for line in (folder / SUMS).read_text().splitlines()}
-    found = {path.name for path in folder.iterdir()}
-    return sorted(found - listed - {SUMS, judgement.FILE})
 
 
 def levels_of(factors: Mapping[str, Any]) -> dict[str, str]:

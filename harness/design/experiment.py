@@ -52,7 +52,7 @@ class Part(BaseModel):
 
 
 class Topology(Part):
-    """The dumbbell (DESIGN: topology/dumbbell.py); rates of cells, 53 bytes each."""
+    """The dumbbell (topology/dumbbell.py); rates of cells, 53 bytes each."""
 
     pairs: int = Field(ge=1, le=1024)
     rate_bit_per_s: int = Field(ge=1_000_000, le=622_080_000)
@@ -193,9 +193,18 @@ def with_kernels(experiment: Experiment, origin: Path, names: Sequence[str]) -> 
     if KERNEL in experiment.factors:
         raise UsageError(f"--kernel: {origin} has a factor {KERNEL}: --only {KERNEL}=... instead")
     table = experiment.model_dump()
-    table["factors"] = {KERNEL: list(names), **experiment.factors}
-    table["rule"] += [{"when": {KERNEL: name}, "set": {"lab": {"kernel": name}}} for name in names]
+    levels = [kernel_level(name) for name in names]
+    table["factors"] = {KERNEL: levels, **experiment.factors}
+    table["rule"] += [
+        {"when": {KERNEL: level}, "set": {"lab": {"kernel": name}}}
+        for level, name in zip(levels, names, strict=True)
+    ]
     return validated(Path("--kernel"), table)
+
+
+def kernel_level(name: str) -> str:
+    """The level that a kernel's name makes: 6.12,hz=250 is called "6.12 hz 250"."""
+    return name.replace(",hz=", " hz ")
 
 
 def within(cell: Mapping[str, Level], part: Mapping[str, list[Level]]) -> bool:

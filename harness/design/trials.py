@@ -173,7 +173,7 @@ def cell_plan(
         seed=0,
         topology=topology,
         queue=queue,
-        tcp=tcp(settings.tcp, topology, path),
+        tcp=tcp(settings.tcp, topology, serving(workload), path),
         workload=workload,
         record=recording(settings.record, topology, queue, path),
     )
@@ -231,13 +231,18 @@ def trial(
     return PlannedTrial(name=name, plan=seeded, kernel=kernel)
 
 
-def tcp(wanted: Tcp, topology: plan.Topology, path: Path) -> plan.Tcp:
+def serving(workload: object) -> tuple[str, ...]:
+    """The ends that answer requests: the servers, where the workload does not say otherwise."""
+    return getattr(workload, "serving", ("server",))
+
+
+def tcp(wanted: Tcp, topology: plan.Topology, ends: Sequence[str], path: Path) -> plan.Tcp:
     """The flavors, and the windows."""
     if not 1 <= len(wanted.flavor) <= topology.pairs:
         raise UsageError(
             f"{path}: tcp.flavor: a list of {len(wanted.flavor)}: 1 to {topology.pairs}, as pairs"
         )
-    first, *others = (flavor(name, wanted, path) for name in wanted.flavor)
+    first, *others = (flavor(name, wanted, ends, path) for name in wanted.flavor)
     return plan.Tcp(
         flavor=first,
         window_bytes=wanted.window_bytes,
@@ -246,8 +251,8 @@ def tcp(wanted: Tcp, topology: plan.Topology, path: Path) -> plan.Tcp:
     )
 
 
-def flavor(name: str, wanted: Tcp, path: Path) -> plan.Flavor:
-    """A flavor with what the experiment changes in it."""
+def flavor(name: str, wanted: Tcp, ends: Sequence[str], path: Path) -> plan.Flavor:
+    """A flavor with what the experiment changes in it; ends: those that serve."""
     if name.lower() not in flavors.names():
         raise UsageError(
             f"{path}: tcp.flavor = {name}: no such TCP flavor; there are "
@@ -259,9 +264,9 @@ def flavor(name: str, wanted: Tcp, path: Path) -> plan.Flavor:
     if wanted.sysctl != "none":
         found = flavors.with_sysctls(found, wanted.sysctl, f"{path}: tcp.sysctl")
     if wanted.initial_window_segments is not None:
-        found = flavors.with_initial_window(found, wanted.initial_window_segments)
+        found = flavors.with_initial_window(found, wanted.initial_window_segments, ends)
     if wanted.server_quickack is not None:
-        found = flavors.with_server_quickack(found, wanted.server_quickack)
+        found = flavors.with_server_quickack(found, wanted.server_quickack, ends)
     return found.for_hosts()
 
 

@@ -32,6 +32,7 @@ class Connection:
         writes: (time since the start in ns, bytes) of the sender's application.
         initcwnd, ssthresh: initial, in segments; None: the kernel's own.
         drops: segment -> its sendings (from 0) that are lost.
+        marks: the same of those that get a congestion mark, where they ask for ECN.
         limit_ns: virtual time after which the connection counts as not finished.
     """
 
@@ -42,6 +43,7 @@ class Connection:
     initcwnd: int | None = None
     ssthresh: int | None = None
     drops: Mapping[int, Sequence[int]] = field(default_factory=dict)
+    marks: Mapping[int, Sequence[int]] = field(default_factory=dict)
     limit_ns: int = 300_000_000_000
 
 

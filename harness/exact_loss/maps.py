@@ -18,6 +18,9 @@ MAX_SEGMENTS = 16384
 MAX_EVENTS = 65536
 MAX_SENDINGS = 32
 
+Sendings = Mapping[int, Sequence[int]]
+NONE: Sendings = {}
+
 
 class State(ctypes.Structure):
     """struct loss_state."""
@@ -28,7 +31,7 @@ class State(ctypes.Structure):
 class Segment(ctypes.Structure):
     """struct loss_segment."""
 
-    _fields_ = [("drop", ctypes.c_uint32), ("seen", ctypes.c_uint32)]
+    _fields_ = [(n, ctypes.c_uint32) for n in ("drop", "seen", "mark", "unused")]
 
 
 class Event(ctypes.Structure):
@@ -74,13 +77,15 @@ class LossMaps:
         self._segments = _mapped(library, "loss_segments", Segment, MAX_SEGMENTS)
         self._events = _mapped(library, "loss_events", Event, MAX_EVENTS)
 
-    def arm(self, *, port: int, payload: int, drops: Mapping[int, Sequence[int]]) -> None:
-        """Forget the last connection; drop segment s at each sending in drops[s]."""
+    def arm(self, *, port: int, payload: int, drops: Sendings, marks: Sendings = NONE) -> None:
+        """Forget the last connection; drop segment s at each sending in drops[s], and so on."""
         ctypes.memset(self._segments, 0, ctypes.sizeof(self._segments))
-        for segment, sendings in drops.items():
-            if not 0 <= segment < MAX_SEGMENTS or not all(0 <= n < MAX_SENDINGS for n in sendings):
-                raise ValueError(f"segment {segment} sendings {sendings}: out of range")
-            self._segments[segment].drop = sum(1 << n for n in sendings)
+        for name, chosen in (("drop", drops), ("mark", marks)):
+            for segment, sendings in chosen.items():
+                known = 0 <= segment < MAX_SEGMENTS
+                if not known or not all(0 <= n < MAX_SENDINGS for n in sendings):
+                    raise ValueError(f"segment {segment} sendings {sendings}: out of range")
+                setattr(self._segments[segment], name, sum(1 << n for n in sendings))
         self._state[0] = State(payload=payload, port=port, isn=0, events=0)
 
     def read(self) -> list[Recorded]:

@@ -22,7 +22,7 @@ the flavor's.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
@@ -104,6 +104,7 @@ PARAMETERS: Mapping[str, Kind] = MappingProxyType(
         "rto_tick_ms": Number(low=0, high=1000),
         "rto_min_ticks": Number(low=0, high=100),
         "rto_first_ms": Number(low=0, high=60000),
+        "rto_first_sample": Choice(("handshake", "data")),
         "backoff_clear": Choice(("valid_sample", "any_ack")),
         "after_timeout": Choice(("go_back_n", "keep_scoreboard")),
         "sack_retransmit": Choice(("three_above", "pipe")),
@@ -185,19 +186,23 @@ def with_sysctls(flavor: Flavor, changes: Mapping[str, Value], origin: str) -> F
     return replace(flavor, sysctl={**flavor.sysctl, **changes})
 
 
-def with_initial_window(flavor: Flavor, segments: int) -> Flavor:
-    """The flavor whose senders begin with so many segments, whatever its file says."""
-    server = {**flavor.route.get("server", {}), "initcwnd": segments}
-    return replace(flavor, route={**flavor.route, "server": server})
+def with_initial_window(flavor: Flavor, segments: int, serving: Sequence[str]) -> Flavor:
+    """The flavor whose serving ends begin with so many segments, whatever its file says."""
+    return _at(flavor, serving, {"initcwnd": segments})
 
 
-def with_server_quickack(flavor: Flavor, quickack: bool) -> Flavor:
-    """The flavor whose servers acknowledge each segment at once, or may wait for an answer."""
-    server = dict(flavor.route.get("server", {}))
-    server.pop("quickack", None)
-    if quickack:
-        server["quickack"] = 1
-    return replace(flavor, route={**flavor.route, "server": server})
+def with_server_quickack(flavor: Flavor, quickack: bool, serving: Sequence[str]) -> Flavor:
+    """The flavor whose serving ends acknowledge each segment at once, or may wait for an answer."""
+    return _at(flavor, serving, {"quickack": 1 if quickack else None})
+
+
+def _at(flavor: Flavor, ends: Sequence[str], changes: Mapping[str, Value | None]) -> Flavor:
+    """The flavor with some attributes of these ends' routes changed; None: left out."""
+    route = dict(flavor.route)
+    for end in ends:
+        attributes = {**route.get(end, {}), **changes}
+        route[end] = {name: value for name, value in attributes.items() if value is not None}
+    return replace(flavor, route=route)
 
 
 def names() -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -50,6 +51,24 @@ def give_folder(folder: Path) -> None:
         for name in os.listdir(here):
             os.chown(name, *owner, dir_fd=here, follow_symlinks=False)
         os.fchown(here, *owner)
+
+
+def give_tree(folder: Path) -> None:
+    """The same with all folders in it, the innermost first: until then nobody else writes there."""
+    owner = caller()
+    if owner is None:
+        return
+    for _, folders, files, here in os.fwalk(folder, topdown=False, follow_symlinks=False):
+        if os.fstat(here).st_uid != os.getuid():
+            raise OSError(errno.EPERM, "is somebody else's by now", str(folder))
+        for name in files + [name for name in folders if is_link(name, here)]:
+            os.chown(name, *owner, dir_fd=here, follow_symlinks=False)
+        os.fchown(here, *owner)
+
+
+def is_link(name: str, folder: int) -> bool:
+    """Is an entry of a folder a link, which no walk enters?"""
+    return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
 
 
 def make_folder(folder: Path) -> None:

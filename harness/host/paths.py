@@ -8,13 +8,13 @@ folder, so that a changed recipe never meets an old product.
 from __future__ import annotations
 
 import hashlib
-import os
 import subprocess
 import sys
 from functools import cache
 from pathlib import Path
 
 from harness.errors import CellbedError, MissingError
+from harness.host import memory
 
 PROJECT = Path(__file__).resolve().parents[2]
 ABSENT = "absent"
@@ -90,6 +90,12 @@ def disk() -> Path:
 
 
 def memory_directory() -> Path:
-    """Where a lab's memory is kept: RAM-backed when there is such a place."""
-    shm = Path("/dev/shm")
-    return shm if os.access(shm, os.W_OK) else Path(os.environ.get("TMPDIR", "/tmp"))
+    """Where a lab's memory is kept.
+
+    Raises:
+        MissingError: there is no place from which programs can be run.
+    """
+    found = memory.place()
+    if found.unfit:
+        raise MissingError(f"{found.path}: {found.unfit}; TMPDIR names another place")
+    return found.path

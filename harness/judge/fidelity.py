@@ -28,6 +28,8 @@ RTT_LIMIT_NS = 10_000
 RTT_RESOLUTION_NS = 1_500
 # Further off by chance is one seed in two million.
 LOSS_LIMIT_DEVIATIONS = 5
+# The coarsest of the kernel's ticks (HZ=100), in which it keeps times of arrival.
+TICK_NS = 10_000_000
 # In virtual time a request is late only by the clock's own reading costs.
 LATE_LIMIT_NS = 100_000
 # Where the clock runs on while the lab computes; docs/labs.md has the measurements.
@@ -201,14 +203,15 @@ def requests(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck |
 
     What each client's kernel received is headers, the files answered, the part of the one
     under way, and what the client has not read yet; the client counts the one, the kernel
-    the other, and the files' sizes are those asked for.
+    the other, and the files' sizes are those asked for. Of web traffic, instead: a host's
+    connections of which both ends' counts do not agree (workload/packmime/both_ends.py).
     """
     source = lab["source"]
     if not tells(lab, plan, "offered"):
         return None
     keys = ("offered", "answered", "outstanding", "unsent", "bad_status")
     counts = [source.get(key) for key in keys]
-    flows = source.get("unexplained_bytes", [])
+    flows = source.get("unlike_connections", source.get("unexplained_bytes", []))
     if None in counts or len(flows) != plan["topology"]["pairs"]:
         return check("requests", None, 0, 0, "requests")
     offered, answered, outstanding, unsent, bad_status = counts
@@ -244,13 +247,17 @@ def server_errors(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCh
 def receiver_window(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck | None:
     """The window that each sender was last told, against the plan's.
 
-    A receiver rounds what it has left down to whole segments.
+    A receiver rounds what it has left down to whole segments. Of web traffic, the least and the
+    largest of a host's connections.
     """
-    if not tells(lab, plan, "peer_window_bytes"):
+    if not tells(lab, plan, "peer_window_bytes") and not tells(lab, plan, "peer_windows_bytes"):
         return None
     wanted = plan["tcp"]["window_bytes"]
+    ends = lab["source"].get("peer_windows_bytes")
     windows = lab["source"].get("peer_window_bytes") or []
     whole = len(windows) == plan["topology"]["pairs"] and None not in windows
+    if ends is not None:
+        windows, whole = sum(ends, []), all(ends)
     worst = max(windows, key=lambda w: abs(w - wanted)) if whole else None
     limit = plan["topology"]["mss_bytes"] - 1
     return check("receiver window", worst, wanted, limit, "bytes")
@@ -276,6 +283,37 @@ def handshakes(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck
     limit = REAL_RTT_LIMIT_NS if lab.get("realtime") else RTT_LIMIT_NS
     excess, expected = source["handshake_excess_ns"], source["expected_handshake_excess_ns"]
     return check("handshakes", excess, expected, limit, "ns")
+
+
+def round_trips(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck | None:
+    """Of all connections' first packets and their answers, how much longer or shorter than half of
+    a round trip they were in the box in the middle; the one that is furthest off.
+
+    As seen at the box's devices, and not by what delays. A connection that began was seen.
+    """
+    if plan["topology"].get("delay", "constant") != "connection":
+        return None
+    source = lab["source"]
+    seen = source["round_trips"]
+    farthest = seen["farthest_ns"] if seen["passed"] >= source["connected"] else None
+    limit = REAL_LATE_LIMIT_NS if lab.get("realtime") else RTT_LIMIT_NS
+    return check("round trips", farthest, 0, limit, "ns")
+
+
+def server_delays(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck | None:
+    """Where servers wait before they answer: of all waits the one that is furthest off.
+
+    By the kernel's times of the requests' arrivals, in ticks; and to the nanosecond, by their
+    clients, no answer came sooner than its round trip, the wait and the idle links allow.
+    """
+    if plan["topology"].get("delay", "constant") != "connection":
+        return None
+    source = lab["source"]
+    soonest, least = source["answer_excess_ns"], source["expected_handshake_excess_ns"]
+    if soonest is not None and soonest < least - RTT_LIMIT_NS:
+        return check("server delays", soonest, least, RTT_LIMIT_NS, "ns")
+    limit = TICK_NS + (REAL_LATE_LIMIT_NS if lab.get("realtime") else 0)
+    return check("server delays", source["delay_off_ns"], 0, limit, "ns")
 
 
 def delay_faults(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck | None:
@@ -345,6 +383,8 @@ CHECKS = (
     receiver_window,
     late_requests,
     handshakes,
+    round_trips,
+    server_delays,
     delay_faults,
     flavors,
 )

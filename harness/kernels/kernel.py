@@ -31,6 +31,7 @@ class Kernel:
         name: as it was asked for.
         version: of its source, as 6.1.
         release: its own, as `uname -r` has it.
+        hz: its ticks a second; 100 in those that were built before it could be chosen.
         source: Debian's package and its version, or the commit, or the folder.
         left_out: titles of the lab's patches that it goes without; none is essential.
         lacks: options of lab/kernel/config that it does not have.
@@ -47,6 +48,7 @@ class Kernel:
     lacks: Sequence[str]
     sysctls: Sequence[str]
     no_module: str
+    hz: int = 100
 
     @property
     def identity(self) -> str:

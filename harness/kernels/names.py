@@ -17,7 +17,13 @@ from harness.kernels.trees import Commit, Folder, Tree
 SET_UP = "6.12"
 VERSION = (b"VERSION", b"PATCHLEVEL")
 DEBIAN = re.compile(r"\d{1,3}\.\d{1,3}")
-ALLOWED = f"{SET_UP} (set-up's), a version as 6.1 that Debian has, path:DIR or git:DIR@COMMIT"
+# Patch 0017 of lab/kernel allows these, in ticks a second.
+LEAST_HZ, MOST_HZ = 100, 1000
+WITH_HZ = re.compile(r"(.+),hz=(.*)")
+ALLOWED = (
+    f"{SET_UP} (set-up's), a version as 6.1 that Debian has, path:DIR or git:DIR@COMMIT, "
+    "each also with ,hz=N"
+)
 FETCH = "lab/kernels/fetch"
 
 
@@ -28,11 +34,13 @@ class Source:
     Attributes:
         version: as 6.1; all sources of a version are built in one folder.
         text: what it is, for the record.
+        hz: ticks a second that its name asks for; None: those of set-up's kernel.
     """
 
     tree: Tree
     version: str
     text: str
+    hz: int | None = None
 
 
 def home() -> Path:
@@ -40,6 +48,21 @@ def home() -> Path:
     folder = paths.places()["cache"] / "kernels"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+def split(names: str) -> list[str]:
+    """Names with commas between them; hz=N belongs to the name before it."""
+    return re.split(r",(?!hz=)", names)
+
+
+def parted(name: str) -> tuple[str, int | None]:
+    """The name of a source, and the ticks a second that are asked for; UsageError."""
+    match = WITH_HZ.fullmatch(name)
+    if not match:
+        return name, None
+    if not match[2].isdecimal() or not LEAST_HZ <= int(match[2]) <= MOST_HZ:
+        raise UsageError(f"kernel {name}: hz={match[2]}: a number from {LEAST_HZ} to {MOST_HZ}")
+    return match[1], int(match[2])
 
 
 def place(name: str) -> tuple[str, str, str]:
@@ -62,7 +85,8 @@ def source(name: str) -> Source:
         UsageError: no such name, folder or commit, or no source of a kernel.
         MissingError: Debian has no such version, or cannot be reached.
     """
-    kind, where, commit = place(name)
+    plain, hz = parted(name)
+    kind, where, commit = place(plain)
     if kind == "git":
         tree: Tree = (of_commit := Commit(name, Path(where), commit))
         text = f"commit {of_commit.commit}"
@@ -70,7 +94,7 @@ def source(name: str) -> Source:
         folder, text = debian(where) if kind == "debian" else (Path(where), where)
         seen = hashlib.sha256(str(folder).encode()).hexdigest()[: paths.DIGITS]
         tree = Folder(name, folder, home() / f"seen-{seen}.json")
-    return Source(tree=tree, version=version(name, tree), text=text)
+    return Source(tree=tree, version=version(name, tree), text=text, hz=hz)
 
 
 def version(name: str, tree: Tree) -> str:

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import re
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.host import paths
+from harness.host import paths, temporary
 from harness.kernels.errors import KernelError
 from harness.kernels.trees import Tree, blob
 
@@ -27,6 +26,9 @@ ESSENTIAL = frozenset({"0002", "0003", "0004", "0005"})
 # Essential as well, but only where this file has these words; else the kernel needs no patch.
 WHERE = {
     "0001": ("arch/x86/um/user-offsets.c", b"DEFINE_LONGS(HOST_FP_SIZE, 2696)"),
+    "0014": ("net/ipv4/tcp_bbr.c", b"(bbr_cycle_rand)"),
+    # Else it would tick 100 times a second, and its timers be rounded otherwise than set-up's.
+    "0017": ("arch/um/Kconfig", b"config HZ\n\tint\n"),
     "1001": ("fs/hostfs/hostfs_kern.c", b"*req_root = d;"),
     "1002": ("fs/proc/Kconfig", b"config SYSCTL\n"),
     "1003": ("net/sched/sch_netem.c", b"if (get_random_u32() < clg->a1)"),
@@ -51,8 +53,7 @@ def patched(name: str, tree: Tree) -> Patched:
         KernelError: an essential one does not apply.
     """
     left_out = []
-    with tempfile.TemporaryDirectory(prefix="cellbed-patches.") as place:
-        folder = Path(place)
+    with temporary.folder("patches") as folder:
         touched = sorted({path for patch in files() for path in TOUCHED.findall(patch.read_text())})
         for path, content in tree.read([path for path in touched if path in tree.files]):
             put(folder / path, content)

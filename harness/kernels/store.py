@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness.errors import UsageError
+from harness.errors import LabError, UsageError
 from harness.host import paths
 from harness.kernels import kernel, patches
 from harness.kernels.errors import KernelError
@@ -33,6 +33,9 @@ RECIPE = ("lab/kernels/build", "lab/kernels/cc", "lab/kernel/cc", "lab/kernel/co
 MODULE = "tcp-configs/module"
 PRECOMPILED_IN_TREE = "init/precompiled.c"
 SHOWN_LINES = 12
+# What a compiler says that is no fault of the source: another commit would meet it, too.
+OF_THE_MACHINE = ("No space left on device", "Disk quota exceeded", "Cannot allocate memory",
+                  "Killed signal terminated program", "Read-only file system")  # fmt: skip
 # Of lab/kernel/config, what has another name in a newer kernel and is there all the same.
 RENAMED = {"PROC_SYSCTL"}
 
@@ -47,15 +50,16 @@ def ready(name: str) -> Kernel | None:
     if name == SET_UP:
         return None
     found = source(name)
-    work = home() / f"work-{found.version}"
-    work.mkdir(exist_ok=True)
-    with locked(work):
-        patched = patches.patched(name, found.tree)
-        product = home() / f"built-{key(found, patched)}"
-        if not (product / kernel.NOTE).exists():
-            print(f"kernel {name}: building", file=sys.stderr)
-            build(name, found, patched, work, product)
-        return kernel.read(product)
+    patched = patches.patched(name, found.tree)
+    product = home() / f"built-{key(found, patched)}"
+    if not (product / kernel.NOTE).exists():  # what is there may be in a cache that is not ours
+        work = home() / f"work-{found.version}"
+        work.mkdir(exist_ok=True)
+        with locked(work):
+            if not (product / kernel.NOTE).exists():
+                print(f"kernel {name}: building", file=sys.stderr)
+                build(name, found, patched, work, product)
+    return kernel.read(product)
 
 
 def key(found: Source, patched: Patched) -> str:
@@ -64,7 +68,7 @@ def key(found: Source, patched: Patched) -> str:
     ours = sorted((path, blob(content)) for path, content in patched.files.items())
     module = [p for p in (paths.PROJECT / MODULE).iterdir() if p.suffix in (".c", ".h")]
     recipe = paths.content(*(paths.PROJECT / name for name in RECIPE), *module)
-    return blob(json.dumps([files, ours, recipe]).encode())[: paths.DIGITS]
+    return blob(json.dumps([files, ours, recipe, found.hz]).encode())[: paths.DIGITS]
 
 
 def build(name: str, found: Source, patched: Patched, work: Path, product: Path) -> None:
@@ -75,7 +79,8 @@ def build(name: str, found: Source, patched: Patched, work: Path, product: Path)
     for folder in (partial, product):
         shutil.rmtree(folder, ignore_errors=True)
     log = work / "log"
-    argv = [str(paths.PROJECT / BUILD), str(work), str(partial)]
+    hz = [] if found.hz is None else [str(found.hz)]
+    argv = [str(paths.PROJECT / BUILD), str(work), str(partial), *hz]
     with log.open("wb") as stream:
         done = subprocess.run(
             argv, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, check=False
@@ -86,6 +91,7 @@ def build(name: str, found: Source, patched: Patched, work: Path, product: Path)
         "name": name,
         "version": found.version,
         "release": "".join(lines(partial / "release")),
+        "hz": int("".join(lines(partial / "hz"))),
         "source": found.text,
         "left_out": patched.left_out,
         "lacks": [option for option in lines(partial / "lacks") if option not in RENAMED],
@@ -101,9 +107,12 @@ def lines(path: Path) -> list[str]:
     return path.read_text().splitlines() if path.exists() else []
 
 
-def failed(name: str, log: Path) -> KernelError:
+def failed(name: str, log: Path) -> LabError:
     """Why a kernel does not build: the first error, and the end of the log."""
     said = log.read_text(errors="replace").splitlines()
+    for line in said:
+        if any(words in line for words in OF_THE_MACHINE):
+            return LabError(f"kernel {name} could not be built here: {line.strip()} ({log})")
     ours = [line for line in said if line.startswith(f"{BUILD}: ") and ": line " not in line]
     first = next((line for line in said if " error: " in line or line.startswith("make")), "")
     why = ours[-1].removeprefix(f"{BUILD}: ") if ours else first or "".join(said[-1:])

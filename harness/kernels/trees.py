@@ -14,7 +14,7 @@ import os
 import stat
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -80,7 +80,8 @@ class Folder:
         self.files = checked(
             name, {path: File(str(x[0]), str(x[1])) for path, x in noted.items() if x}
         )
-        seen.write_text(json.dumps({path: x for path, x in noted.items() if x}))
+        with suppress(OSError):  # a cache that cannot be written remembers nothing
+            seen.write_text(json.dumps({path: x for path, x in noted.items() if x}))
 
     def _paths(self) -> Iterator[str]:
         """What belongs to the source: what Git would take, else all that no build makes."""

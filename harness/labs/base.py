@@ -7,7 +7,7 @@ A lab shares one host directory, its run directory, with the agent inside it:
     events.jsonl       what the agent says, one JSON object a line
     results/           what the agent's jobs leave
     console.log        the lab kernel's console
-    watched.json       while somebody looks (harness/hold.py)
+    inbox/watched.json while somebody looks (harness/hold.py)
 
 The agent takes the jobs in the order of their numbers and leaves when it meets one
 whose kind is "end".
@@ -28,6 +28,7 @@ from harness.errors import LabError
 from harness.growing import Growing
 from harness.hold import Hold
 from harness.host import paths
+from harness.inbox import give
 from harness.labs import shared
 from harness.labs.hang import HANG_CPU_S, HANG_IDLE_S, HangWatch
 from harness.plan import Plan, Topology, to_json
@@ -54,6 +55,7 @@ class LabSpec:
         image: a lab image other than set-up's, and its disk for the vm lab.
         shares: host folders for the lab to mount, read-only, by names that its environment has.
         kernel: folder of a kernel, with its modules, other than set-up's; of the uml lab.
+        isolated: refuse to boot where what runs in it could reach more of this machine.
     """
 
     pairs: int
@@ -67,6 +69,7 @@ class LabSpec:
     image: Path | None = None
     shares: Mapping[str, Path] = field(default_factory=dict)
     kernel: Path | None = None
+    isolated: bool = False
 
 
 class Lab(ABC):
@@ -142,9 +145,7 @@ class Lab(ABC):
         """Put a job behind those already given."""
         self._jobs += 1
         path = self.run_directory / "inbox" / f"{self._jobs:04d}.json"
-        partial = path.with_suffix(".partial")
-        partial.write_text(json.dumps(job))
-        partial.rename(path)
+        give(path, json.dumps(job))
 
     def submit_network(self, topology: Topology) -> None:
         """The job that comes first: build the network of a plan's topology."""

@@ -43,6 +43,8 @@ class NativeLab(SupervisedLab):
         return f"{os.uname().release} {os.uname().version}"
 
     def argv(self) -> list[str]:
+        if self.spec.isolated:
+            raise MissingError("the native lab is no boundary, its root is yours: take --lab vm")
         if self.spec.clock != "real":
             raise UsageError("the native lab has only the machine's clock: --clock real")
         if os.geteuid() != 0:
@@ -61,10 +63,11 @@ class NativeLab(SupervisedLab):
         """The lab's programs, with the TCP module for the kernel that runs."""
         folder = self.run_directory / "programs"
         shutil.copytree(paths.programs(), folder)
-        ours = folder / f"{MODULE}.ko"
-        if not fits(ours):
+        module = made_module()
+        if module is None:
             build_module(self.run_directory / "module")
-            shutil.copyfile(self.run_directory / "module" / ours.name, ours)
+            module = self.run_directory / "module" / f"{MODULE}.ko"
+        shutil.copyfile(module, folder / module.name)
         return folder
 
     def poll(self) -> int | None:
@@ -80,6 +83,16 @@ class NativeLab(SupervisedLab):
 
 
 LAB = NativeLab
+
+
+def made_module() -> Path | None:
+    """The TCP module that set-up has made for the kernel that runs, if it has made one.
+
+    Where Debian's stock kernel runs the vm lab's is such a one.
+    """
+    places = paths.places()
+    made = (places[product] / f"{MODULE}.ko" for product in ("programs", "vm"))
+    return next((module for module in made if fits(module)), None)
 
 
 def fits(module: Path) -> bool:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import signal
 import subprocess
@@ -10,9 +12,11 @@ import sys
 import time
 from abc import abstractmethod
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
-from harness.errors import LabError
+from harness.errors import LabError, MissingError
 from harness.host import paths
 from harness.labs.base import POLL_S, Lab, LabSpec
 from harness.labs.hang import HangWatch
@@ -21,29 +25,36 @@ AGENT = "cd /cellbed && exec python3 -B -m harness.agent"
 GROUP_END_S = 10.0
 CLOCK_TICK = os.sysconf("SC_CLK_TCK")
 STAT_BYTES = 4096  # of /proc/PID/stat; it has less
+NO_BOUNDARY = "no boundary can be made around the uml lab here"
+SUPERVISOR = paths.PROJECT / "harness" / "supervisor" / "__main__.py"
 
 
 class SupervisedLab(Lab):
-    """Runs `argv()` under supervise.py, with the console in console.log or on a terminal.
+    """Runs `argv()` under a supervisor, with the console in console.log or on a terminal.
 
     Attributes:
-        cores: "one-core" for a lab whose processes never run at the same time.
+        one_core: its processes never run at the same time.
+        bounded: it runs in namespaces that hold only what view() names.
     """
 
-    cores = "all-cores"
+    one_core = False
 
     def __init__(self, spec: LabSpec, run_directory: Path) -> None:
         super().__init__(spec, run_directory)
+        self.bounded = False
         self._process: subprocess.Popen[bytes] | None = None
-        self._control: int | None = None
+        self._control: io.FileIO | None = None
 
     @abstractmethod
     def argv(self) -> list[str]:
         """The command that is the lab. Raises MissingError."""
 
+    def view(self) -> dict[str, Any] | None:
+        """What the lab sees of this machine, as boundary.View; None: it is given no boundary."""
+        return None
+
     def boot(self) -> None:
-        argv = self.argv()
-        read_end, self._control = os.pipe()
+        argv, view = self.argv(), self.view()
         environment = {
             "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
             "TMPDIR": str(paths.memory_directory()),
@@ -52,22 +63,48 @@ class SupervisedLab(Lab):
             # sequences, which a lab has none of.
             "GLIBC_TUNABLES": "glibc.pthread.rseq=0",
         }
-        supervisor = Path(__file__).with_name("supervise.py")
-        with (self.run_directory / "console.log").open("wb") as log:
+        read_end, control = os.pipe()
+        said, report = os.pipe()
+        told = {
+            "control": read_end, "report": report, "one_core": self.one_core, "view": view,
+            "must": view is not None and self.spec.isolated,
+        }  # fmt: skip
+        self._control = io.FileIO(control, "w")
+        with (self.run_directory / "console.log").open("wb") as log, io.FileIO(said) as answer:
             terminal = self.spec.terminal
-            self._process = subprocess.Popen(
-                [sys.executable, "-IS", str(supervisor), str(read_end), self.cores, *argv],
-                stdin=subprocess.DEVNULL if terminal is None else terminal,
-                stdout=log if terminal is None else terminal,
-                stderr=log,
-                start_new_session=True,
-                pass_fds=(read_end,),
-                cwd=self.run_directory,
-                env=environment,
-            )
-        os.close(read_end)
+            try:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-IS", str(SUPERVISOR), json.dumps(told), *argv],
+                    stdin=subprocess.DEVNULL if terminal is None else terminal,
+                    stdout=log if terminal is None else terminal,
+                    stderr=log,
+                    start_new_session=True,
+                    pass_fds=(read_end, report),
+                    cwd=self.run_directory,
+                    env=environment,
+                )
+            finally:
+                os.close(read_end)
+                os.close(report)
+            said_of_it = answer.readall() or b"\n"  # else the supervisor finds nobody who reads
+            if view is not None:
+                self._heed(said_of_it)
 
-    def link_host_paths(self, **more: Path) -> None:
+    def _heed(self, report: bytes) -> None:
+        """What the supervisor says of the boundary.
+
+        Raises:
+            MissingError: there is none, and it must have one.
+        """
+        why_not = report.decode(errors="replace").strip()
+        self.bounded = not why_not
+        if why_not and self.spec.isolated:
+            self.kill()
+            raise MissingError(f"{NO_BOUNDARY} ({why_not}): take --lab vm")
+        if why_not:
+            say_once(f"{NO_BOUNDARY} ({why_not}): what runs in it has your rights; see SECURITY.md")
+
+    def link_host_paths(self, **more: Path) -> dict[str, Path]:
         """Name what the lab uses by links in its own folder, host/NAME.
 
         A boot line with such names is the same in every folder, and no path is too odd for it.
@@ -84,6 +121,7 @@ class SupervisedLab(Lab):
         }
         for name, target in targets.items():
             (host / name).symlink_to(target)
+        return targets
 
     def poll(self) -> int | None:
         if self._process is None:
@@ -92,8 +130,7 @@ class SupervisedLab(Lab):
 
     def kill(self) -> None:
         if self._control is not None:
-            os.close(self._control)  # the supervisor ends the whole session
-            self._control = None
+            self._control.close()  # the supervisor ends the whole session
         if self._process is None:
             return
         try:
@@ -105,10 +142,17 @@ class SupervisedLab(Lab):
 
     def stand_still(self, still: bool) -> None:
         """Stop the lab's kernel, without which its processes do nothing."""
+        for pid in self.kernel_processes():
+            os.kill(pid, signal.SIGSTOP if still else signal.SIGCONT)
+
+    def kernel_processes(self) -> list[int]:
+        """The lab's kernel: what the supervisor started, or the first process of its boundary."""
         assert self._process is not None
-        for pid, parent, _ in process_table():
-            if parent == self._process.pid:
-                os.kill(pid, signal.SIGSTOP if still else signal.SIGCONT)
+        above = {self._process.pid}
+        table = list(process_table())
+        if self.bounded:
+            above = {pid for pid, parent, _ in table if parent in above}
+        return [pid for pid, parent, _ in table if parent in above]
 
     def cpu_s(self) -> float:
         """Sum over the lab's processes, ended children included.
@@ -134,6 +178,12 @@ class SupervisedLab(Lab):
         for pid in family:
             family += children.get(pid, [])
         return {pid: ticks.get(pid, 0) for pid in family}
+
+
+@cache
+def say_once(sentence: str) -> None:
+    """On stderr, the first time."""
+    print(f"cellbed: {sentence}", file=sys.stderr)
 
 
 def process_table() -> Iterator[tuple[int, int, int]]:

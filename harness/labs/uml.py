@@ -5,8 +5,12 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
+from functools import cache
 from pathlib import Path
+from typing import Any
 
+from harness.errors import MissingError
 from harness.host import paths
 from harness.labs.base import MODULES
 from harness.labs.supervised import AGENT, SupervisedLab, wait_for_exit
@@ -16,6 +20,10 @@ __all__ = ["UmlLab", "wait_for_exit"]
 # 2020-01-01: any fixed moment does; it keeps the host's clock out of a run.
 START_NS = 1_577_836_800 * 1_000_000_000
 HOST = "/proc/self/cwd/host"
+# The checkout's folders of which something runs in labs; tests bring programs of their own.
+IN_LAB = ("bpf", "harness", "tests", "topology", "workload")
+LOADER = "/lib64/ld-linux-x86-64.so.2"
+LIBRARY = re.compile(r" => (/\S+) \(0x")
 # What the kernel says when the host's process behind one of its own is gone. It takes that for a
 # fault of its process and goes on.
 KILLED = re.compile(r"^(?:userspace|wait_stub_done) ?[-:] .*", re.MULTILINE)
@@ -24,7 +32,7 @@ KILLED = re.compile(r"^(?:userspace|wait_stub_done) ?[-:] .*", re.MULTILINE)
 class UmlLab(SupervisedLab):
     """User-Mode Linux over the lab image."""
 
-    cores = "one-core"
+    one_core = True
     _searched_bytes = 0
 
     @property
@@ -52,11 +60,24 @@ class UmlLab(SupervisedLab):
         # The kernel mixes its command line into its entropy: with the host's paths in it,
         # the same seed would draw differently in every folder.
         if self.spec.kernel is None:
-            self.link_host_paths(linux=paths.kernel())
+            self._targets = self.link_host_paths(linux=paths.kernel())
         else:
             programs = self.own_programs(self.spec.kernel)
-            self.link_host_paths(linux=self.spec.kernel / "linux", programs=programs)
+            linux = self.spec.kernel / "linux"
+            self._targets = self.link_host_paths(linux=linux, programs=programs)
         return self.command_line()
+
+    def view(self) -> dict[str, Any]:
+        """The image, programs, shares, and of the checkout what runs in labs; its own folder."""
+        given = dict(self._targets)
+        repo, run = given.pop("repo"), given.pop("run")
+        given |= {f"repo/{name}": repo / name for name in IN_LAB if (repo / name).is_dir()}
+        return {
+            "run": str(run),
+            "given": {name: str(path.resolve()) for name, path in given.items()},
+            "libraries": libraries(given["linux"]),
+            "memory_mib": self.spec.memory_mib,
+        }
 
     def own_programs(self, kernel: Path) -> Path:
         """The lab's programs, with the modules of another kernel in the place of set-up's."""
@@ -97,3 +118,20 @@ class UmlLab(SupervisedLab):
 
 
 LAB = UmlLab
+
+
+@cache
+def libraries(program: Path) -> list[str]:
+    """The loader and the libraries of a program, where the loader finds them; none if static.
+
+    Raises:
+        MissingError: it cannot be executed here.
+    """
+    try:
+        done = subprocess.run(
+            [LOADER, "--list", str(program)], env={}, capture_output=True, text=True, check=False,
+            timeout=60,
+        )  # fmt: skip
+    except OSError as error:
+        raise MissingError(f"{LOADER}: {error.strerror}; the labs need x86-64 Debian") from error
+    return [LOADER, *LIBRARY.findall(done.stdout)] if done.returncode == 0 else []

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 from harness.errors import MissingError
@@ -161,11 +162,14 @@ def kvm_works() -> bool:
     except OSError:
         return False
     seen = paths.places()["cache"] / f"kvm-{BOOT_ID.read_text().strip()}"
-    if not seen.exists():
+    if seen.exists():
+        return seen.read_text() == "works"
+    works = try_kvm()
+    with suppress(OSError):  # a cache that cannot be written remembers nothing
         partial = seen.with_suffix(".partial")
-        partial.write_text("works" if try_kvm() else "fails")
+        partial.write_text("works" if works else "fails")
         partial.rename(seen)
-    return seen.read_text() == "works"
+    return works
 
 
 def try_kvm() -> bool:

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.campaign.lock import locked
-from harness.errors import UsageError
-from harness.host import owner, paths
+from harness.errors import CellbedError, UsageError
+from harness.host import owner, paths, temporary
 from harness.labs import native
-from harness.labs.session import LAB_FOLDER
+from harness.machine import cache as kept
 
 END_S = 10.0
 
@@ -37,22 +37,28 @@ class Leftovers:
         else:
             self.removed.append(what)
 
+    def add(self, other: Leftovers) -> None:
+        """What was found elsewhere."""
+        self.removed.extend(other.removed)
+        self.stayed.extend(other.stayed)
+
 
 def remove_leftovers() -> Leftovers:
-    """Labs of this user's killed runs: their processes, their folders, and their module."""
+    """What this user's killed runs left: processes of labs, temporary folders, the module."""
     found = Leftovers()
     for folder in ownerless(Path(tempfile.gettempdir())):
         found.note(str(folder), remove_lab(folder))
+    found.add(remove_partials())
     if native.left_module():
         found.note(f"module {native.MODULE}", native.take_out_module())
     return found
 
 
 def ownerless(place: Path) -> list[Path]:
-    """Lab folders of this user whose owner is gone. Nothing in them is looked at."""
+    """Temporary folders of this user whose owner is gone. Nothing in them is looked at."""
     found = []
     for folder in sorted(place.iterdir()):
-        name = LAB_FOLDER.fullmatch(folder.name)
+        name = temporary.NAME.fullmatch(folder.name)
         if name and is_own_folder(folder) and not owner.alive(name["owner"]):
             found.append(folder)
     return found
@@ -76,13 +82,7 @@ def remove_lab(folder: Path) -> str:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.01)
-    try:
-        shutil.rmtree(folder)
-    except FileNotFoundError:  # somebody else cleans, too
-        return ""
-    except OSError as error:
-        return str(error)
-    return ""
+    return kept.remove(folder)
 
 
 def processes(folder: Path) -> Iterator[int]:
@@ -103,8 +103,36 @@ def remove_campaign(folder: Path) -> None:
         shutil.rmtree(folder)
 
 
-def remove_cache() -> Path:
-    """All that set-up made."""
+def remove_partials() -> Leftovers:
+    """What killed set-ups left half made; nothing while anything is being made."""
+    found = Leftovers()
     cache = paths.places()["cache"]
-    shutil.rmtree(cache, ignore_errors=True)
-    return cache
+    held = kept.locked_all(cache)
+    if held is not None:
+        with held:
+            for path in kept.partials(cache):
+                if is_own_folder(path):
+                    found.note(str(path), kept.remove(path))
+    return found
+
+
+def remove_cache() -> Leftovers:
+    """All that cellbed made in the cache, and the folder where nothing else is in it.
+
+    Raises:
+        CellbedError: something is being made there.
+    """
+    cache = paths.places()["cache"]
+    held = kept.locked_all(cache)
+    if held is None:
+        raise CellbedError(f"{cache}: something is being made there; try again when it is done")
+    with held:
+        tried = [(path, kept.remove(path)) for path in kept.products(cache)]
+    stayed = [f"{path}: {reason}" for path, reason in tried if reason]
+    for folder in (*(cache / name for name in kept.BELOW), cache):
+        with suppress(OSError):  # something else is in it
+            folder.rmdir()
+    if not cache.exists():
+        return Leftovers(removed=[str(cache)])
+    others = ", ".join(sorted(path.name for path in cache.iterdir()))
+    return Leftovers(removed=[f"what cellbed made in {cache}; left: {others}"], stayed=stayed)

@@ -6,17 +6,19 @@ from __future__ import annotations
 import os
 import platform
 import shutil
+import subprocess
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from harness.errors import CellbedError, LabError
-from harness.host import paths
+from harness.host import capacity, paths
+from harness.host import memory as memory_place
 from harness.labs import LabSpec, native, vm
 from harness.labs.session import session
 from harness.labs.supervised import wait_for_exit
 
-MEMORY_PER_LAB_MIB = 1024
 DISK_MIB = 3000
+# Of personality(2).
+ADDR_NO_RANDOMIZE = 0x0040000
 POWER_OFF = "cd /cellbed && exec python3 -B -m harness.agent.power_off"
 BOOT_LIMIT_CPU_S = 300.0
 BOOT_LIMIT_IDLE_S = 120.0
@@ -43,7 +45,7 @@ class Finding:
 def examine(lab: str) -> list[Finding]:
     """All that a lab needs, in the order in which it is needed; last, whether it boots."""
     own = {"uml": uml_needs, "vm": vm_needs, "native": native_needs}[lab]
-    found = [machine(), memory(), disk(), shared_memory(), *products(), *own()]
+    found = [machine(), memory(), disk(), shared_memory(), labs_at_once(), *products(), *own()]
     if not any(finding.state == "missing" for finding in found):
         found.append(boots(lab))
     return found
@@ -60,10 +62,17 @@ def machine() -> Finding:
 
 def memory() -> Finding:
     """Memory that can be had now, against what one lab touches."""
-    fields = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
-    available = int(fields["MemAvailable"].split()[0]) // 1024
-    remedy = f"a lab of 100 pairs touches up to {MEMORY_PER_LAB_MIB} MiB"
-    return room("memory", available, MEMORY_PER_LAB_MIB, f"{available} MiB available", remedy)
+    available = capacity.available_mib()
+    remedy = f"a lab of 100 pairs touches up to {memory_place.PER_LAB_MIB} MiB"
+    detail = f"{available} MiB available"
+    return room("memory", available, memory_place.PER_LAB_MIB, detail, remedy)
+
+
+def labs_at_once() -> Finding:
+    """How many labs ./cellbed run has at a time, and what there is not more of."""
+    found = capacity.capacity()
+    detail = f"{found.labs} at a time, by {found.bound}; --jobs says otherwise"
+    return Finding(what="labs", state="ok", detail=detail)
 
 
 def disk() -> Finding:
@@ -77,10 +86,14 @@ def disk() -> Finding:
 
 def shared_memory() -> Finding:
     """A lab's memory is a file; in RAM it is fast."""
-    place = paths.memory_directory()
-    free = shutil.disk_usage(place).free // 2**20
-    remedy = f"{MEMORY_PER_LAB_MIB} MiB a lab; TMPDIR names another place"
-    return room("lab memory", free, MEMORY_PER_LAB_MIB, f"{free} MiB free at {place}", remedy)
+    found = memory_place.place()
+    why = f" ({found.passed})" if found.passed else ""
+    detail = f"{found.free_mib} MiB free at {found.path}{why}"
+    remedy = f"{memory_place.PER_LAB_MIB} MiB a lab; TMPDIR names another place"
+    if found.unfit:
+        detail = f"{found.path}: {found.unfit}{why}"
+        return Finding(what="lab memory", state="missing", detail=detail, remedy=remedy)
+    return room("lab memory", found.free_mib, memory_place.PER_LAB_MIB, detail, remedy)
 
 
 def room(what: str, there_mib: int, needed_mib: int, detail: str, remedy: str) -> Finding:
@@ -106,7 +119,20 @@ def product(what: str, name: str, remedy: str) -> Finding:
 
 def uml_needs() -> list[Finding]:
     """The kernel that set-up builds; nothing else."""
-    return [product("lab kernel", "kernel", "./cellbed setup")]
+    return [product("lab kernel", "kernel", "./cellbed setup"), layout()]
+
+
+def layout() -> Finding:
+    """Does a process get the addresses that the lab's kernel asks for, the same each time?
+
+    Most containers refuse. No record was seen to differ by it, and nothing else would tell.
+    """
+    what, argv = "addresses", ["setarch", "-R", "cat", "/proc/self/personality"]
+    got = subprocess.run(argv, capture_output=True, text=True, check=False).stdout.strip()
+    if got and int(got, 16) & ADDR_NO_RANDOMIZE:
+        return Finding(what=what, state="ok", detail="the same in each run")
+    detail = "random, since personality() is refused here, as in most containers"
+    return Finding(what=what, state="note", detail=detail)
 
 
 def vm_needs() -> list[Finding]:
@@ -145,7 +171,7 @@ def tcp_module() -> Finding:
     if native.MODULE_STATE.exists():
         detail = f"{native.MODULE} is loaded"
         return Finding(what=what, state="missing", detail=detail, remedy="./cellbed clean")
-    if native.fits(paths.places()["programs"] / f"{native.MODULE}.ko"):
+    if native.made_module():
         return Finding(what=what, state="ok", detail=f"built for {release}")
     if native.headers().exists():
         return Finding(what=what, state="ok", detail=f"to be built with {native.headers()}")
@@ -163,10 +189,14 @@ def boots(lab: str) -> Finding:
     try:
         spec = LabSpec(pairs=0, clock=clock, main=POWER_OFF, hang_idle_s=BOOT_LIMIT_IDLE_S)
         with session(lab, spec) as booted:
+            bounded = getattr(booted, "bounded", False)
             wait_for_exit(booted, BOOT_LIMIT_CPU_S)
             if booted.poll() != 0:
                 raise LabError(f"ended with status {booted.poll()}", booted.console())
     except CellbedError as error:
         said = [str(error), *getattr(error, "console", "").strip().splitlines()[-1:]]
         return Finding(what=f"{lab} lab", state="missing", detail="; ".join(said))
+    if lab == "uml" and not bounded:
+        detail = "boots, with no boundary around it: what runs in it has your rights"
+        return Finding(what="uml lab", state="note", detail=detail, remedy="SECURITY.md")
     return Finding(what=f"{lab} lab", state="ok", detail="boots")

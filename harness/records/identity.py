@@ -17,6 +17,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 from harness.host import paths
@@ -29,6 +30,8 @@ IN_THE_LAB = ("harness/agent", "harness/captures", "topology", "workload")
 SHARED = ("__init__", "capture", "errors", "plan", "registry", "typed")
 # Compiled: known by what came of them. Read by nobody: documents.
 NOT_READ = frozenset({".c", ".h", ".md"})
+# What draws web traces on the host (workload/packmime).
+LIBRARIES = ("numpy", "scipy")
 # What makes a record's facts of what the lab left.
 MAKES_RECORDS = ("harness.records.record",)
 HOST_CODE = ("harness", "analysis")
@@ -61,6 +64,7 @@ def found(lab: str, kernel: Path | None = None) -> dict[str, str]:
         "image": image(),
         "kernel": of(lab, kernel=kernel).kernel_identity(),
         "programs": programs(paths.places()["programs"]),
+        "libraries": " ".join(f"{name} {version(name)}" for name in LIBRARIES),
         **({} if kernel is None else {"release": (kernel / "release").read_text().strip()}),
     }
 

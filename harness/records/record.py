@@ -15,18 +15,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from analysis.headers import RunHeader, TrialHeader
+from analysis.headers import OF_THE_RUN, RunHeader, TrialHeader
 from harness import plan
 from harness.design.trials import PlannedTrial
 from harness.records.seal import seal
 from harness.records.whole import whole_folder
-
-# What a lab says of the run and not of the trial: clock readings of the lab, and what holds
-# them or port numbers, which depend on the trials that the lab ran before.
-OF_THE_RUN = frozenset(
-    "virtual_s drained_s system tcp t0_ns clock_offset_ns first_departure_ns last_departure_ns"
-    .split()
-)  # fmt: skip
 
 Document = dict[str, Any]
 
@@ -50,6 +43,7 @@ def finish(
     Raises:
         OSError, ValueError, KeyError: the lab left something else than a trial's results.
     """
+    refuse_links(raw)
     lab = json.loads((raw / "lab.json").read_text())
     facts, of_the_run = parted(lab)
     run = RunHeader(
@@ -61,6 +55,13 @@ def finish(
         for name, document in (("trial", asked(trial, software)), ("lab", facts), ("run", run)):
             (folder / f"{name}.json").write_text(json.dumps(document, indent=1) + "\n")
         seal(folder)
+
+
+def refuse_links(raw: Path) -> None:
+    """A link that a lab left would bring a file of this machine into the record."""
+    for path in (raw, *raw.rglob("*")):
+        if path.is_symlink():
+            raise ValueError(f"{path}: is a link; a lab leaves files and folders only")
 
 
 def asked(trial: PlannedTrial, software: Mapping[str, str]) -> Document:

@@ -9,6 +9,8 @@ from pathlib import Path
 from analysis.files import regular
 
 SUMS = "SHA256SUMS"
+# Written after the sums: by whoever judges the record (harness/judge/judgement.py).
+LATER = {SUMS, "judgement.json"}
 
 
 def seal(folder: Path) -> None:
@@ -25,14 +27,20 @@ def checksum(path: Path) -> str:
 
 
 def changed_files(folder: Path) -> list[str]:
-    """Files of a record that are gone or are not as they were recorded."""
+    """What of a record is gone, is not as it was recorded, or was not recorded at all.
+
+    Names that begin with a dot are files that somebody is writing.
+    """
     try:
         sums = [line.split("  ", 1) for line in regular(folder / SUMS).read_text().splitlines()]
-        return [name for found, name in sums if not unchanged(folder / name, found)]
+        changed = {name for found, name in sums if not unchanged(folder, name, found)}
+        there = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
     except (OSError, ValueError):
         return [SUMS]
+    return sorted(changed | (there - {name for _, name in sums} - LATER))
 
 
-def unchanged(path: Path, found: str) -> bool:
-    """Does a file still have this checksum?"""
-    return path.is_file() and checksum(path) == found
+def unchanged(folder: Path, name: str, found: str) -> bool:
+    """Does a file of a record still have this checksum?"""
+    path = folder / name
+    return path.parent == folder and path.is_file() and checksum(path) == found

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -28,6 +30,7 @@ def whole_folder(parent: Path, name: str) -> Iterator[Path]:
             partial.mkdir(parents=True)
             yield partial
             ownership.give_folder(partial)
+            write_to_disk(partial)
         except BaseException:
             shutil.rmtree(partial, ignore_errors=True)
             raise
@@ -37,19 +40,43 @@ def whole_folder(parent: Path, name: str) -> Iterator[Path]:
             if not (parent / name).exists():
                 raise
             shutil.rmtree(partial)
+        sync(parent)
+
+
+def write_to_disk(folder: Path) -> None:
+    """Wait until a folder and its files are on the disk: a name must not be there before them."""
+    for path in sorted(folder.iterdir()):
+        sync(path)
+    sync(folder)
+
+
+def sync(path: Path) -> None:
+    """Wait until a file, or a folder's names, are on the disk."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # some shared folders know it of files only
+            raise
+    finally:
+        os.close(descriptor)
 
 
 def write_whole(path: Path, text: str, mode: int = 0o644) -> None:
     """Write a text file, or leave the one that is there as it is; several may do so together."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    for left in path.parent.glob(f".{path.name}.*"):
-        if left == partial or not Path("/proc", left.suffix[1:]).exists():  # its writer is gone
+    ours = f".{path.name}.{socket.gethostname()}."  # of another machine's nobody here can tell
+    partial = path.with_name(f"{ours}{os.getpid()}")
+    for left in path.parent.iterdir():
+        number = left.name.removeprefix(ours)
+        if number != left.name and (left == partial or not Path("/proc", number).exists()):
             left.unlink(missing_ok=True)
     with naming(path):
         try:
             with os.fdopen(os.open(partial, NEW, mode), "w", encoding="utf-8") as stream:
                 ownership.give(stream.fileno())
                 stream.write(text)
+                stream.flush()
+                os.fsync(stream.fileno())
             partial.replace(path)
         except BaseException:
             partial.unlink(missing_ok=True)

@@ -13,7 +13,7 @@ import dask
 from distributed import Scheduler, Worker
 
 from harness.errors import CellbedError, UsageError
-from harness.labs.session import lab_folder
+from harness.host import temporary
 from harness.runners import cluster_tls
 from harness.runners.cluster import CONNECT_S, quieten
 from harness.runners.lab_pool import POOL
@@ -81,7 +81,7 @@ def run_server(serve: Callable[[], Coroutine[Any, Any, None]], refusal: Callable
     """Run a server, with a temporary directory that is gone afterwards."""
     quieten()
     with (
-        lab_folder() as folder,
+        temporary.folder("cluster") as folder,
         dask.config.set({"temporary-directory": str(folder)}),
     ):
         try:

@@ -50,6 +50,11 @@ class Job:
         """Jobs of one kind can share a lab."""
         return (self.lab, self.clock, self.trial.network_key)
 
+    @property
+    def key(self) -> tuple[Path | None, str]:
+        """Jobs of one key want one record: in one folder of this machine, or sent away."""
+        return (self.records, self.trial.name)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
@@ -68,13 +73,14 @@ ABANDONED = Outcome(reason="abandoned")
 
 
 class Task:
-    """A job in the pool. A trial that is submitted again while it is there is not run again."""
+    """A job in the pool. One that is submitted again while it is there is not run again."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
         self.started = threading.Event()
         self.outcome: Future[Outcome] = Future()
         self.listeners: list[Listener] = []
+        self.campaigns: set[str] = set()  # who want it
 
     def emit(self, event: Event) -> None:
         """An event of this trial, to all who wait for it."""
@@ -98,7 +104,7 @@ class LabPool:
         self.lock = threading.RLock()
         self._slots = 1
         self._waiting: deque[Task] = deque()
-        self._tasks: dict[str, Task] = {}
+        self._tasks: dict[tuple[Path | None, str], Task] = {}
         self._labs: list[LabThread] = []
         self._abandoned: set[str] = set()
 
@@ -112,11 +118,12 @@ class LabPool:
             self._slots = slots
             if job.campaign in self._abandoned:
                 raise LabError("the campaign was abandoned")
-            task = self._tasks.get(job.trial.name)
+            task = self._tasks.get(job.key)
             if task is None:
-                task = self._tasks[job.trial.name] = Task(job)
+                task = self._tasks[job.key] = Task(job)
                 self._waiting.append(task)
             task.listeners.append(listener)
+            task.campaigns.add(job.campaign)
             self.spread()
         return task
 
@@ -129,7 +136,7 @@ class LabPool:
                     self._labs.append(lab)
                     lab.start()
                 else:
-                    takers = [lab for lab in self._labs if lab.takes(task.job.kind)]
+                    takers = [lab for lab in self._labs if lab.takes(task.job)]
                     if not takers:
                         continue
                     min(takers, key=lambda lab: len(lab.tasks)).give(task)
@@ -138,7 +145,7 @@ class LabPool:
     def close(self, task: Task, outcome: Outcome | Exception) -> None:
         """A trial has its outcome."""
         with self.lock:
-            del self._tasks[task.job.trial.name]
+            del self._tasks[task.job.key]
         task.close(outcome)
 
     def left(self, lab: LabThread, unstarted: list[Task]) -> None:
@@ -149,21 +156,23 @@ class LabPool:
             self.spread()
 
     def abandon(self, campaign: str) -> None:
-        """Nobody waits for a campaign's trials any more: end those labs that have any."""
+        """A campaign waits for its trials no more: end the labs that have some of nobody else's."""
         with self.lock:
             self._abandoned.add(campaign)
-            for task in [t for t in self._waiting if t.job.campaign == campaign]:
+            for task in self._tasks.values():
+                task.campaigns.discard(campaign)
+            for task in [t for t in self._waiting if not t.campaigns]:
                 self._waiting.remove(task)
                 self.close(task, ABANDONED)
-            labs = [x for x in self._labs if any(t.job.campaign == campaign for t in x.tasks)]
+            labs = [x for x in self._labs if any(not t.campaigns for t in x.tasks)]
         for lab in labs:
-            lab.abandon(campaign)
+            lab.abandon()
 
     def end(self) -> None:
         """End every lab, and wait until they are gone."""
         with self.lock:
-            tasks = list(self._tasks.values())
-        for campaign in {task.job.campaign for task in tasks}:
+            campaigns = {one for task in self._tasks.values() for one in task.campaigns}
+        for campaign in campaigns:
             self.abandon(campaign)
         self.wait()
 
@@ -185,7 +194,8 @@ class LabThread(threading.Thread):
         self.tasks: deque[Task] = deque([first])
         self._lab: Lab | None = None
         self._ending = False
-        self._abandoned = ""
+        self._abandoned = False
+        self._names = {first.job.trial.name}  # whose results may be in its folder
         self._start = (0.0, 0.0)
 
     def run(self) -> None:
@@ -217,24 +227,25 @@ class LabThread(threading.Thread):
                 with self.pool.lock:
                     self._ending = True  # before the folder goes in which it is given trials
 
-    def takes(self, kind: tuple[str, str, str]) -> bool:
-        """Can this lab be given one more trial of this kind?"""
-        ready = self._lab is not None and not self._ending
-        return ready and kind == self.kind and len(self.tasks) < AHEAD
+    def takes(self, job: Job) -> bool:
+        """Can this lab be given one more job? Of one name there is one trial at a time in it."""
+        ready = self._lab is not None and not self._ending and len(self.tasks) < AHEAD
+        return ready and job.kind == self.kind and job.trial.name not in self._names
 
     def give(self, task: Task) -> None:
         """One more trial; the pool's lock is held."""
         assert self._lab is not None
         self.tasks.append(task)
+        self._names.add(task.job.trial.name)
         self._submit(self._lab, task)
 
     def _submit(self, lab: Lab, task: Task) -> None:
         trial = task.job.trial
         lab.submit_trial(trial.name, trial.plan)
 
-    def abandon(self, campaign: str) -> None:
+    def abandon(self) -> None:
         """End the lab, without waiting for it."""
-        self._abandoned = campaign
+        self._abandoned = True
         if self._lab is not None:
             threading.Thread(target=self._lab.kill, daemon=True).start()
 
@@ -278,15 +289,19 @@ class LabThread(threading.Thread):
 
     def _close(self, lab: Lab, task: Task, outcome: Outcome | Exception) -> None:
         """A trial of a lab that goes on; tried again there it finds nothing of this attempt."""
-        shutil.rmtree(lab.run_directory / "results" / task.job.trial.name, ignore_errors=True)
+        name = task.job.trial.name
+        shutil.rmtree(lab.run_directory / "results" / name, ignore_errors=True)
         self.pool.close(task, outcome)
+        with self.pool.lock:
+            self._names.discard(name)
+            self.pool.spread()
 
     def _lost(self, outcome: Outcome | Exception) -> None:
         """The lab is gone: the trial under way has failed, unless it was ended for another's."""
         with self.pool.lock:
             tasks, self.tasks = self.tasks, deque()
             for place, task in enumerate(tasks):
-                if task.job.campaign == self._abandoned:
+                if not task.campaigns:
                     self.pool.close(task, ABANDONED)
                 elif not self._abandoned and (place == 0 or isinstance(outcome, Exception)):
                     self.pool.close(task, outcome)

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from harness.errors import LabError, UsageError
-from harness.host.ownership import make_folder
+from harness.host.ownership import give_tree, make_folder
 from harness.labs import Lab, LabSpec
 from harness.labs.hang import HANG_CPU_S, HANG_IDLE_S
 from harness.labs.session import session
@@ -42,6 +42,7 @@ class Script:
         disk_mib: how much it may write to each of its disks [MiB].
         processes: how many processes the lab may have, of which each is one of the host, too.
         packages: of Debian, beside those of lab/mininet/packages.
+        isolated: see LabSpec.
     """
 
     argv: Sequence[str]
@@ -55,6 +56,7 @@ class Script:
     processes: int = 2000
     packages: Sequence[str] = ()
     terminal: int | None = None
+    isolated: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +103,7 @@ def running(script: Script) -> Iterator[Lab]:
         terminal=script.terminal,
         image=made.image,
         shares={SHARE: script.folder},
+        isolated=script.isolated,
     )
     files = {path.name: path.read_bytes() for path in made.modules}
     files |= {FILE: json.dumps(asdict(job)).encode(), INPUT: script.text}
@@ -148,10 +151,18 @@ def keep(lab: Lab, out: Path) -> list[str]:
     written = []
     for name in KEPT:
         source = lab.run_directory / "results" / name
-        if any(source.rglob("*")):
-            shutil.copytree(source, out / name, symlinks=True)
+        is_link = source.resolve() != source  # a lab's kernel could lead this way elsewhere
+        if not is_link and any(source.rglob("*")):
+            shutil.copytree(source, out / name, symlinks=True, copy_function=copy_plainly)
+            give_tree(out / name)
             written.append(name)
     return written
+
+
+def copy_plainly(source: str, target: str) -> None:
+    """Copy a file, but not that it runs with its owner's rights (setuid): he is you."""
+    shutil.copy2(source, target)
+    Path(target).chmod(Path(target).stat().st_mode & 0o777)
 
 
 def check_out(out: Path) -> None:

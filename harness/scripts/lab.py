@@ -83,6 +83,9 @@ def prepare(job: Job) -> None:
     # Nothing in the image could load them when they are asked for.
     for module in (*map(RUN.joinpath, job.modules), *CONGESTION_CONTROLS):
         run(["insmod", str(module)])
+    # The boundary is around the lab's kernel (SECURITY.md); a script need not become that.
+    with suppress(FileNotFoundError):
+        Path("/proc/sys/kernel/modules_disabled").write_text("1")
     make_ready_for_ssh()
     start_open_vswitch()
 
@@ -144,19 +147,22 @@ class Watched:
     def __init__(self, job: Job) -> None:
         self.job = job
         self.stopped = ""
+        self.begun = threading.Event()
         self.left_bytes = job.output_mib << 20
         self.events = (RUN / "events.jsonl").open("ab", buffering=0)
 
     def run(self) -> tuple[int, str]:
         """Its exit status, and why it was ended before its end, if it was."""
-        source = feed(RUN / INPUT)
-        self.process = subprocess.Popen(
-            self.job.argv, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            cwd=WORK, env=ENVIRONMENT, start_new_session=True,
-        )  # fmt: skip
-        ended = os.pidfd_open(self.process.pid)
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
+        # Begun before the script, which may leave no room for one more thread.
         threading.Thread(target=self.watch, daemon=True).start()
+        with (RUN / INPUT).open("rb") as source:
+            self.process = subprocess.Popen(
+                self.job.argv, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                cwd=WORK, env=ENVIRONMENT, start_new_session=True,
+            )  # fmt: skip
+        ended = os.pidfd_open(self.process.pid)
+        before_all_others()
+        self.begun.set()
         self.pass_on(ended)
         return self.process.wait(), self.stopped
 
@@ -199,6 +205,8 @@ class Watched:
 
     def watch(self) -> None:
         """Say that time goes on, and end a script that takes too much of it or of processes."""
+        self.begun.wait()
+        before_all_others()
         end = time.monotonic() + self.job.limit_s
         while self.process.poll() is None:
             time.sleep(min(LOOK_S, max(0.0, end - time.monotonic())))
@@ -216,22 +224,14 @@ class Watched:
             os.killpg(self.process.pid, signal.SIGKILL)
 
 
+def before_all_others() -> None:
+    """The calling thread runs before any process of the script's."""
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
+
+
 def processes() -> int:
     """How many there are, threads counted (proc_loadavg(5): running/all)."""
     return int(Path("/proc/loadavg").read_text().split()[3].partition("/")[2])
-
-
-def feed(path: Path) -> int:
-    """A pipe with a file's content and then its end: Mininet's prompt can wait for a pipe."""
-    source, target = os.pipe()
-    content = path.read_bytes() if path.exists() else b""
-
-    def write() -> None:
-        with suppress(BrokenPipeError), open(target, "wb") as stream:  # noqa: PTH123 (a descriptor)
-            stream.write(content)
-
-    threading.Thread(target=write, daemon=True).start()
-    return source
 
 
 def on_terminal(job: Job) -> tuple[int, str]:
@@ -254,10 +254,17 @@ def keep() -> None:
 
 
 def no_file(folder: str, names: list[str]) -> list[str]:
-    """Of a folder's names those of sockets, of devices, and of what an overlay notes as removed."""
+    """Of a folder's names those of sockets, of devices, of what an overlay notes as removed, and
+    of what a script has mounted there: that may be a folder above this one.
+    """
     kept = (stat.S_ISREG, stat.S_ISDIR, stat.S_ISLNK)
-    modes = {name: Path(folder, name).lstat().st_mode for name in names}
-    return [name for name, mode in modes.items() if not any(is_one(mode) for is_one in kept)]
+    here = Path(folder).stat().st_dev
+    found = {name: Path(folder, name).lstat() for name in names}
+    return [
+        name
+        for name, status in found.items()
+        if status.st_dev != here or not any(is_one(status.st_mode) for is_one in kept)
+    ]
 
 
 if __name__ == "__main__":

@@ -41,40 +41,56 @@ def require(lab: str, clock: str, packages: Sequence[str]) -> Products:
     places, build = paths.places(), paths.PROJECT / "lab" / "mininet"
     wanted = sorted(set(packages))
     image = Path(",".join([str(places["mininet"]), *wanted]))
-    with only_one():
-        make("image for Mininet", image, [build / "build", image, *wanted])
-        if lab == "vm":
-            disk = Path(f"{image}.squashfs")
-            make("disk for Mininet", disk, [build.parent / "vm" / "disk", image, disk])
-        if lab != "uml" or clock != "virtual":
-            return Products(image=image, modules=())
-        module = places["processor"]
-        kernel = places["kernel"]
-        make("processor module", module, [build / "processor" / "build", kernel, module])
+    label = " with ".join(["image for Mininet", *filter(None, [", ".join(wanted)])])
+    make(label, image, [build / "build", image, *wanted])
+    if lab == "vm":
+        disk = Path(f"{image}.squashfs")
+        make(f"disk of {label}", disk, [build.parent / "vm" / "disk", image, disk])
+    if lab != "uml" or clock != "virtual":
+        return Products(image=image, modules=())
+    module, kernel = places["processor"], places["kernel"]
+    make("processor module", module, [build / "processor" / "build", kernel, module])
     return Products(image=image, modules=(module,))
-
-
-@contextmanager
-def only_one() -> Iterator[None]:
-    """Two at once would make everything twice, into the same places."""
-    with (paths.places()["cache"] / "mininet.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def make(what: str, product: Path, argv: Sequence[str | Path]) -> None:
     """Run the script that makes a product, unless that is there."""
     if product.exists():
         return
-    print(f"{what}: building, once", file=sys.stderr)
+    with only_one(what, product) as lock:
+        if not product.exists():
+            say(f"{what}: building, once")
+            build(what, argv, lock)
+
+
+@contextmanager
+def only_one(what: str, product: Path) -> Iterator[int]:
+    """Two at once would make a product twice, into the same place. Gives the lock's descriptor."""
+    with Path(f"{product}.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"{what}: another command is building it; waiting for it")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield lock.fileno()
+
+
+def build(what: str, argv: Sequence[str | Path], lock: int) -> None:
+    """Run the script; it holds the lock, too, and so goes on alone if this process is killed."""
     log = paths.places()["cache"] / "log" / f"{what.replace(' ', '-')}.log"
     log.parent.mkdir(exist_ok=True)
     with log.open("wb") as stream:
         done = subprocess.run(
-            argv, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, check=False
-        )
+            argv, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, pass_fds=[lock],
+            check=False,
+        )  # fmt: skip
     if done.returncode:
         raise MissingError(f"{what} failed: {reason(log)} ({log})")
+
+
+def say(text: str) -> None:
+    """Tell the person who waits."""
+    print(text, file=sys.stderr, flush=True)
 
 
 def reason(log: Path) -> str:

@@ -6,16 +6,18 @@ Nothing is read unless somebody asks, and of the events only what came since.
 
 from __future__ import annotations
 
-import itertools
 import json
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from analysis import campaign_file
+from analysis.campaign_file import CampaignFile, Entry
 from analysis.errors import RecordError
-from analysis.records import campaign_document, level_text
+from analysis.records import level_text
 from harness import events
 from harness.events import (
     CampaignEnded,
@@ -46,22 +48,20 @@ class Follower:
         self._ended = ""
         self._wanted: set[str] = set()  # trials that any process was to run
         self._trials: dict[str, State] = {}
+        self._header: CampaignFile
+        self._stamp: tuple[int, ...] = ()  # of the file that the header was read from
 
     def state(self) -> State:
         """All of it, as the page gets it."""
         with self._lock:
             try:
-                document = campaign_document(self.folder)
+                header = self._read_header()
             except RecordError as error:
                 return {"name": str(self.folder), "title": str(error), "factors": {}, "trials": []}
             self._events()
-            names = [str(name) for name in document.get("trials") or ()]
-            factors = {
-                str(name): [level_text(level) for level in levels]
-                for name, levels in (document.get("factors") or {}).items()
-            }
-            known = places(factors)
-            trials = [self._trial(name, known) for name in names]
+            document = header.document
+            factors = {name: list(map(level_text, some)) for name, some in header.factors.items()}
+            trials = [self._trial(entry) for entry in header.trials or () if entry.counts]
             if self._wanted:
                 wanted = self._wanted
                 trials = [x for x in trials if x["name"] in wanted or x["status"] != "waiting"]
@@ -74,6 +74,16 @@ class Follower:
                 "left_s": self._left_s(trials),
             }
 
+    def _read_header(self) -> CampaignFile:
+        """The header, which is another file when it is another one; RecordError without it."""
+        stamp: tuple[int, ...] = ()
+        with suppress(OSError):
+            found = (self.folder / campaign_file.NAME).stat()
+            stamp = (found.st_ino, found.st_size, found.st_mtime_ns)
+        if not stamp or stamp != self._stamp:
+            self._header, self._stamp = campaign_file.read_header(self.folder), stamp
+        return self._header
+
     def lab(self, name: str) -> Path | None:
         """Where a trial runs on this machine; None: nowhere."""
         with self._lock:
@@ -81,10 +91,10 @@ class Follower:
             trial = self._trials.get(name, {})
         return lab_here(trial["lab"]) if trial.get("status") == "running" else None
 
-    def _trial(self, name: str, known: Mapping[str, Mapping[str, str]]) -> State:
+    def _trial(self, entry: Entry) -> State:
         """A trial: its levels, where it is, and what it came to."""
-        place, seed = parted(name)
-        levels = known.get(place, {})
+        name, seed = entry.trial, "?" if entry.seed is None else str(entry.seed)
+        levels = {factor: level_text(level) for factor, level in entry.factors.items()}
         found: State = {"name": name, "levels": levels, "seed": seed, "status": "waiting"}
         found |= self._trials.get(name, {})
         if found["status"] not in ("valid", "invalid"):
@@ -166,17 +176,3 @@ def had(factor: str, levels: Sequence[str], trials: Sequence[State]) -> list[str
     """Those levels of a factor that some trial has, in their order."""
     return [level for level in levels if any(x["levels"].get(factor) == level for x in trials)]
 
-
-def places(factors: Mapping[str, Sequence[str]]) -> dict[str, dict[str, str]]:
-    """Levels by the beginning of a trial's name that is made of them."""
-    cells = itertools.product(*factors.values())
-    return {
-        "-".join(cell).replace("/", "_").replace(" ", ""): dict(zip(factors, cell, strict=True))
-        for cell in cells
-    }
-
-
-def parted(name: str) -> tuple[str, str]:
-    """What a trial's name says of its levels, and its seed."""
-    place, seed, _ = ["", "", *name.rsplit("-", 2)][-3:]
-    return place, seed.removeprefix("s")

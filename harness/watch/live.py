@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 from analysis.records import Record, level_text
 from harness import plan as plans
 from harness.growing import Growing
+from harness.host import temporary
 from harness.plan import CAPTURES, Plan
 from harness.watch.replay import pictures, rates
 from topology import cellq_log
@@ -68,8 +68,8 @@ class Live:
         """
         if not self._events() or self._t0_ns is None:
             return None
-        with tempfile.TemporaryDirectory(prefix="cellbed-watch.") as name:
-            found = pictures(self._record(Path(name)))
+        with temporary.folder("watch") as folder:
+            found = pictures(self._record(folder))
         found["rates"] = found["rates"] or rates(self._t, self._delivered)
         return {**found, "live": True, "until_s": self._until_s}
 
@@ -94,7 +94,7 @@ class Live:
 
     def _submitted(self) -> Plan:
         """The plan that the lab was given."""
-        for path in sorted((self.lab / "inbox").glob("*.json"), reverse=True):
+        for path in sorted((self.lab / "inbox").glob("[0-9]*.json"), reverse=True):
             job = json.loads(path.read_text(encoding="utf-8"))
             if job.get("trial") == self.name:
                 return plans.from_json(job["plan"])

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Serves the page on this machine's own address: files, the campaign's state, its trials.
 
+Every path begins with a secret that only the printed address has: other users of the machine reach
+the port, too. Host and Origin keep out the pages of other websites that a browser has open.
+
 State comes as server-sent events, one when it is another than before, and so does a trial that
 runs; without a reader there is a thread that waits for a connection, and nothing else.
 """
@@ -8,16 +11,18 @@ runs; without a reader there is a thread that waits for a connection, and nothin
 from __future__ import annotations
 
 import json
+import secrets
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
+from hmac import compare_digest
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from analysis import plotly_js
 from analysis.errors import AnalysisError
@@ -29,6 +34,8 @@ from harness.watch.replay import replay
 
 ADDRESS = "127.0.0.1"
 PAGE = Path(__file__).with_name("page")
+NAMES = (ADDRESS, "localhost")
+SECRET_BYTES = 16
 LOOK_S = 0.5
 ALIVE_S = 15.0
 REST = 19  # times as long as a look at a trial took, the processor is the trial's,
@@ -51,7 +58,9 @@ class Server(ThreadingHTTPServer):
     def __init__(self, folder: Path, port: int = 0) -> None:
         self.follower = Follower(folder)
         self.plotly = plotly()
-        self.until_s: dict[str, float | None] = {}  # of trials that are looked at, by name
+        self.secret = secrets.token_urlsafe(SECRET_BYTES)
+        # Of trials that are looked at, by name: each reader's wish.
+        self.wishes: dict[str, dict[str, float | None]] = {}
         self._lock = threading.Lock()
         try:
             super().__init__((ADDRESS, port), Handler)
@@ -60,12 +69,37 @@ class Server(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        return f"http://{ADDRESS}:{self.server_address[1]}/"
+        return f"http://{ADDRESS}:{self.server_address[1]}/{self.secret}/"
+
+    @property
+    def hosts(self) -> list[str]:
+        """What a browser may call it."""
+        return [f"{name}:{self.server_address[1]}" for name in NAMES]
+
+    @contextmanager
+    def reading(self, name: str, reader: str) -> Iterator[None]:
+        """Somebody looks at a trial; with him goes what he wished, and nobody else's wish."""
+        with self._lock:
+            self.wishes.setdefault(name, {})[reader] = None
+        try:
+            yield
+        finally:
+            with self._lock:
+                self.wishes[name].pop(reader, None)
+
+    def wish(self, name: str, reader: str, until_s: float | None) -> bool:
+        """How far a trial may go for a reader; False where he does not look at it."""
+        with self._lock:
+            found = self.wishes.get(name, {})
+            if reader in found:
+                found[reader] = until_s
+            return reader in found
 
     def hold(self, lab: Path, name: str) -> None:
-        """Hold a trial as was last asked, for a while; OSError when its lab has gone."""
+        """Hold a trial for a while where the slowest reader wants it; OSError without its lab."""
         with self._lock:
-            hold.write(lab, name, self.until_s.setdefault(name, None))
+            wished = [x for x in self.wishes.get(name, {}).values() if x is not None]
+            hold.write(lab, name, min(wished, default=None))
 
     def handle_error(self, *_: Any) -> None:
         """A reader who has left is no error."""
@@ -78,15 +112,16 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:  # noqa: N802 (the name that http.server calls)
-        if not self._for_us():
+        asked = self._asked()
+        if asked is None:
             return self.send_error(HTTPStatus.FORBIDDEN)
-        path = unquote(self.path.partition("?")[0])
+        path, reader = asked
         if path == "/events":
             return self._events()
         if path.startswith("/trial/"):
             return self._trial(path.removeprefix("/trial/"))
         if path.startswith("/live/"):
-            return self._live(path.removeprefix("/live/"))
+            return self._live(path.removeprefix("/live/"), reader)
         if path == "/plotly.js":
             return self._send(self.server.plotly.read_bytes(), "text/javascript")
         file = PAGE / ("index.html" if path == "/" else path.removeprefix("/"))
@@ -96,18 +131,19 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:  # noqa: N802
         """/hold/TRIAL with a number or null: until which second it may go."""
-        name = unquote(self.path).removeprefix("/hold/")
+        asked = self._asked()
         text = self.rfile.read(min(int(self.headers.get("Content-Length", 0)), MOST_BYTES))
         # Another site's page cannot send this header without asking first, which is refused.
-        if self.headers.get(HEADER) != "page" or not self._for_us():
+        if self.headers.get(HEADER) != "page" or asked is None:
             return self.send_error(HTTPStatus.FORBIDDEN)
-        if name not in self.server.until_s:
-            return self.send_error(HTTPStatus.NOT_FOUND)
+        name, reader = asked[0].removeprefix("/hold/"), asked[1]
         try:
-            until_s = json.loads(text)
-            self.server.until_s[name] = None if until_s is None else float(until_s)
+            wanted = json.loads(text)
+            until_s = None if wanted is None else float(wanted)
         except (ValueError, TypeError):
             return self.send_error(HTTPStatus.BAD_REQUEST)
+        if not self.server.wish(name, reader, until_s):
+            return self.send_error(HTTPStatus.NOT_FOUND)
         # At once: the next look may be some seconds away, in which a small trial ends.
         if lab := self.server.follower.lab(name):
             with suppress(OSError):  # it has ended meanwhile
@@ -125,14 +161,14 @@ class Handler(BaseHTTPRequestHandler):
                 before, said = text, time.monotonic()
             time.sleep(LOOK_S)
 
-    def _live(self, name: str) -> None:
+    def _live(self, name: str, reader: str) -> None:
         """A trial that runs, and again whenever it is further; nothing more when it has ended."""
         lab = self.server.follower.lab(name)
         if lab is None:
             return self.send_error(HTTPStatus.NOT_FOUND)
         self._stream()
         live = Live(lab, name)
-        try:
+        with self.server.reading(name, reader), suppress(OSError, ValueError):
             while self.server.follower.lab(name) == lab:
                 begin = time.monotonic()
                 self.server.hold(lab, name)
@@ -141,10 +177,7 @@ class Handler(BaseHTTPRequestHandler):
                 self._say("null" if found is None else json.dumps(found))
                 rest_s = REST * (time.monotonic() - begin)
                 time.sleep(min(max(LOOK_S, rest_s), LONGEST_REST_S))
-        except (OSError, ValueError):
-            pass  # the lab has gone, or the reader
-        finally:
-            self.server.until_s.pop(name, None)
+        # Its lab has gone, or the reader, or it has ended.
         return self._say('"ended"')
 
     def _stream(self) -> None:
@@ -155,9 +188,21 @@ class Handler(BaseHTTPRequestHandler):
     def _say(self, text: str) -> None:
         self.wfile.write(f"data: {text}\n\n".encode())
 
-    def _for_us(self) -> bool:
-        """Was the page asked for by its own name? Another one may lead here too."""
-        return self.headers.get("Host", "").partition(":")[0] in (ADDRESS, "localhost")
+    def _asked(self) -> tuple[str, str] | None:
+        """The path behind the secret, and the reader's name for himself; None: not for us.
+
+        By another name another site may lead here, whose page a browser then takes for this one.
+        """
+        hosts, origin = self.server.hosts, self.headers.get("Origin")
+        if self.headers.get("Host") not in hosts:
+            return None
+        if origin is not None and origin.removeprefix("http://") not in hosts:
+            return None
+        address = urlsplit(self.path)
+        secret, slash, path = address.path.removeprefix("/").partition("/")
+        if not slash or not compare_digest(secret.encode(), self.server.secret.encode()):
+            return None
+        return f"/{unquote(path)}", parse_qs(address.query).get("reader", [""])[0]
 
     def _trial(self, name: str) -> None:
         """A recorded trial; only what is in the folder of the records."""
@@ -179,6 +224,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", f"{kind}; charset=utf-8")
         self.send_header("Content-Security-Policy", POLICY)
         self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Referrer-Policy", "same-origin")
         for name, value in more.items():
             self.send_header(name, value)
         self.end_headers()

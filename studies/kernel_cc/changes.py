@@ -8,6 +8,7 @@ from statistics import fmean
 from analysis.cells import Cell
 from analysis.compare.difference import changed_files
 from analysis.kept import Kept, number
+from analysis.records import Trial
 from analysis.report.model import Column, Section, Sheet, Value, plain
 from analysis.report.results import Results
 from analysis.table import Row
@@ -29,7 +30,7 @@ def changes(results: Results) -> Section | None:
         return None
     text = (
         "The same: all tables of both records (windows, queue, what each flow received) are so, "
-        "byte for byte. Else by how much the later kernel differs."
+        "byte for byte. Else by how much the later kernel differs. Trials of one seed are compared."
     )
     path = [factor for factor in results.factors if factor != "kernel"]
     columns = [
@@ -43,6 +44,7 @@ def changes(results: Results) -> Section | None:
         for place in dict.fromkeys(levels(cell, path) for cell in results.every_cell)
         for old, new in pairwise(results.campaign.levels("kernel"))
         if {(old, *place), (new, *place)} <= found.keys()
+        and same_seed(found[old, *place], found[new, *place])
     ]
     sheet = Sheet(
         name=NAME,
@@ -59,15 +61,27 @@ def levels(cell: Cell, factors: Sequence[str]) -> tuple[str, ...]:
     return tuple(cell.levels[factor] for factor in factors)
 
 
+def same_seed(old: Cell, new: Cell) -> list[tuple[Trial, Trial]]:
+    """The trials of both cells, by their seeds; one that either has not is left out."""
+    after = {trial.seed: trial for trial in new.trials}
+    return [(trial, after[trial.seed]) for trial in old.trials if trial.seed in after]
+
+
 def _row(old: Cell, new: Cell) -> list[Value]:
-    both = zip(old.trials, new.trials, strict=True)
-    changed = any(name.endswith(".csv") for pair in both for name in changed_files(*pair))
-    values = [(old.mean(name), new.mean(name)) for name in RESPONSES]
+    pairs = same_seed(old, new)
+    changed = any(name.endswith(".csv") for pair in pairs for name in changed_files(*pair))
     return [
         *(cell.levels["kernel"] for cell in (old, new)),
         "no" if changed else SAME,
-        *(None if a is None or b is None else b - a for a, b in values),
+        *(_difference(pairs, name) for name in RESPONSES),
     ]
+
+
+def _difference(pairs: Sequence[tuple[Trial, Trial]], response: str) -> float | None:
+    """The later kernel's less the earlier one's, over the seeds for which both have it."""
+    values = [(old.metrics.get(response), new.metrics.get(response)) for old, new in pairs]
+    known = [b - a for a, b in values if a is not None and b is not None]
+    return fmean(known) if known else None
 
 
 def table(kept: Kept) -> Sheet:

@@ -32,6 +32,19 @@ def matrix(response: str, form: str, kept: Kept) -> Sheet:
     return plain(rows, "path", "queue", "flows", *heads)
 
 
+def above_one(kept: Kept) -> Sheet:
+    """The cells of both matrices with an efficiency above 1, which no link can carry."""
+    rows: list[list[Value]] = [
+        [campaign, row["kernel"], f"{row['rate']} Mbit/s, {row['rtt']} ms", row["queue"],
+         row["flows"], row["flavor"], value]
+        for campaign in (CAMPAIGN, SHARED)
+        for row in kept.cells(campaign).rows
+        if (value := number(row, "efficiency")) is not None and value > 1
+    ]  # fmt: skip
+    heads = ("campaign", "kernel", "path", "queue", "flows", "flavor")
+    return plain(rows, *heads, ("efficiency", ".3f"))
+
+
 def shared(kept: Kept) -> Sheet:
     """What part of the link the late comer has, and the queue's delay, on each kernel."""
     responses = (("late_share", "late share", ".3f"), ("queue_delay_ms", "queue (ms)", ".1f"))
@@ -66,6 +79,7 @@ def by_kernel(
 TABLES: dict[str, Callable[[Kept], Sheet]] = {
     "changes": changes.table,
     "efficiency": partial(matrix, "efficiency", ".3f"),
+    "above-one": above_one,
     "fairness": partial(matrix, "fairness", ".3f"),
     "queue-delay": partial(matrix, "queue_delay_ms", ".1f"),
     "retransmits": partial(matrix, "retransmits", ",.0f"),

@@ -38,8 +38,13 @@ def response_time(share: float, of: Class | None = None) -> Of:
 
 
 def sack_share(found: Exchanges) -> float:
-    """Share in which SACK has something to say: sent again, and long enough for duplicate ACKs."""
-    return float(np.mean((found.retransmits > 0) & (found.response_bytes >= SACK_BYTES)))
+    """Share in which SACK has something to say: sent again, and long enough for duplicate ACKs.
+
+    Of older records, which do not tell a SYN/ACK and a FIN from data, it is a little too large.
+    """
+    known = ~np.isnan(found.resent_bytes)
+    again = np.where(known, found.resent_bytes, found.retransmits) > 0
+    return float(np.mean(again & (found.response_bytes >= SACK_BYTES)))
 
 
 OF_EXCHANGES: Mapping[str, Of] = {

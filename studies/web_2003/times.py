@@ -21,6 +21,7 @@ NEEDED = (
     "round_trip_ns", "response_bytes", "begun_ns", "sent_ns", "first_byte_ns", "last_byte_ns",
     "retransmits", "marks",
 )  # fmt: skip
+LATER = "resent_bytes"  # older records have it not
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +33,10 @@ class Exchanges:
         response_ms: from before connect() (of later exchanges of a connection: before the request)
             to the last byte; infinite where it did not come.
         first_ms, last_ms: from the request's last byte to the response's first and last.
-        retransmits, marks: of the connection's server; nan where it is not known.
+        retransmits, marks: of the connection's server; nan where it is not known. A retransmit may
+            be a SYN/ACK or a FIN; a mark is a segment acknowledged with an echo, so that one
+            mark of a router counts about a window.
+        resent_bytes: what it sent again of its responses.
     """
 
     begun_ms: Values
@@ -43,6 +47,7 @@ class Exchanges:
     round_trip_ms: Values
     retransmits: Values
     marks: Values
+    resent_bytes: Values
 
     def of(self, chosen: Flags) -> "Exchanges":
         """Some of them."""
@@ -63,11 +68,12 @@ def _read(path: Path) -> Exchanges:
         with regular(path).open(newline="", encoding="ascii") as stream:
             header, *rows = stream
             names = header.rstrip().split(",")
-            places = [names.index(name) for name in NEEDED]
+            known = [*NEEDED, *(name for name in names if name == LATER)]
+            places = [names.index(name) for name in known]
             table = _numbers(rows, places) if rows else np.empty((0, len(places)))
     except (OSError, ValueError) as error:
         raise RecordError(f"{path}: cannot read the exchanges: {error}") from None
-    column = dict(zip(NEEDED, table.T, strict=True))
+    column = dict(zip(known, table.T, strict=True))
     return Exchanges(
         begun_ms=column["begun_ns"] / NS_PER_MS,
         response_ms=_between(column["begun_ns"], column["last_byte_ns"]),
@@ -77,6 +83,7 @@ def _read(path: Path) -> Exchanges:
         round_trip_ms=column["round_trip_ns"] / NS_PER_MS,
         retransmits=column["retransmits"],
         marks=column["marks"],
+        resent_bytes=column.get(LATER, np.full(len(table), np.nan)),
     )
 
 

@@ -15,6 +15,11 @@ enum cellbed_backoff_clear {
 	CELLBED_CLEAR_ON_ANY_ACK,	/* by any ACK of new data */
 };
 
+enum cellbed_first_sample {
+	CELLBED_OF_HANDSHAKE,		/* 4.4BSD; RFC 6298 */
+	CELLBED_OF_DATA,		/* the handshake's round trip is forgotten */
+};
+
 enum cellbed_after_timeout {
 	CELLBED_GO_BACK_N,		/* forget what SACK said until all is acked */
 	CELLBED_KEEP_SCOREBOARD,	/* resend only what is not SACKed */
@@ -41,6 +46,14 @@ enum cellbed_ssthresh_rule {
 	CELLBED_HALF_WINDOW,		/* RFC 2001: of the window, at each timeout */
 };
 
+/* What the window was last reduced for, until all sent before is acknowledged. */
+enum cellbed_reduced {
+	CELLBED_NOT_REDUCED,
+	CELLBED_FOR_MARK,		/* an ACK with ECE (RFC 3168) */
+	CELLBED_FOR_LOSS,		/* a fast retransmit */
+	CELLBED_FOR_TIMEOUT,
+};
+
 enum cellbed_resend_boundaries {
 	CELLBED_KEPT,			/* those of the first sending */
 	CELLBED_ANEW,			/* 4.4BSD: from the first byte missing */
@@ -61,6 +74,7 @@ struct cellbed_params {
 	int rto_tick_ms;
 	int rto_min_ticks;
 	int rto_first_ms;
+	int rto_first_sample;
 	int backoff_clear;
 	int after_timeout;
 	int sack_retransmit;
@@ -97,6 +111,8 @@ struct cellbed {
 	u32 rttvar4;		/* smoothed deviation, quarters of a tick */
 	u32 first_rto;		/* jiffies until the first sample */
 	u32 expiry;		/* of the timer before this ACK, in jiffies; 0 = off */
+	u32 reduced_end;	/* snd_nxt when the window was last reduced */
+	u32 count;		/* of ACKs towards the next segment of window */
 	u64 advance_ns;		/* when an ACK last acknowledged new data */
 	u16 tick;		/* jiffies a tick; 0 = the kernel's own RTO */
 	u16 allowed;		/* packets prepared, to be sent again */
@@ -105,6 +121,8 @@ struct cellbed {
 	u8 duplicates;		/* since the last ACK of new data or timeout */
 	u8 dupacks;		/* of this recovery: the flywheel counts in twos */
 	u8 sack_ok;		/* tp->rx_opt.sack_ok while SACK is set aside */
+	bool bytes;		/* byte_window */
+	bool exact;		/* the timers are those of cellbed_timer.c */
 	u32 ready:1,		/* init() has run */
 	    advanced:1,		/* this ACK acknowledges new data */
 	    duplicate:1,	/* this ACK is a duplicate */
@@ -122,9 +140,10 @@ struct cellbed {
 	    flywheel:1,
 	    multiple:1,
 	    recut:1,
-	    one_more:1;		/* the flywheel lets a new segment pass */
-	bool bytes;		/* byte_window */
-	bool exact;		/* the timers are those of cellbed_timer.c */
+	    one_more:1,		/* the flywheel lets a new segment pass */
+	    echo:1,		/* this ACK carries ECE */
+	    cwr_queued:1,	/* CWR was to be sent before this ACK */
+	    reduced:2;		/* enum cellbed_reduced */
 };
 
 /*

@@ -42,7 +42,9 @@
  * duplicate ACK: that is the window inflation of RFC 2581 seen from the other
  * side, to the same segment. A timeout halves ssthresh once a segment
  * (RFC 5681), also within a recovery, where the kernel would not. The window
- * does not restart after an idle period unless asked to.
+ * does not restart after an idle period unless asked to. An ACK with ECE (RFC
+ * 3168) halves the window at once, not over a round trip, and once for a window
+ * of data, whatever that was reduced for.
  *
  * Where the kernel is steered (tcp_ack() of 6.12.117; cellbed_order.c finds out
  * whether it is so): clean the retransmission
@@ -70,8 +72,9 @@
  *   rto_tick_ms          0 the kernel's timer; else the BSD estimator in ticks
  *                        of so many ms, see cellbed_rto.c [0]
  *   rto_min_ticks        lower bound of the RTO in ticks [2]
- *   rto_first_ms         RTO until data has been timed; 0 the handshake counts
- *                        as the first sample [0]
+ *   rto_first_ms         RTO until the first sample; 0 the kernel's, 1 s [0]
+ *   rto_first_sample     the first sample is of 0 the handshake, unless it was
+ *                        sent again (4.4BSD; RFC 6298, 2), 1 data [0]
  *   backoff_clear        the doubled RTO ends with 0 a valid sample (Karn),
  *                        1 any ACK of new data [0]
  *   after_timeout        SACK: 0 go back N, the blocks forgotten, 1 what is
@@ -140,15 +143,44 @@ u32 cellbed_window(const struct sock *sk)
 	return min(c->cwnd + cellbed_inflation(sk), peer);
 }
 
-/* In segments, as the kernel has it and as BSD rounded it. */
-static u32 cellbed_ssthresh(struct sock *sk)
+/* In segments, as the kernel has it and as BSD rounded it; acked: units that
+ * were outstanding until this ACK.
+ */
+static u32 cellbed_half(const struct sock *sk, u32 acked)
 {
 	const struct cellbed *c = cellbed_ca(sk);
 	u32 window = c->half_window ? cellbed_window(sk) :
-		     min(c->cwnd + cellbed_inflation(sk), cellbed_flight(sk));
+		     min(c->cwnd + cellbed_inflation(sk),
+			 cellbed_flight(sk) + acked);
 	u32 half = window / 2;
 
 	return max(half / cellbed_unit(sk), CELLBED_MIN_SSTHRESH);
+}
+
+/* The kernel asks before it says what for: set_state() lowers it. */
+static u32 cellbed_ssthresh(struct sock *sk)
+{
+	return tcp_sk(sk)->snd_ssthresh;
+}
+
+static void cellbed_reduced(struct sock *sk, enum cellbed_reduced reason)
+{
+	struct cellbed *c = cellbed_ca(sk);
+
+	c->reduced = reason;
+	c->reduced_end = tcp_sk(sk)->snd_nxt;
+	c->count = 0;
+}
+
+/* For a loss; but once only for what is lost and marked of one window. */
+static void cellbed_lower_ssthresh(struct sock *sk)
+{
+	const struct cellbed *c = cellbed_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (c->reduced != CELLBED_FOR_MARK ||
+	    !before(tp->snd_una, c->reduced_end))
+		tp->snd_ssthresh = cellbed_half(sk, 0);
 }
 
 /* Undo is off: undo_marker is cleared wherever the kernel sets it. */
@@ -205,6 +237,7 @@ static void cellbed_init(struct sock *sk)
 	c->initial_cwnd = c->cwnd;
 	c->una = tp->snd_una;
 	c->repair_end = tp->snd_una;
+	c->reduced_end = tp->snd_una;
 	cellbed_rto_init(sk, params);
 	if (READ_ONCE(params->ssthresh_from_route))
 		cellbed_ssthresh_from_route(sk);
@@ -236,14 +269,25 @@ static bool cellbed_first_hole_is_out(const struct sock *sk)
 	return skb && TCP_SKB_CB(skb)->sacked & TCPCB_SACKED_RETRANS;
 }
 
+/*
+ * The kernel keeps the end of a window reduced for a mark also for a recovery
+ * that begins in that window or right after it, and tells the receiver of the
+ * first reduction only.
+ */
 static void cellbed_enter_recovery(struct sock *sk)
 {
 	struct cellbed *c = cellbed_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
 
+	tp->high_seq = tp->snd_nxt;
 	cellbed_sack_enter_recovery(sk);
+	cellbed_lower_ssthresh(sk);
+	cellbed_reduced(sk, CELLBED_FOR_LOSS);
+	if (tp->ecn_flags & TCP_ECN_OK)
+		tp->ecn_flags |= TCP_ECN_QUEUE_CWR;
 	cellbed_recovery_begin(sk);
-	c->prior_sacked = tcp_sk(sk)->sacked_out;
-	c->cwnd = tcp_sk(sk)->snd_ssthresh * cellbed_unit(sk);
+	c->prior_sacked = tp->sacked_out;
+	c->cwnd = tp->snd_ssthresh * cellbed_unit(sk);
 	c->recovering = 1;
 	c->resend = !cellbed_first_hole_is_out(sk);
 	c->dupacks = 0;
@@ -256,7 +300,8 @@ static void cellbed_enter_loss(struct sock *sk)
 
 	/* RFC 5681 3.1: not again for a segment that timed out before. */
 	if (c->half_window || !inet_csk(sk)->icsk_retransmits)
-		tp->snd_ssthresh = cellbed_ssthresh(sk);
+		cellbed_lower_ssthresh(sk);
+	cellbed_reduced(sk, CELLBED_FOR_TIMEOUT);
 	cellbed_rto_timeout(sk);
 	cellbed_sack_enter_loss(sk);
 	c->cwnd = cellbed_unit(sk);
@@ -268,8 +313,32 @@ static void cellbed_enter_loss(struct sock *sk)
 	/* The kernel holds the first packet when it probes a closed window. */
 	if (c->bytes && tp->snd_wnd && tcp_rtx_queue_head(sk))
 		cellbed_bytes_prepare_first(sk);
-	tp->snd_cwnd_cnt = 0;
 	cellbed_set_window(tp, 1);
+}
+
+/*
+ * An ACK with ECE, outside of a recovery and a repair (RFC 3168, 6.1.2): once
+ * for a window of data, whatever that was reduced for. Until an ACK covers
+ * more, the kernel holds the state and does not ask again.
+ */
+static void cellbed_enter_cwr(struct sock *sk)
+{
+	struct cellbed *c = cellbed_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 acked = c->acked;
+
+	if (c->reduced) {
+		tp->high_seq = c->reduced_end;
+		if (!c->cwr_queued)
+			tp->ecn_flags &= ~TCP_ECN_QUEUE_CWR;
+		return;
+	}
+	c->recovering = 0;
+	if (!c->bytes)
+		acked = DIV_ROUND_UP(acked, tp->mss_cache);
+	tp->snd_ssthresh = cellbed_half(sk, acked);
+	cellbed_reduced(sk, CELLBED_FOR_MARK);
+	c->cwnd = min(c->cwnd, tp->snd_ssthresh * cellbed_unit(sk));
 }
 
 static void cellbed_set_state(struct sock *sk, u8 state)
@@ -286,7 +355,7 @@ static void cellbed_set_state(struct sock *sk, u8 state)
 	else if (state == TCP_CA_Loss)
 		cellbed_enter_loss(sk);
 	else if (state == TCP_CA_CWR)
-		c->cwnd = tcp_sk(sk)->snd_ssthresh * cellbed_unit(sk);
+		cellbed_enter_cwr(sk);
 }
 
 /* RFC 5681 4.1; BSD's tcp_output() did the same with cwnd = 1 segment. */
@@ -301,7 +370,7 @@ static void cellbed_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 	    tp->packets_out || idle < rto)
 		return;
 	c->cwnd = min(c->cwnd, c->initial_cwnd);
-	tcp_sk(sk)->snd_cwnd_cnt = 0;
+	c->count = 0;
 	if (!c->bytes)
 		cellbed_set_window(tcp_sk(sk), c->cwnd);
 }
@@ -334,7 +403,7 @@ static bool cellbed_is_duplicate(struct sock *sk)
  * takes for a new loss when the repair is over (RFC 2582's bug fix: they mean
  * segments that were sent twice).
  */
-static void cellbed_note_ack(struct sock *sk)
+static void cellbed_note_ack(struct sock *sk, u32 flags)
 {
 	const struct net *net = sock_net(sk);
 	struct cellbed *c = cellbed_ca(sk);
@@ -354,6 +423,13 @@ static void cellbed_note_ack(struct sock *sk)
 		if (c->ready)
 			cellbed_order_note(sk);
 	}
+	/* Beyond the end: that says that CWR has arrived, too. */
+	if (after(tp->snd_una, c->reduced_end)) {
+		c->reduced = CELLBED_NOT_REDUCED;
+		c->reduced_end = tp->snd_una;
+	}
+	c->echo = !!(flags & CA_ACK_ECE);
+	c->cwr_queued = !!(tp->ecn_flags & TCP_ECN_QUEUE_CWR);
 	c->una = tp->snd_una;
 	c->duplicate = cellbed_is_duplicate(sk);
 	if (c->duplicate && c->duplicates < U8_MAX)
@@ -378,7 +454,7 @@ static void cellbed_vanilla_ack(struct sock *sk, u32 flags)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	cellbed_note_ack(sk);
+	cellbed_note_ack(sk, flags);
 	if (!tcp_is_sack(tp))
 		tp->sacked_out = 0;
 	tp->reordering = CELLBED_NO_DUPTHRESH;
@@ -395,7 +471,7 @@ static void cellbed_reno_ack(struct sock *sk, u32 flags)
 	struct inet_connection_sock *icsk = inet_csk(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	cellbed_note_ack(sk);
+	cellbed_note_ack(sk, flags);
 	cellbed_recovery_look(sk);
 	if (!cellbed_ca(sk)->advanced)
 		return;
@@ -416,7 +492,7 @@ static void cellbed_newreno_ack(struct sock *sk, u32 flags)
 {
 	struct cellbed *c = cellbed_ca(sk);
 
-	cellbed_note_ack(sk);
+	cellbed_note_ack(sk, flags);
 	cellbed_recovery_look(sk);
 	if (c->advanced)
 		cellbed_recovery_reopen(sk);
@@ -433,7 +509,7 @@ static void cellbed_newreno_ack(struct sock *sk, u32 flags)
 
 static void cellbed_sack_in_ack(struct sock *sk, u32 flags)
 {
-	cellbed_note_ack(sk);
+	cellbed_note_ack(sk, flags);
 	cellbed_recovery_look(sk);
 	if (cellbed_ca(sk)->advanced)
 		cellbed_recovery_reopen(sk);
@@ -445,23 +521,29 @@ static void cellbed_sack_in_ack(struct sock *sk, u32 flags)
 static void cellbed_avoid_congestion(struct sock *sk)
 {
 	struct cellbed *c = cellbed_ca(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
 
 	if (c->bytes) {
 		c->cwnd += max(tp->mss_cache * tp->mss_cache / c->cwnd, 1U);
-	} else if (++tp->snd_cwnd_cnt >= c->cwnd) {
-		tp->snd_cwnd_cnt = 0;
+	} else if (++c->count >= c->cwnd) {
+		c->count = 0;
 		c->cwnd++;
 	}
 }
 
-/* For an ACK of new data. */
+/*
+ * For an ACK of new data. Not if it carries ECE (RFC 3168, 6.1.2); but while a
+ * timeout is repaired, CWR cannot be sent, which goes with new data, and the
+ * mark has been answered by a window of one segment.
+ */
 static void cellbed_grow(struct sock *sk)
 {
 	u64 clamp = (u64)tcp_sk(sk)->snd_cwnd_clamp * cellbed_unit(sk);
 	u64 ssthresh = (u64)tcp_sk(sk)->snd_ssthresh * cellbed_unit(sk);
 	struct cellbed *c = cellbed_ca(sk);
 
+	if (c->echo && c->reduced != CELLBED_FOR_TIMEOUT)
+		return;
 	if (!c->grow_app_limited && !tcp_is_cwnd_limited(sk))
 		return;
 	if (c->cwnd < ssthresh)

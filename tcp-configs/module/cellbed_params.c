@@ -73,6 +73,7 @@ static const struct ctl_table cellbed_table[] = {
 	CELLBED_ENTRY(rto_min_ticks, &cellbed_max_min_ticks,
 		      proc_dointvec_minmax),
 	CELLBED_ENTRY(rto_first_ms, &cellbed_max_first, cellbed_ms),
+	CELLBED_ENTRY(rto_first_sample, SYSCTL_ONE, proc_dointvec_minmax),
 	CELLBED_ENTRY(backoff_clear, SYSCTL_ONE, proc_dointvec_minmax),
 	CELLBED_ENTRY(after_timeout, SYSCTL_ONE, proc_dointvec_minmax),
 	CELLBED_ENTRY(sack_retransmit, SYSCTL_ONE, proc_dointvec_minmax),

@@ -90,6 +90,7 @@ void cellbed_rto_init(struct sock *sk, const struct cellbed_params *params)
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct cellbed *c = cellbed_ca(sk);
 	int first_ms = READ_ONCE(params->rto_first_ms);
+	bool of_data = READ_ONCE(params->rto_first_sample) == CELLBED_OF_DATA;
 
 	c->tick = msecs_to_jiffies(READ_ONCE(params->rto_tick_ms));
 	c->min_ticks = READ_ONCE(params->rto_min_ticks);
@@ -98,12 +99,12 @@ void cellbed_rto_init(struct sock *sk, const struct cellbed_params *params)
 	c->timed_seq = tp->snd_una;
 	c->first_rto = first_ms ? msecs_to_jiffies(first_ms) : TCP_TIMEOUT_INIT;
 	if (!c->tick) {
-		if (first_ms)
+		if (of_data || (first_ms && !tp->srtt_us))
 			cellbed_rto_forget_handshake(sk);
 		return;
 	}
 	cellbed_timer_init(sk);
-	if (!first_ms && tp->srtt_us)
+	if (!of_data && tp->srtt_us)
 		cellbed_rto_estimate(c, cellbed_rtt_ticks(c, tp->srtt_us >> 3));
 	cellbed_rto_set(sk);
 }

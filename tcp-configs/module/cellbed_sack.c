@@ -194,8 +194,10 @@ void cellbed_sack_enter_recovery(struct sock *sk)
 	cellbed_mark_first_hole(sk);
 	cellbed_mark_holes(sk);
 	cellbed_sack_pipe(sk);
-	window = c->pipe_segments ? cellbed_window(sk) :
-				    min(c->cwnd, cellbed_flight(sk));
+	window = c->pipe_segments ? cellbed_window(sk) : cellbed_flight(sk);
+	/* More is outstanding than a window that a mark has just halved. */
+	if (c->reduced != CELLBED_FOR_MARK)
+		window = min(c->cwnd, window);
 	c->pipe = (s32)window - (s32)(CELLBED_DUPTHRESH * cellbed_unit(sk));
 	c->sacked_units = cellbed_sacked_units(sk);
 }

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import json
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from analysis.compare import text
 from analysis.compare.difference import changed_files, divergence
-from analysis.compare.levels import Comparison, Pair, response
+from analysis.compare.levels import Comparison, Pair, compare, response
 from analysis.compare.segments import connections
 from analysis.errors import RecordError
 from analysis.records import Trial
@@ -105,6 +107,48 @@ def test_the_first_segment_that_differs(
     )
     assert found.differs(0) and not found.differs(10)
     assert found.differs(0.2) == (len(changed) < 4)  # efficiency 0.4 against that many tenths
+
+
+@pytest.mark.parametrize(
+    ("changed", "files"),
+    [
+        ({"versions": {"kernel": "6.12.2", "bpf": "jit"}}, []),
+        ({"virtual_s": 3.0}, ["lab.json"]),
+        ({"versions": {}, "virtual_s": 3.0}, ["lab.json"]),
+    ],
+)
+def test_who_made_the_facts_is_no_difference(
+    tmp_path: Path, changed: dict[str, object], files: list[str]
+) -> None:
+    one, two = trial(tmp_path / "a", HANDSHAKE), trial(tmp_path / "b", HANDSHAKE)
+    facts = {"versions": {"kernel": "6.12.1"}, "virtual_s": 2.0}
+    (one.folder / "lab.json").write_text(json.dumps(facts))
+    (two.folder / "lab.json").write_text(json.dumps(facts | changed))
+    assert changed_files(one, two) == files
+
+
+def compared(tmp_path: Path, first: float | None, second: float | None) -> Comparison:
+    """Two trials that differ, with a metric or without."""
+    trials = [
+        replace(trial(tmp_path / level, HANDSHAKE[: 4 - n], level=level), metrics={"fairness": x})
+        for n, (level, x) in enumerate((("a", first), ("b", second)))
+    ]
+    return compare(trials, "f", ("a", "b"), {"fairness": "fair."})
+
+
+def test_without_a_known_response_a_tolerance_has_no_answer(tmp_path: Path) -> None:
+    found = compared(tmp_path, None, None)
+    assert found.differs(0)
+    with pytest.raises(RecordError, match="--tolerance: no response is known"):
+        found.differs(0.5)
+
+
+def test_a_response_that_only_one_level_has_differs(tmp_path: Path) -> None:
+    found = compared(tmp_path, 0.9, None)
+    said = "\n".join(text.lines(found))
+    assert found.differs(0.5) and "fair.         known at one level only" in said
+    (tmp_path / "more").mkdir()
+    assert not compared(tmp_path / "more", 0.9, 0.8).differs(0.5)
 
 
 def test_a_trial_without_a_capture_is_named(tmp_path: Path) -> None:

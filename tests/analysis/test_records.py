@@ -95,6 +95,34 @@ def test_the_labs_document_is_whole_again(tmp_path: Path) -> None:
     assert facts["source"] == {"measured_s": 8.0, "t0_ns": 7} and facts["virtual_s"] == 1.5
 
 
+@pytest.mark.parametrize(
+    ("lab", "place"),
+    [
+        ({"source": {"measured_s": 4.0}}, "lab.source.measured_s"),
+        ({"queue": {"down": {"peak_cells": 7}}}, "lab.queue.down.peak_cells"),
+        ({"idle_round_trip_ns": [1]}, "lab.idle_round_trip_ns"),
+        ({"source": 3}, "lab.source"),
+    ],
+)
+def test_what_tells_of_the_run_takes_the_place_of_nothing_else(
+    tmp_path: Path, lab: dict[str, Any], place: str
+) -> None:
+    """run.json differs from run to run, so nobody compares it: a figure in it would be believed."""
+    small(tmp_path)
+    edit(tmp_path, lambda d: d.update(lab={"virtual_s": 1.5, **lab}), "run")
+    with pytest.raises(RecordError, match=f"run.json: {place}: belongs into lab.json"):
+        read_facts(tmp_path / "trials" / TRIAL)
+
+
+@pytest.mark.parametrize("file", ["run", "trial"])
+def test_a_key_that_a_header_has_not_takes_the_place_of_nothing(tmp_path: Path, file: str) -> None:
+    small(tmp_path)
+    edit(tmp_path, lambda d: d.update(source={"measured_s": 8.0}), "lab")
+    edit(tmp_path, lambda d: d.update(source={"measured_s": 4.0}, more={}), file)
+    facts = read_facts(tmp_path / "trials" / TRIAL)
+    assert facts["source"] == {"measured_s": 8.0} and "more" not in facts
+
+
 def test_a_trial_without_record_is_listed_and_one_being_written_is_not(tmp_path: Path) -> None:
     small(tmp_path)
     (tmp_path / "trials" / "broken").mkdir()

@@ -299,6 +299,19 @@ def test_a_campaign_without_a_valid_trial_says_so(tmp_path: Path) -> None:
     assert len(rows(written, "left-out")) == 1
 
 
+@pytest.mark.parametrize(("efficiency", "told"), [(1.0, False), (1.01, True)])
+def test_an_efficiency_above_1_has_its_reason(
+    tmp_path: Path, efficiency: float, told: bool
+) -> None:
+    folder = synthetic.write_campaign(tmp_path / "made", seeds=(1,))
+    judgement = min(folder.glob("trials/*/judgement.json"))
+    document = json.loads(judgement.read_text())
+    document["metrics"]["efficiency"] = efficiency
+    judgement.write_text(json.dumps(document))
+    text = write_report(read_campaign(folder), STUDY).markdown.read_text()
+    assert ("held out of order" in " ".join(text.split())) == told
+
+
 def test_variants_have_their_effects(tmp_path: Path) -> None:
     some = dict(list(WAN.items())[:2])
     extra = [{"idle": "keep"}, {"idle": "restart", "more": 1}]

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.course import check, handed_in, handout
+from harness.course import again, check, handed_in, handout
 from harness.course import lab as labs
 from harness.errors import InvalidTrialError
 from harness.flavors import check as flavors_check
-from tests.course import by_hand
+from tests.course import by_hand, forging
 from tests.course.handing_in import course, items, judged_by_record, write_answers, wrong_answers
 
 ADA, GRACE = "Ada Lovelace", "Grace Hopper"
@@ -36,9 +36,9 @@ def lab(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return str(request.param)
 
 
-def checked(lab: str, mine: Path) -> dict[str, str]:
+def checked(lab: str, mine: Path, *more: str) -> dict[str, str]:
     """What is said of each item, one line each; that something is not right yet ends it."""
-    printed, error = course("check", lab, mine)
+    printed, error = course("check", lab, mine, *more)
     said = items(printed)
     assert set(said) == {"record", *(question.key for question in labs.load(lab).question)}
     assert len(printed.splitlines()) == len(said) + 1
@@ -95,3 +95,40 @@ def test_the_neighbours(lab: str, tmp_path: Path) -> None:
         f"NO the records have seed {hers}, and yours is {own}: somebody else's; run your own"
     )
     assert unjudged(said) == judged_by_record(lab)
+
+
+@pytest.mark.parametrize("forgery", forging.FORGERIES)
+def test_forged_and_sealed_again(
+    lab: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forgery: str
+) -> None:
+    """Whatever was forged: told, or without any effect on what is right."""
+    monkeypatch.setattr(again, "Experiment", by_hand.RunAgain)
+    records = by_hand.write_records(lab, tmp_path / "mine", ADA)
+    write_answers(tmp_path / "mine", by_hand.solved(lab, tmp_path / "mine"))
+    forge, told = forging.FORGERIES[forgery]
+    for record in records:
+        forging.forge(record, forge)
+    said = checked(lab, tmp_path / "mine", "--again")
+    assert said["record"].startswith("ok") == (told is None) and (told or "") in said["record"]
+    assert unjudged(said) == ([] if told is None else judged_by_record(lab))
+
+
+def test_answers_are_judged_by_what_was_run_again(
+    lab: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And not by the student's record, even where nobody sees that it is another."""
+    monkeypatch.setattr(again, "Experiment", by_hand.RunAgain)
+    monkeypatch.setattr(again, "other_files", lambda one, other: [])
+    mine = tmp_path / "mine"
+    records = by_hand.write_records(lab, mine, ADA)
+    right = by_hand.solved(lab, mine)
+    for record in records:
+        forging.forge(record, forging.larger)
+        forging.half_the_figures(record)
+    from_the_forged = by_hand.solved(lab, mine)
+    other = {key for key, value in from_the_forged.items() if value != right[key]}
+    write_answers(mine, from_the_forged)
+    said = checked(lab, mine, "--again")
+    assert other and {key for key in other if "not so" not in said[key]} == set()
+    write_answers(mine, right)
+    assert {text[:2] for text in checked(lab, mine, "--again").values()} == {"ok"}

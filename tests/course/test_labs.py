@@ -89,7 +89,7 @@ def edit_and_seal(student: Student, name: str, old: str, new: str) -> None:
     for path in (student.folder / "campaign" / "trials").glob(f"*/{name}"):
         path.write_text(path.read_text().replace(old, new))
         (path.parent / SUMS).unlink()
-        (path.parent / "judgement.json").unlink()
+        (path.parent / "judgement.json").unlink(missing_ok=True)
         seal(path.parent)
 
 
@@ -103,6 +103,10 @@ def test_another_run_tells_who_made_the_checksums_fit(copied: Student) -> None:
     number = copied.lab.partition("-")[0]
     again = f"./cellbed course check {number} {copied.folder} --again"
     assert "the same when run again" in copied.shell(again).stdout
+    mark, more = '"t0_ns": ', '"measured_s": 0.5, "t0_ns": '
+    edit_and_seal(copied, "run.json", mark, more)
+    assert "run.json: lab.source.measured_s: belongs into" in copied.check(5)["record"]
+    edit_and_seal(copied, "run.json", more, mark)
     edit_and_seal(copied, "drops.csv", ",lost_mid,", ",lost_first,")
     assert copied.check(0)
     assert "drops.csv: another when run again" in copied.shell(again, 5).stdout

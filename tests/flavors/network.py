@@ -5,7 +5,7 @@ Servers are oracle.py's senders, both ports are libcellq; clients ask when they 
 acknowledge every segment; hosts compute in no time. The handshakes are left out. A lost request is
 an error, for clients do not send one again here.
 
-test_lab_network.py shows that a trial in the kernel sends the same frames at the same time.
+test_flavor_network.py shows that a trial in the kernel sends the same frames at the same time.
 `python -m tests.flavors.network --help`: trials beside the study's simulation.
 """
 
@@ -44,8 +44,8 @@ NS_PER_S = 1_000_000_000
 MOST_FRAME_CELLS = 1366  # of a packet of 65,535 bytes
 # Of the module's parameters: what the model has no other value of.
 MODELLED = {
-    "byte_window": 1, "idle_restart": 0, "grow_app_limited": 1, "backoff_clear": 0,
-    "after_timeout": 0, "sack_resend_on_partial": 0,
+    "byte_window": 1, "idle_restart": 0, "grow_app_limited": 1, "rto_first_sample": 1,
+    "backoff_clear": 0, "after_timeout": 0, "sack_resend_on_partial": 0,
 }  # fmt: skip
 EXPERIMENT = Path(__file__).parents[2] / "studies" / "ubrplus_1998" / "ubrplus-www.toml"
 
@@ -224,9 +224,9 @@ class Server(oracle.Connection):
             self.write(self._now_s, header_bytes + segment.answer_bytes)
         self._set_timer()
 
-    def transmit(self, now: float, byte: int, length: int) -> None:
+    def transmit(self, now: float, departure: oracle.Departure, length: int) -> None:
         self._acks.data_sent()
-        self._send(Segment(byte=byte, length=length))
+        self._send(Segment(byte=departure.byte, length=length))
 
     @property
     def _now_s(self) -> float:

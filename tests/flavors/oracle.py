@@ -10,6 +10,7 @@ unlimited queue, exact losses. All data is there from the start.
     Reno     RFC 2581, 3.2
     NewReno  RFC 6582, 3.2, steps 1 to 6; step 3's full ACK: cwnd = ssthresh
     SACK     98-0876R1, 3.2 (PIPE), or RFC 6675 ("three_above")
+    ECN      RFC 3168, 6.1.2 and 6.1.3
 
 What the texts leave open is chosen here, and is the same in the module:
 
@@ -21,6 +22,12 @@ What the texts leave open is chosen here, and is the same in the module:
 * A segment that is sent again keeps its boundaries, but small ones that follow each other
   are sent as one; what does not fit the room left waits (PIPE: any room will do).
 * The ACK that ends a recovery does not grow the window.
+* An ACK with ECE reduces the window once for a window of data, whatever that was reduced for: not
+  before an ACK covers more than was outstanding. It halves min(cwnd, flight before this ACK). A
+  fast retransmit or a timeout of a window that was reduced for a mark does not lower ssthresh
+  again, and PIPE begins with all that is outstanding.
+* An ACK with ECE does not grow the window, but while a timeout is repaired: what tells the receiver
+  to be silent (CWR) goes with new data only, and the mark has been answered by a window of one.
 * SACK enters recovery on the third segment known to have arrived above snd_una, which is
   the third duplicate ACK when none was SACKed before it (RFC 6675, 5, step 2); with
   pipe_segments on the third duplicate ACK, whatever was SACKed.
@@ -47,6 +54,7 @@ class Setup:
         initcwnd, ssthresh: in full segments.
         drops: number of a segment -> its sendings (from 0) that are lost; a segment's
             number is its first byte / mss, rounded down.
+        marks: the same of those that get a congestion mark (CE), if they are new data.
         pipe_segments: SACK by the text's table of segments (98-0876R1, 3.2): the third duplicate
             ACK begins a recovery; PIPE begins with cwnd and goes by full segments, one for a
             duplicate ACK; a segment not SACKed below one that is is sent again as it was, new
@@ -88,6 +96,7 @@ class Setup:
     flywheel: bool = False
     peer_window: int = 1 << 30
     nagle: bool = False
+    marks: Mapping[int, frozenset[int]] = field(default_factory=dict)
 
     @property
     def table(self) -> bool:
@@ -108,15 +117,28 @@ class Sent:
 Block = tuple[int, int]  # bytes, the second one past the end
 
 
+@dataclass(frozen=True, kw_only=True)
+class Departure:
+    """What a sender gives to the network: ect, it asks for marks; cwr, the window was reduced."""
+
+    byte: int
+    ect: bool
+    cwr: bool
+
+
 @dataclass(kw_only=True)
 class Receiver:
     """Acknowledges each segment; reports blocks as RFC 2018, section 4: latest first."""
 
     next: int = 0
     blocks: list[Block] = field(default_factory=list)
+    echo: bool = False  # ECE: from a mark on until the sender says that it has reduced its window
 
-    def receive(self, byte: int, length: int) -> tuple[int, tuple[Block, ...]]:
+    def receive(
+        self, byte: int, length: int, *, marked: bool = False, cwr: bool = False
+    ) -> tuple[int, tuple[Block, ...]]:
         """The ACK, and at most four SACK blocks."""
+        self.echo = marked or (self.echo and not cwr)
         start, end = byte, byte + length
         if start > self.next:
             touching = [b for b in self.blocks if b[0] <= end and start <= b[1]]
@@ -187,22 +209,39 @@ class Vanilla:
         self.count = 0  # ACKs towards the next increase in congestion avoidance
         self.in_recovery = False
         self.timeouts = self.recoveries = 0
-        self.outbox: list[int] = []
+        self.reduced = ""  # for what the window was, until what was sent then is acknowledged
+        self.reduced_end = 0  # snd_max then
+        self.cwr_due = False
+        self.echo = False  # this ACK has ECE
+        self.outbox: list[Departure] = []
 
     # What arrives.
 
-    def ack(self, ack: int, sacked: tuple[Block, ...]) -> None:
+    def ack(self, ack: int, sacked: tuple[Block, ...], echo: bool = False) -> None:
         self.learn(ack, sacked)
+        self.echo = echo
+        acked = ack - self.una
+        if ack > self.reduced_end:
+            self.reduced = ""
         if ack > self.una:
             self.new_ack(ack)
         elif ack == self.una and self.max > self.una:
             self.duplicate()
+        if echo and not self.reduced:
+            self.mark(acked)
         self.send()
+
+    def mark(self, acked: int) -> None:
+        """RFC 3168, 6.1.2; acked: by the ACK that tells of it."""
+        self.ssthresh = self.halved(acked)
+        self.cwnd, self.count = min(self.cwnd, self.ssthresh), 0
+        self.reduce("mark")
 
     def timeout(self) -> None:
         self.timeouts += 1
         if self.setup.half_window or self.una != self.timed_out:
-            self.ssthresh = self.halved()
+            self.lower()
+        self.reduce("timeout")
         self.timed_out = self.una
         self.cwnd, self.count, self.dupacks = self.mss, 0, 0
         self.in_recovery = False
@@ -228,8 +267,16 @@ class Vanilla:
 
     # Shared.
 
-    def halved(self) -> int:
-        limit = self.setup.peer_window if self.setup.half_window else self.max - self.una
+    def reduce(self, reason: str) -> None:
+        self.reduced, self.reduced_end, self.cwr_due = reason, self.max, True
+
+    def lower(self) -> None:
+        """ssthresh, for a loss: but not again in a window that was marked."""
+        if not (self.reduced == "mark" and self.una < self.reduced_end):
+            self.ssthresh = self.halved()
+
+    def halved(self, acked: int = 0) -> int:
+        limit = self.setup.peer_window if self.setup.half_window else self.max - self.una + acked
         half = min(self.cwnd, limit) // 2
         return max(half // self.mss, 2) * self.mss
 
@@ -249,6 +296,8 @@ class Vanilla:
             byte = end
 
     def grow(self) -> None:
+        if self.echo and self.reduced != "timeout":
+            return
         if self.cwnd < self.ssthresh:
             self.cwnd += self.mss
         elif self.setup.byte_window:
@@ -308,9 +357,10 @@ class Vanilla:
         return length if length <= room else 0
 
     def transmit(self, byte: int, length: int) -> None:
-        self.outbox.append(byte)
         end = byte + length
         again = byte < self.max
+        self.outbox.append(Departure(byte=byte, ect=not again, cwr=self.cwr_due and not again))
+        self.cwr_due = self.cwr_due and again
         for inside in [b for b in self.lengths if byte <= b < end] if again else ():
             if (rest := inside + self.lengths.pop(inside) - end) > 0:
                 self.lengths[end] = rest
@@ -334,7 +384,8 @@ class Reno(Vanilla):
 
     def fast_retransmit(self) -> None:
         self.recoveries += 1
-        self.ssthresh = self.halved()
+        self.lower()
+        self.reduce("loss")
         self.cwnd = self.ssthresh + DUPTHRESH * self.mss
         self.count = 0
         self.in_recovery = True
@@ -480,9 +531,12 @@ class Sack(Reno):
 
     def fast_retransmit(self) -> None:
         self.recoveries += 1
-        window, flight = self.cwnd, min(self.cwnd, self.max - self.una)
-        self.ssthresh = self.cwnd = self.halved()
-        self.count = 0
+        window, flight = self.cwnd, self.max - self.una
+        if self.reduced != "mark":
+            flight = min(window, flight)
+        self.lower()
+        self.reduce("loss")
+        self.cwnd, self.count = self.ssthresh, 0
         self.in_recovery = True
         self.recovery_point = self.nxt = self.max
         self.pipe = (window if self.setup.pipe_segments else flight) - DUPTHRESH * self.mss
@@ -583,7 +637,7 @@ class Connection:
         self._sent: list[tuple[int, int, float, bool]] = []  # bytes, first sending, sent again
         self._timed = 0  # an ACK beyond it gives the next RTT sample
 
-    def transmit(self, now: float, byte: int, length: int) -> None:
+    def transmit(self, now: float, departure: Departure, length: int) -> None:
         raise NotImplementedError
 
     def write(self, now: float, count: int) -> None:
@@ -597,12 +651,13 @@ class Connection:
         self.rto.back_off()
         self._flush(now, restart=True)
 
-    def on_ack(self, now: float, ack: int, sacked: tuple[Block, ...]) -> None:
+    def on_ack(self, now: float, ack: int, sacked: tuple[Block, ...], echo: bool = False) -> None:
         una = self.sender.una
         if ack > una:
             self._measure(now, ack)
-        self.sender.ack(ack, sacked)
-        restart = self.sender.una > una or self.sender.una in self.sender.outbox
+        self.sender.ack(ack, sacked, echo)
+        first_again = any(departure.byte == self.sender.una for departure in self.sender.outbox)
+        restart = self.sender.una > una or first_again
         self._flush(now, restart=restart)
 
     def _measure(self, now: float, ack: int) -> None:
@@ -617,10 +672,10 @@ class Connection:
             self._timed = self.sender.max
 
     def _flush(self, now: float, *, restart: bool) -> None:
-        for byte in self.sender.outbox:
-            length = self.sender.lengths[byte]
-            self._note(now, byte, byte + length)
-            self.transmit(now, byte, length)
+        for departure in self.sender.outbox:
+            length = self.sender.lengths[departure.byte]
+            self._note(now, departure.byte, departure.byte + length)
+            self.transmit(now, departure, length)
         self.sender.outbox.clear()
         if self.sender.max == self.sender.una:
             self.timer_s = None
@@ -651,7 +706,7 @@ class Simulation(Connection):
         self.receiver = Receiver()
         self.sent: list[Sent] = []
         self._sendings: dict[int, int] = {}  # by number of the segment
-        self._events: list[tuple[float, int, int, tuple[Block, ...]]] = []
+        self._events: list[tuple[float, int, int, tuple[Block, ...], bool]] = []
         self._order = 0
         self._link_free_s = 0.0
 
@@ -675,12 +730,13 @@ class Simulation(Connection):
             now = self.timer_s
             self.on_timeout(now)
             return now
-        now, _, ack, sacked = heapq.heappop(self._events)
-        self.on_ack(now, ack, sacked)
+        now, _, ack, sacked, echo = heapq.heappop(self._events)
+        self.on_ack(now, ack, sacked, echo)
         return now
 
-    def transmit(self, now: float, byte: int, length: int) -> None:
+    def transmit(self, now: float, departure: Departure, length: int) -> None:
         """The link keeps the order, so what is sent first is also received first."""
+        byte = departure.byte
         number = byte // self.setup.mss
         sending = self._sendings.get(number, 0)
         self._sendings[number] = sending + 1
@@ -689,11 +745,12 @@ class Simulation(Connection):
             return
         bits = 8 * (length + HEADERS_BYTES)
         self._link_free_s = max(self._link_free_s, now) + bits / self.setup.rate_bit_per_s
-        ack, blocks = self.receiver.receive(byte, length)
+        marked = departure.ect and sending in self.setup.marks.get(number, ())
+        ack, blocks = self.receiver.receive(byte, length, marked=marked, cwr=departure.cwr)
         sacked = blocks if self.setup.flavor == "sack" else ()
         self._order += 1
         arrival = self._link_free_s + 2 * self.setup.delay_s
-        heapq.heappush(self._events, (arrival, self._order, ack, sacked))
+        heapq.heappush(self._events, (arrival, self._order, ack, sacked, self.receiver.echo))
 
 
 def simulate(setup: Setup) -> Simulation:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from harness.exact_loss import host as exact_loss
 from harness.flavors import files as flavors
@@ -25,6 +25,7 @@ class Pattern:
     initcwnd: int
     ssthresh: int
     drops: Mapping[int, frozenset[int]]
+    marks: Mapping[int, frozenset[int]] = field(default_factory=dict)
 
 
 def draw(rng: random.Random, again: float = 0.1) -> Pattern:
@@ -46,6 +47,21 @@ def draw(rng: random.Random, again: float = 0.1) -> Pattern:
     )
 
 
+def draw_marked(rng: random.Random, again: float = 0.1) -> Pattern:
+    """The same, and one to four marks near a loss, or anywhere; one in five loses nothing."""
+    pattern = draw(rng, again)
+    marks = set()
+    for _ in range(rng.randint(1, 4)):
+        lost = rng.choice(sorted(pattern.drops))
+        near = min(max(lost + rng.randint(-20, 20), 0), pattern.segments - 1)
+        marks.add(rng.choice([near, rng.randint(0, pattern.segments - 1)]))
+    return replace(
+        pattern,
+        drops=pattern.drops if rng.random() < 0.8 else {},
+        marks={segment: frozenset({0}) for segment in marks},
+    )
+
+
 def connection(
     name: str, pattern: Pattern, flavor: flavors.Flavor, payload: int = MSS
 ) -> exact_loss.Connection:
@@ -57,6 +73,7 @@ def connection(
         initcwnd=pattern.initcwnd,
         ssthresh=pattern.ssthresh,
         drops={segment: sorted(sendings) for segment, sendings in pattern.drops.items()},
+        marks={segment: sorted(sendings) for segment, sendings in pattern.marks.items()},
     )
 
 
@@ -67,6 +84,7 @@ def setup(pattern: Pattern, flavor: str, parameters: Mapping[str, object]) -> or
         initcwnd=pattern.initcwnd,
         ssthresh=pattern.ssthresh,
         drops=pattern.drops,
+        marks=pattern.marks,
         mss=MSS,
         delay_s=LINK.delay_ns / 1e9,
         sack_rule=str(parameters.get("sack_retransmit", "pipe")),

@@ -36,11 +36,13 @@ def disagreements(
     seed: int,
     parameters: Mapping[str, object],
     again: float = 0.1,
+    ecn: bool = False,
 ) -> list[str]:
     rng = random.Random(seed)
-    drawn = [patterns.draw(rng, again) for _ in range(count)]
+    draw = patterns.draw_marked if ecn else patterns.draw
+    drawn = [draw(rng, again) for _ in range(count)]
     cases = [(name, pattern) for name in names for pattern in drawn]
-    loaded = {name: flavors.load(name).with_parameters(parameters) for name in names}
+    loaded = {name: loaded_flavor(name, parameters, ecn) for name in names}
     connections = [
         patterns.connection(f"{name} {i}", pattern, loaded[name])
         for i, (name, pattern) in enumerate(cases)
@@ -59,8 +61,18 @@ def disagreements(
     return found
 
 
+def loaded_flavor(name: str, parameters: Mapping[str, object], ecn: bool) -> flavors.Flavor:
+    loaded = flavors.load(name).with_parameters(parameters)
+    return flavors.with_sysctls(loaded, {"tcp_ecn": int(ecn)}, name)
+
+
 def test_the_four_senders(run_connections: Runner):
     assert disagreements(run_connections, CLASSIC, PATTERNS, 98_0876, {}) == []
+
+
+def test_the_four_senders_with_marks(run_connections: Runner):
+    """RFC 3168: marks and losses in one window, in the next one, and by themselves."""
+    assert disagreements(run_connections, CLASSIC, PATTERNS // 2, 3168, {}, ecn=True) == []
 
 
 @pytest.mark.parametrize("rule", ["flight", "window"])

@@ -54,9 +54,10 @@ def times(outcome: Outcome, segment: int) -> list[float]:
         ({"rto_first_ms": 3000}, 3.0),
         ({"rto_first_ms": 1500}, 1.5),
         # The handshake's 100 ms: 1 + 1 tick, plus 4 * half of it.
-        ({"rto_first_ms": 0}, 0.6),
-        ({"rto_first_ms": 0, "rto_min_ticks": 10}, 1.0),
+        ({"rto_first_sample": "handshake"}, 0.6),
+        ({"rto_first_sample": "handshake", "rto_min_ticks": 10}, 1.0),
         ({"rto_first_ms": 2500, "rto_tick_ms": 0}, 2.5),
+        ({"rto_first_ms": 0}, 1.0),
     ],
 )
 def test_the_rto_before_the_first_sample(run_connections: Runner, parameters, first_s: float):

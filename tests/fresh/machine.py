@@ -86,11 +86,17 @@ def make(folder: Path) -> Machine:
     return made
 
 
-# `python3 -m venv FOLDER` gives a pip that does nothing; -c is asked for the version only.
+# `python3 -Im venv FOLDER` gives a Python whose pip does nothing, and that is fit for nothing else;
+# -Ic is asked for the version only.
 FAKE_PYTHON = r"""
 case $1 in
--c) [[ $2 != *print* ]] || echo 3.11 ;;
--m) mkdir -p "$3/bin" && printf '#!/bin/sh\n' > "$3/bin/pip" && chmod +x "$3/bin/pip" ;;
+-Ic) [[ $2 != *print* ]] || echo 3.11 ;;
+-Im)
+	mkdir -p "$3/bin"
+	printf '#!/bin/sh\n' > "$3/bin/python"
+	echo '[ "$2" = pip ] || { echo "$0: a stand-in" >&2; exit 127; }' >> "$3/bin/python"
+	chmod +x "$3/bin/python"
+	;;
 -V) echo Python 3.9.2 ;;
 esac
 """

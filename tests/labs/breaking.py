@@ -30,6 +30,7 @@ from topology.dumbbell import Dumbbell, Host
 from topology.queues import cells
 from topology.run import batch, in_namespace, run
 from workload import iperf, specweb, www_run
+from workload.packmime import web
 from workload.source import Source
 from workload.web_servers import DOCROOT
 
@@ -64,7 +65,7 @@ def departure_times_ignored(source: Source) -> Iterator[None]:
 @breakage
 def loss_in_a_switch(source: Source) -> Iterator[None]:
     port, access = "sw1-c1", source.testbed.network.dumbbell.access
-    batch("tc", [commands.access_netem(port, access) + " loss 2%"])
+    batch("tc", [commands.access_netem(port, access) + " loss 0.5% seed 1"])
     yield
     batch("tc", [commands.access_netem(port, access)])
 
@@ -281,9 +282,74 @@ def a_connection_without_a_round_trip(source: Source) -> Iterator[None]:
         yield
 
 
+@breakage
+def one_round_trip_a_tenth_of_a_millisecond_long(source: Source) -> Iterator[None]:
+    def longer(ends: Any) -> Any:
+        first, *others = ends
+        return [(*first[:3], first[3] + 100_000), *others]
+
+    with other_round_trips(source, longer):
+        yield
+
+
+@breakage
+def servers_that_take_their_time(source: Source) -> Iterator[None]:
+    """Their clients ask for 15 ms more than the trace has."""
+    with other_trace(source, 15_000_000):
+        yield
+
+
+def other_trace(source: Source, more_ns: int) -> Any:
+    """The clients read another trace than the one that the trial is judged by."""
+
+    def argv(program: Path, path: Path, *words: Any, **more: Any) -> list[str]:
+        other = source.testbed.folder / "other-trace"
+        lines = path.read_text().splitlines()
+        column = lines[1].split(",").index("server_delay_ns")
+        for number, line in enumerate(lines[2:-1], start=2):
+            cells = line.split(",")
+            cells[column] = str(int(cells[column]) + more_ns)
+            lines[number] = ",".join(cells)
+        other.write_text("\n".join([*lines, ""]))
+        return whole(program, other, *words, **more)
+
+    whole = web.client_argv
+    return patch.object(web, "client_argv", argv)
+
+
 def other_round_trips(source: Source, changed: Callable[[Any], Any]) -> Any:
     whole = source.testbed.round_trips
     return patch.object(source.testbed, "round_trips", lambda ends: whole(changed(ends)))
+
+
+@breakage
+def a_server_that_sends_too_much(source: Source) -> Iterator[None]:
+    with wrong_server(source, "too-much"):
+        yield
+
+
+@breakage
+def a_server_that_sends_too_little(source: Source) -> Iterator[None]:
+    with wrong_server(source, "too-little"):
+        yield
+
+
+@breakage
+def a_server_that_ends_early(source: Source) -> Iterator[None]:
+    with wrong_server(source, "ends-early"):
+        yield
+
+
+def wrong_server(source: Source, wrong: str) -> Any:
+    """On one host, and it claims that all is well."""
+
+    def argv(program: Path, address: str, out: Path) -> list[str]:
+        words = whole(program, address, out)
+        own = ["python3", "-B", "-m", "tests.labs.wrong_web_server", wrong]
+        return [*own, *words[1:]] if address == source.testbed.servers[0].ip else words
+
+    whole = web.server_argv
+    return patch.object(web, "server_argv", argv)
 
 
 @breakage

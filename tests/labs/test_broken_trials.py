@@ -86,7 +86,13 @@ BROKEN = [
     ("mixed", "nothing", set()),
     ("mixed", "another congestion control", {"flavors"}),
     ("web", "nothing", set()),
-    ("web", "round trips a tenth of a millisecond off", {"handshakes"}),
+    ("web", "a server that sends too much", {"requests"}),
+    ("web", "a server that sends too little", {"requests"}),
+    ("web", "a server that ends early", {"requests"}),
+    ("web", "another receiver window", {"receiver window"}),
+    ("web", "servers that take their time", {"server delays"}),
+    ("web", "one round trip a tenth of a millisecond long", {"round trips"}),
+    ("web", "round trips a tenth of a millisecond off", {"handshakes", "round trips"}),
     ("web", "a connection without a round trip", {"conservation up", "delay faults"}),
 ]
 # Load, what is broken, and the sentence of the trial that has no result then.

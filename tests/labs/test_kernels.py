@@ -136,3 +136,16 @@ def test_a_source_that_does_not_build(history: Path) -> None:
     print(f"after one changed file: {time.monotonic() - begin:.0f} s")
     assert git(history, "status", "--porcelain") == f"M {CUBIC}"
     path.write_text(text)
+
+
+def test_a_kernel_ticks_as_often_as_its_name_says(tmp_path: Path) -> None:
+    """As a program in the lab reads it."""
+    (tmp_path / "cubic.toml").write_text(CUBIC_FILE)
+    done = cellbed(tmp_path, "run", "cubic.toml", "--kernel", f"{BASE},hz=250,{BASE}")
+    assert done.returncode == 0, done.stderr
+    found = {}
+    for path in tmp_path.glob("results/*/trials/*/trial.json"):
+        lab = json.loads(path.with_name("lab.json").read_text())
+        found[json.loads(path.read_text())["factors"]["kernel"]] = lab["versions"]["hz"]
+    assert found[f"{BASE} hz 250"] == "250" != found[BASE]
+    assert {one.hz for one in store.built() if one.name == f"{BASE},hz=250"} == {250}

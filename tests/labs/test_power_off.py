@@ -13,7 +13,7 @@ import pytest
 
 from harness.labs import Lab, LabSpec
 from harness.labs.session import session
-from harness.labs.supervised import SupervisedLab, process_table
+from harness.labs.supervised import SupervisedLab
 
 pytestmark = pytest.mark.lab
 
@@ -24,10 +24,9 @@ LAST_WORD = "Power down"
 def test_timers_expire_all_the_time_while_it_powers_off() -> None:
     """On a busy host one may at any step: a lab crashed after its last word."""
     with session("uml", LabSpec(pairs=1, clock="real")) as lab:
-        assert isinstance(lab, SupervisedLab) and lab._process
+        assert isinstance(lab, SupervisedLab)
         assert next(lab.events())["event"] == "boot"
-        supervisor = lab._process.pid
-        (kernel,) = [pid for pid, parent, _ in process_table() if parent == supervisor]
+        (kernel,) = lab.kernel_processes()
         lab.submit({"kind": "end"})
         await_true(lambda: LAST_WORD in lab.console())
         await_true(lambda: alarm(lab, kernel))

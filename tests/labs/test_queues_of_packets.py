@@ -11,6 +11,7 @@ import pytest
 
 from harness.design import experiment
 from harness.design.trials import planned
+from tests.labs.test_reproducible import assert_same_records
 from tests.small import TINY, run_trials, write_tiny
 
 pytestmark = pytest.mark.lab
@@ -66,6 +67,10 @@ def test_what_is_dropped_or_marked_and_every_packet_is_accounted_for(tmp_path: P
         more, less = ("marked", "drops") if marks else ("drops", "marked")
         assert counters[more] > counters[less] and (marks or not counters[less]), counters
         series(tmp_path / "out/trials" / document["trial"] / "queue.csv", counters)
+    # What a queue draws begins with the trial: at another place of a lab it is the same.
+    dropping = [trial for trial in trials if trial.plan.factors["ecn"] == "no"]
+    run_trials(tmp_path / "again", dropping[::-1], jobs=1)
+    assert_same_records([x.name for x in dropping], tmp_path / "again", tmp_path / "out")
 
 
 def series(path: Path, counters: dict[str, int]) -> None:

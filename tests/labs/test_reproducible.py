@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from harness.flavors import files as flavors
 from tests.small import TINY, run_trials, small_trials, trials_of
 
 pytestmark = pytest.mark.lab
@@ -44,3 +46,17 @@ def test_those_of_which_the_agent_keeps_the_time_too(tmp_path: Path, kind: str) 
     run_trials(tmp_path / "one", trials, jobs=1)
     run_trials(tmp_path / "four", trials[::-1], jobs=len(trials))
     assert_same_records([trial.name for trial in trials], tmp_path / "one", tmp_path / "four")
+
+
+def test_each_stock_sender_at_two_places_in_a_lab(tmp_path: Path) -> None:
+    """What it draws begins with the trial: BBR where its cycle of gains begins."""
+    stock = [x.name for x in flavors.load_all() if x.module != flavors.MODULE]
+    assert {"linux-reno", "cubic", "bbr"} <= {*stock}
+    text = TINY.replace('["SACK"]', json.dumps(stock)).replace("duration_s = 2", "duration_s = 6")
+    text += RECORD + "".join(
+        f'[[rule]]\nwhen.flavor = "{name}"\nset.tcp.flavor = "{name}"\n' for name in stock
+    )
+    trials = trials_of(tmp_path, text)
+    run_trials(tmp_path / "one", trials, jobs=1)
+    run_trials(tmp_path / "other", trials[::-1], jobs=1)
+    assert_same_records([trial.name for trial in trials], tmp_path / "one", tmp_path / "other")

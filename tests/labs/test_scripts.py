@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.lab
 
 LIMIT_S = 600.0
 NETWORK = """
-import random, sys
+import os, random, sys
 from mininet.link import TCLink
 from mininet.net import Mininet
 from mininet.topo import SingleSwitchTopo
@@ -28,6 +29,8 @@ one, two = net.hosts
 print(one.cmd("ping -c 2", two.IP()))
 open("seen", "w").write(f"{random.random()} {two.cmd('ip neigh')} {open('input.txt').read()}")
 open("/tmp/also", "w").write(sys.argv[1])
+os.mkdir("/tmp/mounted")
+assert os.system("mount -t tmpfs none /tmp/mounted && touch /tmp/mounted/inside") == 0
 print(sys.stdin.read(), file=sys.stderr)
 net.stop()
 sys.exit(7)
@@ -38,7 +41,7 @@ BAD = {
     "spins": ("while True: pass", 4, " s and said nothing: hung"),
     "forks": (
         "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass",
-        4, "said nothing: hung; it had 1",  # and some more
+        4, "ended: it had 1",  # and some more, of 150 processes
     ),
     "fills": (
         "with open('big', 'wb') as file:\n    while True: file.write(bytes(65536))",
@@ -46,6 +49,12 @@ BAD = {
     ),
 }  # fmt: skip
 BOUNDS = ["--limit", "9", "--processes", "150", "--disk", "8"]
+
+
+def write(folder: Path, files: Mapping[str, str]) -> None:
+    folder.mkdir(exist_ok=True)
+    for name, text in files.items():
+        (folder / name).write_text(text)
 
 
 def cellbed(folder: Path, *words: str, text: str = "") -> subprocess.CompletedProcess[str]:
@@ -65,6 +74,107 @@ def test_the_prompt_reads_what_is_not_a_terminal(tmp_path: Path) -> None:
     done = cellbed(tmp_path, "mn", "--switch", "ovsbr", text="h1 ping -c 1 h2\nh1 ip route\n")
     assert done.returncode == 0, done.stderr
     assert "1 received" in done.stderr and "10.0.0.0/8" in done.stderr
+
+
+PROMPT = """
+import sys
+from mininet.cli import CLI
+from mininet.log import setLogLevel
+from mininet.net import Mininet
+
+setLogLevel("info")
+net = Mininet(controller=None)
+net.addLink(net.addHost("h1"), net.addHost("h2"))
+if sys.argv[1:]:
+    net.start()
+    CLI(net, script=sys.argv[1])
+    net.stop()
+else:
+    net.interact()
+"""
+# More of them than Python reads at a time. Were they a node's input, cat would have them.
+COMMANDS = "h1 ping -c 2 h2\nh2 sleep 2 &\nh2 wait\n" + "# a comment\n" * 2000 + "h1 echo is next\n"
+PERSON = """
+import pexpect, sys
+person = pexpect.spawn("python3 prompt.py", logfile=sys.stdout.buffer)
+person.expect("mininet> ")
+person.sendline("h1 cat")
+for key in "a word\\n":
+    person.send(key)
+person.expect("a word.*a word")
+person.sendcontrol("c")
+for line in ("h1 ping -c 2 h2", "h1 echo is next"):
+    person.expect("mininet> ")
+    person.sendline(line)
+person.expect("mininet> ")
+person.sendeof()
+person.expect(pexpect.EOF)
+"""
+ASKED = {
+    "its own": "python3 prompt.py",
+    "a file": "python3 prompt.py < commands",
+    "a pipe": "cat commands | python3 prompt.py",
+    "a pipe that stays": "(head -1 commands; tail -1 commands; sleep 9) | python3 prompt.py",
+    "a script": "python3 prompt.py commands < /dev/null",
+    "a person": "python3 person.py",
+}
+
+
+def test_the_prompt_waits_for_its_nodes_whatever_its_input_is(tmp_path: Path) -> None:
+    lines = [f"{command} > '{name}' 2>&1" for name, command in ASKED.items()]
+    write(tmp_path / "theirs", {
+        "prompt.py": PROMPT, "commands": COMMANDS, "person.py": PERSON, "all.sh": "\n".join(lines),
+    })  # fmt: skip
+    words = ["mininet", "--limit", "120", "--out", "out", "theirs/all.sh"]
+    done = cellbed(tmp_path, *words, text=COMMANDS)
+    assert done.returncode == 0, done.stderr
+    for name in ASKED:
+        said = (tmp_path / "out" / "work" / name).read_text()
+        assert "2 received" in said and "is next" in said, (name, said)
+
+
+RULES = """
+import subprocess, time
+from mininet.net import Mininet
+from mininet.topo import SingleSwitchTopo
+
+net = Mininet(topo=SingleSwitchTopo(2), waitConnected=True)
+net.start()
+one, two = net.hosts
+switch = net.switches[0]
+
+def answered():
+    return one.cmd(f"ping -c 1 -W 1 {two.IP()}").count("1 received")
+
+def sh(command):
+    subprocess.run(command, shell=True, check=True)
+
+answered()
+for count in range(20):
+    time.sleep(count * 0.0007)
+    seen = [answered()]
+    sh("ovs-ofctl add-flow s1 priority=65000,icmp,actions=drop")
+    seen.append(answered())
+    switch.dpctl("del-flows", "icmp")
+    seen.append(answered())
+    print(*seen)
+switch.dpctl("add-flow", "priority=65000,actions=NORMAL")
+for count in range(5):
+    seen = [answered()]
+    sh("ovs-vsctl set port s1-eth1 tag=5")
+    seen.append(answered())
+    sh("ovs-vsctl remove port s1-eth1 tag 5")
+    seen.append(answered())
+    print(*seen)
+net.stop()
+"""
+
+
+def test_the_next_packet_meets_what_a_script_changed_at_a_switch(tmp_path: Path) -> None:
+    write(tmp_path, {"rules.py": RULES})
+    done = cellbed(tmp_path, "mininet", "rules.py")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["1 0 1"] * 25
 
 
 def test_a_person_has_the_prompt(tmp_path: Path) -> None:
@@ -96,6 +206,7 @@ def test_a_script_repeats_byte_for_byte_until_the_seed_changes(tmp_path: Path) -
         seen = (tmp_path / name / "work" / "seen").read_text()
         assert "from its folder" in seen
         assert (tmp_path / name / "tmp" / "also").read_text() == "a word"
+        assert not (tmp_path / name / "tmp" / "mounted").exists()
         said[name] = (done.stdout, done.stderr, seen)
     assert said["one"] == said["two"] and said["one"][2] != said["three"][2]
     assert sorted(os.listdir(tmp_path / "code")) == ["input.txt", "network.py"]

@@ -127,7 +127,7 @@ def test_a_process_that_is_killed_in_a_lab_spoils_it(tmp_path: Path) -> None:
     # With time that stands still while one computes the other would never have its turn.
     with UmlLab(LabSpec(pairs=1, main=main, clock="real"), tmp_path) as lab:
         wait_for_console(tmp_path, "ready")
-        spinning = max(wait_for_processes(tmp_path, 4, 4))
+        spinning = max(wait_for_processes(tmp_path, 5, 5))
         os.kill(spinning, signal.SIGKILL)
         with pytest.raises(LabError, match=r"a process of the lab was killed \(userspace - "):
             list(itertools.islice(lab.events(), 100_000))
@@ -138,7 +138,7 @@ def test_so_does_one_in_a_lab_that_says_nothing(tmp_path: Path) -> None:
     main = "echo ready; while :; do :; done"
     with UmlLab(LabSpec(pairs=1, main=main, clock="real"), tmp_path) as lab:
         wait_for_console(tmp_path, "ready")
-        os.kill(max(wait_for_processes(tmp_path, 3, 3)), signal.SIGKILL)
+        os.kill(max(wait_for_processes(tmp_path, 4, 4)), signal.SIGKILL)
         with pytest.raises(LabError, match=r"a process of the lab was killed \(userspace - "):
             list(lab.events(until=time.monotonic() + 30))
 
@@ -184,10 +184,12 @@ def test_kill_9_ends_the_whole_lab(tmp_path: Path, killed: str) -> None:
     try:
         assert owner.stdout is not None and owner.stdout.readline() == b"up\n"
         wait_for_console(folder, "ready")
-        # Supervisor, kernel, and two of its user processes.
-        inside = wait_for_processes(folder, 4, 4)
-        [supervisor] = [pid for pid in inside if not is_kernel(pid)]
-        [kernel] = [pid for pid, parent, _ in process_table() if parent == supervisor]
+        # Supervisor, the first process of its boundary, kernel, and two of its user processes.
+        inside = wait_for_processes(folder, 5, 5)
+        below = {parent: pid for pid, parent, _ in process_table() if pid in inside}
+        supervisor = below[owner.pid]
+        kernel = below[below[supervisor]]
+        assert is_kernel(kernel)
         victims = {
             "owner": [owner.pid],
             "supervisor": [supervisor],
@@ -210,5 +212,5 @@ def test_kill_9_ends_the_whole_lab(tmp_path: Path, killed: str) -> None:
 def test_a_lab_keeps_to_one_core(tmp_path: Path) -> None:
     with UmlLab(LabSpec(pairs=1, main=BUSY), tmp_path):
         wait_for_console(tmp_path, "ready")
-        cores = [os.sched_getaffinity(pid) for pid in wait_for_processes(tmp_path, 4, 4)]
+        cores = [os.sched_getaffinity(pid) for pid in wait_for_processes(tmp_path, 5, 5)]
     assert all(cores[0] == others for others in cores) and len(cores[0]) == 1

@@ -34,7 +34,7 @@ RUN = [str(PROJECT / "cellbed"), "run", "small.toml", "--out"]
 
 @contextmanager
 def watched(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """`./cellbed run --watch` in a folder, and where its page is."""
+    """`./cellbed run --watch` in a folder, and where its page is: HOST:PORT/SECRET."""
     argv = [*RUN, "watched", "--watch"]
     with subprocess.Popen(argv, cwd=folder, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
@@ -42,17 +42,19 @@ def watched(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 
 def stream(address: str, path: str) -> Iterator[object]:
-    connection = http.client.HTTPConnection(address, timeout=300)
-    connection.request("GET", path)
+    host, _, secret = address.partition("/")
+    connection = http.client.HTTPConnection(host, timeout=300)
+    connection.request("GET", f"/{secret}{path}")
     answer = connection.getresponse()
     assert answer.status == 200, path
     return (json.loads(line[5:]) for line in answer if line.startswith(b"data:"))
 
 
 def hold(address: str, trial: str, until_s: float | None) -> None:
-    connection = http.client.HTTPConnection(address, timeout=300)
+    host, _, secret = address.partition("/")
+    connection = http.client.HTTPConnection(host, timeout=300)
     headers = {HEADER: "page"}
-    connection.request("POST", f"/hold/{trial}", json.dumps(until_s), headers)
+    connection.request("POST", f"/{secret}/hold/{trial}", json.dumps(until_s), headers)
     assert connection.getresponse().status == 200
 
 

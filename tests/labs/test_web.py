@@ -44,7 +44,9 @@ def test_all_queues_carry_one_trace(tmp_path: Path) -> None:
         assert {"handshakes", "delay faults", "requests"} <= {c["name"] for c in document["checks"]}
         source, marked = document["source"], document["queue"]["down"]["marked"]
         assert (source["answered"], source["outstanding"]) == (2000, 0)
-        assert bool(marked) == (document["factors"]["queue"] == "ARED+ECN")
+        marks = document["factors"]["queue"] == "ARED+ECN"
+        # Every one, also those of which a SYN was sent again.
+        assert (bool(marked), source["ecn_share"]) == (marks, float(marks))
         for row in rows_of(tmp_path / "one", document["trial"]):
             times = [int(row[f"{n}_ns"]) for n in ("begun", "connected", "first_byte", "last_byte")]
             least = int(row["round_trip_ns"])

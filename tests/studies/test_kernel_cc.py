@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,14 @@ from harness.design.trials import PlannedTrial, planned
 from harness.judge import studies
 from harness.judge.judgement import record_of
 from studies.kernel_cc.changes import changes
-from studies.kernel_cc.study import STUDY, convergence_s, late_share, queue_delay_ms
+from studies.kernel_cc.study import (
+    STUDY,
+    convergence_s,
+    efficiency,
+    fairness,
+    late_share,
+    queue_delay_ms,
+)
 from tests.analysis import synthetic
 from workload.iperf import starts_ns
 
@@ -88,14 +96,16 @@ def test_two_of_three_losses_are_the_same_share() -> None:
     assert shares == {"1 in 1000": (0.001, None), "1 in 100": (0.01, None), "bursts": (0.01, 5)}
 
 
-def write_trial(folder: Path, kernel: str, tables: dict[str, Sequence[Sequence[Any]]]) -> Path:
-    trial = folder / "trials" / kernel
+def write_trial(
+    folder: Path, kernel: str, tables: dict[str, Sequence[Sequence[Any]]], seed: int = 1
+) -> Path:
+    trial = folder / "trials" / f"{kernel}-s{seed}"
     trial.mkdir(parents=True)
     for name, rows in tables.items():
         with (trial / f"{name}.csv").open("w", newline="") as stream:
             csv.writer(stream).writerows(rows)
     record = {
-        "trial": kernel, "factors": {"kernel": kernel, **LEVELS}, "seed": 1, "valid": True,
+        "trial": trial.name, "factors": {"kernel": kernel, **LEVELS}, "seed": seed, "valid": True,
         "checks": [], "plan": PLAN, "metrics": {"efficiency": len(tables["cwnd"]) / 10},
         "virtual_s": 10.0, "wall_s": 1.0, "cpu_s": 1.0,
     }  # fmt: skip
@@ -124,6 +134,18 @@ def test_the_late_share_is_that_of_the_second_flavor(tmp_path: Path) -> None:
     assert late_share(record(tmp_path / "one", "flows", [head[:2], *alone])) is None
 
 
+def test_what_was_held_before_the_interval_is_not_counted_in_it(tmp_path: Path) -> None:
+    """A link of 32,000 cells a second carries 1,000 segments in it; of these 900 came."""
+    rows = [("pair", "received_bytes"), (1, 1_200 * 1460), (2, 300 * 1460)]
+    old = record(tmp_path / "old", "flows", rows)
+    source = {"measured_s": 1.0, "delivered_bytes": [500 * 1460, 400 * 1460]}
+    now = replace(old, document=dict(old.document) | {"source": source})
+    assert efficiency(now) == pytest.approx(0.9)
+    assert fairness(now) == pytest.approx(900**2 / (2 * (500**2 + 400**2)))
+    before = replace(old, document=dict(old.document) | {"source": {"measured_s": 1.0}})
+    assert efficiency(before) == pytest.approx(1.5)  # all that there is of it
+
+
 @pytest.mark.parametrize(
     ("second_flow", "converged"),
     [
@@ -144,19 +166,37 @@ def test_flows_have_converged_when_their_windows_stay_alike(
     assert convergence_s(found) == converged
 
 
-def test_what_is_the_same_on_two_kernels_and_what_is_not(tmp_path: Path) -> None:
+HEAD = ("time_ns", "pair", "cwnd_segments")
+
+
+def changed_rows(folder: Path) -> list[list[Any]]:
+    """What the report says of the trials that were written into a folder."""
     document = {"format": "cellbed-campaign/1", "name": "made", "title": "made", "text": ""}
     text = "[factors]\n" + 'kernel = ["6.1", "6.12", "7.3"]\n'
-    (tmp_path / "campaign.json").write_text(json.dumps(document | {"text": text}))
-    head = ("time_ns", "pair", "cwnd_segments")
-    for kernel, rows in (("6.1", [head]), ("6.12", [head]), ("7.3", [head, (5 * S, 1, 9)])):
-        write_trial(tmp_path, kernel, {"cwnd": rows})
-    section = changes(results_of(read_campaign(tmp_path), STUDY, {}))
+    (folder / "campaign.json").write_text(json.dumps(document | {"text": text}))
+    section = changes(results_of(read_campaign(folder), STUDY, {}))
     assert section is not None
     [sheet] = section.parts
     assert isinstance(sheet, Sheet)
-    path = [str(level) for level in LEVELS.values()]
-    assert [list(row[:9]) for row in sheet.rows] == [
-        [*path, "6.1", "6.12", "yes", 0],
-        [*path, "6.12", "7.3", "no", pytest.approx(0.1)],
+    return [[*row[len(LEVELS) : len(LEVELS) + 4]] for row in sheet.rows]
+
+
+def test_what_is_the_same_on_two_kernels_and_what_is_not(tmp_path: Path) -> None:
+    for kernel, rows in (("6.1", [HEAD]), ("6.12", [HEAD]), ("7.3", [HEAD, (5 * S, 1, 9)])):
+        write_trial(tmp_path, kernel, {"cwnd": rows})
+    assert changed_rows(tmp_path) == [
+        ["6.1", "6.12", "yes", 0],
+        ["6.12", "7.3", "no", pytest.approx(0.1)],
     ]
+
+
+def test_two_kernels_are_compared_where_they_have_the_same_seed(tmp_path: Path) -> None:
+    """A trial may be missing on one of them, as one that was not valid is."""
+    one, two = [HEAD], [HEAD, (5 * S, 1, 9)]
+    for kernel, seed, rows in (
+        ("6.1", 1, one), ("6.1", 2, two),
+        ("6.12", 2, two), ("6.12", 3, one),
+        ("7.3", 1, one),
+    ):  # fmt: skip
+        write_trial(tmp_path, kernel, {"cwnd": rows}, seed)
+    assert changed_rows(tmp_path) == [["6.1", "6.12", "yes", 0]]

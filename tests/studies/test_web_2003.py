@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from analysis.cells import cells_of
+from analysis.claims.evidence import Evidence, Method
 from analysis.errors import RecordError
 from analysis.records import read_campaign, read_facts
 from analysis.report import Written, write_report
@@ -23,8 +25,8 @@ from harness.design.trials import planned
 from harness.judge import studies
 from harness.judge.judgement import measured, record_of
 from studies.web_2003.checks import CHECKS
-from studies.web_2003.study import LOADS, QUEUES, SENDERS, STUDY
-from studies.web_2003.times import NEEDED
+from studies.web_2003.study import LOADS, OF_EXCHANGES, QUEUES, SENDERS, STUDY, sack_share
+from studies.web_2003.times import NEEDED, exchanges_in
 from tests.analysis import synthetic
 
 FOLDER = studies.folder("web_2003")
@@ -46,6 +48,27 @@ def test_the_experiment_is_the_slides_matrix() -> None:
         marks = trial.factors["queue"] == "ARED+ECN"
         assert trial.plan.tcp.flavor.sysctl["tcp_ecn"] == int(marks)
         assert marks == getattr(queue, "ecn", False)
+
+
+@pytest.mark.parametrize("name", ["web", "web-today"])
+def test_both_ends_serve_with_the_initial_window_that_is_asked_for(name: str) -> None:
+    path = FOLDER / f"{name}.toml"
+    for trial in planned(experiment.load(path), path, seeds=1):
+        today = 2 if trial.factors["sender"] == "CUBIC window 2" else 10
+        route = trial.plan.tcp.flavor.route
+        segments = today if name == "web-today" else 2
+        assert [route[end]["initcwnd"] for end in ("server", "client")] == [segments] * 2
+
+
+@pytest.mark.parametrize("name", ["web", "web-quick", "web-red", "web-small"])
+def test_the_handshake_is_the_first_sample_and_any_ack_ends_the_backoff(name: str) -> None:
+    """As in ns-2's FullTcp; FullTcp and 4.4BSD time the SYN."""
+    path = FOLDER / f"{name}.toml"
+    for trial in planned(experiment.load(path), path, seeds=1):
+        parameters = trial.plan.tcp.flavor.parameters
+        assert parameters["rto_first_sample"] == 0  # the handshake
+        assert parameters["backoff_clear"] == 1  # any ACK of new data
+        assert parameters["rto_first_ms"] == 3000
 
 
 def test_the_quick_one_has_the_slides_loads_and_fewer_pairs() -> None:
@@ -113,6 +136,20 @@ def test_sack_has_nothing_to_say_of_short_responses(tmp_path: Path) -> None:
     assert (found["resent_share"], found["sack_share"]) == (2 / 3, 1 / 3)
 
 
+def test_sack_has_nothing_to_say_of_a_handshake_s_segments(tmp_path: Path) -> None:
+    """A SYN/ACK sent again is a retransmit; it is no byte of a response."""
+    levels = {"load": 80, "sender": "SACK", "queue": "ARED"}
+    trial = write_trial(tmp_path, levels, 1, [exchange(9, size=9000, resent=1)] * 2)
+    path = trial / "exchanges.csv"
+    head, *rows = path.read_text().split()
+    path.write_text("\n".join([f"{head},resent_bytes", f"{rows[0]},0", f"{rows[1]},1460", ""]))
+    copy = tmp_path / "copy"
+    path.parent.rename(copy)
+    found = exchanges_in(copy)
+    assert found is not None
+    assert (sack_share(found), OF_EXCHANGES["resent_share"](found)) == (0.5, 1.0)
+
+
 def test_no_class_without_exchanges_has_a_quantile(tmp_path: Path) -> None:
     assert metrics_of(tmp_path, [exchange(9)])["large_median_ms"] is None
 
@@ -177,6 +214,44 @@ def test_claims_are_judged(tmp_path: Path) -> None:
     assert found["ecn-better-median"] == found["ecn-drops-cause-retransmissions"] == "holds"
     assert found["red-tradeoff"] == "does not hold"  # worse in all quantiles
     assert set(found.values()) == {"holds", "does not hold"}
+
+
+def tenths_of(folder: Path, queue: str, ends: Sequence[float | None]) -> None:
+    """A trial of ten tenths; each has one exchange, which may not end."""
+    levels = {"load": 80, "sender": "SACK", "queue": queue}
+    write_trial(folder, levels, 1, [exchange(ms) for ms in ends])
+
+
+@pytest.mark.parametrize(
+    ("ared", "tail", "verdict", "text"),
+    [
+        ([9.0] * 10, [10.0] * 10, "holds", "-10.0 % ± 0.0"),
+        ([9.0] * 9 + [None], [10.0] * 10, "undecided", "of 10 tenths without 1 where only one"),
+        ([9.0] * 10, [10.0] * 9 + [None], "undecided", "of 10 tenths without 1 where only one"),
+        ([9.0] * 9 + [None], [10.0] * 9 + [None], "holds", "without 1 where neither has a value"),
+    ],
+)
+def test_a_tenth_without_an_end_is_not_left_out_in_silence(
+    tmp_path: Path,
+    ared: Sequence[float | None],
+    tail: Sequence[float | None],
+    verdict: str,
+    text: str,
+) -> None:
+    folder = write_campaign(tmp_path / "made", (), ())
+    tenths_of(folder, "ARED", ared)
+    tenths_of(folder, "drop-tail", tail)
+    evidence = Evidence(cells_of(read_campaign(folder).trials), STUDY, Method.SEEDS)
+    both = {"of": {"queue": ["ARED"]}, "minus": {"queue": ["drop-tail"]}}
+    for check, more in (
+        ("relative", {"response": "median_ms", "for_each": {}, "at_most": -0.05}),
+        ("crosses", {"responses": ["median_ms", "p90_ms"]}),
+    ):
+        finding = CHECKS[check](evidence, where={"load": [80]}, **both, **more)
+        assert text in finding.evidence
+        # It is only shorter, and crosses nothing.
+        of_crossing = "undecided" if verdict == "undecided" else "does not hold"
+        assert finding.verdict.value == (verdict if check == "relative" else of_crossing)
 
 
 def test_the_report_has_the_slides_comparisons(tmp_path: Path) -> None:

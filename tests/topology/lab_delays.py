@@ -21,11 +21,11 @@ from topology.build import Network
 from topology.delays import program, table
 from topology.dumbbell import Dumbbell, Host, Link
 from topology.run import batch, in_namespace
+from workload.kinds.packmime import start_ns
 from workload.packmime import trace, web
 
 PROGRAMS = Path("/opt/cellbed")
 PAIRS = 2
-LEAD_NS = 2_000_000_000
 NS_PER_S = 1_000_000_000
 
 
@@ -90,7 +90,7 @@ def repeat(built: Network, out: Path, number: int) -> None:
         )
         for host in built.dumbbell.hosts()
     ]
-    t0_ns = (time.monotonic_ns() + LEAD_NS) // NS_PER_S * NS_PER_S
+    t0_ns = start_ns(time.monotonic_ns())
     clients = []
     for direction in trace.DIRECTIONS:
         for index, host in enumerate(clients_of(built.dumbbell, direction)):

@@ -63,7 +63,6 @@ def attributes(data: bytes) -> dict[int, bytes]:
     ("change", "flags"),
     [
         ({}, 4),
-        ({"gentle": True}, 20),
         ({"ecn": True}, 5),
         ({"ecn": True, "drop_above_max": True}, 7),
     ],
@@ -77,6 +76,14 @@ def test_the_flags_are_where_the_kernel_looks(change: dict, flags: int) -> None:
     inner = attributes(outer[2])
     assert set(inner) == {1, 2, 3}  # no TCA_RED_FLAGS
     assert struct.unpack("=III4B", inner[1])[-1] == flags
+
+
+def test_gentle_has_a_place_of_its_own() -> None:
+    """In tc_red_qopt its bit is the user's, and with flags in both places the kernel refuses."""
+    body = adaptive_red.request(replace(QUEUE, gentle=True, ecn=True), 7).body
+    inner = attributes(attributes(body[20:])[2])
+    assert struct.unpack("=III4B", inner[1])[-1] == 0
+    assert struct.unpack("=II", inner[4]) == (1 | 4 | 16, 1 | 2 | 4 | 16)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Adaptive RED in a lab: it adapts, which tc's does not, and drops as it says."""
+"""Adaptive RED in a lab: it adapts, knows that it is idle, and drops as it says."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ red.put(red.AdaptiveRed(rate_bit_per_s=10_000_000, packet_bytes=1514, limit_byte
     min_bytes=7570, max_bytes=22710, weight_log=10, probability=0.3, ecn={ecn},
     drop_above_max={drop}), "red0")'"""
 TBF = "tc qdisc add dev red0 root handle 1: tbf rate 10mbit burst 1600 limit 3000"
+AFTER_A_BURST = "python3 -B /cellbed/tests/topology/lab_red_idle.py"
 AT_AN_AVERAGE = "python3 -B /cellbed/tests/topology/lab_red.py"
 WATCH = f"{SHOW} && sleep 6.2 && {SHOW}"
 
@@ -39,6 +40,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, scripts_in_lab.S
             '"red0")', '"red0", parent=0x10001)'
         ),
         **{f"gentle {at}": f"{DEVICE} {AT_AN_AVERAGE} 1 {at}" for at in (20, 27, 30)},
+        "after a burst": f"{DEVICE} {AFTER_A_BURST}",
         "not gentle": f"{DEVICE} {AT_AN_AVERAGE} 0 20",
         "none": OURS.format(ecn=False, drop=False).replace('"red0"', '"lo", parent=0x10001'),
     }
@@ -52,9 +54,9 @@ def probabilities(said: scripts_in_lab.Said) -> list[float]:
             if word == "probability"]  # fmt: skip
 
 
-def test_tc_s_adaptive_does_not_adapt(said: dict[str, scripts_in_lab.Said]) -> None:
-    """The fault that this module is there for; where this fails the kernel or tc was mended."""
-    assert probabilities(said["tc"]) == pytest.approx([0.3, 0.3], rel=1e-3)
+def test_tc_s_adaptive_adapts(said: dict[str, scripts_in_lab.Said]) -> None:
+    """By patch 0016: Linux starts to adapt by the flags' older place alone."""
+    assert probabilities(said["tc"]) == pytest.approx([0.3, 0.3 * 0.9**12], rel=0.01)
     assert "adaptive" in said["tc"].out
 
 
@@ -69,6 +71,15 @@ def test_ours_does(said: dict[str, scripts_in_lab.Said], case: str) -> None:
 def test_it_goes_under_what_keeps_the_rate(said: dict[str, scripts_in_lab.Said]) -> None:
     assert probabilities(said["child"]) == pytest.approx([0.3, 0.3 * 0.9**12], rel=0.01)
     assert "parent 1:1 limit 300000b" in said["child"].out
+
+
+def test_below_a_shaper_it_knows_that_it_is_idle(said: dict[str, scripts_in_lab.Said]) -> None:
+    """Patch 0015: without it the probability rises in silence, and single packets are dropped."""
+    assert said["after a burst"].status == 0, said["after a burst"].err
+    risen, after, dropped = map(float, said["after a burst"].out.split())
+    assert risen > 0.1
+    assert after == pytest.approx(max(risen * 0.9**12, 0.01), rel=0.02)
+    assert dropped == 0
 
 
 def share_of_gentle(average: float) -> float:

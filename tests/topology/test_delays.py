@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import socket
+import struct
 from pathlib import Path
 
 import pytest
 
-from topology.delays import handshakes, program, table
+from topology.delays import passages, program, table
 
 
 def test_a_table_is_a_line_a_connection(tmp_path: Path) -> None:
@@ -53,8 +55,59 @@ def test_a_program_that_did_not_end_well_is_told(said: str) -> None:
         program.read(said)
 
 
-def test_the_shortest_excess_tells_of_one_wrong_round_trip() -> None:
-    good = [(1_000_100, 1_000_000), (67_000_300, 67_000_000)]
-    assert handshakes.shortest_excess_ns(good) == 100
-    assert handshakes.shortest_excess_ns([*good, (1_000_100, 2_000_000)]) == -999_900
-    assert handshakes.shortest_excess_ns([]) is None
+CLIENT, SERVER = socket.inet_aton("10.1.0.1"), socket.inet_aton("10.2.0.1")
+
+
+def segment(source: bytes, destination: bytes, ports: tuple[int, int], flags: int) -> bytes:
+    head = bytes(12) + b"\x08\0" + b"\x45" + bytes(11) + source + destination
+    return head + struct.pack("!HHIIBBHHH", *ports, 7, 0, 0x50, flags, 0, 0, 0)
+
+
+SYN = segment(CLIENT, SERVER, (10_000, 8000), 0x02)
+ANSWER = segment(SERVER, CLIENT, (8000, 10_000), 0x12)
+
+
+def capture(path: Path, *seen: tuple[int, bytes]) -> None:
+    """A file as tcpdump writes it."""
+    data = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 54, 1)
+    for time_ns, packet in seen:
+        size = len(packet)
+        data += struct.pack("<IIII", *divmod(time_ns, 10**9), size, size) + packet
+    path.write_bytes(data)
+
+
+def test_a_passage_is_from_coming_to_leaving_each_way(tmp_path: Path) -> None:
+    """A SYN that is sent again before the first has left; an answer that has not left yet."""
+    second = segment(CLIENT, SERVER, (10_001, 8000), 0x42)
+    to_server, to_client = passages.COMES[1], passages.COMES[0]
+    capture(to_server.file(tmp_path), (5, SYN), (9, second), (3_000_000_005, SYN))
+    capture(passages.GOES[1].file(tmp_path), (1_750_000_005, SYN), (10, second), (2**32, SYN))
+    capture(to_client.file(tmp_path), (1_800_000_000, ANSWER))
+    capture(passages.GOES[0].file(tmp_path))
+    assert passages.passages(tmp_path) == {
+        ("10.1.0.1", 10_000, 8000): (1_750_000_000, None),
+        ("10.1.0.1", 10_001, 8000): (1, None),
+    }
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("damage", [0, 10, 30, -1])
+def test_a_capture_that_is_not_whole_is_refused(tmp_path: Path, damage: int) -> None:
+    capture(tmp_path / "x", (5, SYN))
+    with pytest.raises(ValueError, match="capture"):
+        list(passages.packets((tmp_path / "x").read_bytes()[:damage]))
+
+
+SAID_BY_TCPDUMP = "2 packets captured\n2 packets received by filter\n0 packets dropped by kernel\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "well"),
+    [
+        (SAID_BY_TCPDUMP, True),
+        (SAID_BY_TCPDUMP.replace("0 p", "3 p"), False),
+        ("tcpdump: down1: No such device", False),
+    ],
+)
+def test_a_capture_that_lost_packets_is_told(said: str, well: bool) -> None:
+    assert (passages.complaint(said) is None) == well

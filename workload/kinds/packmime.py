@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 from workload import ready, source
 from workload.limits import check_range, check_types
 from workload.packmime import exchanges, parameters, shared, trace, web
-from workload.source import Host, Programs
+from workload.source import Host, Passage, Programs
 
 ON_HOST = "workload.packmime.share"
 SERVER, CLIENT = Path("/opt/cellbed/web_server"), Path("/opt/cellbed/web_client")
@@ -50,6 +50,7 @@ class Parameters:
     duration_s: float = 3600.0
 
     delay: ClassVar[str] = "connection"
+    serving: ClassVar[tuple[str, ...]] = ("server", "client")
 
     def __post_init__(self) -> None:
         check_types(self)
@@ -81,7 +82,11 @@ class Source(source.Source):
         testbed = self.testbed
         params = self.parameters.trace(testbed.rate_bit_per_s, testbed.mss_bytes)
         path = shared.trace_path(testbed.shared, params, testbed.seed)
-        with testbed.round_trips(self._ends(path)) as delays, testbed.programs() as programs:
+        with (
+            testbed.round_trips(self._ends(path)) as delays,
+            testbed.seen_round_trips() as passages,
+            testbed.programs() as programs,
+        ):
             servers = self._serve(programs)
             t0_ns = start_ns(testbed.whole_second())
             said = self._follow(self._begin(programs, path, t0_ns), t0_ns, progress)
@@ -93,9 +98,11 @@ class Source(source.Source):
             "t0_ns": t0_ns,
             "trace": described(path),
             "delays": dict(delays),
+            "round_trips": round_trips(self._ends(path), passages),
             "most_open": max(one["most_open"] for one in said),
             "max_late_ns": max(one["max_late_ns"] for one in said),
             "expected_handshake_excess_ns": testbed.idle_round_trip_ns(SYN_BYTES),
+            "offered": sum(one["exchanges"] for one in said),
             **summarise(totals, len(testbed.clients)),
         }
 
@@ -224,17 +231,39 @@ def described(path: Path) -> dict[str, Any]:
     }
 
 
+def round_trips(
+    ends: Iterator[tuple[str, int, int, int]], passages: Mapping[tuple[str, int, int], Passage]
+) -> dict[str, int | None]:
+    """How many connections passed the box both ways, and of those what is furthest from the trace.
+
+    farthest_ns: of all, SYNs and answers, the largest difference to half of the round trip; None
+    where no connection passed.
+    """
+    differences = []
+    for address, client_port, server_port, round_trip_ns in ends:
+        there, back = passages.get((address, client_port, server_port), (None, None))
+        if there is not None and back is not None:
+            wanted = round_trip_ns // 2
+            both = (there - wanted, back - (round_trip_ns - wanted))
+            differences.append(max(both, key=abs))
+    return {"passed": len(differences), "farthest_ns": max(differences, key=abs, default=None)}
+
+
 def summarise(totals: exchanges.Totals, hosts: int) -> dict[str, Any]:
     """What the checks want to know."""
-    offered, done = totals.states.total(), totals.states["done"]
+    begun = [state for state in web.STATES if state not in ("not_begun", "done")]
     return {
-        "offered": offered,
-        "answered": done,
-        "outstanding": offered - done - totals.unsent,
+        "answered": totals.states["done"],
+        "outstanding": sum(totals.states[state] for state in begun) + totals.unreached,
         "unsent": totals.unsent,
         "bad_status": sum(totals.states[state] for state in exchanges.FAULTS),
-        "unexplained_bytes": [totals.wrong_bytes[host] for host in range(hosts)],
+        "unlike_connections": [totals.unlike[host] for host in range(hosts)],
         "states": {state: totals.states[state] for state in web.STATES if totals.states[state]},
+        "connected": totals.connected,
+        "ecn_share": totals.with_ecn / totals.served if totals.served else None,
         "handshake_excess_ns": totals.handshake_excess_ns,
+        "answer_excess_ns": totals.answer_excess_ns,
+        "delay_off_ns": totals.delay_off_ns,
+        "peer_windows_bytes": [[*totals.windows.get(host, ())] for host in range(hosts)],
         "measured_s": totals.last_byte_ns / NS_PER_S,
     }

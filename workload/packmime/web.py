@@ -27,7 +27,7 @@ EXCHANGES_HEADER = (
 )
 SERVER_HEADER = (
     "client_address,client_port,server_port,state,answered,sent_bytes,retransmits,timeouts,marks,"
-    "srtt_us"
+    "srtt_us,carried_bytes,resent_bytes,peer_window_bytes,waited_ns,ecn"
 )
 
 
@@ -75,8 +75,14 @@ class Result:
 class ServerResult:
     """The server's end of one connection, when the client's had closed or at the end.
 
-    retransmits  segments sent again; timeouts: retransmission timeouts; marks: segments that were
-                 delivered with a congestion mark (ECN)
+    answered, sent_bytes   of responses, as the server counts; of the rest the kernel knows
+    retransmits  segments sent again, SYN/ACK and FIN too; timeouts: retransmission timeouts
+    marks        segments that were acknowledged with an echo of a mark (ECE): about a window a mark
+    carried_bytes, resent_bytes  payload of first transmissions, and of those again
+    peer_window_bytes  the window last told by the client
+    waited_ns          before its answers, in all, by the kernel's times of the requests' arrivals,
+                       in its ticks
+    ecn                1: both ends speak ECN
     """
 
     client_address: str
@@ -89,6 +95,11 @@ class ServerResult:
     timeouts: int
     marks: int
     srtt_us: int
+    carried_bytes: int
+    resent_bytes: int
+    peer_window_bytes: int
+    waited_ns: int
+    ecn: int
 
 
 def server_argv(program: Path, address: str, out: Path) -> list[str]:

@@ -10,7 +10,9 @@
  *	     +----------------- all written, keep --------+          the client's end: [ done ]
  *
  * What TCP went through (tcp_info) is read where the client's end has closed, that is when all was
- * acknowledged, or at the end. On SIGTERM the table is written: one row a connection, open ones too.
+ * acknowledged, or at the end. What it carried for the first time is the kernel's count, and none of
+ * ours: it must come to what the client got. So is, to a tick, how long ago the last of a request
+ * came when its answer is due: it must be the wait that the trace has. On SIGTERM the table is written: one row a connection, open ones too.
  */
 #include <arpa/inet.h>
 #include <getopt.h>
@@ -60,6 +62,10 @@ struct record {
 	uint32_t answered;
 	int64_t sent_bytes;
 	uint32_t retransmits, timeouts, marks, srtt_us;
+	int64_t carried_bytes, resent_bytes;
+	uint32_t peer_window_bytes;
+	int64_t waited_ns;	/* before its answers, in all */
+	int ecn;		/* both ends speak it */
 };
 
 struct server {
@@ -76,19 +82,38 @@ struct server {
 
 static char zeros[1 << 16];
 
-/* ---- the end of a connection ---- */
+/* ---- what the kernel knows ---- */
 
-static void take_tcp_state(const struct connection *connection, struct record *record)
+static struct tcp_state tcp_state(const struct connection *connection)
 {
 	struct tcp_state state = { 0 };
 	socklen_t len = sizeof(state);
 
 	if (getsockopt(connection->fd, IPPROTO_TCP, TCP_INFO, &state, &len) != 0)
 		fail("cannot read TCP_INFO: %s", strerror(errno));
+	return state;
+}
+
+/* By the kernel's times of arrival, not by the timer that woke us. */
+static void note_wait(const struct connection *connection, struct record *record)
+{
+	record->waited_ns += tcp_state(connection).last_data_recv * 1000000LL;
+}
+
+/* ---- the end of a connection ---- */
+
+static void take_tcp_state(const struct connection *connection, struct record *record)
+{
+	struct tcp_state state = tcp_state(connection);
+
 	record->retransmits = state.total_retrans;
 	record->timeouts = state.total_rto;
 	record->marks = state.delivered_ce;
+	record->ecn = !!(state.options & TCPI_OPT_ECN);
 	record->srtt_us = state.rtt_us;
+	record->resent_bytes = (int64_t)state.bytes_retrans;
+	record->carried_bytes = (int64_t)(state.bytes_sent - state.bytes_retrans);
+	record->peer_window_bytes = state.snd_wnd;
 	record->state = connection->state;
 }
 
@@ -257,6 +282,7 @@ static void answer_due(struct server *server)
 			continue;
 		}
 		connection->state = SENDING;
+		note_wait(connection, &server->records[connection->record]);
 		write_response(server, number);
 	}
 }
@@ -324,16 +350,19 @@ static void write_table(const struct server *server, const char *name)
 	if (!file)
 		fail("cannot write %s: %s", name, strerror(errno));
 	fputs("client_address,client_port,server_port,state,answered,sent_bytes,retransmits,timeouts,"
-	      "marks,srtt_us\n", file);
+	      "marks,srtt_us,carried_bytes,resent_bytes,peer_window_bytes,waited_ns,ecn\n", file);
 	for (uint32_t i = 0; i < server->record_count; i++) {
 		const struct record *record = &server->records[i];
 		char address[INET_ADDRSTRLEN];
 
 		inet_ntop(AF_INET, &record->client, address, sizeof(address));
-		fprintf(file, "%s,%u,%u,%s,%u,%" PRId64 ",%u,%u,%u,%u\n", address,
-			record->client_port, record->server_port, state_names[record->state],
-			record->answered, record->sent_bytes, record->retransmits, record->timeouts,
-			record->marks, record->srtt_us);
+		fprintf(file, "%s,%u,%u,%s,%u,%" PRId64 ",%u,%u,%u,%u,%" PRId64 ",%" PRId64 ",%u,%" PRId64
+			",%d\n",
+			address, record->client_port, record->server_port,
+			state_names[record->state], record->answered, record->sent_bytes,
+			record->retransmits, record->timeouts, record->marks, record->srtt_us,
+			record->carried_bytes, record->resent_bytes, record->peer_window_bytes,
+			record->waited_ns, record->ecn);
 	}
 	broken = ferror(file);
 	if (fclose(file) != 0 || broken)

@@ -16,12 +16,12 @@ from harness.machine.clean import remove_cache, remove_campaign, remove_leftover
 @click.option("--results", type=click.Path(path_type=Path), help="Also this campaign directory.")
 def command(cache: bool, results: Path | None) -> None:
     left = remove_leftovers()
+    if cache:
+        left.add(remove_cache())
     for what in left.removed:
         click.echo(f"removed {what}")
     if results is not None:
         remove_campaign(results)
         click.echo(f"removed {results}")
-    if cache:
-        click.echo(f"removed {remove_cache()}")
     if left.stayed:
         raise CellbedError("could not remove " + "; ".join(left.stayed))

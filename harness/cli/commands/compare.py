@@ -2,11 +2,15 @@
 """Run EXPERIMENT at two levels of a factor; say what differs, and from which segment on.
 
 Leaves with 1 where anything differs: with --tolerance, where the mean of a response does by more
-than that fraction.
+than that fraction; with 125 where a kernel does not build, and with 128 or more where an error
+leaves the question open, so that `git bisect run` stops.
 """
 
 from __future__ import annotations
 
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,27 +18,59 @@ import click
 
 from analysis.compare import text
 from analysis.compare.levels import compare
-from analysis.records import level_text
-from harness.api.campaign import Campaign, told
+from analysis.records import level_text, read_trial
+from harness.api.campaign import told
 from harness.api.experiment import Experiment, execute
 from harness.api.verdict import raise_failures
 from harness.cli.options import kernel_option, lab_option, levels_option
 from harness.design import experiment as experiments
-from harness.design.experiment import KERNEL
-from harness.errors import UsageError
+from harness.design.experiment import KERNEL, kernel_level
+from harness.errors import CellbedError, UsageError
+from harness.kernels.errors import KernelError
 
 RESULTS = Path("results")
 SAMPLE_MS = 10
 MOST_PAIRS = 100
+NO_ANSWER = 128  # and more: `git bisect run` stops, where it would take anything else for bad
 
 
-@click.command(help=__doc__)
+class Comparing(click.Command):
+    """Words that it does not know are no answer either."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.ClickException as error:
+            setattr(error, "exit_code", error.exit_code + NO_ANSWER)  # noqa: B010 (a class has it)
+            raise
+
+
+@contextmanager
+def answering() -> Iterator[None]:
+    """Give what is no answer an exit code that says so."""
+    try:
+        yield
+    except KernelError:
+        raise
+    except CellbedError as error:
+        error.exit_code += NO_ANSWER
+        raise
+    except OSError as error:
+        failure = CellbedError(": ".join(filter(None, (error.filename, error.strerror))))
+        failure.exit_code = NO_ANSWER + 1
+        raise failure from error
+    except Exception:  # noqa: BLE001 (a fault of ours is no answer either)
+        traceback.print_exc()
+        raise SystemExit(NO_ANSWER + 1) from None
+
+
+@click.command(cls=Comparing, help=__doc__)
 @click.argument("experiment", type=click.Path(path_type=Path))
 @click.option("--factor", metavar="FACTOR=A,B", help="B against A.")
 @kernel_option("A,B", "Kernel B against kernel A (docs/kernels.md).")
 @levels_option("FACTOR=LEVEL[,LEVEL]", "Only these levels of the others.")
 @click.option("--seeds", type=click.IntRange(1, 1000), help="So many seeds [the file's].")
-@click.option("--jobs", type=click.IntRange(1, 256), help="Labs at a time [one a core].")
+@click.option("--jobs", type=click.IntRange(1, 256), help="Labs at a time [what fits].")
 @lab_option("Which lab.")
 @click.option(
     "--tolerance",
@@ -44,6 +80,7 @@ MOST_PAIRS = 100
     help="What a response may differ by [0: no byte may].",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="[results/NAME-compare]")
+@answering()
 def command(
     experiment: Path,
     factor: str | None,
@@ -55,6 +92,7 @@ def command(
     tolerance: float,
     out: Path | None,
 ) -> None:
+    """Run what is missing, print what differs; SystemExit with 1 where anything does."""
     asked = followed(Experiment.from_file(experiment))
     if bool(factor) == bool(kernels):
         raise UsageError("compare: either --factor FACTOR=A,B or --kernel A,B")
@@ -67,10 +105,13 @@ def command(
     raise_failures(running, documents)
     with told():
         shown = next(iter(documents.values()))["responses"]
-        found = compare(Campaign(running.folder).records, name, levels, shown)
+        trials = [read_trial(running.records / one) for one in documents]
+        found = compare(trials, name, levels, shown)
     for line in text.lines(found):
         click.echo(line)
-    if found.differs(tolerance):
+    with told():
+        differs = found.differs(tolerance)
+    if differs:
         raise SystemExit(1)
 
 
@@ -83,10 +124,10 @@ def followed(experiment: Experiment) -> Experiment:
 
 
 def two_kernels(names: list[str]) -> tuple[str, str]:
-    """The names of two kernels; UsageError for any other number."""
+    """The levels of two kernels; UsageError for any other number of names."""
     if len(names) != 2 or names[0] == names[1]:
         raise UsageError(f"--kernel {','.join(names)}: A,B, two kernels")
-    return names[0], names[1]
+    return kernel_level(names[0]), kernel_level(names[1])
 
 
 def two_levels(experiment: Experiment, option: str) -> tuple[str, tuple[str, str]]:

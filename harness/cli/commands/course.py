@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -53,26 +54,24 @@ def check(lab: str, folders: tuple[Path, ...], again: bool, as_json: bool) -> No
     missing = [folder for folder in folders if not folder.is_dir()]
     if missing:
         raise UsageError(f"{missing[0]}: there is no such folder")
-    looked_at = with_doubles_told([check_folder(name, folder, again) for folder in folders])
-    for handed_in in looked_at:
+    verdicts = []
+    for handed_in in with_doubles_told(check_folder(name, folder, again) for folder in folders):
         (print_json if as_json else print_items)(handed_in)
-    wrong = sum(not item.ok for handed_in in looked_at for item in handed_in.items)
-    if wrong:
-        items = sum(len(handed_in.items) for handed_in in looked_at)
-        raise InvalidTrialError(f"{wrong} of {items} items are not right yet")
+        verdicts += [item.ok for item in handed_in.items]
+    if not all(verdicts):
+        wrong = verdicts.count(False)
+        raise InvalidTrialError(f"{wrong} of {len(verdicts)} items are not right yet")
 
 
-def with_doubles_told(looked_at: list[HandedIn]) -> list[HandedIn]:
+def with_doubles_told(looked_at: Iterable[HandedIn]) -> Iterator[HandedIn]:
     """One item more for each folder that has the seed of one before it."""
     first: dict[int, HandedIn] = {}
-    found = []
     for one in looked_at:
         if one.seed is not None and first.setdefault(one.seed, one) is not one:
             said = f"the same student's as {first[one.seed].folder}: whose work is it?"
             one = HandedIn(**{**vars(one), "items": (Item(name="name", ok=False, sentence=said),
                                                      *one.items)})  # fmt: skip
-        found.append(one)
-    return found
+        yield one
 
 
 def print_items(handed_in: HandedIn) -> None:
@@ -80,7 +79,13 @@ def print_items(handed_in: HandedIn) -> None:
     whose = "" if handed_in.student is None else f": {handed_in.student}, seed {handed_in.seed}"
     click.echo(f"{handed_in.folder}, {handed_in.lab}{whose}")
     for item in handed_in.items:
-        click.echo(f"  {'ok' if item.ok else 'NO'}  {item.name:<{WIDTH}}  {item.sentence}")
+        mark = "ok" if item.ok else "NO"
+        click.echo(f"  {mark}  {item.name:<{WIDTH}}  {printable(item.sentence)}")
+
+
+def printable(text: str) -> str:
+    """A line that no file's name and no answer can make into another one on a terminal."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def print_json(handed_in: HandedIn) -> None:

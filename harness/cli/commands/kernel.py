@@ -2,8 +2,8 @@
 """Kernels for the uml lab: build, list, remove.
 
 NAME: 6.12 is set-up's; a version as 6.1 that Debian has; path:DIR, a source of your own as it is
-there; git:DIR@COMMIT. Neither is written to. What lab.kernel or --kernel names is built when it is
-first used; here it can be done before.
+there; git:DIR@COMMIT. Neither is written to. With ,hz=N after it the kernel ticks N times a second.
+What lab.kernel or --kernel names is built when it is first used; here it can be done before.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ def said(name: str, found: Kernel | None) -> list[str]:
     left_out = [f"  without: {title}" for title in found.left_out]
     lacks = [f"  has no {', '.join(found.lacks)}"] if found.lacks else []
     no_module = [f"  no TCP module: {found.no_module}"] if found.no_module else []
-    return [f"kernel {name}: {found.release}, {found.source}", *left_out, *lacks, *no_module]
+    first = f"kernel {name}: {found.release}, {found.source}, {found.hz} ticks a second"
+    return [first, *left_out, *lacks, *no_module]
 
 
 @command.command(name="list")
@@ -51,6 +52,7 @@ def list_command() -> None:
         [
             one.name,
             one.release,
+            str(one.hz),
             "no" if one.no_module else "yes",
             f"{store.size(one.folder) / MIB:.0f}",
             one.source,
@@ -58,8 +60,8 @@ def list_command() -> None:
         for one in store.built()
     ]
     if rows:
-        headings = ["name", "release", "TCP module", "MiB", "source"]
-        print_table(headings, rows, Console(), fold=0, left={0, 1, 2, 4})
+        headings = ["name", "release", "hz", "TCP module", "MiB", "source"]
+        print_table(headings, rows, Console(), fold=0, left={0, 1, 3, 5})
 
 
 @command.command()

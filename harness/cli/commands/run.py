@@ -32,7 +32,7 @@ from harness.runners.runner import Cluster
 @click.argument("experiment", type=click.Path(path_type=Path))
 @levels_option("FACTOR=LEVEL[,LEVEL]", "Only these levels.")
 @click.option("--seeds", type=click.IntRange(1, 1000), help="So many seeds [the file's].")
-@click.option("--jobs", type=click.IntRange(1, 256), help="Labs at a time [one a core; real: 1].")
+@click.option("--jobs", type=click.IntRange(1, 256), help="Labs at a time [what fits; real: 1].")
 @click.option("--scheduler", metavar="ADDRESS", help="Run on the Dask cluster there.")
 @tls_option
 @lab_option("Which lab.")

@@ -3,18 +3,18 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
 
 from harness.cli.options import tls_option
+from harness.host.capacity import capacity
 from harness.runners.runner import Cluster, require_dask
 
 
 @click.command(help=__doc__)
 @click.argument("address")
-@click.option("--jobs", type=click.IntRange(1, 256), help="Labs at a time [one a core].")
+@click.option("--jobs", type=click.IntRange(1, 256), help="Labs at a time [what fits].")
 @click.option("--host", help="Be reached at this address [found out].")
 @tls_option
 def command(address: str, jobs: int | None, host: str | None, tls: Path | None) -> None:
@@ -22,4 +22,4 @@ def command(address: str, jobs: int | None, host: str | None, tls: Path | None) 
     from harness.runners.cluster_servers import run_worker
 
     cluster = Cluster(address=address, secret=tls)
-    run_worker(cluster, host, jobs or os.cpu_count() or 1, click.echo)
+    run_worker(cluster, host, jobs or capacity().labs, click.echo)

@@ -15,6 +15,7 @@ let drawnAt = 0;
 let stream = null; // of a trial that runs
 let target = 0; // what is wanted to be shown of a trial that stands
 let asked = null; // until which second its lab may go
+let reader = ""; // the server's name for this look at a trial that runs: each has a wish of its own
 
 const known = () => trial.live ? trial.until_s : trial.duration_s; // up to this there is something to show
 const asItRuns = () => trial.live && at("speed").value === "live";
@@ -56,7 +57,8 @@ function begin(found) {
 // A trial that runs: what has come of it, again and again.
 function follow(name) {
   at("facts").textContent = "It begins; its series come with its first second.";
-  stream = new EventSource(`live/${encodeURIComponent(name)}`);
+  reader = crypto.randomUUID();
+  stream = new EventSource(`live/${encodeURIComponent(name)}?reader=${reader}`);
   stream.onerror = () => { at("facts").textContent = "Not connected."; stream?.close(); };
   stream.onmessage = ({data}) => {
     const found = JSON.parse(data);
@@ -139,7 +141,7 @@ function ask() {
   const wanted = !playing ? Math.ceil(target) : asItRuns() ? null : Math.floor(now) + AHEAD_S;
   if (wanted === asked) return;
   asked = wanted;
-  fetch(`hold/${encodeURIComponent(trial.name)}`, {method: "POST", headers: {"X-Cellbed": "page"}, body: JSON.stringify(wanted)});
+  fetch(`hold/${encodeURIComponent(trial.name)}?reader=${reader}`, {method: "POST", headers: {"X-Cellbed": "page"}, body: JSON.stringify(wanted)});
 }
 
 const waits = () => stateOf(trial.name)?.waits;

@@ -102,7 +102,7 @@ def follow(lab: Lab, file: Path) -> Traffic:
                 break
             traffic.seconds = event["second"] - begin
     traffic.cpu_s = lab.cpu_s() - used
-    traffic.samples = by_layer(file, kernel=pids[1], others={*pids, *family(lab)})
+    traffic.samples = by_layer(file, kernel=lab.kernel_processes()[0], others={*pids, *family(lab)})
     for _ in events:
         pass
     return traffic

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from analysis.records import campaign_document
+from analysis.campaign_file import read_header
 from harness import events
 from harness.api.progress import ProgressDisplay
 from harness.campaign import costs
@@ -88,7 +88,7 @@ def test_it_knows_at_which_commits_trials_were_run(
     for commit, seeds in (("a", 1), ("b+", 2), ("c", 2), ("", 3)):
         monkeypatch.setattr(checkout, "commit", lambda commit=commit: commit)
         make(tmp_path / "out", small_trials(tmp_path, seeds=seeds)).run()
-        found.append(campaign_document(tmp_path / "out")["commits"])
+        found.append(read_header(tmp_path / "out").document["commits"])
     assert found == [["a"], ["a", "b+"], ["a", "b+"], ["a", "b+"]]  # c ran none
 
 

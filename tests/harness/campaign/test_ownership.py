@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -71,7 +72,8 @@ def under(folder: Path) -> set[Path]:
 def name_when_whole(path: Path) -> Path:
     """A name as it is in the end of what was given under another one."""
     names = (name.removeprefix(".").removesuffix(".partial") for name in path.parts)
-    return Path(*(name.removesuffix(f".{os.getpid()}") for name in names))
+    ours = f".{socket.gethostname()}.{os.getpid()}"
+    return Path(*(name.removesuffix(ours) for name in names))
 
 
 def test_all_that_is_written_is_the_callers(tmp_path: Path, given: Given) -> None:

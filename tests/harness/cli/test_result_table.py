@@ -56,6 +56,13 @@ def test_what_is_common_is_the_title() -> None:
     assert lines[2].split()[0] == "A" and len(lines) == 4
 
 
+def test_an_efficiency_above_1_has_its_reason() -> None:
+    rows = [document(flavor=flavor) for flavor in ("A", "B")]
+    assert "held out of order" not in " ".join(printed(80, *rows))
+    rows[1]["metrics"]["efficiency"] = 1.0001
+    assert "held out of order" in " ".join(printed(80, *rows))
+
+
 def test_seeds_are_told_apart() -> None:
     lines = printed(80, *(document(seed, flavor="A") for seed in (1, 2)))
     assert [line.split()[0] for line in lines] == ["flavor", "seed", "1", "2"]

@@ -244,6 +244,11 @@ def web() -> dict[str, Any]:
     found["source"] |= {
         "handshake_excess_ns": 212_256,
         "expected_handshake_excess_ns": 212_249.6,
+        "answer_excess_ns": 526_607,
+        "delay_off_ns": -9_565_000,
+        "connected": 1000,
+        "round_trips": {"passed": 1000, "farthest_ns": 1},
+        "peer_windows_bytes": [[65_024, 65_535]],
         "delays": {"unknown": 0, "refused": 0, "not_tcp": 7},
     }
     return found
@@ -261,16 +266,28 @@ def judged_web(lab: dict[str, Any]) -> dict[str, bool]:
         ("handshakes", "source.handshake_excess_ns", 200_000),
         ("handshakes", "source.handshake_excess_ns", 230_000),
         ("handshakes", "source.handshake_excess_ns", None),
+        ("round trips", "source.round_trips.farthest_ns", 20_000),
+        ("round trips", "source.round_trips.farthest_ns", -20_000),
+        ("round trips", "source.round_trips.farthest_ns", None),
+        ("round trips", "source.round_trips.passed", 999),
+        ("round trips", "source.round_trips", MISSING),
+        ("server delays", "source.delay_off_ns", 10_100_000),
+        ("server delays", "source.delay_off_ns", -10_100_000),
+        ("server delays", "source.answer_excess_ns", 200_000),
+        ("receiver window", "source.peer_windows_bytes", [[65_023, 65_535]]),
+        ("receiver window", "source.peer_windows_bytes", [[65_024, 70_000]]),
+        ("receiver window", "source.peer_windows_bytes", [[]]),
         ("delay faults", "source.delays.unknown", 1),
         ("delay faults", "source.delays.refused", 1),
         ("delay faults", "source.delays", MISSING),
     ],
 )
-def test_round_trips_of_connections_are_held_to_their_handshakes(
+def test_what_a_web_trial_is_held_to(
     name: str, path: str, value: Any
 ) -> None:
     assert all(judged_web(web()).values())
-    assert {"handshakes", "delay faults"} <= {*judged_web(web())} - {*judged(web())}
+    own = {"handshakes", "round trips", "server delays", "delay faults"}
+    assert own <= {*judged_web(web())} - {*judged(web())}
     broken = web()
     breaking(path, value)(broken)
     assert [n for n, ok in judged_web(broken).items() if not ok] == [name]

@@ -138,6 +138,18 @@ def test_a_patch_for_speed_is_left_out_with_a_word(
     assert found.left_out == ["Say more"] and not found.files
 
 
+def test_a_kernel_that_would_tick_otherwise_is_not_built(
+    source: Path, with_patches: Callable[[str, str], None]
+) -> None:
+    """But one whose ticks can be chosen needs no patch."""
+    with_patches("lab/kernel/patches/0017-say.patch", PATCH.replace(TCP, "arch/um/Kconfig"))
+    (source / "arch/um/Kconfig").write_text("config HZ\n\tint\n\tdefault 100\n")
+    with pytest.raises(KernelError, match="0017-say.patch does not apply"):
+        patches.patched("x", folder_tree(source))
+    (source / "arch/um/Kconfig").write_text('config HZ\n\tint "Timer frequency"\n')
+    assert not patches.patched("x", folder_tree(source)).left_out
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -150,6 +162,12 @@ def test_a_patch_for_speed_is_left_out_with_a_word(
         (f"git:{PROJECT}@no-such-commit", "no such commit"),
         (f"git:{PROJECT}@HEAD", "no source of a kernel: it has no "),
         (f"path:{PROJECT}", "no source of a kernel: it has no "),
+        ("6.12,hz=", "hz=: a number from 100 to 1000$"),
+        ("6.12,hz=99", "hz=99: a number from 100 to 1000$"),
+        ("6.1,hz=10_0", "hz=10_0: a number from 100 to 1000$"),
+        ("6.1,HZ=250", "one of 6.12"),
+        (",hz=250", "one of 6.12"),
+        ("path:/nowhere/at/all,hz=250", "no such folder"),
     ],
 )
 def test_a_name_that_is_none(
@@ -261,7 +279,8 @@ def cellbed(*words: str) -> subprocess.CompletedProcess[str]:
 def test_wrong_words(tmp_path: Path, words: list[str], said: str) -> None:
     (tmp_path / "x.toml").write_text(TINY)
     done = cellbed(*(str(tmp_path / word) if word == "x.toml" else word for word in words))
-    assert done.returncode == 2 and said in done.stderr, done.stderr
+    code = 130 if words[0] == "compare" else 2  # git bisect stops by any from 128 on
+    assert done.returncode == code and said in done.stderr, done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
@@ -277,6 +296,29 @@ def test_sources_of_a_version_are_built_in_one_folder(
     assert [one.version for one in found] == ["6.1", "6.1"]
     none = patches.Patched(files={}, left_out=[])
     assert store.key(found[0], none) == store.key(found[1], none)
+
+
+def test_ticks_a_second_make_another_kernel(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the same source, in the same folder."""
+    monkeypatch.setattr(paths, "places", lambda: {"cache": tmp_path})
+    (source / "Makefile").write_text("VERSION = 6\nPATCHLEVEL = 1\n")
+    found = [names.source(f"path:{source}{hz}") for hz in ("", ",hz=250", ",hz=1000")]
+    assert [one.hz for one in found] == [None, 250, 1000]
+    assert {one.version for one in found} == {"6.1"}
+    none = patches.Patched(files={}, left_out=[])
+    assert len({store.key(one, none) for one in found}) == 3
+
+
+def test_a_list_of_names_keeps_what_belongs_to_each(tmp_path: Path) -> None:
+    """A level has no comma, by which --only would part it."""
+    listed = names.split("6.1,6.12,hz=250,git:x@y,hz=1000,6.12")
+    assert listed == ["6.1", "6.12,hz=250", "git:x@y,hz=1000", "6.12"]
+    tiny_trials(tmp_path)
+    asked = experiment.with_kernels(experiment.load(tmp_path / "small.toml"), tmp_path, listed)
+    assert asked.factors["kernel"] == ["6.1", "6.12 hz 250", "git:x@y hz 1000", "6.12"]
+    assert [asked.settings(cell)["lab"]["kernel"] for cell in asked.cells()] == listed
 
 
 def test_removing_takes_what_no_other_kernel_needs(

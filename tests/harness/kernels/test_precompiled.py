@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What is precompiled is a dependency of every object of a kernel: no stale one is linked."""
+"""The lab kernel's compiler: no stale object is linked, and none of other flags than it should."""
 
 from __future__ import annotations
 
@@ -61,3 +61,40 @@ def test_a_file_that_does_not_compile_fails(work: Path) -> None:
     (work / "source/net/user.c").write_text("no C\n")
     with pytest.raises(subprocess.CalledProcessError):
         compile_file(work, "net/user.c")
+
+
+DISTURBED = "struct inner { int two; };\nint size = sizeof(struct inner);\n"
+
+
+def test_a_file_that_a_header_disturbs_is_compiled_as_usual(work: Path) -> None:
+    (work / "source/net/user.c").write_text(DISTURBED)
+    compile_file(work, "init/precompiled.c")
+    (work / "headers/all.h").write_text("#include <outer.h>\n")
+    compile_file(work, "net/user.c")
+    assert (work / "o").exists()
+
+
+KILLED = {
+    "gcc itself": "kill -KILL $$",
+    "its compiler": "echo 'gcc: fatal error: Killed signal terminated program cc1' >&2; exit 1",
+    "without memory": "echo 'cc1: out of memory allocating 65536 bytes' >&2; exit 1",
+    "by a fault": "echo 'a.c:1:1: internal compiler error: in x, at y.cc:1' >&2; exit 1",
+    "with a full disk": """
+echo 'a.c:1:1: error: unused variable' >&2
+echo 'a.c:9: fatal error: error writing to /tmp/x.s: No space left on device' >&2; exit 1""",
+}
+
+
+@pytest.mark.parametrize("ends", KILLED.values(), ids=KILLED)
+def test_a_compiler_that_is_killed_once_is_not_asked_with_other_flags(
+    work: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], ends: str
+) -> None:
+    """What came of it would be another kernel."""
+    (work / "bin").mkdir()
+    compiler, calls = work / "bin/gcc", work / "calls"
+    compiler.write_text(f"#!/bin/sh\n[ -e {calls} ] && exit 0\n: > {calls}\n{ends}\n")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{compiler.parent}:{os.environ['PATH']}")
+    with pytest.raises(subprocess.CalledProcessError):
+        compile_file(work, "net/user.c")
+    assert f"lab/kernel/cc: {work}/source/net/user.c: gcc ended" in capfd.readouterr().err

@@ -11,18 +11,19 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from threading import Thread
 
 import psutil
 import pytest
 
-from harness.labs import supervise
+from harness.supervisor import cores as supervisor
 
 
 @pytest.fixture(autouse=True)
 def own_places(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[int]]:
     """Places that no lab of this machine has; the tests' own cores are as before afterwards."""
-    monkeypatch.setattr(supervise, "PLACE", f"\0cellbed-test-{os.getpid()}-{{}}-{{}}")
+    monkeypatch.setattr(supervisor, "PLACE", f"\0cellbed-test-{os.getpid()}-{{}}-{{}}")
     cores = os.sched_getaffinity(0)
     yield cores
     os.sched_setaffinity(0, cores)
@@ -31,7 +32,7 @@ def own_places(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[int]]:
 def start_lab(cores: set[int], until: ExitStack) -> int:
     """Take a core as a lab does that may run on these."""
     os.sched_setaffinity(0, cores)
-    place = supervise.take_core(list(cores))
+    place = supervisor.take_core(list(cores))
     assert place is not None
     until.enter_context(place.name)
     [core] = os.sched_getaffinity(0)
@@ -67,7 +68,7 @@ def test_the_first_choice_is_not_always_the_same(own_places: set[int]) -> None:
     for _ in range(64):
         with ExitStack() as until:
             first.add(start_lab(own_places, until))
-    ranks = [supervise.sibling_rank(core) for core in own_places]
+    ranks = [supervisor.sibling_rank(core) for core in own_places]
     assert len(first) == ranks.count(min(ranks))
 
 
@@ -75,17 +76,17 @@ def test_a_lab_moves_from_a_shared_core_to_one_that_is_free(
     own_places: set[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With all its processes, and no sooner than a core is free."""
-    monkeypatch.setattr(supervise, "MOVE_S", 0.05)
+    monkeypatch.setattr(supervisor, "MOVE_S", 0.05)
     allowed = sorted(own_places)
-    others = {core: taken for core in allowed if (taken := supervise.find_place([core], 1))}
+    others = {core: taken for core in allowed if (taken := supervisor.find_place([core], 1))}
     lab = subprocess.Popen(["sh", "-c", "sleep 60 & wait"], start_new_session=True)
     try:
-        place = supervise.take_core(allowed)
+        place = supervisor.take_core(allowed)
         assert place is not None and place.rank == 1
-        supervise.move(lab.pid, place.core)
+        supervisor.move(lab.pid, place.core)
         read_end, write_end = os.pipe()
         free = next(core for core in allowed if core != place.core)
-        waiting = Thread(target=supervise.wait, args=([read_end], lab.pid, place, allowed))
+        waiting = Thread(target=supervisor.wait, args=([read_end], lab.pid, place, allowed))
         waiting.start()
         time.sleep(0.3)
         assert cores_of(lab.pid) == {place.core}
@@ -94,12 +95,27 @@ def test_a_lab_moves_from_a_shared_core_to_one_that_is_free(
         while cores_of(lab.pid) != {free} and time.monotonic() < deadline:
             time.sleep(0.05)
         assert cores_of(lab.pid) == {free}
-        assert supervise.find_place([free], 1) is None, "its place can be taken"
+        assert supervisor.find_place([free], 1) is None, "its place can be taken"
         os.write(write_end, b"x")
         waiting.join()
     finally:
         os.killpg(lab.pid, signal.SIGKILL)
         lab.wait()
+
+
+@pytest.mark.parametrize(
+    ("siblings", "ranks"),
+    [("0", [0]), ("0,2", [0, None, 1]), ("0-3", [0, 1, 2, 3]), ("0,2-3", [0, None, 1, 2])],
+)
+def test_the_threads_of_a_core_are_a_list_or_a_range(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, siblings: str, ranks: list[int | None]
+) -> None:
+    for core, rank in enumerate(ranks):
+        if rank is not None:
+            (tmp_path / str(core)).write_text(f"{siblings}\n")
+    monkeypatch.setattr(supervisor, "SIBLINGS", f"{tmp_path}/{{}}")
+    for core, rank in enumerate(ranks):
+        assert supervisor.sibling_rank(core) == (rank or 0)
 
 
 def cores_of(session: int) -> set[int]:

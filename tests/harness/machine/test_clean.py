@@ -17,13 +17,13 @@ from click.testing import CliRunner
 
 from harness.cli.group import cellbed
 from harness.errors import MissingError
-from harness.host import owner
+from harness.host import owner, paths, temporary
 from harness.labs import native
-from harness.labs.session import LAB_FOLDER, lab_folder
 from harness.machine import clean
 
 # A process of this number and start cannot be: numbers end below.
 GONE = f"{2**22 + 1}-1"
+WHAT = ("lab", "again", "watch", "patches")
 
 
 @pytest.fixture(autouse=True)
@@ -32,13 +32,14 @@ def own_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     place = tmp_path / "tmp"
     place.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(place))
+    monkeypatch.setattr(paths, "places", lambda: {"cache": tmp_path / "cache"})
     monkeypatch.setattr(native, "MODULE_MARK", tmp_path / "mark")
     monkeypatch.setattr(native, "MODULE_STATE", tmp_path / "loaded")
     return place
 
 
-def left_folder(place: Path, owner_name: str = GONE) -> Path:
-    folder = place / f"cellbed-lab.{owner_name}.abc_1234"
+def left_folder(place: Path, owner_name: str = GONE, what: str = "lab") -> Path:
+    folder = place / f"cellbed-{what}.{owner_name}.abc_1234"
     folder.mkdir()
     return folder
 
@@ -54,9 +55,10 @@ def left_process(own_place: Path) -> Iterator[tuple[Path, subprocess.Popen[bytes
     process.wait()
 
 
-def test_a_live_owner_keeps_its_folder(own_place: Path) -> None:
-    with lab_folder() as folder:
-        assert LAB_FOLDER.fullmatch(folder.name) and folder.parent == own_place
+@pytest.mark.parametrize("what", WHAT)
+def test_a_live_owner_keeps_its_folder(own_place: Path, what: str) -> None:
+    with temporary.folder(what) as folder:
+        assert temporary.NAME.fullmatch(folder.name) and folder.parent == own_place
         assert clean.remove_leftovers() == clean.Leftovers()
         assert folder.is_dir()
     assert not folder.exists()
@@ -182,12 +184,13 @@ def test_only_root_takes_out_a_module(monkeypatch: pytest.MonkeyPatch) -> None:
     assert clean.remove_leftovers() == clean.Leftovers()
 
 
-def test_a_killed_owner_leaves_a_folder_that_is_found(own_place: Path) -> None:
+@pytest.mark.parametrize("what", WHAT)
+def test_a_killed_owner_leaves_a_folder_that_is_found(own_place: Path, what: str) -> None:
     """However early it is killed: the folder's name says whose it is from the beginning."""
     script = (
         "import sys, tempfile; tempfile.tempdir = sys.argv[1]\n"
-        "from harness.labs.session import lab_folder\n"
-        "with lab_folder() as folder: print(folder, flush=True); input()"
+        "from harness.host import temporary\n"
+        f"with temporary.folder({what!r}) as folder: print(folder, flush=True); input()"
     )
     argv = [sys.executable, "-c", script, str(own_place)]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as killed:

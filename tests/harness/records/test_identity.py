@@ -120,6 +120,15 @@ def test_the_boot_line_is_in_it(project: Path, monkeypatch: pytest.MonkeyPatch) 
     assert identity.found("uml")["boot"] != before["boot"]
 
 
+@pytest.mark.parametrize("library", ["numpy", "scipy"])
+def test_what_draws_a_web_trace_is_in_it(
+    project: Path, monkeypatch: pytest.MonkeyPatch, library: str
+) -> None:
+    before, real = identity.found("uml"), identity.version
+    monkeypatch.setattr(identity, "version", lambda of: "0.0" if of == library else real(of))
+    assert identity.found("uml") != before
+
+
 @pytest.mark.parametrize(
     ("lab", "name"), [("vm", "../vm/vmlinuz"), ("native", "lab/native/enter")]
 )

@@ -6,7 +6,10 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import socket
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -145,10 +148,28 @@ def made(tmp_path: Path) -> Made:
     return Made(tmp_path)
 
 
-def post(server: Server, body: str, header: str = "page", name: str = NAME) -> int:
+def post(server: Server, body: str, reader: str = "one", **headers: str) -> int:
     connection = http.client.HTTPConnection(*server.server_address[:2], timeout=30)
-    connection.request("POST", f"/hold/{name}", body, {HEADER: header})
+    path = f"/{server.secret}/hold/{NAME}?reader={reader}"
+    connection.request("POST", path, body, {HEADER: "page"} | headers)
     return connection.getresponse().status
+
+
+@contextmanager
+def looking(server: Server, reader: str) -> Iterator[http.client.HTTPResponse]:
+    """A tab with the trial that runs."""
+    with socket.create_connection(server.server_address[:2], timeout=30) as stream:
+        connection = http.client.HTTPConnection(*server.server_address[:2])
+        connection.sock = stream
+        connection.request("GET", f"/{server.secret}/live/{NAME}?reader={reader}")
+        yield connection.getresponse()
+        with suppress(OSError):  # the server may be gone by now
+            stream.shutdown(socket.SHUT_RDWR)
+
+
+def until(lab: Lab) -> object:
+    """How far the lab may go."""
+    return json.loads((lab.folder / hold.NAME).read_text())["until_s"]
 
 
 def told(answer: http.client.HTTPResponse) -> object:
@@ -162,12 +183,13 @@ def told(answer: http.client.HTTPResponse) -> object:
 def test_the_page_is_told_and_may_hold_it(server: Server, made: Made, lab: Lab) -> None:
     assert post(server, "1") == 404  # nobody looks at it
     connection = http.client.HTTPConnection(*server.server_address[:2], timeout=30)
-    connection.request("GET", f"/live/{NAME}")
+    connection.request("GET", f"/{server.secret}/live/{NAME}?reader=one")
     answer = connection.getresponse()
     lab.second(1)
     found = told(answer)
     assert isinstance(found, dict) and found["until_s"] == 1
-    assert post(server, "1", header="") == 403
+    assert post(server, "1", **{HEADER: ""}) == 403
+    assert post(server, "1", Origin="https://evil.example") == 403
     assert [post(server, body) for body in ("one", "[1]", "4", "null", "2.5")] == [
         400, 400, 200, 200, 200,
     ]  # fmt: skip
@@ -179,10 +201,32 @@ def test_the_page_is_told_and_may_hold_it(server: Server, made: Made, lab: Lab) 
     assert told(answer) == "ended"
 
 
+def test_each_tab_has_a_hold_of_its_own(server: Server, lab: Lab) -> None:
+    """The slowest counts, and one that is closed takes only its own along."""
+    with looking(server, "two") as two:
+        with looking(server, "one") as one:
+            lab.second(1)
+            assert told(one) and told(two)
+            assert [post(server, "3", "one"), post(server, "5", "two")] == [200, 200]
+            assert until(lab) == 3
+        # It is noticed that the tab is closed when it is to be told something.
+        await_that(lambda: "one" not in server.wishes[NAME])
+        assert post(server, "5", "one") == 404
+        assert post(server, "6", "two") == 200 and until(lab) == 6
+    await_that(lambda: not server.wishes[NAME])
+
+
+def await_that(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
 def test_a_trial_that_runs_elsewhere(made: Made) -> None:
     made.say(TrialStarted(trial=NAME, lab="/nowhere/cellbed-lab.1-2.x", waits=True))
     with serving(made.folder) as server:
         assert [one.get("live") for one in server.follower.state()["trials"]] == [None, False]
         connection = http.client.HTTPConnection(*server.server_address[:2], timeout=30)
-        connection.request("GET", f"/live/{NAME}")
+        connection.request("GET", f"/{server.secret}/live/{NAME}?reader=one")
         assert connection.getresponse().status == 404

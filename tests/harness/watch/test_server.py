@@ -7,10 +7,12 @@ import http.client
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from click.testing import CliRunner
 
+from analysis import campaign_file
 from harness.cli.group import cellbed
 from harness.errors import UsageError
 from harness.events import CampaignEnded, TrialFailed, TrialJudged, TrialProgress, TrialStarted
@@ -30,9 +32,12 @@ def server(made: Made) -> Iterator[Server]:
         yield found
 
 
-def get(server: Server, path: str, host: str | None = None) -> tuple[int, bytes]:
+def get(server: Server, path: str, **headers: str) -> tuple[int, bytes]:
+    """By the whole path; PORT in a header is the server's."""
     connection = http.client.HTTPConnection(*server.server_address[:2], timeout=30)
-    connection.request("GET", path, headers={"Host": host} if host else {})
+    port = str(server.server_address[1])
+    told = {name: value.replace("PORT", port) for name, value in headers.items()}
+    connection.request("GET", path, headers=told)
     answer = connection.getresponse()
     return answer.status, answer.read()
 
@@ -70,12 +75,46 @@ def test_a_record_is_told_with_its_figures(made: Made) -> None:
     assert found["metrics"]["efficiency"] == pytest.approx(0.8, abs=0.05)
 
 
+def test_levels_are_those_of_the_header_and_not_read_twice(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a level 2.0 too, whatever a trial is called; the header again when it is another one."""
+    levels = [{"policy": "EPD", "buffer": 2.0}, {"policy": "EPD", "buffer": 3}]
+    path = made.folder / "campaign.json"
+    header = json.loads(path.read_text()) | {
+        "format": "cellbed-campaign/2",
+        "factors": {"policy": ["EPD"], "buffer": [2.0, 3]},
+        "trials": [{"trial": name, "factors": factors, "seed": seed}
+                   for seed, (name, factors) in enumerate(zip(TRIALS, levels, strict=True), 7)],
+    }  # fmt: skip
+    path.write_text(json.dumps(header))
+    read = Mock(side_effect=campaign_file.read_header)
+    monkeypatch.setattr(campaign_file, "read_header", read)
+    follower = Follower(made.folder)
+    for _ in range(3):
+        state = follower.state()
+    found = [(one["levels"], one["seed"]) for one in state["trials"]]
+    assert found == [({"policy": "EPD", "buffer": level}, seed) for level, seed in ("27", "38")]
+    assert state["factors"]["buffer"] == ["2", "3"] and read.call_count == 1
+    path.write_text(json.dumps(header | {"title": "another"}))
+    assert follower.state()["title"] == "another"
+
+
+def test_an_earlier_header_tells_levels_by_the_names(made: Made) -> None:
+    path, name = made.folder / "campaign.json", "EPD-2.0-s4-0123456789"
+    header = json.loads(path.read_text()) | {"factors": {"policy": ["EPD"], "buffer": [2.0, 3]}}
+    path.write_text(json.dumps(header | {"trials": [name]}))
+    made.say(TrialStarted(trial=name))
+    [found] = Follower(made.folder).state()["trials"]
+    assert (found["levels"], found["seed"]) == ({"policy": "EPD", "buffer": "2"}, "4")
+
+
 def test_a_directory_that_is_not_there_yet(tmp_path: Path) -> None:
     assert Follower(tmp_path / "nowhere").state()["trials"] == []
 
 
 def test_a_recorded_trial(server: Server) -> None:
-    status, body = get(server, f"/trial/{TRIALS[0]}")
+    status, body = get(server, f"/{server.secret}/trial/{TRIALS[0]}")
     found = json.loads(body)
     assert status == 200 and found["queue"]["threshold"] == pytest.approx(0.8 * 531)
     assert len(found["queue"]["t"]) == len(found["queue"]["x"]) == 2000
@@ -85,21 +124,60 @@ def test_a_recorded_trial(server: Server) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "host", "status"),
+    ("path", "status"),
     [
-        ("/", None, 200),
-        ("/", "evil.example", 403),
-        ("/../server.py", None, 404),
-        ("/%2e%2e/server.py", None, 404),
-        ("/trial/..%2f..", None, 404),
-        ("/trial/", None, 404),
-        (f"/trial/{TRIALS[1]}", None, 404),
-        ("/plotly.js", None, 200),
+        ("/", 200),
+        ("/../server.py", 404),
+        ("/%2e%2e/server.py", 404),
+        ("/trial/..%2f..", 404),
+        ("/trial/", 404),
+        (f"/trial/{TRIALS[1]}", 404),
+        ("/plotly.js", 200),
     ],
 )
-def test_what_is_given(server: Server, path: str, host: str | None, status: int) -> None:
+def test_what_is_given(server: Server, path: str, status: int) -> None:
     assert server.server_address[0] == ADDRESS
-    assert get(server, path, host)[0] == status
+    assert get(server, f"/{server.secret}{path}")[0] == status
+
+
+@pytest.mark.parametrize("path", ["", "/", "/events", "/plotly.js", f"/trial/{TRIALS[0]}", "/x/",
+                                  "/%C3%A4/", "//"])  # fmt: skip
+def test_without_the_secret_nothing_is_given(server: Server, path: str) -> None:
+    """Other users of the machine reach the port as well."""
+    assert get(server, path)[0] == 403
+    longer = server.secret + "x"
+    for wrong in (longer, server.secret[:-1]):
+        assert get(server, f"/{wrong}{path}")[0] == 403
+
+
+def test_each_page_has_a_secret_of_its_own(made: Made) -> None:
+    found = set()
+    for _ in range(3):
+        with serving(made.folder) as server:
+            found.add(server.secret)
+            assert server.url.endswith(f"/{server.secret}/") and len(server.secret) >= 22
+    assert len(found) == 3
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"Host": "localhost:PORT", "Origin": "http://localhost:PORT"}, 200),
+        ({"Host": "evil.example"}, 403),
+        ({"Host": "evil.example:PORT"}, 403),
+        ({"Host": "127.0.0.1"}, 403),
+        ({"Host": "127.0.0.1:1"}, 403),
+        ({"Origin": "http://127.0.0.1:1"}, 403),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+    ],
+)
+def test_other_websites_are_kept_out(
+    server: Server, headers: dict[str, str], status: int
+) -> None:
+    """Even with the secret: a page that leads here by another name, or asks from its own place."""
+    assert get(server, f"/{server.secret}/", **headers)[0] == status
 
 
 def test_a_port_that_is_taken(server: Server, made: Made) -> None:

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The header of a campaign, campaign.json: `cellbed-campaign/2`; `/1` is read as it.
+
+    {"format": "cellbed-campaign/2", "name": ..., "title": ..., "text": ..., "factors": {...},
+     "trials": [{"trial": NAME, "factors": {"buffer": 0.5}, "seed": 1, "cell": HASH,
+                 "counts": true}]}
+
+`trials` are all that the folder was ever to hold. One counts that is of the experiment as it was
+run last, whatever its seed and its captures. A header without `trials` lists none, and every
+record counts.
+"""
+
+import itertools
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from analysis.errors import RecordError
+from analysis.json_file import json_document
+
+NAME = "campaign.json"
+FORMAT = "cellbed-campaign/2"
+NAMES_ONLY = "cellbed-campaign/1"
+
+Level = str | int | float
+
+
+class Entry(BaseModel):
+    """A trial that a header lists.
+
+    Attributes:
+        factors: its levels, of their own types.
+        seed: None where a header of /1 lists it by a name that does not tell.
+        cell: hash of all that makes the trial but its seed and its captures; "": not known.
+    """
+
+    model_config = ConfigDict(strict=True, frozen=True)
+
+    trial: str
+    factors: dict[str, Level]
+    seed: int | None
+    cell: str = ""
+    counts: bool = True
+
+
+ENTRIES = TypeAdapter(list[Entry])
+
+
+@dataclass(frozen=True, kw_only=True)
+class CampaignFile:
+    """What campaign.json says; trials None: it lists none."""
+
+    document: Mapping[str, Any] = field(repr=False)
+    factors: Mapping[str, Sequence[Level]]
+    trials: Sequence[Entry] | None
+
+
+def read_header(folder: Path) -> CampaignFile:
+    """The header of a campaign's folder; RecordError where it is missing or damaged."""
+    path = folder / NAME
+    if not folder.is_dir():
+        raise RecordError(f"{folder}: there is no such campaign directory")
+    if not path.exists():
+        raise RecordError(f"{folder}: not a campaign (it has no campaign.json)")
+    document = json_document(path, FORMAT, NAMES_ONLY)
+    factors = named_factors(document)
+    listed = document.get("trials")
+    if listed is not None and document["format"] == NAMES_ONLY:
+        listed = by_name(listed, factors)
+    return CampaignFile(document=document, factors=factors, trials=entries(path, listed))
+
+
+def entries(path: Path, listed: object) -> list[Entry] | None:
+    """A list of trials as it stands in the file; RecordError where it is none."""
+    if listed is None:
+        return None
+    try:
+        return ENTRIES.validate_python(listed)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        place = ".".join(map(str, ("trials", *fault["loc"])))
+        raise RecordError(f"{path}: {place}: {fault['msg']}") from None
+
+
+def named_factors(document: Mapping[str, Any]) -> dict[str, list[Level]]:
+    """The factors with their levels, of the header's own words or of the experiment's file."""
+    try:
+        named = document.get("factors") or tomllib.loads(document.get("text") or "")["factors"]
+        return {name: list(levels) for name, levels in named.items()}
+    except (tomllib.TOMLDecodeError, AttributeError, KeyError, TypeError):
+        return {}
+
+
+def by_name(names: Sequence[Any], factors: Mapping[str, Sequence[Level]]) -> list[dict[str, Any]]:
+    """Trials of a header of /1, which has their names: levels, s with the seed, and digits."""
+    cells = (dict(zip(factors, cell, strict=True)) for cell in itertools.product(*factors.values()))
+    known = {"-".join(map(str, c.values())).replace("/", "_").replace(" ", ""): c for c in cells}
+    found = []
+    for name in map(str, names):
+        place, seed, _ = ["", "", *name.rsplit("-", 2)][-3:]
+        number = seed.removeprefix("s")
+        found.append({
+            "trial": name,
+            "factors": known.get(place, {}),
+            "seed": int(number) if number.isdecimal() else None,
+        })  # fmt: skip
+    return found

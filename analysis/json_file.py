@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""JSON files of a campaign: an object with a format of its own."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from analysis.errors import RecordError
+from analysis.files import regular
+
+
+def json_document(path: Path, *formats: str) -> Mapping[str, Any]:
+    """The JSON object in `path`, of one of these formats, of which the first is the present one."""
+    document = json_object(path)
+    found = document.get("format")
+    if found not in formats:
+        raise RecordError(f"{path}: its format is '{found}', this version reads '{formats[0]}'")
+    return document
+
+
+def json_object(path: Path) -> Mapping[str, Any]:
+    """The JSON object in `path`."""
+    try:
+        document = json.loads(regular(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RecordError(f"{path}: cannot read it: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise RecordError(f"{path}: not JSON: {error}") from None
+    if not isinstance(document, dict):
+        raise RecordError(f"{path}: not a JSON object")
+    return document

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Is a handed-in folder one that can be read at all? It is looked at before anything is opened.
+
+A huge file, a FIFO or a link to somewhere else keeps a check from its end, or reads what is not
+the student's.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness.course.handout import ANSWERS, CAMPAIGN
+
+MOST_ENTRIES = 1000
+MOST_MIB = 256
+
+
+def fault(folder: Path) -> str | None:
+    """What keeps it from being read, in a sentence; None where nothing does."""
+    inside = folder.resolve()
+    for number, path in enumerate(entries(folder)):
+        if number == MOST_ENTRIES:
+            return f"{folder / CAMPAIGN}: more than {MOST_ENTRIES} files: hand in one campaign"
+        try:
+            if not path.resolve(strict=True).is_relative_to(inside):
+                return f"{path}: leads out of the folder: hand in the file itself"
+            said = fault_of(path)
+        except (OSError, RuntimeError):  # a link to nothing, or a circle of links
+            return f"{path}: leads out of the folder: hand in the file itself"
+        if said:
+            return said
+    return None
+
+
+def entries(folder: Path) -> Iterator[Path]:
+    """What a check may open, and the folders on the way to it; no link is followed."""
+    for top in (folder / ANSWERS, folder / CAMPAIGN):
+        if os.path.lexists(top):
+            yield top
+    for parent, folders, files in os.walk(folder / CAMPAIGN):
+        yield from (Path(parent, name) for name in (*folders, *files))
+
+
+def fault_of(path: Path) -> str | None:
+    """What is wrong with one entry."""
+    status = path.stat()
+    if stat.S_ISDIR(status.st_mode):
+        return None
+    if not stat.S_ISREG(status.st_mode):
+        return f"{path}: is no file"
+    if status.st_size > MOST_MIB << 20:
+        return f"{path}: larger than {MOST_MIB} MiB, and no file of a record is"
+    return None

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Runs a lab's kernel and ends all its processes when its owner goes, however that dies.
+
+Usage: python -IS harness/supervisor/__main__.py TOLD COMMAND...
+
+TOLD is a JSON object:
+    control   descriptor of a pipe of which the owner holds the other end; it closes when the
+              owner closes it or is killed
+    report    descriptor of a pipe for one line: "" when the lab is in its boundary, else why not
+    one_core  keep to one core (cores.py)
+    view      what the lab sees of the host (boundary.View); null: all, it has no boundary
+    must      run nothing without a boundary
+
+The lab runs in the supervisor's own session, so what is ended is this session's process group
+and nothing else; within a boundary all is ended with its first process. Exit status: the
+command's own, or 128 + its signal; 3 when it must have a boundary that cannot be had.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import select
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from harness.supervisor import boundary, cores  # noqa: E402
+
+PR_SET_PDEATHSIG = 1
+
+
+def main() -> int:
+    told, command = json.loads(sys.argv[1]), sys.argv[2:]
+    for descriptor in (told["control"], told["report"]):
+        os.set_inheritable(descriptor, False)  # it is the supervisor's, not the lab's
+    allowed = list(os.sched_getaffinity(0))
+    place = cores.take_core(allowed) if told["one_core"] else None
+    pid = start(told, command)
+    if pid is None:
+        return 3
+    pid_fd = os.pidfd_open(pid)
+    cores.wait([told["control"], pid_fd], pid, place, allowed)
+    if not select.select([pid_fd], [], [], 0)[0]:
+        os.kill(pid, signal.SIGKILL)
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    # User-Mode Linux leads a group of its own; a child just forked may outlive its end.
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)
+    _, status = os.waitpid(pid, 0)
+    code = os.waitstatus_to_exitcode(status)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    os.killpg(os.getpgrp(), signal.SIGTERM)  # children the kernel left behind
+    return code if code >= 0 else 128 - code
+
+
+def start(told: dict[str, Any], command: list[str]) -> int | None:
+    """Start the lab's kernel, within a boundary where that can be; None if it must and cannot."""
+
+    def become() -> NoReturn:
+        try:
+            os.execv(command[0], command)
+        except OSError as error:
+            os.write(2, f"{command[0]}: {error}\n".encode())
+        finally:
+            os._exit(127)
+
+    pid, why_not = None, ""
+    if told["view"]:
+        try:
+            pid = boundary.start(boundary.View(**told["view"]), become)
+        except OSError as error:
+            why_not = " ".join(str(error).split())
+    if pid is None and not told["must"]:
+        pid = start_in_the_open(become)
+    os.write(told["report"], f"{why_not}\n".encode())
+    os.close(told["report"])
+    return pid
+
+
+def start_in_the_open(become: Callable[[], NoReturn]) -> int:
+    """Start the lab's kernel, which ends when this process does, whatever ends it.
+
+    The other processes of a lab end with its kernel: those of User-Mode Linux ask for the
+    same signal, and the first process of a namespace takes all others along.
+    """
+    supervisor = os.getpid()
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() == supervisor:  # else it is too late for the signal
+            become()
+    finally:
+        os._exit(127)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
