@@ -276,7 +276,6 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    time.sleep(1)  # the kernel warns of a segment that is sent at the clock's zero
     try:
         result = run(json.loads(Path(sys.argv[1]).read_text()))
     except Exception as error:  # noqa: BLE001 (told to the test)
