@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """cellbed for scripts and notebooks: what the command line does, as a library (docs/api.md).
 
-    import cellbed
-    campaign = cellbed.Experiment.from_file("buffers.toml").run()
-    campaign.trials()                                      # a pandas data frame
-    cellbed.plot.means(campaign, "efficiency", along="buffer", lines="policy")
+import cellbed
+campaign = cellbed.Experiment.from_file("buffers.toml").run()
+campaign.trials()                                      # a pandas data frame
+cellbed.plot.means(campaign, "efficiency", along="buffer", lines="policy")
 """
 
 from harness.api import Campaign, Experiment, judge, plot
-from harness.errors import CellbedError, InvalidTrialError, LabError, MissingError, UsageError
+from plan.errors import CellbedError, InvalidTrialError, LabError, MissingError, UsageError
 
 __all__ = [
     "Campaign",

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Kept results of a study: what is left in its folder of campaigns whose records are not.
 
-    studies/ID/results/CAMPAIGN/
-        cells.csv       a line a cell: levels, seeds, each response, all that was measured
-        claims.csv      the claims and their verdicts, where the campaign decides any
-        *.csv, *.svg    what else the study keeps of the report, and the figures its README shows
-        manifest.json   what was run, when, of which commit, by which programs
+studies/ID/results/CAMPAIGN/
+    cells.csv       a line a cell: levels, seeds, each response, all that was measured
+    claims.csv      the claims and their verdicts, where the campaign decides any
+    *.csv, *.svg    what else the study keeps of the report, and the figures its README shows
+    manifest.json   what was run, when, of which commit, by which programs
 """
 
 import json

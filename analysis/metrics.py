@@ -17,11 +17,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-CELL_BYTES = 53
-CELL_PAYLOAD_BYTES = 48
-LLC_SNAP_BYTES = 8
-AAL5_TRAILER_BYTES = 8
-TCP_IP_HEADER_BYTES = 40
+from plan.atm import CELL_BYTES, segment_cells
+
 BITS_PER_BYTE = 8
 DS3_BIT_PER_S = 45_000_000
 ABOVE_ONE = (
@@ -46,17 +43,6 @@ class TrialMetrics:
     fairness: float | None
 
 
-def frame_cells(ip_bytes: int) -> int:
-    """Cells of the AAL5 frame that carries one IP packet of `ip_bytes` bytes.
-
-    LLC/SNAP encapsulation (RFC 2684, section 5.1) and the AAL5 trailer are added,
-    then the whole is padded to 48-byte cell payloads.
-    """
-    if ip_bytes <= 0:
-        raise ValueError(f"an IP packet has at least one byte, not {ip_bytes}")
-    return -(-(ip_bytes + LLC_SNAP_BYTES + AAL5_TRAILER_BYTES) // CELL_PAYLOAD_BYTES)
-
-
 def capacity_bit_per_s(mss_bytes: int, rate_bit_per_s: float = DS3_BIT_PER_S) -> float:
     """Maximum TCP throughput C, in bit/s, of a link of `rate_bit_per_s`, all segments full.
 
@@ -65,7 +51,7 @@ def capacity_bit_per_s(mss_bytes: int, rate_bit_per_s: float = DS3_BIT_PER_S) ->
     """
     if mss_bytes <= 0 or rate_bit_per_s <= 0:
         raise ValueError(f"MSS {mss_bytes} bytes and rate {rate_bit_per_s} bit/s must be above 0")
-    wire_bytes = CELL_BYTES * frame_cells(mss_bytes + TCP_IP_HEADER_BYTES)
+    wire_bytes = CELL_BYTES * segment_cells(mss_bytes)
     return rate_bit_per_s * mss_bytes / wire_bytes
 
 

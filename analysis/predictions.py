@@ -29,9 +29,7 @@ class Against:
         return not self.difference.low <= 0 <= self.difference.high
 
 
-def against(
-    cells: Iterable[Cell], prediction: Prediction, response: str
-) -> tuple[Against, ...]:
+def against(cells: Iterable[Cell], prediction: Prediction, response: str) -> tuple[Against, ...]:
     """One for each cell of which a seed has both."""
     found = []
     for cell in cells:
@@ -44,9 +42,7 @@ def against(
         if pairs:
             differences = [measured - predicted for measured, predicted in pairs]
             of_model = mean([predicted for _, predicted in pairs])
-            found.append(
-                Against(cell=cell, predicted=of_model, difference=estimate(differences))
-            )
+            found.append(Against(cell=cell, predicted=of_model, difference=estimate(differences)))
     return tuple(found)
 
 

@@ -74,9 +74,7 @@ def mean(values: Sequence[float]) -> float:
 def _pooled_half_width(
     first: Sequence[Sequence[float]], second: Sequence[Sequence[float]], freedom: int
 ) -> float:
-    squares = math.fsum(
-        (value - mean(cell)) ** 2 for cell in (*first, *second) for value in cell
-    )
+    squares = math.fsum((value - mean(cell)) ** 2 for cell in (*first, *second) for value in cell)
     weights = sum(
         math.fsum(1 / len(cell) for cell in group) / len(group) ** 2 for group in (first, second)
     )
@@ -115,6 +113,4 @@ def quantiles(
         [float(np.quantile(values, share, method="inverted_cdf")) for values in known]
         for share in shares
     ]
-    return tuple(
-        estimate(of) if of and all(map(math.isfinite, of)) else None for of in found
-    )
+    return tuple(estimate(of) if of and all(map(math.isfinite, of)) else None for of in found)

@@ -9,11 +9,11 @@ import sys
 import click
 
 from harness.cli.group import cellbed
-from harness.errors import CellbedError
+from plan.errors import CellbedError
 
 
 def main() -> int:
-    """Exit codes: harness/errors.py; 2 also for a wrong option, 130 after Ctrl-C."""
+    """Exit codes: plan/errors.py; 2 also for a wrong option, 130 after Ctrl-C."""
     if "_CELLBED_COMPLETE" in os.environ:
         from harness.cli import completion  # for a shell that asks, and for no other command
 

@@ -26,9 +26,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from harness.plan import Plan
+from plan.plan import Plan
+from plan.queue import Port
 from topology.clock import NS_PER_S
-from topology.queue import Port
 from topology.run import ENVIRONMENT
 
 PROJECT = Path(__file__).resolve().parents[1]

@@ -23,7 +23,7 @@ from harness.__main__ import main
 from harness.host import paths
 from harness.kernels import store
 from harness.kernels.names import SET_UP
-from harness.plan import Plan
+from plan.plan import Plan
 
 BETA = 717
 PROGRAM_HEADER = struct.Struct("<IIQQQQQQ")

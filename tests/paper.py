@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness.design.trials import PlannedTrial
-from harness.errors import LabError
 from harness.labs.base import Event, Lab
 from harness.records import record
+from plan.errors import LabError
 
 
 class PaperLab(Lab):

@@ -52,9 +52,7 @@ def write_small(folder: Path, text: str = SMALL) -> Path:
     return path
 
 
-def trials_of(
-    folder: Path, text: str, *only: str, seeds: int | None = None
-) -> list[PlannedTrial]:
+def trials_of(folder: Path, text: str, *only: str, seeds: int | None = None) -> list[PlannedTrial]:
     """The trials of an experiment's text, which is written into a folder."""
     path = write_small(folder, text)
     return planned(experiment.load(path), path, only, seeds)

@@ -17,29 +17,27 @@ from tests.tracked import tracked
 
 # Every folder with Python in it, and what it may import beside itself.
 MAY_IMPORT = {
-    "topology": set(),
-    "workload": set(),
+    "plan": set(),
+    "topology": {"plan"},
+    "workload": {"plan"},
     "bpf": set(),
     "lab": set(),
     "tcp-configs": set(),
-    "analysis": set(),
-    "studies": {"analysis"},
-    "harness": {"topology", "workload", "analysis"},
-    "tests": {"harness", "topology", "workload", "analysis", "studies"},
+    "analysis": {"plan"},
+    "studies": {"analysis", "plan"},
+    "harness": {"plan", "topology", "workload", "analysis"},
+    "tests": {"plan", "harness", "topology", "workload", "analysis", "studies"},
 }
 # What runs in a lab: the agent, the exact losses, and all kinds that are found by listing.
 IN_THE_LAB = [
     *("harness/agent", "harness/captures", "harness/exact_loss/lab.py"),
-    *("harness/scripts/lab.py", "topology/queues", "workload/kinds"),
+    *("harness/scripts/lab.py", "plan", "topology/queues", "workload/kinds"),
 ]
 LAB_ROOMS = (
     *("harness.agent", "harness.captures", "harness.exact_loss", "harness.scripts"),
-    *("topology", "workload"),
+    *("plan", "topology", "workload"),
 )
-SHARED = {
-    *("harness", "harness.plan", "harness.typed", "harness.registry", "harness.errors"),
-    "harness.capture",
-}
+SHARED = {"harness", "harness.capture"}
 LAB_LIBRARIES = {"mininet", "pyroute2", "_typeshed"}  # the last for types only
 
 

@@ -15,8 +15,8 @@ import socket
 import struct
 from dataclasses import dataclass
 
+from plan.schema import check_range
 from topology import netlink, rtnetlink
-from topology.dumbbell import check_range
 from topology.rtnetlink import CREATE, QDISC, REPLACE, Request, attribute
 
 RTM_NEWQDISC = 36

@@ -22,8 +22,8 @@ from mininet.link import Link as MininetLink
 from mininet.net import Mininet
 from mininet.node import Node, OVSSwitch
 
+from plan.dumbbell import Dumbbell
 from topology import commands, netlink, rtnetlink
-from topology.dumbbell import Dumbbell
 from topology.run import batch, in_namespace, run
 
 NSFARM = Path("/opt/cellbed/nsfarm")
@@ -241,4 +241,3 @@ def start_open_vswitch() -> None:
         "ovs-vswitchd", "unix:/run/openvswitch/db.sock", "--pidfile", "--detach",
         "--log-file=/run/openvswitch/vswitchd.log", "-vconsole:off",
     ])  # fmt: skip
-

@@ -9,16 +9,9 @@ from __future__ import annotations
 
 import struct
 
+from plan.atm import AAL5_OVERHEAD_BYTES, CELL_BYTES, CELL_PAYLOAD_BYTES, ETHERNET_HEADER_BYTES
+from plan.dumbbell import Dumbbell, Host, Link
 from topology import rtnetlink
-from topology.dumbbell import (
-    AAL5_OVERHEAD_BYTES,
-    CELL_BYTES,
-    CELL_PAYLOAD_BYTES,
-    ETHERNET_HEADER_BYTES,
-    Dumbbell,
-    Host,
-    Link,
-)
 from topology.rtnetlink import Request
 
 DOWN_PORT = "sw2-sat"

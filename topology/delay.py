@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Self
 
+from plan.dumbbell import Dumbbell
 from topology import commands
-from topology.dumbbell import Dumbbell
 
 
 class Delay:

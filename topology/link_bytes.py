@@ -10,11 +10,11 @@ import socket
 import struct
 from collections.abc import Sequence
 
+from plan.atm import ETHERNET_HEADER_BYTES
+from plan.dumbbell import Host
 from topology import netlink
-from topology.dumbbell import Host
 
 RTM_GETSTATS, IFLA_STATS_LINK_64 = 94, 1
-ETHERNET_HEADER_BYTES = 14
 STATS = struct.Struct("=BxHII")  # if_stats_msg: family, index, mask of what is wanted
 TOTALS = struct.Struct("=8x Q 8x Q")  # rtnl_link_stats64: packets and bytes sent
 

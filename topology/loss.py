@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the path loses by itself, behind the queue under test: packets at random, or in bursts.
+"""Loses what the path is to lose (plan/loss.py), behind the queue under test.
 
-netem on the box in the middle loses them, in front of the delay. A burst is the bad state of a
-Gilbert-Elliott chain (Gilbert 1960, Elliott 1963), whose good state loses nothing: each packet
-first may change the state, and is then lost by the state that it found. All is drawn from the
+netem on the box in the middle loses the packets, in front of the delay. All is drawn from the
 trial's seed, so that the n-th packet of a workload is lost or not whatever else runs.
 Standard library only.
 """
@@ -14,79 +12,21 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
-from math import isclose, sqrt
-from typing import Literal
+from math import isclose
 
+from plan.dumbbell import Link
+from plan.loss import Loss
 from topology import commands
-from topology.dumbbell import Link, check_range
 from topology.run import batch, in_namespace, run
 
 
-@dataclass(frozen=True, kw_only=True)
-class Loss:
-    """How much is lost, and how it is spread.
-
-    Attributes:
-        share: of all packets those that are lost, in the long run.
-        burst_packets: mean length of a burst; None: each packet is lost or not by itself.
-        burst_share: of a burst's packets those that are lost.
-        direction: "down" (to the clients), "up", or "both", each with draws of its own.
-
-    Raises:
-        ValueError: a value is out of range; names it and what is allowed.
-    """
-
-    share: float
-    burst_packets: float | None = None
-    burst_share: float = 1.0
-    direction: Literal["down", "up", "both"] = "down"
-
-    def __post_init__(self) -> None:
-        check_range("topology.loss.share", self.share, 1e-6, 0.5)
-        check_range("topology.loss.burst_share", self.burst_share, 1e-6, 1)
-        if self.burst_packets is None:
-            if self.burst_share != 1:
-                raise ValueError("topology.loss.burst_share: needs topology.loss.burst_packets")
-            return
-        check_range("topology.loss.burst_packets", self.burst_packets, 1, 10_000)
-        most = self.burst_share * self.burst_packets / (1 + self.burst_packets)
-        if self.share > most:
-            raise ValueError(
-                f"topology.loss.share = {self.share}: at most {most:.6g} in such bursts"
-            )
-        check_range("topology.loss: share of packets that begin a burst", self.chain()[0], 1e-6, 1)
-
-    @property
-    def directions(self) -> tuple[str, ...]:
-        return ("down", "up") if self.direction == "both" else (self.direction,)
-
-    @property
-    def bad(self) -> float:
-        """The share of packets that find the chain in its bad state."""
-        return self.share / self.burst_share
-
-    def chain(self) -> tuple[float, float]:
-        """Probabilities of the chain's steps at a packet: good to bad, bad to good."""
-        back = 1 / (self.burst_packets or 1)
-        return back * self.bad / (1 - self.bad), back
-
-    def netem(self) -> str:
-        """The same in netem's words."""
-        if self.burst_packets is None:
-            return f"loss random {percent(self.share)}"
-        there, back = map(percent, self.chain())
-        return f"loss gemodel {there} {back} {percent(self.burst_share)} 0%"
-
-    def spread(self, packets: int) -> float:
-        """Standard deviation of the number lost of so many packets."""
-        each = self.share * (1 - self.share)
-        if self.burst_packets is None:
-            return sqrt(packets * each)
-        stays = 1 - sum(self.chain())
-        together = self.burst_share**2 * self.bad * (1 - self.bad) * stays / (1 - stays)
-        return sqrt(max(0.0, packets * (each + 2 * together)))
+def netem(loss: Loss) -> str:
+    """The losses in netem's words."""
+    if loss.burst_packets is None:
+        return f"loss random {percent(loss.share)}"
+    there, back = map(percent, loss.chain())
+    return f"loss gemodel {there} {back} {percent(loss.burst_share)} 0%"
 
 
 def percent(share: float) -> str:
@@ -114,7 +54,7 @@ def losing(
         RuntimeError: netem did not take it.
     """
     wanted = {} if loss is None else {
-        devices[direction]: f"{loss.netem()} seed {seed_of(seed, direction)}"
+        devices[direction]: f"{netem(loss)} seed {seed_of(seed, direction)}"
         for direction in loss.directions
     }  # fmt: skip
     with in_namespace(box_pid):

@@ -26,16 +26,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self, get_type_hints
 
+from plan.atm import AAL5_OVERHEAD_BYTES, CELL_BYTES, CELL_PAYLOAD_BYTES, ETHERNET_HEADER_BYTES
+from plan.queue import DIRECTIONS, Counters, Port, Queue
+from plan.schema import check_range
 from topology import commands, netlink
 from topology.clock import NS_PER_S, sleep_until
-from topology.dumbbell import (
-    AAL5_OVERHEAD_BYTES,
-    CELL_BYTES,
-    CELL_PAYLOAD_BYTES,
-    ETHERNET_HEADER_BYTES,
-    check_range,
-)
-from topology.queue import DIRECTIONS, Counters, Port, Queue
 from topology.run import in_namespace, run
 
 FRAME_OVERHEAD_BYTES = AAL5_OVERHEAD_BYTES - ETHERNET_HEADER_BYTES
@@ -201,9 +196,7 @@ def set_box(port: Port, rate: str) -> None:
         run(["tc", *commands.box_delay(port.delay_device, port.dumbbell.middle, rate).split()])
 
 
-def series(
-    device: str, kind: str, marks_at: Sequence[int], period_ns: int
-) -> Iterator[list[int]]:
+def series(device: str, kind: str, marks_at: Sequence[int], period_ns: int) -> Iterator[list[int]]:
     """A row a period: time [ns], then SERIES."""
     index = socket.if_nametoindex(device)
     due_ns = time.monotonic_ns() // period_ns * period_ns

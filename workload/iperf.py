@@ -65,9 +65,7 @@ class Parameters:
         last_start_us = self.start_jitter_us + self.late_start_us
         if last_start_us > (self.measure_from_s or self.duration_s) * 1_000_000:
             name = "late_start_us" if self.late_start_us else "start_jitter_us"
-            raise WorkloadError(
-                f"workload.{name}: {last_start_us}, ends after the interval begins"
-            )
+            raise WorkloadError(f"workload.{name}: {last_start_us}, ends after the interval begins")
 
     @property
     def data_port(self) -> int:

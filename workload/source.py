@@ -32,13 +32,6 @@ FLOW_COLUMNS = (
 ).split(",")
 
 
-class Parameters(Protocol):
-    """A workload's parameters; there is a duration [s] in each."""
-
-    @property
-    def duration_s(self) -> float: ...
-
-
 class Host(Protocol):
     """An end system."""
 

@@ -178,9 +178,7 @@ def spread_larger(
 ) -> Finding:
     """The effects of `factor` span at least `ratio` times as much as in each of `than`."""
     others = list(combinations(than))
-    spreads = {
-        words(of): _spread(evidence.anova(of, response), factor) for of in (where, *others)
-    }
+    spreads = {words(of): _spread(evidence.anova(of, response), factor) for of in (where, *others)}
     large = spreads[words(where)]
     all_smaller = all(large >= ratio * spreads[words(of)] for of in others)
     text = ", ".join(f"{name} {spread:.4f}" for name, spread in spreads.items())
@@ -199,9 +197,7 @@ def gap_grows(
     return _growing(gaps, f"{upper} less {lower}", "+.4f")
 
 
-def share_ratio_grows(
-    evidence: Evidence, *, along: Levels, response: str, factor: str
-) -> Finding:
+def share_ratio_grows(evidence: Evidence, *, along: Levels, response: str, factor: str) -> Finding:
     """The share of `factor`, over that of the other factors together, grows along `along`."""
     ratios = {}
     for where in combinations(along):

@@ -94,12 +94,8 @@ class Evidence:
             groups = [[(mean(cell),) for cell in group] for group in groups]
         return contrast(*groups)
 
-    def _whole(
-        self, where: Levels, response: str, levels: Levels
-    ) -> list[tuple[float, ...]]:
-        found = [
-            cell for cell in self.of({**where, **levels}) if cell.values(response)
-        ]
+    def _whole(self, where: Levels, response: str, levels: Levels) -> list[tuple[float, ...]]:
+        found = [cell for cell in self.of({**where, **levels}) if cell.values(response)]
         measured = {tuple(cell.levels[factor] for factor in levels) for cell in found}
         missing = set(itertools.product(*(map(level_text, named) for named in levels.values())))
         missing -= measured

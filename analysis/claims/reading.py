@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The file of a study's claims, each an id, the words, their place, a check and its parameters.
 
-    [headings]                      not required: the heading above the claims whose id begins so
-    wan = "WAN"
+[headings]                      not required: the heading above the claims whose id begins so
+wan = "WAN"
 
-    [[claim]]
-    id = "wan-sack-best"            unique
-    sentence = "SACK is best."      the published words
-    reading = "..."                 how the check reads them, where they say more (not required)
-    source = "8.2.1, item 1"        section and item
-    check = "extreme"               one of checks.py, or of the study's own
-    ...                             its parameters
+[[claim]]
+id = "wan-sack-best"            unique
+sentence = "SACK is best."      the published words
+reading = "..."                 how the check reads them, where they say more (not required)
+source = "8.2.1, item 1"        section and item
+check = "extreme"               one of checks.py, or of the study's own
+...                             its parameters
 """
 
 import tomllib

@@ -38,9 +38,7 @@ def words_of(study: Study) -> Words:
     return Words(levels=study.cell, responses=tuple(dict.fromkeys((*named, *METRICS))))
 
 
-def fault(
-    check: Callable[..., object], parameters: Mapping[str, Any], known: Words
-) -> str | None:
+def fault(check: Callable[..., object], parameters: Mapping[str, Any], known: Words) -> str | None:
     """What is wrong with the parameters of a claim, in words; None when nothing is."""
     _, *keys = inspect.signature(check, eval_str=True).parameters.values()
     faults = itertools.chain(

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from analysis.errors import RecordError
 from analysis.exports._capture import captured, packets, start_ns
 from analysis.records import Campaign, Trial
+from plan.atm import CELL_BYTES
 
 VERSION = 4
 STEP_S = 0.2  # Flent's own step
 SECOND_NS = 1e9
-CELL_BYTES = 53
 QUEUE = "qdisc_stats_switch"
 
 Values = NDArray[np.float64]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The tables of a study's README, generated from its kept results.
 
-    <!-- table NAME -->
-    | ... |
-    <!-- end -->
+<!-- table NAME -->
+| ... |
+<!-- end -->
 """
 
 import re

@@ -124,9 +124,7 @@ def fitting(campaign: Campaign, study: Study) -> Study:
     """The study, where every trial has the factors that name its cells; else without them."""
     if all(set(study.cell) <= set(trial.factors) for trial in campaign.trials):
         return study
-    return replace(
-        study, cell={}, by=None, anova=(), published_cells=(), claims=None, pages=""
-    )
+    return replace(study, cell={}, by=None, anova=(), published_cells=(), claims=None, pages="")
 
 
 def place(cell: Cell, campaign: Campaign, study: Study) -> tuple[object, ...]:

@@ -29,6 +29,7 @@ LIGHT = {
 }
 """Placeholder -> (CSS variable, its value in the light theme)."""
 
+
 def colour(place: int) -> str:
     """Colour of the series at `place` in the style that holds; they begin again after the last."""
     colours: list[str] = mpl.rcParams["axes.prop_cycle"].by_key()["color"]

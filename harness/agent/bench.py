@@ -8,13 +8,13 @@ import time
 from contextlib import ExitStack
 from typing import Any
 
-from harness import plan
 from harness.agent import softirq, trial
 from harness.agent.events import emit
 from harness.agent.losses import Losses
 from harness.agent.prompt import Commands, on_terminal
 from harness.agent.queues import LoadedQueues
 from harness.agent.tune import Tuner
+from plan import plan
 from topology.build import Network
 from topology.clock import wake_exactly
 from topology.run import run
@@ -99,4 +99,3 @@ class Bench:
         """One line of the prompt, after a shell without a terminal."""
         assert self.commands is not None
         self.commands.run(job["line"])
-

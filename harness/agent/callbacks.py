@@ -44,7 +44,7 @@ def check(parameters: Path = PARAMETERS) -> None:
 
 
 def order(parameters: Path = PARAMETERS) -> str:
-    """"unknown", "right" or "wrong", as the module has seen it."""
+    """ "unknown", "right" or "wrong", as the module has seen it."""
     return (parameters / "callback_order").read_text().strip()
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness.agent.procfs import SYSCTL_BYTES, close, text
-from harness.plan import Flavor
+from plan.plan import Flavor
 
 ROOT = Path("/proc/sys/net/ipv4")
 CONTROL = "tcp_congestion_control"

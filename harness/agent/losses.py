@@ -17,7 +17,7 @@ from typing import Any
 
 from harness.agent.procfs import text
 from harness.agent.tcp_counters import parse_totals
-from harness.plan import DELAYS, Plan
+from plan.plan import DELAYS, Plan
 from topology import netlink
 from topology.build import Network
 from topology.commands import BOX, PORTS
@@ -47,10 +47,7 @@ class Losses:
 
     def __init__(self, network: Network) -> None:
         self._namespaces = {SWITCHES: os.getpid(), **network.pids}
-        self._links = {
-            name: netlink.open_in(pid)
-            for name, pid in self._namespaces.items()
-        }
+        self._links = {name: netlink.open_in(pid) for name, pid in self._namespaces.items()}
         self._before: Counters = {}
 
     def begin(self) -> None:

@@ -7,10 +7,11 @@ import re
 import socket
 import struct
 
+from plan.atm import CELL_BYTES, frame_cells
+from plan.dumbbell import Dumbbell, Host
 from topology import commands, netlink
 from topology.build import Network
 from topology.clock import whole_second
-from topology.dumbbell import CELL_BYTES, Dumbbell, Host, cells_of
 from topology.run import in_namespace, run
 
 PING_PAYLOAD_BYTES = 56
@@ -71,7 +72,7 @@ def train_rate(network: Network, dumbbell: Dumbbell, to: Host) -> float | None:
             times_ns = [received_ns(taker) for _ in range(TRAIN_PACKETS)]
         except TimeoutError:
             return None
-    cells = cells_of(dumbbell.mtu_bytes) * (TRAIN_PACKETS - 1)
+    cells = frame_cells(dumbbell.mtu_bytes) * (TRAIN_PACKETS - 1)
     return cells * CELL_BYTES * 8e9 / (times_ns[-1] - times_ns[0])
 
 

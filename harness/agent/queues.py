@@ -7,10 +7,10 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Self
 
 from harness.captures.queue import Wanted
-from harness.plan import DELAYS, Plan
+from plan.dumbbell import Host
+from plan.plan import DELAYS, Plan
+from plan.queue import DIRECTIONS, Port
 from topology import commands
-from topology.dumbbell import Host
-from topology.queue import DIRECTIONS, Port
 
 if TYPE_CHECKING:
     from topology.build import Network  # and Mininet with it, which a host has not

@@ -23,7 +23,7 @@ def totals(pid: int) -> dict[str, int]:
 
 
 def parse_totals(text: str) -> dict[str, int]:
-    """"GROUP:NAME" -> value, from pairs of lines of names and of values."""
+    """ "GROUP:NAME" -> value, from pairs of lines of names and of values."""
     lines = text.splitlines()
     found = {}
     for names, values in zip(lines[::2], lines[1::2], strict=True):

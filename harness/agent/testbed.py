@@ -14,13 +14,13 @@ from pathlib import Path
 from harness.agent import tcp_counters
 from harness.agent.daemons import Daemons, wait_until
 from harness.agent.events import RUN
-from harness.plan import Plan
+from plan.dumbbell import Host
+from plan.plan import Plan
 from topology import connections
 from topology.build import Network
 from topology.clock import sleep_until, whole_second
 from topology.commands import BOX
 from topology.delays import passages, program, table
-from topology.dumbbell import Host
 from topology.run import batch, in_namespace, run
 from workload import ready
 

@@ -22,7 +22,7 @@ from harness.agent.realtime import LATE_TOLERANCE_NS, Watch
 from harness.agent.testbed import Testbed
 from harness.agent.tune import Tuner
 from harness.capture import Capture, Site
-from harness.plan import CAPTURES, DELAYS, WORKLOADS, Plan
+from plan.plan import CAPTURES, DELAYS, WORKLOADS, Plan
 from topology.build import Network
 from topology.clock import timers_alike
 from topology.commands import BOX
@@ -80,9 +80,7 @@ def run_trial(
             nullcontext() if exact else Watch() as watch,
         ):
             source.run(
-                lambda second: emit(
-                    "progress", trial=name, second=second, **live.counters(network)
-                )
+                lambda second: emit("progress", trial=name, second=second, **live.counters(network))
             )
         emit("phase", trial=name, phase="state after")
         after = provenance.state(network)

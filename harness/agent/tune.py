@@ -14,10 +14,10 @@ from pathlib import Path
 from harness.agent import callbacks
 from harness.agent import flavor as flavors
 from harness.agent.tune_plan import changes, route_metrics
-from harness.plan import Flavor, Plan, Tcp
+from plan.dumbbell import Dumbbell, Host
+from plan.plan import Flavor, Plan, Tcp
 from topology import commands, netlink, rtnetlink
 from topology.build import Network
-from topology.dumbbell import Dumbbell, Host
 from topology.run import batch, in_namespace, run
 
 IPV4 = Path("/proc/sys/net/ipv4")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from harness.plan import Flavor, Tcp
+from plan.plan import Flavor, Tcp
 
 T = TypeVar("T")
 

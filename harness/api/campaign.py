@@ -15,9 +15,9 @@ from analysis.omissions import omissions
 from analysis.records import Trial, level_text, read_campaign
 from harness.campaign.lock import locked
 from harness.design.experiment import Level
-from harness.errors import CellbedError, MissingError, UsageError
 from harness.judge import judgement, studies
 from harness.judge.judgement import Judged
+from plan.errors import CellbedError, MissingError, UsageError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,12 +19,12 @@ from harness.design import experiment as experiments
 from harness.design.experiment import Level, Port
 from harness.design.toml_file import parse
 from harness.design.trials import Kernel, OwnKernel, PlannedTrial, planned
-from harness.errors import MissingError, UsageError
 from harness.host import capacity
 from harness.judge import studies
 from harness.kernels import store
 from harness.records import identity
 from harness.runners.runner import Cluster, Options
+from plan.errors import MissingError, UsageError
 
 RESULTS = Path("results")
 Levels = Mapping[str, Level | Sequence[Level]]

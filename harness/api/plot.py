@@ -23,7 +23,7 @@ from analysis.report.trial_plots import Drawing
 from analysis.statistics import Estimate
 from harness.api.campaign import Campaign
 from harness.design.experiment import Level
-from harness.errors import UsageError
+from plan.errors import UsageError
 
 
 class Picture(Figure):

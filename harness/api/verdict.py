@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.campaign.campaign import Campaign
-from harness.errors import InvalidTrialError, LabError
+from plan.errors import InvalidTrialError, LabError
 
 Document = Mapping[str, Any]
 

@@ -25,7 +25,6 @@ from harness.campaign import costs, listing
 from harness.campaign.lock import NAME as LOCK
 from harness.campaign.lock import locked
 from harness.design.trials import PlannedTrial
-from harness.errors import UsageError
 from harness.events import (
     CampaignEnded,
     CampaignInterrupted,
@@ -45,6 +44,7 @@ from harness.records import archive
 from harness.records.whole import append_whole, drop_torn_line, write_whole
 from harness.runners.lab_pool import Outcome
 from harness.runners.runner import Options, Runner, runner
+from plan.errors import UsageError
 
 ATTEMPTS = 2
 

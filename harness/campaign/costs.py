@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from analysis.files import regular
-from harness import plan as plans
 from harness.design.trials import PlannedTrial
 from harness.host import paths
-from harness.plan import Plan
+from plan import plan as plans
+from plan.plan import Plan
 
 # How far one more trial moves a known figure.
 WEIGHT = 0.3

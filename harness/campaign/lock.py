@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness.errors import UsageError
 from harness.host import ownership
 from harness.records.whole import naming
+from plan.errors import UsageError
 
 NAME = "campaign.lock"
 

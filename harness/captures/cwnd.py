@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.capture import Programs, check_period, write_from_start
-from harness.plan import Plan, Topology
-from topology.queue import Queue
+from plan.plan import Plan, Topology
+from plan.queue import Queue
 
 PROGRAM = "/opt/cellbed/cwnd"
 FILE = "cwnd.csv"

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from harness import capture
-from harness.plan import Plan, Topology
+from plan.plan import Plan, Topology
+from plan.queue import Port, Queue
 from topology.commands import PORTS
-from topology.queue import Port, Queue
 from topology.run import ENVIRONMENT
 
 # Ethernet 14, IPv4 20, TCP with all options 60 bytes.

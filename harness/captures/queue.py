@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the queues under test tell of themselves: queue.csv, drops.csv, down.cellq and up.cellq.
 
-Each kind of queue writes them in its own way, and says which of them it can (topology/queue.py).
+Each kind of queue writes them in its own way, and says which of them it can (plan/queue.py).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import ClassVar, Literal
 
 from harness import capture
 from harness.capture import check_period
-from harness.plan import QUEUES, Plan, Topology
-from topology.queue import Queue
+from plan.plan import QUEUES, Plan, Topology
+from plan.queue import Queue
 
 # The loader's own limit.
 LEAST_MS = 0.01

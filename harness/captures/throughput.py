@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from harness.capture import Series, check_period
-from harness.plan import Topology
+from plan.plan import Topology
+from plan.queue import Queue
 from topology import link_bytes
-from topology.queue import Queue
 
 # A sample is a dump of all links of the switches.
 LEAST_MS = 1

@@ -20,7 +20,7 @@ from click.shell_completion import (
 )
 
 from harness.design import experiment as experiments
-from harness.errors import CellbedError
+from plan.errors import CellbedError
 
 ADDED = "COMPREPLY+=($value)"
 # After `network=` its level follows at once.

@@ -16,9 +16,9 @@ import click
 
 from harness.cli.options import lab_option
 from harness.cli.terminal import converse, raw_terminal
-from harness.errors import LabError, UsageError
 from harness.scripts import host
 from harness.scripts.host import Ended, Script
+from plan.errors import LabError, UsageError
 
 OPTIONS = (
     lab_option("Which lab."),

@@ -25,9 +25,9 @@ from harness.course.seeds import seed_of
 from harness.design.experiment import same
 from harness.design.toml_file import read_table
 from harness.design.trials import planned
-from harness.errors import InvalidTrialError, LabError, MissingError, UsageError
 from harness.flavors.check import check_flavors
 from harness.host import temporary
+from plan.errors import InvalidTrialError, LabError, MissingError, UsageError
 
 MOST_SHOWN = 40
 # What a record, though sealed, may make of a measure.
@@ -162,9 +162,7 @@ def run_of(
     return trials, Item(name="record", ok=True, sentence=said)
 
 
-def judge(
-    question: Question, answers: Mapping[str, Any], evidence: Evidence
-) -> Item:
+def judge(question: Question, answers: Mapping[str, Any], evidence: Evidence) -> Item:
     """One answer."""
     given = str(answers.get(question.key, "")).strip()
     if not given:

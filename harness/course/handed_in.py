@@ -15,12 +15,12 @@ from typing import Any
 
 from analysis.errors import RecordError
 from analysis.records import level_text, read_facts
-from harness import plan
 from harness.course import measures
 from harness.course.handout import CAMPAIGN, MINE
 from harness.design.trials import PlannedTrial
 from harness.judge import judgement, studies
 from harness.records.seal import changed_files
+from plan import plan
 
 Levels = Mapping[str, str]
 
@@ -118,5 +118,3 @@ def judged(one: Found) -> measures.Finished:
 
 def levels_of(factors: Mapping[str, Any]) -> dict[str, str]:
     return {name: level_text(level) for name, level in factors.items()}
-
-

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What a student begins with: a folder with the text, an experiment of his own, empty answers.
 
-    text.md, experiment.toml    copies of the lab's
-    mine.toml                   extends it by the student's seed and what is drawn with it
-    losses                      segments to be lost, where the lab has exact losses
-    answers.toml                the name, and a line for each answer
+text.md, experiment.toml    copies of the lab's
+mine.toml                   extends it by the student's seed and what is drawn with it
+losses                      segments to be lost, where the lab has exact losses
+answers.toml                the name, and a line for each answer
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from harness.course.seeds import drawn, seed_of, tables
 from harness.design.experiment import Experiment, extend, validated
 from harness.design.toml_file import read_table
 from harness.design.trials import planned
-from harness.errors import UsageError
-from harness.plan import Plan
+from plan.errors import UsageError
+from plan.plan import Plan
 from workload.errors import WorkloadError
 from workload.kinds import packmime
 from workload.packmime.calibrate import calibrate

@@ -20,8 +20,8 @@ from pydantic import Field, ValidationError, model_validator
 from harness.course.seeds import Draw
 from harness.design.experiment import Part, first_fault
 from harness.design.toml_file import read_table
-from harness.errors import UsageError
 from harness.host.paths import PROJECT
+from plan.errors import UsageError
 
 FOLDER = PROJECT / "course"
 EXPERIMENT, QUESTIONS, TEXT = "experiment.toml", "lab.toml", "text.md"

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from analysis.metrics import BITS_PER_BYTE, CELL_BYTES, TCP_IP_HEADER_BYTES, frame_cells, jain_index
+from analysis.metrics import BITS_PER_BYTE, jain_index
 from analysis.metrics import capacity_bit_per_s as capacity
 from analysis.records import Record
 from harness.exact_loss.host import Outcome
+from plan.atm import CELL_BYTES, TCP_IP_HEADER_BYTES, frame_cells
 
 CELL_BITS = CELL_BYTES * BITS_PER_BYTE
 NS_PER_MS = 1_000_000

@@ -34,7 +34,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from harness.design.toml_file import read_table
-from harness.errors import UsageError
+from plan.errors import UsageError
 
 MOST_LEVELS = 1000
 MOST_CELLS = 100_000
@@ -52,7 +52,7 @@ class Part(BaseModel):
 
 
 class Topology(Part):
-    """The dumbbell (topology/dumbbell.py); rates of cells, 53 bytes each."""
+    """The dumbbell (plan/dumbbell.py); rates of cells, 53 bytes each."""
 
     pairs: int = Field(ge=1, le=1024)
     rate_bit_per_s: int = Field(ge=1_000_000, le=622_080_000)

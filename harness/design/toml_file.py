@@ -13,7 +13,7 @@ import unicodedata
 from pathlib import Path
 from typing import Any
 
-from harness.errors import UsageError
+from plan.errors import UsageError
 
 MOST_BYTES = 1 << 20
 MOST_DEPTH = 16

@@ -17,12 +17,12 @@ from typing import Any, Protocol
 
 from pydantic import ValidationError
 
-from harness import plan, typed
 from harness.design.experiment import Experiment, Settings, Tcp, Topology, first_fault, same
-from harness.errors import UsageError
 from harness.flavors import files as flavors
-from harness.plan import Level, Plan
-from harness.registry import Registry, UnknownKindError
+from plan import plan, schema
+from plan.errors import UsageError
+from plan.plan import Level, Plan
+from plan.registry import Registry, UnknownKindError
 
 MOST_TRIALS = 100_000
 # A file's name has at most 255, and a record has a longer one while it is being written.
@@ -198,7 +198,7 @@ def network(wanted: Topology, path: Path) -> plan.Topology:
 def losses(table: Mapping[str, Any], path: Path) -> plan.Loss:
     """What the path loses."""
     try:
-        return typed.from_json(plan.Loss, table, "topology.loss", defaults=True)
+        return schema.from_json(plan.Loss, table, "topology.loss", defaults=True)
     except ValueError as error:
         raise UsageError(f"{path}: {error}") from error
 
@@ -217,9 +217,7 @@ def check_delay(delay: str, workload: object, path: Path) -> None:
         )
 
 
-def trial(
-    path: Path, of_cell: Plan, kernel: Path | None, seed: int, code: str
-) -> PlannedTrial:
+def trial(path: Path, of_cell: Plan, kernel: Path | None, seed: int, code: str) -> PlannedTrial:
     """One cell with one seed as a trial."""
     seeded = replace(of_cell, seed=seed)
     text = json.dumps([plan.to_json(seeded), code], sort_keys=True)
@@ -292,9 +290,7 @@ def recording(
         raise UsageError(f"{path}: {error}") from error
 
 
-def of_kind(
-    registry: Registry, part: str, place: str, table: Mapping[str, Any], path: Path
-) -> Any:
+def of_kind(registry: Registry, part: str, place: str, table: Mapping[str, Any], path: Path) -> Any:
     """A table of an experiment by the file of its kind, every default filled in.
 
     Args:
@@ -305,7 +301,7 @@ def of_kind(
     name = rest.pop("kind", None)
     try:
         kind = getattr(registry[name], part)
-        return typed.from_json(kind, rest, place, defaults=True)
+        return schema.from_json(kind, rest, place, defaults=True)
     except UnknownKindError as error:
         raise UsageError(f"{path}: {place}.kind = {error}") from error
     except ValueError as error:

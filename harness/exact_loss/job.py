@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from harness.plan import Flavor
+from plan.plan import Flavor
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from types import MappingProxyType
 
-from harness.errors import UsageError
 from harness.exact_loss.host import Outcome, Sending, run_connections
 from harness.exact_loss.job import Connection, Link
 from harness.flavors import files as flavors
 from harness.flavors.files import Flavor
+from plan.errors import UsageError
 
 WIDTH = 80
 LINK = Link()

@@ -29,8 +29,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from harness import plan
-from harness.errors import UsageError
+from plan import plan
+from plan.errors import UsageError
 
 FOLDER = Path(__file__).resolve().parents[2] / "tcp-configs"
 MODULE = "cellbed_tcp"

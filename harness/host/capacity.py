@@ -47,9 +47,7 @@ def capacity(root: Path = ROOT) -> Capacity:
 
 def available_mib(root: Path = ROOT) -> int:
     """Memory that can be had now, by the machine and by the control groups."""
-    fields = dict(
-        line.split(":", 1) for line in (root / "proc/meminfo").read_text().splitlines()
-    )
+    fields = dict(line.split(":", 1) for line in (root / "proc/meminfo").read_text().splitlines())
     machine = int(fields["MemAvailable"].split()[0]) * 1024
     return min([machine, *memory_left(root)]) // MIB
 

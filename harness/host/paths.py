@@ -13,8 +13,8 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from harness.errors import CellbedError, MissingError
 from harness.host import memory
+from plan.errors import CellbedError, MissingError
 
 PROJECT = Path(__file__).resolve().parents[2]
 ABSENT = "absent"

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from harness.plan import CAPTURES, WORKLOADS, kind_of_queue
+from plan.atm import CELL_BITS
+from plan.loss import Loss
+from plan.plan import CAPTURES, WORKLOADS, kind_of_queue
+from plan.queue import Queue
 from topology.commands import DOWN_PORT, PORTS, UP_PORT
-from topology.loss import Loss
-from topology.queue import Queue
 
 FidelityCheck = dict[str, Any]
-CELL_BITS = 424
 RATE_LIMIT = 1e-3
 REAL_RATE_LIMIT = 1e-2
 # A stretch of the link being busy; its ends were 1 to 3 us off in the vm lab.
@@ -83,9 +83,7 @@ def link_rate(lab: Mapping[str, Any], plan: Mapping[str, Any]) -> FidelityCheck 
     return farthest_rate(rates, expected, lab)
 
 
-def farthest_rate(
-    rates: Sequence[float], expected: float, lab: Mapping[str, Any]
-) -> FidelityCheck:
+def farthest_rate(rates: Sequence[float], expected: float, lab: Mapping[str, Any]) -> FidelityCheck:
     """Of the measured rates the one that is furthest off; none is no measurement."""
     worst = max(rates, key=lambda rate: abs(rate - expected), default=None)
     limit = REAL_RATE_LIMIT if lab.get("realtime") else RATE_LIMIT

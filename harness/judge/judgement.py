@@ -228,9 +228,7 @@ def figures_of(facts: Document, rows: Sequence[Mapping[str, str]]) -> Document:
     duration_s = source.get("measured_s", float(plan["workload"]["duration_s"]))
     found = trial_metrics(
         received_bytes=[int(row["received_bytes"]) for row in rows],
-        scheduled_bytes=[
-            int(r["scheduled_bytes"]) if r["scheduled_bytes"] else None for r in rows
-        ],
+        scheduled_bytes=[int(r["scheduled_bytes"]) if r["scheduled_bytes"] else None for r in rows],
         duration_s=duration_s,
         mss_bytes=plan["topology"]["mss_bytes"],
         rate_bit_per_s=plan["topology"]["rate_bit_per_s"],

@@ -7,8 +7,8 @@ import importlib
 from pathlib import Path
 
 from analysis.study import NONE, Study
-from harness.errors import UsageError
 from harness.host.paths import PROJECT
+from plan.errors import UsageError
 
 FOLDER = "studies"
 

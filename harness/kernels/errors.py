@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A kernel that cannot be made of its source."""
 
-from harness.errors import LabError
+from plan.errors import LabError
 
 
 class KernelError(LabError):

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from harness.errors import UsageError
 from harness.host import paths
-from harness.plan import FIRST_QUEUE, QUEUES, Flavor, Plan
+from plan.errors import UsageError
+from plan.plan import FIRST_QUEUE, QUEUES, Flavor, Plan
 
 NOTE = "kernel.json"
 # What BPF programs of ours need and an older kernel refuses.

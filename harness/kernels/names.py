@@ -9,10 +9,10 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.errors import MissingError, UsageError
 from harness.host import paths
 from harness.kernels import parts
 from harness.kernels.trees import Commit, Folder, Tree
+from plan.errors import MissingError, UsageError
 
 SET_UP = "6.12"
 VERSION = (b"VERSION", b"PATCHLEVEL")

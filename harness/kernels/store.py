@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness.errors import LabError, UsageError
 from harness.host import paths
 from harness.kernels import kernel, patches
 from harness.kernels.errors import KernelError
@@ -26,6 +25,7 @@ from harness.kernels.lay import lay
 from harness.kernels.names import SET_UP, Source, home, source
 from harness.kernels.patches import Patched
 from harness.kernels.trees import blob
+from plan.errors import LabError, UsageError
 
 BUILD = "lab/kernels/build"
 PRECOMPILED = "lab/kernel/precompiled.c"

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from harness.errors import UsageError
 from harness.kernels import parts
+from plan.errors import UsageError
 
 # Without these it is no source of a kernel that the lab can use.
 TOP = ("Makefile", "arch/um/Kconfig", "net/ipv4/tcp.c")

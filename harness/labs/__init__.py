@@ -13,7 +13,7 @@ from harness.labs.base import Event, Lab, LabSpec
 from harness.labs.native import NativeLab
 from harness.labs.uml import UmlLab
 from harness.labs.vm import VmLab
-from harness.registry import Registry
+from plan.registry import Registry
 
 KINDS = Registry(__name__, "LAB", among_others=True).kinds
 LABS: dict[str, Callable[[LabSpec, Path], Lab]] = {name: kind.LAB for name, kind in KINDS.items()}

@@ -24,14 +24,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from harness.errors import LabError
 from harness.growing import Growing
 from harness.hold import Hold
 from harness.host import paths
 from harness.inbox import give
 from harness.labs import shared
 from harness.labs.hang import HANG_CPU_S, HANG_IDLE_S, HangWatch
-from harness.plan import Plan, Topology, to_json
+from plan.errors import LabError
+from plan.plan import Plan, Topology, to_json
 
 Event = dict[str, Any]
 

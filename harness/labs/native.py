@@ -16,9 +16,9 @@ import sys
 import time
 from pathlib import Path
 
-from harness.errors import MissingError, UsageError
 from harness.host import owner, paths
 from harness.labs.supervised import AGENT, SupervisedLab
+from plan.errors import MissingError, UsageError
 
 ENTER = "lab/native/enter"
 MODULE = "cellbed_tcp"

@@ -6,8 +6,8 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
-from harness.errors import LabError
-from harness.plan import WORKLOADS, Plan
+from plan.errors import LabError
+from plan.plan import WORKLOADS, Plan
 
 
 def prepare(plan: Plan, folder: Path) -> None:

@@ -16,10 +16,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from harness.errors import LabError, MissingError
 from harness.host import paths
 from harness.labs.base import POLL_S, Lab, LabSpec
 from harness.labs.hang import HangWatch
+from plan.errors import LabError, MissingError
 
 AGENT = "cd /cellbed && exec python3 -B -m harness.agent"
 GROUP_END_S = 10.0

@@ -10,10 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from harness.errors import MissingError
 from harness.host import paths
 from harness.labs.base import MODULES
 from harness.labs.supervised import AGENT, SupervisedLab, wait_for_exit
+from plan.errors import MissingError
 
 __all__ = ["UmlLab", "wait_for_exit"]
 
@@ -21,7 +21,7 @@ __all__ = ["UmlLab", "wait_for_exit"]
 START_NS = 1_577_836_800 * 1_000_000_000
 HOST = "/proc/self/cwd/host"
 # The checkout's folders of which something runs in labs; tests bring programs of their own.
-IN_LAB = ("bpf", "harness", "tests", "topology", "workload")
+IN_LAB = ("bpf", "harness", "plan", "tests", "topology", "workload")
 LOADER = "/lib64/ld-linux-x86-64.so.2"
 LIBRARY = re.compile(r" => (/\S+) \(0x")
 # What the kernel says when the host's process behind one of its own is gone. It takes that for a

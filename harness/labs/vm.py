@@ -12,9 +12,9 @@ import subprocess
 from contextlib import suppress
 from pathlib import Path
 
-from harness.errors import MissingError
 from harness.host import paths
 from harness.labs.supervised import AGENT, SupervisedLab
+from plan.errors import MissingError
 
 QEMU = "qemu-system-x86_64"
 KVM_TRIAL_S = 10.0

@@ -17,11 +17,12 @@ from typing import Any
 
 from harness.design.experiment import Experiment
 from harness.design.trials import PlannedTrial, planned
-from harness.errors import LabError
 from harness.judge import fidelity
 from harness.labs import Event, Lab, LabSpec
 from harness.labs.session import session
-from harness.plan import to_json
+from plan.atm import CELL_BITS
+from plan.errors import LabError
+from plan.plan import to_json
 
 LIMIT_S = 170.0
 FEW_PAIRS = 5
@@ -30,7 +31,6 @@ MORE_PAIRS = (10, 20, 50, 100)
 # More pairs are tried at this rate, or the highest one carried if that is less.
 PAIRS_RATE_BIT_PER_S = 10_000_000
 ROUND_TRIP_US = 10_000
-CELL_BITS = 424
 
 
 @dataclass(frozen=True, kw_only=True)

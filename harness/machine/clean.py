@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.campaign.lock import locked
-from harness.errors import CellbedError, UsageError
 from harness.host import owner, paths, temporary
 from harness.labs import native
 from harness.machine import cache as kept
+from plan.errors import CellbedError, UsageError
 
 END_S = 10.0
 

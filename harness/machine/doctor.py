@@ -9,12 +9,12 @@ import shutil
 import subprocess
 from dataclasses import asdict, dataclass
 
-from harness.errors import CellbedError, LabError
 from harness.host import capacity, paths
 from harness.host import memory as memory_place
 from harness.labs import LabSpec, native, vm
 from harness.labs.session import session
 from harness.labs.supervised import wait_for_exit
+from plan.errors import CellbedError, LabError
 
 DISK_MIB = 3000
 # Of personality(2).

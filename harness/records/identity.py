@@ -26,15 +26,15 @@ from harness.labs.base import MODULES
 from harness.records import sources
 
 # What Python, nginx and wrk read in the lab.
-IN_THE_LAB = ("harness/agent", "harness/captures", "topology", "workload")
-SHARED = ("__init__", "capture", "errors", "plan", "registry", "typed")
+IN_THE_LAB = ("harness/agent", "harness/captures", "plan", "topology", "workload")
+SHARED = ("__init__", "capture")
 # Compiled: known by what came of them. Read by nobody: documents.
 NOT_READ = frozenset({".c", ".h", ".md"})
 # What draws web traces on the host (workload/packmime).
 LIBRARIES = ("numpy", "scipy")
 # What makes a record's facts of what the lab left.
 MAKES_RECORDS = ("harness.records.record",)
-HOST_CODE = ("harness", "analysis")
+HOST_CODE = ("harness", "analysis", "plan")
 CLOCKS = ("virtual", "real")
 
 

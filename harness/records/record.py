@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from analysis.headers import OF_THE_RUN, RunHeader, TrialHeader
-from harness import plan
 from harness.design.trials import PlannedTrial
 from harness.records.seal import seal
 from harness.records.whole import whole_folder
+from plan import plan
 
 Document = dict[str, Any]
 

@@ -35,12 +35,12 @@ from distributed import (
 from distributed.client import FutureCancelledError
 
 from harness.design.trials import PlannedTrial
-from harness.errors import LabError, UsageError
 from harness.events import Event, Listener, Message, TrialStarted, from_json, to_json
 from harness.records import identity
 from harness.runners.cluster_tls import security_for, why_not
 from harness.runners.lab_pool import POOL, Job, Outcome
 from harness.runners.runner import Cluster
+from plan.errors import LabError, UsageError
 
 CONNECT_S = 10.0
 LOOK_S = 2.0
@@ -87,9 +87,7 @@ def abandon(campaign: str) -> None:
 class ClusterRunner:
     """A runner whose trials are tasks of a Dask scheduler."""
 
-    def __init__(
-        self, client: Client, lab: str, clock: str, code: str, listener: Listener
-    ) -> None:
+    def __init__(self, client: Client, lab: str, clock: str, code: str, listener: Listener) -> None:
         self._client, self._listener = client, listener
         self._lab, self._clock, self._code = lab, clock, code
         self._lock = threading.RLock()

@@ -12,12 +12,12 @@ from typing import Any
 import dask
 from distributed import Scheduler, Worker
 
-from harness.errors import CellbedError, UsageError
 from harness.host import temporary
 from harness.runners import cluster_tls
 from harness.runners.cluster import CONNECT_S, quieten
 from harness.runners.lab_pool import POOL
 from harness.runners.runner import Cluster
+from plan.errors import CellbedError, UsageError
 
 # Of Dask's own pages, a port that it insists on.
 LOOPBACK = "127.0.0.1:0"

@@ -19,10 +19,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from distributed.security import Security
 
-from harness.errors import UsageError
 from harness.host import paths
 from harness.host.ownership import make_folder
 from harness.records.whole import write_whole
+from plan.errors import UsageError
 
 PROBE_S = 5.0
 VALID_DAYS = 3650

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from harness.design.trials import PlannedTrial
-from harness.errors import LabError
 from harness.events import Event, Listener, TrialProgress, TrialStarted
 from harness.labs import Lab, LabSpec
 from harness.labs.session import session
 from harness.records import archive, identity, record
+from plan.errors import LabError
 
 AHEAD = 2  # the trial under way and the next
 

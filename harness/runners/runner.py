@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Protocol
 
 from harness.design.trials import PlannedTrial
-from harness.errors import MissingError
 from harness.events import Listener
 from harness.runners.lab_pool import Outcome
+from plan.errors import MissingError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,9 +59,7 @@ class Runner(Protocol):
         """
 
 
-def runner(
-    options: Options, records: Path, listener: Listener
-) -> AbstractContextManager[Runner]:
+def runner(options: Options, records: Path, listener: Listener) -> AbstractContextManager[Runner]:
     """The runner that the options ask for; what it still does at the end of its `with` is ended.
 
     Args:

@@ -11,13 +11,13 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from harness.errors import LabError, UsageError
 from harness.host.ownership import give_tree, make_folder
 from harness.labs import Lab, LabSpec
 from harness.labs.hang import HANG_CPU_S, HANG_IDLE_S
 from harness.labs.session import session
 from harness.scripts import products
 from harness.scripts.job import FILE, INPUT, KEPT, SHARE, Job
+from plan.errors import LabError, UsageError
 
 # Not exec: the shell stays the first process and waits for the orphans of all others.
 MAIN = "cd /cellbed && python3 -B -m harness.scripts.lab; exit"

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.errors import MissingError, UsageError
 from harness.host import paths
+from plan.errors import MissingError, UsageError
 
 PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+")  # Debian Policy 5.6.1
 MODULE = "cellbed_processor.ko"

@@ -175,4 +175,3 @@ def change(event: Event) -> State:
 def had(factor: str, levels: Sequence[str], trials: Sequence[State]) -> list[str]:
     """Those levels of a factor that some trial has, in their order."""
     return [level for level in levels if any(x["levels"].get(factor) == level for x in trials)]
-

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from analysis.records import Record, level_text
-from harness import plan as plans
 from harness.growing import Growing
 from harness.host import temporary
-from harness.plan import CAPTURES, Plan
 from harness.watch.replay import pictures, rates
+from plan import plan as plans
+from plan.plan import CAPTURES, Plan
 from topology import cellq_log
 
 SECOND_NS = 1_000_000_000

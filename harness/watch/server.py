@@ -27,10 +27,10 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from analysis import plotly_js
 from analysis.errors import AnalysisError
 from harness import hold
-from harness.errors import MissingError, UsageError
 from harness.watch.follow import Follower
 from harness.watch.live import Live
 from harness.watch.replay import replay
+from plan.errors import MissingError, UsageError
 
 ADDRESS = "127.0.0.1"
 PAGE = Path(__file__).with_name("page")

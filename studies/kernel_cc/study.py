@@ -9,19 +9,12 @@ from itertools import groupby
 
 import numpy as np
 
-from analysis.metrics import (
-    BITS_PER_BYTE,
-    CELL_BYTES,
-    TCP_IP_HEADER_BYTES,
-    capacity_bit_per_s,
-    frame_cells,
-    jain_index,
-    rates_bit_per_s,
-)
+from analysis.metrics import BITS_PER_BYTE, capacity_bit_per_s, jain_index, rates_bit_per_s
 from analysis.metrics import efficiency as link_share
 from analysis.records import Record
 from analysis.shares import flavor_shares
 from analysis.study import Response, Study
+from plan.atm import CELL_BYTES, TCP_IP_HEADER_BYTES, frame_cells
 
 NS_PER_S = 1_000_000_000
 FAIR = 0.9

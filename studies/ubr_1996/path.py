@@ -4,9 +4,8 @@
 import math
 
 from analysis.cells import Cell
-from analysis.metrics import TCP_IP_HEADER_BYTES, frame_cells
+from plan.atm import CELL_BITS, TCP_IP_HEADER_BYTES, frame_cells
 
-CELL_BITS = 424
 ACK_CELLS = frame_cells(TCP_IP_HEADER_BYTES)
 
 

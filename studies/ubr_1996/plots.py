@@ -74,9 +74,7 @@ def _means(cells: Sequence[Cell], policies: Iterable[str], response: str) -> str
         chosen = [cell for cell in cells if cell.levels["policy"] == policy]
         means = [mean for cell in chosen if (mean := cell.mean(response)) is not None]
         if means:
-            texts.append(
-                f"mean of {len(means)} rows under {policy} {statistics.fmean(means):.3f}"
-            )
+            texts.append(f"mean of {len(means)} rows under {policy} {statistics.fmean(means):.3f}")
     return ", ".join(texts)
 
 

@@ -207,4 +207,3 @@ def _lan(kept: Kept, campaign: str) -> list[Row]:
 
 def _mean(rows: Sequence[Row], column: str) -> float:
     return fmean(float(row[column]) for row in rows)
-

@@ -16,7 +16,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.metrics import capacity_bit_per_s, frame_cells
+from analysis.metrics import capacity_bit_per_s
+from plan.atm import frame_cells
 from studies.ubrplus_1998 import simulation, study
 
 Cell = tuple[str, str, str, float]

@@ -9,14 +9,6 @@ from analysis import metrics
 
 
 @pytest.mark.parametrize(
-    ("ip_bytes", "cells"),
-    [(32, 1), (33, 2), (1064, 23), (9220, 193), (552, 12), (40, 2), (80, 2), (81, 3)],
-)
-def test_frame_cells(ip_bytes: int, cells: int) -> None:
-    assert metrics.frame_cells(ip_bytes) == cells
-
-
-@pytest.mark.parametrize(
     ("mss_bytes", "rate_bit_per_s", "mbit_per_s"),
     [(1024, 45e6, 37.80), (9180, 45e6, 40.39), (512, 155.52e6, 125.20)],
 )
@@ -100,7 +92,6 @@ def test_trial_metrics_of_a_trial_worked_by_hand() -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: metrics.frame_cells(0),
         lambda: metrics.capacity_bit_per_s(0),
         lambda: metrics.capacity_bit_per_s(1024, -1),
         lambda: metrics.rates_bit_per_s([1], 0),

@@ -175,9 +175,7 @@ def test_light_and_dark_define_the_same_colours(written: Written) -> None:
 def test_cells_table_has_the_measured_values(written: Written, folder: Path) -> None:
     found = rows(written, "cells-wan")
     assert len(found) == 24
-    cell = next(
-        r for r in found if (r["flavor"], r["policy"], r["buffer"]) == ("SACK", "EPD", "1")
-    )
+    cell = next(r for r in found if (r["flavor"], r["policy"], r["buffer"]) == ("SACK", "EPD", "1"))
     trials = [t for t in read_campaign(folder).trials if t.name.startswith("wan-sack-epd-1-")]
     measured = [trial.metrics["efficiency"] for trial in trials]
     assert float(cell["efficiency"]) == pytest.approx(np.mean(measured))

@@ -28,8 +28,8 @@ from harness.exact_loss.host import Outcome, Sending
 from harness.flavors.check import RULES, Case, Scenario, Verdict
 from harness.flavors.files import load
 from harness.judge import judgement
-from harness.plan import to_json
 from harness.records.seal import seal
+from plan.plan import to_json
 from tests.course.handing_in import solution
 
 CAUSES = ("lost_mid", "refused_threshold", "refused_fairness")

@@ -15,8 +15,8 @@ from harness.course.lab import Measured, WhichLevel
 from harness.course.measures import MEASURES, OF_REPAIRS, TAKES
 from harness.course.seeds import Draw, drawn, seed_of
 from harness.design.trials import planned
-from harness.errors import InvalidTrialError, UsageError
 from harness.flavors.check import RULES
+from plan.errors import InvalidTrialError, UsageError
 from tests.course.by_hand import write_records
 from tests.course.handing_in import course
 from tests.small import PROJECT

@@ -13,8 +13,8 @@ import pytest
 
 from harness.course import again, check, handed_in, handout
 from harness.course import lab as labs
-from harness.errors import InvalidTrialError
 from harness.flavors import check as flavors_check
+from plan.errors import InvalidTrialError
 from tests.course import by_hand, forging
 from tests.course.handing_in import course, items, judged_by_record, write_answers, wrong_answers
 

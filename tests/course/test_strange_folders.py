@@ -12,8 +12,8 @@ import pytest
 
 from harness.course import again, check, handed_in, handout
 from harness.course import lab as labs
-from harness.errors import InvalidTrialError, LabError, MissingError
 from harness.records.seal import SUMS
+from plan.errors import InvalidTrialError, LabError, MissingError
 from tests.course import by_hand
 from tests.course.forging import FORGERIES, forge
 from tests.course.handing_in import course, write_answers

@@ -31,10 +31,10 @@ sys.path.insert(0, "/cellbed")
 
 from pyroute2 import IPRoute  # noqa: E402
 
-from harness import plan  # noqa: E402
 from harness.agent import flavor as agent_flavor  # noqa: E402
 from harness.agent.power_off import power_off  # noqa: E402
 from harness.exact_loss.network import _configure, _neighbour, _tc  # noqa: E402
+from plan import plan  # noqa: E402
 
 Process = get_context("fork").Process
 PORT = 5001

@@ -24,15 +24,15 @@ from typing import Self
 
 import click
 
-from analysis.metrics import TrialMetrics, frame_cells, trial_metrics
+from analysis.metrics import TrialMetrics, trial_metrics
 from harness.design import experiment
 from harness.design.trials import PlannedTrial, planned
-from harness.errors import UsageError
-from harness.plan import Plan, Topology, to_json
+from plan.atm import CELL_BYTES, TCP_IP_HEADER_BYTES, frame_cells
+from plan.errors import UsageError
+from plan.plan import Plan, Topology, to_json
 from studies.ubrplus_1998.simulation import PREDICTIONS
 from tests.bpf import libcellq
 from tests.flavors import oracle
-from topology.dumbbell import CELL_BYTES, TCP_IP_HEADER_BYTES
 from topology.queues import cells
 from workload import www
 

@@ -26,12 +26,12 @@ from typing import Any
 
 sys.path.insert(0, "/cellbed")
 
-from harness import plan  # noqa: E402
 from harness.agent.power_off import power_off  # noqa: E402
 from harness.exact_loss import lab as loss  # noqa: E402
 from harness.exact_loss.job import Connection, Link  # noqa: E402
 from harness.exact_loss.maps import LossMaps  # noqa: E402
 from harness.exact_loss.network import Network  # noqa: E402
+from plan import plan  # noqa: E402
 
 SO_MAX_PACING_RATE = 47
 # The kernel calls it for a congestion control that it has not, and waits for its end.

@@ -19,9 +19,9 @@ from typing import Any
 
 sys.path.insert(0, "/cellbed")
 
-from harness import plan  # noqa: E402
 from harness.agent import flavor as agent_flavor  # noqa: E402
 from harness.agent.power_off import power_off  # noqa: E402
+from plan import plan  # noqa: E402
 
 MODULE = "/opt/cellbed/cellbed_tcp.ko"
 OWN, NOBODY = "10.0.0.1", "10.0.0.2"

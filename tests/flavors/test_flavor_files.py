@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from harness.cli.commands.flavors import parameter
-from harness.errors import UsageError
 from harness.flavors import files as flavors
+from plan.errors import UsageError
 
 GOOD = (flavors.FOLDER / "sack.toml").read_text(encoding="utf-8")
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from harness.agent import flavor as agent_flavor
-from harness.errors import LabError
 from harness.exact_loss.job import Connection, Link
 from harness.flavors import files as flavors
+from plan.errors import LabError
 from tests.flavors.runner import Runner, run_script
 
 pytestmark = pytest.mark.lab

@@ -14,7 +14,7 @@ import pytest
 from analysis.metrics import trial_metrics
 from harness.design import experiment
 from harness.design.trials import PlannedTrial, planned
-from harness.plan import to_json
+from plan.plan import to_json
 from studies.ubrplus_1998.simulation import PREDICTIONS
 from tests.bpf import libcellq, replay
 from tests.flavors.network import EXPERIMENT as STUDY

@@ -13,11 +13,11 @@ import pytest
 
 from harness.agent import callbacks
 from harness.agent.flavor import FlavorError
-from harness.errors import LabError
 from harness.exact_loss import host as exact_loss
 from harness.exact_loss.job import Connection, Link
 from harness.flavors import files as flavors
 from harness.host import paths
+from plan.errors import LabError
 
 PATCH = Path(__file__).with_name("other-order.patch")
 RECIPE = paths.PROJECT / "lab" / "kernel"

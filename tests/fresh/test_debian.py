@@ -30,8 +30,10 @@ from tests.small import PROJECT, run_trials
 
 SMALL = PROJECT / "tests" / "fresh" / "small.toml"
 SLOW = "CELLBED_SLOW_TESTS" in os.environ
-CLONE = ("rm -rf cellbed out && git clone -q /opt/cellbed.bundle cellbed && cd cellbed"
-         " && git apply --allow-empty /opt/changes")
+CLONE = (
+    "rm -rf cellbed out && git clone -q /opt/cellbed.bundle cellbed && cd cellbed"
+    " && git apply --allow-empty /opt/changes"
+)
 RUN = "cd ~/cellbed && make setup && ./cellbed run tests/fresh/small.toml --out ~/out"
 PYTHON = "$(lab/paths | sed -n s/^environment=//p)/bin/python"
 

@@ -102,9 +102,7 @@ def test_under_sudo_all_but_the_packages_is_the_callers(here: Machine) -> None:
     assert done.returncode == 0, done.stderr
     assert (here.cache.parent / "apt-get").exists()
     said = (here.cache.parent / "runuser").read_text()
-    assert said == (
-        "-u somebody -- env -u SUDO_USER HOME=/home/of/somebody lab/setup --vm\n"
-    )
+    assert said == ("-u somebody -- env -u SUDO_USER HOME=/home/of/somebody lab/setup --vm\n")
     assert not here.cache.exists()
 
 

@@ -14,8 +14,18 @@ from tests.small import PROJECT
 
 # Of the project, of Python itself, of its packages, and what Python loads unasked.
 NAMES = (
-    *("analysis", "topology", "harness", "workload", "studies", "cellbed", "tomllib", "json"),
-    *("logging", "numpy", "click", "sitecustomize", "usercustomize", "startup"),
+    *(
+        "analysis",
+        "plan",
+        "topology",
+        "harness",
+        "workload",
+        "studies",
+        "cellbed",
+        "tomllib",
+        "json",
+    ),
+    *("json", "tomllib", "logging", "numpy", "click", "sitecustomize", "usercustomize", "startup"),
 )
 COMMANDS = ["flavors --help", "mininet --help", "course list", "course check 1 .", "watch --help"]
 

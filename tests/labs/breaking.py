@@ -24,9 +24,9 @@ from harness.agent import __main__ as agent
 from harness.agent import probe
 from harness.agent.bench import Bench
 from harness.agent.tune_plan import route_metrics
-from harness.plan import WORKLOADS
+from plan.dumbbell import Dumbbell, Host
+from plan.plan import WORKLOADS
 from topology import commands, netlink, rtnetlink
-from topology.dumbbell import Dumbbell, Host
 from topology.queues import cells
 from topology.run import batch, in_namespace, run
 from workload import iperf, specweb, www_run

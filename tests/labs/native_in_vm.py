@@ -27,7 +27,7 @@ def run(ending: str) -> None:
     from harness.cli.commands.shell import feed
     from harness.labs import LabSpec
     from harness.labs.session import session
-    from harness.plan import from_json
+    from plan.plan import from_json
 
     document = json.loads((RUN / "plan.json").read_text())
     plan = from_json(document)

@@ -39,7 +39,7 @@ HOSTS = {"root": ROOT, "user": USER}
 
 def without_namespaces(who: str) -> list[str]:
     """The words that make a command one on a host which allows no user namespace."""
-    script = "echo {} > /proc/sys/user/max_user_namespaces; exec \"$@\""
+    script = 'echo {} > /proc/sys/user/max_user_namespaces; exec "$@"'
     last = ["unshare", "--user", "--map-root-user", "sh", "-c"]
     if who == "root":
         return [*last, script.format(0), "-"]

@@ -13,7 +13,7 @@ import pytest
 from harness.design.trials import PlannedTrial
 from harness.judge import fidelity
 from harness.labs import LabSpec, UmlLab, shared
-from harness.plan import to_json
+from plan.plan import to_json
 from tests.small import PROJECT, trials_of
 
 pytestmark = pytest.mark.lab

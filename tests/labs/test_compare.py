@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from harness.cli.commands.compare import command
-from harness.errors import UsageError
+from plan.errors import UsageError
 from tests.small import PROJECT, TINY
 
 LEVELS = """

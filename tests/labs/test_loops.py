@@ -51,9 +51,7 @@ print(time.monotonic_ns() - begin)"""
 @pytest.fixture(scope="module")
 def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, scripts_in_lab.Said]:
     programs = {name: f"{BEGIN}{program}" for name, program in {**WAITS, "EAGAIN": EAGAIN}.items()}
-    scripts = {
-        name: f"cat > x << 'END'\n{x}\nEND\npython3 x\n" for name, x in programs.items()
-    }
+    scripts = {name: f"cat > x << 'END'\n{x}\nEND\npython3 x\n" for name, x in programs.items()}
     return scripts_in_lab.run(scripts, tmp_path_factory.mktemp("loops"))
 
 

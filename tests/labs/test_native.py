@@ -16,12 +16,12 @@ import pytest
 from harness.captures import pcap
 from harness.design import experiment
 from harness.design.trials import planned
-from harness.errors import UsageError
 from harness.host import paths
 from harness.labs import LabSpec, NativeLab, VmLab
 from harness.labs.supervised import wait_for_exit
 from harness.labs.vm import QEMU
-from harness.plan import to_json
+from plan.errors import UsageError
+from plan.plan import to_json
 from tests.small import PROJECT
 
 FILE = PROJECT / "studies" / "instrument" / "three-labs.toml"

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import LabError
 from harness.host import paths
 from harness.labs import LabSpec, UmlLab
 from harness.labs.supervised import process_table
+from plan.errors import LabError
 from tests.small import PROJECT
 
 pytestmark = pytest.mark.lab
@@ -62,8 +62,11 @@ def test_virtual_time_is_faster_than_real(tmp_path: Path) -> None:
     begin = time.monotonic()
     said = run_lab(tmp_path, f"cd /cellbed && sleep 3600 && cat /proc/uptime && {OFF}")
     assert time.monotonic() - begin < 60
-    assert any(line.split(".")[0].isdigit() and float(line.split()[0]) >= 3600
-               for line in said.splitlines() if line[:1].isdigit())
+    assert any(
+        line.split(".")[0].isdigit() and float(line.split()[0]) >= 3600
+        for line in said.splitlines()
+        if line[:1].isdigit()
+    )
 
 
 def test_the_same_seed_draws_the_same(tmp_path: Path) -> None:

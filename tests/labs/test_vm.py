@@ -18,12 +18,12 @@ import pytest
 from harness.campaign.campaign import Campaign
 from harness.design import experiment
 from harness.design.trials import planned
-from harness.errors import LabError
 from harness.host import paths
 from harness.labs import LabSpec, VmLab
 from harness.labs.supervised import wait_for_exit
 from harness.labs.vm import QEMU
 from harness.runners.runner import Options
+from plan.errors import LabError
 from tests.bpf import replay
 from tests.bpf.libcellq import POLICIES
 from tests.small import PROJECT

@@ -12,6 +12,7 @@ import pytest
 
 from harness.design import experiment
 from harness.design.trials import PlannedTrial, planned
+from plan.atm import CELL_BITS
 from tests.labs.test_reproducible import assert_same_records
 from tests.small import PROJECT, run_trials
 from topology.queues.cells import Settings
@@ -19,7 +20,6 @@ from topology.queues.cells import Settings
 pytestmark = pytest.mark.lab
 
 SMALL = PROJECT / "studies/web_2003/web-small.toml"
-CELL_BITS = 424
 
 
 def trials_small() -> list[PlannedTrial]:

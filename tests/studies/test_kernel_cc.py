@@ -19,6 +19,7 @@ from harness.design import experiment
 from harness.design.trials import PlannedTrial, planned
 from harness.judge import studies
 from harness.judge.judgement import record_of
+from plan.atm import CELL_BYTES
 from studies.kernel_cc.changes import changes
 from studies.kernel_cc.study import (
     STUDY,
@@ -32,7 +33,6 @@ from tests.analysis import synthetic
 from workload.iperf import starts_ns
 
 FILE = studies.folder("kernel_cc") / "kernel-cc.toml"
-CELL_BYTES = 53
 S = 1_000_000_000
 PLAN = {
     "study": "kernel_cc",

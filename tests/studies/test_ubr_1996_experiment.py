@@ -9,7 +9,7 @@ import pytest
 
 from harness.design import experiment
 from harness.design.trials import PlannedTrial, planned
-from harness.errors import UsageError
+from plan.errors import UsageError
 from studies.ubr_1996.study import published, results
 
 FILE = Path(__file__).parents[2] / "studies" / "ubr_1996" / "ubr-persistent.toml"
@@ -45,9 +45,7 @@ def test_all_20_rows_are_there() -> None:
         (("LAN", "EPD-n", 1000, 65_535), None),
     ],
 )
-def test_lookup(
-    cell: tuple[str, str, int, int], values: tuple[float, float] | None
-) -> None:
+def test_lookup(cell: tuple[str, str, int, int], values: tuple[float, float] | None) -> None:
     network, policy, buffer, window = cell
     plan = {
         "topology": {"pairs": 5},
@@ -80,11 +78,14 @@ def test_buffer_window_and_threshold_are_those_of_the_row() -> None:
         assert down.buffer_cells == factors["buffer"]
         assert trial.plan.tcp.window_bytes == factors["window"]
         threshold = (down.threshold_ppm, down.threshold_minus_cells)
-        assert threshold == {
-            "plain": (None, None),
-            "EPD": (800_000, None),
-            "EPD-n": (None, 60),
-        }[str(factors["policy"])]
+        assert (
+            threshold
+            == {
+                "plain": (None, None),
+                "EPD": (800_000, None),
+                "EPD-n": (None, 60),
+            }[str(factors["policy"])]
+        )
         assert trial.plan.queue.up.policy == "plain"
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from harness.design import experiment
 from harness.design.experiment import Level
 from harness.design.trials import planned
-from harness.plan import to_json
+from plan.plan import to_json
 from studies.ubrplus_1998.simulation import PREDICTIONS
 from tests.small import PROJECT
 

@@ -17,9 +17,9 @@ import sys
 import time
 from pathlib import Path
 
+from plan.dumbbell import Dumbbell, Host, Link
 from topology.build import Network
 from topology.delays import program, table
-from topology.dumbbell import Dumbbell, Host, Link
 from topology.run import batch, in_namespace
 from workload.kinds.packmime import start_ns
 from workload.packmime import trace, web

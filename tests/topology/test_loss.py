@@ -7,7 +7,8 @@ import random
 
 import pytest
 
-from topology.loss import Loss, seed_of
+from plan.loss import Loss
+from topology.loss import netem, seed_of
 
 
 def simulated(loss: Loss, packets: int, seed: int) -> int:
@@ -25,10 +26,10 @@ def simulated(loss: Loss, packets: int, seed: int) -> int:
 
 
 def test_netem_is_told_the_chain() -> None:
-    assert Loss(share=0.001).netem() == "loss random 0.1000000000%"
+    assert netem(Loss(share=0.001)) == "loss random 0.1000000000%"
     bursts = Loss(share=0.01, burst_packets=4, burst_share=0.5)
     # 1/50 of the packets find the bad state: 0.25 / 49 of the others lead there.
-    assert bursts.netem() == "loss gemodel 0.5102040816% 25.0000000000% 50.0000000000% 0%"
+    assert netem(bursts) == "loss gemodel 0.5102040816% 25.0000000000% 50.0000000000% 0%"
 
 
 @pytest.mark.parametrize(

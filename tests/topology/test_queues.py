@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from topology.dumbbell import cells_of, last_cell_wait_ns
+from plan.atm import frame_cells
+from plan.dumbbell import last_cell_wait_ns
 from topology.qdisc import QdiscQueue, counter_at
 from topology.queues import adaptive_red, cake, cells, codel, fq_pie, pie
 
@@ -45,7 +46,7 @@ def test_shares_are_of_the_interval() -> None:
 
 
 def test_a_packet_is_queued_whole_a_frame_cell_by_cell() -> None:
-    frame = cells_of(1064)
+    frame = frame_cells(1064)
     assert codel.Queue.idle_wait_ns(frame, 3.0, 9.0) == frame * 9.0
     assert cells.Queue.idle_wait_ns(frame, 3.0, 9.0) == last_cell_wait_ns(frame, 3.0, 9.0)
 

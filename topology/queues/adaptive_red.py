@@ -6,10 +6,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from plan.atm import ETHERNET_HEADER_BYTES, frame_cells
+from plan.dumbbell import Dumbbell
+from plan.queue import Port
+from plan.schema import check_range
 from topology import adaptive_red
-from topology.dumbbell import ETHERNET_HEADER_BYTES, Dumbbell, cells_of, check_range
 from topology.qdisc import CHILD_HANDLE, CHILD_PARENT, Packets, QdiscQueue
-from topology.queue import Port
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +52,7 @@ class Queue(QdiscQueue):
     def on(self, network: Dumbbell) -> adaptive_red.AdaptiveRed:
         """Its parameters for the link, at the rate that it has for full segments' frames."""
         frame_bytes = network.mtu_bytes + ETHERNET_HEADER_BYTES
-        frame_ns = cells_of(network.mtu_bytes) * network.middle.cell_time_ns()
+        frame_ns = frame_cells(network.mtu_bytes) * network.middle.cell_time_ns()
         found = adaptive_red.automatic(
             rate_bit_per_s=round(frame_bytes * 8e9 / frame_ns),
             packet_bytes=frame_bytes,

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
+from plan.queue import Counters
 from topology.qdisc import QdiscQueue, Within
-from topology.queue import Counters
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The cell queues of bpf/: ATM switch ports under a discard policy, exact to the cell.
 
-    policy                   string, a file of bpf/policy/                    required
-    buffer_cells             integer, 1 to 1,000,000: the buffer K            required
-    threshold                number, 1e-6 to 1: R as a share of K             epd, sd, fba: one
-    threshold_minus_packets  integer, 0 to 1,000,000: R is K less as many     of these two
-                             full segments' frames
-    z                        number, 1e-6 to 16: the policy's Z               sd, fba
-    return_policy, return_buffer_cells  the same of the port up               as the port down
+policy                   string, a file of bpf/policy/                    required
+buffer_cells             integer, 1 to 1,000,000: the buffer K            required
+threshold                number, 1e-6 to 1: R as a share of K             epd, sd, fba: one
+threshold_minus_packets  integer, 0 to 1,000,000: R is K less as many     of these two
+                         full segments' frames
+z                        number, 1e-6 to 16: the policy's Z               sd, fba
+return_policy, return_buffer_cells  the same of the port up               as the port down
 """
 
 from __future__ import annotations
@@ -20,15 +20,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
-from topology import cellq_log, commands, queue
-from topology.dumbbell import (
-    HOST_IFINDEX_BASE,
-    TCP_IP_HEADER_BYTES,
-    cells_of,
-    check_range,
-    last_cell_wait_ns,
-)
-from topology.queue import DIRECTIONS, Counters, Port
+from plan import queue
+from plan.atm import TCP_IP_HEADER_BYTES, frame_cells
+from plan.dumbbell import HOST_IFINDEX_BASE, last_cell_wait_ns
+from plan.queue import DIRECTIONS, Counters, Port
+from plan.schema import check_range
+from topology import cellq_log, commands
 from topology.run import run
 
 CELLQ = "/opt/cellbed/cellq"
@@ -117,7 +114,7 @@ class Settings:
 
     def _minus_cells(self, buffer_cells: int, mss_bytes: int) -> int:
         packets = self.threshold_minus_packets or 0
-        cells = packets * cells_of(mss_bytes + TCP_IP_HEADER_BYTES)
+        cells = packets * frame_cells(mss_bytes + TCP_IP_HEADER_BYTES)
         if cells >= buffer_cells:
             raise ValueError(
                 f"queue.threshold_minus_packets = {packets}: {cells} cells, but the buffer has"

@@ -9,7 +9,7 @@ from .write import write
 
 
 def share(plan: Any, folder: Path) -> None:
-    """Have the trace of a plan (harness/plan.py) in the folder; WorkloadError as write()."""
+    """Have the trace of a plan (plan/plan.py) in the folder; WorkloadError as write()."""
     topology = plan.topology
     params = plan.workload.trace(topology.rate_bit_per_s, topology.mss_bytes)
     path = trace_path(folder, params, plan.seed)

@@ -12,12 +12,13 @@ from typing import TypeVar
 
 import numpy as np
 
+from plan.atm import AAL5_OVERHEAD_BYTES, CELL_BYTES, CELL_PAYLOAD_BYTES
+
 from .marginals import IntArray
 from .parameters import Parameters
 
 # Packets of a connection that carry no payload and acknowledge none.
 TO_SERVER, TO_CLIENT = 4, 3
-AAL5_BYTES, CELL_PAYLOAD_BYTES, CELL_BYTES = 16, 48, 53
 Payload = TypeVar("Payload", int, IntArray)
 
 
@@ -35,7 +36,11 @@ def _carried(own: IntArray, other: IntArray, params: Parameters) -> IntArray:
 def packet(payload: Payload, params: Parameters) -> Payload:
     """Return the bytes of packets on the link."""
     sent = payload + params.header_bytes
-    return -(-(sent + AAL5_BYTES) // CELL_PAYLOAD_BYTES) * CELL_BYTES if params.cells else sent
+    return (
+        -(-(sent + AAL5_OVERHEAD_BYTES) // CELL_PAYLOAD_BYTES) * CELL_BYTES
+        if params.cells
+        else sent
+    )
 
 
 def to_client(requests: IntArray, responses: IntArray, params: Parameters) -> IntArray:

@@ -9,7 +9,7 @@ import click
 
 from analysis import anova_cli
 from analysis.errors import AnalysisError
-from harness.errors import UsageError
+from plan.errors import UsageError
 
 
 @click.command(help=__doc__)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from harness.errors import CellbedError
 from harness.machine.clean import remove_cache, remove_campaign, remove_leftovers
+from plan.errors import CellbedError
 
 
 @click.command(help=__doc__)

@@ -25,8 +25,8 @@ from harness.api.verdict import raise_failures
 from harness.cli.options import kernel_option, lab_option, levels_option
 from harness.design import experiment as experiments
 from harness.design.experiment import KERNEL, kernel_level
-from harness.errors import CellbedError, UsageError
 from harness.kernels.errors import KernelError
+from plan.errors import CellbedError, UsageError
 
 RESULTS = Path("results")
 SAMPLE_MS = 10

@@ -13,7 +13,7 @@ import click
 from harness.course import handout
 from harness.course import lab as labs
 from harness.course.check import HandedIn, Item, check_folder
-from harness.errors import InvalidTrialError, UsageError
+from plan.errors import InvalidTrialError, UsageError
 
 WIDTH = 20
 

@@ -9,9 +9,9 @@ import click
 from rich.console import Console
 
 from harness.cli.tables import print_table
-from harness.errors import InvalidTrialError, UsageError
 from harness.flavors import check as flavors_check
 from harness.flavors.files import load_all
+from plan.errors import InvalidTrialError, UsageError
 
 
 @click.group(help=__doc__, invoke_without_command=True)

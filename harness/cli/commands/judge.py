@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from harness.api import judge
-from harness.errors import CellbedError
+from plan.errors import CellbedError
 
 
 @click.command(help=__doc__)

@@ -12,9 +12,9 @@ import click
 from rich.console import Console
 
 from harness.cli.tables import print_table
-from harness.errors import UsageError
 from harness.kernels import names, store
 from harness.kernels.kernel import Kernel
+from plan.errors import UsageError
 
 MIB = 1 << 20
 

@@ -24,8 +24,8 @@ from harness.cli.options import kernel_option, lab_option, levels_option, tls_op
 from harness.cli.result_table import json_line, print_results
 from harness.design.experiment import Port
 from harness.design.trials import PlannedTrial
-from harness.errors import UsageError
 from harness.runners.runner import Cluster
+from plan.errors import UsageError
 
 
 @click.command(help=__doc__)

@@ -19,10 +19,10 @@ from harness.cli.options import lab_option, levels_option
 from harness.cli.terminal import converse, raw_terminal
 from harness.design import experiment as experiments
 from harness.design.trials import PlannedTrial, planned
-from harness.errors import LabError
 from harness.labs import Lab, LabSpec
 from harness.labs.session import session
-from harness.plan import to_json
+from plan.errors import LabError
+from plan.plan import to_json
 
 
 @click.command(help=__doc__)

@@ -11,9 +11,9 @@ from analysis.errors import AnalysisError, ReportError
 from analysis.records import read_campaign
 from analysis.report.keep import keep as keep_results
 from analysis.report.readme import with_tables
-from harness.errors import CellbedError, UsageError
 from harness.host import checkout
 from harness.judge import judgement, studies
+from plan.errors import CellbedError, UsageError
 
 
 @click.group(help=__doc__, invoke_without_command=True)

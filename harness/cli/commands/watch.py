@@ -9,8 +9,8 @@ from threading import Event
 import click
 
 from harness.api.experiment import RESULTS
-from harness.errors import UsageError
 from harness.watch.server import serving
+from plan.errors import UsageError
 
 
 @click.command(help=__doc__)

@@ -182,9 +182,7 @@ def reap_orphans() -> None:
             return
 
 
-def measured(
-    rows: Sequence[Row], trees: Sequence[Path], turns: int
-) -> Iterator[list[list[float]]]:
+def measured(rows: Sequence[Row], trees: Sequence[Path], turns: int) -> Iterator[list[list[float]]]:
     """Turn by turn, of each row the figure of each tree, the trees one after the other."""
     for _ in range(turns):
         trial.cache_clear()

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from harness.agent.tune_plan import changes, route_metrics
-from harness.plan import Flavor, Tcp
+from plan.plan import Flavor, Tcp
 
 SACK = Flavor(
     name="sack",

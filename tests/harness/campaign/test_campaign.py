@@ -18,13 +18,13 @@ from harness.api.progress import ProgressDisplay
 from harness.campaign import costs
 from harness.campaign.campaign import Campaign
 from harness.design.trials import PlannedTrial
-from harness.errors import UsageError
 from harness.events import Event, Listener, TrialEnded, TrialFailed, TrialStarted
 from harness.host import checkout
 from harness.labs import LABS
 from harness.machine.clean import remove_campaign
 from harness.records import identity, record
 from harness.runners.runner import Options
+from plan.errors import UsageError
 from tests.paper import PaperLab, finish
 from tests.small import small_trials
 
@@ -225,7 +225,7 @@ def test_a_record_that_cannot_be_read_is_not_run_over(
     assert path.read_text() == "{" and len(paper.tried) == len(trials)
     shutil.rmtree(path.parent)
     make(tmp_path / "out", trials).run()
-    assert paper.tried[len(trials):] == [trials[0].name]
+    assert paper.tried[len(trials) :] == [trials[0].name]
 
 
 def test_a_folder_of_other_things_is_refused_untouched(

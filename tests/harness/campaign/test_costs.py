@@ -13,8 +13,8 @@ from harness.campaign import costs
 from harness.campaign.campaign import Campaign
 from harness.cli.commands.run import time_for
 from harness.design.trials import PlannedTrial
-from harness.plan import to_json
 from harness.runners.runner import Options
+from plan.plan import to_json
 from tests.small import small_trials
 
 DURATION_S = 12.0

@@ -23,7 +23,9 @@ from harness.records import identity, record
 from tests.paper import PaperLab, finish
 from tests.small import TINY
 
-TEXT = TINY.replace('["SACK"]', '["SACK", "large"]\nbuffer = [2.0, 3]') + """
+TEXT = (
+    TINY.replace('["SACK"]', '["SACK", "large"]\nbuffer = [2.0, 3]')
+    + """
 [[rule]]
 when = { flavor = "large" }
 set.tcp.initial_window_segments = 4
@@ -31,6 +33,7 @@ set.tcp.initial_window_segments = 4
 when = { buffer = 3 }
 set.queue.buffer_cells = 450
 """
+)
 
 
 def captured(trial: PlannedTrial, software: Any, raw: Path, *rest: Any) -> None:

@@ -11,10 +11,10 @@ import pytest
 
 from harness.campaign import costs
 from harness.campaign.campaign import Campaign
-from harness.errors import UsageError
 from harness.labs import LABS
 from harness.records import record
 from harness.runners.runner import Options
+from plan.errors import UsageError
 from tests.paper import PaperLab, finish
 from tests.small import small_trials
 

@@ -17,12 +17,12 @@ import pytest
 import analysis.report  # noqa: F401 (slow to import, which is no input's doing)
 from harness.__main__ import main
 from harness.campaign import costs
-from harness.errors import MissingError
 from harness.host import paths
 from harness.labs import LABS
 from harness.labs.base import Lab
 from harness.records import identity
 from harness.runners import cluster_servers
+from plan.errors import MissingError
 
 EXIT_CODES = {0, 1, 2, 3, 4, 5, 125, *range(129, 134)}  # those of docs/commands.md
 LONGEST_S = 120  # of one input; each takes a small part of it, also on a busy machine
@@ -103,4 +103,3 @@ def exit_code() -> int:
         return main()
     except SystemExit as error:
         return error.code if isinstance(error.code, int) else int(error.code is not None)
-

@@ -12,9 +12,9 @@ import pytest
 
 from harness.__main__ import main
 from harness.cli.commands import compare
-from harness.errors import InvalidTrialError, LabError, MissingError
 from harness.kernels import store
 from harness.kernels.errors import KernelError
+from plan.errors import InvalidTrialError, LabError, MissingError
 from tests.small import write_tiny
 
 TWO = "flavor=SACK,SACK2"

@@ -38,9 +38,7 @@ def folder(tmp_path: Path) -> Path:
     """A folder with an experiment, and the command without its set-up."""
     write_small(tmp_path)
     command = tmp_path / "cellbed"
-    command.write_text(
-        f"#!/bin/sh\nPYTHONPATH={PROJECT} exec {sys.executable} -m harness \"$@\"\n"
-    )
+    command.write_text(f'#!/bin/sh\nPYTHONPATH={PROJECT} exec {sys.executable} -m harness "$@"\n')
     command.chmod(0o755)
     return tmp_path
 

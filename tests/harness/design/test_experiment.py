@@ -10,7 +10,7 @@ import pytest
 
 from harness.design import experiment
 from harness.design.trials import planned
-from harness.errors import UsageError
+from plan.errors import UsageError
 from tests.small import PROJECT, SMALL, TINY, small_trials, write_small
 
 MISTAKES = [
@@ -189,8 +189,7 @@ def test_the_papers_factorial_has_72_cells_and_its_buffers() -> None:
     trials = planned(experiment.load(path), path)
     assert len(trials) == 72
     buffers = {
-        (t.factors["network"], t.factors["buffer"]): t.plan.queue.down.buffer_cells
-        for t in trials
+        (t.factors["network"], t.factors["buffer"]): t.plan.queue.down.buffer_cells for t in trials
     }
     assert buffers["WAN", 0.5] == 531 and buffers["GEO", 2] == 116_760
     assert {t.plan.tcp.ssthresh_segments for t in trials} == {55, 123, 337}
@@ -239,7 +238,6 @@ def test_a_parents_rule_is_for_those_of_its_levels_that_are_left(tmp_path: Path)
     child = tmp_path / "child.toml"
     child.write_text('extends = "small.toml"\nname = "child"\n[factors]\nflavor = ["SACK"]\n')
     assert {t.plan.tcp.flavor.name for t in planned(experiment.load(child), child)} == {"sack"}
-
 
 
 def test_the_initial_window_can_be_set(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import MissingError
 from harness.host import memory, paths
 from harness.machine import doctor
+from plan.errors import MissingError
 from tests.small import PROJECT, TINY
 
 NAMESPACE = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]

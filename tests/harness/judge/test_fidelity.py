@@ -282,9 +282,7 @@ def judged_web(lab: dict[str, Any]) -> dict[str, bool]:
         ("delay faults", "source.delays", MISSING),
     ],
 )
-def test_what_a_web_trial_is_held_to(
-    name: str, path: str, value: Any
-) -> None:
+def test_what_a_web_trial_is_held_to(name: str, path: str, value: Any) -> None:
     assert all(judged_web(web()).values())
     own = {"handshakes", "round trips", "server delays", "delay faults"}
     assert own <= {*judged_web(web())} - {*judged(web())}

@@ -18,11 +18,11 @@ from click.testing import CliRunner, Result
 
 from harness.api import verdict
 from harness.cli.group import cellbed
-from harness.errors import CellbedError, UsageError
 from harness.judge import fidelity, judgement
 from harness.judge.judgement import bring_up_to_date, current, version
 from harness.records import record, sources
 from harness.records.seal import changed_files
+from plan.errors import CellbedError, UsageError
 from tests.small import PROJECT, small_trials
 from topology import cellq_log
 
@@ -314,7 +314,7 @@ def test_the_version_is_of_all_that_judges() -> None:
 
 def test_another_check_is_another_version(tmp_path: Path) -> None:
     """In a copy of the project, since this process has its version already."""
-    for folder in ("harness", "analysis", "lab", "studies", "topology", "workload"):
+    for folder in ("harness", "analysis", "lab", "plan", "studies", "topology", "workload"):
         skipped = shutil.ignore_patterns("__pycache__")
         shutil.copytree(PROJECT / folder, tmp_path / folder, ignore=skipped)
     code = "from harness.judge import judgement; print(judgement.version('ubrplus_1998'))"

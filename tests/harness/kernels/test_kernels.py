@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from harness.design import experiment
-from harness.errors import UsageError
 from harness.host import paths
 from harness.kernels import names, patches, store
 from harness.kernels.errors import KernelError
 from harness.kernels.kernel import Kernel
 from harness.kernels.lay import lay
 from harness.kernels.trees import TOP, Commit, Folder, Tree
+from plan.errors import UsageError
 from tests.small import PROJECT, TINY, tiny_trials, trials_of
 
 TCP = "net/ipv4/tcp.c"

@@ -66,4 +66,3 @@ def test_set_up_that_is_done_writes_nothing(tmp_path: Path) -> None:
     argv["args"] = [*read_only(here.cache), *argv["args"]]  # type: ignore[misc]
     done = subprocess.run(**argv, capture_output=True, text=True, timeout=60, check=False)  # type: ignore[call-overload]
     assert (done.returncode, done.stderr) == (0, "")
-

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import LabError
 from harness.labs import Lab, LabSpec
 from harness.labs.supervised import wait_for_exit
+from plan.errors import LabError
 
 HOUR_S = 3600.0
 Moment = Callable[[float], float]

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import CellbedError
 from harness.host import paths
 from harness.machine import clean
+from plan.errors import CellbedError
 from tests.small import PROJECT
 
 A, B, C = "0123456789abcdef", "fedcba9876543210", "00112233445566ff"

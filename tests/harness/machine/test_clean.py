@@ -16,10 +16,10 @@ import pytest
 from click.testing import CliRunner
 
 from harness.cli.group import cellbed
-from harness.errors import MissingError
 from harness.host import owner, paths, temporary
 from harness.labs import native
 from harness.machine import clean
+from plan.errors import MissingError
 
 # A process of this number and start cannot be: numbers end below.
 GONE = f"{2**22 + 1}-1"

@@ -16,7 +16,17 @@ from harness.labs.uml import UmlLab
 from harness.records import identity, sources
 from tests.small import PROJECT
 
-CODE = ("harness", "topology", "workload", "analysis", "studies", "lab", "tcp-configs", "bpf")
+CODE = (
+    "harness",
+    "plan",
+    "topology",
+    "workload",
+    "analysis",
+    "studies",
+    "lab",
+    "tcp-configs",
+    "bpf",
+)
 
 
 @pytest.fixture
@@ -59,12 +69,12 @@ def changed(project: Path, name: str, lab: str = "uml") -> bool:
     "name",
     [
         "harness/agent/trial.py",
-        "harness/plan.py",
+        "plan/plan.py",
         "harness/capture.py",
         "harness/captures/pcap.py",
         "workload/kinds/www.py",
         "topology/queues/cells.py",
-        "topology/dumbbell.py",
+        "plan/dumbbell.py",
         "workload/www.py",
         "workload/wrk.lua",
         "harness/records/record.py",
@@ -103,7 +113,7 @@ def test_what_judges_or_is_compiled_is_not(project: Path, name: str) -> None:
 def test_every_file_that_the_lab_may_read_counts(project: Path) -> None:
     names = {str(path.relative_to(project)) for path in identity.lab_code()}
     assert {"workload/wrk.lua", "harness/__init__.py", "harness/agent/__main__.py"} <= names
-    for folder in ("harness/agent", "harness/captures", "topology", "workload"):
+    for folder in ("harness/agent", "harness/captures", "plan", "topology", "workload"):
         for path in (project / folder).rglob("*.py"):
             assert str(path.relative_to(project)) in names
 
@@ -129,9 +139,7 @@ def test_what_draws_a_web_trace_is_in_it(
     assert identity.found("uml") != before
 
 
-@pytest.mark.parametrize(
-    ("lab", "name"), [("vm", "../vm/vmlinuz"), ("native", "lab/native/enter")]
-)
+@pytest.mark.parametrize(("lab", "name"), [("vm", "../vm/vmlinuz"), ("native", "lab/native/enter")])
 def test_other_labs_have_what_runs_in_them(project: Path, lab: str, name: str) -> None:
     assert not changed(project, name, "uml")
     assert changed(project, name, lab)

@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 from harness.campaign.campaign import Campaign
-from harness.errors import UsageError
 from harness.events import Event, TrialStarted
 from harness.runners.runner import Cluster, Options
+from plan.errors import UsageError
 from tests.small import PROJECT, run_trials, tiny_trials
 
 SOURCES = shutil.ignore_patterns(".*", "__pycache__", "results", "docs", "tests")
@@ -46,9 +46,7 @@ class Server:
 
 
 @contextmanager
-def server(
-    folder: Path, *words: str, secret: Path, project: Path = PROJECT
-) -> Iterator[Server]:
+def server(folder: Path, *words: str, secret: Path, project: Path = PROJECT) -> Iterator[Server]:
     """Started, and ended in the end; its address is the second word it says."""
     temporary = folder / "tmp"
     temporary.mkdir(parents=True)

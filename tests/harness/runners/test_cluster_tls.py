@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from distributed import Client, LocalCluster
 
-from harness.errors import UsageError
 from harness.events import Event, Message
 from harness.host import paths
 from harness.runners import cluster, cluster_servers, cluster_tls
 from harness.runners.cluster_servers import run_worker
 from harness.runners.runner import Cluster
+from plan.errors import UsageError
 from tests.harness.runners.test_cluster import Server, server
 
 

@@ -34,9 +34,7 @@ def jobs(folder: Path, *campaigns: str, sent: bool = False) -> list[Job]:
 
 
 @pytest.mark.parametrize("slots", [1, 2])
-def test_each_campaign_gets_its_record(
-    tmp_path: Path, paper: type[PaperLab], slots: int
-) -> None:
+def test_each_campaign_gets_its_record(tmp_path: Path, paper: type[PaperLab], slots: int) -> None:
     """Also from one lab, which has the results of one name once."""
     pool, wanted = LabPool(), jobs(tmp_path, "one", "two", "three")
     with pool.lock:  # so that all are there before the first can end

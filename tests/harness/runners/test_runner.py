@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import MissingError
 from harness.runners import runner
 from harness.runners.runner import Cluster, Options
+from plan.errors import MissingError
 from tests.small import PROJECT
 
 LOCAL = """

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from distributed import Client, LocalCluster, get_worker
 
-from harness.errors import LabError, UsageError
 from harness.events import Event, Message
 from harness.labs import LABS
 from harness.records import identity, record
@@ -19,6 +18,7 @@ from harness.runners import cluster
 from harness.runners.cluster import ClusterRunner, check_workers, cluster_runner
 from harness.runners.lab_pool import Job, LabPool, Task
 from harness.runners.runner import Cluster
+from plan.errors import LabError, UsageError
 from tests.paper import PaperLab, finish
 from tests.small import tiny_trials
 

@@ -7,8 +7,8 @@ import csv
 import json
 from pathlib import Path
 
-from harness import plan as plans
-from harness.plan import Plan
+from plan import plan as plans
+from plan.plan import Plan
 from tests.small import TINY, trials_of
 from topology import cellq_log
 

@@ -17,6 +17,7 @@ from tests.harness.watch.made import TRIALS, Made
 
 pytestmark = pytest.mark.browser
 
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return Made(tmp_path_factory.mktemp("page"))

@@ -14,10 +14,10 @@ from click.testing import CliRunner
 
 from analysis import campaign_file
 from harness.cli.group import cellbed
-from harness.errors import UsageError
 from harness.events import CampaignEnded, TrialFailed, TrialJudged, TrialProgress, TrialStarted
 from harness.watch.follow import Follower
 from harness.watch.server import ADDRESS, Server, serving
+from plan.errors import UsageError
 from tests.harness.watch.made import TRIALS, Made
 
 
@@ -173,9 +173,7 @@ def test_each_page_has_a_secret_of_its_own(made: Made) -> None:
         ({"Origin": "null"}, 403),
     ],
 )
-def test_other_websites_are_kept_out(
-    server: Server, headers: dict[str, str], status: int
-) -> None:
+def test_other_websites_are_kept_out(server: Server, headers: dict[str, str], status: int) -> None:
     """Even with the secret: a page that leads here by another name, or asks from its own place."""
     assert get(server, f"/{server.secret}/", **headers)[0] == status
 

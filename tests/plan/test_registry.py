@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import CellbedError
-from harness.registry import Registry, UnknownKindError
+from plan.errors import CellbedError
+from plan.registry import Registry, UnknownKindError
 
 NUMBERS = itertools.count()
 GOOD = "class Part:\n    pass\n"

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from harness import plan
 from harness.design import experiment
 from harness.design.trials import planned
-from harness.errors import UsageError
-from harness.typed import TypedError
+from plan import plan
+from plan.errors import UsageError
+from plan.schema import TypedError
 from tests.small import PROJECT, TINY, small_trials, trials_of, write_tiny
 
 FILES = sorted((PROJECT / "studies").rglob("*.toml"))

@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from harness.errors import CellbedError
+from plan.errors import CellbedError
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 

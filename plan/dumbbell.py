@@ -13,12 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-CELL_BYTES = 53
-CELL_PAYLOAD_BYTES = 48
-# LLC/SNAP and AAL5 trailer: 98-0876R1 section 7.
-AAL5_OVERHEAD_BYTES = 16
-TCP_IP_HEADER_BYTES = 40
-ETHERNET_HEADER_BYTES = 14
+from plan.atm import TCP_IP_HEADER_BYTES, cell_time_ns, frame_cells
+from plan.schema import check_range
+
 MAX_PAIRS = 1024
 # Host interfaces have the index 1000 + pair in their own namespace: the announce
 # program reads a frame's VC from it.
@@ -37,7 +34,7 @@ class Link:
 
     def cell_time_ns(self) -> float:
         """Time of one cell on the link [ns]."""
-        return CELL_BYTES * 8 * 1e9 / self.rate_bit_per_s
+        return cell_time_ns(self.rate_bit_per_s)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +121,7 @@ class Dumbbell:
         again; where cells pass on one by one (last_cell_wait_ns, the default), the link adds
         only what it is slower by.
         """
-        cells = cells_of(ip_bytes)
+        cells = frame_cells(ip_bytes)
         access, middle = self.access, self.middle
         one_way = (
             cells * access.cell_time_ns()
@@ -147,11 +144,6 @@ def last_cell_wait_ns(cells: int, arrival_ns: float, service_ns: float) -> float
     return arrival_ns + cells * service_ns - cells * arrival_ns
 
 
-def cells_of(ip_bytes: int) -> int:
-    """Cells of the AAL5 frame that carries an IP packet (98-0876R1 section 7)."""
-    return -(-(ip_bytes + AAL5_OVERHEAD_BYTES) // CELL_PAYLOAD_BYTES)
-
-
 def ip_address(side: int, pair: int) -> str:
     """10.SIDE.x.y: side 1 holds the clients, 2 the servers."""
     return f"10.{side}.{pair // 250}.{pair % 250 + 1}"
@@ -160,9 +152,3 @@ def ip_address(side: int, pair: int) -> str:
 def mac_address(side: int, pair: int) -> str:
     """A locally administered address that tells side and pair."""
     return f"02:00:00:{side:02x}:{pair >> 8:02x}:{pair & 0xFF:02x}"
-
-
-def check_range(name: str, value: float, low: float, high: float) -> None:
-    """Raise ValueError unless low <= value <= high."""
-    if not low <= value <= high:
-        raise ValueError(f"{name} = {value}: allowed are {low} to {high}")

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from topology.dumbbell import Dumbbell
+from plan.dumbbell import Dumbbell
 
 # What a queue has counted since it was loaded, as JSON; each kind has its own.
 Counters = Mapping[str, Any]

@@ -144,3 +144,9 @@ def simple(kind: type, data: object, place: str) -> Any:
     if not fits or isinstance(data, bool) != (kind is bool):
         raise TypedError(f"{place} = {data!r}: must be {SIMPLE[kind]}")
     return data
+
+
+def check_range(name: str, value: float, low: float, high: float) -> None:
+    """Raise ValueError unless low <= value <= high."""
+    if not low <= value <= high:
+        raise ValueError(f"{name} = {value}: allowed are {low} to {high}")

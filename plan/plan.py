@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
-from harness import typed
-from harness.registry import Registry, UnknownKindError
-from harness.typed import TypedError
-from topology.dumbbell import Dumbbell, Link
-from topology.loss import Loss as Loss
-from topology.queue import Queue
-from workload.source import Parameters
+from plan import schema
+from plan.dumbbell import Dumbbell, Link
+from plan.loss import Loss
+from plan.queue import Queue
+from plan.registry import Registry, UnknownKindError
+from plan.schema import TypedError
+from plan.workload import Workload
 
 FORMAT = "cellbed-plan/1"
 QUEUES = Registry("topology.queues", "Settings", "Queue")
@@ -148,13 +148,13 @@ class Plan:
     topology: Topology
     queue: Queues
     tcp: Tcp
-    workload: Parameters
+    workload: Workload
     record: Recording
 
 
 def to_json(part: Any) -> Any:
     """A plan, or a part of one, in plain JSON types."""
-    data = typed.to_json(part, kind_of)
+    data = schema.to_json(part, kind_of)
     if not isinstance(part, Plan):
         return data
     wanted = {key: value for keys in data["record"]["captures"] for key, value in keys.items()}
@@ -175,7 +175,7 @@ def from_json(data: object) -> Plan:
 
 def part(kind: type[T], data: object) -> T:
     """A part of a plan from what to_json wrote; TypedError as from_json()."""
-    return typed.from_json(kind, data, kind.__name__.lower(), readers=READERS)
+    return schema.from_json(kind, data, kind.__name__.lower(), readers=READERS)
 
 
 def kind_of_queue(queue: Mapping[str, Any]) -> type[Queue]:
@@ -198,7 +198,7 @@ def read_kind(registry: Registry, name: str, data: object, place: str) -> Any:
         kind = getattr(registry[rest.pop("kind", None)], name)
     except UnknownKindError as error:
         raise TypedError(f"{place}.kind = {error}") from error
-    return typed.from_json(kind, rest, place)
+    return schema.from_json(kind, rest, place)
 
 
 def read_captures(part: str, data: object, place: str, *, defaults: bool = False) -> list[Any]:
@@ -216,13 +216,13 @@ def read_captures(part: str, data: object, place: str, *, defaults: bool = False
         if key not in known:
             raise TypedError(f"{place}.{key}: unknown key; there are {', '.join(known)}")
     return [
-        typed.from_json(kind, {k: data[k] for k in own if k in data}, place, defaults=defaults)
+        schema.from_json(kind, {k: data[k] for k in own if k in data}, place, defaults=defaults)
         for kind, own in zip(kinds, keys, strict=True)
     ]
 
 
-READERS: Mapping[type, typed.Reader] = {
+READERS: Mapping[type, schema.Reader] = {
     Queue: lambda data, place: read_kind(QUEUES, "Queue", data, place),
-    Parameters: lambda data, place: read_kind(WORKLOADS, "Parameters", data, place),
+    Workload: lambda data, place: read_kind(WORKLOADS, "Parameters", data, place),
     Recording: lambda data, place: Recording(tuple(read_captures("Wanted", data, place))),
 }

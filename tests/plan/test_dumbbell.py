@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from plan.dumbbell import Dumbbell, Link, last_cell_wait_ns
 from topology import commands
-from topology.dumbbell import Dumbbell, Link, cells_of, last_cell_wait_ns
 
 ACCESS = Link(rate_bit_per_s=149_760_000, delay_ns=5_000)
 WAN = Dumbbell(
@@ -17,13 +17,6 @@ WAN = Dumbbell(
     middle=Link(rate_bit_per_s=45_000_000, delay_ns=5_000_000),
     mss_bytes=1024,
 )
-
-
-@pytest.mark.parametrize(
-    ("ip_bytes", "cells"), [(1064, 23), (9220, 193), (552, 12), (40, 2), (32, 1), (33, 2)]
-)
-def test_cells_of_a_frame(ip_bytes: int, cells: int) -> None:
-    assert cells_of(ip_bytes) == cells
 
 
 def test_every_host_is_unlike_every_other() -> None:

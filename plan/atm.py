@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Cells and bytes: what an IP packet is on a link of ATM cells (98-0876R1, section 7)."""
+
+CELL_BYTES = 53
+CELL_BITS = 8 * CELL_BYTES
+CELL_PAYLOAD_BYTES = 48
+# LLC/SNAP encapsulation (RFC 2684, section 5.1) and the AAL5 trailer, 8 bytes each.
+AAL5_OVERHEAD_BYTES = 16
+TCP_IP_HEADER_BYTES = 40
+ETHERNET_HEADER_BYTES = 14
+
+
+def frame_cells(ip_bytes: int) -> int:
+    """Cells of the AAL5 frame that carries one IP packet of `ip_bytes` bytes.
+
+    Raises:
+        ValueError: a packet of no bytes.
+    """
+    if ip_bytes <= 0:
+        raise ValueError(f"an IP packet has at least one byte, not {ip_bytes}")
+    return -(-(ip_bytes + AAL5_OVERHEAD_BYTES) // CELL_PAYLOAD_BYTES)
+
+
+def segment_cells(mss_bytes: int) -> int:
+    """Cells of a full TCP segment without options."""
+    return frame_cells(mss_bytes + TCP_IP_HEADER_BYTES)
+
+
+def cell_time_ns(rate_bit_per_s: float) -> float:
+    """Time of one cell on a link [ns]."""
+    return CELL_BITS * 1e9 / rate_bit_per_s
