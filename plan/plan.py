@@ -3,7 +3,7 @@
 
 Shared by the host, which makes plans of experiments, and the agent, which carries them out.
 Standard library only. As JSON (format "cellbed-plan/1") it is in every record; there queue and
-workload have one key more, `kind`: the file of topology/queues/ or workload/kinds/.
+workload have one key more, `kind`: of those in topology/queues/ or workload/.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FORMAT = "cellbed-plan/1"
 QUEUES = Registry("topology.queues", "Settings", "Queue")
 # Beside them lie the parts that they are made of.
 DELAYS = Registry("topology.delays", "Delay", among_others=True)
-WORKLOADS = Registry("workload.kinds", "Parameters", "Source")
+WORKLOADS = Registry("workload", "Parameters", "Source", among_others=True, interface="source")
 CAPTURES = Registry("harness.captures", "Settings", "Wanted", "Capture")
 # Of a queue's plan from before there were kinds.
 FIRST_QUEUE = "cells"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Kinds of a thing, one file each: whatever lies in the folder is there. Standard library only.
+"""Kinds of a thing, a file or a folder each: whatever lies there is there. Standard library only.
 
-A file NAME.py of a package brings the kind NAME ("_" is written "-"), by the parts that the
-registry asks of each, such as a class Settings. Nothing else has to name it.
+A file NAME.py of a package, or a package NAME in it, brings the kind NAME ("_" is written "-"), by
+the parts that the registry asks of each, such as a class Settings. Nothing else has to name it.
 """
 
 from __future__ import annotations
@@ -21,24 +21,28 @@ NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 class UnknownKindError(CellbedError):
-    """A kind that no file brings; says which there are."""
+    """A kind that nothing brings; says which there are."""
 
     exit_code = 2
 
 
 class Registry:
-    """The kinds that the files of a package bring.
+    """The kinds that the files and folders of a package bring.
 
     Args:
         package: its name.
         parts: what each of its modules must have.
         among_others: may modules lie there that have none of them, and bring no kind?
+        interface: the one that says what the parts are, where it lies there too.
     """
 
-    def __init__(self, package: str, *parts: str, among_others: bool = False) -> None:
+    def __init__(
+        self, package: str, *parts: str, among_others: bool = False, interface: str = ""
+    ) -> None:
         self.package = package
         self.parts = parts
         self.among_others = among_others
+        self.interface = interface
 
     @cached_property
     def kinds(self) -> Mapping[str, Any]:
@@ -50,15 +54,19 @@ class Registry:
         folder = importlib.import_module(self.package)
         found = {}
         for module in pkgutil.iter_modules(folder.__path__):
-            place = Path(folder.__path__[0], module.name)
+            if module.name == self.interface:
+                continue
+            place = Path(
+                folder.__path__[0], module.name + ("/__init__.py" if module.ispkg else ".py")
+            )
             if not NAME.fullmatch(module.name):
-                raise CellbedError(f"{place}.py: its name: lower-case letters, digits and _")
+                raise CellbedError(f"{place}: its name: lower-case letters, digits and _")
             kind = importlib.import_module(f"{self.package}.{module.name}")
             if self.among_others and not any(hasattr(kind, part) for part in self.parts):
                 continue
             for part in self.parts:
                 if not hasattr(kind, part):
-                    raise CellbedError(f"{place}.py: has no {part}")
+                    raise CellbedError(f"{place}: has no {part}")
             found[module.name.replace("_", "-")] = kind
         return found
 

@@ -58,7 +58,7 @@ SLOW = {
     "tests/test_order.py",
     "tests/test_skips.py",
     "tests/workload/test_packmime_trace.py",
-    "tests/workload/test_web.py",
+    "tests/workload/test_packmime_programs.py",
     "tests/workload/test_www.py",
     "tests/workload/test_www_client.py",
 }

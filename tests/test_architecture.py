@@ -31,7 +31,7 @@ MAY_IMPORT = {
 # What runs in a lab: the agent, the exact losses, and all kinds that are found by listing.
 IN_THE_LAB = [
     *("harness/agent", "harness/captures", "harness/exact_loss/lab.py"),
-    *("harness/scripts/lab.py", "plan", "topology/queues", "workload/kinds"),
+    *("harness/scripts/lab.py", "plan", "topology/queues", "workload/*/__init__.py"),
 ]
 LAB_ROOMS = (
     *("harness.agent", "harness.captures", "harness.exact_loss", "harness.scripts"),

@@ -5,13 +5,21 @@ Imports nothing else of the project and only the standard library, so that the s
 the host (plans, draws) and inside a lab (files, servers, clients); what draws a web trace in
 packmime needs numpy, and runs on the host only.
 
-    streams   named random streams, all from one seed
-    specweb   the SPECweb96 file set as the paper modified it
-    www       the paper's WWW clients as data: who asks for what, and when
-    www_run   the same handed to the C client (client/), and its records read back
-    nginx     one web server a host
+A workload is a folder here, with all that is its own (source.py says what), or a file:
+
+    www       the WWW clients of 98-0876R1: requests on a schedule, pipelined
     iperf     persistent sources (iperf3)
-    wrk       closed-loop web clients (wrk)
+    wrk       WWW clients in a closed loop (wrk)
     packmime  web traffic in both directions, open loop, at a stated load
+
+What several of them use:
+
+    source    what a workload is, and what a lab lends to it
+    limits    checks of parameters; errors: the exception
+    streams   named random streams, all from one seed
+    poisson   a Poisson distribution confined to some numbers
+    specweb   the SPECweb96 file set as the paper modified it
+    nginx     its configuration; nginx_servers: one on every server host
     ready     does a program listen
+    common    what their C programs share, and how those are built
 """

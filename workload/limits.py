@@ -5,7 +5,7 @@ import math
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from .errors import WorkloadError
+from workload.errors import WorkloadError
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

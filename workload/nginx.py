@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import WorkloadError
+from workload.errors import WorkloadError
 
 BACKLOG = 64
 # More than a header has: it waits for the file.

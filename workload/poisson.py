@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate
 
-from .errors import WorkloadError
+from workload.errors import WorkloadError
 
 FITS = ("mean", "redraw", "clamp")
 

@@ -4,7 +4,7 @@
 from pathlib import Path
 from subprocess import Popen
 
-from .errors import WorkloadError
+from workload.errors import WorkloadError
 
 _LISTEN = "0A"
 

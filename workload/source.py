@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a workload is: the interface of the files in `kinds/`, one kind each.
+"""What a workload is: the interface of the kinds beside this file, a folder or a file each.
 
-Such a file has
+What such a folder's __init__.py, or the file, has:
 
     Parameters  a frozen dataclass: the keys of an experiment's table [workload], all with a
                 default, a duration_s among them; checked when it is made (WorkloadError).
@@ -13,7 +13,10 @@ and where the lab needs what only the host can make
     ON_HOST     name of a module with share(plan, folder): the host calls it before each trial,
                 with the folder that the lab sees as Testbed.shared
 
-Nothing else names the file. The host needs the first, the lab both.
+A folder with C programs has them in programs/, with a Makefile (common/programs.mk); set-up
+builds them, and a lab has them in /opt/cellbed.
+
+Nothing else names the kind. The host needs the first, the lab both.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import WorkloadError
+from workload.errors import WorkloadError
 
 FILES = range(1, 10)
 FILE_MEAN = 5.0

@@ -19,7 +19,7 @@ from topology.build import Network
 from topology.clock import wake_exactly
 from topology.run import run
 from workload import specweb
-from workload.web_servers import DOCROOT
+from workload.nginx_servers import DOCROOT
 
 OPEN_FILES = 65536
 SHELL_LATE_TOLERANCE_NS = 1_000_000_000

@@ -24,8 +24,8 @@ from harness.design.toml_file import read_table
 from harness.design.trials import planned
 from plan.errors import UsageError
 from plan.plan import Plan
+from workload import packmime
 from workload.errors import WorkloadError
-from workload.kinds import packmime
 from workload.packmime.calibrate import calibrate
 
 MINE, ANSWERS, CAMPAIGN, LOSSES = "mine.toml", "answers.toml", "campaign", "losses"
@@ -88,7 +88,7 @@ def has_load(plan: Plan) -> bool:
         return True
     topology = plan.topology
     try:
-        calibrate(workload.trace(topology.rate_bit_per_s, topology.mss_bytes), plan.seed)
+        calibrate(workload.traffic(topology.rate_bit_per_s, topology.mss_bytes), plan.seed)
     except WorkloadError:
         return False
     return True

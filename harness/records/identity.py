@@ -29,7 +29,7 @@ from harness.records import sources
 IN_THE_LAB = ("harness/agent", "harness/captures", "plan", "topology", "workload")
 SHARED = ("__init__", "capture")
 # Compiled: known by what came of them. Read by nobody: documents.
-NOT_READ = frozenset({".c", ".h", ".md"})
+NOT_READ = frozenset({".c", ".h", ".md", ".mk"})
 # What draws web traces on the host (workload/packmime).
 LIBRARIES = ("numpy", "scipy")
 # What makes a record's facts of what the lab left.

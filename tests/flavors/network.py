@@ -35,6 +35,7 @@ from tests.bpf import libcellq
 from tests.flavors import oracle
 from topology.queues import cells
 from workload import www
+from workload.www.schedule import Request, schedule, scheduled_bytes
 
 # RFC 2018, section 3; two bytes of padding before it.
 SACK_OPTION_BYTES, SACK_BLOCK_BYTES = 4, 8
@@ -271,7 +272,7 @@ class Network:
         setup = setup_of(plan, nagle=nagle)
         assert isinstance(plan.workload, www.Parameters)
         self.plan, self.clock = plan, Clock()
-        self.requests = www.schedule(plan.workload, plan.seed, plan.topology.pairs)
+        self.requests = schedule(plan.workload, plan.seed, plan.topology.pairs)
         self._request_bytes = plan.workload.request_bytes
         pairs = range(1, plan.topology.pairs + 1)
         self._ports = ExitStack()
@@ -314,7 +315,7 @@ class Network:
         topology = self.plan.topology
         return trial_metrics(
             received_bytes=self.received,
-            scheduled_bytes=www.scheduled_bytes(self.requests, topology.pairs),
+            scheduled_bytes=scheduled_bytes(self.requests, topology.pairs),
             duration_s=self.plan.workload.duration_s,
             mss_bytes=topology.mss_bytes,
             rate_bit_per_s=topology.rate_bit_per_s,
@@ -326,7 +327,7 @@ class Network:
         params = port_params(self.plan.topology, queue)
         return self._ports.enter_context(libcellq.Queue(library, params))
 
-    def _ask(self, request: www.Request) -> None:
+    def _ask(self, request: Request) -> None:
         self._send_up(request.pair, self._request_bytes, request.size_bytes)
 
     def _at_client(self, vc: int, segment: Segment) -> None:

@@ -27,7 +27,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     "path",
     ["lab/setup", "lab/paths", "lab/kernel/config", "lab/host-packages", "lab/requirements.txt",
      "lab/requirements-test.txt",
-     "bpf/cellq.bpf.c", "workload/client/http.c", "tcp-configs/module/cellbed_rto.c",
+     "bpf/cellq.bpf.c", "workload/www/programs/http.c", "tcp-configs/module/cellbed_rto.c",
      "topology/nsfarm.c", "Makefile", "cellbed", "tests/fresh/debian"],
 )  # fmt: skip
 def test_a_changed_recipe_wants_another_machine(copy: Path, path: str) -> None:

@@ -22,8 +22,9 @@ SUDO = [] if os.geteuid() == 0 else ["sudo", "-n"]
 LIMIT_S = 7200
 # All that set-up reads, and the script that makes the machine.
 RECIPES = ("lab", "Makefile", "cellbed", "topology/Makefile", "topology/nsfarm.c",
-           "topology/cwnd.c", "bpf", "workload/Makefile", "workload/client", "workload/common",
-           "workload/web", "tcp-configs/module", "tests/fresh/debian")  # fmt: skip
+           "topology/cwnd.c", "bpf", "workload/Makefile", "workload/common",
+           *(str(path.relative_to(PROJECT)) for path in PROJECT.glob("workload/*/programs")),
+           "tcp-configs/module", "tests/fresh/debian")  # fmt: skip
 
 
 @dataclass

@@ -29,10 +29,12 @@ from plan.plan import WORKLOADS
 from topology import commands, netlink, rtnetlink
 from topology.queues import cells
 from topology.run import batch, in_namespace, run
-from workload import iperf, specweb, www_run
-from workload.packmime import web
+from workload import specweb
+from workload.iperf import iperf3
+from workload.nginx_servers import DOCROOT
+from workload.packmime import carriers
 from workload.source import Source
-from workload.web_servers import DOCROOT
+from workload.www import www_client
 
 DISCARD = 9
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -171,8 +173,8 @@ def requests_never_sent(source: Source) -> Iterator[None]:
         argv[argv.index("--duration-ns") + 1] = "1000000000"
         return argv
 
-    whole = www_run.argv
-    with patch.object(www_run, "argv", cut):
+    whole = www_client.argv
+    with patch.object(www_client, "argv", cut):
         yield
 
 
@@ -245,8 +247,8 @@ def a_slow_source(source: Source) -> Iterator[None]:
     def slow(*words: Any) -> list[str]:
         return [*whole(*words), "--bitrate", "500K"]
 
-    whole = iperf.source_argv
-    with patch.object(iperf, "source_argv", slow):
+    whole = iperf3.source_argv
+    with patch.object(iperf3, "source_argv", slow):
         yield
 
 
@@ -313,8 +315,8 @@ def other_trace(source: Source, more_ns: int) -> Any:
         other.write_text("\n".join([*lines, ""]))
         return whole(program, other, *words, **more)
 
-    whole = web.client_argv
-    return patch.object(web, "client_argv", argv)
+    whole = carriers.client_argv
+    return patch.object(carriers, "client_argv", argv)
 
 
 def other_round_trips(source: Source, changed: Callable[[Any], Any]) -> Any:
@@ -345,11 +347,11 @@ def wrong_server(source: Source, wrong: str) -> Any:
 
     def argv(program: Path, address: str, out: Path) -> list[str]:
         words = whole(program, address, out)
-        own = ["python3", "-B", "-m", "tests.labs.wrong_web_server", wrong]
+        own = ["python3", "-B", "-m", "tests.labs.wrong_packmime_server", wrong]
         return [*own, *words[1:]] if address == source.testbed.servers[0].ip else words
 
-    whole = web.server_argv
-    return patch.object(web, "server_argv", argv)
+    whole = carriers.server_argv
+    return patch.object(carriers, "server_argv", argv)
 
 
 @breakage

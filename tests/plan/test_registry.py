@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A file in the folder is a kind; one that is not as it must be is told in one line."""
+"""A file or a folder in the folder is a kind; one that is not as it must be is told in one line."""
 
 from __future__ import annotations
 
@@ -32,6 +32,26 @@ def test_what_lies_there_is_there(package: Path) -> None:
     assert list(registry.kinds) == ["first", "one-more"]
     assert registry.name_of(registry["one-more"].Part()) == "one-more"
     assert registry.name_of(object()) is None
+
+
+def test_a_folder_is_a_kind_too_and_may_lie_beside_what_several_share(package: Path) -> None:
+    folder = package / "one_more"
+    folder.mkdir()
+    (folder / "part.py").write_text(GOOD)
+    (folder / "__init__.py").write_text(f"from {package.name}.one_more.part import Part\n")
+    (package / "interface.py").write_text(GOOD)
+    (package / "shared.py").write_text("SIZE = 5\n")
+    (package / "programs").mkdir()
+    registry = Registry(package.name, "Part", among_others=True, interface="interface")
+    assert list(registry.kinds) == ["one-more"]
+    assert registry.name_of(registry["one-more"].Part()) == "one-more"
+
+
+def test_a_folder_with_one_of_two_parts_is_named(package: Path) -> None:
+    (package / "half").mkdir()
+    (package / "half/__init__.py").write_text(GOOD)
+    with pytest.raises(CellbedError, match=r"half/__init__.py: has no Other$"):
+        Registry(package.name, "Part", "Other", among_others=True).kinds  # noqa: B018
 
 
 @pytest.mark.parametrize("name", ["second", "", None, 5, ["first"]])

@@ -30,7 +30,7 @@ from studies.kernel_cc.study import (
     queue_delay_ms,
 )
 from tests.analysis import synthetic
-from workload.iperf import starts_ns
+from workload.iperf.iperf3 import starts_ns
 
 FILE = studies.folder("kernel_cc") / "kernel-cc.toml"
 S = 1_000_000_000

@@ -21,8 +21,8 @@ from plan.dumbbell import Dumbbell, Host, Link
 from topology.build import Network
 from topology.delays import program, table
 from topology.run import batch, in_namespace
-from workload.kinds.packmime import start_ns
-from workload.packmime import trace, web
+from workload.packmime import carriers, trace
+from workload.packmime.source import start_ns
 
 PROGRAMS = Path("/opt/cellbed")
 PAIRS = 2
@@ -86,7 +86,9 @@ def repeat(built: Network, out: Path, number: int) -> None:
     servers = [
         started(
             built.pids[host.name],
-            web.server_argv(PROGRAMS / "web_server", host.ip, out / f"{number}.{host.name}.csv"),
+            carriers.server_argv(
+                PROGRAMS / "packmime_server", host.ip, out / f"{number}.{host.name}.csv"
+            ),
         )
         for host in built.dumbbell.hosts()
     ]
@@ -94,11 +96,11 @@ def repeat(built: Network, out: Path, number: int) -> None:
     clients = []
     for direction in trace.DIRECTIONS:
         for index, host in enumerate(clients_of(built.dumbbell, direction)):
-            side = web.Side(
+            side = carriers.Side(
                 direction=direction, hosts=PAIRS, host=index, address=host.ip, server=host.peer_ip
             )
-            argv = web.client_argv(
-                PROGRAMS / "web_client", out / "trace", side,
+            argv = carriers.client_argv(
+                PROGRAMS / "packmime_client", out / "trace", side,
                 t0_ns=t0_ns, duration_ns=60 * NS_PER_S,
                 out=out / f"{number}.{direction}.{index}.csv",
             )  # fmt: skip

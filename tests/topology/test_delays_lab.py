@@ -12,7 +12,7 @@ from harness.labs.base import LabSpec
 from harness.labs.uml import UmlLab, wait_for_exit
 from tests import scripts_in_lab
 from topology.delays import program
-from workload.packmime import ports, trace, web
+from workload.packmime import carriers, ports, trace
 
 pytestmark = pytest.mark.lab
 
@@ -54,14 +54,14 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def results(run: Path, number: int = 0) -> dict[tuple[str, int], web.Result]:
+def results(run: Path, number: int = 0) -> dict[tuple[str, int], carriers.Result]:
     """What became of each connection."""
     tables = [run / f"{number}.{side}.{host}.csv" for side in trace.DIRECTIONS for host in (0, 1)]
-    rows = [row for table in tables for row in web.read_exchanges(table)]
+    rows = [row for table in tables for row in carriers.read_exchanges(table)]
     return {(row.direction, row.connection): row for row in rows}
 
 
-def excess_ns(result: web.Result, row: tuple) -> int:
+def excess_ns(result: carriers.Result, row: tuple) -> int:
     assert result.connected_ns is not None and result.begun_ns is not None
     return result.connected_ns - result.begun_ns - row[3]
 
@@ -112,7 +112,7 @@ def test_nothing_is_lost(run: Path) -> None:
     sent_again = {}
     for direction, side in (("down", "s"), ("up", "c")):
         for host in (0, 1):
-            for end in web.read_server(run / f"0.{side}{host + 1}.csv"):
+            for end in carriers.read_server(run / f"0.{side}{host + 1}.csv"):
                 assert end.state == "done"
                 key = (direction, host, end.client_port, end.server_port)
                 sent_again[key] = (end.retransmits, end.timeouts)

@@ -11,8 +11,9 @@ import sys
 import threading
 from pathlib import Path
 
-from workload import www_run
-from workload.www import Parameters, Request
+from workload.www import www_client
+from workload.www.parameters import Parameters
+from workload.www.schedule import Request
 
 REQUEST_BYTES = 128
 # Batch 0 at once, without gaps: pipelined. Sizes on both sides of what the client reads at a time.
@@ -79,7 +80,7 @@ def main(client, directory, case, piece):
     threading.Thread(target=serve, args=(listener, answer, piece), daemon=True).start()
     port = 1 if case == "refused" else listener.getsockname()[1]
     netns = "/proc/1/no-such" if case == "netns" else "/proc/self/ns/net"
-    pair = www_run.Pair(
+    pair = www_client.Pair(
         pair=1,
         client_netns=netns,
         server_address="127.0.0.1",
@@ -87,9 +88,9 @@ def main(client, directory, case, piece):
         server_netns="/proc/self/ns/net",
     )
     params = Parameters(duration_s=0.5, request_bytes=REQUEST_BYTES)
-    www_run.prepare(directory, params, [pair], REQUESTS)
+    www_client.prepare(directory, params, [pair], REQUESTS)
     # The default buffer of a namespace holds 128 KiB.
-    argv = www_run.argv(client, directory, params, lead_ns=1_000_000, low_water_bytes=20000)
+    argv = www_client.argv(client, directory, params, lead_ns=1_000_000, low_water_bytes=20000)
     done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)
     found = {"status": done.returncode, "stdout": done.stdout, "stderr": done.stderr}
     print(json.dumps(found))

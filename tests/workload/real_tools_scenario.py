@@ -13,7 +13,11 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from workload import iperf, nginx, ready, specweb, wrk, www, www_run
+from workload import iperf, nginx, ready, specweb, www
+from workload.iperf import iperf3
+from workload.wrk import wrk
+from workload.www import www_client
+from workload.www.schedule import schedule
 
 PAIRS = 5
 DEADLINE_S = 20
@@ -59,7 +63,7 @@ def run_www(client, directory):
     params = www.Parameters(duration_s=2.0, period_s=1.0, gap_min_ms=1.0, gap_max_ms=20.0)
     here = "/proc/self/ns/net"
     pairs = [
-        www_run.Pair(
+        www_client.Pair(
             pair=pair,
             client_netns=here,
             server_address="127.0.0.1",
@@ -70,8 +74,8 @@ def run_www(client, directory):
     ]
     # Not in a share with the host, whose user owns all in it: nginx gives its folders away.
     with servers(Path("/tmp/servers")) as found:
-        www_run.prepare(directory, params, pairs, www.schedule(params, 3, PAIRS))
-        argv = www_run.argv(client, directory, params, lead_ns=10_000_000)
+        www_client.prepare(directory, params, pairs, schedule(params, 3, PAIRS))
+        argv = www_client.argv(client, directory, params, lead_ns=10_000_000)
         done = subprocess.run(argv, stdout=subprocess.PIPE, text=True, timeout=30, check=True)
         return {
             "stdout": done.stdout,
@@ -91,12 +95,12 @@ def run_wrk(directory):
 
 def run_iperf(reverse):
     params = iperf.Parameters(duration_s=1, reverse=reverse)
-    with running(iperf.listen_argv(params)) as listener:
+    with running(iperf3.listen_argv(params)) as listener:
         wait_until(lambda: ready.is_listening(listener.pid, params.port))
-        argv = iperf.source_argv(params, "127.0.0.1")
+        argv = iperf3.source_argv(params, "127.0.0.1")
         done = subprocess.run(argv, stdout=subprocess.PIPE, text=True, timeout=30, check=False)
         status = listener.wait(timeout=DEADLINE_S)
-    return {"listener": status, **asdict(iperf.report(done.stdout))}
+    return {"listener": status, **asdict(iperf3.report(done.stdout))}
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The client's HTTP parser (workload/client/http.c), called directly."""
+"""The client's HTTP parser (workload/www/programs/http.c), called directly."""
 
 import ctypes
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-CLIENT = Path(__file__).resolve().parents[2] / "workload" / "client"
+CLIENT = Path(__file__).resolve().parents[2] / "workload" / "www" / "programs"
 # Verbatim from nginx 1.26.3 with our configuration.
 NGINX = (
     b"HTTP/1.1 200 OK\r\nServer: nginx\r\nDate: Sat, 21 Nov 2026 04:17:19 GMT\r\n"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from workload import iperf
 from workload.errors import WorkloadError
+from workload.iperf import Parameters, iperf3
 
 DATA = Path(__file__).parent / "data"
 
@@ -17,7 +17,7 @@ def text(name):
 
 
 def test_a_source_that_connected():
-    assert iperf.report(text("iperf_forward.json")) == iperf.Report(
+    assert iperf3.report(text("iperf_forward.json")) == iperf3.Report(
         version="iperf 3.18",
         sent_bytes=63602688,
         sent_s=10.009983,
@@ -30,7 +30,7 @@ def test_a_source_that_connected():
 
 
 def test_a_receiver_that_connected_knows_no_window_and_no_rtt():
-    report = iperf.report(text("iperf_reverse.json"))
+    report = iperf3.report(text("iperf_reverse.json"))
     assert (report.sent_bytes, report.received_bytes) == (63619072, 52756480)
     assert report.retransmits == 18
     assert report.max_cwnd_bytes is None
@@ -38,7 +38,7 @@ def test_a_receiver_that_connected_knows_no_window_and_no_rtt():
 
 
 def test_a_warning_before_the_json_is_skipped():
-    report = iperf.report("warning: no IPv6\n" + text("iperf_forward.json"))
+    report = iperf3.report("warning: no IPv6\n" + text("iperf_forward.json"))
     assert report.retransmits == 18
 
 
@@ -55,20 +55,20 @@ def test_a_warning_before_the_json_is_skipped():
 )
 def test_no_report(stdout, message):
     with pytest.raises(WorkloadError, match=message):
-        iperf.report(stdout)
+        iperf3.report(stdout)
 
 
 @pytest.mark.parametrize(("reverse", "listens"), [(False, "client"), (True, "server")])
 def test_data_flows_from_the_server_either_way(reverse, listens):
-    params = iperf.Parameters(reverse=reverse, duration_s=30, port=5300)
-    assert iperf.listen_host(params) == listens
-    words = iperf.source_argv(params, "10.1.0.1")
+    params = Parameters(reverse=reverse, duration_s=30, port=5300)
+    assert iperf3.listen_host(params) == listens
+    words = iperf3.source_argv(params, "10.1.0.1")
     assert ("--reverse" in words) is reverse
     assert words[words.index("--client") + 1] == "10.1.0.1"
     assert words[words.index("--time") + 1] == "31"  # it sends until the interval is over
     assert words[words.index("--port") + 1] == "5300"
     assert words[words.index("--cport") + 1] == str(params.data_port) == "5301"
-    assert iperf.listen_argv(params)[-2:] == ["--port", "5300"]
+    assert iperf3.listen_argv(params)[-2:] == ["--port", "5300"]
 
 
 @pytest.mark.parametrize(
@@ -87,31 +87,31 @@ def test_data_flows_from_the_server_either_way(reverse, listens):
 )
 def test_bad_parameters(key, value):
     with pytest.raises(WorkloadError, match=rf"^workload\.{key}: {value}, (must be|ends after) "):
-        iperf.Parameters(**{key: value})
+        Parameters(**{key: value})
 
 
 def test_starts_end_before_the_interval_or_are_all_of_them_in_it():
-    assert iperf.Parameters(measure_from_s=0, duration_s=1, start_jitter_us=10_000)
+    assert Parameters(measure_from_s=0, duration_s=1, start_jitter_us=10_000)
     with pytest.raises(WorkloadError, match=r"^workload\.start_jitter_us: 1000001, ends after"):
-        iperf.Parameters(measure_from_s=1, start_jitter_us=1_000_001)
+        Parameters(measure_from_s=1, start_jitter_us=1_000_001)
 
 
 def test_starts_are_named_draws_within_the_jitter():
-    params = iperf.Parameters(measure_from_s=1, start_jitter_us=100_000)
-    starts = iperf.starts_ns(params, 1, 50)
+    params = Parameters(measure_from_s=1, start_jitter_us=100_000)
+    starts = iperf3.starts_ns(params, 1, 50)
     assert all(0 <= start < 100_000_000 for start in starts)
     assert len(set(starts)) == 50
     # One more pair leaves the others' starts alone, another seed none of them.
-    assert iperf.starts_ns(params, 1, 49) == starts[:49]
-    assert not set(iperf.starts_ns(params, 2, 50)) & set(starts)
-    assert iperf.starts_ns(iperf.Parameters(), 1, 3) == [0, 0, 0]
+    assert iperf3.starts_ns(params, 1, 49) == starts[:49]
+    assert not set(iperf3.starts_ns(params, 2, 50)) & set(starts)
+    assert iperf3.starts_ns(Parameters(), 1, 3) == [0, 0, 0]
 
 
 def test_every_second_source_comes_late():
-    params = iperf.Parameters(measure_from_s=8, start_jitter_us=100_000)
+    params = Parameters(measure_from_s=8, start_jitter_us=100_000)
     late = replace(params, late_start_us=5_000_000)
-    first, second, third, fourth = iperf.starts_ns(params, 1, 4)
+    first, second, third, fourth = iperf3.starts_ns(params, 1, 4)
     wait_ns = 5_000_000_000
-    assert iperf.starts_ns(late, 1, 4) == [first, second + wait_ns, third, fourth + wait_ns]
+    assert iperf3.starts_ns(late, 1, 4) == [first, second + wait_ns, third, fourth + wait_ns]
     with pytest.raises(WorkloadError, match=r"^workload\.late_start_us: 8100000, ends after"):
         replace(params, late_start_us=8_000_000)

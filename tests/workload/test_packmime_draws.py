@@ -11,7 +11,7 @@ from scipy.special import gamma, ndtri
 from workload.packmime import marginals, persistent
 from workload.packmime.draw import draw
 from workload.packmime.fsd import covariance, fractional_noise, fsd, normals, uniforms
-from workload.packmime.parameters import Parameters
+from workload.packmime.traffic import Traffic
 from workload.streams import stream
 
 RATE = 100.0
@@ -225,8 +225,8 @@ def test_a_cache_is_answered_alike_throughout():
 
 
 def test_a_connection_in_eleven_is_persistent():
-    plain = draw(Parameters(), RATE, 20_000, 1, "down")
-    found = draw(Parameters(http="1.1"), RATE, 20_000, 1, "down")
+    plain = draw(Traffic(), RATE, 20_000, 1, "down")
+    found = draw(Traffic(http="1.1"), RATE, 20_000, 1, "down")
     assert len(found.wait_ns) / 20_000 == pytest.approx(1.198, rel=0.01)
     assert (found.exchanges > 1).mean() == pytest.approx(0.09, abs=0.006)
     first = np.concatenate(([0], np.cumsum(found.exchanges)[:-1]))

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from workload.kinds.packmime import round_trips
 from workload.packmime import exchanges
+from workload.packmime.carriers import Result, ServerResult
+from workload.packmime.source import round_trips
 from workload.packmime.trace import Exchange
-from workload.packmime.web import Result, ServerResult
 
 
 def server(

@@ -9,10 +9,10 @@ import pytest
 
 from workload.errors import WorkloadError
 from workload.packmime import marginals, ports, trace
-from workload.packmime.parameters import Parameters
+from workload.packmime.traffic import Traffic
 from workload.packmime.write import write
 
-SMALL = Parameters(exchanges=10_000)
+SMALL = Traffic(exchanges=10_000)
 
 
 @pytest.fixture(scope="module")
@@ -52,10 +52,10 @@ def wire_bytes(rows, params):
     "params",
     [
         SMALL,
-        Parameters(exchanges=10_000, http="1.1", load_percent=105),
-        Parameters(exchanges=10_000, load_percent=50, mss_bytes=536),
-        Parameters(exchanges=10_000, rate_bit_per_s=100_000_000, header_bytes=54),
-        Parameters(exchanges=10_000, cells=True),
+        Traffic(exchanges=10_000, http="1.1", load_percent=105),
+        Traffic(exchanges=10_000, load_percent=50, mss_bytes=536),
+        Traffic(exchanges=10_000, rate_bit_per_s=100_000_000, header_bytes=54),
+        Traffic(exchanges=10_000, cells=True),
     ],
     ids=["plain", "http-1.1", "small-segments", "fast", "cells"],
 )
@@ -188,14 +188,14 @@ def test_no_file_is_one_sentence(tmp_path):
 )
 def test_bad_parameters_are_one_sentence(change, message):
     with pytest.raises(WorkloadError, match=message):
-        Parameters(**change)
+        Traffic(**change)
 
 
 def test_too_few_exchanges_to_load_both_ways_alike(tmp_path):
     with pytest.raises(
         WorkloadError, match=r"workload.exchanges: 10 are too few for 80 % both ways"
     ):
-        write(tmp_path / "trace", Parameters(exchanges=10), 1)
+        write(tmp_path / "trace", Traffic(exchanges=10), 1)
     assert not list(tmp_path.iterdir())
 
 

@@ -6,7 +6,9 @@ import json
 import pytest
 
 from tests import scripts_in_lab
-from workload import www, www_run
+from workload.www import www_client
+from workload.www.parameters import Parameters
+from workload.www.schedule import schedule
 
 pytestmark = pytest.mark.lab
 
@@ -44,9 +46,9 @@ def printed(said):
 
 def test_nginx_answers_every_request_of_the_schedule(said, printed):
     done = printed("www")
-    record = www_run.read(said["www"].folder, done["stdout"])
-    params = www.Parameters(duration_s=2.0, period_s=1.0, gap_min_ms=1.0, gap_max_ms=20.0)
-    assert tuple(a.request for a in record.answers) == www.schedule(params, 3, 5)
+    record = www_client.read(said["www"].folder, done["stdout"])
+    params = Parameters(duration_s=2.0, period_s=1.0, gap_min_ms=1.0, gap_max_ms=20.0)
+    assert tuple(a.request for a in record.answers) == schedule(params, 3, 5)
     assert record.summary.answered == record.summary.requests > 40
     for flow in record.flows:
         assert flow.received_bytes == flow.scheduled_bytes + flow.header_bytes
@@ -54,8 +56,8 @@ def test_nginx_answers_every_request_of_the_schedule(said, printed):
         assert flow.cwnd_segments > 0
     assert done["errors"] == [""] * 5
     lines = done["stdout"].splitlines()
-    assert www_run.t0_ns(lines[0]) == record.summary.t0_ns
-    assert [p.second for line in lines if (p := www_run.progress(line))] == [1, 2]
+    assert www_client.t0_ns(lines[0]) == record.summary.t0_ns
+    assert [p.second for line in lines if (p := www_client.progress(line))] == [1, 2]
 
 
 def test_wrk_gets_the_drawn_files(printed):

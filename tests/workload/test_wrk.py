@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from workload import wrk
 from workload.errors import WorkloadError
+from workload.wrk import wrk
 
 DATA = Path(__file__).parent / "data"
 

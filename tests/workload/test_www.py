@@ -7,7 +7,8 @@ import statistics
 import pytest
 
 from workload.errors import WorkloadError
-from workload.www import Parameters, schedule, scheduled_bytes
+from workload.www.parameters import Parameters
+from workload.www.schedule import schedule, scheduled_bytes
 
 PAIRS = 100
 

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from workload import www_run
+from workload.www import www_client
 
 SCENARIO = "fake_server_scenario.py"
 SIZES = (102, 4096, 30720, 4095, 409600, 1)
@@ -15,7 +15,7 @@ SIZES = (102, 4096, 30720, 4095, 409600, 1)
 def test_a_good_server_in_pieces_of_any_size(isolated, client, tmp_path, piece):
     done = isolated(SCENARIO, client, tmp_path, "good", piece)
     assert (done["status"], done["stderr"]) == (0, "")
-    record = www_run.read(tmp_path, done["stdout"])
+    record = www_client.read(tmp_path, done["stdout"])
     assert record.summary.answered == record.summary.requests == len(SIZES)
     flow = record.flows[0]
     assert flow.scheduled_bytes == sum(SIZES)
@@ -59,7 +59,7 @@ def test_a_connection_that_cannot_be_followed_is_told(
 ):
     done = isolated(SCENARIO, client, tmp_path, case, 100_000)
     assert (done["status"], done["stderr"]) == (0, "")
-    record = www_run.read(tmp_path, done["stdout"])
+    record = www_client.read(tmp_path, done["stdout"])
     assert record.summary.broken == [f"pair 1: {why}"]
     assert record.summary.answered == answered
 
@@ -71,24 +71,24 @@ def test_a_wrong_answer_is_counted_as_it_came(
     isolated, client, tmp_path, case, status, unexplained
 ):
     done = isolated(SCENARIO, client, tmp_path, case, 100_000)
-    record = www_run.read(tmp_path, done["stdout"])
+    record = www_client.read(tmp_path, done["stdout"])
     assert (record.summary.answered, record.summary.broken) == (len(SIZES), [])
     assert record.answers[1].status == status
-    assert www_run.unexplained_bytes(record) == [unexplained]
+    assert www_client.unexplained_bytes(record) == [unexplained]
 
 
 @pytest.mark.parametrize(("case", "answered"), [("silent", 3), ("short", 5)])
 def test_what_is_not_answered_in_time_is_outstanding(isolated, client, tmp_path, case, answered):
     done = isolated(SCENARIO, client, tmp_path, case, 100_000)
     assert done["status"] == 0
-    record = www_run.read(tmp_path, done["stdout"])
+    record = www_client.read(tmp_path, done["stdout"])
     assert record.summary.sent == len(SIZES)
     assert record.summary.answered == answered
     assert record.summary.outstanding == len(SIZES) - answered
     open_one = record.answers[answered]
     assert open_one.sent_ns is not None
     assert open_one.last_byte_ns is None
-    assert www_run.unexplained_bytes(record) == [0]
+    assert www_client.unexplained_bytes(record) == [0]
     begun = case == "short"
     assert (open_one.first_byte_ns is not None, open_one.status == 200) == (begun, begun)
 

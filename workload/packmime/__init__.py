@@ -8,7 +8,10 @@ A trace is drawn once, on the host, and all trials of a load share it: who conne
 round trip, what is asked for, how long the server thinks, how much it answers. Arrivals do not wait
 for answers (open loop); the arrival rate is scaled so that the trace offers the stated load.
 
-    parameters  what a trace is drawn from
+Needs topology.delay = "connection".
+
+    parameters  the keys of [workload]
+    traffic     what a trace is drawn from: they, and the link
     fsd         fractional sum-difference noise, the model's long memory
     tables      the model's empirical quantile functions
     marginals   from noise to gaps, sizes, round trips and delays
@@ -16,10 +19,21 @@ for answers (open loop); the arrival rate is scaled so that the trace offers the
     calibrate   both directions at the stated load
     persistent  what HTTP/1.1 connections carry after their first exchange
     wire        bytes that a connection puts on each direction of a link
-    write       a trace's file, from parameters and a seed
+    write       a trace's file, from its traffic and a seed
     trace       the file's format: read anywhere
     ports       which host and which ports a connection has
+    programs    the client and the server that carry a trace
+    carriers    their commands, and their tables read back
+    source      runs them in a lab
+    exchanges   what became of a trace: the record's table
+    both_ends   whether a connection's two ends agree
 
-What draws needs numpy and scipy, and so runs on the host only. parameters, trace and ports are all
-that a lab needs, and use the standard library alone.
+What draws needs numpy and scipy, and so runs on the host only; nothing that a lab needs imports it.
 """
+
+from workload.packmime.parameters import Parameters
+from workload.packmime.source import Source
+
+__all__ = ["ON_HOST", "Parameters", "Source"]
+
+ON_HOST = "workload.packmime.write"

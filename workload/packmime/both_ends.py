@@ -7,8 +7,8 @@ kernel what it carried for the first time. None of them knows another's count.
 
 from collections.abc import Sequence
 
-from .trace import Exchange
-from .web import Result, ServerResult
+from workload.packmime.carriers import Result, ServerResult
+from workload.packmime.trace import Exchange
 
 # No network makes these of a server that does what it is asked.
 GARBLED, CLOSED = "garbled", "closed"

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import WorkloadError
-from . import wire
-from .draw import Connections, draw
-from .marginals import IntArray
-from .parameters import Parameters
-from .tables import FloatArray
+from workload.errors import WorkloadError
+from workload.packmime import wire
+from workload.packmime.draw import Connections, draw
+from workload.packmime.marginals import IntArray
+from workload.packmime.tables import FloatArray
+from workload.packmime.traffic import Traffic
 
 DIRECTIONS = ("down", "up")
 TOLERANCE = 0.001  # of the offered load
@@ -53,7 +53,7 @@ class Calibrated:
         return down, up
 
 
-def calibrate(params: Parameters, seed: int) -> Calibrated:
+def calibrate(params: Traffic, seed: int) -> Calibrated:
     """Draw a load of the stated size.
 
     Raises WorkloadError where no choice of connections loads both directions alike to within
@@ -78,7 +78,7 @@ def calibrate(params: Parameters, seed: int) -> Calibrated:
     return found
 
 
-def _excess(params: Parameters, side: Connections) -> IntArray:
+def _excess(params: Traffic, side: Connections) -> IntArray:
     """Return by how much n connections load their own direction more than the other, n = 1, 2, …"""
     sent = side.request_bytes, side.response_bytes
     more = wire.to_client(*sent, params) - wire.to_server(*sent, params)
@@ -86,7 +86,7 @@ def _excess(params: Parameters, side: Connections) -> IntArray:
     return np.cumsum(wire.by_connection(more, side.exchanges) + control)
 
 
-def _balance(params: Parameters, down: Connections, up: Connections) -> tuple[int, int]:
+def _balance(params: Traffic, down: Connections, up: Connections) -> tuple[int, int]:
     """Return how many connections of each side to take.
 
     Each number of down has the one of up that loads the two directions most alike; of those that
@@ -111,7 +111,7 @@ def _nearest(values: IntArray, wanted: IntArray) -> IntArray:
     return np.asarray(order[np.where(lower, above - 1, above)])
 
 
-def _direction_bytes(params: Parameters, down: Connections, up: Connections) -> tuple[int, int]:
+def _direction_bytes(params: Traffic, down: Connections, up: Connections) -> tuple[int, int]:
     """Return the bytes on the direction down and on the direction up."""
 
     def both(side: Connections) -> tuple[int, int]:
@@ -124,7 +124,7 @@ def _direction_bytes(params: Parameters, down: Connections, up: Connections) -> 
     return down_own + up_other, up_own + down_other
 
 
-def _check(params: Parameters, found: Calibrated) -> None:
+def _check(params: Traffic, found: Calibrated) -> None:
     exchanges = len(found.down.wait_ns) + len(found.up.wait_ns)
     loads_off = max(abs(p / params.load_percent - 1) for p in found.offered_percent)
     if loads_off > TOLERANCE or abs(exchanges / params.exchanges - 1) > EXCHANGES_TOLERANCE:

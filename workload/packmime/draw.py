@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import marginals, persistent
-from .fsd import uniforms
-from .marginals import IntArray
-from .parameters import Parameters
-from .tables import FloatArray
+from workload.packmime import marginals, persistent
+from workload.packmime.fsd import uniforms
+from workload.packmime.marginals import IntArray
+from workload.packmime.tables import FloatArray
+from workload.packmime.traffic import Traffic
 
 US_PER_S = 1_000_000
 MS_PER_S = 1_000
@@ -52,7 +52,7 @@ class Connections:
         )
 
 
-def draw(params: Parameters, rate: float, count: int, seed: int, direction: str) -> Connections:
+def draw(params: Traffic, rate: float, count: int, seed: int, direction: str) -> Connections:
     """Draw `count` connections at the model's `rate` from the streams of a seed and direction."""
     names = (seed, direction)
     round_trip_ms = marginals.draw_round_trip_ms(rate, count, *names)

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import both_ends, ports
-from .trace import Exchange
-from .web import Result, ServerResult
+from workload.packmime import both_ends, ports
+from workload.packmime.carriers import Result, ServerResult
+from workload.packmime.trace import Exchange
 
 COLUMNS = (
     "direction,connection,exchange,round_trip_ns,request_bytes,server_delay_ns,response_bytes,"
@@ -28,7 +28,7 @@ Connection = Sequence[tuple[Exchange, Result]]
 class Totals:
     """Over all rows.
 
-    states          exchanges by their state (web.STATES)
+    states          exchanges by their state (carriers.STATES)
     unsent          connections that were not begun
     unreached       exchanges after a connection's first that were not begun
     unlike          connections of which the ends' counts do not agree (both_ends), by host number

@@ -11,8 +11,8 @@ circulant embedding of its covariance (Davies and Harte, Biometrika 74, 1987).
 import numpy as np
 from scipy.special import gammaln, ndtri
 
-from ..streams import stream
-from .tables import FloatArray
+from workload.packmime.tables import FloatArray
+from workload.streams import stream
 
 
 def uniforms(seed: int, count: int, *names: str | int) -> FloatArray:

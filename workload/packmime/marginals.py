@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, log_ndtr, ndtr
 
-from .fsd import fsd, uniforms
-from .tables import (
+from workload.packmime.fsd import fsd, uniforms
+from workload.packmime.tables import (
     CACHED_RESPONSE,
     CLIENT_ROUND_TRIP,
     DOWNLOADED_RESPONSE,

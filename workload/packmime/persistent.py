@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaincinv, ndtri
 
-from ..streams import stream
-from .marginals import server_delay_s
+from workload.packmime.marginals import server_delay_s
+from workload.streams import stream
 
 PERSISTENT_SHARE = 0.09
 ONE_PAGE_SHARE, ONE_OBJECT_SHARE = 0.82, 0.69

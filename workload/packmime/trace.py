@@ -13,14 +13,16 @@ row is its start since the trial's; of a later one the time from the last byte o
 before. The last line counts the rows: a file without it is cut short.
 """
 
+import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TextIO
 
-from ..errors import WorkloadError
-from . import ports
+from workload.errors import WorkloadError
+from workload.packmime import ports
+from workload.packmime.traffic import Traffic
 
 FORMAT = "cellbed-packmime/1"
 COLUMNS = "direction,connection,wait_ns,round_trip_ns,request_bytes,server_delay_ns,response_bytes"
@@ -31,7 +33,7 @@ DIRECTIONS = ("down", "up")
 class Header:
     """What a trace says of itself.
 
-    parameters       what it was drawn from (parameters.Parameters as a dictionary)
+    parameters       what it was drawn from (Traffic as a dictionary)
     duration_ns      from the trial's start to the last connection's [ns]
     connections      of the directions down and up
     exchanges        of both together
@@ -46,6 +48,15 @@ class Header:
     exchanges: int
     model_rate: float
     offered_percent: tuple[float, float]
+
+
+def place(folder: Path, traffic: Traffic, seed: int) -> Path:
+    """Return where a trace is that host and lab share: all trials of a load and seed have the same.
+
+    folder: the one that both see.
+    """
+    text = json.dumps([asdict(traffic), seed], sort_keys=True)
+    return folder / f"packmime-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,16 +13,15 @@ from typing import TypeVar
 import numpy as np
 
 from plan.atm import AAL5_OVERHEAD_BYTES, CELL_BYTES, CELL_PAYLOAD_BYTES
-
-from .marginals import IntArray
-from .parameters import Parameters
+from workload.packmime.marginals import IntArray
+from workload.packmime.traffic import Traffic
 
 # Packets of a connection that carry no payload and acknowledge none.
 TO_SERVER, TO_CLIENT = 4, 3
 Payload = TypeVar("Payload", int, IntArray)
 
 
-def _carried(own: IntArray, other: IntArray, params: Parameters) -> IntArray:
+def _carried(own: IntArray, other: IntArray, params: Traffic) -> IntArray:
     """Return the bytes on the direction of `own`, and acknowledgements of `other`."""
     whole, rest = np.divmod(own, params.mss_bytes)
     acknowledgements = -(-other // params.mss_bytes)
@@ -33,7 +32,7 @@ def _carried(own: IntArray, other: IntArray, params: Parameters) -> IntArray:
     )
 
 
-def packet(payload: Payload, params: Parameters) -> Payload:
+def packet(payload: Payload, params: Traffic) -> Payload:
     """Return the bytes of packets on the link."""
     sent = payload + params.header_bytes
     return (
@@ -43,12 +42,12 @@ def packet(payload: Payload, params: Parameters) -> Payload:
     )
 
 
-def to_client(requests: IntArray, responses: IntArray, params: Parameters) -> IntArray:
+def to_client(requests: IntArray, responses: IntArray, params: Traffic) -> IntArray:
     """Return for each exchange its bytes towards the client, without TO_CLIENT packets."""
     return _carried(responses, requests, params)
 
 
-def to_server(requests: IntArray, responses: IntArray, params: Parameters) -> IntArray:
+def to_server(requests: IntArray, responses: IntArray, params: Traffic) -> IntArray:
     """Return for each exchange its bytes towards the server, without TO_SERVER packets."""
     return _carried(requests, responses, params)
 

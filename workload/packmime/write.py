@@ -1,22 +1,35 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A calibrated load as a trace's file."""
+"""A calibrated load as a trace's file. Runs on the host, before a trial (ON_HOST, share())."""
 
 import dataclasses
 import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from .calibrate import DIRECTIONS, Calibrated, calibrate
-from .draw import NS_PER_US, US_PER_S, Connections, whole_us
-from .parameters import Parameters
-from .tables import FloatArray
-from .trace import COLUMNS, FORMAT, Header
+from workload.packmime.calibrate import DIRECTIONS, Calibrated, calibrate
+from workload.packmime.draw import NS_PER_US, US_PER_S, Connections, whole_us
+from workload.packmime.tables import FloatArray
+from workload.packmime.trace import COLUMNS, FORMAT, Header, place
+from workload.packmime.traffic import Traffic
 
 
-def write(path: Path, params: Parameters, seed: int) -> Header:
+def share(plan: Any, folder: Path) -> None:
+    """Have the trace of a plan in the folder, unless a trial before had the same.
+
+    Raises WorkloadError as write().
+    """
+    topology = plan.topology
+    traffic = plan.workload.traffic(topology.rate_bit_per_s, topology.mss_bytes)
+    path = place(folder, traffic, plan.seed)
+    if not path.exists():
+        write(path, traffic, plan.seed)
+
+
+def write(path: Path, params: Traffic, seed: int) -> Header:
     """Draw the trace of `params` and `seed` into this file; return what it says of itself.
 
     The file is there whole or not at all. Raises WorkloadError where the load cannot be had.

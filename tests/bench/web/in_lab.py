@@ -16,7 +16,7 @@ from topology import commands
 from topology.build import Network
 from topology.delays import program, table
 from topology.run import batch, in_namespace, run
-from workload.packmime import trace, web
+from workload.packmime import carriers, trace
 
 OUT = Path("/run/cellbed")
 PAIRS = 4
@@ -43,11 +43,11 @@ def clients(built: Network, header: trace.Header) -> list[str]:
     processes = []
     for direction in trace.DIRECTIONS:
         for index, host in enumerate(clients_of(built.dumbbell, direction)):
-            side = web.Side(
+            side = carriers.Side(
                 direction=direction, hosts=PAIRS, host=index, address=host.ip, server=host.peer_ip
             )
-            argv = web.client_argv(
-                PROGRAMS / "web_client", OUT / "trace", side,
+            argv = carriers.client_argv(
+                PROGRAMS / "packmime_client", OUT / "trace", side,
                 t0_ns=t0_ns, duration_ns=header.duration_ns + GRACE_NS,
                 out=OUT / f"{direction}.{index}.csv",
             )  # fmt: skip
@@ -78,10 +78,10 @@ def main() -> None:
     delays = started(built.pids["sat"], program.argv(OUT / "table"))
     servers = []
     for host in network.hosts():
-        argv = web.server_argv(PROGRAMS / "web_server", host.ip, OUT / f"{host.name}.csv")
+        argv = carriers.server_argv(PROGRAMS / "packmime_server", host.ip, OUT / f"{host.name}.csv")
         servers.append(started(built.pids[host.name], argv))
     header = trace.read_header(OUT / "trace")
-    said = [web.summary(text) for text in clients(built, header)]
+    said = [carriers.summary(text) for text in clients(built, header)]
     for server in servers:
         ended(server)
     print(program.read(ended(delays)))

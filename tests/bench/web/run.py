@@ -18,7 +18,7 @@ from pathlib import Path
 
 from harness.labs.base import LabSpec
 from harness.labs.uml import UmlLab, wait_for_exit
-from workload.packmime.parameters import Parameters
+from workload.packmime.traffic import Traffic
 from workload.packmime.write import write
 
 LIMIT_S = 3600
@@ -32,7 +32,7 @@ MAIN = (
 
 def main(exchanges: int = 10_000, load_percent: float = 80.0, http: str = "1.0") -> None:
     folder = Path(tempfile.mkdtemp(prefix="cellbed-web."))
-    params = Parameters(
+    params = Traffic(
         exchanges=exchanges, load_percent=load_percent, http=http, header_bytes=HEADER_BYTES
     )
     header = write(folder / "trace", params, seed=1)

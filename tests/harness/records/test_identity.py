@@ -72,11 +72,11 @@ def changed(project: Path, name: str, lab: str = "uml") -> bool:
         "plan/plan.py",
         "harness/capture.py",
         "harness/captures/pcap.py",
-        "workload/kinds/www.py",
+        "workload/www/source.py",
         "topology/queues/cells.py",
         "plan/dumbbell.py",
-        "workload/www.py",
-        "workload/wrk.lua",
+        "workload/www/schedule.py",
+        "workload/wrk/wrk.lua",
         "harness/records/record.py",
         "topology/cellq_log.py",
         "../kernel/linux",
@@ -100,7 +100,7 @@ def test_what_runs_in_a_trial_is_in_its_identity(project: Path, name: str) -> No
         "harness/labs/uml.py",
         "analysis/metrics.py",
         "studies/ubrplus_1998/published/results.csv",
-        "workload/client/spec.c",
+        "workload/www/programs/spec.c",
         "../programs/cellbed_main.o",
         "../programs/cellbed.h",
     ],
@@ -112,7 +112,7 @@ def test_what_judges_or_is_compiled_is_not(project: Path, name: str) -> None:
 
 def test_every_file_that_the_lab_may_read_counts(project: Path) -> None:
     names = {str(path.relative_to(project)) for path in identity.lab_code()}
-    assert {"workload/wrk.lua", "harness/__init__.py", "harness/agent/__main__.py"} <= names
+    assert {"workload/wrk/wrk.lua", "harness/__init__.py", "harness/agent/__main__.py"} <= names
     for folder in ("harness/agent", "harness/captures", "plan", "topology", "workload"):
         for path in (project / folder).rglob("*.py"):
             assert str(path.relative_to(project)) in names

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Persistent sources: one iperf3 server and client a pair, data from server_i to client_i.
+
+Two ways to run a pair, with the same data on the wire:
+
+    sender connects (default)  `listen` on client_i, `source` on server_i. The sender's own counters
+                               (largest window, round-trip times) are in the report.
+    receiver connects          reverse=True: `listen` on server_i, `source` on client_i, as a
+                               download does it. iperf3 then reports no window and no RTT.
+
+iperf3 counts what its receiver read in whole blocks: a flow's bytes are short by half a block
+on the average, which is why the block is far smaller here than iperf3's own 128 KiB.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from workload.errors import WorkloadError
+from workload.iperf.parameters import Parameters
+from workload.streams import stream
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """What a source's iperf3 says at its end; None where that way of running has no such figure.
+
+    sent_bytes, sent_s           what the sender wrote into its socket, and for how long
+    received_bytes, received_s   what the receiver read in whole blocks, and for how long
+    retransmits                  segments sent again
+    max_cwnd_bytes               largest congestion window seen
+    mean_rtt_us                  mean of the smoothed round-trip times seen
+    """
+
+    version: str
+    sent_bytes: int
+    sent_s: float
+    received_bytes: int
+    received_s: float
+    retransmits: int
+    max_cwnd_bytes: int | None
+    mean_rtt_us: int | None
+
+
+def starts_ns(params: Parameters, seed: int, pairs: int) -> list[int]:
+    """Return when the source of each pair, 1 to `pairs`, starts: uniform over the jitter, and
+    every second one later [ns]."""
+    draws = (stream(seed, "iperf", "start", pair).random() for pair in range(1, pairs + 1))
+    late_ns = params.late_start_us * 1000
+    return [
+        int(draw * params.start_jitter_us * 1000) + late_ns * (place % 2)
+        for place, draw in enumerate(draws)
+    ]
+
+
+def sending_s(params: Parameters) -> int:
+    """Return how long each source sends so that none ends before the measured interval does [s]."""
+    return params.duration_s + 1
+
+
+def listen_host(params: Parameters) -> str:
+    """Return which end of a pair listens: "client" or "server" (of the data)."""
+    return "server" if params.reverse else "client"
+
+
+def listen_argv(params: Parameters) -> list[str]:
+    """Return the command of the listening end. It serves one test, then ends by itself."""
+    return ["iperf3", "--version4", "--server", "--one-off", "--json", "--port", str(params.port)]
+
+
+def source_argv(params: Parameters, peer_address: str) -> list[str]:
+    """Return the command of the other end; its standard output is for `report`.
+
+    Start it once the listening end listens: ready.is_listening() tells.
+    """
+    options = {
+        "--client": peer_address,
+        "--port": params.port,
+        "--cport": params.data_port,
+        "--time": sending_s(params),
+        "--length": params.block_bytes,
+        "--interval": 0,
+    }
+    words = [str(word) for option in options.items() for word in option]
+    return ["iperf3", "--version4", "--json", *words, *(["--reverse"] if params.reverse else [])]
+
+
+def report(stdout: str) -> Report:
+    """Return the figures of `iperf3 --json`; raises WorkloadError with iperf3's own words."""
+    try:
+        # Some builds print a warning before the JSON text.
+        found = json.loads(stdout[stdout.index("{") :])
+    except ValueError as error:
+        raise WorkloadError(f"iperf3 printed no JSON: {stdout.strip()[:80]!r}") from error
+    if "error" in found:
+        raise WorkloadError(f"iperf3: {found['error']}")
+    try:
+        return _report(found)
+    except (KeyError, IndexError, TypeError) as error:
+        raise WorkloadError(f"iperf3's report lacks {error}: an unknown version?") from error
+
+
+def _report(found: dict[str, Any]) -> Report:
+    end = found["end"]
+    sender = end["streams"][0]["sender"]
+    # In reverse, iperf3 prints zeros for what only the far end knows.
+    local = not found["start"]["test_start"]["reverse"]
+    return Report(
+        version=found["start"]["version"],
+        sent_bytes=end["sum_sent"]["bytes"],
+        sent_s=end["sum_sent"]["seconds"],
+        received_bytes=end["sum_received"]["bytes"],
+        received_s=end["sum_received"]["seconds"],
+        retransmits=end["sum_sent"]["retransmits"],
+        max_cwnd_bytes=sender["max_snd_cwnd"] if local else None,
+        mean_rtt_us=sender["mean_rtt"] if local else None,
+    )

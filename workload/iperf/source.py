@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Runs persistent sources in a lab.
+
+What is measured comes from the kernel, not from iperf3's blocks: the payload each receiver
+had in order at the two ends of the interval, and the counters of each sender's namespace.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from workload import ready, source
+from workload.iperf import iperf3
+from workload.iperf.parameters import Parameters
+from workload.source import Programs
+
+NS_PER_S = 1_000_000_000
+NOTSENT = Path("/proc/sys/net/ipv4/tcp_notsent_lowat")
+UNLIMITED = 0xFFFF_FFFF
+BEGIN, END = "begin", "end"
+
+
+class Source(source.Source):
+    """Data flow from server i to client i; the receiver listens."""
+
+    tells = frozenset({"idle_sources", "peer_window_bytes"})
+
+    parameters: Parameters
+    _summary: dict[str, Any]
+    _data_port: int
+
+    def run(self, progress: Callable[[int], None]) -> None:
+        params = self.parameters
+        self._data_port = params.data_port
+        self._wait_for_ports(params)
+        self._limit_unsent(params.unsent_bytes)
+        with self.testbed.programs() as programs:
+            self._listen(params, programs)
+            t0_ns = self.testbed.whole_second()
+            marks = {}
+            if params.measure_from_s == 0:  # the starts are part of the interval
+                marks[BEGIN] = self._mark(BEGIN)
+            sources = self._start(params, programs, t0_ns)
+            marks |= self._watch(params, t0_ns, progress)
+            reports = [iperf3.report(sources[pair].communicate()[0]) for pair in sorted(sources)]
+        self._limit_unsent(UNLIMITED)
+        self.write_flows(flow(pair, marks[BEGIN], marks[END]) for pair in self._pairs())
+        self._summary = summarise(t0_ns, marks) | {
+            "iperf3": sorted({report.version for report in reports})
+        }
+
+    def _pairs(self) -> list[int]:
+        return [host.pair for host in self.testbed.clients]
+
+    def _pid_of(self, end: str) -> Callable[[int], int]:
+        """Which process holds the namespace of a pair's client, or server."""
+        return self.testbed.client_pid if end == "client" else self.testbed.server_pid
+
+    def _wait_for_ports(self, params: Parameters) -> None:
+        """A trial before may have left its data connections in TIME_WAIT, for a minute."""
+        pid_of = self._pid_of("server" if iperf3.listen_host(params) == "client" else "client")
+        pids = [pid_of(pair) for pair in self._pairs()]
+        while any(ready.is_held(pid, self._data_port) for pid in pids):
+            time.sleep(1)
+
+    def _listen(self, params: Parameters, programs: Programs) -> None:
+        pid_of = self._pid_of(iperf3.listen_host(params))
+        pids = [pid_of(pair) for pair in self._pairs()]
+        for pid in pids:
+            programs.start(pid, iperf3.listen_argv(params))
+
+        def all_listen() -> bool:
+            return all(ready.is_listening(pid, params.port) for pid in pids)
+
+        self.testbed.wait_until(all_listen, "iperf3")
+
+    def _start(self, params: Parameters, programs: Programs, t0_ns: int) -> dict[int, Any]:
+        """Start each pair's source when its time has come; returns them by pair."""
+        at_client = iperf3.listen_host(params) == "client"
+        hosts = self.testbed.clients if at_client else self.testbed.servers
+        pid_of = self._pid_of("server" if at_client else "client")
+        times = iperf3.starts_ns(params, self.testbed.seed, len(hosts))
+        sources = {}
+        for start_ns, host in sorted(zip(times, hosts, strict=True), key=lambda both: both[0]):
+            self.testbed.sleep_until(t0_ns + start_ns)
+            argv = iperf3.source_argv(params, host.ip)
+            sources[host.pair] = programs.start(pid_of(host.pair), argv)
+        return sources
+
+    def _watch(
+        self, params: Parameters, t0_ns: int, progress: Callable[[int], None]
+    ) -> dict[str, dict[int, dict[str, Any]]]:
+        """Follow the seconds; what every pair has at the interval's ends that come after 0."""
+        marks = {}
+        ends = {params.measure_from_s: BEGIN, params.duration_s: END}
+        for second in range(1, params.duration_s + 1):
+            self.testbed.sleep_until(t0_ns + second * NS_PER_S)
+            if second in ends:
+                marks[ends[second]] = self._mark(ends[second])
+            self.testbed.sample_tcp(second)
+            progress(second)
+        return marks
+
+    def _mark(self, name: str) -> dict[int, dict[str, Any]]:
+        """Note the queues' counters and what every pair has, at one end of the interval."""
+        self.testbed.snapshot(name)
+        return {pair: self._read(pair) for pair in self._pairs()}
+
+    def _read(self, pair: int) -> dict[str, Any]:
+        received = self.testbed.shown_connection(self.testbed.client_pid(pair), self._data_port)
+        at_ns = time.monotonic_ns()
+        sender = self.testbed.shown_connection(self.testbed.server_pid(pair), self._data_port)
+        senders = self.testbed.connections(self.testbed.server_pid(pair))
+        return {
+            "at_ns": at_ns,
+            "received_bytes": int(received.get("bytes_received", 0)),
+            **self.testbed.tcp_totals(self.testbed.server_pid(pair)),
+            "sender": sender,
+            "cwnd_segments": next(
+                (one.cwnd_segments for one in senders if self._data_port in one.ports), None
+            ),
+        }
+
+    def _limit_unsent(self, size: int) -> None:
+        """A socket buffer full of what no window admits costs memory and nothing is gained."""
+        for pair in self._pairs():
+            with self.testbed.inside(self.testbed.server_pid(pair)):
+                NOTSENT.write_text(str(size))
+
+    def summary(self) -> dict[str, Any]:
+        return self._summary
+
+
+def flow(
+    pair: int, begin: dict[int, dict[str, Any]], end: dict[int, dict[str, Any]]
+) -> dict[str, object]:
+    """A row of flows.csv: what the interval brought, and the sender's state at its end."""
+    first, last = begin[pair], end[pair]
+    counted = ("received_bytes", "timeouts", "retransmits")
+    sender = last["sender"]
+    return {
+        "pair": pair,
+        **{name: last[name] - first[name] for name in counted},
+        "cwnd_segments": last["cwnd_segments"],
+        "ssthresh_segments": sender.get("ssthresh"),
+        "srtt_us": round(float(sender["rtt"].split("/")[0]) * 1000) if "rtt" in sender else None,
+    }
+
+
+def summarise(t0_ns: int, marks: dict[str, dict[int, dict[str, Any]]]) -> dict[str, Any]:
+    """The interval as it was, and at its end receivers' windows, flights and idle sources.
+
+    A source is idle when it has no connection or nothing that waits to be sent.
+    """
+    begin, end = marks[BEGIN], marks[END]
+    newly = [delivered_bytes(end[pair]) - delivered_bytes(begin[pair]) for pair in end]
+    spans = [end[pair]["at_ns"] - begin[pair]["at_ns"] for pair in end]
+    senders = [one["sender"] for one in end.values()]
+    return {
+        "t0_ns": t0_ns,
+        "idle_sources": sum(not int(s.get("notsent", 0)) for s in senders),
+        "measured_s": mean_s(spans),
+        "received_whole_bytes": [one["received_bytes"] for one in end.values()],
+        "delivered_bytes": newly,
+        "whole_s": mean_s([one["at_ns"] - t0_ns for one in end.values()]),
+        "peer_window_bytes": [int(s["snd_wnd"]) if "snd_wnd" in s else None for s in senders],
+        "flight_segments": [int(s.get("unacked", 0)) for s in senders],
+    }
+
+
+def mean_s(spans_ns: Sequence[int]) -> float:
+    """Their mean, to the microsecond.
+
+    A sleeper wakes at its time, or a nanosecond later where no other timer of the lab ended just
+    then: that is no matter of the trial.
+    """
+    return round(sum(spans_ns) / len(spans_ns) / 1e3) / 1e6
+
+
+def delivered_bytes(mark: dict[str, Any]) -> int:
+    """What the sender knows to have arrived, in order or not, in whole segments.
+
+    What a receiver has in order leaps when a hole is filled, by all that it held: within a short
+    interval that may be more than the link can carry.
+    """
+    sender = mark["sender"]
+    return int(sender.get("delivered", 0)) * int(sender.get("mss", 0))

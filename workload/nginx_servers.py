@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""nginx on every server host: one process, with a listening socket in the namespace of each.
+
+A process a host cost more to start and end than a hundred virtual seconds of traffic did, and
+served the same bytes at the same moments: nginx sees no namespaces, and each connection stays
+in that of its socket.
+"""
+
+from __future__ import annotations
+
+import socket
+from contextlib import ExitStack
+from pathlib import Path
+
+from workload import nginx
+from workload.source import Programs, Testbed
+
+DOCROOT = Path("/tmp/docroot")
+RUN_DIR = Path("/tmp/nginx")
+PORT = 80
+CONNECTIONS_A_HOST = 64
+MOST_CONNECTIONS = 65535
+
+
+def start_server(testbed: Testbed, programs: Programs, *, joined: bool = False) -> nginx.Server:
+    """Start nginx and wait until it listens on every server host.
+
+    joined: an answer is one stream, and the ACK of its request goes with it: the kernel waits
+    with an ACK where the route does not forbid it (quickack).
+    """
+    hosts = testbed.servers
+    server = nginx.Server(
+        run_dir=RUN_DIR,
+        docroot=DOCROOT,
+        port=PORT,
+        addresses=tuple(host.ip for host in hosts),
+        connections=min(CONNECTIONS_A_HOST * len(hosts), MOST_CONNECTIONS),
+        joined=joined,
+    )
+    nginx.write(server)
+    with ExitStack() as until_started:
+        ends = [
+            until_started.enter_context(listening(testbed, testbed.server_pid(host.pair), host.ip))
+            for host in hosts
+        ]
+        if joined:
+            for end in ends:
+                # Its connections inherit that they need not acknowledge at once.
+                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
+                # nginx sets it on no connection that it has corked (tcp_nopush).
+                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        descriptors = [end.fileno() for end in ends]
+        programs.start(
+            testbed.server_pid(hosts[0].pair),
+            nginx.argv(server),
+            nginx.inheriting(descriptors),
+            descriptors,
+        )
+    testbed.wait_until(server.pid_path.exists, "nginx")
+    return server
+
+
+def listening(testbed: Testbed, pid: int, address: str) -> socket.socket:
+    """A listening socket in the namespace of a process."""
+    with testbed.inside(pid):
+        end = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    end.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    end.bind((address, PORT))
+    end.listen(nginx.BACKLOG)
+    return end
+
+
+def complaints(server: nginx.Server) -> list[str]:
+    """The first lines of the server's error log; empty after a good trial."""
+    log = server.error_log_path
+    return log.read_text().splitlines()[:20] if log.exists() else []

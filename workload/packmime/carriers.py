@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The programs that carry a trace over real connections (programs/), and their records.
+
+`make -C workload OUT=DIR` makes packmime_server and packmime_client. Each host has one of each: a
+server for the connections that come to it, a client for its own. All clients of a trial get one t0.
+A server prints "ready" when it listens; SIGTERM ends it, and then its table is written.
+"""
+
+import csv
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from workload.errors import WorkloadError
+from workload.packmime.ports import FIRST_SERVER_PORT, SERVER_PORTS
+
+CLIENT_FORMAT = "cellbed-packmime-client/1"
+SERVER_FORMAT = "cellbed-packmime-server/1"
+STATES = (
+    "not_begun connecting sending waiting receiving done refused reset timed_out unreachable closed"
+).split()
+EXCHANGES_HEADER = (
+    "direction,connection,exchange,begun_ns,connected_ns,sent_ns,first_byte_ns,last_byte_ns,"
+    "received_bytes,state"
+)
+SERVER_HEADER = (
+    "client_address,client_port,server_port,state,answered,sent_bytes,retransmits,timeouts,marks,"
+    "srtt_us,carried_bytes,resent_bytes,peer_window_bytes,waited_ns,ecn"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Side:
+    """One client host of a direction.
+
+    direction   "down" or "up"
+    hosts, host its number, from 0, among the direction's client hosts
+    address     its own
+    server      that of the server host that it asks
+    """
+
+    direction: str
+    hosts: int
+    host: int
+    address: str
+    server: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of one exchange; times [ns] since t0, None where it did not happen in time.
+
+    begun_ns        of a connection's first exchange: before connect(); else before its request
+    connected_ns    of a first exchange only
+    sent_ns         the request's last byte was given to TCP
+    received_bytes  of the response
+    state           one of STATES; all but "done" are not finished
+    """
+
+    direction: str
+    connection: int
+    exchange: int
+    begun_ns: int | None
+    connected_ns: int | None
+    sent_ns: int | None
+    first_byte_ns: int | None
+    last_byte_ns: int | None
+    received_bytes: int
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServerResult:
+    """The server's end of one connection, when the client's had closed or at the end.
+
+    answered, sent_bytes   of responses, as the server counts; of the rest the kernel knows
+    retransmits  segments sent again, SYN/ACK and FIN too; timeouts: retransmission timeouts
+    marks        segments that were acknowledged with an echo of a mark (ECE): about a window a mark
+    carried_bytes, resent_bytes  payload of first transmissions, and of those again
+    peer_window_bytes  the window last told by the client
+    waited_ns          before its answers, in all, by the kernel's times of the requests' arrivals,
+                       in its ticks
+    ecn                1: both ends speak ECN
+    """
+
+    client_address: str
+    client_port: int
+    server_port: int
+    state: str
+    answered: int
+    sent_bytes: int
+    retransmits: int
+    timeouts: int
+    marks: int
+    srtt_us: int
+    carried_bytes: int
+    resent_bytes: int
+    peer_window_bytes: int
+    waited_ns: int
+    ecn: int
+
+
+def server_argv(program: Path, address: str, out: Path) -> list[str]:
+    """Return the command of a host's server."""
+    return [
+        str(program),
+        *("--address", address),
+        *("--first-port", str(FIRST_SERVER_PORT)),
+        *("--ports", str(SERVER_PORTS)),
+        *("--out", str(out)),
+    ]
+
+
+def client_argv(
+    program: Path, trace: Path, side: Side, *, t0_ns: int, duration_ns: int, out: Path
+) -> list[str]:
+    """Return the command of a host's client; t0_ns is of CLOCK_MONOTONIC.
+
+    It ends when all its connections have, and at t0 + duration_ns at the latest.
+    """
+    options = {
+        "--trace": trace,
+        "--direction": side.direction,
+        "--hosts": side.hosts,
+        "--host": side.host,
+        "--address": side.address,
+        "--server": side.server,
+        "--t0-ns": t0_ns,
+        "--duration-ns": duration_ns,
+        "--out": out,
+    }
+    return [str(program), *(str(word) for option in options.items() for word in option)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """One client's state at a whole second of the trial."""
+
+    second: int
+    done: int
+    open: int
+    received_bytes: int
+
+
+def progress(line: str) -> Progress | None:
+    """Return what a client's progress line says, None for any other line."""
+    words = line.split()
+    if len(words) != 5 or words[0] != "progress":
+        return None
+    second, done, still_open, received_bytes = map(int, words[1:])
+    return Progress(second=second, done=done, open=still_open, received_bytes=received_bytes)
+
+
+def summary(stdout: str) -> dict[str, Any]:
+    """Return what a program's last line says.
+
+    Of a client: exchanges by state, most_open connections, received_bytes, max_late_ns (how long
+    after its due time the latest connection began). Of a server: connections, most_open.
+    """
+    last = stdout.strip().rpartition("\n")[2]
+    try:
+        found: dict[str, Any] = json.loads(last)
+    except ValueError:
+        found = {}
+    if found.get("format") not in (CLIENT_FORMAT, SERVER_FORMAT):
+        raise WorkloadError("a program that carries the trace left no summary: it did not end well")
+    return found
+
+
+def read_exchanges(path: Path) -> Iterator[Result]:
+    """Return the rows of a client's table."""
+    for row in _rows(path, EXCHANGES_HEADER):
+        begun, connected, sent, first, last = (int(cell) if cell else None for cell in row[3:8])
+        numbers = int(row[1]), int(row[2])
+        yield Result(
+            row[0], *numbers, begun, connected, sent, first, last, int(row[8]), state=row[9]
+        )
+
+
+def read_server(path: Path) -> Iterator[ServerResult]:
+    """Return the rows of a server's table."""
+    for address, client_port, server_port, state, *rest in _rows(path, SERVER_HEADER):
+        yield ServerResult(address, int(client_port), int(server_port), state, *map(int, rest))
+
+
+def _rows(path: Path, header: str) -> Iterator[list[str]]:
+    columns = header.split(",")
+    try:
+        with path.open(encoding="ascii", newline="") as file:
+            rows = csv.reader(file)
+            if next(rows, None) != columns:
+                raise WorkloadError(f"{path}: its first line is not {header}")
+            for row in rows:
+                if len(row) != len(columns):
+                    raise WorkloadError(f"{path}:{rows.line_num}: not {len(columns)} columns")
+                yield row
+    except OSError as error:
+        raise WorkloadError(f"cannot read {path}: {error.strerror}") from error

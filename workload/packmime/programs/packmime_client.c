@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * packmime_client: one host's web clients, all in one process.
+ *
+ * Its part of a trace says which connections begin when, from t0 on, whatever became of earlier ones
+ * (open loop). A connection has its own pair of ports; the first response time counts from before
+ * connect(), as the model's does. The server closes after the last response; the client does when it
+ * has all its bytes.
+ *
+ *	[ not begun ] --start--> [ connecting ] --> [ sending ] --> [ waiting ] --> [ receiving ]
+ *	      ^                                                                           |
+ *	      +-- after the next exchange's wait -- another exchange -- last byte --------+--> [ done ]
+ *
+ * What goes wrong with a connection is data: its exchange ends as refused, reset, timed out,
+ * unreachable or closed (before the last byte), and those after it never begin. What is under way
+ * at the end of the trial is written as what it was doing.
+ *
+ * Wakeups are what this program costs: sockets are watched by edges, and once a response has begun
+ * the kernel is told (SO_RCVLOWAT) how much must be unread before it wakes us: the rest, at most a
+ * quarter of the receive buffer (half of it is all that a low-water mark may be, tcp_set_rcvlowat).
+ */
+#include <arpa/inet.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "../../common/fail.h"
+#include "../../common/number.h"
+#include "loop.h"
+#include "request.h"
+#include "results.h"
+#include "trace.h"
+
+/* A rest shorter than this is not worth the system call that changes the low-water mark. */
+#define SMALL_REST_BYTES 2048
+/* The default MSS (RFC 9293, 3.7.1): no connection's is less. */
+#define SMALL_REQUEST_BYTES 536
+
+struct client {
+	struct loop loop;
+	struct trace trace;
+	struct totals totals;
+	struct in_addr address, server;
+	uint32_t next;		/* connection */
+	uint32_t over;		/* connections that are */
+	int64_t second;		/* the next to be reported */
+	int low_water_bytes;	/* the largest */
+};
+
+static struct exchange *current(struct client *client, const struct connection *connection)
+{
+	return &client->trace.exchanges[connection->first + connection->current];
+}
+
+/* ---- the end of a connection ---- */
+
+static void end_connection(struct client *client, struct connection *connection)
+{
+	if (connection->fd >= 0)
+		close(connection->fd);
+	connection->fd = -1;
+	free(connection->request);
+	connection->request = NULL;
+	client->totals.open--;
+	client->over++;
+}
+
+static void break_off(struct client *client, struct connection *connection, int error)
+{
+	enum state state = RESET;
+
+	switch (error) {
+	case 0: state = CLOSED; break;
+	case ECONNREFUSED: state = REFUSED; break;
+	case ETIMEDOUT: state = TIMED_OUT; break;
+	case EHOSTUNREACH:
+	case ENETUNREACH: state = UNREACHABLE; break;
+	}
+	current(client, connection)->state = state;
+	end_connection(client, connection);
+}
+
+/* ---- sending ---- */
+
+static void send_rest(struct client *client, struct connection *connection)
+{
+	struct exchange *exchange = current(client, connection);
+
+	while (connection->request_sent < exchange->request_bytes) {
+		ssize_t sent = send(connection->fd, connection->request + connection->request_sent,
+				    (size_t)(exchange->request_bytes - connection->request_sent),
+				    MSG_NOSIGNAL);
+
+		if (sent < 0 && errno == EAGAIN)
+			return;
+		if (sent < 0) {
+			break_off(client, connection, errno);
+			return;
+		}
+		connection->request_sent += sent;
+	}
+	free(connection->request);
+	connection->request = NULL;
+	exchange->sent_ns = loop_now(&client->loop);
+	exchange->state = WAITING;
+}
+
+static void begin_request(struct client *client, struct connection *connection)
+{
+	struct exchange *exchange = current(client, connection);
+	struct request request = {
+		.bytes = exchange->request_bytes,
+		.response_bytes = exchange->response_bytes,
+		.delay_ns = exchange->delay_ns,
+		.keep = connection->current + 1 < connection->count,
+	};
+
+	connection->request = malloc((size_t)request.bytes);
+	connection->request_sent = 0;
+	if (!connection->request)
+		fail("out of memory");
+	if (request_write(connection->request, &request) != 0)
+		fail("connection %s %u: a request of %" PRId64 " bytes is too small for its words",
+		     client->totals.direction, connection->number, request.bytes);
+	exchange->state = SENDING;
+	send_rest(client, connection);
+}
+
+/* ---- connecting ---- */
+
+static int socket_at(const struct client *client, uint16_t port)
+{
+	struct sockaddr_in own = { .sin_family = AF_INET, .sin_addr = client->address,
+				   .sin_port = htons(port) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), on = 1;
+
+	/* The port may be in use by another pair of ports. */
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
+	    bind(fd, (struct sockaddr *)&own, sizeof(own)) != 0)
+		fail("cannot open a socket at port %u: %s", port, strerror(errno));
+	return fd;
+}
+
+/* The last segment of a long request waits for no ACK. A short one is a single segment, which never
+ * does: for most connections that saves a system call. */
+static void send_at_once(const struct connection *connection, int64_t request_bytes)
+{
+	int on = 1;
+
+	if (request_bytes > SMALL_REQUEST_BYTES &&
+	    setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) != 0)
+		fail("cannot set TCP_NODELAY: %s", strerror(errno));
+}
+
+static void begin_connection(struct client *client, uint32_t index)
+{
+	struct connection *connection = &client->trace.connections[index];
+	struct exchange *exchange = current(client, connection);
+	struct sockaddr_in server = { .sin_family = AF_INET, .sin_addr = client->server,
+				      .sin_port = htons(connection->server_port) };
+
+	if (++client->totals.open > client->totals.most_open)
+		client->totals.most_open = client->totals.open;
+	connection->fd = socket_at(client, connection->client_port);
+	send_at_once(connection, exchange->request_bytes);
+	exchange->begun_ns = loop_now(&client->loop);
+	exchange->state = CONNECTING;
+	if (connect(connection->fd, (struct sockaddr *)&server, sizeof(server)) != 0 &&
+	    errno != EINPROGRESS) {
+		break_off(client, connection, errno);
+		return;
+	}
+	loop_watch(&client->loop, connection->fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, index);
+}
+
+static void connected(struct client *client, struct connection *connection)
+{
+	current(client, connection)->connected_ns = loop_now(&client->loop);
+	begin_request(client, connection);
+}
+
+/* ---- receiving ---- */
+
+static void set_low_water(struct connection *connection, int bytes)
+{
+	if (connection->low_water_bytes == bytes)
+		return;
+	if (setsockopt(connection->fd, SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof(bytes)) != 0)
+		fail("cannot set SO_RCVLOWAT: %s", strerror(errno));
+	connection->low_water_bytes = bytes;
+}
+
+static void choose_low_water(const struct client *client, struct connection *connection,
+			     int64_t rest)
+{
+	if (rest <= SMALL_REST_BYTES && connection->low_water_bytes <= rest)
+		return;		/* woken a little more often: cheaper than changing it */
+	if (rest > client->low_water_bytes)
+		rest = client->low_water_bytes;
+	set_low_water(connection, rest <= SMALL_REST_BYTES ? 1 : (int)rest);
+}
+
+static void whole_response(struct client *client, struct connection *connection)
+{
+	struct exchange *exchange = current(client, connection);
+	uint32_t index = (uint32_t)(connection - client->trace.connections);
+
+	exchange->last_byte_ns = loop_now(&client->loop);
+	exchange->state = DONE;
+	client->totals.done++;
+	if (connection->current + 1 == connection->count) {
+		end_connection(client, connection);
+		return;
+	}
+	set_low_water(connection, 1);
+	connection->current++;
+	loop_note(&client->loop, exchange->last_byte_ns + exchange[1].wait_ns, index);
+}
+
+/* Takes what has come, at most the response's rest. By edges: whatever comes later wakes us again. */
+static void read_response(struct client *client, struct connection *connection)
+{
+	struct exchange *exchange = current(client, connection);
+	int64_t rest = exchange->response_bytes - exchange->received_bytes;
+	ssize_t len = recv(connection->fd, NULL, (size_t)rest, MSG_TRUNC);
+
+	if (len < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (len <= 0) {
+		break_off(client, connection, len ? errno : 0);
+		return;
+	}
+	if (!exchange->received_bytes)
+		exchange->first_byte_ns = loop_now(&client->loop);
+	exchange->state = RECEIVING;
+	exchange->received_bytes += len;
+	client->totals.received_bytes += len;
+	if (len < rest)
+		choose_low_water(client, connection, rest - len);
+	else
+		whole_response(client, connection);
+}
+
+static void on_error(struct client *client, struct connection *connection)
+{
+	int error = 0;
+	socklen_t len = sizeof(error);
+
+	getsockopt(connection->fd, SOL_SOCKET, SO_ERROR, &error, &len);
+	break_off(client, connection, error);
+}
+
+static int receives(struct client *client, const struct connection *connection)
+{
+	enum state state = current(client, connection)->state;
+
+	return connection->fd >= 0 && (state == WAITING || state == RECEIVING);
+}
+
+/* The server has closed: the rest is read, and what is missing then will never come. */
+static void on_closed(struct client *client, struct connection *connection)
+{
+	while (receives(client, connection))
+		read_response(client, connection);
+	if (connection->fd >= 0)
+		break_off(client, connection, 0);
+}
+
+static void on_event(struct client *client, uint32_t index, uint32_t events)
+{
+	struct connection *connection = &client->trace.connections[index];
+	enum state state = current(client, connection)->state;
+
+	if (connection->fd < 0)
+		return;		/* it ended earlier in this wakeup */
+	if (events & (EPOLLERR | EPOLLHUP)) {
+		on_error(client, connection);
+		return;
+	}
+	if (state == CONNECTING && events & EPOLLOUT)
+		connected(client, connection);
+	else if (state == SENDING && events & EPOLLOUT)
+		send_rest(client, connection);
+	if (events & EPOLLRDHUP && connection->fd >= 0)
+		on_closed(client, connection);
+	else if (events & EPOLLIN && receives(client, connection))
+		read_response(client, connection);
+}
+
+/* ---- the trial ---- */
+
+static void begin_due_connections(struct client *client)
+{
+	const struct trace *trace = &client->trace;
+	int64_t since_t0_ns = loop_now(&client->loop) - client->totals.t0_ns, late_ns;
+
+	while (client->next < trace->connection_count) {
+		int64_t start_ns = trace->exchanges[trace->connections[client->next].first].wait_ns;
+
+		if (start_ns > since_t0_ns)
+			break;
+		late_ns = since_t0_ns - start_ns;
+		if (late_ns > client->totals.max_late_ns)
+			client->totals.max_late_ns = late_ns;
+		begin_connection(client, client->next++);
+	}
+}
+
+static void begin_due_exchanges(struct client *client)
+{
+	uint32_t index;
+
+	while (loop_take(&client->loop, &index)) {
+		struct connection *connection = &client->trace.connections[index];
+
+		if (connection->fd < 0)
+			continue;
+		current(client, connection)->begun_ns = loop_now(&client->loop);
+		begin_request(client, connection);
+	}
+}
+
+static void print_progress(struct client *client)
+{
+	int64_t since_t0_ns = loop_now(&client->loop) - client->totals.t0_ns;
+
+	if (since_t0_ns < client->second * NS_PER_S)
+		return;
+	while (client->second * NS_PER_S <= since_t0_ns)
+		printf("progress %" PRId64 " %u %u %" PRId64 "\n", client->second++,
+		       client->totals.done, client->totals.open, client->totals.received_bytes);
+	fflush(stdout);
+}
+
+static int64_t earlier(int64_t a_ns, int64_t b_ns)
+{
+	return b_ns != MISSING && b_ns < a_ns ? b_ns : a_ns;
+}
+
+/* The earliest of: the next connection, the next exchange, the next second, the end. */
+static int64_t next_alarm_ns(const struct client *client)
+{
+	const struct trace *trace = &client->trace;
+	int64_t t0_ns = client->totals.t0_ns, at_ns = t0_ns + client->totals.duration_ns;
+
+	at_ns = earlier(at_ns, t0_ns + client->second * NS_PER_S);
+	at_ns = earlier(at_ns, loop_next(&client->loop));
+	if (client->next < trace->connection_count)
+		at_ns = earlier(at_ns, t0_ns + trace->exchanges[trace->connections[client->next].first]
+							.wait_ns);
+	return at_ns;
+}
+
+static void run(struct client *client)
+{
+	struct epoll_event events[EVENTS_A_WAKEUP];
+	int64_t end_ns = client->totals.t0_ns + client->totals.duration_ns;
+
+	while (client->over < client->trace.connection_count) {
+		int count, alarm = 0;
+
+		loop_arm(&client->loop, next_alarm_ns(client));
+		count = loop_wait(&client->loop, events);
+		for (int i = 0; i < count; i++) {
+			if (events[i].data.u32 == TIMER)
+				alarm = 1;
+			else
+				on_event(client, events[i].data.u32, events[i].events);
+		}
+		if (!alarm)
+			continue;
+		if (loop_now(&client->loop) >= end_ns)
+			return;
+		begin_due_exchanges(client);
+		begin_due_connections(client);
+		print_progress(client);
+	}
+}
+
+static void end_all(struct client *client)
+{
+	/* With a reset: nothing of this trial may linger into the next. */
+	struct linger reset = { .l_onoff = 1, .l_linger = 0 };
+
+	for (uint32_t i = 0; i < client->next; i++) {
+		struct connection *connection = &client->trace.connections[i];
+
+		if (connection->fd < 0)
+			continue;
+		setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+		end_connection(client, connection);
+	}
+}
+
+static int quarter_of_receive_buffer(const struct client *client)
+{
+	int fd = socket_at(client, 0), bytes = 0;
+	socklen_t len = sizeof(bytes);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, &len) != 0)
+		fail("cannot read SO_RCVBUF: %s", strerror(errno));
+	close(fd);
+	return bytes / 4;
+}
+
+/* ---- command line ---- */
+
+static const char usage[] =
+	"usage: packmime_client --trace FILE --direction down|up --hosts N --host I --server IPV4\n"
+	"                  --t0-ns N --duration-ns N --out FILE [--address IPV4]\n"
+	"  --hosts, --host   of N hosts this one, from 0: its connections are those with number % N = I\n"
+	"  --t0-ns           when the trace begins, CLOCK_MONOTONIC\n"
+	"  --duration-ns     until when what is under way may still end, from t0\n";
+
+struct options {
+	const char *trace, *direction, *out;
+	struct in_addr address, server;
+	int64_t hosts, host, t0_ns, duration_ns;
+};
+
+static void address(const char *option, const char *text, struct in_addr *value)
+{
+	if (inet_pton(AF_INET, text, value) != 1)
+		fail("--%s %s: must be an IPv4 address", option, text);
+}
+
+static struct options read_options(int argc, char **argv)
+{
+	static const struct option names[] = {
+		{ "trace", required_argument, NULL, 't' },
+		{ "direction", required_argument, NULL, 'd' },
+		{ "hosts", required_argument, NULL, 'n' },
+		{ "host", required_argument, NULL, 'i' },
+		{ "server", required_argument, NULL, 's' },
+		{ "address", required_argument, NULL, 'a' },
+		{ "t0-ns", required_argument, NULL, '0' },
+		{ "duration-ns", required_argument, NULL, 'l' },
+		{ "out", required_argument, NULL, 'o' },
+		{ 0 },
+	};
+	struct options options = { .server.s_addr = INADDR_NONE };
+	int key, index = 0;
+
+	while ((key = getopt_long(argc, argv, "", names, &index)) != -1) {
+		int64_t value = strchr("ni0l", key) ? number(names[index].name, optarg, 0) : 0;
+
+		switch (key) {
+		case 't': options.trace = optarg; break;
+		case 'd': options.direction = optarg; break;
+		case 'n': options.hosts = value; break;
+		case 'i': options.host = value; break;
+		case 's': address("server", optarg, &options.server); break;
+		case 'a': address("address", optarg, &options.address); break;
+		case '0': options.t0_ns = value; break;
+		case 'l': options.duration_ns = value; break;
+		case 'o': options.out = optarg; break;
+		default: fputs(usage, stderr); exit(2);
+		}
+	}
+	if (optind != argc || !options.trace || !options.direction || !options.out ||
+	    options.server.s_addr == INADDR_NONE || !options.t0_ns || !options.duration_ns) {
+		fputs(usage, stderr);
+		exit(2);
+	}
+	if (strcmp(options.direction, "down") != 0 && strcmp(options.direction, "up") != 0)
+		fail("--direction %s: must be down or up", options.direction);
+	if (options.hosts < 1 || options.hosts > 65536 || options.host >= options.hosts)
+		fail("--host %" PRId64 " of --hosts %" PRId64 ": must be 0 to hosts - 1, hosts at least 1",
+		     options.host, options.hosts);
+	return options;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = read_options(argc, argv);
+	struct client client = {
+		.address = options.address,
+		.server = options.server,
+		.second = 1,
+		.totals = { .direction = options.direction, .host = (uint32_t)options.host,
+			    .t0_ns = options.t0_ns, .duration_ns = options.duration_ns },
+	};
+
+	raise_file_limit();
+	loop_open(&client.loop);
+	trace_read(&client.trace, options.trace, options.direction, (uint32_t)options.hosts,
+		   (uint32_t)options.host);
+	client.low_water_bytes = quarter_of_receive_buffer(&client);
+	/* A page first touched during the trial may have to be read from a disk, and in virtual time
+	 * that wait lets the clock jump. An ordinary user may not lock as much: then it may happen. */
+	(void)mlockall(MCL_CURRENT);
+	if (loop_now(&client.loop) >= options.t0_ns)
+		fail("--t0-ns %" PRId64 ": was %" PRId64 " ns ago when the trace was read",
+		     options.t0_ns, loop_now(&client.loop) - options.t0_ns);
+
+	run(&client);
+
+	end_all(&client);
+	results_write(&client.trace, &client.totals, options.out);
+	results_print_summary(&client.trace, &client.totals);
+	return 0;
+}

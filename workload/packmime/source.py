@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Runs web traffic in a lab: a server and a client on every host.
+
+The record's exchanges.csv has a row for each request and its response.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from workload import ready, source
+from workload.packmime import carriers, exchanges, trace
+from workload.packmime.parameters import Parameters
+from workload.source import Host, Passage, Programs
+
+SERVER, CLIENT = Path("/opt/cellbed/packmime_server"), Path("/opt/cellbed/packmime_client")
+NS_PER_S = 1_000_000_000
+# For the clients to read the trace, where that takes time.
+LEAD_NS = 5 * NS_PER_S
+# The kernel rounds timers below 41 s, as of a SYN sent again, to up to 64 of its ticks of 10 ms,
+# counted from its start. It rounds alike every 16 s: a trial's place in its lab is of no matter.
+START_GRAIN_NS = 16 * NS_PER_S
+SYN_BYTES = 60  # two cells, as with fewer options
+
+
+class Source(source.Source):
+    """On every host a server, and a client for the connections that it begins."""
+
+    files = ("exchanges.csv",)
+
+    parameters: Parameters
+    _summary: dict[str, Any]
+
+    def run(self, progress: Callable[[int], None]) -> None:
+        testbed = self.testbed
+        params = self.parameters.traffic(testbed.rate_bit_per_s, testbed.mss_bytes)
+        path = trace.place(testbed.shared, params, testbed.seed)
+        with (
+            testbed.round_trips(self._ends(path)) as delays,
+            testbed.seen_round_trips() as passages,
+            testbed.programs() as programs,
+        ):
+            servers = self._serve(programs)
+            t0_ns = start_ns(testbed.whole_second())
+            said = self._follow(self._begin(programs, path, t0_ns), t0_ns, progress)
+            for server in servers:
+                server.send_signal(signal.SIGTERM)
+                carriers.summary(server.communicate()[0])
+        totals = self._write(path)
+        self._summary = {
+            "t0_ns": t0_ns,
+            "trace": described(path),
+            "delays": dict(delays),
+            "round_trips": round_trips(self._ends(path), passages),
+            "most_open": max(one["most_open"] for one in said),
+            "max_late_ns": max(one["max_late_ns"] for one in said),
+            "expected_handshake_excess_ns": testbed.idle_round_trip_ns(SYN_BYTES),
+            "offered": sum(one["exchanges"] for one in said),
+            **summarise(totals, len(testbed.clients)),
+        }
+
+    def await_quiet(self) -> None:
+        """A trial before may have left connections in TIME_WAIT, for a minute."""
+        pairs = [(way, host.pair) for way in trace.DIRECTIONS for host in self._hosts(way)]
+        while any(ready.has_sockets(self._pid(*pair)) for pair in pairs):
+            time.sleep(1)
+
+    def _hosts(self, direction: str) -> Sequence[Host]:
+        """Those that begin connections, for responses that flow that way."""
+        return self.testbed.clients if direction == "down" else self.testbed.servers
+
+    def _pid(self, direction: str, pair: int) -> int:
+        pid_of = self.testbed.client_pid if direction == "down" else self.testbed.server_pid
+        return pid_of(pair)
+
+    def _ends(self, path: Path) -> Iterator[tuple[str, int, int, int]]:
+        """Every connection's end and round trip."""
+        hosts = {direction: self._hosts(direction) for direction in trace.DIRECTIONS}
+        for end in trace.ends(path, len(self.testbed.clients)):
+            address = hosts[end.direction][end.host].ip
+            yield address, end.client_port, end.server_port, end.round_trip_ns
+
+    def _serve(self, programs: Programs) -> list[Any]:
+        """Start all servers and wait until they listen."""
+        servers = []
+        for direction in trace.DIRECTIONS:
+            for host in self._hosts(direction):
+                argv = carriers.server_argv(SERVER, host.ip, self._table("server", direction, host))
+                servers.append(programs.start(self._pid(direction, host.pair), argv))
+        for server in servers:
+            ready.await_line(server, "packmime_server")
+        return servers
+
+    def _begin(self, programs: Programs, path: Path, t0_ns: int) -> list[Any]:
+        """Start all clients."""
+        clients = []
+        for direction in trace.DIRECTIONS:
+            hosts = self._hosts(direction)
+            for index, host in enumerate(hosts):
+                side = carriers.Side(
+                    direction=direction,
+                    hosts=len(hosts),
+                    host=index,
+                    address=host.ip,
+                    server=host.peer_ip,
+                )
+                argv = carriers.client_argv(
+                    CLIENT, path, side, t0_ns=t0_ns,
+                    duration_ns=round(self.parameters.duration_s * NS_PER_S),
+                    out=self._table("client", direction, host),
+                )  # fmt: skip
+                clients.append(programs.start(self._pid(direction, host.pair), argv))
+        return clients
+
+    def _follow(
+        self, clients: list[Any], t0_ns: int, progress: Callable[[int], None]
+    ) -> list[dict[str, Any]]:
+        """Wait for the clients, second by second; what they say at their ends."""
+        with ThreadPoolExecutor(len(clients)) as readers:
+            outputs = [readers.submit(client.communicate) for client in clients]
+            second = 0
+            while not all(output.done() for output in outputs):
+                second += 1
+                self.testbed.sleep_until(t0_ns + second * NS_PER_S)
+                self.testbed.sample_tcp(second)
+                progress(second)
+        return [carriers.summary(output.result()[0]) for output in outputs]
+
+    def _write(self, path: Path) -> exchanges.Totals:
+        """Leave exchanges.csv and flows.csv; the programs' own tables go."""
+        count = len(self.testbed.clients)
+        tables: list[Path] = []
+        results: list[carriers.Result] = []
+        served: dict[exchanges.Key, carriers.ServerResult] = {}
+        for direction in trace.DIRECTIONS:
+            other = self._hosts("up" if direction == "down" else "down")
+            for index, host in enumerate(self._hosts(direction)):
+                own = self._table("client", direction, host)
+                peer = self._table("server", "up" if direction == "down" else "down", other[index])
+                results += carriers.read_exchanges(own)
+                for end in carriers.read_server(peer):
+                    served[direction, index, end.client_port, end.server_port] = end
+                tables += [own, peer]
+        totals = exchanges.write(
+            self.testbed.folder / "exchanges.csv", trace.read(path), results, served, count
+        )
+        self.write_flows(
+            {
+                "pair": host.pair,
+                "received_bytes": totals.received_bytes[index],
+                "scheduled_bytes": totals.scheduled_bytes[index],
+                "requests": totals.asked[index],
+                "answered": totals.done[index],
+                "retransmits": totals.retransmits[index],
+                "timeouts": totals.timeouts[index],
+            }
+            for index, host in enumerate(self.testbed.clients)
+        )
+        for table in tables:
+            table.unlink()
+        return totals
+
+    def _table(self, program: str, direction: str, host: Host) -> Path:
+        """Where a program leaves its table; `direction` tells the host's side."""
+        return self.testbed.folder / f"{program}.{direction}.{host.pair}.csv"
+
+    def summary(self) -> dict[str, Any]:
+        return self._summary
+
+
+def start_ns(now_ns: int) -> int:
+    """When the trace begins: at the first multiple of 16 s after the lead."""
+    return -(-(now_ns + LEAD_NS) // START_GRAIN_NS) * START_GRAIN_NS
+
+
+def described(path: Path) -> dict[str, Any]:
+    """A trace by its content, and what it offers."""
+    header = trace.read_header(path)
+    return {
+        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        "duration_s": header.duration_ns / NS_PER_S,
+        "connections": header.connections,
+        "offered_percent": header.offered_percent,
+    }
+
+
+def round_trips(
+    ends: Iterator[tuple[str, int, int, int]], passages: Mapping[tuple[str, int, int], Passage]
+) -> dict[str, int | None]:
+    """How many connections passed the box both ways, and of those what is furthest from the trace.
+
+    farthest_ns: of all, SYNs and answers, the largest difference to half of the round trip; None
+    where no connection passed.
+    """
+    differences = []
+    for address, client_port, server_port, round_trip_ns in ends:
+        there, back = passages.get((address, client_port, server_port), (None, None))
+        if there is not None and back is not None:
+            wanted = round_trip_ns // 2
+            both = (there - wanted, back - (round_trip_ns - wanted))
+            differences.append(max(both, key=abs))
+    return {"passed": len(differences), "farthest_ns": max(differences, key=abs, default=None)}
+
+
+def summarise(totals: exchanges.Totals, hosts: int) -> dict[str, Any]:
+    """What the checks want to know."""
+    begun = [state for state in carriers.STATES if state not in ("not_begun", "done")]
+    return {
+        "answered": totals.states["done"],
+        "outstanding": sum(totals.states[state] for state in begun) + totals.unreached,
+        "unsent": totals.unsent,
+        "bad_status": sum(totals.states[state] for state in exchanges.FAULTS),
+        "unlike_connections": [totals.unlike[host] for host in range(hosts)],
+        "states": {
+            state: totals.states[state] for state in carriers.STATES if totals.states[state]
+        },
+        "connected": totals.connected,
+        "ecn_share": totals.with_ecn / totals.served if totals.served else None,
+        "handshake_excess_ns": totals.handshake_excess_ns,
+        "answer_excess_ns": totals.answer_excess_ns,
+        "delay_off_ns": totals.delay_off_ns,
+        "peer_windows_bytes": [[*totals.windows.get(host, ())] for host in range(hosts)],
+        "measured_s": totals.last_byte_ns / NS_PER_S,
+    }

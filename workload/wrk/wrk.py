@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What one wrk asks for, its command, and what it reports.
+
+The file mix is that of the WWW workload (specweb.py), drawn beforehand from named streams and
+handed to wrk's script (wrk.lua) as a list, so that the load is the same under every factor level.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from workload import specweb
+from workload.errors import WorkloadError
+from workload.poisson import bounded
+from workload.streams import stream
+from workload.wrk.parameters import Parameters
+
+SCRIPT = Path(__file__).with_name("wrk.lua")
+_MARK = "cellbed-wrk/1 "
+# nginx's header without the digits of its Content-Length, at least and at most [bytes].
+_HEADER_BYTES = (100, 140)
+# wrk counts an answer slower than this as a "timeout" (it is answered all the same), and leaves it
+# out of its latencies. It has eight bytes for each microsecond up to here and at its end reads all
+# of them several times: with 60 s, 100 of them took 75 s of a UML lab's time, and one met the limit
+# of mappings that a UML process may have. Latencies are the business of the WWW workload.
+_TIMEOUT_S = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """What one wrk says at its end.
+
+    answered        complete answers; received_bytes: of those and of the one cut off, with headers
+    *_errors        failed system calls; status_errors: answers other than 2xx and 3xx
+    slow            answers that took longer than 1 s
+    """
+
+    duration_us: int
+    answered: int
+    received_bytes: int
+    connect_errors: int
+    read_errors: int
+    write_errors: int
+    status_errors: int
+    slow: int
+
+
+def draw_paths(params: Parameters, seed: int, pair: int) -> tuple[str, ...]:
+    """Return the paths that the pair asks for, in order."""
+    classes = stream(seed, "wrk", "class", pair)
+    numbers = stream(seed, "wrk", "file", pair)
+    files = bounded(specweb.FILE_MEAN, specweb.FILES[0], specweb.FILES[-1], params.poisson_fit)
+    return tuple(
+        specweb.path(specweb.class_at(classes.random()), files.at(numbers.random()))
+        for _ in range(params.paths)
+    )
+
+
+def _sizes_asked(params: Parameters, seed: int, pair: int, count: int) -> list[int]:
+    """Sizes of the first `count` files asked for; wrk draws one before, to see what a draw is."""
+    sizes = [specweb.path_bytes(path) for path in draw_paths(params, seed, pair)]
+    return [sizes[number % len(sizes)] for number in range(1, count + 1)]
+
+
+def unexplained_bytes(params: Parameters, seed: int, pair: int, report: Report) -> int:
+    """Return how far a client's bytes are from what its answers can have been [bytes].
+
+    Those are the files answered, a header each, and as much as there may be of the answers
+    under way, one a connection; with several connections any may be the one that lags.
+    """
+    low_header, high_header = _HEADER_BYTES
+    under_way = params.connections
+    sizes = _sizes_asked(params, seed, pair, report.answered + under_way)
+    open_ones = sizes[-1:] if under_way == 1 else sorted(sizes)[-under_way:]
+    low = sum(sizes) - sum(open_ones) + report.answered * low_header
+    high = sum(sizes) + len(sizes) * high_header
+    return report.received_bytes - min(max(report.received_bytes, low), high)
+
+
+def write_paths(file: Path, params: Parameters, seed: int, pair: int) -> None:
+    """Write the pair's list for the script."""
+    text = "\n".join(draw_paths(params, seed, pair)) + "\n"
+    file.write_text(text, encoding="ascii")
+
+
+def argv(params: Parameters, server_address: str, port: int, paths_file: Path) -> list[str]:
+    """Return the command for the client host; its standard output is for `report`."""
+    options = {
+        "--threads": 1,
+        "--connections": params.connections,
+        "--duration": f"{params.duration_s}s",
+        "--timeout": f"{_TIMEOUT_S}s",
+        "--script": SCRIPT,
+    }
+    words = [str(word) for option in options.items() for word in option]
+    arguments = [str(paths_file), str(params.request_bytes)]
+    return ["wrk", *words, f"http://{server_address}:{port}", "--", *arguments]
+
+
+def report(stdout: str) -> Report:
+    """Return the figures of a wrk that ran with our script; its errors are not judged here."""
+    lines = [line for line in stdout.splitlines() if line.startswith(_MARK)]
+    if len(lines) != 1:
+        last = (stdout.strip().splitlines() or ["nothing"])[-1]
+        raise WorkloadError(f"wrk left no report: {last}")
+    return Report(**json.loads(lines[0].removeprefix(_MARK)))

@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * www_client: the clients of a trial, all in one process.
+ *
+ * One persistent HTTP/1.1 connection a pair, opened in the client's own network namespace before the
+ * trial begins. Each request leaves at t0 + due, whether or not earlier ones are answered
+ * (pipelining, 98-0876R1 section 5.1); answers are checked and thrown away. What a server does wrong
+ * is data: an answer of another status or length is counted as it came, and where the stream cannot
+ * be followed any further that connection is left alone and the others go on, so that the trial's
+ * record says how much was amiss. What is wrong with the trial's own set-up ends the program.
+ *
+ *	         +--------------- header complete, body to come ----------------+
+ *	         v                                                              |
+ *	   [ in body ] -- last byte, another request out --> [ awaits header ] --+
+ *	         ^                                              |
+ *	         +------ (an answer without body does not occur: sizes are >= 1 byte)
+ *
+ * Wakeups are what this program costs, so the kernel is told (SO_RCVLOWAT) how much must be unread
+ * before it wakes us: one byte where a header is awaited, so that the first byte's time is exact; in
+ * a body the rest of it, at most --low-water bytes, so that the last byte's time is exact. TCP does
+ * not notice as long as the receive buffer is far larger than the window that may be advertised plus
+ * what lies unread; the summary has the figures (min_receive_buffer_bytes, max_window_bytes,
+ * max_read_bytes). Acknowledgements do not wait for the reader on a route with `quickack 1`.
+ *
+ * The clock is read once a wakeup (each reading moves virtual time on a little): what one wakeup
+ * finds has one time. With the real clock that makes a group of sends look simultaneous, and
+ * max_late_ns, which is read after the group has left, tells how far it was not.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../common/fail.h"
+#include "../../common/number.h"
+#include "http.h"
+#include "results.h"
+#include "server_side.h"
+#include "sockets.h"
+#include "spec.h"
+#include "trial.h"
+
+#define EVENTS_A_WAKEUP 128
+#define TIMER UINT32_MAX
+/* A body shorter than this is not worth the two system calls that change the low-water mark. */
+#define SMALL_BODY_BYTES 2048
+/* Room for a header and, with luck, all of a small body: read in one go. */
+#define READ_BYTES 4096
+
+struct options {
+	const char *spec, *out_dir;
+	int64_t t0_ns, lead_ns, duration_ns, connect_timeout_ns;
+	int low_water_bytes;
+};
+
+static int64_t clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+/* The time of this wakeup, read when something first wants it. */
+static int64_t wakeup_ns(struct trial *trial)
+{
+	if (trial->wakeup_ns == MISSING)
+		trial->wakeup_ns = clock_ns();
+	return trial->wakeup_ns;
+}
+
+/* The connection cannot be followed any further: nothing more is sent or read on it. */
+static void break_off(struct trial *trial, struct connection *connection, const char *why,
+		      const char *what)
+{
+	snprintf(connection->broken, sizeof(connection->broken), "%s%s", why, what);
+	epoll_ctl(trial->epoll, EPOLL_CTL_DEL, connection->fd, NULL);
+}
+
+/* ---- sending ---- */
+
+static void send_request(struct trial *trial, struct request *request)
+{
+	struct connection *connection = &trial->connections[request->connection];
+	char text[1024];
+	ssize_t sent;
+
+	if (connection->broken[0])
+		return;
+	if (http_write_get(text, (size_t)trial->request_bytes, request->path) != 0)
+		fail("pair %u: %s does not fit into a request of %d bytes", connection->pair,
+		     request->path, trial->request_bytes);
+	sent = send(connection->fd, text, (size_t)trial->request_bytes, MSG_NOSIGNAL);
+	if (sent != trial->request_bytes) {
+		break_off(trial, connection, "cannot send a request: ",
+			  sent < 0 ? strerror(errno) : "the send buffer is full");
+		return;
+	}
+	request->sent_ns = wakeup_ns(trial);
+	connection->sent++;
+	trial->sent++;
+}
+
+static void send_due(struct trial *trial)
+{
+	int64_t first_due_ns = MISSING, late_ns;
+
+	while (trial->next_due < trial->request_count &&
+	       trial->t0_ns + trial->requests[trial->next_due].due_ns <= wakeup_ns(trial)) {
+		struct request *request = &trial->requests[trial->next_due++];
+
+		if (first_due_ns == MISSING)
+			first_due_ns = trial->t0_ns + request->due_ns;
+		send_request(trial, request);
+	}
+	if (first_due_ns == MISSING)
+		return;
+	late_ns = clock_ns() - first_due_ns;
+	if (late_ns > trial->max_late_ns)
+		trial->max_late_ns = late_ns;
+}
+
+/* ---- receiving ---- */
+
+static void body_arrived(struct trial *trial, struct connection *connection, int64_t bytes)
+{
+	struct request *request = &trial->requests[connection->awaited];
+
+	connection->body_rest_bytes -= bytes;
+	connection->part_bytes += (uint64_t)bytes;
+	if (connection->body_rest_bytes)
+		return;
+	connection->part_bytes = 0;
+	request->last_byte_ns = wakeup_ns(trial);
+	connection->awaited = request->next;
+	connection->answered++;
+	trial->answered++;
+	connection->in_body = 0;
+	connection->header_len = 0;
+}
+
+/* The header is whole: what length of body does it announce? */
+static void read_header(struct trial *trial, struct connection *connection)
+{
+	struct request *request = &trial->requests[connection->awaited];
+	const char *wrong;
+
+	wrong = http_read_header(connection->header, connection->header_len, &request->status,
+				 &connection->body_rest_bytes);
+	if (wrong) {
+		break_off(trial, connection, "the answer has ", wrong);
+		return;
+	}
+	connection->in_body = 1;
+	if (connection->body_rest_bytes == 0)
+		body_arrived(trial, connection, 0);
+}
+
+/* Takes what belongs to the header; returns how many of the bytes that was. */
+static size_t header_arrived(struct trial *trial, struct connection *connection, const char *bytes,
+			     size_t len)
+{
+	struct request *request = &trial->requests[connection->awaited];
+	size_t before = connection->header_len;
+	size_t room = HEADER_MAX - before;
+	size_t taken = len < room ? len : room, end;
+
+	if (before == 0)
+		request->first_byte_ns = wakeup_ns(trial);
+	memcpy(connection->header + before, bytes, taken);
+	connection->header_len += taken;
+	end = http_header_end(connection->header, connection->header_len, before);
+	connection->header_bytes += end ? end - before : taken;
+	if (end == 0 && connection->header_len == HEADER_MAX)
+		break_off(trial, connection, "the answer's header is too long", "");
+	if (end == 0)
+		return taken;
+	connection->header_len = end;
+	read_header(trial, connection);
+	return end - before;
+}
+
+/* Bytes that were read into memory: any mixture of headers and bodies. */
+static void bytes_arrived(struct trial *trial, struct connection *connection, const char *bytes,
+			  size_t len)
+{
+	while (len && !connection->broken[0]) {
+		size_t taken;
+
+		/* Requests are sent in list order: with all sent ones answered, none is awaited. */
+		if (connection->answered == connection->sent) {
+			break_off(trial, connection, "the server sends what nobody asked for", "");
+			return;
+		}
+		if (connection->in_body) {
+			taken = (int64_t)len < connection->body_rest_bytes ?
+				len : (size_t)connection->body_rest_bytes;
+			body_arrived(trial, connection, (int64_t)taken);
+		} else {
+			taken = header_arrived(trial, connection, bytes, len);
+		}
+		bytes += taken;
+		len -= taken;
+	}
+}
+
+/* One read; returns 0 once nothing is left unread. A long body is dropped inside the kernel. */
+static int read_some(struct trial *trial, struct connection *connection, int64_t *total)
+{
+	char bytes[READ_BYTES];
+	int drop = connection->in_body && connection->body_rest_bytes > READ_BYTES;
+	size_t want = drop ? (size_t)connection->body_rest_bytes : sizeof(bytes);
+	ssize_t len = recv(connection->fd, drop ? NULL : bytes, want, drop ? MSG_TRUNC : 0);
+
+	if (len < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (len <= 0) {
+		break_off(trial, connection, "connection lost: ",
+			  len ? strerror(errno) : "the server closed it");
+		return 0;
+	}
+	*total += len;
+	if (drop)
+		body_arrived(trial, connection, len);
+	else
+		bytes_arrived(trial, connection, bytes, (size_t)len);
+	return (size_t)len == want && !connection->broken[0];
+}
+
+static void choose_low_water(const struct trial *trial, struct connection *connection)
+{
+	int64_t rest = connection->in_body ? connection->body_rest_bytes : 0;
+
+	if (rest <= SMALL_BODY_BYTES && connection->low_water_bytes <= rest)
+		return;		/* woken a little more often: cheaper than changing it */
+	if (rest > trial->low_water_bytes)
+		rest = trial->low_water_bytes;
+	sockets_set_low_water(connection, rest <= SMALL_BODY_BYTES ? 1 : (int)rest);
+}
+
+static void on_readable(struct trial *trial, struct connection *connection)
+{
+	int64_t total = 0;
+
+	while (read_some(trial, connection, &total))
+		;
+	trial->read_bytes += (uint64_t)total;
+	if (total > trial->max_read_bytes)
+		trial->max_read_bytes = total;
+	choose_low_water(trial, connection);
+}
+
+/* ---- the trial ---- */
+
+static void print_progress(const struct trial *trial, int64_t second)
+{
+	printf("progress %" PRId64 " %u %u %" PRIu64 "\n", second, trial->answered,
+	       trial->sent - trial->answered, trial->read_bytes);
+	fflush(stdout);
+}
+
+static void arm(int timer, int64_t at_ns)
+{
+	struct itimerspec when = {
+		.it_value = { .tv_sec = at_ns / NS_PER_S, .tv_nsec = at_ns % NS_PER_S },
+	};
+
+	if (timerfd_settime(timer, TFD_TIMER_ABSTIME, &when, NULL) != 0)
+		fail("cannot set a timer: %s", strerror(errno));
+}
+
+static void watch(int epoll, int fd, uint32_t mark)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.u32 = mark };
+
+	if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) != 0)
+		fail("cannot watch a socket: %s", strerror(errno));
+}
+
+/* The earliest of: the next request, the next second, the end. */
+static int64_t next_alarm_ns(const struct trial *trial, int64_t second)
+{
+	int64_t at_ns = second * NS_PER_S;
+
+	if (trial->next_due < trial->request_count &&
+	    trial->requests[trial->next_due].due_ns < at_ns)
+		at_ns = trial->requests[trial->next_due].due_ns;
+	return trial->t0_ns + (at_ns < trial->duration_ns ? at_ns : trial->duration_ns);
+}
+
+/* Sends, reports, and sets the next alarm; returns 1 at the end of the trial. */
+static int on_alarm(struct trial *trial, int timer, int64_t *second)
+{
+	int64_t since_t0_ns = wakeup_ns(trial) - trial->t0_ns;
+
+	send_due(trial);
+	while (*second * NS_PER_S <= since_t0_ns)
+		print_progress(trial, (*second)++);
+	if (since_t0_ns >= trial->duration_ns)
+		return 1;
+	arm(timer, next_alarm_ns(trial, *second));
+	return 0;
+}
+
+static void run(struct trial *trial, int epoll, int timer)
+{
+	struct epoll_event events[EVENTS_A_WAKEUP];
+	int64_t second = 1;
+	int ended = 0;
+
+	arm(timer, next_alarm_ns(trial, second));
+	while (!ended) {
+		int count = epoll_wait(epoll, events, EVENTS_A_WAKEUP, -1), alarm = 0;
+
+		if (count < 0 && errno != EINTR)
+			fail("cannot wait: %s", strerror(errno));
+		trial->wakeup_ns = MISSING;
+		for (int i = 0; i < count; i++) {
+			if (events[i].data.u32 == TIMER)
+				alarm = 1;
+			else
+				on_readable(trial, &trial->connections[events[i].data.u32]);
+		}
+		if (alarm)
+			ended = on_alarm(trial, timer, &second);
+	}
+}
+
+static void take_counters(struct trial *trial, int at_start)
+{
+	for (uint32_t i = 0; i < trial->connection_count; i++) {
+		struct connection *connection = &trial->connections[i];
+		struct tcp_state state;
+
+		connection->unread_bytes = sockets_unread(connection, &state);
+		if (at_start)
+			connection->received_at_t0_bytes = state.bytes_received;
+		else
+			connection->received_bytes =
+				state.bytes_received - connection->received_at_t0_bytes;
+	}
+}
+
+/* A low-water mark that the buffer cannot hold twice over is cut by the kernel, or widens the buffer
+ * and with it the window (tcp_set_rcvlowat). */
+static void check_room(const struct trial *trial)
+{
+	for (uint32_t i = 0; i < trial->connection_count; i++) {
+		int buffer, window;
+
+		sockets_room(&trial->connections[i], &buffer, &window);
+		if (buffer < 4 * trial->low_water_bytes)
+			fail("pair %u: its receive buffer of %d bytes is less than 4 x --low-water %d: "
+			     "raise the middle value of tcp_rmem", trial->connections[i].pair, buffer,
+			     trial->low_water_bytes);
+	}
+}
+
+static int64_t next_second_ns(int64_t at_ns)
+{
+	return (at_ns + NS_PER_S - 1) / NS_PER_S * NS_PER_S;
+}
+
+/* The kernel rounds times to microseconds and to ticks. Whatever ran before, connections and trial
+ * begin on a whole second, so that the same trial is rounded alike. */
+static void wait_for_whole_second(void)
+{
+	int64_t at_ns = next_second_ns(clock_ns());
+	struct timespec at = { .tv_sec = at_ns / NS_PER_S, .tv_nsec = at_ns % NS_PER_S };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
+		;
+}
+
+static void choose_t0(struct trial *trial, const struct options *options, int64_t start_ns)
+{
+	int64_t now_ns = clock_ns();
+
+	trial->t0_ns = options->t0_ns > 0 ? start_ns + options->t0_ns
+					  : next_second_ns(now_ns + options->lead_ns);
+	if (trial->t0_ns <= now_ns)
+		fail("the connections took %" PRId64 " ns, longer than --t0-in-ns %" PRId64,
+		     now_ns - start_ns, options->t0_ns);
+	printf("t0 %" PRId64 "\n", trial->t0_ns);
+	fflush(stdout);
+}
+
+/* ---- command line ---- */
+
+static const char usage[] =
+	"usage: www_client --spec FILE --out DIR --duration-ns N\n"
+	"  --t0-in-ns N            the trial begins N ns after the start of this program, or\n"
+	"  --lead-ns N             on the first whole second N ns or more after all\n"
+	"                        connections stand (default 1000000000)\n"
+	"  --low-water N           wake up for at most N unread bytes of a body (default 32768)\n"
+	"  --connect-timeout-ns N  (default 30000000000)\n";
+
+static struct options read_options(int argc, char **argv)
+{
+	static const struct option names[] = {
+		{ "spec", required_argument, NULL, 's' },
+		{ "out", required_argument, NULL, 'o' },
+		{ "duration-ns", required_argument, NULL, 'd' },
+		{ "t0-in-ns", required_argument, NULL, 't' },
+		{ "lead-ns", required_argument, NULL, 'l' },
+		{ "low-water", required_argument, NULL, 'w' },
+		{ "connect-timeout-ns", required_argument, NULL, 'c' },
+		{ 0 },
+	};
+	struct options options = { .lead_ns = NS_PER_S, .connect_timeout_ns = 30 * NS_PER_S,
+				   .low_water_bytes = 32768 };
+	int key, index = 0;
+
+	while ((key = getopt_long(argc, argv, "", names, &index)) != -1) {
+		int64_t value = strchr("dtlwc", key) ? number(names[index].name, optarg, 1) : 0;
+
+		switch (key) {
+		case 's': options.spec = optarg; break;
+		case 'o': options.out_dir = optarg; break;
+		case 'd': options.duration_ns = value; break;
+		case 't': options.t0_ns = value; break;
+		case 'l': options.lead_ns = value; break;
+		case 'w': options.low_water_bytes = value < INT_MAX / 4 ? (int)value : INT_MAX / 4; break;
+		case 'c': options.connect_timeout_ns = value; break;
+		default: fputs(usage, stderr); exit(2);
+		}
+	}
+	if (optind != argc || !options.spec || !options.out_dir || !options.duration_ns) {
+		fputs(usage, stderr);
+		exit(2);
+	}
+	return options;
+}
+
+int main(int argc, char **argv)
+{
+	int64_t start_ns = clock_ns();
+	struct options options = read_options(argc, argv);
+	struct trial trial = { .duration_ns = options.duration_ns,
+			       .low_water_bytes = options.low_water_bytes };
+	int epoll = trial.epoll = epoll_create1(EPOLL_CLOEXEC);
+	int timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	int *netlinks;
+
+	if (epoll < 0 || timer < 0)
+		fail("cannot make epoll and timer: %s", strerror(errno));
+	spec_read(options.spec, &trial);
+	netlinks = server_side_open(&trial);
+	wait_for_whole_second();
+	sockets_connect_all(&trial, options.connect_timeout_ns);
+	check_room(&trial);
+	watch(epoll, timer, TIMER);
+	for (uint32_t i = 0; i < trial.connection_count; i++)
+		watch(epoll, trial.connections[i].fd, i);
+	/* A page first touched during the trial may have to be read from a disk, and in virtual time
+	 * that wait lets the clock jump. An ordinary user may not lock as much: then it may happen. */
+	(void)mlockall(MCL_CURRENT);
+	choose_t0(&trial, &options, start_ns);
+	take_counters(&trial, 1);
+
+	run(&trial, epoll, timer);
+
+	take_counters(&trial, 0);
+	server_side_read(&trial, netlinks);
+	results_write(&trial, options.out_dir);
+	results_print_summary(&trial);
+	return 0;
+}
