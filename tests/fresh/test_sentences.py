@@ -107,10 +107,32 @@ def test_under_sudo_all_but_the_packages_is_the_callers(here: Machine) -> None:
 
 
 @pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--al",), "--al: no such option; ./cellbed setup --help lists the options"),
+        (("--vm", "--library"), "--library: one option at a time; run it once for each"),
+    ],
+)
+def test_options_that_cannot_be(here: Machine, options: tuple[str, ...], says: str) -> None:
+    done = here.run("cellbed", "setup", *options)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"lab/setup: {says}") and done.stderr.count("\n") == 1
+    assert not here.cache.exists()
+
+
+def test_help_names_every_option(here: Machine) -> None:
+    done = here.run("cellbed", "setup", "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    for option in ("environment", "check", "library", "cluster", "vm", "native", "test"):
+        assert f"\n  --{option} " in done.stdout
+
+
+@pytest.mark.parametrize(
     ("said", "means"),
     [
         ("Temporary failure resolving 'deb.example'", "no way to the network"),
-        ("E: Unable to locate package bison", "apt does not know it"),
+        ("E: Unable to locate package bison", "apt does not know bison: is the name right"),
+        ("E: Package 'flex' has no installation candidate", "apt does not know flex: "),
         ("E: Could not get lock /var/lib/dpkg/lock-frontend", "another program holds apt's lock"),
         ("dpkg: error: No space left on device", "the disk is full"),
         ("[SSL: CERTIFICATE_VERIFY_FAILED]", "a package source shows a certificate"),
