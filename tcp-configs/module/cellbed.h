@@ -172,6 +172,9 @@ static inline struct cellbed *cellbed_ca(const struct sock *sk)
  */
 #define CELLBED_MAX_WINDOW (65535U << TCP_MAX_WSCALE)
 
+/* Duplicate ACKs, or segments SACKed above a hole, that mean a loss. */
+#define CELLBED_DUPTHRESH 3
+
 /* A segment, in units of window. */
 static inline u32 cellbed_unit(const struct sock *sk)
 {
@@ -208,27 +211,62 @@ static inline bool cellbed_counts(const struct cellbed *c)
 	return c->multiple || c->bytes || cellbed_by_table(c);
 }
 
-/* cellbed_main.c */
-u32 cellbed_window(const struct sock *sk);
+/*
+ * A timeout may come in fast recovery, where the window of RFC 2581 is
+ * inflated by the duplicate ACKs; with SACK it is not.
+ */
+static inline u32 cellbed_inflation(const struct sock *sk)
+{
+	const struct cellbed *c = cellbed_ca(sk);
+
+	if (!c->recovering || tcp_is_sack(tcp_sk(sk)))
+		return 0;
+	return c->bytes || cellbed_counts(c) ? c->inflation : c->prior_sacked;
+}
+
+/* The sender's window at a loss, in units: no more than the peer's. */
+static inline u32 cellbed_window(const struct sock *sk)
+{
+	const struct cellbed *c = cellbed_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 peer = c->bytes ? tp->snd_wnd : tp->snd_wnd / tp->mss_cache;
+
+	return min(c->cwnd + cellbed_inflation(sk), peer);
+}
+
+/*
+ * The functions of each file. A file calls only files that stand above it here;
+ * cellbed_main.c calls them all.
+ */
 
 /* cellbed_params.c */
 const struct cellbed_params *cellbed_params(const struct net *net);
 int cellbed_params_register(void);
 void cellbed_params_unregister(void);
 
+/* cellbed_order.c */
+void cellbed_order_note(const struct sock *sk);
+
 /* cellbed_rto.c */
 void cellbed_rto_init(struct sock *sk, const struct cellbed_params *params);
 void cellbed_rto_timeout(struct sock *sk);
-void cellbed_rto_pkts_acked(struct sock *sk, const struct ack_sample *sample);
+void cellbed_rto_sample(struct sock *sk, const struct ack_sample *sample);
 u32 cellbed_rto_jiffies(const struct sock *sk);
-void cellbed_rto_note(struct sock *sk);
-void cellbed_rto_keep(struct sock *sk);
 
 /* cellbed_timer.c */
 void cellbed_timer_init(struct sock *sk);
 void cellbed_timer_release(struct sock *sk);
+void cellbed_timer_give(struct sock *sk);
+void cellbed_timer_timeout(struct sock *sk);
 void cellbed_timer_restart(struct sock *sk);
-u32 cellbed_timer_early(u32 rto);
+void cellbed_timer_note(struct sock *sk);
+void cellbed_timer_keep(struct sock *sk);
+
+/* cellbed_scoreboard.c */
+bool cellbed_is_hole(const struct sk_buff *skb);
+void cellbed_hold_lost(struct tcp_sock *tp, struct sk_buff *skb);
+void cellbed_mark_lost(struct tcp_sock *tp, struct sk_buff *skb);
+u32 cellbed_sacked_bytes(const struct sock *sk);
 
 /* cellbed_recovery.c */
 void cellbed_recovery_begin(struct sock *sk);
@@ -242,8 +280,6 @@ bool cellbed_recovery_repairing(const struct sock *sk);
 u32 cellbed_recovery_next(const struct sock *sk);
 
 /* cellbed_sack.c */
-void cellbed_hold_lost(struct tcp_sock *tp, struct sk_buff *skb);
-void cellbed_mark_lost(struct tcp_sock *tp, struct sk_buff *skb);
 void cellbed_sack_enter_recovery(struct sock *sk);
 void cellbed_sack_enter_loss(struct sock *sk);
 void cellbed_sack_leave_loss(struct sock *sk);
@@ -251,20 +287,15 @@ void cellbed_sack_ack(struct sock *sk);
 u32 cellbed_sack_budget(const struct sock *sk);
 s32 cellbed_sack_pipe(const struct sock *sk);
 
-/* cellbed_order.c */
-void cellbed_order_note(const struct sock *sk);
-
 /* cellbed_recut.c */
+bool cellbed_cut(struct sock *sk, struct sk_buff *skb, u32 len);
 struct sk_buff *cellbed_remake(struct sock *sk, struct sk_buff *skb, u32 length);
 struct sk_buff *cellbed_recut(struct sock *sk, struct sk_buff *skb, u32 limit);
 
 /* cellbed_bytes.c */
-bool cellbed_is_hole(const struct sk_buff *skb);
-bool cellbed_cut(struct sock *sk, struct sk_buff *skb, u32 len);
 void cellbed_bytes_allow(struct sock *sk);
 void cellbed_bytes_prepare(struct sock *sk);
 void cellbed_bytes_prepare_first(struct sock *sk);
 void cellbed_bytes_show(struct sock *sk, u32 least);
-u32 cellbed_bytes_sacked(const struct sock *sk);
 
 #endif

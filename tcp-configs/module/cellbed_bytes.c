@@ -24,46 +24,6 @@
  */
 #include "cellbed.h"
 
-/* The part of an unsent segment above len becomes one of its own. This is the
- * kernel's tso_fragment(), which is not exported.
- */
-bool cellbed_cut(struct sock *sk, struct sk_buff *skb, u32 len)
-{
-	struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
-	u32 rest = skb->len - len;
-	struct sk_buff *tail;
-
-	tail = alloc_skb_fclone(MAX_TCP_HEADER, GFP_ATOMIC);
-	if (!tail)
-		return false;
-	tail->truesize = SKB_TRUESIZE(skb_end_offset(tail));
-	if (!sk_wmem_schedule(sk, tail->truesize)) {
-		__kfree_skb(tail);
-		return false;
-	}
-	skb_reserve(tail, MAX_TCP_HEADER);
-	tail->ip_summed = CHECKSUM_PARTIAL;
-	INIT_LIST_HEAD(&tail->tcp_tsorted_anchor);
-	skb_copy_decrypted(tail, skb);
-
-	sk_wmem_queued_add(sk, tail->truesize);
-	sk_mem_charge(sk, tail->truesize);
-	tail->truesize += rest;
-	skb->truesize -= rest;
-
-	TCP_SKB_CB(tail)->seq = cb->seq + len;
-	TCP_SKB_CB(tail)->end_seq = cb->end_seq;
-	cb->end_seq = TCP_SKB_CB(tail)->seq;
-	TCP_SKB_CB(tail)->tcp_flags = cb->tcp_flags;
-	cb->tcp_flags &= ~(TCPHDR_FIN | TCPHDR_PSH);
-	TCP_SKB_CB(tail)->eor = cb->eor;
-	skb_split(skb, tail, len);
-
-	__skb_header_release(tail);
-	__skb_queue_after(&sk->sk_write_queue, skb, tail);
-	return true;
-}
-
 /* Bytes of a segment that are not acknowledged: of a merged one, sent again, a
  * part may be.
  */
@@ -116,14 +76,6 @@ static s64 cellbed_bytes_room(const struct sock *sk)
 	const struct cellbed *c = cellbed_ca(sk);
 
 	return (s64)c->cwnd + c->inflation - cellbed_bytes_outstanding(sk);
-}
-
-bool cellbed_is_hole(const struct sk_buff *skb)
-{
-	u8 tags = TCP_SKB_CB(skb)->sacked;
-
-	return tags & TCPCB_LOST &&
-	       !(tags & (TCPCB_SACKED_ACKED | TCPCB_SACKED_RETRANS));
 }
 
 /*
@@ -378,17 +330,4 @@ void cellbed_bytes_allow(struct sock *sk)
 		cellbed_bytes_show(sk, quota);
 	else
 		cellbed_set_window(tp, quota);
-}
-
-/* Bytes in the SACKed segments of the queue. */
-u32 cellbed_bytes_sacked(const struct sock *sk)
-{
-	struct sk_buff *skb = tcp_rtx_queue_head(sk);
-	u32 bytes = 0;
-
-	skb_rbtree_walk_from(skb) {
-		if (TCP_SKB_CB(skb)->sacked & TCPCB_SACKED_ACKED)
-			bytes += skb->len;
-	}
-	return bytes;
 }

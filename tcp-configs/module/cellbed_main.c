@@ -120,29 +120,6 @@
  */
 #define CELLBED_NO_DUPTHRESH 16384
 
-/*
- * A timeout may come in fast recovery, where the window of RFC 2581 is
- * inflated by the duplicate ACKs; with SACK it is not.
- */
-static u32 cellbed_inflation(const struct sock *sk)
-{
-	const struct cellbed *c = cellbed_ca(sk);
-
-	if (!c->recovering || tcp_is_sack(tcp_sk(sk)))
-		return 0;
-	return c->bytes || cellbed_counts(c) ? c->inflation : c->prior_sacked;
-}
-
-/* The sender's window at a loss, in units: no more than the peer's. */
-u32 cellbed_window(const struct sock *sk)
-{
-	const struct cellbed *c = cellbed_ca(sk);
-	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 peer = c->bytes ? tp->snd_wnd : tp->snd_wnd / tp->mss_cache;
-
-	return min(c->cwnd + cellbed_inflation(sk), peer);
-}
-
 /* In segments, as the kernel has it and as BSD rounded it; acked: units that
  * were outstanding until this ACK.
  */
@@ -239,6 +216,10 @@ static void cellbed_init(struct sock *sk)
 	c->repair_end = tp->snd_una;
 	c->reduced_end = tp->snd_una;
 	cellbed_rto_init(sk, params);
+	if (c->tick) {
+		cellbed_timer_init(sk);
+		cellbed_timer_give(sk);
+	}
 	if (READ_ONCE(params->ssthresh_from_route))
 		cellbed_ssthresh_from_route(sk);
 	c->ready = 1;
@@ -303,6 +284,7 @@ static void cellbed_enter_loss(struct sock *sk)
 		cellbed_lower_ssthresh(sk);
 	cellbed_reduced(sk, CELLBED_FOR_TIMEOUT);
 	cellbed_rto_timeout(sk);
+	cellbed_timer_timeout(sk);
 	cellbed_sack_enter_loss(sk);
 	c->cwnd = cellbed_unit(sk);
 	c->inflation = 0;
@@ -438,7 +420,18 @@ static void cellbed_note_ack(struct sock *sk, u32 flags)
 			 READ_ONCE(net->ipv4.sysctl_tcp_reordering);
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Loss && !tcp_is_sack(tp))
 		tp->sacked_out = 0;
-	cellbed_rto_note(sk);
+	cellbed_timer_note(sk);
+}
+
+static void cellbed_pkts_acked(struct sock *sk, const struct ack_sample *sample)
+{
+	const struct cellbed *c = cellbed_ca(sk);
+
+	if (!c->ready)
+		return;
+	cellbed_rto_sample(sk, sample);
+	if (c->tick)
+		cellbed_timer_give(sk);
 }
 
 static bool cellbed_partial_ack(const struct sock *sk)
@@ -638,7 +631,7 @@ static void cellbed_cong_control(struct sock *sk, u32 ack, int flag,
 			cellbed_bytes_show(sk, tcp_packets_in_flight(tp));
 	}
 	c->prior_sacked = tp->sacked_out;
-	cellbed_rto_keep(sk);
+	cellbed_timer_keep(sk);
 }
 
 /* Asked for whenever the kernel begins to send: the last moment to set the
@@ -693,7 +686,7 @@ static void cellbed_vanilla_control(struct sock *sk, u32 ack, int flag,
 	.undo_cwnd = cellbed_undo_cwnd,					\
 	.set_state = cellbed_set_state,					\
 	.cwnd_event = cellbed_cwnd_event,				\
-	.pkts_acked = cellbed_rto_pkts_acked,				\
+	.pkts_acked = cellbed_pkts_acked,				\
 	.in_ack_event = on_ack,						\
 	.min_tso_segs = cellbed_min_tso_segs,				\
 	.cong_control = control,					\

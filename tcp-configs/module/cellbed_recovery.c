@@ -27,8 +27,6 @@
  */
 #include "cellbed.h"
 
-#define CELLBED_DUPTHRESH 3
-
 /* Old data is left of what was outstanding at a timeout. */
 bool cellbed_recovery_repairing(const struct sock *sk)
 {

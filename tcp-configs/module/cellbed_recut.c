@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * byte_window: what is sent again is made a packet of its own. The kernel's
- * tcp_retrans_try_collapse() joins none whose first copy is still held somewhere
- * on this machine, on the path or in a receiver's queue for instance: between
- * hosts that share a kernel a sender would know what has arrived, and send that
- * by itself, so that the ACK of what is missing covers it. So a new packet is
- * made of references to the pages of the old ones, and another of what is left of
- * the last; they take the old ones' place in the retransmission queue. A new
- * packet has no first copy, so it is also sent when the old one waits in a queue
- * of this machine.
+ * byte_window: packets made anew. Of an unsent one, what the window has no room
+ * for is cut off. What is sent again is made a packet of its own:
+ *
+ * The kernel's tcp_retrans_try_collapse() joins none whose first copy is still
+ * held somewhere on this machine, on the path or in a receiver's queue for
+ * instance: between hosts that share a kernel a sender would know what has
+ * arrived, and send that by itself, so that the ACK of what is missing covers
+ * it. So a new packet is made of references to the pages of the old ones, and
+ * another of what is left of the last; they take the old ones' place in the
+ * retransmission queue. A new packet has no first copy, so it is also sent when
+ * the old one waits in a queue of this machine.
  *
  * resend_boundaries = 1: a sender keeps a stream of bytes. What it sends again
  * begins at the first byte missing and is as long as a segment may be and the
@@ -21,6 +23,46 @@
 #include <linux/skbuff_ref.h>
 
 #include "cellbed.h"
+
+/* The part of an unsent segment above len becomes one of its own. This is the
+ * kernel's tso_fragment(), which is not exported.
+ */
+bool cellbed_cut(struct sock *sk, struct sk_buff *skb, u32 len)
+{
+	struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
+	u32 rest = skb->len - len;
+	struct sk_buff *tail;
+
+	tail = alloc_skb_fclone(MAX_TCP_HEADER, GFP_ATOMIC);
+	if (!tail)
+		return false;
+	tail->truesize = SKB_TRUESIZE(skb_end_offset(tail));
+	if (!sk_wmem_schedule(sk, tail->truesize)) {
+		__kfree_skb(tail);
+		return false;
+	}
+	skb_reserve(tail, MAX_TCP_HEADER);
+	tail->ip_summed = CHECKSUM_PARTIAL;
+	INIT_LIST_HEAD(&tail->tcp_tsorted_anchor);
+	skb_copy_decrypted(tail, skb);
+
+	sk_wmem_queued_add(sk, tail->truesize);
+	sk_mem_charge(sk, tail->truesize);
+	tail->truesize += rest;
+	skb->truesize -= rest;
+
+	TCP_SKB_CB(tail)->seq = cb->seq + len;
+	TCP_SKB_CB(tail)->end_seq = cb->end_seq;
+	cb->end_seq = TCP_SKB_CB(tail)->seq;
+	TCP_SKB_CB(tail)->tcp_flags = cb->tcp_flags;
+	cb->tcp_flags &= ~(TCPHDR_FIN | TCPHDR_PSH);
+	TCP_SKB_CB(tail)->eor = cb->eor;
+	skb_split(skb, tail, len);
+
+	__skb_header_release(tail);
+	__skb_queue_after(&sk->sk_write_queue, skb, tail);
+	return true;
+}
 
 /* References to len bytes of a packet, from offset on, are added to another. */
 static bool cellbed_refer(struct sk_buff *to, const struct sk_buff *from,

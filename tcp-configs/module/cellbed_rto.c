@@ -14,9 +14,8 @@
  * One segment is timed at a time, one sample a round trip. Karn's rule is the
  * kernel's: an ACK that covers retransmitted data brings no sample.
  *
- * The kernel writes icsk_rto just before it calls pkts_acked() and sets the
- * timer well after, so the value left here is the one the timer is set with.
- * That it then expires on the nanosecond is the matter of cellbed_timer.c.
+ * How the kernel is given it, and that the timer then expires on the nanosecond,
+ * is the matter of cellbed_timer.c.
  */
 #include "cellbed.h"
 
@@ -64,16 +63,6 @@ u32 cellbed_rto_jiffies(const struct sock *sk)
 	return min_t(u64, rto, TCP_RTO_MAX);
 }
 
-static void cellbed_rto_set(struct sock *sk)
-{
-	struct inet_connection_sock *icsk = inet_csk(sk);
-	const struct cellbed *c = cellbed_ca(sk);
-	u32 rto = cellbed_rto_jiffies(sk);
-
-	icsk->icsk_rto = c->exact ? cellbed_timer_early(rto) : rto;
-	icsk->icsk_backoff = c->backoff;
-}
-
 /* The kernel's estimator forgets the handshake's round trip. */
 static void cellbed_rto_forget_handshake(struct sock *sk)
 {
@@ -103,24 +92,16 @@ void cellbed_rto_init(struct sock *sk, const struct cellbed_params *params)
 			cellbed_rto_forget_handshake(sk);
 		return;
 	}
-	cellbed_timer_init(sk);
 	if (!of_data && tp->srtt_us)
 		cellbed_rto_estimate(c, cellbed_rtt_ticks(c, tp->srtt_us >> 3));
-	cellbed_rto_set(sk);
 }
 
-/* The kernel doubles icsk_rto itself, after set_state(TCP_CA_Loss). */
 void cellbed_rto_timeout(struct sock *sk)
 {
 	struct cellbed *c = cellbed_ca(sk);
-	u32 early;
 
 	if (c->backoff < CELLBED_MAX_BACKOFF)
 		c->backoff++;
-	if (!c->exact)
-		return;
-	early = cellbed_timer_early(cellbed_rto_jiffies(sk));
-	inet_csk(sk)->icsk_rto = max(early / 2, 1U);
 }
 
 /* The kernel's own timer: only when its backoff ends is a parameter. */
@@ -153,14 +134,13 @@ static bool cellbed_rto_sampled(const struct sock *sk,
 	       !tcp_is_sack(tcp_sk(sk)) || !before(c->una, c->repair_end);
 }
 
-void cellbed_rto_pkts_acked(struct sock *sk, const struct ack_sample *sample)
+/* What an ACK says of the round trip, and of the doublings. */
+void cellbed_rto_sample(struct sock *sk, const struct ack_sample *sample)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct cellbed *c = cellbed_ca(sk);
 	bool sampled = cellbed_rto_sampled(sk, sample);
 
-	if (!c->ready)
-		return;
 	if (sampled || (sample->pkts_acked && c->any_ack_clears))
 		c->backoff = 0;
 	if (!c->tick) {
@@ -172,34 +152,4 @@ void cellbed_rto_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 		cellbed_rto_estimate(c, cellbed_rtt_ticks(c, sample->rtt_us));
 		c->timed_seq = tp->snd_nxt;
 	}
-	cellbed_rto_set(sk);
-}
-
-static u32 cellbed_rto_expiry(const struct inet_connection_sock *icsk)
-{
-	return icsk->icsk_pending == ICSK_TIME_RETRANS ? icsk->icsk_timeout : 0;
-}
-
-/* Called before the kernel has set the timer for this ACK. */
-void cellbed_rto_note(struct sock *sk)
-{
-	cellbed_ca(sk)->expiry = cellbed_rto_expiry(inet_csk(sk));
-}
-
-/*
- * Called after the kernel has set the timer for this ACK. With SACK it restarts
- * the timer also on a duplicate ACK, when a segment that left before the first
- * hole's last sending has arrived; RFC 6298 (5.3) restarts it on an ACK of new
- * data. The restart by a retransmission of the first hole comes later.
- */
-void cellbed_rto_keep(struct sock *sk)
-{
-	struct inet_connection_sock *icsk = inet_csk(sk);
-	const struct cellbed *c = cellbed_ca(sk);
-	u32 expiry = cellbed_rto_expiry(icsk);
-
-	if (!expiry || c->advanced || !c->expiry || expiry == c->expiry)
-		return;
-	icsk->icsk_timeout -= expiry - c->expiry;
-	sk_reset_timer(sk, &icsk->icsk_retransmit_timer, icsk->icsk_timeout);
 }

@@ -27,35 +27,6 @@
  */
 #include "cellbed.h"
 
-#define CELLBED_DUPTHRESH 3
-
-/* Held for lost; where it was sent again, that counts. */
-void cellbed_hold_lost(struct tcp_sock *tp, struct sk_buff *skb)
-{
-	struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
-
-	if (cb->sacked & TCPCB_LOST)
-		return;
-	cb->sacked |= TCPCB_LOST;
-	tp->lost_out += tcp_skb_pcount(skb);
-	tp->lost += tcp_skb_pcount(skb);
-}
-
-/* The kernel's own tcp_mark_skb_lost() is not exported. */
-void cellbed_mark_lost(struct tcp_sock *tp, struct sk_buff *skb)
-{
-	struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
-	struct sk_buff *hint = tp->retransmit_skb_hint;
-
-	cellbed_hold_lost(tp, skb);
-	if (cb->sacked & TCPCB_SACKED_RETRANS) {
-		cb->sacked &= ~TCPCB_SACKED_RETRANS;
-		tp->retrans_out -= tcp_skb_pcount(skb);
-	}
-	if (hint && before(cb->seq, TCP_SKB_CB(hint)->seq))
-		tp->retransmit_skb_hint = skb;
-}
-
 /*
  * The holes that may be sent: those with three SACKed segments above them
  * (RFC 6675, IsLost), with PIPE any that was outstanding when the recovery
@@ -132,7 +103,7 @@ s32 cellbed_sack_pipe(const struct sock *sk)
 /* What has been SACKed, in that unit. */
 static u32 cellbed_sacked_units(const struct sock *sk)
 {
-	return cellbed_pipe_bytes(cellbed_ca(sk)) ? cellbed_bytes_sacked(sk) :
+	return cellbed_pipe_bytes(cellbed_ca(sk)) ? cellbed_sacked_bytes(sk) :
 						    tcp_sk(sk)->sacked_out;
 }
 

@@ -38,7 +38,7 @@ static void (*cellbed_kernel_expired)(struct timer_list *timer);
 static enum hrtimer_restart (*cellbed_kernel_pace)(struct hrtimer *timer);
 
 /* What to give the kernel, so that its timer is over when rto is not yet. */
-u32 cellbed_timer_early(u32 rto)
+static u32 cellbed_timer_early(u32 rto)
 {
 	u32 early = 2;
 	size_t i;
@@ -50,6 +50,31 @@ u32 cellbed_timer_early(u32 rto)
 		}
 	}
 	return rto > early ? rto - early : 1;
+}
+
+/*
+ * The kernel writes icsk_rto just before it calls pkts_acked() and sets the
+ * timer well after, so the value left here is the one the timer is set with.
+ */
+void cellbed_timer_give(struct sock *sk)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+	const struct cellbed *c = cellbed_ca(sk);
+	u32 rto = cellbed_rto_jiffies(sk);
+
+	icsk->icsk_rto = c->exact ? cellbed_timer_early(rto) : rto;
+	icsk->icsk_backoff = c->backoff;
+}
+
+/* After a timeout: the kernel doubles icsk_rto itself, after set_state(). */
+void cellbed_timer_timeout(struct sock *sk)
+{
+	u32 early;
+
+	if (!cellbed_ca(sk)->exact)
+		return;
+	early = cellbed_timer_early(cellbed_rto_jiffies(sk));
+	inet_csk(sk)->icsk_rto = max(early / 2, 1U);
 }
 
 static bool cellbed_timer_paced(const struct sock *sk)
@@ -187,6 +212,35 @@ void cellbed_timer_restart(struct sock *sk)
 	if (cellbed_ca(sk)->exact && !cellbed_timer_paced(sk) &&
 	    hrtimer_is_queued(&tcp_sk(sk)->pacing_timer))
 		cellbed_timer_cancel(sk);
+}
+
+static u32 cellbed_timer_expiry(const struct inet_connection_sock *icsk)
+{
+	return icsk->icsk_pending == ICSK_TIME_RETRANS ? icsk->icsk_timeout : 0;
+}
+
+/* Called before the kernel has set the timer for this ACK. */
+void cellbed_timer_note(struct sock *sk)
+{
+	cellbed_ca(sk)->expiry = cellbed_timer_expiry(inet_csk(sk));
+}
+
+/*
+ * Called after the kernel has set the timer for this ACK. With SACK it restarts
+ * the timer also on a duplicate ACK, when a segment that left before the first
+ * hole's last sending has arrived; RFC 6298 (5.3) restarts it on an ACK of new
+ * data. The restart by a retransmission of the first hole comes later.
+ */
+void cellbed_timer_keep(struct sock *sk)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+	const struct cellbed *c = cellbed_ca(sk);
+	u32 expiry = cellbed_timer_expiry(icsk);
+
+	if (!expiry || c->advanced || !c->expiry || expiry == c->expiry)
+		return;
+	icsk->icsk_timeout -= expiry - c->expiry;
+	sk_reset_timer(sk, &icsk->icsk_retransmit_timer, icsk->icsk_timeout);
 }
 
 void cellbed_timer_init(struct sock *sk)
