@@ -114,9 +114,7 @@ class _Reading:
 
     def _composed(self, origin: Any, parts: tuple[Any, ...], data: object, place: str) -> Any:
         if origin is Literal:
-            if data not in parts:
-                raise TypedError(f"{place} = {data}: one of {', '.join(map(str, parts))}")
-            return data
+            return one_of(parts, data, place)
         if origin in (Union, types.UnionType):
             return self._union(parts, data, place)
         if origin in (tuple, Sequence):
@@ -143,6 +141,13 @@ def simple(kind: type, data: object, place: str) -> Any:
     fits = isinstance(data, kind) or (kind is float and isinstance(data, int))
     if not fits or isinstance(data, bool) != (kind is bool):
         raise TypedError(f"{place} = {data!r}: must be {SIMPLE[kind]}")
+    return data
+
+
+def one_of(allowed: tuple[Any, ...], data: object, place: str) -> Any:
+    """A value that must be one of some."""
+    if data not in allowed:
+        raise TypedError(f"{place} = {data}: one of {', '.join(map(str, allowed))}")
     return data
 
 

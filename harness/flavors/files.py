@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """TCP flavors: the files of tcp-configs/, read and checked before anything runs.
 
-A flavor file is TOML. Every key, and every sysctl of the classic set, is said; what is
-unknown is an error.
+A flavor file is TOML; what is unknown is an error. Every sysctl of the classic set is said.
 
     name         string, the file's name without .toml                      required
     title        string, one line                                            required
@@ -11,9 +10,9 @@ unknown is an error.
     congestion   string, the congestion control                              required
     module       string, the kernel module that brings it; built in if none  optional
     [sysctl]     integer or string, keys relative to net.ipv4                required
-    [parameters] net.ipv4.cellbed.*, PARAMETERS below; all of them, and only
-                 with module = "cellbed_tcp"
-    [route.server], [route.client]  attributes of the end's route, ROUTE below
+    [parameters] net.ipv4.cellbed.*, PARAMETERS of plan/flavor.py; those that differ from
+                 their defaults, and only with module = "cellbed_tcp"
+    [route.server], [route.client]  attributes of the end's route, ROUTE of plan/flavor.py
 
 What depends on the network (tcp_rmem, tcp_wmem, the route's window) is the trial's, not
 the flavor's.
@@ -26,106 +25,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from plan import plan
 from plan.errors import UsageError
+from plan.flavor import PARAMETERS, ROUTE, Attribute, Parameter, Value
 
 FOLDER = Path(__file__).resolve().parents[2] / "tcp-configs"
 MODULE = "cellbed_tcp"
-
-Value = int | str
-
-
-class _RefusedError(Exception):
-    """Its text is what is allowed."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Switch:
-    """A yes or no."""
-
-    def read(self, value: object) -> int:
-        if not isinstance(value, bool):
-            raise _RefusedError("true or false")
-        return int(value)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Number:
-    """An integer between two bounds, both allowed."""
-
-    low: int
-    high: int
-
-    def read(self, value: object) -> int:
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise _RefusedError(f"an integer from {self.low} to {self.high}")
-        if not self.low <= value <= self.high:
-            raise _RefusedError(f"from {self.low} to {self.high}")
-        return value
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One of some words; the kernel gets its place in the list."""
-
-    words: tuple[str, ...]
-
-    def read(self, value: object) -> int:
-        if value not in self.words:
-            raise _RefusedError(" or ".join(f'"{w}"' for w in self.words))
-        return self.words.index(str(value))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Segments:
-    """A number of segments, or "bdp": round-trip time x bandwidth, the topology's to say."""
-
-    def read(self, value: object) -> Value:
-        if value == "bdp":
-            return "bdp"
-        if isinstance(value, bool) or not isinstance(value, int) or value < 2:
-            raise _RefusedError('"bdp" or an integer from 2')
-        return value
-
-
-Kind = Switch | Number | Choice | Segments
-
-# The essay of module/cellbed_main.c says what each is; the order there is the same.
-PARAMETERS: Mapping[str, Kind] = MappingProxyType(
-    {
-        "byte_window": Switch(),
-        "ssthresh_from_route": Switch(),
-        "ssthresh_rule": Choice(("flight", "window")),
-        "idle_restart": Switch(),
-        "grow_app_limited": Switch(),
-        "rto_tick_ms": Number(low=0, high=1000),
-        "rto_min_ticks": Number(low=0, high=100),
-        "rto_first_ms": Number(low=0, high=60000),
-        "rto_first_sample": Choice(("handshake", "data")),
-        "backoff_clear": Choice(("valid_sample", "any_ack")),
-        "after_timeout": Choice(("go_back_n", "keep_scoreboard")),
-        "sack_retransmit": Choice(("three_above", "pipe")),
-        "sack_resend_on_partial": Choice(("never", "always", "after_rtt")),
-        "sack_pipe": Choice(("bytes", "segments")),
-        "multiple_fast_retransmits": Switch(),
-        "resend_boundaries": Choice(("kept", "anew")),
-        "newreno_partial": Choice(("deflate", "reset")),
-        "newreno_flywheel": Switch(),
-    }
-)
-
-ROUTE: Mapping[str, Kind] = MappingProxyType(
-    {
-        "initcwnd": Number(low=1, high=65535),
-        "initrwnd": Number(low=1, high=65535),
-        "quickack": Switch(),
-        "rto_min_ms": Number(low=1, high=120000),
-        "ssthresh": Segments(),
-    }
-)
 
 # Left to the trial: they follow from the network, and two writers would disagree.
 TRIAL_SYSCTLS = ("tcp_rmem", "tcp_wmem", "tcp_mem", "tcp_congestion_control")
@@ -137,7 +44,8 @@ class Flavor:
 
     Attributes:
         sysctl: values relative to net.ipv4.
-        parameters: the module's, as the integers the kernel takes; empty for stock controls.
+        parameters: all of the module's, as the integers the kernel takes; empty for stock
+            controls.
         route: for "server" and "client", attributes of the end's route: initcwnd, initrwnd,
             ssthresh (segments or "bdp"), quickack (0 or 1), rto_min_ms.
     """
@@ -310,12 +218,8 @@ def _parameters(path: Path, document: Mapping[str, Any], module: str | None) -> 
         if "parameters" in document:
             raise UsageError(f'{path}: parameters: only with module = "{MODULE}"')
         return {}
-    section = _table(path, document, "parameters")
-    read = _section(str(path), "parameters.", section, PARAMETERS)
-    for key in PARAMETERS:
-        if key not in read:
-            raise UsageError(f"{path}: parameters.{key}: missing")
-    return {key: int(value) for key, value in read.items()}
+    said = _section(str(path), "parameters.", _table(path, document, "parameters"), PARAMETERS)
+    return {name: said.get(name, p.kernels_default) for name, p in PARAMETERS.items()}
 
 
 def _routes(path: Path, document: Mapping[str, Any]) -> dict[str, dict[str, Value]]:
@@ -330,14 +234,17 @@ def _routes(path: Path, document: Mapping[str, Any]) -> dict[str, dict[str, Valu
 
 
 def _section(
-    origin: str, prefix: str, section: Mapping[str, object], kinds: Mapping[str, Kind]
+    origin: str,
+    prefix: str,
+    section: Mapping[str, object],
+    table: Mapping[str, Parameter] | Mapping[str, Attribute],
 ) -> dict[str, Any]:
     read: dict[str, Any] = {}
     for key, value in section.items():
-        if key not in kinds:
-            raise UsageError(f"{origin}: unknown key {prefix}{key}; allowed: {', '.join(kinds)}")
+        if key not in table:
+            raise UsageError(f"{origin}: unknown key {prefix}{key}; allowed: {', '.join(table)}")
         try:
-            read[key] = kinds[key].read(value)
-        except _RefusedError as error:
-            raise UsageError(f"{origin}: {prefix}{key} = {value!r}: allowed: {error}") from None
+            read[key] = table[key].kind.read(value, f"{prefix}{key}")
+        except ValueError as error:
+            raise UsageError(f"{origin}: {error}") from None
     return read

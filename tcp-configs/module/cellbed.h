@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Types shared by the parts of cellbed_tcp: the parameters of a network
- * namespace and the state of a connection. The rules are in cellbed_main.c.
+ * Shared by the parts of cellbed_tcp: the state of a connection, and what each
+ * file lends to others. The parameters are in cellbed_params.h, the rules in
+ * cellbed_main.c.
  */
 #ifndef CELLBED_H
 #define CELLBED_H
@@ -10,41 +11,7 @@
 #include <net/net_namespace.h>
 #include <net/tcp.h>
 
-enum cellbed_backoff_clear {
-	CELLBED_CLEAR_ON_SAMPLE,	/* Karn: by a valid round-trip sample */
-	CELLBED_CLEAR_ON_ANY_ACK,	/* by any ACK of new data */
-};
-
-enum cellbed_first_sample {
-	CELLBED_OF_HANDSHAKE,		/* 4.4BSD; RFC 6298 */
-	CELLBED_OF_DATA,		/* the handshake's round trip is forgotten */
-};
-
-enum cellbed_after_timeout {
-	CELLBED_GO_BACK_N,		/* forget what SACK said until all is acked */
-	CELLBED_KEEP_SCOREBOARD,	/* resend only what is not SACKed */
-};
-
-enum cellbed_sack_retransmit {
-	CELLBED_THREE_ABOVE,		/* RFC 6675: three SACKed segments above */
-	CELLBED_PIPE,			/* Fall & Floyd 1996: any hole, as PIPE allows */
-};
-
-enum cellbed_sack_pipe {
-	CELLBED_PIPE_BYTES,		/* a segment counts for the bytes it has */
-	CELLBED_PIPE_SEGMENTS,		/* 98-0876R1 3.2: each step is a full one */
-};
-
-enum cellbed_resend {
-	CELLBED_RESEND_NEVER,		/* a lost retransmission costs a timeout */
-	CELLBED_RESEND_ALWAYS,		/* a partial ACK frees the first hole */
-	CELLBED_RESEND_AFTER_RTT,	/* the same, an srtt after its last sending */
-};
-
-enum cellbed_ssthresh_rule {
-	CELLBED_HALF_FLIGHT,		/* RFC 2581: of what is outstanding */
-	CELLBED_HALF_WINDOW,		/* RFC 2001: of the window, at each timeout */
-};
+#include "cellbed_params.h"
 
 /* What the window was last reduced for, until all sent before is acknowledged. */
 enum cellbed_reduced {
@@ -52,38 +19,6 @@ enum cellbed_reduced {
 	CELLBED_FOR_MARK,		/* an ACK with ECE (RFC 3168) */
 	CELLBED_FOR_LOSS,		/* a fast retransmit */
 	CELLBED_FOR_TIMEOUT,
-};
-
-enum cellbed_resend_boundaries {
-	CELLBED_KEPT,			/* those of the first sending */
-	CELLBED_ANEW,			/* 4.4BSD: from the first byte missing */
-};
-
-enum cellbed_newreno_partial {
-	CELLBED_DEFLATE,		/* RFC 6582: by what was acked, plus one */
-	CELLBED_RESET,			/* 98-0876R1 3.1: back to ssthresh */
-};
-
-/* Parameters of a network namespace: /proc/sys/net/ipv4/cellbed/NAME. */
-struct cellbed_params {
-	int byte_window;
-	int ssthresh_from_route;
-	int ssthresh_rule;
-	int idle_restart;
-	int grow_app_limited;
-	int rto_tick_ms;
-	int rto_min_ticks;
-	int rto_first_ms;
-	int rto_first_sample;
-	int backoff_clear;
-	int after_timeout;
-	int sack_retransmit;
-	int sack_resend_on_partial;
-	int sack_pipe;
-	int multiple_fast_retransmits;
-	int resend_boundaries;
-	int newreno_partial;
-	int newreno_flywheel;
 };
 
 /*

@@ -56,52 +56,8 @@
  * To be used with the sysctls of tcp-configs/NAME.toml: no SACK for the first
  * three, no RACK, no TLP, no F-RTO, no timestamps.
  *
- * Parameters, per network namespace, /proc/sys/net/ipv4/cellbed/, copied when
- * a connection begins. Default in brackets.
- *
- *   byte_window          the window counted in bytes and filled with segments
- *                        cut short, see cellbed_bytes.c [0]
- *   ssthresh_from_route  0 unlimited, 1 the route's attribute, in segments [0]
- *   ssthresh_rule        S on a loss: 0 half of min(cwnd, outstanding), and once
- *                        only for the timeouts of a segment (RFC 2581; RFC 5681
- *                        3.1), 1 half of min(cwnd, the peer's window), at every
- *                        timeout (RFC 2001, 1.; 4.4BSD, tcp_timers()) [0]
- *   idle_restart         after an idle RTO: 0 cwnd stays, 1 cwnd = initial [0]
- *   grow_app_limited     cwnd grows with each ACK though the application does
- *                        not fill it, as BSD's did [1]
- *   rto_tick_ms          0 the kernel's timer; else the BSD estimator in ticks
- *                        of so many ms, see cellbed_rto.c [0]
- *   rto_min_ticks        lower bound of the RTO in ticks [2]
- *   rto_first_ms         RTO until the first sample; 0 the kernel's, 1 s [0]
- *   rto_first_sample     the first sample is of 0 the handshake, unless it was
- *                        sent again (4.4BSD; RFC 6298, 2), 1 data [0]
- *   backoff_clear        the doubled RTO ends with 0 a valid sample (Karn),
- *                        1 any ACK of new data [0]
- *   after_timeout        SACK: 0 go back N, the blocks forgotten, 1 what is
- *                        SACKed is not sent again [0]
- *   sack_retransmit      SACK: 0 a hole needs three SACKed segments above it
- *                        (RFC 6675), 1 any hole, as PIPE allows [0]
- *   sack_resend_on_partial  SACK: a partial ACK lets the first hole be sent a
- *                        third time: 0 never, 1 at once, 2 when a smoothed
- *                        round trip has passed since its last sending [0]
- *   sack_pipe            SACK: the steps of PIPE are 0 the bytes SACKed and sent,
- *                        1 segments, as the text has them: the window less 3, 1
- *                        off for a duplicate ACK, 2 for a partial one, 1 on for a
- *                        sending; and a recovery goes by its table of segments,
- *                        see cellbed_sack.c (98-0876R1 section 3.2) [0]
- *   multiple_fast_retransmits  the third duplicate ACK starts a fast retransmit
- *                        0 not while a timeout is repaired, nor for the last byte
- *                        of a recovery (RFC 2582, 5), 1 always (RFC 2001;
- *                        98-0876R1 section 3.1; see cellbed_recovery.c) [0]
- *   resend_boundaries    with byte_window: a segment that is sent again 0 keeps its
- *                        boundaries, small ones joined and what does not fit the
- *                        window waiting, 1 is cut anew from the first byte missing
- *                        (4.4BSD, tcp_output(); see cellbed_recut.c) [0]
- *   newreno_partial      on a partial ACK the window 0 deflates by what was
- *                        acked less one (RFC 6582), 1 falls to ssthresh
- *                        (98-0876R1 section 3.1; ns-2.1b3) [0]
- *   newreno_flywheel     NewReno, 1: in recovery every second duplicate ACK sends one
- *                        new segment whatever the window (Hoe) [0]
+ * The parameters, one set a network namespace, are in cellbed_params.h, with what
+ * each decides.
  */
 #include <linux/module.h>
 #include <linux/version.h>
@@ -175,16 +131,20 @@ static void cellbed_read_params(struct sock *sk, struct cellbed *c,
 	c->idle_restart = READ_ONCE(params->idle_restart);
 	c->grow_app_limited = READ_ONCE(params->grow_app_limited);
 	c->keep_scoreboard = READ_ONCE(params->after_timeout) ==
-			     CELLBED_KEEP_SCOREBOARD;
+			     CELLBED_AFTER_TIMEOUT_KEEP_SCOREBOARD;
 	c->use_pipe = tcp_is_sack(tcp_sk(sk)) &&
-		      READ_ONCE(params->sack_retransmit) == CELLBED_PIPE;
+		      READ_ONCE(params->sack_retransmit) ==
+		      CELLBED_SACK_RETRANSMIT_PIPE;
 	c->resend_rule = READ_ONCE(params->sack_resend_on_partial);
-	c->pipe_segments = READ_ONCE(params->sack_pipe) == CELLBED_PIPE_SEGMENTS;
-	c->partial_reset = READ_ONCE(params->newreno_partial) == CELLBED_RESET;
-	c->half_window = READ_ONCE(params->ssthresh_rule) == CELLBED_HALF_WINDOW;
+	c->pipe_segments = READ_ONCE(params->sack_pipe) ==
+			   CELLBED_SACK_PIPE_SEGMENTS;
+	c->partial_reset = READ_ONCE(params->newreno_partial) ==
+			   CELLBED_NEWRENO_PARTIAL_RESET;
+	c->half_window = READ_ONCE(params->ssthresh_rule) ==
+			 CELLBED_SSTHRESH_RULE_WINDOW;
 	c->multiple = READ_ONCE(params->multiple_fast_retransmits);
-	c->recut = c->bytes &&
-		   READ_ONCE(params->resend_boundaries) == CELLBED_ANEW;
+	c->recut = c->bytes && READ_ONCE(params->resend_boundaries) ==
+			       CELLBED_RESEND_BOUNDARIES_ANEW;
 	c->flywheel = READ_ONCE(params->newreno_flywheel) &&
 		      inet_csk(sk)->icsk_ca_ops->in_ack_event == cellbed_newreno_ack;
 }

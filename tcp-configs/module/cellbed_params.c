@@ -17,22 +17,18 @@ struct cellbed_net {
 
 static unsigned int cellbed_net_id;
 
-/*
- * What a namespace begins with: RFC 5681 and RFC 6675 on the kernel's own
- * retransmission timer. The flavor files set every one of them.
- */
-static const struct cellbed_params cellbed_defaults = {
-	.grow_app_limited = 1,
-	.rto_min_ticks = 2,
+/* The defaults are RFC 5681 and RFC 6675 on the kernel's own retransmission timer. */
+#define CELLBED_LEAST(param, least, initial, greatest, proc)	.param = least,
+#define CELLBED_DEFAULT(param, least, initial, greatest, proc)	.param = initial,
+#define CELLBED_GREATEST(param, least, initial, greatest, proc)	.param = greatest,
+
+static struct cellbed_params cellbed_least = { CELLBED_PARAMS(CELLBED_LEAST) };
+static struct cellbed_params cellbed_greatest = {
+	CELLBED_PARAMS(CELLBED_GREATEST)
 };
-
-#define CELLBED_MAX_TICK_MS 1000
-#define CELLBED_MAX_FIRST_MS 60000
-
-static int cellbed_max_tick = CELLBED_MAX_TICK_MS;
-static int cellbed_max_min_ticks = 100;
-static int cellbed_max_first = CELLBED_MAX_FIRST_MS;
-static int cellbed_two = 2;
+static const struct cellbed_params cellbed_defaults = {
+	CELLBED_PARAMS(CELLBED_DEFAULT)
+};
 
 /* A time the timer wheel cannot keep is refused, never rounded in silence. */
 static int cellbed_ms(const struct ctl_table *table, int write, void *buffer,
@@ -52,39 +48,19 @@ static int cellbed_ms(const struct ctl_table *table, int write, void *buffer,
 	return 0;
 }
 
-#define CELLBED_ENTRY(param, max, proc) {				\
+#define CELLBED_ENTRY(param, least, initial, greatest, proc) {		\
 	.procname = #param,						\
-	.data = (void *)offsetof(struct cellbed_params, param),	\
+	.data = (void *)offsetof(struct cellbed_params, param),		\
 	.maxlen = sizeof(int),						\
 	.mode = 0644,							\
 	.proc_handler = proc,						\
-	.extra1 = SYSCTL_ZERO,						\
-	.extra2 = max,							\
-}
+	.extra1 = &cellbed_least.param,					\
+	.extra2 = &cellbed_greatest.param,				\
+},
 
 /* The data pointers are offsets, made addresses for each namespace. */
 static const struct ctl_table cellbed_table[] = {
-	CELLBED_ENTRY(byte_window, SYSCTL_ONE, proc_dointvec_minmax),
-	CELLBED_ENTRY(ssthresh_from_route, SYSCTL_ONE, proc_dointvec_minmax),
-	CELLBED_ENTRY(ssthresh_rule, SYSCTL_ONE, proc_dointvec_minmax),
-	CELLBED_ENTRY(idle_restart, SYSCTL_ONE, proc_dointvec_minmax),
-	CELLBED_ENTRY(grow_app_limited, SYSCTL_ONE, proc_dointvec_minmax),
-	CELLBED_ENTRY(rto_tick_ms, &cellbed_max_tick, cellbed_ms),
-	CELLBED_ENTRY(rto_min_ticks, &cellbed_max_min_ticks,
-		      proc_dointvec_minmax),
-	CELLBED_ENTRY(rto_first_ms, &cellbed_max_first, cellbed_ms),
-	CELLBED_ENTRY(rto_first_sample, SYSCTL_ONE, proc_dointvec_minmax),
-	CELLBED_ENTRY(backoff_clear, SYSCTL_ONE, proc_dointvec_minmax),
-	CELLBED_ENTRY(after_timeout, SYSCTL_ONE, proc_dointvec_minmax),
-	CELLBED_ENTRY(sack_retransmit, SYSCTL_ONE, proc_dointvec_minmax),
-	CELLBED_ENTRY(sack_resend_on_partial, &cellbed_two,
-		      proc_dointvec_minmax),
-	CELLBED_ENTRY(sack_pipe, SYSCTL_ONE, proc_dointvec_minmax),
-	CELLBED_ENTRY(multiple_fast_retransmits, SYSCTL_ONE,
-		      proc_dointvec_minmax),
-	CELLBED_ENTRY(resend_boundaries, SYSCTL_ONE, proc_dointvec_minmax),
-	CELLBED_ENTRY(newreno_partial, SYSCTL_ONE, proc_dointvec_minmax),
-	CELLBED_ENTRY(newreno_flywheel, SYSCTL_ONE, proc_dointvec_minmax),
+	CELLBED_PARAMS(CELLBED_ENTRY)
 };
 
 const struct cellbed_params *cellbed_params(const struct net *net)

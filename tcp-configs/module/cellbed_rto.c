@@ -79,12 +79,13 @@ void cellbed_rto_init(struct sock *sk, const struct cellbed_params *params)
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct cellbed *c = cellbed_ca(sk);
 	int first_ms = READ_ONCE(params->rto_first_ms);
-	bool of_data = READ_ONCE(params->rto_first_sample) == CELLBED_OF_DATA;
+	bool of_data = READ_ONCE(params->rto_first_sample) ==
+		       CELLBED_RTO_FIRST_SAMPLE_DATA;
 
 	c->tick = msecs_to_jiffies(READ_ONCE(params->rto_tick_ms));
 	c->min_ticks = READ_ONCE(params->rto_min_ticks);
 	c->any_ack_clears = READ_ONCE(params->backoff_clear) ==
-			    CELLBED_CLEAR_ON_ANY_ACK;
+			    CELLBED_BACKOFF_CLEAR_ANY_ACK;
 	c->timed_seq = tp->snd_una;
 	c->first_rto = first_ms ? msecs_to_jiffies(first_ms) : TCP_TIMEOUT_INIT;
 	if (!c->tick) {

@@ -69,7 +69,7 @@ static void cellbed_free_first_hole(struct sock *sk)
 	    TCP_SKB_CB(skb)->sacked & TCPCB_SACKED_ACKED)
 		return;
 	age_us = tcp_stamp_us_delta(tp->tcp_mstamp, tcp_skb_timestamp_us(skb));
-	if (c->resend_rule == CELLBED_RESEND_AFTER_RTT &&
+	if (c->resend_rule == CELLBED_SACK_RESEND_ON_PARTIAL_AFTER_RTT &&
 	    age_us < tp->srtt_us >> 3)
 		return;
 	cellbed_mark_lost(tp, skb);
@@ -241,7 +241,8 @@ void cellbed_sack_ack(struct sock *sk)
 			cellbed_end_holes(sk);
 		return;
 	}
-	if (c->advanced && c->resend_rule != CELLBED_RESEND_NEVER)
+	if (c->advanced &&
+	    c->resend_rule != CELLBED_SACK_RESEND_ON_PARTIAL_NEVER)
 		cellbed_free_first_hole(sk);
 	if (c->use_pipe)
 		cellbed_update_pipe(sk);
