@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 
 import click
@@ -51,7 +52,7 @@ def click_message(error: click.ClickException) -> str:
     """What click has to say of an option, and where help is."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "cellbed"
-    said = error.format_message().rstrip(".")
+    said = re.sub(r"\n\s*", " ", error.format_message()).rstrip(".")
     return f"{said[:1].lower()}{said[1:]}; see {command} --help"
 
 

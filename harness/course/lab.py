@@ -128,7 +128,7 @@ def load(name: str) -> Lab:
     try:
         return Lab.model_validate(read_table(path))
     except ValidationError as error:
-        raise UsageError(f"{path}: {first_fault(error)}") from error
+        raise UsageError(f"{path}: {first_fault(error, Lab)}") from error
 
 
 def file(name: str, what: str) -> Path:

@@ -41,6 +41,14 @@ MOST_CELLS = 100_000
 
 KERNEL = "kernel"  # the factor that --kernel adds
 
+NAME_PATTERN = r"^[a-z0-9][a-z0-9-]*$"
+STUDY_PATTERN = r"^[a-z0-9][a-z0-9_]*$"
+# What a message says of a text that does not match.
+PATTERNS = {
+    NAME_PATTERN: "must be small letters, digits and dashes, and begin with a letter or digit",
+    STUDY_PATTERN: "must be small letters, digits and _, and begin with a letter or digit",
+}
+
 Level = str | int | float
 Port = Literal["down", "up"]
 
@@ -115,9 +123,9 @@ class Rule(Part):
 class Experiment(Part):
     """A whole experiment file."""
 
-    name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)
+    name: str = Field(pattern=NAME_PATTERN, max_length=64)
     title: str
-    study: str | None = Field(None, pattern=r"^[a-z0-9][a-z0-9_]*$", max_length=64)
+    study: str | None = Field(None, pattern=STUDY_PATTERN, max_length=64)
     seeds: int = Field(1, ge=1, le=1000)
     first_seed: int = Field(1, ge=1, le=1_000_000_000)
     factors: dict[str, list[Level]]
@@ -273,7 +281,7 @@ def validated(path: Path, table: Mapping[str, Any]) -> Experiment:
     try:
         return Experiment.model_validate(table)
     except ValidationError as error:
-        raise UsageError(f"{path}: {first_fault(error)}") from error
+        raise UsageError(f"{path}: {first_fault(error, Experiment)}") from error
 
 
 def extended(path: Path, table: dict[str, Any]) -> dict[str, Any]:
@@ -314,15 +322,39 @@ def with_known(rule: Mapping[str, Any], known: Mapping[str, Sequence[Level]]) ->
     return {**rule, "when": when}
 
 
-def first_fault(error: ValidationError) -> str:
-    """The first fault of a validation in one line: key, value, what is allowed."""
+def first_fault(error: ValidationError, model: type[BaseModel]) -> str:
+    """The first fault of a validation against a model in one line: key, value, what is allowed."""
     faults = error.errors()
     # A misspelt key is both unknown and missing; the first says more.
     fault = next((f for f in faults if f["type"] == "extra_forbidden"), faults[0])
     key = ".".join(str(part) for part in fault["loc"])
-    message = fault["msg"].removeprefix("Value error, ")
     if fault["type"] == "extra_forbidden":
-        return f"{key}: unknown key"
+        known = ", ".join(keys_at(model, fault["loc"][:-1]))
+        return f"{key}: unknown key" + (f"; there are {known}" if known else "")
     if fault["type"] == "missing":
         return f"{key}: required"
+    message = fault["msg"].removeprefix("Value error, ")
+    if fault["type"] == "string_pattern_mismatch":
+        message = PATTERNS[fault["ctx"]["pattern"]]
+    if message == fault["msg"] or fault["type"] == "string_pattern_mismatch":
+        value = shorten(fault["input"])
+        key = f"{key} = {value}" if value else key
+    message = message.replace("Input should be", "must be").replace("String should", "should")
     return f"{key}: {message}" if key else message
+
+
+def keys_at(model: type[BaseModel], place: Sequence[int | str]) -> list[str]:
+    """The keys of the table at a place below a model; none where no model describes it."""
+    for part in place:
+        field = model.model_fields.get(str(part))
+        below = field.annotation if field else None
+        if not (isinstance(below, type) and issubclass(below, BaseModel)):
+            return []
+        model = below
+    return list(model.model_fields)
+
+
+def shorten(value: object) -> str:
+    """A short value as a message shows it; nothing for a table, a list or a long text."""
+    text = repr(value) if isinstance(value, str | bool | int | float) else ""
+    return text if len(text) <= 40 else ""

@@ -137,7 +137,7 @@ def selection(experiment: Experiment, only: Sequence[str]) -> dict[str, list[str
         factor, equals, text = option.partition("=")
         if not equals or factor not in experiment.factors:
             raise UsageError(
-                f"--only {option}: FACTOR=LEVEL[,LEVEL], FACTOR one of "
+                f"--only {option}: write FACTOR=LEVEL[,LEVEL], where FACTOR is one of "
                 + ", ".join(experiment.factors)
             )
         for level in text.split(","):
@@ -161,7 +161,7 @@ def cell_plan(
         settings = Settings.model_validate(experiment.settings(cell))
     except ValidationError as error:
         levels = ", ".join(f"{f}={v}" for f, v in cell.items())
-        raise UsageError(f"{path}: with {levels}: {first_fault(error)}") from error
+        raise UsageError(f"{path}: with {levels}: {first_fault(error, Settings)}") from error
     topology = network(settings.topology, path)
     queue = queues(settings, path)
     workload = of_kind(plan.WORKLOADS, "Parameters", "workload", settings.workload, path)

@@ -45,7 +45,7 @@ BAD = {
     ),
     "fills": (
         "with open('big', 'wb') as file:\n    while True: file.write(bytes(65536))",
-        1, "cellbed: its folder is full: --disk 8 [MiB]",
+        1, "cellbed: its folder is full in the lab (8 MiB): --disk MIB gives more",
     ),
 }  # fmt: skip
 BOUNDS = ["--limit", "9", "--processes", "150", "--disk", "8"]

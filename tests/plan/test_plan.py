@@ -108,7 +108,7 @@ def test_a_wrong_queue_is_told_in_one_line(tmp_path: Path, queue: str, said: str
 @pytest.mark.parametrize(
     ("record", "said"),
     [
-        ("record = 1", "record: Input should be a valid dictionary"),
+        ("record = 1", "record = 1: must be a valid dictionary"),
         ("record.pcaps = []", "record.pcaps: unknown key; there are cwnd_sample_ms, cwnd_pairs"),
         ("record.pcap = 'down'", "record.pcap = down: a list is needed"),
         ("record.frames = 1", "record.frames = 1: must be true or false"),

@@ -12,8 +12,12 @@ from plan.errors import CellbedError
 
 
 @click.command(help=__doc__)
-@click.option("--cache", is_flag=True, help="Also what set-up made (image, kernel, environment).")
-@click.option("--results", type=click.Path(path_type=Path), help="Also this campaign directory.")
+@click.option(
+    "--cache", is_flag=True, help="Also remove what set-up made (image, kernel, environment)."
+)
+@click.option(
+    "--results", type=click.Path(path_type=Path), help="Also remove this campaign directory."
+)
 def command(cache: bool, results: Path | None) -> None:
     left = remove_leftovers()
     if cache:

@@ -66,20 +66,24 @@ def answering() -> Iterator[None]:
 
 @click.command(cls=Comparing, help=__doc__)
 @click.argument("experiment", type=click.Path(path_type=Path))
-@click.option("--factor", metavar="FACTOR=A,B", help="B against A.")
-@kernel_option("A,B", "Kernel B against kernel A (docs/kernels.md).")
-@levels_option("FACTOR=LEVEL[,LEVEL]", "Only these levels of the others.")
-@click.option("--seeds", type=click.IntRange(1, 1000), help="So many seeds [the file's].")
-@click.option("--jobs", type=click.IntRange(1, 256), help="Labs at a time [what fits].")
+@click.option("--factor", metavar="FACTOR=A,B", help="The factor and its two levels.")
+@kernel_option("A,B", "Two kernels in place of two levels (docs/kernels.md).")
+@levels_option("FACTOR=LEVEL[,LEVEL]", "Only these levels of the other factors.")
+@click.option("--seeds", type=click.IntRange(1, 1000), help="How many seeds [as the file says].")
+@click.option(
+    "--jobs", type=click.IntRange(1, 256), help="How many labs at a time [as many as fit]."
+)
 @lab_option("Which lab.")
 @click.option(
     "--tolerance",
     default=0.0,
     type=click.FloatRange(0),
     metavar="FRACTION",
-    help="What a response may differ by [0: no byte may].",
+    help="By how much a result may differ: 0.02 is 2 % [0: not one byte].",
 )
-@click.option("--out", type=click.Path(path_type=Path), help="[results/NAME-compare]")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Campaign directory [results/NAME-compare]."
+)
 @answering()
 def command(
     experiment: Path,
@@ -95,7 +99,7 @@ def command(
     """Run what is missing, print what differs; SystemExit with 1 where anything does."""
     asked = followed(Experiment.from_file(experiment))
     if bool(factor) == bool(kernels):
-        raise UsageError("compare: either --factor FACTOR=A,B or --kernel A,B")
+        raise UsageError("compare: needs --factor FACTOR=A,B or --kernel A,B, and not both")
     name, levels = two_levels(asked, factor) if factor else (KERNEL, two_kernels(kernels))
     running = asked.prepare(
         out or RESULTS / f"{asked.name}-compare", (*only, *([factor] if factor else [])),
@@ -126,7 +130,7 @@ def followed(experiment: Experiment) -> Experiment:
 def two_kernels(names: list[str]) -> tuple[str, str]:
     """The levels of two kernels; UsageError for any other number of names."""
     if len(names) != 2 or names[0] == names[1]:
-        raise UsageError(f"--kernel {','.join(names)}: A,B, two kernels")
+        raise UsageError(f"--kernel {','.join(names)}: needs two different kernels, A,B")
     return kernel_level(names[0]), kernel_level(names[1])
 
 
@@ -136,10 +140,13 @@ def two_levels(experiment: Experiment, option: str) -> tuple[str, tuple[str, str
     words = levels.split(",")
     if factor not in experiment.factors or len(words) != 2 or words[0] == words[1]:
         raise UsageError(
-            f"--factor {option}: FACTOR=A,B, two levels of one of {', '.join(experiment.factors)}"
+            f"--factor {option}: write FACTOR=A,B, two different levels of one factor; "
+            f"there are {', '.join(experiment.factors)}"
         )
     known = {str(level): level_text(level) for level in experiment.factors[factor]}
     for word in words:
         if word not in known:
-            raise UsageError(f"--factor {option}: {word}: one of {', '.join(known)}")
+            raise UsageError(
+                f"--factor {option}: {word}: no such level of {factor}; there are {', '.join(known)}"
+            )
     return factor, (known[words[0]], known[words[1]])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Judge the records of a campaign directory by the present code; run nothing.
+"""Compute checks and figures of a campaign directory again, by the present code; run nothing.
 
-Says which verdicts and figures are others than before. `run` and `report` do the same.
+It says which verdicts and figures have changed. `run` and `report` do the same.
 """
 
 from __future__ import annotations

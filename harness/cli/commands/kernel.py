@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Kernels for the uml lab: build, list, remove.
 
-NAME: 6.12 is set-up's; a version as 6.1 that Debian has; path:DIR, a source of your own as it is
-there; git:DIR@COMMIT. Neither is written to. With ,hz=N after it the kernel ticks N times a second.
-What lab.kernel or --kernel names is built when it is first used; here it can be done before.
+NAME is 6.12 (set-up's kernel), a version that Debian has (such as 6.1), path:DIR (a source tree of
+your own, as it is) or git:DIR@COMMIT. DIR is never written to. With ,hz=N after it the kernel ticks
+N times a second. A kernel that lab.kernel or --kernel names is built at its first use; `build` does
+it before.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def said(name: str, found: Kernel | None) -> list[str]:
 
 @command.command(name="list")
 def list_command() -> None:
-    """The kernels that are built."""
+    """List the kernels that are built beside set-up's."""
     rows = [
         [
             one.name,
@@ -59,7 +60,9 @@ def list_command() -> None:
         ]
         for one in store.built()
     ]
-    if rows:
+    if not rows:
+        click.echo("no kernels are built beside set-up's", err=True)
+    else:
         headings = ["name", "release", "hz", "TCP module", "MiB", "source"]
         print_table(headings, rows, Console(), fold=0, left={0, 1, 3, 5})
 
@@ -67,7 +70,7 @@ def list_command() -> None:
 @command.command()
 @click.argument("name", nargs=-1, required=True)
 def remove(name: tuple[str, ...]) -> None:
-    """Remove kernels, of git:DIR all, and what they were built with; no tree is touched."""
+    """Remove kernels (git:DIR: all of that repository) and the folders they were built in."""
     for one in name:
         if one == names.SET_UP:
             raise UsageError(f"kernel {one}: set-up's; ./cellbed clean --cache removes it")

@@ -17,5 +17,5 @@ from harness.cli.judged import print_judged
 def command(campaign: Path, out: Path | None) -> None:
     found = Campaign(campaign)
     print_judged(found.judged)
-    written = found.report(out, lambda what: click.echo(what, err=True))
+    written = found.report(out, lambda what: click.echo(f"report: {what}", err=True))
     click.echo(f"{written.html}\n{written.markdown}\n{written.tables}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Run the trials of EXPERIMENT that are not there yet; print them all."""
+"""Run the trials of EXPERIMENT that have no record yet; print the results of all."""
 
 from __future__ import annotations
 
@@ -31,18 +31,33 @@ from plan.errors import UsageError
 @click.command(help=__doc__)
 @click.argument("experiment", type=click.Path(path_type=Path))
 @levels_option("FACTOR=LEVEL[,LEVEL]", "Only these levels.")
-@click.option("--seeds", type=click.IntRange(1, 1000), help="So many seeds [the file's].")
-@click.option("--jobs", type=click.IntRange(1, 256), help="Labs at a time [what fits; real: 1].")
-@click.option("--scheduler", metavar="ADDRESS", help="Run on the Dask cluster there.")
+@click.option("--seeds", type=click.IntRange(1, 1000), help="How many seeds [as the file says].")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, 256),
+    help="How many labs at a time [as many as fit; with a real clock 1].",
+)
+@click.option(
+    "--scheduler", metavar="ADDRESS", help="Run on the Dask cluster of the scheduler at ADDRESS."
+)
 @tls_option
 @lab_option("Which lab.")
 @kernel_option("NAME[,NAME]", "Kernels, as one more factor (docs/kernels.md).")
-@click.option("--clock", type=click.Choice(["virtual", "real"]), help="[virtual; native: real]")
-@click.option("--pcap", multiple=True, type=click.Choice(["down", "up"]), help="Capture there.")
+@click.option(
+    "--clock",
+    type=click.Choice(["virtual", "real"]),
+    help="Which clock [virtual; of the native lab: real].",
+)
+@click.option(
+    "--pcap",
+    multiple=True,
+    type=click.Choice(["down", "up"]),
+    help="Write the packets to (down) or from (up) the clients as pcap.",
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Campaign directory [results/NAME].")
 @click.option("--watch", is_flag=True, help="Show a page of it on this machine while it runs.")
-@click.option("--dry-run", is_flag=True, help="List the trials and what is there of them.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a trial and line.")
+@click.option("--dry-run", is_flag=True, help="Check the file and list the trials; run none.")
+@click.option("--json", "as_json", is_flag=True, help="Print one line of JSON for each trial.")
 def command(
     experiment: Path,
     only: tuple[str, ...],

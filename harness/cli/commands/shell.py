@@ -27,7 +27,7 @@ from plan.plan import to_json
 
 @click.command(help=__doc__)
 @click.argument("experiment", type=click.Path(path_type=Path))
-@levels_option("FACTOR=LEVEL", "Levels; else the first cell.")
+@levels_option("FACTOR=LEVEL", "The levels of the network [the first of each factor].")
 @lab_option("Which lab.")
 def command(experiment: Path, only: tuple[str, ...], lab: str) -> None:
     loaded = experiments.load(experiment)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The studies that there are; keep a campaign's results in one, fill its README's tables."""
+"""List the studies; keep a campaign's results in one; fill the tables of its README."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def keep(campaign: Path) -> None:
 
 @command.command()
 @click.argument("name", metavar="ID")
-@click.option("--check", is_flag=True, help="Write nothing; fail where a table is another.")
+@click.option("--check", is_flag=True, help="Write nothing; fail if a table would change.")
 def tables(name: str, check: bool) -> None:
-    """Write the tables of a study's README anew, from its kept results."""
+    """Write the tables of a study's README from the results that it keeps."""
     folder = studies.folder(studies.find(name).id)
     path = folder / "README.md"
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A page of a campaign on this machine: its cells as they fill, its trials over again."""
+"""Show a page of a campaign: its results as they come, its trials played again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from plan.errors import UsageError
 
 @click.command(help=__doc__)
 @click.argument("campaign", required=False, type=click.Path(path_type=Path))
-@click.option("--port", default=0, type=click.IntRange(0, 65_535), help="[one that is free]")
+@click.option(
+    "--port", default=0, type=click.IntRange(0, 65_535), help="Port of the page [one that is free]."
+)
 def command(campaign: Path | None, port: int) -> None:
     folder = campaign or latest()
     if not folder.is_dir():

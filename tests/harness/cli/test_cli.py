@@ -45,6 +45,7 @@ def test_bad_input_is_one_line_and_exit_2(tmp_path: Path, text: str, said: str) 
     [
         ((), "missing command; see cellbed --help"),
         (("fly",), "no such command 'fly'; see cellbed --help"),
+        (("export", "x"), "missing option '--as'. Choose from: flent, parquet, pcapng, qlog; see"),
         (("run",), "missing argument 'EXPERIMENT'; see cellbed run --help"),
         (("run", "x.toml", "--jobs", "0"), "'--jobs': 0 is not in the range"),
         (("run", "x.toml", "--zzz"), "no such option '--zzz'; see cellbed run --help"),

@@ -14,13 +14,21 @@ from plan.errors import UsageError
 from tests.small import PROJECT, SMALL, TINY, small_trials, write_small
 
 MISTAKES = [
-    ("name = ", "nme = ", "nme: unknown key"),
+    ("name = ", "nme = ", "nme: unknown key; there are name, title"),
     ('policy = "epd"', 'policy = "edp"', "queue.policy"),
     ("buffer_cells = 300", "buffer_cells = 0", "queue.buffer_cells"),
     ("buffer_cells = 300", 'buffer_cells = "300"', "queue.buffer_cells"),
     ("threshold = 0.8", "threshold = 1.8", "queue.threshold"),
+    ('name = "', 'name = "S ', "begin with a letter or digit"),
+    ("topology.pairs = 4", 'topology.pairs = "4"', "topology.pairs = '4': must be a valid integer"),
+    (
+        "topology.pairs = 4",
+        "topology.pair = 4",
+        "topology.pair: unknown key; there are pairs, ",
+    ),
+    ("topology.pairs = 4", "pairs = 4", "pairs: unknown key; there are topology, queue, tcp"),
     (", threshold = 0.8", "", "queue.threshold: required"),
-    ("topology.pairs = 4", "topology.pairs = 4000", "topology.pairs"),
+    ("topology.pairs = 4", "topology.pairs = 4000", "topology.pairs = 4000: must be less"),
     ("topology.rate_bit_per_s = 45_000_000\n", "", "topology.rate_bit_per_s: required"),
     ('kind = "www"', 'kind = "ftp"', "workload.kind"),
     ("duration_s = 12.0", "duration_m = 12.0", "workload.duration_m: unknown key"),
@@ -46,7 +54,7 @@ MISTAKES = [
     ('tcp.flavor = "sack"', 'tcp.flavor = "x.toml"', "tcp.flavor = x.toml: no such TCP flavor"),
     ('tcp.flavor = "sack"', 'tcp.flavor = ["sack", "fack"]', "tcp.flavor = fack: no such TCP"),
     ('tcp.flavor = "sack"', "tcp.flavor = []", "tcp.flavor: a list of 0: 1 to 4, as pairs"),
-    ('tcp.flavor = "sack"', "tcp.flavor = 5", "tcp.flavor.0: Input should be a valid string"),
+    ('tcp.flavor = "sack"', "tcp.flavor = 5", "tcp.flavor.0 = 5: must be a valid string"),
     ('tcp.flavor = "sack"', f"tcp.flavor = {['sack'] * 5}", "tcp.flavor: a list of 5: 1 to 4"),
     ('tcp.flavor = "sack"', 'tcp.flavor = ["sack", "bbr"]', "flavor bbr has no module parameters"),
     ('title = "a', 'title = "a\\n', "title: 'a\\n small experiment for the tests': a text of one"),
@@ -132,9 +140,9 @@ def test_more_than_can_be_planned_is_refused(
         ("extends = 5", "extends = 5: the name of a file"),
         ('extends = "a\\u0000"', "extends: 'a\\x00': a text of one line"),
         ('extends = ""', "not a file"),
-        ('extends = "small.toml"\nfactors = 5', "factors: "),
-        ('extends = "small.toml"\nfactors.network = 5', "factors.network: "),
-        ('extends = "small.toml"\nrule = 5', "rule: "),
+        ('extends = "small.toml"\nfactors = 5', "factors = 5: "),
+        ('extends = "small.toml"\nfactors.network = 5', "factors.network = 5: "),
+        ('extends = "small.toml"\nrule = 5', "rule = 5: "),
     ],
 )
 def test_what_cannot_be_extended_is_refused(tmp_path: Path, line: str, said: str) -> None:

@@ -268,8 +268,11 @@ def cellbed(*words: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["compare", "x.toml", "--kernel", "6.1"], "--kernel 6.1: A,B, two kernels"),
-        (["compare", "x.toml"], "compare: either --factor FACTOR=A,B or --kernel A,B"),
+        (
+            ["compare", "x.toml", "--kernel", "6.1"],
+            "--kernel 6.1: needs two different kernels, A,B",
+        ),
+        (["compare", "x.toml"], "needs --factor FACTOR=A,B or --kernel A,B, and not both"),
         (["run", "x.toml", "--kernel", "six"], "kernel six: one of"),
         (["run", "x.toml", "--kernel", "6.12,6.12"], "--kernel: factors.kernel: needs levels"),
         (["run", "x.toml", "--kernel", "6.1", "--lab", "vm"], "only in the uml lab"),
