@@ -23,7 +23,11 @@ from plan.errors import LabError, UsageError
 OPTIONS = (
     lab_option("Which lab."),
     click.option("--clock", type=click.Choice(["virtual", "real"]), help="Which clock [virtual]."),
-    click.option("--seed", default=1, type=click.IntRange(0, 2**63 - 1), help="Seed of all that is random in the lab [1]."),
+    click.option(
+        "--seed", default=1,
+        type=click.IntRange(0, 2**63 - 1),
+        help="Seed of all that is random in the lab [1].",
+    ),
     click.option(
         "--limit", "limit_s", default=3600.0, type=click.FloatRange(1, 1e6), metavar="SECONDS",
         help="How long it may take, by the lab's clock [3600].",
@@ -37,12 +41,17 @@ OPTIONS = (
         help="How many processes it may have [2000].",
     ),
     click.option(
-        "--package", "packages", multiple=True, metavar="NAME", help="Also install this package of Debian 13 in the lab."
+        "--package", "packages", multiple=True, metavar="NAME",
+        help="Also install this package of Debian 13 in the lab.",
     ),
     click.option(
-        "--isolated", is_flag=True, help="Refuse to run it where the lab cannot keep it away from this machine."
+        "--isolated", is_flag=True,
+        help="Refuse to run it where the lab cannot keep it away from this machine.",
     ),
-    click.option("--out", type=click.Path(path_type=Path), help="Folder for the files that it writes [they are not kept]."),
+    click.option(
+        "--out", type=click.Path(path_type=Path),
+        help="Folder for the files that it writes [they are not kept].",
+    ),
 )  # fmt: skip
 # In the order in which they are given, what is no option of ours is the script's.
 PASS_ON = {"ignore_unknown_options": True}
