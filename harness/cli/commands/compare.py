@@ -147,6 +147,6 @@ def two_levels(experiment: Experiment, option: str) -> tuple[str, tuple[str, str
     for word in words:
         if word not in known:
             raise UsageError(
-                f"--factor {option}: {word}: no such level of {factor}; there are {', '.join(known)}"
+                f"--factor {option}: {word}: no such level; there are {', '.join(known)}"
             )
     return factor, (known[words[0]], known[words[1]])
