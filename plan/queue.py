@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from plan.dumbbell import Dumbbell
+from plan.dumbbell import Dumbbell, Link
 
 # What a queue has counted since it was loaded, as JSON; each kind has its own.
 Counters = Mapping[str, Any]
@@ -38,6 +38,7 @@ class Port:
         box_pid: holds the namespace of the box behind it.
         far_device: the box's device at which comes in what has left.
         delay_device: the box's device with the propagation delay of this direction.
+        delay_link: the middle link, with the delay that it has there.
         sender_pids: hold the namespaces of the hosts whose eth0 sends to this port.
         dumbbell: the trial's network.
         frames, drops: are they wanted one by one?
@@ -50,6 +51,7 @@ class Port:
     box_pid: int
     far_device: str
     delay_device: str
+    delay_link: Link
     sender_pids: Sequence[int]
     dumbbell: Dumbbell
     frames: bool = False
@@ -67,12 +69,14 @@ class Queue(ABC):
             first one's count has all of them.
         watches_wire: does it see the link at work? Else the link's rate is probed before a trial.
         has_timers: does the kernel change it while time passes, packets or not?
+        since: what it needs of Linux, and the first release that has it.
     """
 
     recordable: ClassVar[frozenset[str]] = frozenset()
     qdiscs: ClassVar[tuple[str, ...]] = ()
     watches_wire: ClassVar[bool] = False
     has_timers: ClassVar[bool] = False
+    since: ClassVar[Mapping[str, tuple[int, int]]] = {}
 
     @abstractmethod
     def load(self, port: Port) -> None:

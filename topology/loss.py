@@ -42,30 +42,34 @@ def seed_of(trial: int, direction: str) -> int:
 
 @contextmanager
 def losing(
-    loss: Loss | None, seed: int, box_pid: int, devices: Mapping[str, str], middle: Link
+    loss: Loss | None,
+    seed: int,
+    box_pid: int,
+    devices: Mapping[str, str],
+    links: Mapping[str, Link],
 ) -> Iterator[None]:
     """Let the box lose packets for the duration; it counts them, and goes on counting after it.
 
     Args:
         seed: the trial's.
         devices: of each direction the box's with the delay, whose netem keeps all but its losses.
+        links: of each direction the middle link, with the delay that its device has.
 
     Raises:
         RuntimeError: netem did not take it.
     """
     wanted = {} if loss is None else {
-        devices[direction]: f"{netem(loss)} seed {seed_of(seed, direction)}"
-        for direction in loss.directions
+        way: f"{netem(loss)} seed {seed_of(seed, way)}" for way in loss.directions
     }  # fmt: skip
     with in_namespace(box_pid):
-        batch("tc", [commands.box_delay(device, middle, of) for device, of in wanted.items()])
-        for device, of in wanted.items():
-            check(device, of)
+        batch("tc", [commands.box_delay(devices[w], links[w], of) for w, of in wanted.items()])
+        for way, of in wanted.items():
+            check(devices[way], of)
     try:
         yield
     finally:
         with in_namespace(box_pid):
-            batch("tc", [commands.box_delay(device, middle) for device in wanted])
+            batch("tc", [commands.box_delay(devices[way], links[way]) for way in wanted])
 
 
 def check(device: str, wanted: str) -> None:

@@ -193,7 +193,7 @@ def set_box(port: Port, rate: str) -> None:
     """
     with in_namespace(port.box_pid):
         run(["tc", "qdisc", "del", "dev", port.delay_device, "root"])
-        run(["tc", *commands.box_delay(port.delay_device, port.dumbbell.middle, rate).split()])
+        run(["tc", *commands.box_delay(port.delay_device, port.delay_link, rate).split()])
 
 
 def series(device: str, kind: str, marks_at: Sequence[int], period_ns: int) -> Iterator[list[int]]:

@@ -5,7 +5,8 @@ What such a folder's __init__.py, or the file, has:
 
     Parameters  a frozen dataclass: the keys of an experiment's table [workload], all with a
                 default, a duration_s among them; checked when it is made (WorkloadError).
-                `delay`, a class variable: the topology.delay that it needs; else "constant"
+                `delay`, a class variable: the topology.delay that it needs, and no other; else it
+                may be any that does not ask for the workload's help (topology/delay.py)
     Source      runs it inside a lab and leaves flows.csv
 
 and where the lab needs what only the host can make
@@ -46,10 +47,6 @@ class Host(Protocol):
     def peer_ip(self) -> str: ...
 
 
-# Of a connection's first packet through the box in the middle, and of its answer [ns].
-Passage = tuple[int | None, int | None]
-
-
 class Connection(Protocol):
     """An established connection, as the kernel counts it at its sender.
 
@@ -87,6 +84,7 @@ class Testbed(Protocol):
         seed: of all draws of the trial.
         folder: takes the workload's own files.
         shared: has what the host made for it (share() of its module ON_HOST).
+        delay: the trial's; one that is the workload's to tell (Parameters.delay) lends how.
         rate_bit_per_s, mss_bytes: of the middle link, in cells; payload of a full segment.
         clients, servers: in the order of their pairs.
     """
@@ -94,6 +92,7 @@ class Testbed(Protocol):
     seed: int
     folder: Path
     shared: Path
+    delay: Any
     rate_bit_per_s: int
     mss_bytes: int
     clients: Sequence[Host]
@@ -122,21 +121,6 @@ class Testbed(Protocol):
 
     def idle_round_trip_ns(self, ip_bytes: int) -> float:
         """Of an IP packet and its echo over idle links, without a connection's own delay."""
-
-    def round_trips(
-        self, ends: Iterable[tuple[str, int, int, int]]
-    ) -> AbstractContextManager[Mapping[str, int]]:
-        """Give connections their round trips, where topology.delay = "connection".
-
-        An end is the client's address, its port, the server's, and the round trip [ns]. What it
-        gives has the counters after its end: topology/delays/program.py.
-        """
-
-    def seen_round_trips(self) -> AbstractContextManager[Mapping[tuple[str, int, int], Passage]]:
-        """Watch every connection's first two packets on their way through the box in the middle.
-
-        What it gives has them after its end, by the client's address, its port and the server's.
-        """
 
     def sample_tcp(self, second: int) -> None:
         """Once a second of the trial: looks at a sending socket when it is time to."""

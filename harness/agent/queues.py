@@ -52,13 +52,15 @@ class LoadedQueues:
 def port(network: Network, plan: Plan, direction: str, late_tolerance_ns: int) -> Port:
     """An end of the middle link, for its queue."""
     dumbbell, wanted = plan.topology.dumbbell(), plan.record.of(Wanted)
+    delay = DELAYS[plan.topology.delay].Delay
     senders: list[Host] = dumbbell.servers() if direction == "down" else dumbbell.clients()
     return Port(
         direction=direction,
         device=commands.PORTS[direction],
         box_pid=network.pids[commands.BOX],
         far_device=INTO_BOX[direction],
-        delay_device=DELAYS[plan.topology.delay].Delay.devices[direction],
+        delay_device=delay.devices[direction],
+        delay_link=delay.link(dumbbell.middle, direction),
         sender_pids=[network.pids[host.name] for host in senders],
         dumbbell=dumbbell,
         frames=wanted.frames,

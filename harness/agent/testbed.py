@@ -3,12 +3,8 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from harness.agent import tcp_counters
@@ -19,10 +15,8 @@ from plan.plan import Plan
 from topology import connections
 from topology.build import Network
 from topology.clock import sleep_until, whole_second
-from topology.commands import BOX
-from topology.delays import passages, program, table
-from topology.run import batch, in_namespace, run
-from workload import ready
+from topology.delay import Delay
+from topology.run import in_namespace, run
 
 # Seconds of the trial at which some sockets are looked at with ss.
 SAMPLED_SECONDS = (1, 10, 50)
@@ -38,10 +32,16 @@ class Testbed:
     """
 
     def __init__(
-        self, network: Network, plan: Plan, folder: Path, snapshot: Callable[[str], None]
+        self,
+        network: Network,
+        plan: Plan,
+        delay: Delay,
+        folder: Path,
+        snapshot: Callable[[str], None],
     ) -> None:
         self.network = network
         self.plan = plan
+        self.delay = delay
         self.folder = folder
         self.seed = plan.seed
         self.shared = RUN
@@ -74,44 +74,6 @@ class Testbed:
     def idle_round_trip_ns(self, ip_bytes: int) -> float:
         dumbbell, wait_ns = self.plan.topology.dumbbell(), self.plan.queue.down.idle_wait_ns
         return dumbbell.idle_round_trip_ns(ip_bytes, wait_ns)
-
-    @contextmanager
-    def round_trips(self, ends: Iterable[tuple[str, int, int, int]]) -> Iterator[dict[str, int]]:
-        path, counted = self.folder / "round_trips", dict[str, int]()
-        table.write(path, (table.Entry(*end) for end in ends))
-        with in_namespace(self.network.pids[BOX]):
-            batch("tc", program.queues())
-        with self.programs() as programs:
-            process = programs.start(self.network.pids[BOX], program.argv(path))
-            ready.await_line(process, "delays")
-            yield counted
-            process.send_signal(signal.SIGTERM)
-            counted |= asdict(program.read(process.communicate()[0]))
-        path.unlink()
-
-    @contextmanager
-    def seen_round_trips(self) -> Iterator[dict[passages.Key, passages.Passage]]:
-        found = dict[passages.Key, passages.Passage]()
-        with self.programs() as programs:
-            seen = [self._watch(programs, point) for point in passages.POINTS]
-            yield found
-            time.sleep(passages.HANDED_OVER_S)
-            for process in seen:
-                process.send_signal(signal.SIGTERM)
-                complaint = passages.complaint(process.communicate()[0])
-                if complaint:
-                    raise RuntimeError(f"the capture of round trips did not end well: {complaint}")
-        found |= passages.passages(self.folder)
-
-    def _watch(self, programs: Daemons, point: passages.Point) -> subprocess.Popen[str]:
-        process = programs.start(self.network.pids[BOX], passages.argv(point, self.folder))
-        assert process.stdout is not None
-        said = ""
-        for line in process.stdout:
-            said += line
-            if passages.READY in line:
-                return process
-        raise RuntimeError(f"the capture of round trips did not begin: {' '.join(said.split())}")
 
     def sample_tcp(self, second: int) -> None:
         """Look at a sending socket of each flavor; where there are several, whose is whose."""

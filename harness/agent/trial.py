@@ -55,14 +55,18 @@ def run_trial(
     queues = LoadedQueues(network, plan, 0 if exact else LATE_TOLERANCE_NS)
     captures = captures_of(Site(plan=plan, pids=network.pids, ports=queues.ports, folder=folder))
     marks: dict[str, Any] = {}
-    testbed = Testbed(network, plan, folder, lambda mark: marks.update({mark: queues.read()}))
+    delay = DELAYS[plan.topology.delay].Delay(network.pids[BOX], dumbbell)
+
+    def snapshot(mark: str) -> None:
+        marks[mark] = queues.read()
+
+    testbed = Testbed(network, plan, delay, folder, snapshot)
     source = source_of(plan, testbed)
     emit("phase", trial=name, phase="queues")
     source.await_quiet()
     if plan.queue.down.has_timers:
         timers_alike()
     chance.begin(plan.seed)
-    delay = DELAYS[plan.topology.delay].Delay(network.pids[BOX], dumbbell)
     with delay, queues, running(captures, "trial"):
         emit("phase", trial=name, phase="state before")
         before = provenance.state(network)
@@ -114,8 +118,9 @@ def run_trial(
 def losing_as(plan: Plan, network: Network) -> AbstractContextManager[None]:
     """The path's own losses, as a plan has them."""
     topology = plan.topology
-    devices, middle = DELAYS[topology.delay].Delay.devices, topology.dumbbell().middle
-    return losing(topology.loss, plan.seed, network.pids[BOX], devices, middle)
+    delay, middle = DELAYS[topology.delay].Delay, topology.dumbbell().middle
+    links = {way: delay.link(middle, way) for way in delay.devices}
+    return losing(topology.loss, plan.seed, network.pids[BOX], delay.devices, links)
 
 
 def captures_of(site: Site) -> list[Capture[Any]]:

@@ -206,15 +206,17 @@ def losses(table: Mapping[str, Any], path: Path) -> plan.Loss:
 def check_delay(delay: str, workload: object, path: Path) -> None:
     """UsageError where there is no such delay, or the workload needs another one."""
     try:
-        plan.DELAYS[delay]
+        wanted = plan.DELAYS[delay].Delay
     except UnknownKindError as error:
         raise UsageError(f"{path}: topology.delay = {error}") from error
-    needed = getattr(workload, "delay", "constant")
-    if delay != needed:
-        kind = plan.kind_of(workload)
-        raise UsageError(
-            f"{path}: topology.delay = {delay}: with workload.kind = {kind} it must be {needed}"
-        )
+    needed = getattr(workload, "delay", None)
+    if delay == needed or (needed is None and not wanted.of_workload):
+        return
+    others = [name for name, kind in plan.DELAYS.kinds.items() if not kind.Delay.of_workload]
+    kind, allowed = plan.kind_of(workload), needed or " or ".join(others)
+    raise UsageError(
+        f"{path}: topology.delay = {delay}: with workload.kind = {kind} it must be {allowed}"
+    )
 
 
 def trial(path: Path, of_cell: Plan, kernel: Path | None, seed: int, code: str) -> PlannedTrial:

@@ -12,14 +12,11 @@ from pathlib import Path
 
 from harness.host import paths
 from plan.errors import UsageError
-from plan.plan import FIRST_QUEUE, QUEUES, Flavor, Plan
+from plan.plan import DELAYS, QUEUES, Flavor, Plan
 
 NOTE = "kernel.json"
-# What BPF programs of ours need and an older kernel refuses.
-TCX = (6, 6)
 # Linux 6.6 gave netem a seed; the lab's patch 1003 gives it to those from this one on.
 NETEM_SEED = (6, 1)
-MAY_GOTO = (6, 9)
 TCP_MODULE = "cellbed_tcp"
 
 
@@ -79,10 +76,13 @@ class Kernel:
         if f"NET_SCH_{queue.upper()}" in self.lacks:
             return f"queue {queue}"
         version = tuple(map(int, self.version.split(".")))
-        if version < MAY_GOTO and QUEUES.name_of(plan.queue.down) == FIRST_QUEUE:
-            return "may_goto (Linux 6.9), which queue.kind = cells needs"
-        if version < TCX and plan.topology.delay == "connection":
-            return "tcx (Linux 6.6), which topology.delay = connection needs"
+        for chosen, since in (
+            (f"queue.kind = {QUEUES.name_of(plan.queue.down)}", plan.queue.down.since),
+            (f"topology.delay = {plan.topology.delay}", DELAYS[plan.topology.delay].Delay.since),
+        ):
+            for needed, (major, minor) in since.items():
+                if version < (major, minor):
+                    return f"{needed} (Linux {major}.{minor}), which {chosen} needs"
         if version < NETEM_SEED and plan.topology.loss is not None:
             return "netem with a seed (Linux 6.1), which topology.loss needs"
         for flavor in plan.tcp.flavors:

@@ -320,8 +320,10 @@ def other_trace(source: Source, more_ns: int) -> Any:
 
 
 def other_round_trips(source: Source, changed: Callable[[Any], Any]) -> Any:
-    whole = source.testbed.round_trips
-    return patch.object(source.testbed, "round_trips", lambda ends: whole(changed(ends)))
+    whole = source.testbed.delay.round_trips
+    return patch.object(
+        source.testbed.delay, "round_trips", lambda lab, ends: whole(lab, changed(ends))
+    )
 
 
 @breakage

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from plan.dumbbell import Dumbbell, Host, Link
 from topology.build import Network
-from topology.delays import program, table
+from topology.delays.connection import program, table
 from topology.run import batch, in_namespace
 from workload.packmime import carriers, trace
 from workload.packmime.source import start_ns

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from topology.delays import passages, program, table
+from topology.delays.connection import passages, program, table
 
 
 def test_a_table_is_a_line_a_connection(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from harness.labs.base import LabSpec
 from harness.labs.uml import UmlLab, wait_for_exit
 from tests import scripts_in_lab
-from topology.delays import program
+from topology.delays.connection import program
 from workload.packmime import carriers, ports, trace
 
 pytestmark = pytest.mark.lab

@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -137,6 +138,7 @@ class Queue(queue.Queue):
     watches_wire: ClassVar[bool] = True
     # The programs' verdict falls there; what fq then loses is lost elsewhere.
     qdiscs: ClassVar[tuple[str, ...]] = ("clsact",)
+    since: ClassVar[Mapping[str, tuple[int, int]]] = {"may_goto": (6, 9)}
 
     def load(self, port: Port) -> None:
         run(["tc", *commands.departure_fq(port.device).split()])

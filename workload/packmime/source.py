@@ -17,7 +17,7 @@ from typing import Any
 from workload import ready, source
 from workload.packmime import carriers, exchanges, trace
 from workload.packmime.parameters import Parameters
-from workload.source import Host, Passage, Programs
+from workload.source import Host, Programs
 
 SERVER, CLIENT = Path("/opt/cellbed/packmime_server"), Path("/opt/cellbed/packmime_client")
 NS_PER_S = 1_000_000_000
@@ -27,6 +27,8 @@ LEAD_NS = 5 * NS_PER_S
 # counted from its start. It rounds alike every 16 s: a trial's place in its lab is of no matter.
 START_GRAIN_NS = 16 * NS_PER_S
 SYN_BYTES = 60  # two cells, as with fewer options
+# Of a connection's first packet through the box in the middle, and of its answer [ns].
+Passage = tuple[int | None, int | None]
 
 
 class Source(source.Source):
@@ -42,8 +44,8 @@ class Source(source.Source):
         params = self.parameters.traffic(testbed.rate_bit_per_s, testbed.mss_bytes)
         path = trace.place(testbed.shared, params, testbed.seed)
         with (
-            testbed.round_trips(self._ends(path)) as delays,
-            testbed.seen_round_trips() as passages,
+            testbed.delay.round_trips(testbed, self._ends(path)) as delays,
+            testbed.delay.seen_round_trips(testbed) as passages,
             testbed.programs() as programs,
         ):
             servers = self._serve(programs)

@@ -14,7 +14,7 @@ from lab_delays import LEAD_NS, NS_PER_S, PROGRAMS, clients_of, ended, start, st
 
 from topology import commands
 from topology.build import Network
-from topology.delays import program, table
+from topology.delays.connection import program, table
 from topology.run import batch, in_namespace, run
 from workload.packmime import carriers, trace
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from topology.delays.connection import STAGES
+from topology.delays.connection.program import STAGES
 
 READY = "listening on"
 # Ethernet, IPv4 and TCP without options.
@@ -34,7 +34,7 @@ ENDS = struct.Struct("!26x 4s 4s HH")
 FLAGS_AT, SYN, ACK = 47, 0x02, 0x10
 NS_PER_S = 1_000_000_000
 
-# As topology/delays/table.py: the client's address, its port, the server's.
+# As table.py: the client's address, its port, the server's.
 Key = tuple[str, int, int]
 Times = dict[tuple[bytes, int, int], int]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The program on the box in the middle: its queues, its command, its counters.
+"""The program on the box in the middle: where it is, its queues, its command, its counters.
 
 1. in the box's namespace: run `queues()` by tc
 2. there: start `argv()` and wait for the line "ready"
@@ -16,6 +16,11 @@ from pathlib import Path
 from topology import commands
 
 PROGRAM = Path("/opt/cellbed/delays")
+# direction -> the box's devices: comes in, goes out, and the two ends of the pair between them.
+STAGES = {
+    "down": (commands.SAT_DOWN, commands.SAT_UP, "down0", "down1"),
+    "up": (commands.SAT_UP, commands.SAT_DOWN, "up0", "up1"),
+}
 DEVICES = (commands.SAT_DOWN, commands.SAT_UP)
 FLOW_MASK = 0xFFFF_FFFF
 FORMAT = "cellbed-delays/1"
