@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import socket
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 
-from workload import nginx
+from workload import nginx, specweb
 from workload.source import Programs, Testbed
 
 DOCROOT = Path("/tmp/docroot")
@@ -20,6 +21,13 @@ RUN_DIR = Path("/tmp/nginx")
 PORT = 80
 CONNECTIONS_A_HOST = 64
 MOST_CONNECTIONS = 65535
+
+
+@cache
+def documents() -> Path:
+    """The files that all servers have (specweb.py), made when they are first asked for in a lab."""
+    specweb.write(DOCROOT)
+    return DOCROOT
 
 
 def start_server(testbed: Testbed, programs: Programs, *, joined: bool = False) -> nginx.Server:
@@ -31,7 +39,7 @@ def start_server(testbed: Testbed, programs: Programs, *, joined: bool = False) 
     hosts = testbed.servers
     server = nginx.Server(
         run_dir=RUN_DIR,
-        docroot=DOCROOT,
+        docroot=documents(),
         port=PORT,
         addresses=tuple(host.ip for host in hosts),
         connections=min(CONNECTIONS_A_HOST * len(hosts), MOST_CONNECTIONS),

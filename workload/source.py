@@ -13,6 +13,7 @@ and where the lab needs what only the host can make
 
     ON_HOST     name of a module with share(plan, folder): the host calls it before each trial,
                 with the folder that the lab sees as Testbed.shared
+    LIBRARIES   what that module needs beside Python: their versions are part of a trial's identity
 
 A folder with C programs has them in programs/, with a Makefile (common/programs.mk); set-up
 builds them, and a lab has them in /opt/cellbed.

@@ -18,8 +18,6 @@ from plan import plan
 from topology.build import Network
 from topology.clock import wake_exactly
 from topology.run import run
-from workload import specweb
-from workload.nginx_servers import DOCROOT
 
 OPEN_FILES = 65536
 SHELL_LATE_TOLERANCE_NS = 1_000_000_000
@@ -60,7 +58,6 @@ class Bench:
         self.network = Network(plan.part(plan.Topology, job["topology"]).dumbbell())
         self.network.build(advance=lambda step: emit("building", step=step))
         self.tuner, self.losses = Tuner(self.network), Losses(self.network)
-        specweb.write(DOCROOT)
         emit("network", pairs=self.network.dumbbell.pairs, took_s=time.monotonic() - begin)
 
     def trial(self, job: dict[str, Any]) -> None:

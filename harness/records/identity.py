@@ -24,14 +24,13 @@ from harness.host import paths
 from harness.labs import LABS, Lab, LabSpec
 from harness.labs.base import MODULES
 from harness.records import sources
+from plan.plan import WORKLOADS
 
 # What Python, nginx and wrk read in the lab.
 IN_THE_LAB = ("harness/agent", "harness/captures", "plan", "topology", "workload")
 SHARED = ("__init__", "capture")
 # Compiled: known by what came of them. Read by nobody: documents.
 NOT_READ = frozenset({".c", ".h", ".md", ".mk"})
-# What draws web traces on the host (workload/packmime).
-LIBRARIES = ("numpy", "scipy")
 # What makes a record's facts of what the lab left.
 MAKES_RECORDS = ("harness.records.record",)
 HOST_CODE = ("harness", "analysis", "plan")
@@ -64,9 +63,15 @@ def found(lab: str, kernel: Path | None = None) -> dict[str, str]:
         "image": image(),
         "kernel": of(lab, kernel=kernel).kernel_identity(),
         "programs": programs(paths.places()["programs"]),
-        "libraries": " ".join(f"{name} {version(name)}" for name in LIBRARIES),
+        "libraries": " ".join(f"{name} {version(name)}" for name in libraries()),
         **({} if kernel is None else {"release": (kernel / "release").read_text().strip()}),
     }
+
+
+def libraries() -> list[str]:
+    """What is used on the host to make something for a lab (workload/source.py: LIBRARIES)."""
+    kinds = WORKLOADS.kinds.values()
+    return sorted({name for kind in kinds for name in getattr(kind, "LIBRARIES", ())})
 
 
 def of(lab: str, clock: str = "real", kernel: Path | None = None) -> Lab:

@@ -31,7 +31,7 @@ from topology.queues import cells
 from topology.run import batch, in_namespace, run
 from workload import specweb
 from workload.iperf import iperf3
-from workload.nginx_servers import DOCROOT
+from workload.nginx_servers import documents
 from workload.packmime import carriers
 from workload.source import Source
 from workload.www import www_client
@@ -180,10 +180,10 @@ def requests_never_sent(source: Source) -> Iterator[None]:
 
 @breakage
 def files_cut_short(source: Source) -> Iterator[None]:
-    for path in DOCROOT.iterdir():
+    for path in documents().iterdir():
         os.truncate(path, path.stat().st_size // 2)
     yield
-    specweb.write(DOCROOT)
+    specweb.write(documents())
 
 
 @breakage

@@ -34,6 +34,6 @@ What draws needs numpy and scipy, and so runs on the host only; nothing that a l
 from workload.packmime.parameters import Parameters
 from workload.packmime.source import Source
 
-__all__ = ["ON_HOST", "Parameters", "Source"]
+__all__ = ["LIBRARIES", "ON_HOST", "Parameters", "Source"]
 
-ON_HOST = "workload.packmime.write"
+ON_HOST, LIBRARIES = "workload.packmime.write", ("numpy", "scipy")
