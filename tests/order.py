@@ -57,10 +57,10 @@ SLOW = {
     "tests/studies/test_web_2003.py::test_the_report_has_the_slides_comparisons",
     "tests/test_order.py",
     "tests/test_skips.py",
-    "tests/workload/test_packmime_trace.py",
-    "tests/workload/test_packmime_programs.py",
-    "tests/workload/test_www.py",
-    "tests/workload/test_www_client.py",
+    "tests/workload/packmime/test_packmime_trace.py",
+    "tests/workload/packmime/test_packmime_programs.py",
+    "tests/workload/www/test_www.py",
+    "tests/workload/www/test_www_client.py",
 }
 
 

@@ -45,8 +45,8 @@ def isolated():
     if probe.returncode != 0:
         pytest.skip(f"no network namespace for this user: {probe.stderr.strip()}")
 
-    def run(script: str, *arguments: object) -> object:
-        inner = [sys.executable, "-B", str(Path(__file__).with_name(script))]
+    def run(script: Path, *arguments: object) -> object:
+        inner = [sys.executable, "-B", str(script)]
         words = " ".join(["ip link set lo up && exec", '"$@"'])
         done = subprocess.run(
             [*UNSHARE, "sh", "-c", words, "sh", *inner, *map(str, arguments)],

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-CLIENT = Path(__file__).resolve().parents[2] / "workload" / "www" / "programs"
+CLIENT = Path(__file__).resolve().parents[3] / "workload" / "www" / "programs"
 # Verbatim from nginx 1.26.3 with our configuration.
 NGINX = (
     b"HTTP/1.1 200 OK\r\nServer: nginx\r\nDate: Sat, 21 Nov 2026 04:17:19 GMT\r\n"

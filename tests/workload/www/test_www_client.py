@@ -2,12 +2,13 @@
 """www_client against servers that behave and servers that do not, on a loopback of its own."""
 
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from workload.www import www_client
 
-SCENARIO = "fake_server_scenario.py"
+SCENARIO = Path(__file__).with_name("fake_server_scenario.py")
 SIZES = (102, 4096, 30720, 4095, 409600, 1)
 
 

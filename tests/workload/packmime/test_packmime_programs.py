@@ -6,13 +6,14 @@ import random
 import resource
 import subprocess
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from tests.small import PROJECT
 from workload.packmime import carriers, ports, trace
 
-SCENARIO = "packmime_scenario.py"
+SCENARIO = Path(__file__).with_name("packmime_scenario.py")
 MS = 1_000_000
 FIELDS = dict.fromkeys(trace.Header.__annotations__, 1)
 
@@ -102,7 +103,7 @@ def test_both_sum_up(good):
 
 def test_what_is_due_is_taken_in_order_of_time_and_then_of_noting(compiler, tmp_path):
     folder = PROJECT / "workload" / "packmime" / "programs"
-    sources = [PROJECT / "tests" / "workload" / "loop_main.c", folder / "loop.c"]
+    sources = [Path(__file__).with_name("loop_main.c"), folder / "loop.c"]
     argv = [compiler, "-std=gnu11", "-D_GNU_SOURCE", f"-I{folder}", "-o", tmp_path / "loop"]
     subprocess.run([*argv, *sources], check=True)
     drawn = random.Random(1)
