@@ -7,6 +7,7 @@ import copy
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,8 +16,10 @@ from harness.design import experiment
 from harness.design.trials import planned
 from plan import plan
 from plan.errors import UsageError
+from plan.plan import DELAYS
 from plan.schema import TypedError
 from tests.small import PROJECT, TINY, small_trials, trials_of, write_tiny
+from topology.delay import Delay
 
 FILES = sorted((PROJECT / "studies").rglob("*.toml"))
 EXPERIMENTS = [path for path in FILES if "\n[factors]" in path.read_text()]
@@ -135,6 +138,20 @@ def test_a_wrong_delay_is_told_in_one_line(tmp_path: Path, delay: str, said: str
     path = write_tiny(tmp_path)
     path.write_text(TINY.replace("delay_us", f'delay = "{delay}", delay_us'))
     with pytest.raises(UsageError, match=said):
+        planned(experiment.load(path), path)
+
+
+def test_any_workload_goes_with_a_delay_that_is_none_of_its_business(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_tiny(tmp_path)
+    path.write_text(TINY.replace("delay_us", 'delay = "one-way", delay_us'))
+    monkeypatch.setitem(DELAYS.kinds, "one-way", SimpleNamespace(Delay=Delay))
+    assert {trial.plan.topology.delay for trial in planned(experiment.load(path), path)} == {
+        "one-way"
+    }
+    path.write_text(TINY.replace("delay_us", 'delay = "connection", delay_us'))
+    with pytest.raises(UsageError, match="it must be constant or one-way$"):
         planned(experiment.load(path), path)
 
 
