@@ -8,11 +8,11 @@ A *cell* is named by the levels of the factors that its study says. What else a 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from analysis.records import Campaign, Trial, level_text
 from analysis.statistics import Estimate, estimate, rank_correlation
 from analysis.study import Study
+from plan.plan import Plan
 
 Levels = Mapping[str, Sequence[object]]
 """Factor -> levels that are meant; a factor left out means all its levels."""
@@ -29,13 +29,20 @@ class Cell:
     levels: Mapping[str, str]
     metrics: Mapping[str, Mapping[int, float]] = field(repr=False)
     published: Mapping[str, float] = field(default_factory=dict)
-    plan: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    planned: Plan | None = field(default=None, repr=False)
     trials: tuple[Trial, ...] = field(default=(), repr=False)
 
     @property
     def name(self) -> str:
         """The levels in one line."""
         return " ".join(self.levels.values())
+
+    @property
+    def plan(self) -> Plan:
+        """That of its trials, which differ in seed and captures only; ValueError without one."""
+        if self.planned is None:
+            raise ValueError(f"{self.name}: no trial of it was run")
+        return self.planned
 
     def values(self, metric: str) -> tuple[float, ...]:
         """A metric's values, of the trials that have one."""
@@ -100,7 +107,7 @@ def _cell(trials: Sequence[Trial]) -> Cell:
         levels=first.factors,
         metrics=metrics,
         published=trials[-1].published,
-        plan=first.plan,
+        planned=first.plan,
         trials=tuple(trials),
     )
 

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
-
-from pydantic import BaseModel, ConfigDict, ValidationError
+from typing import Any, TypeVar
 
 from analysis.errors import RecordError
+from plan import schema
+from plan.plan import Level
 
+Header = TypeVar("Header", "TrialHeader", "RunHeader")
 # Of what a lab says, what tells of the run and not of the trial: clock readings of the lab, and
 # what holds them or port numbers, which depend on the trials that the lab ran before.
 OF_THE_RUN = frozenset(
@@ -19,42 +21,39 @@ OF_THE_RUN = frozenset(
 )  # fmt: skip
 
 
-class Header(BaseModel):
-    """Base of both; keys that this version does not know are let pass."""
-
-    model_config = ConfigDict(extra="allow", strict=True, frozen=True, allow_inf_nan=False)
-
-
-class TrialHeader(Header):
+@dataclass(frozen=True, kw_only=True)
+class TrialHeader:
     """What was asked for, and what ran it."""
 
-    format: Literal["cellbed-trial/2"] = "cellbed-trial/2"
+    format: str = "cellbed-trial/2"
     trial: str
-    factors: dict[str, str | int | float]
+    factors: Mapping[str, Level]
     seed: int
-    software: dict[str, str]
-    plan: dict[str, Any]
+    software: Mapping[str, str]
+    plan: Mapping[str, Any]
 
 
-class RunHeader(Header):
+@dataclass(frozen=True, kw_only=True)
+class RunHeader:
     """What tells of the run: when it ended (UTC, ISO 8601), seconds of the wall and of processors.
 
     lab: the part of the lab's document that tells of the run, at its place in the document.
     """
 
-    format: Literal["cellbed-run/1"] = "cellbed-run/1"
+    format: str = "cellbed-run/1"
     ended: str
     wall_s: float
     cpu_s: float
-    lab: dict[str, Any]
+    lab: Mapping[str, Any]
 
 
-def require(path: Path, document: Mapping[str, Any], header: type[Header]) -> None:
-    """RecordError naming file, key and what is wrong, unless the document is such a header."""
+def header(path: Path, document: Mapping[str, Any], kind: type[Header]) -> Header:
+    """The header that a file's JSON object is; keys that this version does not know are let pass.
+
+    Raises:
+        RecordError: names file, key, value and what is allowed.
+    """
     try:
-        header.model_validate(document)
-    except ValidationError as error:
-        fault = error.errors()[0]
-        # Deeper than a key of a table are the kinds that a value might have been of.
-        key = ".".join(str(part) for part in fault["loc"][:2])
-        raise RecordError(f"{path}: {key}: {fault['msg']}") from None
+        return schema.from_json(kind, document, "", others=True)
+    except schema.TypedError as error:
+        raise RecordError(f"{path}: {error}") from None

@@ -22,9 +22,15 @@ from typing import Any
 from analysis.campaign_file import CampaignFile, read_header
 from analysis.errors import RecordError
 from analysis.files import regular
-from analysis.headers import OF_THE_RUN, Header, RunHeader, TrialHeader, require
+from analysis.headers import OF_THE_RUN, Header, RunHeader, TrialHeader, header
 from analysis.json_file import json_document, json_object
 from analysis.likeness import essence, why_not
+from plan import facts as lab_facts
+from plan import plan as plans
+from plan.errors import CellbedError
+from plan.facts import TrialFacts
+from plan.plan import Plan
+from plan.schema import TypedError
 
 JUDGEMENT_FORMAT = "cellbed-judgement/2"
 
@@ -47,7 +53,7 @@ class FidelityCheck:
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """The facts of one trial: what was to run, what the lab counted, and its series.
+    """One trial: what the lab was told to do, what it counted, and its series.
 
     `document` has the keys of its JSON files side by side, as read_facts().
     """
@@ -56,13 +62,9 @@ class Record:
     folder: Path
     factors: Mapping[str, str]
     seed: int
+    plan: Plan = field(repr=False)
+    facts: TrialFacts = field(repr=False)
     document: Mapping[str, Any] = field(repr=False)
-
-    @property
-    def plan(self) -> Mapping[str, Any]:
-        """What the lab was told to do."""
-        plan: Mapping[str, Any] = self.document["plan"]
-        return plan
 
     def series(self, name: str) -> list[dict[str, float | str | None]] | None:
         """Rows of its `NAME.csv`: numbers as float, empty fields as None, the rest as text.
@@ -109,7 +111,7 @@ class Campaign:
     @property
     def study(self) -> str | None:
         """The id of the study that its trials were run for; None without one, or with several."""
-        found = {trial.plan.get("study") for trial in (*self.trials, *self.invalid)}
+        found = {trial.plan.study for trial in (*self.trials, *self.invalid)}
         return found.pop() if len(found) == 1 else None
 
     def levels(self, factor: str) -> tuple[str, ...]:
@@ -165,11 +167,7 @@ def read_trial(folder: Path) -> Trial:
     document = {**facts, **json_document(path, JUDGEMENT_FORMAT), "format": facts["format"]}
     try:
         return Trial(
-            name=document["trial"],
-            folder=folder,
-            factors={name: level_text(level) for name, level in document["factors"].items()},
-            seed=document["seed"],
-            document=document,
+            **vars(record_of(folder, document)),
             valid=_boolean(document["valid"]),
             checks=tuple(_check(entry) for entry in document["checks"]),
             metrics={name: _metric(value) for name, value in document["metrics"].items()},
@@ -179,6 +177,34 @@ def read_trial(folder: Path) -> Trial:
         raise RecordError(f"{folder}: the key {error} is missing") from None
     except (AttributeError, OverflowError, TypeError, ValueError) as error:
         raise RecordError(f"{folder}: a value is of the wrong kind: {error}") from None
+
+
+def record_of(folder: Path, document: Mapping[str, Any]) -> Record:
+    """A record of what read_facts() gave; RecordError names file and key of what is wrong."""
+    path = folder / "trial.json"
+    try:
+        plan = plans.from_json(document["plan"])
+        path = folder / "lab.json"
+        facts = lab_facts.read(TrialFacts, document)
+    except (TypedError, CellbedError) as error:
+        raise RecordError(f"{path}: {error}") from None
+    return Record(
+        name=document["trial"],
+        folder=folder,
+        factors={name: level_text(level) for name, level in document["factors"].items()},
+        seed=document["seed"],
+        plan=plan,
+        facts=facts,
+        document=document,
+    )
+
+
+def capture_start_ns(trial: Record) -> int:
+    """The trial's start on the clock of its pcap files; RecordError where nothing was captured."""
+    capture = trial.facts.capture
+    if capture is None:
+        raise RecordError(f"{trial.folder}: nothing was captured; run it with --pcap")
+    return trial.facts.source.t0_ns + capture.clock_offset_ns
 
 
 def read_asked(folder: Path) -> dict[str, Any]:
@@ -223,11 +249,10 @@ def level_text(level: object) -> str:
     return str(level)
 
 
-def _header(path: Path, header: type[Header]) -> dict[str, Any]:
+def _header(path: Path, kind: type[Header]) -> dict[str, Any]:
     """What the JSON object in `path`, which is such a header, has of its keys."""
-    document = json_document(path, header.model_fields["format"].default)
-    require(path, document, header)
-    return {key: document[key] for key in header.model_fields}
+    document = json_document(path, kind.format)
+    return dict(vars(header(path, document, kind)))
 
 
 def _joined(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:

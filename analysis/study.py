@@ -23,15 +23,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import Any
 
 from analysis.records import Record
+from plan.plan import Plan
 
 Measure = Callable[[Record], float | Sequence[float] | None]
 """Of a trial's facts and series: a figure, or (of a distribution) all its values."""
 
 
-Published = Callable[[Mapping[str, str], Mapping[str, Any]], Mapping[str, float] | None]
+Published = Callable[[Mapping[str, str], Plan], Mapping[str, float] | None]
 """Of a cell's levels (as text) and plan, the source's value of some responses; None without."""
 
 
@@ -75,7 +75,7 @@ class Response:
         return f"{text} ({self.unit})" if self.unit else text
 
 
-Predicted = Callable[[Mapping[str, str], Mapping[str, Any], int], Mapping[str, float] | None]
+Predicted = Callable[[Mapping[str, str], Plan, int], Mapping[str, float] | None]
 """Of a trial's levels, plan and seed, a model's value of some responses; None without."""
 
 

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
+from plan.facts import TrialFacts
 from plan.plan import Plan
 from plan.queue import Port
 from topology.clock import NS_PER_S
@@ -82,7 +83,7 @@ class Capture(ABC, Generic[Wanted]):
         return {}
 
     @staticmethod
-    def missing(facts: Mapping[str, Any]) -> int | None:
+    def missing(facts: TrialFacts) -> int | None:
         """By a record's facts, how much is missing, 0 by right; None: there is no check. Pure."""
         return None
 

@@ -131,6 +131,10 @@ class Recording:
         """That of one capture, by its class."""
         return next(wanted for wanted in self.captures if isinstance(wanted, kind))
 
+    def value(self, key: str) -> Any:
+        """That of one key, of whichever capture has it; None where none has."""
+        return next((getattr(one, key) for one in self.captures if hasattr(one, key)), None)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:

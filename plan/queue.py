@@ -78,6 +78,16 @@ class Queue(ABC):
     has_timers: ClassVar[bool] = False
     since: ClassVar[Mapping[str, tuple[int, int]]] = {}
 
+    @property
+    def room_cells(self) -> int | None:
+        """How many cells it holds; None where it does not count cells."""
+        return None
+
+    @property
+    def threshold_share(self) -> float | None:
+        """R, above which its policy begins, as a share of room_cells; None: it has none."""
+        return None
+
     @abstractmethod
     def load(self, port: Port) -> None:
         """Put it at the port."""

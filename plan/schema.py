@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
+from math import isfinite
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
@@ -55,6 +56,7 @@ def from_json(
     place: str,
     *,
     defaults: bool = False,
+    others: bool = False,
     readers: Mapping[type, Reader] | None = None,
 ) -> T:
     """A dataclass of what to_json made, or a person wrote.
@@ -62,22 +64,29 @@ def from_json(
     Args:
         place: of the data, in errors.
         defaults: may a key be left out that has a default?
+        others: are keys let pass that it does not know?
         readers: for fields of types that are none of the above.
 
     Raises:
         TypedError: an unknown key, a missing one, a value of another type.
     """
     if not isinstance(data, dict):
-        raise TypedError(f"{place}: a table is needed")
+        raise TypedError(f"{place or 'it'}: a table is needed")
     known, hints = {field.name: field for field in fields(kind)}, type_hints(kind)  # type: ignore[arg-type]
-    for key in data:
+    for key in () if others else data:
         if key not in known:
-            raise TypedError(f"{place}.{key}: unknown key; there are {', '.join(known)}")
+            raise TypedError(f"{joined(place, key)}: unknown key; there are {', '.join(known)}")
     for name, field in known.items():
         if name not in data and not (has_default(field) and (defaults or is_later(field))):
-            raise TypedError(f"{place}.{name}: required")
-    read = _Reading(readers or {}, defaults)
-    return kind(**{k: read.value(hints[k], value, f"{place}.{k}") for k, value in data.items()})
+            raise TypedError(f"{joined(place, name)}: required")
+    read = Reading(readers or {}, defaults)
+    found = {k: data[k] for k in known if k in data}
+    return kind(**{k: read.value(hints[k], value, joined(place, k)) for k, value in found.items()})
+
+
+def joined(place: str, key: object) -> str:
+    """The place of a key in errors."""
+    return f"{place}.{key}" if place else str(key)
 
 
 def has_default(field: Field[Any]) -> bool:
@@ -90,13 +99,22 @@ def is_later(field: Field[Any]) -> bool:
     return bool(field.metadata.get("later"))
 
 
-@cache
+def may_be_none(hint: Any) -> bool:
+    """Is null one of a field's values?"""
+    return NONE in get_args(hint)
+
+
 def type_hints(kind: type) -> dict[str, Any]:
     """The types of a class's fields."""
+    return _type_hints(kind)
+
+
+@cache
+def _type_hints(kind: type) -> dict[str, Any]:
     return get_type_hints(kind)
 
 
-class _Reading:
+class Reading:
     """Reads a value of any of the types that a field may have."""
 
     def __init__(self, readers: Mapping[type, Reader], defaults: bool) -> None:
@@ -106,6 +124,8 @@ class _Reading:
     def value(self, hint: Any, data: object, place: str) -> Any:
         if hint in self.readers:
             return self.readers[hint](data, place)
+        if hint is Any:
+            return data
         if hint in SIMPLE:
             return simple(hint, data, place)
         if get_origin(hint) is None:
@@ -129,6 +149,8 @@ class _Reading:
         }
 
     def _union(self, parts: tuple[Any, ...], data: object, place: str) -> Any:
+        if NONE in parts and len(parts) == 2 and data is not None:
+            return self.value(next(part for part in parts if part is not NONE), data, place)
         for part in parts:
             with suppress(TypedError):
                 return self.value(part, data, place)
@@ -141,6 +163,8 @@ def simple(kind: type, data: object, place: str) -> Any:
     fits = isinstance(data, kind) or (kind is float and isinstance(data, int))
     if not fits or isinstance(data, bool) != (kind is bool):
         raise TypedError(f"{place} = {data!r}: must be {SIMPLE[kind]}")
+    if isinstance(data, float) and not isfinite(data):
+        raise TypedError(f"{place} = {data!r}: must be a finite number")
     return data
 
 

@@ -11,3 +11,8 @@ class Workload(Protocol):
 
     @property
     def duration_s(self) -> float: ...
+
+
+def measure_from_s(workload: Workload) -> float:
+    """When the measured interval begins, of a workload that has one; else 0 [s]."""
+    return float(getattr(workload, "measure_from_s", 0))

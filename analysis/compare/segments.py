@@ -11,7 +11,7 @@ from pathlib import Path
 
 from analysis.errors import RecordError
 from analysis.files import regular
-from analysis.records import Trial
+from analysis.records import Trial, capture_start_ns
 
 MAGIC = b"\x4d\x3c\xb2\xa1"
 HEADER_BYTES = 24
@@ -85,7 +85,7 @@ def connections(trial: Trial) -> list[Connection]:
     path = trial.folder / "down.pcap"
     if not path.exists():
         raise RecordError(f"{path}: not there: the trial was run without --pcap down")
-    start_ns = trial.document["capture"]["clock_offset_ns"] + trial.document["source"]["t0_ns"]
+    began_ns = capture_start_ns(trial)
     found: dict[frozenset[Endpoint], Connection] = {}
     for time_ns, source, target, tcp in packets(path):
         key = frozenset((source, target))
@@ -93,7 +93,7 @@ def connections(trial: Trial) -> list[Connection]:
         begins = tcp[4 + 13] & 0x12 == 0x02
         if key not in found or (begins and found[key].segments[-1].flags[:1] in "FR"):
             found[key] = Connection(pair=pair_of(source[0]))
-        found[key].add(time_ns - start_ns, source, target, tcp)
+        found[key].add(time_ns - began_ns, source, target, tcp)
     return sorted(found.values(), key=lambda connection: connection.pair)
 
 

@@ -63,9 +63,3 @@ def packets(path: Path) -> Iterator[Packet]:
             yield Packet(time_ns=seconds * SECOND_NS + ns, length=length, data=found)
     except struct.error as error:
         raise RecordError(f"{path}: damaged: {error}") from None
-
-
-def start_ns(trial: Trial) -> int:
-    """The trial's start on the clock of its pcap files."""
-    document = trial.document
-    return int(document["source"]["t0_ns"] + document["capture"]["clock_offset_ns"])

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import RecordError
-from analysis.exports._capture import captured, packets, start_ns
-from analysis.records import Campaign, Trial
+from analysis.exports._capture import captured, packets
+from analysis.records import Campaign, Trial, capture_start_ns
 from plan.atm import CELL_BYTES
 
 VERSION = 4
@@ -50,8 +50,7 @@ def export(campaign: Campaign, out: Path) -> Sequence[Path]:
 
 def document_of(trial: Trial) -> dict[str, Any] | None:
     """The file of a trial; None where it recorded nothing over time."""
-    workload = trial.plan["workload"]
-    edges = np.arange(0, workload["duration_s"] + STEP_S / 2, STEP_S)
+    edges = np.arange(0, trial.plan.workload.duration_s + STEP_S / 2, STEP_S)
     began = datetime.fromisoformat(trial.document["ended"]).timestamp()
     flows = throughput(trial, edges)
     raw = {**windows(trial, began), **queue(trial, began)}
@@ -86,7 +85,7 @@ def rounded(values: Values) -> list[float]:
 def metadata(trial: Trial, length_s: float) -> dict[str, Any]:
     """What Flent asks for; TIME is that of the record, since a virtual clock has no date."""
     moment = datetime.fromisoformat(trial.document["ended"]).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    pairs = trial.plan["topology"].get("pairs", len(trial.series("flows") or ()))
+    pairs = trial.plan.topology.pairs
     return {
         "NAME": "tcp_ndown",
         "TITLE": trial.name,
@@ -119,7 +118,7 @@ def throughput(trial: Trial, edges: Values) -> dict[int, Values]:
 
 def of_capture(trial: Trial, path: Path, edges: Values) -> dict[int, Values]:
     """Payload bytes that left the queue."""
-    begin_ns = start_ns(trial)
+    begin_ns = capture_start_ns(trial)
     sent: dict[int, list[tuple[float, int]]] = {}
     for packet in packets(path):
         if packet.sender is not None and packet.payload_bytes:

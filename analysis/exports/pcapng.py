@@ -16,8 +16,8 @@ from pathlib import Path
 from pcapng import FileWriter, blocks
 
 from analysis.errors import RecordError
-from analysis.exports._capture import captured, packets, start_ns
-from analysis.records import Campaign, Trial
+from analysis.exports._capture import captured, packets
+from analysis.records import Campaign, Trial, capture_start_ns
 
 ETHERNET = 1
 EXPERIMENTAL = b"\x88\xb5"  # IEEE 802, local experimental Ethertype 1
@@ -69,7 +69,7 @@ def of_port(interface: int, path: Path) -> Iterator[Block]:
 
 def dropped(trial: Trial, port: str, interface: int) -> Iterator[Block]:
     """A port's drops, where they were recorded; times of before the trial's start included."""
-    begin_ns = start_ns(trial)
+    begin_ns = capture_start_ns(trial)
     for row in trial.series("drops") or ():
         if row["port"] == port and isinstance(row["time_ns"], float):
             text = (

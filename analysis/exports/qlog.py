@@ -50,7 +50,7 @@ def traces_of(trial: Trial) -> Iterator[dict[str, Any]]:
     drops = [row for row in trial.series("drops") or () if row["port"] == "down"]
     lost = by_pair(drops, "vc")
     for pair, rows in windows.items():
-        events = [*metrics(rows, trial.plan["topology"]["mss_bytes"]),
+        events = [*metrics(rows, trial.plan.topology.mss_bytes),
                   *steps(requests.get(pair, [])), *dropped(lost.get(pair, []))]  # fmt: skip
         yield {
             "title": f"pair {pair}",

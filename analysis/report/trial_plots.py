@@ -95,7 +95,7 @@ def queue(trial: Trial, kind: str = "queue", title: str = "Queue occupancy") -> 
 
 def drops(trial: Trial) -> Drawing | None:
     recorded = trial.series("drops")
-    if recorded is None or not trial.document.get("plan", {}).get("record", {}).get("drops", True):
+    if recorded is None or not trial.plan.record.value("drops"):
         return None
     rows = [row for row in recorded if row.get("port") == "down"]
     duration_s = _duration_s(trial)
@@ -288,11 +288,9 @@ def _thinned(x: Values, y: Values) -> tuple[Values, Values]:
 
 
 def _duration_s(trial: Trial) -> float:
-    workload = trial.document.get("plan", {}).get("workload", {})
-    return float(workload.get("duration_s", DURATION_S))
+    return float(trial.plan.workload.duration_s)
 
 
 def _buffer_cells(trial: Trial) -> float | None:
-    queue = trial.document.get("plan", {}).get("queue", {}).get("down", {})
-    cells = queue.get("buffer_cells")
+    cells = trial.plan.queue.down.room_cells
     return None if cells is None else float(cells)

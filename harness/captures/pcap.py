@@ -13,13 +13,13 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from harness import capture
+from plan.facts import TrialFacts
 from plan.plan import Plan, Topology
 from plan.queue import Port, Queue
 from topology.commands import PORTS
@@ -104,14 +104,13 @@ class Capture(capture.Capture[Wanted]):
         return {"capture": told if self._counts else None}
 
     @staticmethod
-    def missing(facts: Mapping[str, Any]) -> int | None:
+    def missing(facts: TrialFacts) -> int | None:
         """Packets of a port that are not in its file, by the interface's own counters."""
-        told = facts.get("capture")
-        if not told:
+        if not facts.has("capture") or facts.capture is None:
             return None
         packets = [
-            sum(facts["links"][PORTS[port]][:2]) - counts["packets"]
-            for port, counts in told["ports"].items()
+            sum(facts.links[PORTS[port]][:2]) - counts["packets"]
+            for port, counts in facts.capture.ports.items()
         ]
         return max(packets, key=abs)
 

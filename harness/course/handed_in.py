@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.errors import RecordError
-from analysis.records import level_text, read_facts
+from analysis.records import level_text, read_facts, record_of
 from harness.course import measures
 from harness.course.handout import CAMPAIGN, MINE
 from harness.design.trials import PlannedTrial
@@ -108,11 +108,11 @@ def judged(one: Found) -> measures.Finished:
             "run it again"
         )
     study = studies.find(None)
-    said = judgement.judge(one.folder, dict(one.facts), study, changed)
+    record = record_of(one.folder, one.facts)
+    said = judgement.judge(record, study, changed)
     if not said["valid"]:
         failed = ", ".join(check["name"] for check in said["checks"] if not check["ok"])
         raise NotHandedInError(f"{one.folder.name}: is invalid: {failed}")
-    record = judgement.record_of(one.folder, dict(one.facts))
     return measures.Finished(record=record, metrics=said["metrics"])
 
 

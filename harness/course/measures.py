@@ -18,9 +18,9 @@ from analysis.metrics import BITS_PER_BYTE, jain_index
 from analysis.metrics import capacity_bit_per_s as capacity
 from analysis.records import Record
 from harness.exact_loss.host import Outcome
-from plan.atm import CELL_BYTES, TCP_IP_HEADER_BYTES, frame_cells
+from plan import atm
+from plan.atm import CELL_BITS
 
-CELL_BITS = CELL_BYTES * BITS_PER_BYTE
 NS_PER_MS = 1_000_000
 Row = Mapping[str, Any]
 
@@ -111,7 +111,7 @@ def response_ms(trial: Finished, *, at: float, most_bytes: float = math.inf) -> 
 
 def packets_wait_ms(trial: Finished, *, packets: int) -> float:
     """How long so many full packets take on the link, in cells."""
-    rate = trial.record.plan["topology"]["rate_bit_per_s"]
+    rate = trial.record.plan.topology.rate_bit_per_s
     return packets * segment_cells(trial) * CELL_BITS * 1e3 / rate
 
 
@@ -131,13 +131,13 @@ def buffer_segments(trial: Finished) -> float:
 
 
 def segment_cells(trial: Finished) -> float:
-    """Cells of the frame that carries a full segment (analysis/metrics.py)."""
-    return float(frame_cells(mss(trial) + TCP_IP_HEADER_BYTES))
+    """Cells of the frame that carries a full segment (plan/atm.py)."""
+    return float(atm.segment_cells(mss(trial)))
 
 
 def full_buffer_ms(trial: Finished) -> float:
     """How long a cell waits that finds the buffer all but full."""
-    return buffer_cells(trial) * CELL_BITS * 1e3 / trial.record.plan["topology"]["rate_bit_per_s"]
+    return buffer_cells(trial) * CELL_BITS * 1e3 / trial.record.plan.topology.rate_bit_per_s
 
 
 def payload_mbit_per_s(trial: Finished) -> float:
@@ -148,8 +148,8 @@ def payload_mbit_per_s(trial: Finished) -> float:
 def window_limit(trial: Finished) -> float:
     """Efficiency that a window a round trip allows, of all senders: theory's upper bound."""
     plan = trial.record.plan
-    rate = plan["tcp"]["window_bytes"] * BITS_PER_BYTE / round_trip_s(trial)
-    return min(1.0, plan["topology"]["pairs"] * rate / payload_rate(trial))
+    rate = plan.tcp.window_bytes * BITS_PER_BYTE / round_trip_s(trial)
+    return min(1.0, plan.topology.pairs * rate / payload_rate(trial))
 
 
 def torn_percent(trial: Finished, *, lost_percent: float) -> float:
@@ -159,12 +159,15 @@ def torn_percent(trial: Finished, *, lost_percent: float) -> float:
 
 def fair_share_mbit_per_s(trial: Finished) -> float:
     """Of each of the clients, when all want as much as they can get."""
-    return payload_mbit_per_s(trial) / trial.record.plan["topology"]["pairs"]
+    return payload_mbit_per_s(trial) / trial.record.plan.topology.pairs
 
 
 def threshold_cells(trial: Finished, *, times: float = 1.0) -> float:
     """The threshold of the queue, or a part of it."""
-    return times * buffer_cells(trial) * trial.record.plan["queue"]["down"]["threshold_ppm"] / 1e6
+    share = trial.record.plan.queue.down.threshold_share
+    if share is None:
+        raise ValueError(f"{trial.record.name}: its queue has no threshold")
+    return times * buffer_cells(trial) * share
 
 
 def jain_of(trial: Finished, *, rates: Sequence[float]) -> float:
@@ -210,19 +213,22 @@ def last_resending_ms(repair: Repair) -> float:
 
 
 def payload_rate(trial: Finished) -> float:
-    return capacity(mss(trial), trial.record.plan["topology"]["rate_bit_per_s"])
+    return capacity(mss(trial), trial.record.plan.topology.rate_bit_per_s)
 
 
 def round_trip_s(trial: Finished) -> float:
-    return 2 * float(trial.record.plan["topology"]["delay_ns"]) / 1e9
+    return 2 * float(trial.record.plan.topology.delay_ns) / 1e9
 
 
 def mss(trial: Finished) -> int:
-    return int(trial.record.plan["topology"]["mss_bytes"])
+    return trial.record.plan.topology.mss_bytes
 
 
 def buffer_cells(trial: Finished) -> int:
-    return int(trial.record.plan["queue"]["down"]["buffer_cells"])
+    cells = trial.record.plan.queue.down.room_cells
+    if cells is None:
+        raise ValueError(f"{trial.record.name}: its queue does not count cells")
+    return cells
 
 
 def mean(values: Sequence[float]) -> float:

@@ -20,12 +20,13 @@ from typing import Any, TypeVar
 from analysis.errors import RecordError
 from analysis.files import regular
 from analysis.metrics import TrialMetrics, trial_metrics
-from analysis.records import JUDGEMENT_FORMAT, Record, level_text, read_facts, read_trial
+from analysis.records import JUDGEMENT_FORMAT, Record, read_facts, read_trial, record_of
 from analysis.study import Study
 from harness.judge import fidelity, studies
 from harness.records import sources
 from harness.records.seal import changed_files
 from harness.records.whole import write_whole
+from plan.facts import SourceFacts
 
 FILE = "judgement.json"
 # Of the judgement, what a person would want to know when it is another one.
@@ -102,8 +103,8 @@ def current(folder: Path) -> Document:
         OSError: it cannot be written.
     """
     before, changed = known(folder), changed_files(folder)
-    facts = read_facts(folder)
-    study = studies.find(facts["plan"].get("study"))
+    record = record_of(folder, read_facts(folder))
+    study = studies.find(record.plan.study)
     present = version(study.id or None)
     if before is not None and (before["judged_by"], before["changed"]) == (present, changed):
         return before
@@ -111,7 +112,7 @@ def current(folder: Path) -> Document:
         "format": JUDGEMENT_FORMAT,
         "judged_by": present,
         "changed": changed,
-        **judge(folder, facts, study, changed),
+        **judge(record, study, changed),
     }
     write_whole(folder / FILE, json.dumps(after, indent=1) + "\n")
     return after
@@ -138,7 +139,7 @@ def document(folder: Path) -> Document:
     return dict(read_trial(folder).document)
 
 
-def judge(folder: Path, facts: Document, study: Study, changed: Sequence[str]) -> Document:
+def judge(record: Record, study: Study, changed: Sequence[str]) -> Document:
     """Verdicts and figures of a record; what cannot be computed is a check that failed.
 
     Args:
@@ -147,11 +148,12 @@ def judge(folder: Path, facts: Document, study: Study, changed: Sequence[str]) -
     failed: list[fidelity.FidelityCheck] = []
     none_judged: list[fidelity.FidelityCheck] = []
     verdicts = attempt(
-        "checks", lambda: fidelity.checks_of(facts, facts["plan"]), none_judged, failed
+        "checks", lambda: fidelity.checks_of(record.facts, record.plan), none_judged, failed
     )
     none: Document = {"metrics": {}, "expected_bytes": []}
-    figures = attempt("metrics", lambda: figures_of(facts, read_flows(folder)), none, failed)
-    record = record_of(folder, facts)
+    figures = attempt(
+        "metrics", lambda: figures_of(record, read_flows(record.folder)), none, failed
+    )
     metrics = {**dict.fromkeys(one.name for one in study.means), **figures["metrics"]}
     metrics |= measured(record, study, failed)
     nothing: dict[str, float] = {}
@@ -167,17 +169,6 @@ def judge(folder: Path, facts: Document, study: Study, changed: Sequence[str]) -
         "responses": {one.name: one.short or one.title for one in study.means},
         "published": published,
     }
-
-
-def record_of(folder: Path, facts: Document) -> Record:
-    """A record as a study's measures read it."""
-    return Record(
-        name=facts["trial"],
-        folder=folder,
-        factors={name: level_text(level) for name, level in facts["factors"].items()},
-        seed=facts["seed"],
-        document=facts,
-    )
 
 
 def measured(record: Record, study: Study, failed: list[fidelity.FidelityCheck]) -> Document:
@@ -219,22 +210,22 @@ def read_flows(folder: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
-def figures_of(facts: Document, rows: Sequence[Mapping[str, str]]) -> Document:
+def figures_of(record: Record, rows: Sequence[Mapping[str, str]]) -> Document:
     """The trial's metrics, and each flow's max-min fair share in bytes.
 
     They are those of the interval that the source measured, or of the whole duration.
     """
-    plan, source = facts["plan"], facts["source"]
-    duration_s = source.get("measured_s", float(plan["workload"]["duration_s"]))
+    plan, source = record.plan, record.facts.source
+    duration_s = source.measured_s if source.has("measured_s") else plan.workload.duration_s
     found = trial_metrics(
         received_bytes=[int(row["received_bytes"]) for row in rows],
         scheduled_bytes=[int(r["scheduled_bytes"]) if r["scheduled_bytes"] else None for r in rows],
-        duration_s=duration_s,
-        mss_bytes=plan["topology"]["mss_bytes"],
-        rate_bit_per_s=plan["topology"]["rate_bit_per_s"],
+        duration_s=float(duration_s),
+        mss_bytes=plan.topology.mss_bytes,
+        rate_bit_per_s=plan.topology.rate_bit_per_s,
     )
     return {
-        "metrics": {**metrics_of(found, rows), **from_start(source, found), **of_queue(facts)},
+        "metrics": {**metrics_of(found, rows), **from_start(source, found), **of_queue(record)},
         "expected_bytes": [round(s * duration_s / 8) for s in found.fair_share_bit_per_s],
     }
 
@@ -254,24 +245,25 @@ def column_sum(rows: Sequence[Mapping[str, str]], key: str) -> int | None:
     return sum(map(int, values)) if all(values) else None
 
 
-def from_start(source: Mapping[str, Any], found: TrialMetrics) -> dict[str, float]:
+def from_start(source: SourceFacts, found: TrialMetrics) -> dict[str, float]:
     """Efficiency with the start included, where the source measures an interval after it."""
-    if "whole_s" not in source:
+    if not source.has("whole_s"):
         return {}
-    bits = 8 * sum(source["received_whole_bytes"])
-    return {"efficiency_from_start": bits / source["whole_s"] / found.capacity_bit_per_s}
+    bits = 8 * sum(source.received_whole_bytes)
+    return {"efficiency_from_start": bits / source.whole_s / found.capacity_bit_per_s}
 
 
-def of_queue(facts: Mapping[str, Any]) -> dict[str, float | None]:
+def of_queue(record: Record) -> dict[str, float | None]:
     """Figures of the downward queue, by its kind.
 
     Up to the end of the measured interval where the source marks one, so that what ends the
     sources is not in it.
     """
-    marks = facts.get("marks") or {}
-    last = marks.get("end", facts["queue"])["down"]
+    facts = record.facts
+    marks = facts.marks if facts.has("marks") else {}
+    last = marks.get("end", facts.queue)["down"]
     first = marks["begin"]["down"] if "begin" in marks else None
-    return fidelity.of(facts.get("plan", {}), "down").figures(last, first)
+    return record.plan.queue.down.figures(last, first)
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:

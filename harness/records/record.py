@@ -46,9 +46,7 @@ def finish(
     refuse_links(raw)
     lab = json.loads((raw / "lab.json").read_text())
     facts, of_the_run = parted(lab)
-    run = RunHeader(
-        ended=now(), wall_s=costs["wall_s"], cpu_s=costs["cpu_s"], lab=of_the_run
-    ).model_dump()
+    run = vars(RunHeader(ended=now(), wall_s=costs["wall_s"], cpu_s=costs["cpu_s"], lab=of_the_run))
     with whole_folder(trials, trial.name) as folder:
         write_flows(trial.plan.tcp, raw / "flows.csv", folder / "flows.csv")
         write_series(trial, lab["source"]["t0_ns"], raw, folder)
@@ -66,13 +64,14 @@ def refuse_links(raw: Path) -> None:
 
 def asked(trial: PlannedTrial, software: Mapping[str, str]) -> Document:
     """The content of trial.json: what was to run, and what ran it."""
-    return TrialHeader(
+    header = TrialHeader(
         trial=trial.name,
         factors=dict(trial.factors),
         seed=trial.plan.seed,
         software=dict(software),
         plan=plan.to_json(trial.plan),
-    ).model_dump()
+    )
+    return dict(vars(header))
 
 
 def parted(lab: Mapping[str, Any]) -> tuple[Document, Document]:

@@ -17,7 +17,9 @@ from analysis.records import Record, level_text
 from harness.growing import Growing
 from harness.host import temporary
 from harness.watch.replay import pictures, rates
+from plan import facts
 from plan import plan as plans
+from plan.facts import TrialFacts
 from plan.plan import CAPTURES, Plan
 from topology import cellq_log
 
@@ -89,7 +91,9 @@ class Live:
             folder=tables,
             factors={name: level_text(level) for name, level in plan.factors.items()},
             seed=plan.seed,
-            document={"plan": plans.to_json(plan)},
+            plan=plan,
+            facts=facts.read(TrialFacts, {}),
+            document={},
         )
 
     def _submitted(self) -> Plan:

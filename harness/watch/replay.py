@@ -17,7 +17,6 @@ MOST_POINTS = 4000
 MOST_PAIRS = 8
 MOST_RATES = 100_000
 OCCUPANCY = {"cells": "occupancy_cells", "packets": "backlog_packets"}
-PPM = 1e6
 
 Row = dict[str, float | str | None]
 
@@ -38,14 +37,14 @@ def pictures(trial: Record) -> dict[str, Any]:
     return {
         "name": trial.name,
         "levels": dict(trial.factors),
-        "duration_s": float(plan["workload"]["duration_s"]),
-        "pairs": plan["topology"]["pairs"],
-        "rate_bit_per_s": plan["topology"]["rate_bit_per_s"],
-        "delay_ms": plan["topology"]["delay_ns"] / 1e6,
+        "duration_s": float(plan.workload.duration_s),
+        "pairs": plan.topology.pairs,
+        "rate_bit_per_s": plan.topology.rate_bit_per_s,
+        "delay_ms": plan.topology.delay_ns / 1e6,
         "sampled": {
-            "queue": bool(plan.get("record", {}).get("queue_sample_ns")),
-            "windows": bool(plan.get("record", {}).get("cwnd_sample_ns")),
-            "drops": bool(plan.get("record", {}).get("drops", True)),
+            "queue": bool(plan.record.value("queue_sample_ns")),
+            "windows": bool(plan.record.value("cwnd_sample_ns")),
+            "drops": bool(plan.record.value("drops")),
         },
         "queue": queue(trial),
         "drops": drops(trial),
@@ -61,13 +60,13 @@ def queue(trial: Record) -> dict[str, Any] | None:
     if not rows:
         return None
     unit = next(unit for unit, column in OCCUPANCY.items() if column in rows[0])
-    of_plan = trial.plan["queue"]["down"]
-    buffer, share = of_plan.get("buffer_cells"), of_plan.get("threshold_ppm")
+    of_plan = trial.plan.queue.down
+    buffer, share = of_plan.room_cells, of_plan.threshold_share
     rows = peaks(rows, OCCUPANCY[unit])
     return {
         "unit": unit,
         "buffer": buffer,
-        "threshold": buffer * share / PPM if buffer and share else None,
+        "threshold": buffer * share if buffer and share else None,
         "t": seconds(rows, "time_ns"),
         "x": [row[OCCUPANCY[unit]] for row in rows],
     }

@@ -9,12 +9,13 @@ from itertools import groupby
 
 import numpy as np
 
-from analysis.metrics import BITS_PER_BYTE, capacity_bit_per_s, jain_index, rates_bit_per_s
+from analysis.metrics import capacity_bit_per_s, jain_index, rates_bit_per_s
 from analysis.metrics import efficiency as link_share
 from analysis.records import Record
 from analysis.shares import flavor_shares
 from analysis.study import Response, Study
-from plan.atm import CELL_BYTES, TCP_IP_HEADER_BYTES, frame_cells
+from plan.atm import CELL_BITS, segment_cells
+from plan.workload import measure_from_s
 
 NS_PER_S = 1_000_000_000
 FAIR = 0.9
@@ -29,16 +30,15 @@ def queue_delay_ms(trial: Record) -> float | None:
     A packet that waits counts as one of full size.
     """
     plan = trial.plan
-    cells = frame_cells(plan["topology"]["mss_bytes"] + TCP_IP_HEADER_BYTES)
+    cells = segment_cells(plan.topology.mss_bytes)
     waiting = [
         float(row.get("occupancy_cells") or cells * float(row.get("backlog_packets") or 0))
         for row in trial.series("queue") or ()
         if row["port"] == "down"
-        and plan["workload"]["measure_from_s"] <= second(row) < plan["workload"]["duration_s"]
+        and measure_from_s(plan.workload) <= second(row) < plan.workload.duration_s
     ]
-    bits = CELL_BYTES * BITS_PER_BYTE
-    rate = plan["topology"]["rate_bit_per_s"]
-    return float(np.mean(waiting)) * bits / rate * 1000 if waiting else None
+    rate = plan.topology.rate_bit_per_s
+    return float(np.mean(waiting)) * CELL_BITS / rate * 1000 if waiting else None
 
 
 def second(row: Row) -> int:
@@ -49,8 +49,8 @@ def second(row: Row) -> int:
 def convergence_s(trial: Record) -> float | None:
     """From the end of the starts until Jain's index of the flows' windows, means over a second
     each, is FAIR and stays so; None for one flow, and where the last second is not [s]."""
-    workload, flows = trial.plan["workload"], trial.plan["topology"]["pairs"]
-    begin, end = workload["measure_from_s"], workload["duration_s"]
+    workload, flows = trial.plan.workload, trial.plan.topology.pairs
+    begin, end = measure_from_s(workload), workload.duration_s
     rows = [r for r in trial.series("cwnd") or () if begin <= second(r) < end]
     fair = [
         (jain_index(mean_windows(list(some), flows)) or 0) >= FAIR
@@ -67,15 +67,17 @@ def arrived_bytes(trial: Record) -> Sequence[int]:
     What a receiver got in order has in it what it had held from before the interval, which with
     six flows can be more than the link carries in it. Older records have that alone.
     """
-    found = trial.document["source"].get("delivered_bytes")
-    return found or [int(row["received_bytes"] or 0) for row in trial.series("flows") or ()]
+    source = trial.facts.source
+    if source.has("delivered_bytes"):
+        return source.delivered_bytes
+    return [int(row["received_bytes"] or 0) for row in trial.series("flows") or ()]
 
 
 def efficiency(trial: Record) -> float:
     """What newly arrived, as a share of what the link can carry."""
-    topology = trial.plan["topology"]
-    capacity = capacity_bit_per_s(topology["mss_bytes"], topology["rate_bit_per_s"])
-    rates = rates_bit_per_s(arrived_bytes(trial), trial.document["source"]["measured_s"])
+    topology = trial.plan.topology
+    capacity = capacity_bit_per_s(topology.mss_bytes, topology.rate_bit_per_s)
+    rates = rates_bit_per_s(arrived_bytes(trial), trial.facts.source.measured_s)
     return link_share(rates, capacity)
 
 

@@ -9,12 +9,12 @@ are not in it, for they are not legible for certain on the scanned slides.
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from analysis.metrics import jain_index
 from analysis.records import Record
 from analysis.study import Response, Study
 from analysis.table import read_csv
+from plan.plan import Plan
 
 FOLDER = Path(__file__).parent
 SOURCES = 5
@@ -41,25 +41,25 @@ def results() -> dict[tuple[str, ...], dict[str, float]]:
     }
 
 
-def published(levels: Mapping[str, str], plan: Mapping[str, Any]) -> Mapping[str, float] | None:
+def published(levels: Mapping[str, str], plan: Plan) -> Mapping[str, float] | None:
     """Its row for 5 Vanilla sources; other senders and numbers it has not."""
-    ours = (plan["tcp"]["flavor"]["name"], plan["topology"]["pairs"])
+    ours = (plan.tcp.flavor.name, plan.topology.pairs)
     if ours != ("vanilla", SOURCES):
         return None
-    buffer, window = plan["queue"]["down"]["buffer_cells"], plan["tcp"]["window_bytes"]
+    buffer, window = plan.queue.down.room_cells, plan.tcp.window_bytes
     key = (levels.get("network", ""), levels.get("policy", ""), str(buffer), str(window))
     return results().get(key)
 
 
 def lost_frames(trial: Record) -> float:
     """Frames that the downward queue refused or broke, from the start."""
-    frames = trial.document["queue"]["down"]["frames"]
+    frames = trial.facts.queue["down"]["frames"]
     return float(frames["in"] - frames["delivered"])
 
 
 def shares(trial: Record) -> list[float]:
     """Each source's part of all that was received from the start; 0 where nothing was."""
-    received = trial.document["source"]["received_whole_bytes"]
+    received = trial.facts.source.received_whole_bytes
     total = sum(received)
     return [count / total if total else 0.0 for count in received]
 
@@ -77,7 +77,7 @@ def least_share(trial: Record) -> float:
 
 def throughputs_bit_per_s(trial: Record) -> dict[int, float]:
     """Pair -> its throughput in the measured interval; empty without flows.csv."""
-    duration_s = trial.document["source"]["measured_s"]
+    duration_s = trial.facts.source.measured_s
     return {
         int(row["pair"]): 8 * row["received_bytes"] / duration_s
         for row in trial.series("flows") or ()

@@ -12,6 +12,7 @@ from typing import Any
 
 from analysis.study import Prediction
 from analysis.table import read_csv
+from plan.plan import Plan, to_json
 
 FILE = Path(__file__).parent / "predicted" / "simulation.csv"
 DIFFERENT = (
@@ -62,14 +63,12 @@ def _has(plan: Any, wanted: Mapping[str, Any]) -> bool:
 def _prediction(name: str) -> Prediction:
     """One set, for the trials that it has simulated and no others."""
 
-    def of(
-        levels: Mapping[str, str], plan: Mapping[str, Any], seed: int
-    ) -> Mapping[str, float] | None:
-        down, up = plan["queue"]["down"], plan["queue"]["up"]
-        if not _has(plan, SETS[name]) or down["buffer_cells"] != up["buffer_cells"]:
+    def of(levels: Mapping[str, str], plan: Plan, seed: int) -> Mapping[str, float] | None:
+        cells = plan.queue.down.room_cells
+        if not _has(to_json(plan), SETS[name]) or cells != plan.queue.up.room_cells:
             return None
         named = (levels.get(factor, "") for factor in ("network", "policy", "flavor"))
-        return simulated().get((name, *named, str(down["buffer_cells"]), str(seed)))
+        return simulated().get((name, *named, str(cells), str(seed)))
 
     return Prediction(name=name, of=of)
 

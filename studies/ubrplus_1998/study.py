@@ -12,10 +12,10 @@ raise it; tests/studies/test_ubrplus_1998.py computes all of them.
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from analysis.study import Study
 from analysis.table import read_csv
+from plan.plan import Plan
 from studies.ubrplus_1998.simulation import PREDICTIONS
 
 FOLDER = Path(__file__).parent
@@ -45,7 +45,7 @@ def _in_any_case() -> dict[tuple[str, ...], dict[str, float]]:
     return {tuple(map(str.casefold, levels)): values for levels, values in results().items()}
 
 
-def published(levels: Mapping[str, str], plan: Mapping[str, Any]) -> Mapping[str, float] | None:
+def published(levels: Mapping[str, str], plan: Plan) -> Mapping[str, float] | None:
     """Its figures for a cell, whatever case the levels are written in."""
     del plan
     return _in_any_case().get(tuple(levels.get(factor, "").casefold() for factor in CELL))

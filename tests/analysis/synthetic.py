@@ -19,6 +19,8 @@ from typing import Any
 from analysis.metrics import capacity_bit_per_s
 from plan.atm import frame_cells
 from studies.ubrplus_1998 import simulation, study
+from tests import made_plans
+from tests.made_plans import plan_json
 
 Cell = tuple[str, str, str, float]
 """(network, flavor, policy, buffer in round-trip times)."""
@@ -98,12 +100,16 @@ def write_trial(
     levels = {"network": network, "flavor": flavor, "policy": policy, "buffer": f"{buffer:g}"}
     record = {
         "trial": trial.name,
-        "plan": {
-            "study": "ubrplus_1998",
-            "tcp": simulation.SETS["literal"]["tcp"],
-            "workload": {"duration_s": DURATION_S, **simulation.SETS["literal"]["workload"]},
-            "queue": dict.fromkeys(("down", "up"), {"buffer_cells": CELLS[network, buffer]}),
-        },
+        "plan": plan_json(
+            {
+                "study": "ubrplus_1998",
+                "topology": {"pairs": 100},
+                "tcp": simulation.SETS["literal"]["tcp"],
+                "workload": {"duration_s": DURATION_S, **simulation.SETS["literal"]["workload"]},
+                "queue": dict.fromkeys(("down", "up"), {"buffer_cells": CELLS[network, buffer]}),
+                "record": {"drops": True},
+            }
+        ),
         "factors": {"network": network, "flavor": flavor, "policy": policy, "buffer": buffer}
         | dict(extra),
         "seed": seed,
@@ -120,7 +126,7 @@ def write_trial(
         "virtual_s": float(DURATION_S),
         "wall_s": 20.5,
         "cpu_s": 19.8,
-        "published": dict(study.published(levels, {}) or {}),
+        "published": dict(study.published(levels, made_plans.plan()) or {}),
         "queue": {"down": {"frames": {"in": 400_000, "refused_threshold": 9_000}}},
         "versions": {"kernel": "6.12.0", "cellbed": "synthetic"},
         "system": {"before": {}, "after": {}},

@@ -16,6 +16,8 @@ from analysis.compare.levels import Comparison, Pair, compare, response
 from analysis.compare.segments import connections
 from analysis.errors import RecordError
 from analysis.records import Trial
+from plan import facts
+from tests import made_plans
 
 CLIENT, SERVER = ("10.1.0.2", 40000), ("10.2.0.2", 80)
 SYN, ACK, PUSH = 0x02, 0x10, 0x08
@@ -53,7 +55,8 @@ def trial(folder: Path, packets: list[Packet], *, level: str = "a", seed: int = 
     document = {"capture": {"clock_offset_ns": OFFSET_NS}, "source": {"t0_ns": T0_NS}}
     return Trial(
         name=folder.name, folder=folder, factors={"f": level, "g": "x"}, seed=seed,
-        document=document, valid=True, checks=(), metrics={"efficiency": len(packets) / 10},
+        plan=made_plans.plan(), facts=facts.read(facts.TrialFacts, document), document=document,
+        valid=True, checks=(), metrics={"efficiency": len(packets) / 10},
         published={},
     )  # fmt: skip
 

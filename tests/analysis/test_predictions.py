@@ -15,6 +15,7 @@ from analysis.report import write_report
 from analysis.study import Prediction
 from studies.ubrplus_1998.simulation import simulated
 from studies.ubrplus_1998.study import STUDY
+from tests import made_plans
 from tests.analysis import synthetic
 
 MODEL = Prediction(name="model", of=lambda levels, plan, seed: {"efficiency": PREDICTED[seed]})
@@ -23,7 +24,9 @@ CELL = ("WAN", "SACK", "EPD", 0.5)
 
 
 def cell(values: dict[int, float]) -> Cell:
-    return Cell(levels={"network": "WAN"}, metrics={"efficiency": values})
+    return Cell(
+        levels={"network": "WAN"}, metrics={"efficiency": values}, planned=made_plans.plan()
+    )
 
 
 def test_differences_are_those_of_the_same_seed() -> None:

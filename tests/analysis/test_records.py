@@ -57,11 +57,11 @@ def test_invalid_trials_are_listed_and_not_among_the_valid(tmp_path: Path) -> No
         ("judgement", lambda d: d.pop("valid"), "the key 'valid' is missing"),
         ("judgement", lambda d: d.update(valid="yes"), "'yes' is neither true nor false"),
         ("judgement", lambda d: d.update(metrics=[1]), "a value is of the wrong kind"),
-        ("trial", lambda d: d.update(seed=None), "trial.json: seed: Input should be a valid"),
+        ("trial", lambda d: d.update(seed=None), "trial.json: seed = None: must be a whole number"),
         ("trial", lambda d: d.update(factors={"buffer": math.inf}), "trial.json: factors.buffer"),
-        ("trial", lambda d: d.pop("plan"), "trial.json: plan: Field required"),
-        ("run", lambda d: d.update(wall_s="8"), "run.json: wall_s: Input should be a valid number"),
-        ("run", lambda d: d.update(lab=[1]), "run.json: lab: Input should be a valid dictionary"),
+        ("trial", lambda d: d.pop("plan"), "trial.json: plan: required"),
+        ("run", lambda d: d.update(wall_s="8"), "run.json: wall_s = '8': must be a number"),
+        ("run", lambda d: d.update(lab=[1]), "run.json: lab = [1]: a table is needed"),
     ],
 )
 def test_a_damaged_record_is_listed_with_its_reason(

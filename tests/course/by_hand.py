@@ -19,7 +19,7 @@ from unittest.mock import patch
 
 from analysis.headers import RunHeader, TrialHeader
 from analysis.metrics import jain_index
-from analysis.records import Trial, read_facts
+from analysis.records import Record, Trial, read_facts, record_of
 from harness.course import handout
 from harness.course import lab as labs
 from harness.design.experiment import Experiment
@@ -27,7 +27,6 @@ from harness.design.trials import PlannedTrial, planned
 from harness.exact_loss.host import Outcome, Sending
 from harness.flavors.check import RULES, Case, Scenario, Verdict
 from harness.flavors.files import load
-from harness.judge import judgement
 from harness.records.seal import seal
 from plan.plan import to_json
 from tests.course.handing_in import solution
@@ -56,8 +55,8 @@ def record(campaign: Path, trial: PlannedTrial, place: int) -> Path:
         plan=to_json(trial.plan),
     )  # fmt: skip
     run = RunHeader(ended="", wall_s=1, cpu_s=1, lab={"virtual_s": 1})
-    (folder / "trial.json").write_text(facts.model_dump_json())
-    (folder / "run.json").write_text(run.model_dump_json())
+    (folder / "trial.json").write_text(json.dumps(vars(facts), separators=(",", ":")))
+    (folder / "run.json").write_text(json.dumps(vars(run), separators=(",", ":")))
     (folder / "lab.json").write_text("{}")
     flows = flows_of(trial.plan.topology.pairs, place)
     for table, rows in {
@@ -123,9 +122,9 @@ def metrics(flows: Sequence[Mapping[str, int]], place: int) -> dict[str, float |
     }
 
 
-def judged(folder: Path, *_: object) -> dict[str, Any]:
+def judged(record: Record, *_: object) -> dict[str, Any]:
     """In place of judgement.judge()."""
-    found: dict[str, Any] = json.loads((folder / "judgement.json").read_text())
+    found: dict[str, Any] = json.loads((record.folder / "judgement.json").read_text())
     return found
 
 
@@ -162,10 +161,10 @@ class RunAgain:
     def run(self, folder: str) -> Any:
         places = enumerate(self.trials, 1)
         made = [record(Path(folder), trial, place) for place, trial in places]
-        found = [(judgement.record_of(one, read_facts(one)), judged(one)) for one in made]
+        found = [record_of(one, read_facts(one)) for one in made]
         trials = [
-            Trial(**vars(one), valid=True, checks=(), metrics=said["metrics"], published={})
-            for one, said in found
+            Trial(**vars(one), valid=True, checks=(), metrics=judged(one)["metrics"], published={})
+            for one in found
         ]
         return SimpleNamespace(records=SimpleNamespace(trials=trials))
 

@@ -14,7 +14,6 @@ import pytest
 from analysis.metrics import trial_metrics
 from harness.design import experiment
 from harness.design.trials import PlannedTrial, planned
-from plan.plan import to_json
 from studies.ubrplus_1998.simulation import PREDICTIONS
 from tests.bpf import libcellq, replay
 from tests.flavors.network import EXPERIMENT as STUDY
@@ -204,7 +203,7 @@ def test_a_line_of_the_table_has_the_distance_to_the_simulation() -> None:
         received_bytes=[0] * 100, scheduled_bytes=[1] * 100, duration_s=100, mss_bytes=9180
     )
     levels = {name: str(level) for name, level in trial.factors.items()}
-    found = [p.of(levels, to_json(trial.plan), 1) for p in PREDICTIONS]
+    found = [p.of(levels, trial.plan, 1) for p in PREDICTIONS]
     (simulated,) = filter(None, found)
     words = row(trial, nothing).split()
     assert words[:4] == ["GEO", "SACK", "EPD", "0.5"]

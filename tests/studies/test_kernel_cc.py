@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from analysis.records import Record, read_campaign, read_facts
+from analysis.records import Record, read_campaign, read_facts, record_of
 from analysis.report.model import Sheet
 from analysis.report.results import results_of
 from harness.design import experiment
 from harness.design.trials import PlannedTrial, planned
 from harness.judge import studies
-from harness.judge.judgement import record_of
 from plan.atm import CELL_BYTES
+from plan.facts import TrialFacts, read
 from studies.kernel_cc.changes import changes
 from studies.kernel_cc.study import (
     STUDY,
@@ -30,15 +30,19 @@ from studies.kernel_cc.study import (
     queue_delay_ms,
 )
 from tests.analysis import synthetic
+from tests.made_plans import plan_json
 from workload.iperf.iperf3 import starts_ns
 
 FILE = studies.folder("kernel_cc") / "kernel-cc.toml"
 S = 1_000_000_000
-PLAN = {
-    "study": "kernel_cc",
-    "topology": {"pairs": 2, "mss_bytes": 1460, "rate_bit_per_s": 32 * CELL_BYTES * 8 * 1000},
-    "workload": {"measure_from_s": 5, "duration_s": 10},
-}
+PLAN = plan_json(
+    {
+        "study": "kernel_cc",
+        "topology": {"pairs": 2, "mss_bytes": 1460, "rate_bit_per_s": 32 * CELL_BYTES * 8 * 1000},
+        "workload": {"measure_from_s": 5, "duration_s": 10},
+    },
+    workload="iperf",
+)
 LEVELS = {"rate": 5, "rtt": 40, "queue": "EPD", "flows": 1, "flavor": "bbr"}
 
 
@@ -139,10 +143,10 @@ def test_what_was_held_before_the_interval_is_not_counted_in_it(tmp_path: Path) 
     rows = [("pair", "received_bytes"), (1, 1_200 * 1460), (2, 300 * 1460)]
     old = record(tmp_path / "old", "flows", rows)
     source = {"measured_s": 1.0, "delivered_bytes": [500 * 1460, 400 * 1460]}
-    now = replace(old, document=dict(old.document) | {"source": source})
+    now = replace(old, facts=read(TrialFacts, {"source": source}))
     assert efficiency(now) == pytest.approx(0.9)
     assert fairness(now) == pytest.approx(900**2 / (2 * (500**2 + 400**2)))
-    before = replace(old, document=dict(old.document) | {"source": {"measured_s": 1.0}})
+    before = replace(old, facts=read(TrialFacts, {"source": {"measured_s": 1.0}}))
     assert efficiency(before) == pytest.approx(1.5)  # all that there is of it
 
 

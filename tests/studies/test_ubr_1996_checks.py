@@ -17,6 +17,7 @@ from analysis.errors import TableError
 from studies.ubr_1996.checks import CHECKS as OWN
 from studies.ubr_1996.path import full_queue_cells, path_cells, windows_cells
 from studies.ubr_1996.study import FOLDER, STUDY
+from tests import made_plans
 
 CLAIMS = FOLDER / "claims.toml"
 CHECKS = {**GENERIC, **OWN}
@@ -40,11 +41,13 @@ def row(lost: int = 0, window: int = 65_535, buffer: int = 10_000, **values: Any
     metrics |= {"lost_frames": lost, "least_share": pairs * values.get("least", 1 / pairs)}
     return Cell(
         levels=factors,
-        plan={
-            "topology": {"pairs": pairs, "mss_bytes": 512, **link, **delays},
-            "tcp": {"window_bytes": window},
-            "queue": {"down": {"buffer_cells": buffer}},
-        },
+        planned=made_plans.plan(
+            {
+                "topology": {"pairs": pairs, "mss_bytes": 512, **link, **delays},
+                "tcp": {"window_bytes": window},
+                "queue": {"down": {"buffer_cells": buffer}},
+            }
+        ),
         metrics={name: by_seed(value) for name, value in metrics.items()},
     )
 

@@ -11,6 +11,7 @@ from harness.design import experiment
 from harness.design.trials import PlannedTrial, planned
 from plan.errors import UsageError
 from studies.ubr_1996.study import published, results
+from tests import made_plans
 
 FILE = Path(__file__).parents[2] / "studies" / "ubr_1996" / "ubr-persistent.toml"
 
@@ -47,15 +48,15 @@ def test_all_20_rows_are_there() -> None:
 )
 def test_lookup(cell: tuple[str, str, int, int], values: tuple[float, float] | None) -> None:
     network, policy, buffer, window = cell
-    plan = {
-        "topology": {"pairs": 5},
+    asked = {
         "tcp": {"flavor": {"name": "vanilla"}, "window_bytes": window},
         "queue": {"down": {"buffer_cells": buffer}},
     }
-    found = published({"network": network, "policy": policy}, plan)
+    levels = {"network": network, "policy": policy}
+    found = published(levels, made_plans.plan(asked, {"topology": {"pairs": 5}}))
     assert found == (values and dict(zip(("efficiency", "fairness"), values, strict=True)))
-    plan["topology"]["pairs"] = 2  # type: ignore[index]  # of two sources it says nothing
-    assert published({"network": network, "policy": policy}, plan) is None
+    # Of two sources it says nothing.
+    assert published(levels, made_plans.plan(asked, {"topology": {"pairs": 2}})) is None
 
 
 def test_as_many_pairs_as_sources() -> None:

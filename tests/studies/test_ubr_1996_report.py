@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
-from analysis.records import read_campaign, read_facts
+from analysis.records import read_campaign, read_facts, record_of
 from analysis.report import Written, write_report
-from harness.judge.judgement import measured, record_of
+from harness.judge.judgement import measured
 from studies.ubr_1996.study import STUDY
 from tests.analysis import synthetic
+from tests.made_plans import plan_json
 
 LAN = ("LAN", 5, 1000, 65_535)
 LINK = {"rate_bit_per_s": 155_520_000, "access_rate_bit_per_s": 155_520_000, "mss_bytes": 512}
@@ -42,12 +43,15 @@ def write_trial(
         "seed": seed,
         "valid": True,
         "checks": [],
-        "plan": {
-            "study": "ubr_1996",
-            "topology": {"pairs": pairs, **LINK, **delays},
-            "tcp": {"window_bytes": levels["window"], "flavor": {"name": "vanilla"}},
-            "queue": {"down": {"buffer_cells": levels["buffer"]}},
-        },
+        "plan": plan_json(
+            {
+                "study": "ubr_1996",
+                "topology": {"pairs": pairs, **LINK, **delays},
+                "tcp": {"window_bytes": levels["window"], "flavor": {"name": "vanilla"}},
+                "queue": {"down": {"buffer_cells": levels["buffer"]}},
+            },
+            workload="iperf",
+        ),
         "metrics": {
             "efficiency": efficiency,
             "fairness": sum(received) ** 2 / squares,

@@ -14,6 +14,7 @@ from analysis.claims import Evidence, Finding, Method, Verdict, claims_of
 from analysis.claims.checks import CHECKS
 from analysis.records import Campaign, read_campaign
 from studies.ubrplus_1998.study import STUDY, published, results
+from tests import made_plans
 from tests.analysis import synthetic
 from tests.analysis.synthetic import RESPONSES, paper_cells
 
@@ -38,7 +39,7 @@ def test_all_72_cells_are_there() -> None:
     ],
 )
 def test_lookup(cell: tuple[str, ...], values: tuple[float, float] | None) -> None:
-    found = published(dict(zip(STUDY.cell, cell, strict=True)), {})
+    found = published(dict(zip(STUDY.cell, cell, strict=True)), made_plans.plan())
     assert found == (values and dict(zip(RESPONSES, values, strict=True)))
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from harness.design import experiment
 from harness.design.experiment import Level
 from harness.design.trials import planned
-from plan.plan import to_json
+from plan.plan import from_json, to_json
 from studies.ubrplus_1998.simulation import PREDICTIONS
 from tests.small import PROJECT
 
@@ -70,6 +70,6 @@ def test_each_set_of_the_simulation_is_of_one_experiment() -> None:
                 (prediction.name, name, level)
                 for prediction in PREDICTIONS
                 for level, plan in plans.items()
-                if prediction.of(levels, plan, 1)
+                if prediction.of(levels, from_json({**plan, "experiment": "", "factors": {}}), 1)
             }
     assert found == simulated

@@ -17,17 +17,18 @@ import pytest
 from analysis.cells import cells_of
 from analysis.claims.evidence import Evidence, Method
 from analysis.errors import RecordError
-from analysis.records import read_campaign, read_facts
+from analysis.records import read_campaign, read_facts, record_of
 from analysis.report import Written, write_report
 from analysis.report.results import results_of
 from harness.design import experiment
 from harness.design.trials import planned
 from harness.judge import studies
-from harness.judge.judgement import measured, record_of
+from harness.judge.judgement import measured
 from studies.web_2003.checks import CHECKS
 from studies.web_2003.study import LOADS, OF_EXCHANGES, QUEUES, SENDERS, STUDY, sack_share
 from studies.web_2003.times import NEEDED, exchanges_in
 from tests.analysis import synthetic
+from tests.made_plans import plan_json
 
 FOLDER = studies.folder("web_2003")
 MS = 1_000_000
@@ -97,7 +98,8 @@ def write_trial(folder: Path, levels: Mapping[str, Any], seed: int, rows: list[R
         table.writerows(rows)
     record = {
         "trial": name, "factors": levels, "seed": seed, "valid": True, "checks": [],
-        "plan": {"study": "web_2003"}, "metrics": {"dropped_share": 0.01},
+        "plan": plan_json({"study": "web_2003"}, workload="packmime"),
+        "metrics": {"dropped_share": 0.01},
         "virtual_s": 60.0, "wall_s": 8.0, "cpu_s": 7.5,
     }  # fmt: skip
     synthetic.write_record(trial, record)

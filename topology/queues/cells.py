@@ -140,6 +140,14 @@ class Queue(queue.Queue):
     qdiscs: ClassVar[tuple[str, ...]] = ("clsact",)
     since: ClassVar[Mapping[str, tuple[int, int]]] = {"may_goto": (6, 9)}
 
+    @property
+    def room_cells(self) -> int:
+        return self.buffer_cells
+
+    @property
+    def threshold_share(self) -> float | None:
+        return None if self.threshold_ppm is None else self.threshold_ppm / PPM
+
     def load(self, port: Port) -> None:
         run(["tc", *commands.departure_fq(port.device).split()])
         run(self.load_argv(port))

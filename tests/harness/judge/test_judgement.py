@@ -23,6 +23,9 @@ from harness.judge.judgement import bring_up_to_date, current, version
 from harness.records import record, sources
 from harness.records.seal import changed_files
 from plan.errors import CellbedError, UsageError
+from plan.facts import TrialFacts
+from plan.plan import Plan
+from tests import made_plans
 from tests.small import PROJECT, small_trials
 from topology import cellq_log
 
@@ -45,7 +48,7 @@ def raw_folder(folder: Path) -> Path:
         "virtual_s": 12.5,
         "queue": {"down": queue(), "up": queue()},
         "source": {"t0_ns": 3_000_000_000, "offered": 9},
-        "rate_bit_per_s": 44_990_000,
+        "probed_rate_bit_per_s": {"down": 44_990_000},
     }
     (folder / "lab.json").write_text(json.dumps(lab))
     (folder / "requests.csv").touch()
@@ -55,10 +58,10 @@ def raw_folder(folder: Path) -> Path:
     return folder
 
 
-def link_rate(lab: dict[str, Any], plan: dict[str, Any]) -> list[fidelity.FidelityCheck]:
+def link_rate(lab: TrialFacts, plan: Plan) -> list[fidelity.FidelityCheck]:
     """Checks of a lab that knows no more than a rate."""
-    rate = plan["topology"]["rate_bit_per_s"]
-    return [fidelity.check("link rate", lab["rate_bit_per_s"], rate, rate * 1e-3, "bit/s")]
+    rate, found = plan.topology.rate_bit_per_s, lab.probed_rate_bit_per_s["down"]
+    return [fidelity.check("link rate", found, rate, rate * 1e-3, "bit/s")]
 
 
 @pytest.fixture(autouse=True)
@@ -107,7 +110,7 @@ def test_a_changed_check_judges_the_old_record_anew(
 ) -> None:
     before, old = contents(made), judgement.known(made)
 
-    def stricter(lab: dict[str, Any], plan: dict[str, Any]) -> list[fidelity.FidelityCheck]:
+    def stricter(lab: TrialFacts, plan: Plan) -> list[fidelity.FidelityCheck]:
         verdict = link_rate(lab, plan)[0]
         return [fidelity.check("link rate", verdict["measured"], verdict["expected"], 1, "bit/s")]
 
@@ -161,11 +164,11 @@ def test_a_record_without_its_checksums_is_noticed(made: Path) -> None:
 def test_a_check_whose_facts_were_not_recorded_fails_and_says_so(
     made: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fidelity, "checks_of", lambda lab, plan: [lab["new_counter"]])
+    monkeypatch.setattr(fidelity, "checks_of", lambda lab, plan: [lab.losses])
     other_code(monkeypatch)
     document = judgement.document(made)
     [failed] = [check for check in document["checks"] if not check["ok"]]
-    assert "not recorded: 'new_counter'" in failed["why"]
+    assert "not recorded: losses" in failed["why"]
     assert not document["valid"] and document["metrics"]["efficiency"] > 0
 
 
@@ -395,5 +398,5 @@ def test_judge_refuses_what_is_no_campaign(tmp_path: Path) -> None:
 
 def test_a_share_of_no_cells_is_none() -> None:
     nothing = {"peak_cells": 0, "cells": {"accepted": 0, "wasted": 0}}
-    found = judgement.of_queue({"queue": {"down": nothing}})
+    found = made_plans.plan().queue.down.figures(nothing, None)
     assert found == {"peak_cells": 0, "wasted_share": None}

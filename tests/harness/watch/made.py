@@ -39,8 +39,6 @@ class Made:
         policy = name.split("-")[2].lower()
         source = self.folder.parent / "synthetic" / "trials" / f"wan-sack-{policy}-0.5-1"
         document = json.loads((source / "trial.json").read_text())
-        document["plan"]["topology"] = {"pairs": 100, "rate_bit_per_s": 45e6, "delay_ns": 5e6}
-        document["plan"]["queue"]["down"]["threshold_ppm"] = 800_000
         (source / "trial.json").write_text(json.dumps({**document, "trial": name}))
         judgement = json.loads((source / "judgement.json").read_text())
         responses = {"efficiency": "eff.", "fairness": "fair."}
