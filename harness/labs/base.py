@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -24,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from harness.growing import Growing
+from harness.growing import Growing, opened
 from harness.hold import Hold
 from harness.host import paths
 from harness.inbox import give
@@ -36,6 +37,7 @@ from plan.plan import Plan, Topology, to_json
 Event = dict[str, Any]
 
 POLL_S = 0.05
+CONSOLE_BYTES = 1 << 16  # of its end, that is ever shown
 MODULES = ["cellbed_tcp"]
 
 
@@ -111,7 +113,11 @@ class Lab(ABC):
         return paths.ABSENT
 
     def damage(self) -> str:
-        """What of a running lab was killed from outside, so that what it says is worth nothing."""
+        """What of a running lab was killed from outside, so that what it says is worth nothing.
+
+        Raises:
+            LabError: nobody can tell.
+        """
         return ""
 
     def refuse_damage(self) -> None:
@@ -177,7 +183,7 @@ class Lab(ABC):
         watch = HangWatch(self.cpu_s, self.spec.hang_cpu_s, self.spec.hang_idle_s)
         while True:
             status = self.poll()
-            events = [json.loads(line) for line in self._said.lines()]
+            events = list(self._new_events())
             self.refuse_damage()
             for event in events:
                 self.hold.follow(event)
@@ -197,14 +203,24 @@ class Lab(ABC):
                 raise TimeoutError
             time.sleep(POLL_S)
 
-    def console_bytes(self) -> int:
-        """The length of the lab's console so far."""
-        path = self.run_directory / "console.log"
-        return path.stat().st_size if path.exists() else 0
+    def _new_events(self) -> Iterator[Event]:
+        """What the lab has said since; LabError for what is no event."""
+        try:
+            for line in self._said.lines():
+                event = json.loads(line)
+                if not isinstance(event, dict) or not isinstance(event.get("event"), str):
+                    raise ValueError("not an object that names its event")
+                yield event
+        except (OSError, ValueError, RecursionError) as error:
+            raise LabError(f"what the lab says cannot be read: {error}", self.console()) from error
 
     def console(self, lines: int = 25) -> str:
-        """The end of the lab's console."""
-        path = self.run_directory / "console.log"
-        if not path.exists():
+        """The end of the lab's console; nothing where what runs in the lab took that away."""
+        try:
+            with opened(self.run_directory / "console.log") as stream:
+                size = stream.seek(0, os.SEEK_END)
+                stream.seek(max(0, size - CONSOLE_BYTES))
+                text = stream.read(CONSOLE_BYTES).decode(errors="replace")
+        except OSError:
             return ""
-        return "\n".join(path.read_text(errors="replace").splitlines()[-lines:])
+        return "\n".join(text.splitlines()[-lines:])

@@ -26,6 +26,7 @@ GROUP_END_S = 10.0
 CLOCK_TICK = os.sysconf("SC_CLK_TCK")
 STAT_BYTES = 4096  # of /proc/PID/stat; it has less
 NO_BOUNDARY = "no boundary can be made around the uml lab here"
+LOST = "not to be had within a lab's boundary, whose root has the rights of who runs it and no more"
 SUPERVISOR = paths.PROJECT / "harness" / "supervisor" / "__main__.py"
 
 
@@ -94,10 +95,13 @@ class SupervisedLab(Lab):
         """What the supervisor says of the boundary.
 
         Raises:
-            MissingError: there is none, and it must have one.
+            MissingError: there is none, and it must have one; or not with what it was to show.
         """
         why_not = report.decode(errors="replace").strip()
         self.bounded = not why_not
+        if why_not.startswith("!"):
+            self.kill()
+            raise MissingError(f"{why_not[1:].strip()}: {LOST}")
         if why_not and self.spec.isolated:
             self.kill()
             raise MissingError(f"{NO_BOUNDARY} ({why_not}): take --lab vm")

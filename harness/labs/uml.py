@@ -10,10 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from harness.growing import Growing
 from harness.host import paths
-from harness.labs.base import MODULES
+from harness.labs.base import MODULES, LabSpec
 from harness.labs.supervised import AGENT, SupervisedLab, wait_for_exit
-from plan.errors import MissingError
+from plan.errors import LabError, MissingError
 
 __all__ = ["UmlLab", "wait_for_exit"]
 
@@ -26,14 +27,17 @@ LOADER = "/lib64/ld-linux-x86-64.so.2"
 LIBRARY = re.compile(r" => (/\S+) \(0x")
 # What the kernel says when the host's process behind one of its own is gone. It takes that for a
 # fault of its process and goes on.
-KILLED = re.compile(r"^(?:userspace|wait_stub_done) ?[-:] .*", re.MULTILINE)
+KILLED = re.compile(rb"(?:userspace|wait_stub_done) ?[-:] ")
 
 
 class UmlLab(SupervisedLab):
     """User-Mode Linux over the lab image."""
 
     one_core = True
-    _searched_bytes = 0
+
+    def __init__(self, spec: LabSpec, run_directory: Path) -> None:
+        super().__init__(spec, run_directory)
+        self._console = Growing(self.run_directory / "console.log")
 
     @property
     def exact(self) -> bool:
@@ -49,12 +53,13 @@ class UmlLab(SupervisedLab):
         return paths.content(folder / "linux", *folder.glob("modules/**/*.ko"))
 
     def damage(self) -> str:
-        size = self.console_bytes()
-        if size == self._searched_bytes:
-            return ""
-        self._searched_bytes = size
-        said = KILLED.search(self.console(lines=10**6))
-        return said[0] if said else ""
+        try:
+            for line in self._console.lines():
+                if KILLED.match(line):
+                    return line.decode(errors="replace").strip()
+        except (OSError, ValueError) as error:
+            raise LabError(f"the lab's console cannot be read: {error}") from error
+        return ""
 
     def argv(self) -> list[str]:
         # The kernel mixes its command line into its entropy: with the host's paths in it,
@@ -75,6 +80,7 @@ class UmlLab(SupervisedLab):
         return {
             "run": str(run),
             "given": {name: str(path.resolve()) for name, path in given.items()},
+            "asked": list(self.spec.shares),
             "libraries": libraries(given["linux"]),
             "memory_mib": self.spec.memory_mib,
         }

@@ -130,6 +130,8 @@ def follow(lab: Lab, say: Say) -> Ended:
                     raise LabError(event["error"], lab.console())
                 case "ended":
                     ended = event
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise LabError(f"the lab said what none says: {error!r}", lab.console()) from error
     except LabError as error:
         # Processes without end have no time to say so: in virtual time forking takes none.
         if (count := lab.processes()) > FEW:
@@ -153,7 +155,10 @@ def keep(lab: Lab, out: Path) -> list[str]:
         source = lab.run_directory / "results" / name
         is_link = source.resolve() != source  # a lab's kernel could lead this way elsewhere
         if not is_link and any(source.rglob("*")):
-            shutil.copytree(source, out / name, symlinks=True, copy_function=copy_plainly)
+            try:
+                shutil.copytree(source, out / name, symlinks=True, copy_function=copy_plainly)
+            except RecursionError:
+                raise LabError(f"--out: {name} is nested too deep to be copied") from None
             give_tree(out / name)
             written.append(name)
     return written

@@ -6,14 +6,15 @@ Usage: python -IS harness/supervisor/__main__.py TOLD COMMAND...
 TOLD is a JSON object:
     control   descriptor of a pipe of which the owner holds the other end; it closes when the
               owner closes it or is killed
-    report    descriptor of a pipe for one line: "" when the lab is in its boundary, else why not
+    report    descriptor of a pipe for one line: "" when the lab is in its boundary, else why not,
+              and "!" before that where it was not started for this reason alone
     one_core  keep to one core (cores.py)
     view      what the lab sees of the host (boundary.View); null: all, it has no boundary
     must      run nothing without a boundary
 
 The lab runs in the supervisor's own session, so what is ended is this session's process group
 and nothing else; within a boundary all is ended with its first process. Exit status: the
-command's own, or 128 + its signal; 3 when it must have a boundary that cannot be had.
+command's own, or 128 + its signal; 3 when it was not started for want of a boundary.
 """
 
 from __future__ import annotations
@@ -71,13 +72,15 @@ def start(told: dict[str, Any], command: list[str]) -> int | None:
         finally:
             os._exit(127)
 
-    pid, why_not = None, ""
+    pid, why_not, must = None, "", told["must"]
     if told["view"]:
         try:
             pid = boundary.start(boundary.View(**told["view"]), become)
         except OSError as error:
             why_not = " ".join(str(error).split())
-    if pid is None and not told["must"]:
+        except boundary.LostError as error:
+            why_not, must = " ".join(["!", *str(error).split()]), True
+    if pid is None and not must:
         pid = start_in_the_open(become)
     os.write(told["report"], f"{why_not}\n".encode())
     os.close(told["report"])

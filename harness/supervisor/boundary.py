@@ -38,12 +38,19 @@ WRITABLE = NO_SUID | NO_DEVICES
 MEMORY = "/memory"
 # The lab's memory is a file that may be as large, and has a little beside it.
 BESIDE_MIB = 64
-READY = b"."
+READY, LOST = b".", b"!"
 
 PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_SECUREBITS, PR_SET_NO_NEW_PRIVS = 1, 24, 28, 38
 ROOT_IS_NOBODY = 0xEF  # no capabilities for being root, none kept, and all of it locked
 CAPABILITY_VERSION = 0x20080522
 CAPABILITIES = 64
+
+
+class LostError(Exception):
+    """A folder that the lab was to be given cannot be had; to go without a boundary is no answer.
+
+    Else whoever owns that folder could choose to have none: by its rights, or by moving it away.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,13 +59,16 @@ class View:
 
     Attributes:
         run: the lab's own folder, in its place, writable but for the inbox.
-        given: in `run`/host, by name: folders and files to read, at their places outside.
+        given: in `run`/host, by name: folders and files to read, at their places outside, of
+            which no part is a symbolic link by now.
+        asked: names of those that are another's, it may be.
         libraries: what the command is linked with, in their places.
         memory_mib: how large the lab's memory may become.
     """
 
     run: str
     given: Mapping[str, str]
+    asked: Sequence[str]
     libraries: Sequence[str]
     memory_mib: int
 
@@ -70,6 +80,7 @@ def start(view: View, command: Callable[[], NoReturn]) -> int:
 
     Raises:
         OSError: there is no boundary to be had here; nothing was started.
+        LostError: what was asked for cannot be put into one; nothing was started.
     """
     ids = os.geteuid(), os.getegid()
     said, say = os.pipe()
@@ -87,6 +98,8 @@ def start(view: View, command: Callable[[], NoReturn]) -> int:
         word = stream.read()
     if word != READY:
         os.waitpid(pid, 0)
+        if word.startswith(LOST):
+            raise LostError(word[len(LOST) :].decode(errors="replace"))
         raise OSError(word.decode(errors="replace") or "its first process was killed")
     return pid
 
@@ -117,8 +130,9 @@ def first_process(
                 code = os.waitstatus_to_exitcode(status)
                 os._exit(code if code >= 0 else 128 - code)
     except BaseException as error:  # noqa: BLE001 (nothing of the caller's is to run here)
+        mark = LOST if isinstance(error, LostError) else b""
         with suppress(OSError):
-            os.write(say, str(error).encode())
+            os.write(say, mark + str(error).encode(errors="replace"))
     finally:
         os._exit(1)
 
@@ -136,7 +150,7 @@ def become_root(user: int, group: int) -> None:
 def enter(view: View) -> None:
     """Make the root that a View describes, and leave the host's behind."""
     syscall(syscalls.MOUNT, b"none", b"/", b"", RECURSIVE | PRIVATE, 0)
-    trees = [(tree(path, kind), place) for path, place, kind in mounts(view)]
+    trees = [(tree(view, path, kind), place) for path, place, kind in mounts(view)]
     # Over a folder of which a copy is held: nothing else is hidden by it.
     mount("tmpfs", view.run, NO_SUID | NO_DEVICES, "mode=755,size=1m")
     os.chdir(view.run)
@@ -162,7 +176,12 @@ def mounts(view: View) -> Iterator[tuple[str, str, int]]:
     """What is mounted: where it is outside, where inside, and its attributes."""
     yield view.run, view.run, WRITABLE
     # Where the host goes on writing and reading: a link in their places would lead it elsewhere.
-    for name, kind in (("inbox", SHARED), ("results", WRITABLE), ("events.jsonl", WRITABLE)):
+    for name, kind in (
+        ("inbox", SHARED),
+        ("results", WRITABLE),
+        ("events.jsonl", WRITABLE),
+        ("console.log", SHARED),
+    ):
         yield f"{view.run}/{name}", f"{view.run}/{name}", kind
     for name, path in view.given.items():
         yield path, f"{view.run}/host/{name}", SHARED
@@ -172,11 +191,13 @@ def mounts(view: View) -> Iterator[tuple[str, str, int]]:
     yield "/proc/cpuinfo", "/proc/cpuinfo", SHARED
 
 
-def tree(path: str, attributes: int) -> int:
-    """copied_tree(), whose error names the path."""
+def tree(view: View, path: str, attributes: int) -> int:
+    """copied_tree(), whose error names the path; LostError for one that was asked for."""
     try:
-        return copied_tree(path, attributes)
+        return copied_tree(path, attributes, links=path in view.libraries)
     except OSError as error:
+        if path in [view.given[name] for name in view.asked]:
+            raise LostError(f"{path}: {error.strerror}") from error
         raise OSError(error.errno, error.strerror, path) from error
 
 

@@ -9,6 +9,7 @@ import os
 AT_FDCWD = -100
 AT_EMPTY_PATH = 0x1000
 AT_RECURSIVE = 0x8000
+RESOLVE_NO_SYMLINKS = 4
 
 MOUNT = 165
 UMOUNT2 = 166
@@ -20,6 +21,7 @@ SECCOMP = 317
 OPEN_TREE = 428
 MOVE_MOUNT = 429
 CLOSE_RANGE = 436
+OPENAT2 = 437
 MOUNT_SETATTR = 442
 
 # Python's lock stays taken during a call: after a clone the child goes on as Python does.
@@ -42,6 +44,12 @@ def _word(argument: int | bytes | ctypes.Structure) -> object:
     return ctypes.byref(argument) if isinstance(argument, ctypes.Structure) else argument
 
 
+class OpenHow(ctypes.Structure):
+    """struct open_how of openat2(2)."""
+
+    _fields_ = tuple((name, ctypes.c_uint64) for name in ("flags", "mode", "resolve"))
+
+
 class MountAttributes(ctypes.Structure):
     """struct mount_attr of mount_setattr(2)."""
 
@@ -54,11 +62,27 @@ def mount(kind: str, place: str, flags: int, options: str = "") -> None:
     syscall(MOUNT, *words, flags, options.encode())
 
 
-def copied_tree(path: str, attributes: int) -> int:
-    """The mounts at a path once more, nowhere yet and with these attributes; a descriptor."""
+def open_without_links(path: str) -> int:
+    """A descriptor of what is at a path, no part of which may be a symbolic link."""
+    how = OpenHow(flags=os.O_PATH | os.O_CLOEXEC, resolve=RESOLVE_NO_SYMLINKS)
+    return syscall(OPENAT2, AT_FDCWD, os.fsencode(path), how, ctypes.sizeof(how))
+
+
+def copied_tree(path: str, attributes: int, links: bool = False) -> int:
+    """The mounts at a path once more, nowhere yet and with these attributes; a descriptor.
+
+    links: parts of the path may be symbolic links.
+    """
     open_tree_clone, close_on_exec = 1, os.O_CLOEXEC
     flags = open_tree_clone | close_on_exec | AT_RECURSIVE
-    tree = syscall(OPEN_TREE, AT_FDCWD, os.fsencode(path), flags)
+    if links:
+        tree = syscall(OPEN_TREE, AT_FDCWD, os.fsencode(path), flags)
+    else:
+        there = open_without_links(path)
+        try:
+            tree = syscall(OPEN_TREE, there, b"", flags | AT_EMPTY_PATH)
+        finally:
+            os.close(there)
     wanted = MountAttributes(add=attributes)
     size = ctypes.sizeof(wanted)
     syscall(MOUNT_SETATTR, tree, b"", AT_EMPTY_PATH | AT_RECURSIVE, wanted, size)

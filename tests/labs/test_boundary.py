@@ -152,7 +152,7 @@ OF_AN_ACCOUNT = OWN | {
     "see:/root", "see:home", "read:secret", "read:above", "read:link-in-share", "read:own-link",
     "write:checkout", "write:share", "write:image", "write:programs", "write:inbox", "see:tty",
     "read:environment", "signal", "trace", "connect:loopback", "connect:abstract", "connect:path",
-    "replace:results", "replace:events", "replace:inbox",
+    "replace:results", "replace:events", "replace:inbox", "replace:console",
     "connect:share", "pair:datagram", "netlink", "memory", "queue", "core-helper",
 }  # fmt: skip
 
@@ -243,3 +243,56 @@ def test_isolated_refuses_a_host_without_namespaces(
     assert done.returncode == 3 and not done.stdout
     [line] = done.stderr.splitlines()
     assert "no boundary can be made" in line and line.endswith("take --lab vm")
+
+
+# As one who owns none of the files of the image, as with a cache that a teacher has filled.
+# The right to search goes with the first namespace: it only leads to the environment's Python.
+ANOTHER = """
+set -e
+mount -t tmpfs -o mode=755 none /mnt
+mkdir /mnt/cache /mnt/checkout
+mount --bind "$1" /mnt/cache
+mount --bind "$2" /mnt/checkout
+cp -r "$3" /mnt/theirs
+chmod -R a+rX /mnt/theirs
+cd /mnt
+shift 3
+exec "$@"
+"""
+SEARCH = ["--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"]
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *SEARCH]
+
+
+def run_another(
+    folder: Path, script: str, who: Sequence[str], place: str = "/mnt/theirs/script.sh"
+) -> subprocess.CompletedProcess[str]:
+    """./cellbed mininet with a shell's script at a place; the cache is root's."""
+    (folder / "theirs").mkdir()
+    (folder / "theirs" / "script.sh").write_text(script)
+    setting = ["unshare", "--mount", "sh", "-c", ANOTHER, "-", str(paths.places()["cache"]),
+               str(PROJECT), str(folder / "theirs")]  # fmt: skip
+    command = [sys.executable, "-P", "-m", "harness", "mininet", place]
+    return subprocess.run(
+        [*setting, *who, *command], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        check=False, timeout=LIMIT_S,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": "/mnt/checkout",
+             "CELLBED_CACHE": "/mnt/cache"},
+    )  # fmt: skip
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes another user")
+def test_an_image_that_another_user_made_is_as_ones_own(tmp_path: Path) -> None:
+    script = "mkdir /tmp/x && mount -t tmpfs x /tmp/x && sudo -n id -u && su mininet -c 'id -un'"
+    done = run_another(tmp_path, script, NOBODY)
+    assert (done.returncode, done.stdout) == (0, "0\nmininet\n"), done.stderr
+    assert not done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can read what its lab cannot")
+def test_a_folder_that_cannot_be_shown_is_not_run_without_a_boundary(tmp_path: Path) -> None:
+    """Else its owner chooses: root's lab may open no more there than anybody."""
+    hide = 'mkdir -m 700 /mnt/above; mv /mnt/theirs /mnt/above; chown 65534 /mnt/above; exec "$@"'
+    done = run_another(tmp_path, "echo out", ["sh", "-c", hide, "-"], "/mnt/above/theirs/script.sh")
+    assert (done.returncode, done.stdout) == (3, ""), done.stderr
+    [line] = done.stderr.splitlines()
+    assert line.startswith("cellbed: /mnt/above/theirs: Permission denied: not to be had within a")
