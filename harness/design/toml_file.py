@@ -8,6 +8,7 @@ tables), numbers are finite and fit in 64 bits.
 from __future__ import annotations
 
 import math
+import re
 import tomllib
 import unicodedata
 from pathlib import Path
@@ -17,6 +18,9 @@ from plan.errors import UsageError
 
 MOST_BYTES = 1 << 20
 MOST_DEPTH = 16
+# tomllib copies a key's beginning for each of its parts: one of a megabyte takes it hours.
+PART = rb"""[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*"""
+DEEP_KEY = re.compile(rb"(?:^|[\[{,])" + PART + rb"(?:\." + PART + rb"){%d}" % MOST_DEPTH, re.M)
 # Control, line and paragraph separators, lone surrogates.
 HARMFUL = {"Cc", "Zl", "Zp", "Cs"}
 
@@ -41,6 +45,8 @@ def parse(data: bytes, origin: str) -> dict[str, Any]:
     """The table that TOML stands for; UsageError as read_table(), origin for the file."""
     if len(data) > MOST_BYTES:
         raise UsageError(f"{origin}: larger than {MOST_BYTES} bytes")
+    if DEEP_KEY.search(data):
+        raise UsageError(f"{origin}: nested deeper than {MOST_DEPTH} tables or lists")
     try:
         table = tomllib.loads(data.decode("utf-8"))
     except ValueError as error:  # tomllib's own is one, and so is that of int() of many digits

@@ -6,10 +6,11 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
+
+from harness.host import temporary
 
 KEY = r"[0-9a-f]{16}"
 MADE = re.compile(
@@ -77,7 +78,7 @@ def remove(path: Path) -> str:
         return f"{below[0]} is mounted in it"
     try:
         if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
+            temporary.remove(path)
         else:
             path.unlink()
     except FileNotFoundError:  # somebody else cleans, too

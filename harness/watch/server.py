@@ -41,6 +41,7 @@ ALIVE_S = 15.0
 REST = 19  # times as long as a look at a trial took, the processor is the trial's,
 LONGEST_REST_S = hold.LEASE_S / 2  # unless the lab would go on that is held
 MOST_BYTES = 100
+SILENT_S = 30.0  # a connection on which nothing is asked, or nothing taken, ends
 HEADER = "X-Cellbed"
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
 # Nothing of the page comes from anywhere else. Plotly sets styles of its own.
@@ -54,6 +55,9 @@ class Server(ThreadingHTTPServer):
     """Of one campaign's directory."""
 
     daemon_threads = True
+    # Each has a descriptor of the campaign's process: other users of the machine are to leave it
+    # some.
+    most_readers = 100
 
     def __init__(self, folder: Path, port: int = 0) -> None:
         self.follower = Follower(folder)
@@ -62,6 +66,7 @@ class Server(ThreadingHTTPServer):
         # Of trials that are looked at, by name: each reader's wish.
         self.wishes: dict[str, dict[str, float | None]] = {}
         self._lock = threading.Lock()
+        self._readers = threading.BoundedSemaphore(self.most_readers)
         try:
             super().__init__((ADDRESS, port), Handler)
         except OSError as error:
@@ -101,6 +106,23 @@ class Server(ThreadingHTTPServer):
             wished = [x for x in self.wishes.get(name, {}).values() if x is not None]
             hold.write(lab, name, min(wished, default=None))
 
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Answer in a thread, or leave alone who comes while there are too many."""
+        if self._readers.acquire(blocking=False):
+            try:
+                super().process_request(request, client_address)
+            except BaseException:
+                self._readers.release()
+                raise
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._readers.release()
+
     def handle_error(self, *_: Any) -> None:
         """A reader who has left is no error."""
 
@@ -109,6 +131,7 @@ class Handler(BaseHTTPRequestHandler):
     """Answers GET."""
 
     server: Server
+    timeout = SILENT_S
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:  # noqa: N802 (the name that http.server calls)
@@ -132,10 +155,13 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:  # noqa: N802
         """/hold/TRIAL with a number or null: until which second it may go."""
         asked = self._asked()
-        text = self.rfile.read(min(int(self.headers.get("Content-Length", 0)), MOST_BYTES))
         # Another site's page cannot send this header without asking first, which is refused.
         if self.headers.get(HEADER) != "page" or asked is None:
-            return self.send_error(HTTPStatus.FORBIDDEN)
+            return self._refuse(HTTPStatus.FORBIDDEN)
+        length = self.headers.get("Content-Length", "")
+        if not length.isdecimal() or int(length) > MOST_BYTES:
+            return self._refuse(HTTPStatus.BAD_REQUEST)
+        text = self.rfile.read(int(length))
         name, reader = asked[0].removeprefix("/hold/"), asked[1]
         try:
             wanted = json.loads(text)
@@ -149,6 +175,11 @@ class Handler(BaseHTTPRequestHandler):
             with suppress(OSError):  # it has ended meanwhile
                 self.server.hold(lab, name)
         return self._send(b"{}", "application/json")
+
+    def _refuse(self, status: HTTPStatus) -> None:
+        """Of a request whose body is not read; what comes next on the line would be that."""
+        self.close_connection = True
+        self.send_error(status)
 
     def _events(self) -> None:
         """The state, and again whenever it has changed."""

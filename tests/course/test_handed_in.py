@@ -10,7 +10,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from harness.cli.commands.course import command
 from harness.course import again, check, handed_in, handout
 from harness.course import lab as labs
 from harness.flavors import check as flavors_check
@@ -132,3 +134,12 @@ def test_answers_are_judged_by_what_was_run_again(
     assert other and {key for key in other if "not so" not in said[key]} == set()
     write_answers(mine, right)
     assert {text[:2] for text in checked(lab, mine, "--again").values()} == {"ok"}
+
+
+def test_no_name_of_a_folder_makes_a_line_of_its_own(tmp_path: Path) -> None:
+    folder = tmp_path / "mine\n  ok  record"
+    folder.mkdir()
+    done = CliRunner().invoke(command, ["check", "1", str(folder)])
+    lines = done.output.splitlines()
+    assert lines[0] == f"{tmp_path}/mine?  ok  record, 1-slow-start"
+    assert not [line for line in lines if line.startswith("  ok")]

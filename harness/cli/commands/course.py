@@ -77,7 +77,7 @@ def with_doubles_told(looked_at: Iterable[HandedIn]) -> Iterator[HandedIn]:
 def print_items(handed_in: HandedIn) -> None:
     """A line an item, under one that says whose they are."""
     whose = "" if handed_in.student is None else f": {handed_in.student}, seed {handed_in.seed}"
-    click.echo(f"{handed_in.folder}, {handed_in.lab}{whose}")
+    click.echo(printable(f"{handed_in.folder}, {handed_in.lab}{whose}"))
     for item in handed_in.items:
         mark = "ok" if item.ok else "NO"
         click.echo(f"  {mark}  {item.name:<{WIDTH}}  {printable(item.sentence)}")

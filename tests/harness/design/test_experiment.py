@@ -49,6 +49,8 @@ MISTAKES = [
     ("pairs = 4\n", f"pairs = 1{'0' * 5000}\n", "not TOML: "),
     ("pairs = 4\n", f"pairs = {'[' * 5000}\n", "nested deeper than 16 tables or lists"),
     ("pairs = 4\n", "pairs" + ".a" * 40 + " = 4\n", "nested deeper than 16 tables or lists"),
+    # tomllib alone would take it for hours.
+    ("pairs = 4\n", "pairs" + " . 'a'" * 100_000 + " = 4\n", "nested deeper than 16 tables"),
     ('kind = "www"', "kind = [1]", "workload.kind = [1]"),
     ("[[rule]]", 'tcp.sysctl.tcp_sack = "1\\u0000"\n[[rule]]', "tcp.sysctl.tcp_sack: '1\\x00'"),
     ('tcp.flavor = "sack"', 'tcp.flavor = "x.toml"', "tcp.flavor = x.toml: no such TCP flavor"),

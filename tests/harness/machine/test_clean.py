@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -124,14 +123,14 @@ def test_what_could_not_be_removed_is_told(
     own_place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = left_folder(own_place), left_folder(own_place, GONE + "1")
-    remove = shutil.rmtree
+    remove = temporary.remove
 
     def stand_in(path: Path) -> None:
         if path == first:
             raise PermissionError(13, "Permission denied", str(path / "results"))
         remove(path)
 
-    monkeypatch.setattr(shutil, "rmtree", stand_in)
+    monkeypatch.setattr(temporary, "remove", stand_in)
     done = CliRunner().invoke(cellbed, ["clean"])
     assert done.output == f"removed {second}\n"
     assert str(done.exception).startswith(f"could not remove {first}: ")

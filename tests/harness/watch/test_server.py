@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -193,3 +195,34 @@ def test_no_campaign(
     monkeypatch.chdir(tmp_path)
     error = CliRunner().invoke(cellbed, ["watch", *arguments]).exception
     assert isinstance(error, UsageError) and str(error).startswith(said)
+
+
+def connected(server: Server) -> socket.socket:
+    """A connection on which nothing is asked yet."""
+    return socket.create_connection(server.server_address[:2], timeout=10)
+
+
+@pytest.mark.parametrize("length", ["-1", "x", "1000000000000", ""])
+def test_a_body_of_no_small_length_is_not_read(server: Server, length: str) -> None:
+    """Neither a stranger's, who would fill memory, nor the page's own."""
+    for path in ("/hold/x", f"/{server.secret}/hold/x"):
+        with connected(server) as ours:
+            host = "{}:{}".format(*server.server_address[:2])
+            lines = [f"POST {path} HTTP/1.1", f"Host: {host}", "X-Cellbed: page",
+                     f"Content-Length: {length}", "", ""]  # fmt: skip
+            ours.sendall("\r\n".join(lines).encode())
+            answer = ours.makefile("rb").read()  # to the end of the connection
+            assert answer.startswith((b"HTTP/1.1 403", b"HTTP/1.1 400"))
+
+
+def test_idle_connections_leave_the_campaign_its_descriptors(server: Server) -> None:
+    with ExitStack() as until:
+        idle = [until.enter_context(connected(server)) for _ in range(server.most_readers)]
+        with connected(server) as one_more:
+            assert one_more.recv(1) == b""
+        idle[0].close()
+        while True:  # its thread has ended when another is heard
+            with connected(server) as another, suppress(OSError):
+                another.sendall(b"GET / HTTP/1.0\r\n\r\n")
+                if another.recv(8) == b"HTTP/1.1":
+                    return
