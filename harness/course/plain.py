@@ -16,11 +16,13 @@ from harness.course.handout import ANSWERS, CAMPAIGN
 
 MOST_ENTRIES = 1000
 MOST_MIB = 256
+# Of all tables and documents together: read, they take 25 times as much memory.
+READ, MOST_READ_MIB = {".csv", ".json"}, 64
 
 
 def fault(folder: Path) -> str | None:
     """What keeps it from being read, in a sentence; None where nothing does."""
-    inside = folder.resolve()
+    inside, to_read = folder.resolve(), 0
     for number, path in enumerate(entries(folder)):
         if number == MOST_ENTRIES:
             return f"{folder / CAMPAIGN}: more than {MOST_ENTRIES} files: hand in one campaign"
@@ -28,10 +30,13 @@ def fault(folder: Path) -> str | None:
             if not path.resolve(strict=True).is_relative_to(inside):
                 return f"{path}: leads out of the folder: hand in the file itself"
             said = fault_of(path)
+            to_read += path.stat().st_size if path.suffix in READ else 0
         except (OSError, RuntimeError):  # a link to nothing, or a circle of links
             return f"{path}: leads out of the folder: hand in the file itself"
         if said:
             return said
+        if to_read > MOST_READ_MIB << 20:
+            return f"{path}: with it more than {MOST_READ_MIB} MiB of tables, and none has so much"
     return None
 
 

@@ -53,6 +53,12 @@ def huge(path: Path) -> None:
     os.truncate(path, 1 << 40)
 
 
+def large(folder: Path) -> None:
+    for number in range(9):
+        (folder / f"{number}.csv").touch()
+        os.truncate(folder / f"{number}.csv", 8 << 20)
+
+
 def outside(path: Path, target: str) -> None:
     path.unlink(missing_ok=True)
     path.symlink_to(target)
@@ -85,6 +91,7 @@ def deep_run(record: Path) -> None:
 DEEP = "a" + ".a" * 5000 + " = 1\n"
 STRANGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a huge table": (lambda f: huge(first(f) / "flows.csv"), "flows.csv: larger than "),
+    "large tables": (lambda f: large(first(f)), "with it more than 64 MiB of tables"),
     "a huge file more": (lambda f: huge(f / "campaign" / "core"), "core: larger than "),
     "huge answers": (lambda f: huge(f / "answers.toml"), "answers.toml: larger than "),
     "a link out of the folder": (
