@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.host import paths
-from harness.kernels import parts
 from harness.kernels.trees import Commit, Folder, Tree
 from plan.errors import MissingError, UsageError
 
@@ -24,7 +23,7 @@ ALLOWED = (
     f"{SET_UP} (set-up's), a version as 6.1 that Debian has, path:DIR or git:DIR@COMMIT, "
     "each also with ,hz=N"
 )
-FETCH = "lab/kernels/fetch"
+FETCH = "lab/kernel/fetch"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +109,7 @@ def debian(version: str) -> tuple[Path, str]:
     """Debian's source of a version, unpacked, and its package with the package's version."""
     folder = home() / f"debian-{version}"
     if not folder.exists():
-        argv = [str(paths.PROJECT / FETCH), version, str(folder), *parts.words_for_tar()]
+        argv = [str(paths.PROJECT / FETCH), version, str(folder)]
         done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=3600)
         if done.returncode != 0:
             said = "".join(done.stderr.strip().splitlines()[-1:]).removeprefix(f"{FETCH}: ")

@@ -1,23 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Which files of a kernel's source the lab kernel is made of.
-
-Of the other architectures and of most drivers the configuration and nothing else is read.
-"""
+"""Which files of a kernel's source the lab kernel is made of: those that lab/kernel/parts names."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 
-FOLDERS = (
-    "arch/um arch/x86 block certs crypto drivers/base drivers/block drivers/char drivers/tty fs "
-    "include init io_uring ipc kernel lib mm net scripts security tools/include tools/lib usr virt"
-).split()
-ANYWHERE = "Kconfig Makefile Kbuild".split()
-DRIVERS = "drivers/net"
+from harness.host import paths
 
-WANTED = re.compile(
-    rf"(?:{'|'.join(FOLDERS)})/|{DRIVERS}/[^/]+\.[ch]$|(?:.*/)?(?:{'|'.join(ANYWHERE)})[^/]*$"
-)
+PARTS = "lab/kernel/parts"
 # What a build in the tree itself leaves, where Git does not tell.
 MADE = re.compile(
     r"(?:.*/)?(?:\.[^/]*\.cmd|\.tmp_[^/]*|modules\.order|[^/]+\.(?:o|a|ko|mod|mod\.c|cmd|so|dtb))$"
@@ -27,12 +18,19 @@ MADE = re.compile(
 
 def wanted(path: str) -> bool:
     """Is a file, by its path from the top of the source, part of the lab kernel?"""
-    return WANTED.match(path) is not None
+    return _wanted().match(path) is not None
 
 
-def words_for_tar() -> list[str]:
-    """The same of an archive with one folder at its top."""
-    anywhere = [f"*/{name}*" for name in ANYWHERE]
-    folders = [f"*/{name}" for name in FOLDERS]
-    drivers = f"*/{DRIVERS}/*.[ch]"
-    return ["--wildcards", *anywhere, "--no-wildcards-match-slash", drivers, *folders]
+@cache
+def _wanted() -> re.Pattern[str]:
+    """What the lines of PARTS match, which lab/kernel/fetch says to tar."""
+    text = (paths.PROJECT / PARTS).read_text()
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    return re.compile(rf"(?:{'|'.join(map(expression, lines))})(?:/|$)")
+
+
+def expression(line: str) -> str:
+    """A line of PARTS as a regular expression."""
+    name = line.removeprefix("**/")
+    escaped = re.escape(name).replace(r"\*", "[^/]*").replace(r"\[", "[").replace(r"\]", "]")
+    return escaped if name == line else f"(?:.*/)?{escaped}"

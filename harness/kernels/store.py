@@ -27,11 +27,10 @@ from harness.kernels.patches import Patched
 from harness.kernels.trees import blob
 from plan.errors import LabError, UsageError
 
-BUILD = "lab/kernels/build"
-PRECOMPILED = "lab/kernel/precompiled.c"
-RECIPE = ("lab/kernels/build", "lab/kernels/cc", "lab/kernel/cc", "lab/kernel/config", PRECOMPILED)
+BUILD = "lab/kernel/build"
+RECIPE = [f"lab/kernel/{name}" for name in ("build", "cc", "config", "precompiled.c")]
+TCP_MODULE = "lab/programs/tcp-module"
 MODULE = "tcp-configs/module"
-PRECOMPILED_IN_TREE = "init/precompiled.c"
 SHOWN_LINES = 12
 # What a compiler says that is no fault of the source: another commit would meet it, too.
 OF_THE_MACHINE = ("No space left on device", "Disk quota exceeded", "Cannot allocate memory",
@@ -67,26 +66,28 @@ def key(found: Source, patched: Patched) -> str:
     files = sorted((path, file.mode, file.blob) for path, file in found.tree.files.items())
     ours = sorted((path, blob(content)) for path, content in patched.files.items())
     module = [p for p in (paths.PROJECT / MODULE).iterdir() if p.suffix in (".c", ".h")]
-    recipe = paths.content(*(paths.PROJECT / name for name in RECIPE), *module)
+    recipe = paths.content(*(paths.PROJECT / name for name in (*RECIPE, TCP_MODULE)), *module)
     return blob(json.dumps([files, ours, recipe, found.hz]).encode())[: paths.DIGITS]
 
 
 def build(name: str, found: Source, patched: Patched, work: Path, product: Path) -> None:
     """Build a kernel into its folder, which is there when it is whole."""
     partial = product.with_suffix(".partial")
-    ours = {**patched.files, PRECOMPILED_IN_TREE: (paths.PROJECT / PRECOMPILED).read_bytes()}
-    lay(found.tree, ours, work)
+    lay(found.tree, patched.files, work)
     for folder in (partial, product):
         shutil.rmtree(folder, ignore_errors=True)
     log = work / "log"
     hz = [] if found.hz is None else [str(found.hz)]
-    argv = [str(paths.PROJECT / BUILD), str(work), str(partial), *hz]
+    of_kernel = [BUILD, str(work), str(partial), *hz]
+    of_module = [TCP_MODULE, str(work / "build"), str(work / "module"), str(partial)]
     with log.open("wb") as stream:
-        done = subprocess.run(
-            argv, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, check=False
-        )
-    if done.returncode != 0:
-        raise failed(name, log)
+        for recipe, *words in (of_kernel, of_module):
+            done = subprocess.run(
+                [str(paths.PROJECT / recipe), *words], stdin=subprocess.DEVNULL, stdout=stream,
+                stderr=stream, check=False,
+            )  # fmt: skip
+            if done.returncode != 0:
+                raise failed(name, log)
     note = {
         "name": name,
         "version": found.version,

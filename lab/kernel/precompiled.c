@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What many of the lab kernel's files include: read once, by lab/kernel/cc. */
+#undef KBUILD_MODNAME
 #define KBUILD_MODNAME "lab" /* in the text of errors that no file here gives */
 #include <linux/module.h>
 #include <linux/kernel.h>

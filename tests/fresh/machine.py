@@ -79,7 +79,7 @@ def make(folder: Path) -> Machine:
     made.replace("id", "echo 0")
     made.replace("sudo", "")
     made.recipe("lab/image/build", 'touch "$1"')
-    made.recipe("lab/kernel/build", 'mkdir -p "$1" && touch "$1/complete"')
+    made.recipe("lab/kernel/set-up", 'mkdir -p "$1" && touch "$1/complete"')
     made.recipe("lab/programs/tools", 'mkdir "$2"')
     made.recipe("lab/programs/build", 'mkdir "$3"')
     made.replace("python3", FAKE_PYTHON)

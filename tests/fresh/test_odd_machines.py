@@ -51,7 +51,7 @@ def test_a_project_below_a_blank_has_no_vm_lab(here: Machine) -> None:
 def test_messages_are_read_in_english(here: Machine) -> None:
     """Else what a log says of a full disk would not be known for it."""
     said = 'case "${LC_ALL-}${LANGUAGE-}" in C) echo No space left on device ;; *) echo Kein Platz'
-    here.recipe("lab/kernel/build", f"{said} ;; esac; exit 1")
+    here.recipe("lab/kernel/set-up", f"{said} ;; esac; exit 1")
     done = here.run("cellbed", "setup", LC_ALL="", LANG="de_DE.UTF-8", LANGUAGE="de")
     assert "lab kernel failed: the disk is full" in sentence(done)
 

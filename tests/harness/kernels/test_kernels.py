@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,17 +16,18 @@ import pytest
 
 from harness.design import experiment
 from harness.host import paths
-from harness.kernels import names, patches, store
+from harness.kernels import names, parts, patches, store
 from harness.kernels.errors import KernelError
 from harness.kernels.kernel import Kernel
 from harness.kernels.lay import lay
 from harness.kernels.trees import TOP, Commit, Folder, Tree
-from plan.errors import UsageError
+from plan.errors import LabError, UsageError
 from tests.small import PROJECT, TINY, tiny_trials, trials_of
 
 TCP = "net/ipv4/tcp.c"
 PATCH = """Say more.
 
+SPDX-License-Identifier: GPL-2.0-only
 --- a/net/ipv4/tcp.c
 +++ b/net/ipv4/tcp.c
 @@ -1,3 +1,3 @@
@@ -105,49 +108,125 @@ def test_only_what_differs_is_laid_anew(source: Path, tmp_path: Path) -> None:
     assert (source / TCP).read_text() == "one\ntwo\nthree\n"
 
 
+def needing(words: str) -> str:
+    """PATCH, with words on where it is needed."""
+    return PATCH.replace("---", f"Needed{words}\n---", 1)
+
+
+ELSEWHERE = PATCH.replace(" one\n", " ONE\n")
+Add = Callable[[str, str], None]
+
+
 @pytest.fixture
-def with_patches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
-    """Patches of a project of one's own: by number and text."""
+def with_patches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Add:
+    """Patches of a project of one's own: by name and text."""
     project = tmp_path / "project"
-    for folder in patches.FOLDERS:
-        (project / folder).mkdir(parents=True)
+    for path in ("lab/strict", patches.PATCH):
+        (project / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(PROJECT / path, project / path)
     monkeypatch.setattr(paths, "PROJECT", project)
 
     def add(name: str, text: str) -> None:
-        (project / name).write_text(text)
+        path = project / patches.FOLDER / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
 
     return add
 
 
-def test_a_patch_applies_or_its_other_form_does(
-    source: Path, with_patches: Callable[[str, str], None]
-) -> None:
-    with_patches("lab/kernel/patches/0002-say.patch", PATCH.replace(" one\n", " ONE\n"))
-    with pytest.raises(KernelError, match="0002-say.patch does not apply.*exact: Say more$"):
+def test_a_patch_applies_or_its_other_form_does(source: Path, with_patches: Add) -> None:
+    with_patches("02-say.patch", ELSEWHERE.replace("---", "Needed: always\n---", 1))
+    with pytest.raises(KernelError, match="02-say.patch does not apply.*exact: Say more$"):
         patches.patched("x", folder_tree(source))
-    with_patches("lab/kernels/patches/0002-say.new.patch", PATCH)
+    with_patches("9.9/02-say.patch", PATCH)
     found = patches.patched("x", folder_tree(source))
     assert found.files == {TCP: b"one\n2\nthree\n"} and not found.left_out
 
 
-def test_a_patch_for_speed_is_left_out_with_a_word(
-    source: Path, with_patches: Callable[[str, str], None]
-) -> None:
-    with_patches("lab/kernel/patches/0008-say.patch", PATCH.replace(" one\n", " ONE\n"))
+def test_a_patch_that_adds_a_file_applies_after_another(source: Path, with_patches: Add) -> None:
+    """And one with two hunks whole or not at all."""
+    more = PATCH.replace("one\n-two\n+2\n three", "one\n 2\n-three\n+3").replace(
+        "more", "still more"
+    )
+    new = "--- a/net/new.h\n+++ b/net/new.h\n@@ -0,0 +1 @@\n+new\n"
+    with_patches("01-say.patch", PATCH)
+    with_patches("02-say.patch", more + new)
+    other = new.replace("new.h", "other.h") + PATCH[PATCH.index("---") :]
+    with_patches("03-say.patch", f"Say it again\n\n{other}")
+    found = patches.patched("x", folder_tree(source))
+    assert found.files == {TCP: b"one\n2\n3\n", "net/new.h": b"new\n"}
+    assert found.left_out == ["Say it again"]
+
+
+def test_a_patch_for_speed_is_left_out_with_a_word(source: Path, with_patches: Add) -> None:
+    with_patches("08-say.patch", ELSEWHERE)
     found = patches.patched("x", folder_tree(source))
     assert found.left_out == ["Say more"] and not found.files
 
 
-def test_a_kernel_that_would_tick_otherwise_is_not_built(
-    source: Path, with_patches: Callable[[str, str], None]
-) -> None:
-    """But one whose ticks can be chosen needs no patch."""
-    with_patches("lab/kernel/patches/0017-say.patch", PATCH.replace(TCP, "arch/um/Kconfig"))
-    (source / "arch/um/Kconfig").write_text("config HZ\n\tint\n\tdefault 100\n")
-    with pytest.raises(KernelError, match="0017-say.patch does not apply"):
+def test_a_patch_is_needed_where_its_head_says_so(source: Path, with_patches: Add) -> None:
+    with_patches("17-say.patch", needing(rf" where {TCP} has: two\nthr\w+"))
+    assert patches.patched("x", folder_tree(source)).files
+    (source / TCP).write_text("One\ntwo\nthree")
+    with pytest.raises(KernelError, match="17-say.patch does not apply"):
         patches.patched("x", folder_tree(source))
-    (source / "arch/um/Kconfig").write_text('config HZ\n\tint "Timer frequency"\n')
-    assert not patches.patched("x", folder_tree(source)).left_out
+    (source / TCP).write_text("one\ntwo\n\nthree\n")
+    found = patches.patched("x", folder_tree(source))
+    assert not found.files and not found.left_out
+
+
+def test_what_patch_cannot_do_is_no_fault_of_the_source(
+    source: Path, with_patches: Add, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with_patches("02-say.patch", PATCH)
+    (tmp_path / "patch").write_text(
+        "#!/bin/sh\necho patch: write error: No space left >&2\nexit 2\n"
+    )
+    (tmp_path / "patch").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(
+        LabError, match="^kernel x: .*02-say.patch: patch: write error: No "
+    ) as told:
+        patches.patched("x", folder_tree(source))
+    assert not isinstance(told.value, KernelError)
+
+
+LINES = (PROJECT / parts.PARTS).read_text().splitlines()
+PARTS = ["Makefile", "drivers/a/Kconfig.b", "arch/arm/Makefile", "Kbuild", "drivers/net/veth.c",
+         *(f"{line}/a/b.c" for line in LINES if re.fullmatch(r"[\w/]+", line))]  # fmt: skip
+NO_PARTS = ["drivers/a/b.c", "drivers/net/a/b.c", "drivers/net/veth.o", "nets/a.c", "anet/a.c",
+            "tools/perf/a.c", "Documentation/a.rst"]  # fmt: skip
+DEBIANS = """#!/bin/sh
+cd "${0%/*}" && tar -c ./linux-source-9.9_1.deb
+"""
+
+
+def test_what_is_fetched_is_what_the_kernel_is_made_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """lab/kernel/parts means the same to tar and to the room; the package is a stand-in."""
+    top, package = tmp_path / "linux-source-9.9", tmp_path / "package"
+    for path in PARTS + NO_PARTS:
+        (top / path).parent.mkdir(parents=True, exist_ok=True)
+        (top / path).touch()
+    (package / "usr/src").mkdir(parents=True)
+    (package / "DEBIAN").mkdir()
+    (package / "DEBIAN/control").write_text(
+        "Package: linux-source-9.9\nVersion: 9.9.7\nArchitecture: all\n"
+        "Maintainer: t <t@t>\nDescription: t\n"
+    )
+    archive = package / "usr/src/linux-source-9.9.tar.xz"
+    subprocess.run(["tar", "-C", tmp_path, "-cJf", archive, top.name], check=True)
+    deb = tmp_path / "linux-source-9.9_1.deb"
+    subprocess.run(["dpkg-deb", "-b", package, deb], check=True, capture_output=True)
+    (tmp_path / "mmdebstrap").write_text(DEBIANS)
+    (tmp_path / "mmdebstrap").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(paths, "places", lambda: {"cache": tmp_path / "cache"})
+    folder, text = names.debian("9.9")
+    found = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    assert found == {*PARTS, ".package"} and text == "linux-source-9.9 9.9.7"
+    assert [path for path in PARTS + NO_PARTS if parts.wanted(path)] == PARTS
 
 
 @pytest.mark.parametrize(
@@ -186,7 +265,7 @@ def test_what_does_not_build_says_why(tmp_path: Path) -> None:
     start = "kernel path:x does not build: net/a.c:7:3: error: no such thing ("
     assert str(error).startswith(start)
     assert error.console.endswith("make: *** [x] Error 2")
-    log.write_text("lab/kernels/build: this source has no VETH, which every lab needs\n")
+    log.write_text("lab/kernel/build: this source has no VETH, which every lab needs\n")
     assert "does not build: this source has no VETH, which every lab needs (" in str(
         store.failed("6.1", log)
     )

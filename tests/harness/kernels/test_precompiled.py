@@ -22,23 +22,32 @@ FILES = {
 
 @pytest.fixture
 def work(tmp_path: Path) -> Path:
-    """A folder of a version of Linux, as lab/kernels/build makes it, with a source of two files."""
+    """A folder of a version of Linux, as lab/kernel/build makes it, with a source of two files."""
     for path, text in FILES.items():
         (tmp_path / "source" / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "source" / path).write_text(text)
     (tmp_path / "headers" / "all.h.gch").mkdir(parents=True)
     (tmp_path / "headers" / "all.h").touch()
     shutil.copy(PROJECT / "lab/kernel/cc", tmp_path / "cc")
-    shutil.copy(PROJECT / "lab/kernels/cc", tmp_path / "cc-again")
     return tmp_path
 
 
-def compile_file(work: Path, path: str) -> list[str]:
+def compile_file(work: Path, path: str, *options: str) -> list[str]:
     """Compile a file of the source as Kbuild does; what its object depends on."""
     source, dependencies = work / "source" / path, work / "d"
     argv = [
-        *(work / "cc-again", work / "headers", f"-Wp,-MMD,{dependencies}"),
-        *("-D__KERNEL__", "-I", work / "source/include", "-c", "-o", work / "o", source),
+        *(work / "cc", work / "headers", f"-Wp,-MMD,{dependencies}"),
+        *(
+            "-D__KERNEL__",
+            "-Wall",
+            *options,
+            "-I",
+            work / "source/include",
+            "-c",
+            "-o",
+            work / "o",
+            source,
+        ),
     ]
     subprocess.run(list(map(str, argv)), check=True)
     return dependencies.read_text().replace("\\\n", "").split()[1:]
@@ -61,6 +70,37 @@ def test_a_file_that_does_not_compile_fails(work: Path) -> None:
     (work / "source/net/user.c").write_text("no C\n")
     with pytest.raises(subprocess.CalledProcessError):
         compile_file(work, "net/user.c")
+
+
+CALL = "static inline int calls(void) { return no_such_function(1); }\n"
+REFUSED = {
+    "an undeclared call": ("net/user.c", CALL),
+    "an undeclared call in a header": ("init/precompiled.c", f"#include <outer.h>\n{CALL}"),
+    "no type": ("net/user.c", "static typeless = 1;\n"),
+    "a number for a pointer": ("net/user.c", "char *text = 5;\n"),
+    "another pointer": ("net/user.c", "extern char *text; long *same(void) { return text; }\n"),
+    "what the kernel's flags refuse": ("net/user.c", "int none(void) { }\n"),
+}
+
+
+@pytest.mark.parametrize(("path", "text"), REFUSED.values(), ids=REFUSED)
+def test_what_the_newest_gcc_refuses_every_gcc_does(
+    work: Path, path: str, text: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A kernel that the gcc of Debian 12 builds is built by that of Debian 13, too."""
+    compile_file(work, "init/precompiled.c")
+    (work / "source" / path).write_text(text)
+    with pytest.raises(subprocess.CalledProcessError):
+        compile_file(work, path, "-Werror=return-type")
+    assert "error: " in capfd.readouterr().err
+
+
+def test_a_warning_is_no_error_and_is_not_told(
+    work: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (work / "source/net/user.c").write_text("static int unused;\n#define A 1\n#define A 2\n")
+    compile_file(work, "net/user.c", "-Wextra", "-Werror")
+    assert (work / "o").exists() and not capfd.readouterr().err
 
 
 DISTURBED = "struct inner { int two; };\nint size = sizeof(struct inner);\n"
