@@ -41,6 +41,14 @@ class Facts:
         """Is the value there, and not null?"""
         return self.__dict__.get(name) is not None
 
+    def known_by(self, kind: type[T]) -> T:
+        """The same table as another class reads it, which knows other values.
+
+        Raises:
+            TypedError: a value of another type; names it.
+        """
+        return read(kind, self.__dict__.get("table", {}), self.place)
+
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
@@ -104,10 +112,9 @@ class SourceFacts(Facts):
         measured_s, whole_s: the measured interval, and all from the start.
         received_whole_bytes: from the start; delivered_bytes: newly arrived in the interval.
         peer_window_bytes: the window each sender was last told; None: not known.
-        peer_windows_bytes: the least and the largest of a host's connections.
         max_late_ns: the latest request against its due time.
-        round_trips, delays, *_excess_ns, delay_off_ns: of connections with round trips of
-            their own.
+
+    What only one kind of workload says, a class in its folder knows (known_by()).
     """
 
     place: ClassVar[str] = "source"
@@ -121,22 +128,11 @@ class SourceFacts(Facts):
     bad_status: int
     broken: tuple[Any, ...]
     unexplained_bytes: tuple[int, ...]
-    unlike_connections: tuple[int, ...]
-    failed_calls: int
-    idle_sources: int
     server_complaints: tuple[str, ...]
     max_late_ns: int
     peer_window_bytes: tuple[int | None, ...]
-    peer_windows_bytes: tuple[tuple[int, ...], ...]
     received_whole_bytes: tuple[int, ...]
     delivered_bytes: tuple[int, ...]
-    connected: int
-    handshake_excess_ns: float | None
-    expected_handshake_excess_ns: float
-    answer_excess_ns: float | None
-    delay_off_ns: int | None
-    round_trips: Mapping[str, int | None]
-    delays: Mapping[str, int]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -194,7 +190,7 @@ def read(kind: type[T], data: object, place: str = "") -> T:
         name: READING.value(hints[name], data[name], schema.joined(place, name)) for name in known
     }
     facts = object.__new__(kind)
-    facts.__dict__.update(found)
+    facts.__dict__.update(found, table=data)
     return facts
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Self
 
+from plan.checks import Check
 from plan.dumbbell import Dumbbell, Link
 from topology import commands
 from topology.run import batch, in_namespace
@@ -23,11 +24,13 @@ class Delay:
         of_workload: does the workload say who has which? Then none has it but one that asks for
             it by name (workload/source.py), and that is lent what more the class has.
         since: what it needs of Linux, and the first release that has it.
+        checks: what a trial with it is held to beside what all are (plan/checks.py).
     """
 
     devices: ClassVar[Mapping[str, str]] = {"down": commands.SAT_UP, "up": commands.SAT_DOWN}
     of_workload: ClassVar[bool] = False
     since: ClassVar[Mapping[str, tuple[int, int]]] = {}
+    checks: ClassVar[tuple[Check, ...]] = ()
 
     def __init__(self, box_pid: int, dumbbell: Dumbbell) -> None:
         self.box_pid = box_pid

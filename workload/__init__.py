@@ -20,6 +20,7 @@ What several of them use:
     poisson   a Poisson distribution confined to some numbers
     specweb   the SPECweb96 file set as the paper modified it
     nginx     its configuration; nginx_servers: one on every server host
+    checks    what trials of several of them are held to
     ready     does a program listen
     common    what their C programs share, and how those are built
 """

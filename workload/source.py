@@ -31,6 +31,8 @@ from pathlib import Path
 from subprocess import Popen
 from typing import Any, ClassVar, Protocol
 
+from plan.checks import Check
+
 FLOW_COLUMNS = (
     "pair,received_bytes,scheduled_bytes,requests,answered,"
     "retransmits,timeouts,cwnd_segments,ssthresh_segments,srtt_us"
@@ -144,12 +146,11 @@ class Source(ABC):
 
     Attributes:
         files: tables of its own beside flows.csv, which the record takes.
-        tells: what summary() never lacks, of what the checks want to know: a record without it
-            is at fault.
+        checks: what its trials are held to beside what all are (checks.py; a kind's own).
     """
 
     files: ClassVar[tuple[str, ...]] = ()
-    tells: ClassVar[frozenset[str]] = frozenset()
+    checks: ClassVar[tuple[Check, ...]] = ()
 
     def __init__(self, testbed: Testbed, parameters: Any) -> None:
         self.testbed = testbed
@@ -164,13 +165,13 @@ class Source(ABC):
 
     @abstractmethod
     def summary(self) -> dict[str, Any]:
-        """Totals for the record, and what the checks want to know (harness/judge/fidelity.py).
+        """Totals for the record, and what the checks want to know (plan/facts.py).
 
         t0_ns: the start, from which times in the record count. peer_window_bytes: the window
         that each pair's sender was last told, None where it is not known. Where the workload
         has such: offered, answered, outstanding, unsent, bad_status, unexplained_bytes
-        (requests); failed_calls; idle_sources; server_complaints; max_late_ns. Where it measures
-        an interval of its own: measured_s.
+        (requests); server_complaints; max_late_ns; and what its own checks go by. Where it
+        measures an interval of its own: measured_s.
         """
 
     def write_flows(self, rows: Iterable[Mapping[str, object]]) -> None:

@@ -26,6 +26,7 @@ from harness.judge import fidelity, studies
 from harness.records import sources
 from harness.records.seal import changed_files
 from harness.records.whole import write_whole
+from plan.checks import CheckResult, check
 from plan.facts import SourceFacts
 
 FILE = "judgement.json"
@@ -41,7 +42,7 @@ def version(study: str | None) -> str:
     """The code that judges a study's records, as it was when this process first asked."""
     code = sources.imported_by(__name__)
     # A registry's files are found and not imported by name.
-    found = sources.files("topology", "workload", "harness/captures")
+    found = sources.files("topology", "workload", "harness/captures", "harness/judge/checks")
     code |= {path for path in found if path.suffix == ".py"}
     if study is None:
         return sources.digest(code)
@@ -145,8 +146,8 @@ def judge(record: Record, study: Study, changed: Sequence[str]) -> Document:
     Args:
         changed: files of the record that are not as they were recorded.
     """
-    failed: list[fidelity.FidelityCheck] = []
-    none_judged: list[fidelity.FidelityCheck] = []
+    failed: list[CheckResult] = []
+    none_judged: list[CheckResult] = []
     verdicts = attempt(
         "checks", lambda: fidelity.checks_of(record.facts, record.plan), none_judged, failed
     )
@@ -171,7 +172,7 @@ def judge(record: Record, study: Study, changed: Sequence[str]) -> Document:
     }
 
 
-def measured(record: Record, study: Study, failed: list[fidelity.FidelityCheck]) -> Document:
+def measured(record: Record, study: Study, failed: list[CheckResult]) -> Document:
     """What the study measures of a record, beside the metrics of every trial."""
     return {
         one.name: attempt(one.name, partial(one.measure, record), None, failed)
@@ -185,22 +186,20 @@ def published_figures(record: Record, study: Study) -> dict[str, float]:
     return dict(found or {})
 
 
-def attempt(
-    name: str, compute: Callable[[], T], otherwise: T, failed: list[fidelity.FidelityCheck]
-) -> T:
+def attempt(name: str, compute: Callable[[], T], otherwise: T, failed: list[CheckResult]) -> T:
     """What `compute` gives; when it fails, `otherwise`, and a failed check that says why."""
     try:
         return compute()
     except Exception as error:  # noqa: BLE001 (one record's fault must not end a campaign)
         why = f"not recorded: {error}" if isinstance(error, KeyError) else f"{error}"
-        verdict = fidelity.check(name, None, 0, 0, "")
+        verdict = check(name, None, 0, 0, "")
         failed.append({**verdict, "why": f"{type(error).__name__}: {why}"})
         return otherwise
 
 
-def recorded(changed: Sequence[str]) -> fidelity.FidelityCheck:
+def recorded(changed: Sequence[str]) -> CheckResult:
     """Are the record's files those that were recorded?"""
-    verdict = fidelity.check("record unchanged", len(changed), 0, 0, "files")
+    verdict = check("record unchanged", len(changed), 0, 0, "files")
     return {**verdict, "why": ", ".join(changed)} if changed else verdict
 
 

@@ -22,7 +22,7 @@ from harness.labs import Event, Lab, LabSpec
 from harness.labs.session import session
 from plan.atm import CELL_BITS
 from plan.errors import LabError
-from plan.plan import to_json
+from plan.facts import TrialFacts, read
 
 LIMIT_S = 170.0
 FEW_PAIRS = 5
@@ -141,7 +141,7 @@ def step_of(lab: Lab, trial: PlannedTrial, event: Event) -> Step:
     if event["event"] == "trial-failed":
         return Step(pairs=pairs, rate_bit_per_s=rate, failed=[event["error"]])
     raw = json.loads((lab.run_directory / "results" / trial.name / "lab.json").read_text())
-    verdicts = {c["name"]: c for c in fidelity.checks_of(raw, to_json(trial.plan))}
+    verdicts = {c["name"]: c for c in fidelity.checks_of(read(TrialFacts, raw), trial.plan)}
     trip = verdicts["idle round trip"]
     return Step(
         pairs=pairs,

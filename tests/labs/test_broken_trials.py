@@ -13,6 +13,8 @@ import pytest
 from harness.design.trials import PlannedTrial
 from harness.judge import fidelity
 from harness.labs import LabSpec, UmlLab, shared
+from plan.checks import CheckResult
+from plan.facts import TrialFacts, read
 from plan.plan import to_json
 from tests.small import PROJECT, trials_of
 
@@ -123,10 +125,7 @@ def judge(
         names[event["trial"]]: event["error"] for event in said if event["event"] == "trial-failed"
     }
     judged = {
-        (load, broken): fidelity.checks_of(
-            json.loads((folder / "results" / name / "lab.json").read_text()),
-            to_json(trials[load].plan),
-        )
+        (load, broken): checks_of(folder / "results" / name, trials[load])
         for name, (load, broken) in names.items()
         if (load, broken) not in failed
     }
@@ -143,8 +142,13 @@ def on_a_real_clock(folder: Path, trial: PlannedTrial) -> list[dict[str, Any]]:
         lab.submit({"kind": "end"})
         for event in lab.events():
             assert event["event"] not in ("failed", "trial-failed"), event
-    raw = json.loads((folder / "results/0/lab.json").read_text())
-    return fidelity.checks_of(raw, to_json(trial.plan))
+    return checks_of(folder / "results/0", trial)
+
+
+def checks_of(left: Path, trial: PlannedTrial) -> list[CheckResult]:
+    """By what a trial has left."""
+    found = json.loads((left / "lab.json").read_text())
+    return fidelity.checks_of(read(TrialFacts, found), trial.plan)
 
 
 def trials_by_load(folder: Path) -> dict[str, PlannedTrial]:

@@ -12,7 +12,9 @@ import pytest
 from harness.captures import pcap
 from harness.design import experiment
 from harness.design.trials import planned
-from harness.judge import fidelity
+from harness.judge.checks.captures import capture
+from plan import facts
+from tests import made_plans
 from tests.bpf import replay
 from tests.small import SMALL, run_trials, write_small
 
@@ -82,5 +84,5 @@ def test_a_capture_is_another_trial(tmp_path: Path) -> None:
 
 def test_a_packet_that_is_missing_in_the_file_fails_the_check() -> None:
     lab = {"links": {"sw2-sat": [60, 40, 0]}, "capture": {"ports": {"down": {"packets": 99}}}}
-    verdict = fidelity.capture("pcap")(lab, {})
+    verdict = capture("pcap")(facts.read(facts.TrialFacts, lab), made_plans.plan())
     assert verdict and verdict["ok"] is False and verdict["measured"] == 1

@@ -4,6 +4,7 @@
 parameters  the keys of [workload]
 iperf3      its commands, and what it reports
 source      runs it in a lab
+checks      what its trials are held to
 """
 
 from workload.iperf.parameters import Parameters

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from workload import ready, source
+from workload.checks import receiver_window
 from workload.iperf import iperf3
+from workload.iperf.checks import idle_sources
 from workload.iperf.parameters import Parameters
 from workload.source import Programs
 
@@ -26,7 +28,7 @@ BEGIN, END = "begin", "end"
 class Source(source.Source):
     """Data flow from server i to client i; the receiver listens."""
 
-    tells = frozenset({"idle_sources", "peer_window_bytes"})
+    checks = (idle_sources, receiver_window)
 
     parameters: Parameters
     _summary: dict[str, Any]

@@ -27,6 +27,7 @@ Needs topology.delay = "connection".
     source      runs them in a lab
     exchanges   what became of a trace: the record's table
     both_ends   whether a connection's two ends agree
+    checks      what its trials are held to
 
 What draws needs numpy and scipy, and so runs on the host only; nothing that a lab needs imports it.
 """

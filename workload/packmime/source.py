@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from workload import ready, source
+from workload.checks import late_requests
 from workload.packmime import carriers, exchanges, trace
+from workload.packmime.checks import handshakes, receiver_window, requests, server_delays
 from workload.packmime.parameters import Parameters
 from workload.source import Host, Programs
 
@@ -35,6 +37,7 @@ class Source(source.Source):
     """On every host a server, and a client for the connections that it begins."""
 
     files = ("exchanges.csv",)
+    checks = (requests, receiver_window, late_requests, handshakes, server_delays)
 
     parameters: Parameters
     _summary: dict[str, Any]

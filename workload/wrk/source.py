@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from workload import source
+from workload.checks import receiver_window, server_errors
 from workload.nginx_servers import PORT, complaints, start_server
 from workload.wrk import wrk
+from workload.wrk.checks import answers
 from workload.wrk.parameters import Parameters
 
 NS_PER_S = 1_000_000_000
@@ -19,7 +21,7 @@ NS_PER_S = 1_000_000_000
 class Source(source.Source):
     """The WWW file mix, the next file asked for when the last is in."""
 
-    tells = frozenset({"failed_calls", "peer_window_bytes", "server_complaints"})
+    checks = (answers, server_errors, receiver_window)
 
     parameters: Parameters
     _summary: dict[str, Any]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from workload import source
+from workload.checks import late_requests, receiver_window, requests, server_errors
 from workload.nginx_servers import PORT, complaints, start_server
 from workload.source import Programs
 from workload.www import schedule, www_client
@@ -21,7 +22,7 @@ class Source(source.Source):
     """98-0876R1 section 5."""
 
     files = ("requests.csv",)
-    tells = frozenset({"offered", "peer_window_bytes", "server_complaints", "max_late_ns"})
+    checks = (requests, server_errors, receiver_window, late_requests)
 
     parameters: Parameters
     _summary: dict[str, Any]

@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 
 from harness.judge import fidelity
+from harness.judge.checks.flavors import flavors
+from harness.judge.checks.link import idle_round_trip, link_rate
 from plan import plan as plans
+from plan.checks import CheckResult
 from plan.facts import TrialFacts, read
 from plan.plan import QUEUES, Plan
 from tests import made_plans
@@ -29,7 +32,7 @@ def facts(lab: dict[str, Any]) -> TrialFacts:
 PLAN = made()
 
 
-def checks_of(lab: dict[str, Any], plan: Plan = PLAN) -> list[fidelity.FidelityCheck]:
+def checks_of(lab: dict[str, Any], plan: Plan = PLAN) -> list[CheckResult]:
     return fidelity.checks_of(facts(lab), plan)
 
 
@@ -121,8 +124,12 @@ def test_each_workload_has_the_checks_that_its_source_can_answer() -> None:
     assert list(judged(closed_loop(), "wrk")) == [
         *common, "answers", "server errors", "receiver window"
     ]  # fmt: skip
-    silent = list(judged(good() | {"source": {}}, "packmime"))
-    assert silent[: len(common)] == common
+    of_the_delay = ["round trips", "delay faults"]
+    assert list(judged_web(web())) == [
+        *common, "requests", "receiver window", "late requests", "handshakes", "server delays",
+        *of_the_delay,
+    ]  # fmt: skip
+    assert list(judged_web(good() | {"source": {}})) == list(judged_web(web()))
 
 
 def lossy(lost: int, links: int = 100) -> dict[str, bool]:
@@ -166,7 +173,7 @@ def test_what_the_path_loses_is_accounted_for() -> None:
 def test_each_pair_has_its_own_flavor(seen: dict[str, list[str]], wrong: int) -> None:
     cubic = made_plans.PLAN["tcp"]["flavor"] | {"congestion": "cubic"}
     plan = made({"tcp": {"flavor": cubic, "others": [{**cubic, "congestion": "bbr"}]}})
-    found = fidelity.flavors(facts({"congestion": seen}), plan)
+    found = flavors(facts({"congestion": seen}), plan)
     assert found is not None and (found["measured"], found["ok"]) == (wrong, not wrong)
 
 
@@ -254,6 +261,7 @@ def test_a_fault_fails_its_check(name: str, path: str, value: Any) -> None:
 def web() -> dict[str, Any]:
     found = good()
     found["source"] |= {
+        "unlike_connections": [0],
         "handshake_excess_ns": 212_256,
         "expected_handshake_excess_ns": 212_249.6,
         "answer_excess_ns": 526_607,
@@ -267,13 +275,15 @@ def web() -> dict[str, Any]:
 
 
 def judged_web(lab: dict[str, Any]) -> dict[str, bool]:
-    found = checks_of(lab, made({"topology": {"delay": "connection"}}))
+    found = checks_of(lab, made({"topology": {"delay": "connection"}}, workload="packmime"))
     return {check["name"]: check["ok"] for check in found}
 
 
 @pytest.mark.parametrize(
     ("name", "path", "value"),
     [
+        ("requests", "source.unlike_connections", [1]),
+        ("requests", "source.unlike_connections", MISSING),
         ("handshakes", "source.handshake_excess_ns", 200_000),
         ("handshakes", "source.handshake_excess_ns", 230_000),
         ("handshakes", "source.handshake_excess_ns", None),
@@ -291,26 +301,32 @@ def judged_web(lab: dict[str, Any]) -> dict[str, bool]:
         ("delay faults", "source.delays.unknown", 1),
         ("delay faults", "source.delays.refused", 1),
         ("delay faults", "source.delays", MISSING),
+        ("server delays", "source.delay_off_ns", MISSING),
     ],
 )
 def test_what_a_web_trial_is_held_to(name: str, path: str, value: Any) -> None:
     assert all(judged_web(web()).values())
-    own = {"handshakes", "round trips", "server delays", "delay faults"}
-    assert own <= {*judged_web(web())} - {*judged(web())}
     broken = web()
     breaking(path, value)(broken)
     assert [n for n, ok in judged_web(broken).items() if not ok] == [name]
 
 
+def test_a_fact_of_another_type_fails_the_checks_that_go_by_it() -> None:
+    broken = web()
+    breaking("source.delays", "none")(broken)
+    failed = [name for name, ok in judged_web(broken).items() if not ok]
+    assert failed == ["round trips", "delay faults"]
+
+
 def test_a_lan_is_held_to_its_own_round_trip() -> None:
     lab = good() | {"idle_round_trip_ns": [68_000.0], "expected_idle_round_trip_ns": 68_168.7}
-    assert fidelity.idle_round_trip(facts(lab), PLAN)["ok"]
-    assert not fidelity.idle_round_trip(facts(lab | {"idle_round_trip_ns": [70_000.0]}), PLAN)["ok"]
+    assert idle_round_trip(facts(lab), PLAN)["ok"]
+    assert not idle_round_trip(facts(lab | {"idle_round_trip_ns": [70_000.0]}), PLAN)["ok"]
 
 
 def test_a_port_faster_than_its_access_links_shows_no_rate() -> None:
     slow = made({"topology": {"access_rate_bit_per_s": 10_000_000}})
-    assert fidelity.link_rate(facts(good()), slow) is None
+    assert link_rate(facts(good()), slow) is None
 
 
 def test_one_per_cent_of_the_delay_is_seen_on_every_path_that_ping_can_resolve() -> None:
@@ -319,10 +335,8 @@ def test_one_per_cent_of_the_delay_is_seen_on_every_path_that_ping_can_resolve()
         lab = good() | {"expected_idle_round_trip_ns": right}
         for share in (-0.01, 0.01):
             wrong = lab | {"idle_round_trip_ns": [right + 2 * share * delay_ns]}
-            assert not fidelity.idle_round_trip(facts(wrong), PLAN)["ok"]
-        assert fidelity.idle_round_trip(facts(lab | {"idle_round_trip_ns": [right - 1000]}), PLAN)[
-            "ok"
-        ]
+            assert not idle_round_trip(facts(wrong), PLAN)["ok"]
+        assert idle_round_trip(facts(lab | {"idle_round_trip_ns": [right - 1000]}), PLAN)["ok"]
 
 
 def test_what_was_not_recorded_fails_each_check_that_goes_by_it() -> None:
@@ -340,11 +354,11 @@ def test_single_acknowledgements_tell_no_rate_where_the_clock_runs_on() -> None:
     lab = good() | {"realtime": {"stall_p99_ns": 0}}
     lab["queue"]["up"]["wire"] = {"cells": 9_748, "busy_ns": 402_130_083, "stretches": 4_797}
     lab["queue"]["down"]["wire"] |= {"busy_ns": 9_422_222 * 99}
-    found = fidelity.link_rate(facts(lab), PLAN)
+    found = link_rate(facts(lab), PLAN)
     assert found is not None and not found["ok"]
     assert found["measured"] == pytest.approx(45_000_000 / 0.99)
     del lab["realtime"]
-    exact = fidelity.link_rate(facts(lab), PLAN)
+    exact = link_rate(facts(lab), PLAN)
     assert exact is not None and exact["measured"] != found["measured"]
 
 

@@ -22,6 +22,7 @@ from harness.judge import fidelity, judgement
 from harness.judge.judgement import bring_up_to_date, current, version
 from harness.records import record, sources
 from harness.records.seal import changed_files
+from plan.checks import CheckResult, check
 from plan.errors import CellbedError, UsageError
 from plan.facts import TrialFacts
 from plan.plan import Plan
@@ -58,10 +59,10 @@ def raw_folder(folder: Path) -> Path:
     return folder
 
 
-def link_rate(lab: TrialFacts, plan: Plan) -> list[fidelity.FidelityCheck]:
+def link_rate(lab: TrialFacts, plan: Plan) -> list[CheckResult]:
     """Checks of a lab that knows no more than a rate."""
     rate, found = plan.topology.rate_bit_per_s, lab.probed_rate_bit_per_s["down"]
-    return [fidelity.check("link rate", found, rate, rate * 1e-3, "bit/s")]
+    return [check("link rate", found, rate, rate * 1e-3, "bit/s")]
 
 
 @pytest.fixture(autouse=True)
@@ -110,9 +111,9 @@ def test_a_changed_check_judges_the_old_record_anew(
 ) -> None:
     before, old = contents(made), judgement.known(made)
 
-    def stricter(lab: TrialFacts, plan: Plan) -> list[fidelity.FidelityCheck]:
+    def stricter(lab: TrialFacts, plan: Plan) -> list[CheckResult]:
         verdict = link_rate(lab, plan)[0]
-        return [fidelity.check("link rate", verdict["measured"], verdict["expected"], 1, "bit/s")]
+        return [check("link rate", verdict["measured"], verdict["expected"], 1, "bit/s")]
 
     assert bring_up_to_date([made]).judged == 0
     monkeypatch.setattr(fidelity, "checks_of", stricter)

@@ -5,6 +5,7 @@
     table       which connection has which: the file that the program reads
     program     bpf/delays on the box in the middle: its queues, its command, its counters
     passages    the check, by other means: how long each connection's first two packets were there
+    checks      what a trial is held to
 
 The delay is in the middle of the path, half of the round trip each way, on the box that otherwise
 has the one delay of all (commands.sat_delay): a packet in flight counts against no queue under

@@ -21,6 +21,7 @@ from typing import ClassVar, Protocol, Self
 
 from topology import commands, delay
 from topology.delays.connection import passages, program, table
+from topology.delays.connection.checks import delay_faults, round_trips
 from topology.delays.connection.program import STAGES
 from topology.run import batch, in_namespace
 
@@ -49,6 +50,7 @@ class Delay(delay.Delay):
     devices: ClassVar[Mapping[str, str]] = {name: stage[2] for name, stage in STAGES.items()}
     of_workload: ClassVar[bool] = True
     since: ClassVar[Mapping[str, tuple[int, int]]] = {"tcx": (6, 6)}
+    checks = (round_trips, delay_faults)
 
     def __enter__(self) -> Self:
         mtu = self.dumbbell.mtu_bytes

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The middle link ran at its rate, and its delay was right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from plan.atm import CELL_BITS
+from plan.checks import REAL_RTT_LIMIT_NS, RTT_LIMIT_NS, Check, CheckResult, check
+from plan.facts import TrialFacts
+from plan.plan import Plan
+from topology.commands import PORTS
+
+RATE_LIMIT = 1e-3
+REAL_RATE_LIMIT = 1e-2
+# A stretch of the link being busy; its ends were 1 to 3 us off in the vm lab.
+REAL_STRETCH_NS = 1_000_000
+# A delay that is 1 % off is seen; but ping prints whole microseconds, of two clock readings.
+RTT_LIMIT_SHARE = 0.005
+RTT_RESOLUTION_NS = 1_500
+REAL_RTT_SHARE = 0.1
+
+
+def checks(plan: Plan) -> Sequence[Check]:
+    return link_rate, idle_round_trip
+
+
+def link_rate(lab: TrialFacts, plan: Plan) -> CheckResult | None:
+    """Cells over the time that the middle link was busy, as seen at its ends (bpf/wire.h).
+
+    Of both directions the one that is further off. Where access links are slower than the
+    middle link, no frame shows from outside when it is busy. Where the clock runs on while the
+    lab computes, both ends of a busy stretch are microseconds off: a direction whose stretches
+    are short, such as one of single acknowledgements, tells nothing there.
+
+    Where the queue does not watch the link, the rate is that of a train of packets before the
+    trial.
+    """
+    expected = plan.topology.rate_bit_per_s
+    if expected > plan.topology.access_rate_bit_per_s:
+        return None
+    watched = [plan.queue.at(port).wire(lab.queue[port]) for port in PORTS]
+    wires = [wire for wire in watched if wire is not None]
+    if len(wires) < len(watched):
+        probed = [rate for rate in lab.probed_rate_bit_per_s.values() if rate is not None]
+        whole = len(probed) == len(lab.probed_rate_bit_per_s)
+        return farthest_rate(probed if whole else [], expected, lab)
+    whole = all(w and w["busy_ns"] for w in wires)
+    if whole and not lab.exact:
+        wires = [w for w in wires if w["busy_ns"] >= REAL_STRETCH_NS * w["stretches"]]
+        if not wires:
+            return None
+    rates = [w["cells"] * CELL_BITS * 1e9 / w["busy_ns"] for w in wires if whole]
+    return farthest_rate(rates, expected, lab)
+
+
+def farthest_rate(rates: Sequence[float], expected: float, lab: TrialFacts) -> CheckResult:
+    """Of the measured rates the one that is furthest off; none is no measurement."""
+    worst = max(rates, key=lambda rate: abs(rate - expected), default=None)
+    limit = RATE_LIMIT if lab.exact else REAL_RATE_LIMIT
+    return check("link rate", worst, expected, expected * limit, "bit/s")
+
+
+def idle_round_trip(lab: TrialFacts, plan: Plan) -> CheckResult:
+    """Pings over the idle path, against propagation and serialisation."""
+    times = lab.idle_round_trip_ns
+    expected = lab.expected_idle_round_trip_ns
+    worst = max(times, key=lambda t: abs(t - expected)) if times else None
+    limit = max(RTT_RESOLUTION_NS, min(RTT_LIMIT_NS, RTT_LIMIT_SHARE * expected))
+    if not lab.exact:
+        # The typical one: a single ping tells of its own bad luck only.
+        worst = sorted(times)[len(times) // 2] if times else None
+        limit = max(REAL_RTT_LIMIT_NS, REAL_RTT_SHARE * expected)
+    return check("idle round trip", worst, expected, limit, "ns")

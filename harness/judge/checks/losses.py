@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Nothing was lost but in the queues under test, and what the path was told to lose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from plan.checks import Check, CheckResult, check
+from plan.facts import TrialFacts
+from plan.plan import Plan
+from topology.commands import PORTS
+
+# Further off by chance is one seed in two million.
+LOSS_LIMIT_DEVIATIONS = 5
+
+
+def checks(plan: Plan) -> Sequence[Check]:
+    return drops_elsewhere, path_losses
+
+
+def drops_elsewhere(lab: TrialFacts, plan: Plan) -> CheckResult:
+    """Packets lost anywhere but in the queues under test: switches, box, hosts, backlogs.
+
+    Every namespace must have been read. The two ports count what the queue refuses, and so
+    much of their count is no loss elsewhere; nor is what the path was told to lose.
+    """
+    losses = lab.losses
+    if losses.namespaces < 2 * plan.topology.pairs + 2:
+        return check("drops elsewhere", None, 0, 0, "packets")
+    at_ports = sum(
+        max(0, losses.at_port[port] - plan.queue.at(port).refused(lab.queue[port]))
+        for port in PORTS
+    )
+    # One that fell was begun anew with its device, and what it had counted is not known.
+    lost = sum(map(abs, losses.elsewhere.values())) + at_ports
+    return check("drops elsewhere", lost, 0, 0, "packets")
+
+
+def path_losses(lab: TrialFacts, plan: Plan) -> CheckResult | None:
+    """Where the path is to lose packets, how many it lost of those that left the port.
+
+    Of both directions the one that is further off, in standard deviations.
+    """
+    loss = plan.topology.loss
+    if loss is None:
+        return None
+    verdicts = []
+    for way in loss.directions:
+        packets = lab.links[PORTS[way]][1]
+        limit = 1 + LOSS_LIMIT_DEVIATIONS * loss.spread(packets)
+        lost = lost_on_path(lab, plan, way)
+        verdicts.append(check("path losses", lost, packets * loss.share, limit, "packets"))
+    return max(verdicts, key=lambda one: abs(one["measured"] - one["expected"]) / one["limit"])
+
+
+def lost_on_path(lab: TrialFacts, plan: Plan, direction: str) -> int:
+    """Packets of a direction that the path was told to lose, and lost."""
+    loss = plan.topology.loss
+    return lab.losses.on_path[direction] if loss and direction in loss.directions else 0
