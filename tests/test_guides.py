@@ -26,6 +26,7 @@ LEFT = {
     "A queue without cells": ("topology/queues/head_drop.py",),
     "A delay": ("topology/delays/one_way.py",),
     "A workload": ("workload/download/",),
+    "A fidelity check": ("harness/judge/checks/drained.py",),
     "A capture": ("harness/captures/sent.py",),
     "A study": ("studies/toy/",),
 }

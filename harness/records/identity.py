@@ -31,6 +31,8 @@ IN_THE_LAB = ("harness/agent", "harness/captures", "plan", "topology", "workload
 SHARED = ("__init__", "capture")
 # Compiled: known by what came of them. Read by nobody: documents.
 NOT_READ = frozenset({".c", ".h", ".md", ".mk"})
+# How what is compiled is made; and what the kinds' trials are held to, which only judges.
+NOT_RUN = frozenset({"Makefile", "checks.py"})
 # What makes a record's facts of what the lab left.
 MAKES_RECORDS = ("harness.records.record",)
 HOST_CODE = ("harness", "analysis", "plan")
@@ -83,7 +85,7 @@ def lab_code() -> Iterator[Path]:
     """The project's files that are read inside a lab."""
     shared = (paths.PROJECT / "harness" / f"{name}.py" for name in SHARED)
     for path in (*shared, *sources.files(*IN_THE_LAB)):
-        if path.suffix not in NOT_READ and path.name != "Makefile":
+        if path.suffix not in NOT_READ and path.name not in NOT_RUN:
             yield path
 
 

@@ -333,7 +333,9 @@ def test_another_check_is_another_version(tmp_path: Path) -> None:
     assert asked() == version("ubrplus_1998") != version(None)
     study = "studies/ubrplus_1998"
     changed = ("harness/judge/fidelity.py", f"{study}/published/results.csv", f"{study}/study.py")
-    for name in changed:
+    of_kinds = ("harness/judge/checks/link.py", "workload/checks.py", "workload/www/source.py",
+                "topology/delays/connection/checks.py")  # fmt: skip
+    for name in (*changed, *of_kinds):
         before = asked()
         with (tmp_path / name).open("a") as stream:
             stream.write("# changed\n")
