@@ -10,7 +10,7 @@ from plan.registry import Registry
 
 CHECKS = Registry("harness.judge.checks", "checks")
 # In this order, and those of other files after them.
-ORDER = ("link", "queues", "losses", "workload", "delay", "flavors", "clock", "captures")
+ORDER = ("link", "queues", "losses", "kinds", "flavors", "clock", "captures")
 
 
 def checks_of(lab: TrialFacts, plan: Plan) -> list[CheckResult]:
