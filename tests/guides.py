@@ -13,6 +13,8 @@ from pathlib import Path
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^## (.+)\n", re.MULTILINE)
 NOT_COPIED = shutil.ignore_patterns(".*", "results", "__pycache__")
+# Of what lies in the copy in the end: results, compiled Python, and what tools keep for themselves.
+LEFT_OUT = re.compile(r"(^|/)(\.[^/]*|results|__pycache__)/")
 LIMIT_S = 900
 
 
@@ -48,10 +50,10 @@ def run(block: str, copy: Path) -> None:
 
 
 def contents(copy: Path) -> dict[str, str]:
-    """A hash of each file of the project's own in its copy: no results, no compiled Python."""
+    """A hash of each file of the project's own in its copy."""
     found = {path: str(path.relative_to(copy)) for path in copy.rglob("*")}
     return {
         name: hashlib.sha256(path.read_bytes()).hexdigest()
         for path, name in found.items()
-        if path.is_file() and not {"results", "__pycache__"} & {*name.split("/")}
+        if path.is_file() and not LEFT_OUT.search(name)
     }
