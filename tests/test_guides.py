@@ -18,10 +18,16 @@ from tests.small import PROJECT
 SLOW = "CELLBED_SLOW_TESTS" in os.environ
 GUIDES = sorted((PROJECT / "docs" / "guides").glob("*.md" if SLOW else "extend.md"))
 # All that a section leaves beside experiments in the project's own folder: what is added is one
-# new file or folder, and a policy's also has the account that it is compared with.
+# new file or folder, and a policy's also has the account that it is compared with. A TCP parameter
+# is an entry of a table with what is generated of it, the C code that uses it, and its test.
 LEFT = {
     "An experiment": (),
     "A flavor": ("tcp-configs/cubic-iw1.toml",),
+    "A TCP parameter": (
+        *("plan/flavor.py", "tcp-configs/module/cellbed_params.h", "docs/flavors.md"),
+        *("tcp-configs/module/cellbed.h", "tcp-configs/module/cellbed_main.c"),
+        "tests/flavors/test_flavor_parameters.py",
+    ),
     "A policy of the cell queues": ("bpf/policy/quota.h", "tests/bpf/rules/quota.py"),
     "A queue without cells": ("topology/queues/head_drop.py",),
     "A delay": ("topology/delays/one_way.py",),
