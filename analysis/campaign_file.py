@@ -17,19 +17,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
-
 from analysis.errors import RecordError
 from analysis.json_file import json_document
+from plan.plan import Level
+from plan.schema import Reading, TypedError
 
 NAME = "campaign.json"
 FORMAT = "cellbed-campaign/2"
 NAMES_ONLY = "cellbed-campaign/1"
 
-Level = str | int | float
 
-
-class Entry(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Entry:
     """A trial that a header lists.
 
     Attributes:
@@ -38,16 +37,14 @@ class Entry(BaseModel):
         cell: hash of all that makes the trial but its seed and its captures; "": not known.
     """
 
-    model_config = ConfigDict(strict=True, frozen=True)
-
     trial: str
-    factors: dict[str, Level]
+    factors: Mapping[str, Level]
     seed: int | None
     cell: str = ""
     counts: bool = True
 
 
-ENTRIES = TypeAdapter(list[Entry])
+ENTRIES = Reading({}, defaults=True, others=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,16 +71,14 @@ def read_header(folder: Path) -> CampaignFile:
     return CampaignFile(document=document, factors=factors, trials=entries(path, listed))
 
 
-def entries(path: Path, listed: object) -> list[Entry] | None:
+def entries(path: Path, listed: object) -> Sequence[Entry] | None:
     """A list of trials as it stands in the file; RecordError where it is none."""
     if listed is None:
         return None
     try:
-        return ENTRIES.validate_python(listed)
-    except ValidationError as error:
-        fault = error.errors()[0]
-        place = ".".join(map(str, ("trials", *fault["loc"])))
-        raise RecordError(f"{path}: {place}: {fault['msg']}") from None
+        return ENTRIES.value(Sequence[Entry], listed, "trials")
+    except TypedError as error:
+        raise RecordError(f"{path}: {error}") from None
 
 
 def named_factors(document: Mapping[str, Any]) -> dict[str, list[Level]]:

@@ -1,25 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Frozen dataclasses to and from JSON, checked. Standard library only.
+"""The one validator: frozen dataclasses to and from JSON or TOML, checked. Standard library only.
 
 A field is of a simple type, a dataclass, `tuple[X, ...]`, `Sequence[X]`, `Mapping[str, X]`,
 `Mapping[int, X]`, a union, a Literal, or of a type for which the caller has a reader of its own.
-One whose metadata has `later` came after documents that stay as they are: with its default it is
-not written, and it may be absent.
+What its values must be besides stands in its type: `Annotated[int, Within(1, 1024)]`,
+`Annotated[str, Matches(...)]`, `Annotated[Sequence[str], OneOrMore]`. One whose metadata has
+`later` came after documents that stay as they are: with its default it is not written, and it may
+be absent.
+
+An error is one line with the key, the value and what is allowed.
 """
 
 from __future__ import annotations
 
+import re
 import types
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from functools import cache
-from math import isfinite
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from math import inf, isfinite
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
 NONE: type = type(None)
 Reader = Callable[[object, str], Any]
+Readers = Mapping[Any, Reader]  # by a type, or a union of types
 SIMPLE = {
     int: "a whole number",
     float: "a number",
@@ -29,8 +35,52 @@ SIMPLE = {
 }
 
 
+MOST_SHOWN = 40
+
+
 class TypedError(ValueError):
     """Data that is not of its type; one line: key, value, what is allowed."""
+
+
+@dataclass(frozen=True)
+class Within:
+    """The least and the largest value; None: there is no such bound."""
+
+    least: float | None = None
+    largest: float | None = None
+
+    def check(self, value: float, place: str) -> None:
+        """TypedError for a value that is not within."""
+        low = -inf if self.least is None else self.least
+        high = inf if self.largest is None else self.largest
+        if not low <= value <= high:
+            raise TypedError(f"{place} = {value}: {self}")
+
+    def __str__(self) -> str:
+        if self.largest is None:
+            return f"must be at least {self.least}"
+        if self.least is None:
+            return f"must be at most {self.largest}"
+        return f"allowed are {self.least} to {self.largest}"
+
+
+@dataclass(frozen=True)
+class Matches:
+    """A pattern of the whole text, in words, and its greatest length."""
+
+    pattern: str
+    words: str
+    most: int = 1000
+
+    def check(self, value: str, place: str) -> None:
+        """TypedError for a text that does not match."""
+        if not re.fullmatch(self.pattern, value):
+            raise TypedError(f"{place}{shown(value)}: must be {self.words}")
+        if len(value) > self.most:
+            raise TypedError(f"{place}: has {len(value)} letters, at most {self.most}")
+
+
+OneOrMore = "one value stands for a list of one"
 
 
 def to_json(value: Any, kind_of: Callable[[Any], str | None] = lambda _: None) -> Any:
@@ -57,7 +107,7 @@ def from_json(
     *,
     defaults: bool = False,
     others: bool = False,
-    readers: Mapping[type, Reader] | None = None,
+    readers: Readers | None = None,
 ) -> T:
     """A dataclass of what to_json made, or a person wrote.
 
@@ -70,8 +120,8 @@ def from_json(
     Raises:
         TypedError: an unknown key, a missing one, a value of another type.
     """
-    if not isinstance(data, dict):
-        raise TypedError(f"{place or 'it'}: a table is needed")
+    if not isinstance(data, Mapping):
+        raise TypedError(f"{place or 'it'}{shown(data)}: a table is needed")
     known, hints = {field.name: field for field in fields(kind)}, type_hints(kind)  # type: ignore[arg-type]
     for key in () if others else data:
         if key not in known:
@@ -79,7 +129,7 @@ def from_json(
     for name, field in known.items():
         if name not in data and not (has_default(field) and (defaults or is_later(field))):
             raise TypedError(f"{joined(place, name)}: required")
-    read = Reading(readers or {}, defaults)
+    read = Reading(readers or {}, defaults, others)
     found = {k: data[k] for k in known if k in data}
     return kind(**{k: read.value(hints[k], value, joined(place, k)) for k, value in found.items()})
 
@@ -101,6 +151,8 @@ def is_later(field: Field[Any]) -> bool:
 
 def may_be_none(hint: Any) -> bool:
     """Is null one of a field's values?"""
+    if get_origin(hint) is Annotated:
+        hint = get_args(hint)[0]
     return NONE in get_args(hint)
 
 
@@ -111,38 +163,54 @@ def type_hints(kind: type) -> dict[str, Any]:
 
 @cache
 def _type_hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
+    return get_type_hints(kind, include_extras=True)
 
 
 class Reading:
     """Reads a value of any of the types that a field may have."""
 
-    def __init__(self, readers: Mapping[type, Reader], defaults: bool) -> None:
+    def __init__(self, readers: Readers, defaults: bool, others: bool = False) -> None:
         self.readers = readers
         self.defaults = defaults
+        self.others = others
 
     def value(self, hint: Any, data: object, place: str) -> Any:
         if hint in self.readers:
             return self.readers[hint](data, place)
-        if hint is Any:
+        if hint in (Any, object):
             return data
         if hint in SIMPLE:
             return simple(hint, data, place)
+        if get_origin(hint) is Annotated:
+            return self._limited(hint, data, place)
         if get_origin(hint) is None:
-            return from_json(hint, data, place, defaults=self.defaults, readers=self.readers)
+            how = {"defaults": self.defaults, "others": self.others}
+            return from_json(hint, data, place, **how, readers=self.readers)
         return self._composed(get_origin(hint), get_args(hint), data, place)
+
+    def _limited(self, hint: Any, data: object, place: str) -> Any:
+        kind, *limits = get_args(hint)
+        if OneOrMore in limits and not isinstance(data, list | tuple):
+            data = [data]
+        found = self.value(kind, data, place)
+        for limit in limits:
+            if isinstance(limit, Within | Matches) and found is not None:
+                limit.check(found, place)
+        return found
 
     def _composed(self, origin: Any, parts: tuple[Any, ...], data: object, place: str) -> Any:
         if origin is Literal:
             return one_of(parts, data, place)
         if origin in (Union, types.UnionType):
             return self._union(parts, data, place)
-        if origin in (tuple, Sequence):
+        if origin in (tuple, list, Sequence):
             if not isinstance(data, list | tuple):
-                raise TypedError(f"{place} = {data}: a list is needed")
-            return tuple(self.value(parts[0], inner, place) for inner in data)
+                raise TypedError(f"{place}{shown(data)}: a list is needed")
+            return tuple(
+                self.value(parts[0], inner, f"{place}.{at}") for at, inner in enumerate(data)
+            )
         if not isinstance(data, Mapping):
-            raise TypedError(f"{place} = {data}: a table is needed")
+            raise TypedError(f"{place}{shown(data)}: a table is needed")
         return {  # a whole number is a text as a key of JSON
             parts[0](key): self.value(parts[1], inner, f"{place}.{key}")
             for key, inner in data.items()
@@ -151,18 +219,39 @@ class Reading:
     def _union(self, parts: tuple[Any, ...], data: object, place: str) -> Any:
         if NONE in parts and len(parts) == 2 and data is not None:
             return self.value(next(part for part in parts if part is not NONE), data, place)
+        tables = [part for part in parts if get_origin(part) is Mapping]
+        if tables and isinstance(data, Mapping):
+            return self.value(tables[0], data, place)
         for part in parts:
             with suppress(TypedError):
                 return self.value(part, data, place)
-        allowed = [SIMPLE.get(p, getattr(p, "__name__", str(p))) for p in parts if p is not NONE]
-        raise TypedError(f"{place} = {data!r}: must be {' or '.join(allowed)}")
+        allowed = " or ".join(in_words(part) for part in parts if part is not NONE)
+        raise TypedError(f"{place}{shown(data)}: must be {allowed}")
+
+
+def in_words(hint: Any) -> str:
+    """What a type allows."""
+    origin = get_origin(hint)
+    if origin is Literal:
+        return " or ".join(f'"{word}"' for word in get_args(hint))
+    if origin is Annotated:
+        return in_words(get_args(hint)[0])
+    if hint in SIMPLE:
+        return SIMPLE[hint]
+    return "a list" if origin in (tuple, list, Sequence) else "a table"
+
+
+def shown(value: object) -> str:
+    """= VALUE of a short value; nothing of a table, or of what is long."""
+    text = "" if isinstance(value, Mapping) else repr(value)
+    return f" = {text}" if text and len(text) <= MOST_SHOWN else ""
 
 
 def simple(kind: type, data: object, place: str) -> Any:
     """A simple value; a whole number does for a number, nothing else does for another."""
     fits = isinstance(data, kind) or (kind is float and isinstance(data, int))
     if not fits or isinstance(data, bool) != (kind is bool):
-        raise TypedError(f"{place} = {data!r}: must be {SIMPLE[kind]}")
+        raise TypedError(f"{place}{shown(data)}: must be {SIMPLE[kind]}")
     if isinstance(data, float) and not isfinite(data):
         raise TypedError(f"{place} = {data!r}: must be a finite number")
     return data

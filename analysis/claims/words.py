@@ -7,13 +7,13 @@ design has not either is a mistake in the file of claims, and is told when that 
 
 import inspect
 import itertools
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
-
 from analysis.study import METRICS, Study
+from plan.schema import Reading, TypedError
 
 BOUNDS = ("at_least", "at_most", "within")
 """Parameters of which a check that leaves them open needs one, for it cannot fail without."""
@@ -22,6 +22,9 @@ LEVEL_KEYS = ("upper", "lower", "level", "levels", "best_to_worst")
 """Keys whose values are levels of the factor that the key `factor` names."""
 COMPARED_KEYS = ("along", "levels", "best_to_worst")
 """Keys whose words are compared with each other: of one word nothing could fail."""
+
+
+KINDS = Reading({}, defaults=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,11 +70,10 @@ def _of_kinds(known: Sequence[inspect.Parameter], given: Mapping[str, Any]) -> I
     for parameter in known:
         if parameter.name in given:
             try:
-                TypeAdapter(parameter.annotation).validate_python(
-                    given[parameter.name], strict=True
-                )
-            except ValidationError as error:
-                yield f"the key '{parameter.name}': {error.errors()[0]['msg']}"
+                KINDS.value(parameter.annotation, given[parameter.name], parameter.name)
+            except TypedError as error:
+                place, rest = re.split(r"(?= = |: )", str(error), maxsplit=1)
+                yield f"the key '{place}'{rest}"
 
 
 def _of_words(given: Mapping[str, Any], known: Words) -> Iterator[str]:

@@ -88,7 +88,7 @@ class Experiment:
         return self.design.title
 
     @property
-    def factors(self) -> dict[str, list[Level]]:
+    def factors(self) -> Mapping[str, Sequence[Level]]:
         """Each factor with its levels."""
         return self.design.factors
 

@@ -12,7 +12,7 @@ import json
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -210,7 +210,7 @@ class Campaign:
             "format": FORMAT,
             **self.header,
             "commits": self._commits(before),
-            "trials": [entry.model_dump() for entry in trials],
+            "trials": [asdict(entry) for entry in trials],
         }
         write_whole(self.folder / HEADER, json.dumps(header, indent=1) + "\n")
         make_folder(self.records)

@@ -9,6 +9,7 @@ in the list and do not count, until the experiment is again as it was.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from analysis import likeness
@@ -35,7 +36,7 @@ def listed(
     of_header = {entry.trial: entry for entry in known if entry.cell}
     before = of_header | {entry.trial: entry for entry in recorded(records, of_header.keys() | now)}
     others = [entry for name, entry in before.items() if name not in now]
-    return [*now.values(), *(e.model_copy(update={"counts": e.cell in cells}) for e in others)]
+    return [*now.values(), *(replace(e, counts=e.cell in cells) for e in others)]
 
 
 def planned(trials: Sequence[PlannedTrial], options: Options) -> Iterator[Entry]:

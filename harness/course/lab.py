@@ -12,28 +12,31 @@ that no number of ours is in a lab.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, model_validator
-
 from harness.course.seeds import Draw
-from harness.design.experiment import Part, first_fault
 from harness.design.toml_file import read_table
 from harness.host.paths import PROJECT
+from plan import schema
 from plan.errors import UsageError
+from plan.schema import Matches, Within
 
 FOLDER = PROJECT / "course"
 EXPERIMENT, QUESTIONS, TEXT = "experiment.toml", "lab.toml", "text.md"
 
 
-class Asked(Part):
+@dataclass(frozen=True, kw_only=True)
+class Asked:
     """What all questions have: a key in answers.toml, and what is asked there."""
 
-    key: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    key: Annotated[str, Matches(r"[a-z][a-z0-9_]*", "small letters, digits and _")]
     ask: str
 
 
+@dataclass(frozen=True, kw_only=True)
 class Measured(Asked):
     """A question whose answer is in the student's record, or follows from the experiment.
 
@@ -41,18 +44,20 @@ class Measured(Asked):
     the trial. hint: where to look, said with an answer that is wrong.
     """
 
-    measure: dict[str, Any]
+    measure: Mapping[str, Any]
     hint: str
 
 
+@dataclass(frozen=True, kw_only=True)
 class Number(Measured):
     """A number; within_percent: of it, what reading and rounding may make of the right one."""
 
     kind: Literal["number"]
     unit: str = ""
-    within_percent: float = Field(2.0, ge=0, le=25)
+    within_percent: Annotated[float, Within(0, 25)] = 2.0
 
 
+@dataclass(frozen=True, kw_only=True)
 class WhichLevel(Measured):
     """The level of a factor at which a measure is the largest, or the smallest."""
 
@@ -61,6 +66,7 @@ class WhichLevel(Measured):
     take: Literal["largest", "smallest"]
 
 
+@dataclass(frozen=True, kw_only=True)
 class Prediction(Asked):
     """A guess made before the run: it must be there, and is neither right nor wrong.
 
@@ -71,17 +77,20 @@ class Prediction(Asked):
     of: str
 
 
+@dataclass(frozen=True, kw_only=True)
 class Words(Asked):
     """Sentences, for a person to read."""
 
     kind: Literal["words"]
-    least_words: int = Field(12, ge=1)
+    least_words: Annotated[int, Within(1)] = 12
 
 
-Question = Annotated[Number | WhichLevel | Prediction | Words, Field(discriminator="kind")]
+Question = Number | WhichLevel | Prediction | Words
+KINDS = {"number": Number, "level": WhichLevel, "prediction": Prediction, "words": Words}
 
 
-class Lab(Part):
+@dataclass(frozen=True, kw_only=True)
+class Lab:
     """lab.toml.
 
     draw: dotted keys of the experiment's [base], and of what each is drawn. lose: of what each
@@ -89,20 +98,18 @@ class Lab(Part):
     """
 
     title: str
-    minutes: int = Field(ge=1)
-    draw: dict[str, Draw] = {}
-    lose: list[Draw] = []
-    question: list[Question]
+    minutes: Annotated[int, Within(1)]
+    draw: Mapping[str, Draw] = field(default_factory=dict)
+    lose: Sequence[Draw] = ()
+    question: Sequence[Question]
 
-    @model_validator(mode="after")
-    def _keys(self) -> Lab:
+    def __post_init__(self) -> None:
         keys = [question.key for question in self.question]
         if len(set(keys)) < len(keys):
             raise ValueError("question: two have one key")
         for question in self.question:
             if isinstance(question, Prediction) and question.of not in keys:
                 raise ValueError(f"{question.key}: of = {question.of}: no such question")
-        return self
 
 
 def names() -> list[str]:
@@ -126,9 +133,17 @@ def load(name: str) -> Lab:
     """Read a lab's questions; UsageError with file, key and what is allowed."""
     path = FOLDER / name / QUESTIONS
     try:
-        return Lab.model_validate(read_table(path))
-    except ValidationError as error:
-        raise UsageError(f"{path}: {first_fault(error, Lab)}") from error
+        readers = {Question: read_question}
+        return schema.from_json(Lab, read_table(path), "", defaults=True, readers=readers)
+    except ValueError as error:
+        raise UsageError(f"{path}: {error}") from error
+
+
+def read_question(data: object, place: str) -> Question:
+    """A question by its kind; TypedError."""
+    name = data.get("kind") if isinstance(data, dict) else None
+    kind = KINDS[schema.one_of(tuple(KINDS), name, f"{place}.kind")]
+    return schema.from_json(kind, data, place, defaults=True)
 
 
 def file(name: str, what: str) -> Path:

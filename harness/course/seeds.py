@@ -9,22 +9,22 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
-from pydantic import Field
-
-from harness.design.experiment import Part
+from plan.schema import Within
 from workload.streams import stream
 
 FIRST, MOST = 1_000, 1_000_000  # a person's seed is none of the small ones that all others use
 
 
-class Draw(Part):
+@dataclass(frozen=True, kw_only=True)
+class Draw:
     """A whole number from least to most, by step."""
 
     least: int
     most: int
-    step: int = Field(1, ge=1)
+    step: Annotated[int, Within(1)] = 1
 
 
 def seed_of(name: str) -> int:

@@ -28,48 +28,50 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
-
 from harness.design.toml_file import read_table
+from plan import schema
 from plan.errors import UsageError
+from plan.plan import Level
+from plan.schema import Matches, OneOrMore, Within
 
 MOST_LEVELS = 1000
 MOST_CELLS = 100_000
 
 KERNEL = "kernel"  # the factor that --kernel adds
 
-NAME_PATTERN = r"^[a-z0-9][a-z0-9-]*$"
-STUDY_PATTERN = r"^[a-z0-9][a-z0-9_]*$"
-# What a message says of a text that does not match.
-PATTERNS = {
-    NAME_PATTERN: "must be small letters, digits and dashes, and begin with a letter or digit",
-    STUDY_PATTERN: "must be small letters, digits and _, and begin with a letter or digit",
-}
-
-Level = str | int | float
+Name = Annotated[
+    str,
+    Matches(
+        r"[a-z0-9][a-z0-9-]*",
+        "small letters, digits and dashes, and begin with a letter or digit",
+        64,
+    ),
+]
+StudyName = Annotated[
+    str,
+    Matches(
+        r"[a-z0-9][a-z0-9_]*", "small letters, digits and _, and begin with a letter or digit", 64
+    ),
+]
 Port = Literal["down", "up"]
 
 
-class Part(BaseModel):
-    """Base of all parts: unknown keys are errors, values do not change."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class Topology(Part):
+@dataclass(frozen=True, kw_only=True)
+class Topology:
     """The dumbbell (plan/dumbbell.py); rates of cells, 53 bytes each."""
 
-    pairs: int = Field(ge=1, le=1024)
-    rate_bit_per_s: int = Field(ge=1_000_000, le=622_080_000)
-    delay_us: int = Field(ge=0, le=10_000_000)
-    access_rate_bit_per_s: int = Field(default=149_760_000, ge=1_000_000, le=622_080_000)
-    access_delay_us: int = Field(default=5, ge=1, le=1_000_000)
-    mss_bytes: int = Field(ge=88, le=9180)
+    pairs: Annotated[int, Within(1, 1024)]
+    rate_bit_per_s: Annotated[int, Within(1_000_000, 622_080_000)]
+    delay_us: Annotated[int, Within(0, 10_000_000)]
+    access_rate_bit_per_s: Annotated[int, Within(1_000_000, 622_080_000)] = 149_760_000
+    access_delay_us: Annotated[int, Within(1, 1_000_000)] = 5
+    mss_bytes: Annotated[int, Within(88, 9180)]
     delay: str = "constant"
-    loss: dict[str, Any] | Literal["none"] = "none"
+    loss: Mapping[str, Any] | Literal["none"] = "none"
 
 
 def listed(levels: Any) -> Any:
@@ -77,64 +79,68 @@ def listed(levels: Any) -> Any:
     return levels if isinstance(levels, list) else [levels]
 
 
-class Tcp(Part):
+@dataclass(frozen=True, kw_only=True)
+class Tcp:
     """The senders and the receiver's window."""
 
-    flavor: Annotated[list[str], BeforeValidator(listed)]
-    window_bytes: int = Field(ge=1024, le=1_073_725_440)
-    ssthresh_bytes: int = Field(ge=1, le=1_000_000_000)
-    initial_window_segments: int | None = Field(default=None, ge=1, le=65_535)
+    flavor: Annotated[Sequence[str], OneOrMore]
+    window_bytes: Annotated[int, Within(1024, 1_073_725_440)]
+    ssthresh_bytes: Annotated[int, Within(1, 1_000_000_000)]
+    initial_window_segments: Annotated[int | None, Within(1, 65_535)] = None
     server_quickack: bool | None = None
-    parameters: dict[str, Any] | Literal["none"] = {}
-    sysctl: dict[str, int | str] | Literal["none"] = {}
+    parameters: Mapping[str, Any] | Literal["none"] = field(default_factory=dict)
+    sysctl: Mapping[str, int | str] | Literal["none"] = field(default_factory=dict)
 
 
-class Machine(Part):
+@dataclass(frozen=True, kw_only=True)
+class Machine:
     """The lab; what else it is, the command line says (--lab, --clock)."""
 
     kernel: str | None = None
 
 
-class Settings(Part):
+@dataclass(frozen=True, kw_only=True)
+class Settings:
     """All that a trial is, but for its seed.
 
     The kinds of queue and workload check their own, and so do the captures in `record`.
     """
 
     topology: Topology
-    queue: dict[str, Any]
+    queue: Mapping[str, Any]
     tcp: Tcp
-    workload: dict[str, Any]
-    record: dict[str, Any] = {}
+    workload: Mapping[str, Any]
+    record: Mapping[str, Any] = field(default_factory=dict)
     lab: Machine = Machine()
 
 
-class Rule(Part):
+@dataclass(frozen=True, kw_only=True)
+class Rule:
     """What a combination of levels sets; of each factor named, any of the levels given."""
 
-    when: dict[str, Annotated[list[Level], BeforeValidator(listed)]]
-    set: dict[str, Any]
+    when: Mapping[str, Annotated[Sequence[Level], OneOrMore]]
+    set: Mapping[str, Any]
 
     def matches(self, cell: Mapping[str, Level]) -> bool:
         """Is it for this combination of levels?"""
         return all(any(same(cell[f], v) for v in levels) for f, levels in self.when.items())
 
 
-class Experiment(Part):
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
     """A whole experiment file."""
 
-    name: str = Field(pattern=NAME_PATTERN, max_length=64)
+    name: Name
     title: str
-    study: str | None = Field(None, pattern=STUDY_PATTERN, max_length=64)
-    seeds: int = Field(1, ge=1, le=1000)
-    first_seed: int = Field(1, ge=1, le=1_000_000_000)
-    factors: dict[str, list[Level]]
-    only: list[dict[str, list[Level]]] = []
-    base: dict[str, Any] = {}
-    rule: list[Rule] = []
+    study: StudyName | None = None
+    seeds: Annotated[int, Within(1, 1000)] = 1
+    first_seed: Annotated[int, Within(1, 1_000_000_000)] = 1
+    factors: Mapping[str, Sequence[Level]]
+    only: Sequence[Mapping[str, Sequence[Level]]] = ()
+    base: Mapping[str, Any] = field(default_factory=dict)
+    rule: Sequence[Rule] = ()
 
-    @model_validator(mode="after")
-    def _rules_name_factors(self) -> Experiment:
+    def __post_init__(self) -> None:
         for factor, levels in self.factors.items():
             check_name("factors", factor)
             if not levels or len({canonical(level) for level in levels}) < len(levels):
@@ -158,7 +164,6 @@ class Experiment(Part):
                     raise ValueError(f"only {number}: {factor}: needs levels")
                 for level in levels:
                     self._check_level(f"only {number}: {factor}", factor, level)
-        return self
 
     def _check_level(self, place: str, factor: str, level: Level) -> None:
         if factor not in self.factors:
@@ -191,7 +196,12 @@ def with_captures(experiment: Experiment, ports: Sequence[Port]) -> Experiment:
     if not ports:
         return experiment
     rule = Rule(when={}, set={"record": {"pcap": sorted(set(ports))}})
-    return experiment.model_copy(update={"rule": [*experiment.rule, rule]})
+    return with_rule(experiment, rule)
+
+
+def with_rule(experiment: Experiment, rule: Rule) -> Experiment:
+    """The experiment with one rule more, after all others."""
+    return replace(experiment, rule=(*experiment.rule, rule))
 
 
 def with_kernels(experiment: Experiment, origin: Path, names: Sequence[str]) -> Experiment:
@@ -200,7 +210,7 @@ def with_kernels(experiment: Experiment, origin: Path, names: Sequence[str]) -> 
         return experiment
     if KERNEL in experiment.factors:
         raise UsageError(f"--kernel: {origin} has a factor {KERNEL}: --only {KERNEL}=... instead")
-    table = experiment.model_dump()
+    table = schema.to_json(experiment)
     levels = [kernel_level(name) for name in names]
     table["factors"] = {KERNEL: levels, **experiment.factors}
     table["rule"] += [
@@ -215,7 +225,7 @@ def kernel_level(name: str) -> str:
     return name.replace(",hz=", " hz ")
 
 
-def within(cell: Mapping[str, Level], part: Mapping[str, list[Level]]) -> bool:
+def within(cell: Mapping[str, Level], part: Mapping[str, Sequence[Level]]) -> bool:
     """Has a cell one of the levels listed for each factor that a part names?"""
     return all(any(same(cell[f], level) for level in levels) for f, levels in part.items())
 
@@ -279,9 +289,9 @@ def of_table(path: Path, table: dict[str, Any]) -> Experiment:
 def validated(path: Path, table: Mapping[str, Any]) -> Experiment:
     """The experiment that a table is; UsageError as load()."""
     try:
-        return Experiment.model_validate(table)
-    except ValidationError as error:
-        raise UsageError(f"{path}: {first_fault(error, Experiment)}") from error
+        return schema.from_json(Experiment, table, "", defaults=True)
+    except ValueError as error:
+        raise UsageError(f"{path}: {error}") from error
 
 
 def extended(path: Path, table: dict[str, Any]) -> dict[str, Any]:
@@ -320,41 +330,3 @@ def with_known(rule: Mapping[str, Any], known: Mapping[str, Sequence[Level]]) ->
         for factor, levels in rule["when"].items()
     }
     return {**rule, "when": when}
-
-
-def first_fault(error: ValidationError, model: type[BaseModel]) -> str:
-    """The first fault of a validation against a model in one line: key, value, what is allowed."""
-    faults = error.errors()
-    # A misspelt key is both unknown and missing; the first says more.
-    fault = next((f for f in faults if f["type"] == "extra_forbidden"), faults[0])
-    key = ".".join(str(part) for part in fault["loc"])
-    if fault["type"] == "extra_forbidden":
-        known = ", ".join(keys_at(model, fault["loc"][:-1]))
-        return f"{key}: unknown key" + (f"; there are {known}" if known else "")
-    if fault["type"] == "missing":
-        return f"{key}: required"
-    message = fault["msg"].removeprefix("Value error, ")
-    if fault["type"] == "string_pattern_mismatch":
-        message = PATTERNS[fault["ctx"]["pattern"]]
-    if message == fault["msg"] or fault["type"] == "string_pattern_mismatch":
-        value = shorten(fault["input"])
-        key = f"{key} = {value}" if value else key
-    message = message.replace("Input should be", "must be").replace("String should", "should")
-    return f"{key}: {message}" if key else message
-
-
-def keys_at(model: type[BaseModel], place: Sequence[int | str]) -> list[str]:
-    """The keys of the table at a place below a model; none where no model describes it."""
-    for part in place:
-        field = model.model_fields.get(str(part))
-        below = field.annotation if field else None
-        if not (isinstance(below, type) and issubclass(below, BaseModel)):
-            return []
-        model = below
-    return list(model.model_fields)
-
-
-def shorten(value: object) -> str:
-    """A short value as a message shows it; nothing for a table, a list or a long text."""
-    text = repr(value) if isinstance(value, str | bool | int | float) else ""
-    return text if len(text) <= 40 else ""

@@ -15,9 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from pydantic import ValidationError
-
-from harness.design.experiment import Experiment, Settings, Tcp, Topology, first_fault, same
+from harness.design.experiment import Experiment, Settings, Tcp, Topology, same
 from harness.flavors import files as flavors
 from plan import plan, schema
 from plan.errors import UsageError
@@ -158,10 +156,10 @@ def cell_plan(
 ) -> tuple[Plan, Kernel]:
     """The plan of a cell's trials, each with a seed in the place of this one's 0; its kernel."""
     try:
-        settings = Settings.model_validate(experiment.settings(cell))
-    except ValidationError as error:
+        settings = schema.from_json(Settings, experiment.settings(cell), "", defaults=True)
+    except ValueError as error:
         levels = ", ".join(f"{f}={v}" for f, v in cell.items())
-        raise UsageError(f"{path}: with {levels}: {first_fault(error, Settings)}") from error
+        raise UsageError(f"{path}: with {levels}: {error}") from error
     topology = network(settings.topology, path)
     queue = queues(settings, path)
     workload = of_kind(plan.WORKLOADS, "Parameters", "workload", settings.workload, path)

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.design.experiment import Experiment
+from harness.design.experiment import validated
 from harness.design.trials import PlannedTrial, planned
 from harness.judge import fidelity
 from harness.labs import Event, Lab, LabSpec
@@ -173,7 +173,7 @@ def sized(pairs: int, rate_bit_per_s: int) -> PlannedTrial:
     }
     factors = {"pairs": [pairs], "rate": [rate_bit_per_s]}
     table = {"name": "calibrate", "title": "calibrate", "factors": factors, "base": base}
-    return planned(Experiment.model_validate(table), Path("calibrate"))[0]
+    return planned(validated(Path("calibrate"), table), Path("calibrate"))[0]
 
 
 HEADINGS = ("pairs", "Mbit/s", "stall ms", "late %", "round trip +ms", "busy %", "verdict")

@@ -51,7 +51,7 @@ def run_in(lab: str, folder: Path, *only: str, duration_s: int = 20) -> list[dic
     """Trials of three-labs in one lab, in virtual time."""
     wanted = experiment.load(FILE)
     rule = experiment.Rule(when={}, set={"workload": {"duration_s": duration_s}})
-    wanted = wanted.model_copy(update={"rule": [*wanted.rule, rule]})
+    wanted = experiment.with_rule(wanted, rule)
     trials = planned(wanted, FILE, only, 1, lab)
     options = Options(lab=lab, clock="virtual", jobs=1)
     campaign = Campaign(folder, trials, {"name": "three-labs"}, options)

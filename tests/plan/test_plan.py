@@ -70,7 +70,7 @@ MISTAKES: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
     (lambda d: d["queue"]["down"].update(limit=1), "plan.queue.down.limit: unknown key"),
     (lambda d: d["workload"].pop("kind"), "plan.workload.kind = None: one of iperf, "),
     (lambda d: d["tcp"]["flavor"].update(sysctl=[]), "plan.tcp.flavor.sysctl = []: a table"),
-    (lambda d: d["record"].update(pcap=["left"]), "plan.record.pcap = left: one of down, up"),
+    (lambda d: d["record"].update(pcap=["left"]), "plan.record.pcap.0 = left: one of down, up"),
     (lambda d: d["record"].pop("cwnd_pairs"), "plan.record.cwnd_pairs: required"),
     (lambda d: d["record"].update(pcaps=[]), "plan.record.pcaps: unknown key; there are cwnd_"),
     (lambda d: d["factors"].update(network=None), "plan.factors.network = None: must be a text or"),
@@ -111,9 +111,9 @@ def test_a_wrong_queue_is_told_in_one_line(tmp_path: Path, queue: str, said: str
 @pytest.mark.parametrize(
     ("record", "said"),
     [
-        ("record = 1", "record = 1: must be a valid dictionary"),
+        ("record = 1", "record = 1: a table is needed"),
         ("record.pcaps = []", "record.pcaps: unknown key; there are cwnd_sample_ms, cwnd_pairs"),
-        ("record.pcap = 'down'", "record.pcap = down: a list is needed"),
+        ("record.pcap = 'down'", "record.pcap = 'down': a list is needed"),
         ("record.frames = 1", "record.frames = 1: must be true or false"),
         ("record.queue_sample_ms = -1", "record.queue_sample_ms = -1: 0, or from 0.01 to 100000"),
         ("record.cwnd_sample_ms = 1e6", "record.cwnd_sample_ms = 1000000.0: 0, or from 0.1"),
@@ -158,7 +158,7 @@ def test_any_workload_goes_with_a_delay_that_is_none_of_its_business(
 @pytest.mark.parametrize(
     ("loss", "said"),
     [
-        ("0.1", "topology.loss.dict"),
+        ("0.1", 'topology.loss = 0.1: must be a table or "none"'),
         ("{}", "topology.loss.share: required"),
         ("{ share = '0.1' }", "topology.loss.share = '0.1': must be a number"),
         ("{ share = 0.6 }", "topology.loss.share = 0.6: allowed are 1e-06 to 0.5"),

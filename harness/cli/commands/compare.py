@@ -124,7 +124,7 @@ def followed(experiment: Experiment) -> Experiment:
     record = {"cwnd_sample_ms": SAMPLE_MS, "cwnd_pairs": list(range(1, MOST_PAIRS + 1))}
     rule = experiments.Rule(when={}, set={"record": record})
     design = experiment.design
-    return replace(experiment, design=design.model_copy(update={"rule": [*design.rule, rule]}))
+    return replace(experiment, design=experiments.with_rule(design, rule))
 
 
 def two_kernels(names: list[str]) -> tuple[str, str]:

@@ -28,7 +28,7 @@ HELP = """
 import sys
 from harness.cli.group import cellbed
 cellbed.main(["-h"], standalone_mode=False)
-print([name for name in ("rich", "pydantic", "numpy", "harness.labs") if name in sys.modules])
+print([name for name in ("rich", "numpy", "harness.labs") if name in sys.modules])
 """
 
 

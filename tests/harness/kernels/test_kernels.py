@@ -330,7 +330,7 @@ def test_the_lab_s_own_kernel_changes_no_name(tmp_path: Path) -> None:
     assert "kernel" not in plain.name and plain.kernel is None
     loaded = experiment.load(tmp_path / "small.toml")
     twice = experiment.with_kernels(loaded, tmp_path, ["6.12", "6.1"])
-    assert twice.factors["kernel"] == ["6.12", "6.1"]
+    assert twice.factors["kernel"] == ("6.12", "6.1")
     settings = [twice.settings(cell)["lab"] for cell in twice.cells()]
     assert settings == [{"kernel": "6.12"}, {"kernel": "6.1"}]
     with pytest.raises(UsageError, match="has a factor kernel"):
@@ -399,7 +399,8 @@ def test_a_list_of_names_keeps_what_belongs_to_each(tmp_path: Path) -> None:
     assert listed == ["6.1", "6.12,hz=250", "git:x@y,hz=1000", "6.12"]
     tiny_trials(tmp_path)
     asked = experiment.with_kernels(experiment.load(tmp_path / "small.toml"), tmp_path, listed)
-    assert asked.factors["kernel"] == ["6.1", "6.12 hz 250", "git:x@y hz 1000", "6.12"]
+    levels = ("6.1", "6.12 hz 250", "git:x@y hz 1000", "6.12")
+    assert asked.factors["kernel"] == levels
     assert [asked.settings(cell)["lab"]["kernel"] for cell in asked.cells()] == listed
 
 

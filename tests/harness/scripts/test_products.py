@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from select import select
 
 import pytest
 
@@ -44,6 +45,8 @@ class Builders:
         return self.threads.submit(products.require, "uml", "virtual", packages)
 
     def wait_for_begun(self) -> None:
+        begun, _, _ = select([self.says], [], [], LIMIT_S)
+        assert begun, "no builder has begun"
         self.says.readline()
 
     def let_go(self) -> None:
