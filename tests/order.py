@@ -59,6 +59,7 @@ SLOW = {
     "tests/test_skips.py",
     "tests/workload/packmime/test_packmime_trace.py",
     "tests/workload/packmime/test_packmime_programs.py",
+    "tests/workload/test_programs.py",
     "tests/workload/www/test_www.py",
     "tests/workload/www/test_www_client.py",
 }
