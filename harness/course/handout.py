@@ -22,11 +22,10 @@ from harness.course.seeds import drawn, seed_of, tables
 from harness.design.experiment import Experiment, extend, validated
 from harness.design.toml_file import read_table
 from harness.design.trials import planned
-from plan.errors import UsageError
+from harness.host import temporary
+from harness.labs import shared
+from plan.errors import LabError, UsageError
 from plan.plan import Plan
-from workload import packmime
-from workload.errors import WorkloadError
-from workload.packmime.calibrate import calibrate
 
 MINE, ANSWERS, CAMPAIGN, LOSSES = "mine.toml", "answers.toml", "campaign", "losses"
 WIDTH = 90
@@ -82,15 +81,12 @@ def experiment_of(name: str, lab: Lab, student: str) -> Experiment:
 
 
 def has_load(plan: Plan) -> bool:
-    """Can a trial's load be drawn? Of few exchanges with heavy tails not with every seed."""
-    workload = plan.workload
-    if not isinstance(workload, packmime.Parameters):
-        return True
-    topology = plan.topology
-    try:
-        calibrate(workload.traffic(topology.rate_bit_per_s, topology.mss_bytes), plan.seed)
-    except WorkloadError:
-        return False
+    """Can a trial's load be made? Of few requests with heavy tails not with every seed."""
+    with temporary.folder("load") as folder:
+        try:
+            shared.prepare(plan, folder)
+        except LabError:
+            return False
     return True
 
 

@@ -17,6 +17,7 @@ from harness.course.seeds import Draw, drawn, seed_of
 from harness.design.trials import planned
 from harness.flavors.check import RULES
 from plan.errors import InvalidTrialError, UsageError
+from tests import made_plans
 from tests.course.by_hand import write_records
 from tests.course.handing_in import course
 from tests.small import PROJECT
@@ -73,6 +74,23 @@ def test_what_is_drawn_is_in_range_and_reaches_its_ends() -> None:
     draws = {"a.b": Draw(least=3, most=9, step=2)}
     found = {drawn(draws, "lab", seed)["a.b"] for seed in range(200)}
     assert found == {3, 5, 7, 9}
+
+
+@pytest.mark.parametrize(
+    ("workload", "changes", "can"),
+    [
+        ("packmime", {"exchanges": 10}, False),
+        ("packmime", {"exchanges": 2000}, True),
+        ("www", {}, True),
+    ],
+)
+def test_a_load_that_cannot_be_made_is_not_given_out(
+    workload: str, changes: dict[str, int], can: bool
+) -> None:
+    plan = made_plans.plan(
+        {"workload": changes, "topology": {"rate_bit_per_s": 10_000_000}}, workload=workload
+    )
+    assert handout.has_load(plan) == can
 
 
 def test_list_and_start(tmp_path: Path) -> None:
