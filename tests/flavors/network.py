@@ -29,7 +29,7 @@ from harness.design import experiment
 from harness.design.trials import PlannedTrial, planned
 from plan.atm import CELL_BYTES, TCP_IP_HEADER_BYTES, frame_cells
 from plan.errors import UsageError
-from plan.plan import Plan, Topology, to_json
+from plan.plan import Plan, Topology
 from studies.ubrplus_1998.simulation import PREDICTIONS
 from tests.bpf import libcellq
 from tests.flavors import oracle
@@ -404,8 +404,8 @@ def setup_of(plan: Plan, *, nagle: bool) -> oracle.Setup:
 def row(trial: PlannedTrial, metrics: TrialMetrics) -> str:
     """One line of the command's table."""
     levels = {name: str(level) for name, level in trial.factors.items()}
-    data = to_json(trial.plan)
-    predicted = [found for p in PREDICTIONS if (found := p.of(levels, data, trial.plan.seed))]
+    seed = trial.plan.seed
+    predicted = [found for p in PREDICTIONS if (found := p.of(levels, trial.plan, seed))]
     fairness = metrics.fairness or 0.0
     line = f"{' '.join(levels.values()):28} {trial.plan.seed:4}"
     line += f" {metrics.efficiency:7.4f} {fairness:7.4f}"
