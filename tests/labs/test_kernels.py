@@ -124,11 +124,13 @@ def test_a_source_that_does_not_build(history: Path) -> None:
     """The compiler's words, and 125, by which git bisect skips a commit; then it is mended."""
     path = history / CUBIC
     text = path.read_text()
-    path.write_text(text + "int broken(\n")
-    done = cellbed(history, "kernel", "build", f"path:{history}")
-    assert done.returncode == 125, done.stderr
-    last = done.stderr.splitlines()[-1]
-    assert re.search(r"does not build: .*tcp_cubic\.c:\d+:\d+: error: ", last)
+    undeclared = "int calls(void);\nint calls(void) { return no_such_function(); }\n"
+    for broken, why in (("int broken(\n", ""), (undeclared, "implicit declaration of function")):
+        path.write_text(text + broken)
+        done = cellbed(history, "kernel", "build", f"path:{history}")
+        assert done.returncode == 125, done.stderr
+        last = done.stderr.splitlines()[-1]
+        assert re.search(rf"does not build: .*tcp_cubic\.c:\d+:\d+: error: {why}", last)
     path.write_text(text + "/* mended */\n")
     begin = time.monotonic()
     done = cellbed(history, "kernel", "build", f"path:{history}")
