@@ -47,10 +47,8 @@ class UmlLab(SupervisedLab):
         return self.command_line()
 
     def kernel_identity(self) -> str:
-        if folder := self.spec.kernel:
-            return paths.content(folder / "linux", *folder.glob("*.ko"))
-        folder = paths.places()["kernel"]
-        return paths.content(folder / "linux", *folder.glob("modules/**/*.ko"))
+        folder = self.spec.kernel or paths.places()["kernel"]
+        return paths.content(folder / "linux", *folder.glob("*.ko"))
 
     def damage(self) -> str:
         try:

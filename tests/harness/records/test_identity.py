@@ -38,7 +38,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     made = {name: tmp_path / name for name in ("kernel", "programs", "vm")}
     for folder in made.values():
         folder.mkdir()
-    (made["kernel"] / "linux").write_bytes(b"kernel")
+    for name in ("linux", "tcp_bbr.ko"):
+        (made["kernel"] / name).write_bytes(b"kernel")
     (made["vm"] / "vmlinuz").write_bytes(b"stock kernel")
     (made["vm"] / "cellbed_tcp.ko").write_bytes(b"module")
     for name in ("cellq", "cellq.bpf.o", "cellbed_tcp.ko", "cellbed_main.o", "cellbed.h"):
@@ -80,6 +81,7 @@ def changed(project: Path, name: str, lab: str = "uml") -> bool:
         "harness/records/record.py",
         "topology/cellq_log.py",
         "../kernel/linux",
+        "../kernel/tcp_bbr.ko",
         "../image/etc/cellbed-identity",
         "../programs/cellq",
         "../programs/cellq.bpf.o",
