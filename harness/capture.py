@@ -233,9 +233,3 @@ def write_from_start(source: Path, t0_ns: int, target: Path) -> None:
         table.writerow(next(rows))
         times = ((int(time_ns) - t0_ns, rest) for time_ns, *rest in rows)
         table.writerows((time_ns, *rest) for time_ns, rest in times if time_ns >= 0)
-
-
-def check_period(key: str, period_ms: float, least_ms: float) -> None:
-    """ValueError for a period of samples that is out of range; 0: no samples."""
-    if period_ms and not least_ms <= period_ms <= MOST_PERIOD_MS:
-        raise ValueError(f"record.{key} = {period_ms}: 0, or from {least_ms} to {MOST_PERIOD_MS}")

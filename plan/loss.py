@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import Literal
+from typing import Annotated, Literal
 
-from plan.schema import check_range
+from plan.schema import Within, check, check_range
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,19 +29,26 @@ class Loss:
         ValueError: a value is out of range; names it and what is allowed.
     """
 
-    share: float
-    burst_packets: float | None = None
-    burst_share: float = 1.0
-    direction: Literal["down", "up", "both"] = "down"
+    share: Annotated[float, Within(1e-6, 0.5), "which part of all packets of the workload is lost"]
+    burst_packets: Annotated[
+        float | None,
+        Within(1, 10_000),
+        "mean length of a burst of losses (Gilbert-Elliott) in packets; without it each packet is"
+        " lost or not on its own",
+    ] = None
+    burst_share: Annotated[
+        float, Within(1e-6, 1), "which part of the packets of a burst is lost"
+    ] = 1.0
+    direction: Annotated[
+        Literal["down", "up", "both"], "`down` is towards the clients, `up` towards the servers"
+    ] = "down"
 
     def __post_init__(self) -> None:
-        check_range("topology.loss.share", self.share, 1e-6, 0.5)
-        check_range("topology.loss.burst_share", self.burst_share, 1e-6, 1)
+        check(self, "topology.loss")
         if self.burst_packets is None:
             if self.burst_share != 1:
                 raise ValueError("topology.loss.burst_share: needs topology.loss.burst_packets")
             return
-        check_range("topology.loss.burst_packets", self.burst_packets, 1, 10_000)
         most = self.burst_share * self.burst_packets / (1 + self.burst_packets)
         if self.share > most:
             raise ValueError(

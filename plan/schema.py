@@ -4,7 +4,8 @@
 A field is of a simple type, a dataclass, `tuple[X, ...]`, `Sequence[X]`, `Mapping[str, X]`,
 `Mapping[int, X]`, a union, a Literal, or of a type for which the caller has a reader of its own.
 What its values must be besides stands in its type: `Annotated[int, Within(1, 1024)]`,
-`Annotated[str, Matches(...)]`, `Annotated[Sequence[str], OneOrMore]`. One whose metadata has
+`Annotated[str, Matches(...)]`, `Annotated[Sequence[str], OneOrMore()]`; and a text there says what
+the key is (harness/design/keys.py makes tables of them). One whose metadata has
 `later` came after documents that stay as they are: with its default it is not written, and it may
 be absent.
 
@@ -80,7 +81,21 @@ class Matches:
             raise TypedError(f"{place}: has {len(value)} letters, at most {self.most}")
 
 
-OneOrMore = "one value stands for a list of one"
+@dataclass(frozen=True)
+class ZeroOr(Within):
+    """The same, or 0."""
+
+    def check(self, value: float, place: str) -> None:
+        if value:
+            super().check(value, place)
+
+    def __str__(self) -> str:
+        return f"allowed are 0 and {self.least} to {self.largest}"
+
+
+@dataclass(frozen=True)
+class OneOrMore:
+    """One value stands for a list of one."""
 
 
 def to_json(value: Any, kind_of: Callable[[Any], str | None] = lambda _: None) -> Any:
@@ -132,6 +147,13 @@ def from_json(
     read = Reading(readers or {}, defaults, others)
     found = {k: data[k] for k in known if k in data}
     return kind(**{k: read.value(hints[k], value, joined(place, k)) for k, value in found.items()})
+
+
+def check(value: Any, place: str) -> None:
+    """TypedError unless all fields of a flat dataclass are what their types say."""
+    reading, hints = Reading({}, defaults=False), type_hints(type(value))
+    for field in fields(value):
+        reading.value(hints[field.name], getattr(value, field.name), joined(place, field.name))
 
 
 def joined(place: str, key: object) -> str:
@@ -186,11 +208,11 @@ class Reading:
         if get_origin(hint) is None:
             how = {"defaults": self.defaults, "others": self.others}
             return from_json(hint, data, place, **how, readers=self.readers)
-        return self._composed(get_origin(hint), get_args(hint), data, place)
+        return self._composed(hint, data, place)
 
     def _limited(self, hint: Any, data: object, place: str) -> Any:
         kind, *limits = get_args(hint)
-        if OneOrMore in limits and not isinstance(data, list | tuple):
+        if OneOrMore() in limits and not isinstance(data, list | tuple):
             data = [data]
         found = self.value(kind, data, place)
         for limit in limits:
@@ -198,11 +220,12 @@ class Reading:
                 limit.check(found, place)
         return found
 
-    def _composed(self, origin: Any, parts: tuple[Any, ...], data: object, place: str) -> Any:
+    def _composed(self, hint: Any, data: object, place: str) -> Any:
+        origin, parts = get_origin(hint), get_args(hint)
         if origin is Literal:
             return one_of(parts, data, place)
         if origin in (Union, types.UnionType):
-            return self._union(parts, data, place)
+            return self._union(hint, data, place)
         if origin in (tuple, list, Sequence):
             if not isinstance(data, list | tuple):
                 raise TypedError(f"{place}{shown(data)}: a list is needed")
@@ -216,7 +239,8 @@ class Reading:
             for key, inner in data.items()
         }
 
-    def _union(self, parts: tuple[Any, ...], data: object, place: str) -> Any:
+    def _union(self, hint: Any, data: object, place: str) -> Any:
+        parts = get_args(hint)
         if NONE in parts and len(parts) == 2 and data is not None:
             return self.value(next(part for part in parts if part is not NONE), data, place)
         tables = [part for part in parts if get_origin(part) is Mapping]
@@ -225,8 +249,7 @@ class Reading:
         for part in parts:
             with suppress(TypedError):
                 return self.value(part, data, place)
-        allowed = " or ".join(in_words(part) for part in parts if part is not NONE)
-        raise TypedError(f"{place}{shown(data)}: must be {allowed}")
+        raise TypedError(f"{place}{shown(data)}: must be {in_words(hint)}")
 
 
 def in_words(hint: Any) -> str:
@@ -236,6 +259,8 @@ def in_words(hint: Any) -> str:
         return " or ".join(f'"{word}"' for word in get_args(hint))
     if origin is Annotated:
         return in_words(get_args(hint)[0])
+    if origin in (Union, types.UnionType):
+        return " or ".join(in_words(part) for part in get_args(hint) if part is not NONE)
     if hint in SIMPLE:
         return SIMPLE[hint]
     return "a list" if origin in (tuple, list, Sequence) else "a table"

@@ -22,13 +22,12 @@ import sys
 import time
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self, get_type_hints
+from typing import Annotated, Any, ClassVar, Self
 
 from plan.atm import AAL5_OVERHEAD_BYTES, CELL_BYTES, CELL_PAYLOAD_BYTES, ETHERNET_HEADER_BYTES
 from plan.queue import DIRECTIONS, Counters, Port, Queue
-from plan.schema import check_range
+from plan.schema import Within, check
 from topology import commands, netlink
 from topology.clock import NS_PER_S, sleep_until
 from topology.run import in_namespace, run
@@ -45,15 +44,8 @@ APP_STATS = 4
 COUNTER = struct.Struct("=I")
 
 
-@dataclass(frozen=True)
-class Within:
-    """The least and the largest value of a key: `Annotated[int, Within(1, 9)]`."""
-
-    least: int
-    largest: int
-
-
-Packets = Annotated[int, Within(1, 1_000_000)]
+Packets = Annotated[int, Within(1, 1_000_000), "the size of the queue in packets"]
+Ecn = Annotated[bool, "mark a packet instead of dropping it, where the packet allows that"]
 
 
 class QdiscQueue(Queue):
@@ -81,9 +73,7 @@ class QdiscQueue(Queue):
         cls.qdiscs = (cls.kind, "tbf")
 
     def __post_init__(self) -> None:
-        for key, hint in get_type_hints(type(self), include_extras=True).items():
-            for limits in getattr(hint, "__metadata__", ()):
-                check_range(f"queue.{key}", getattr(self, key), limits.least, limits.largest)
+        check(self, "queue")
 
     def ports(self, mss_bytes: int) -> tuple[Self, Self]:
         """The same at both ends of the link."""

@@ -16,10 +16,16 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Literal, get_args
 
 from workload.errors import WorkloadError
 
-FITS = ("mean", "redraw", "clamp")
+Fit = Literal["mean", "redraw", "clamp"]
+FITS: tuple[Fit, ...] = get_args(Fit)
+FIT_TEXT = (
+    "how a Poisson of mean 5 became 1..9, of which the paper says nothing: workload/poisson.py;"
+    " `mean` yields the means that it states"
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from harness.capture import Programs, check_period, write_from_start
+from harness.capture import MOST_PERIOD_MS, Programs, write_from_start
 from plan.plan import Plan, Topology
 from plan.queue import Queue
+from plan.schema import Within, ZeroOr
 
 PROGRAM = "/opt/cellbed/cwnd"
 FILE = "cwnd.csv"
@@ -24,13 +26,14 @@ LEAST_MS = 0.1
 class Settings:
     """The grain [ms], and the pairs to follow; those that the topology lacks are left out."""
 
-    cwnd_sample_ms: float = 0
-    cwnd_pairs: tuple[int, ...] = (1, 2, 3, 4)
-
-    def __post_init__(self) -> None:
-        check_period("cwnd_sample_ms", self.cwnd_sample_ms, LEAST_MS)
-        if any(pair < 1 for pair in self.cwnd_pairs):
-            raise ValueError(f"record.cwnd_pairs = {list(self.cwnd_pairs)}: pairs, from 1")
+    cwnd_sample_ms: Annotated[
+        float, ZeroOr(LEAST_MS, MOST_PERIOD_MS), "time between two rows of cwnd.csv; 0: none"
+    ] = 0
+    cwnd_pairs: Annotated[
+        tuple[Annotated[int, Within(1)], ...],
+        "the pairs whose senders are in cwnd.csv; a pair that the topology does not have is left"
+        " out",
+    ] = (1, 2, 3, 4)
 
     def wanted(self, topology: Topology, queue: Queue) -> Wanted:
         followed = tuple(pair for pair in self.cwnd_pairs if pair <= topology.pairs)

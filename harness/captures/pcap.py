@@ -16,7 +16,7 @@ import time
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from harness import capture
 from plan.facts import TrialFacts
@@ -42,7 +42,10 @@ class CaptureError(RuntimeError):
 class Settings:
     """The ports, as `--pcap` names them."""
 
-    pcap: tuple[Direction, ...] = ()
+    pcap: Annotated[
+        tuple[Direction, ...],
+        "write the packets of these ports of the middle link, as `--pcap` does",
+    ] = ()
 
     def wanted(self, topology: Topology, queue: Queue) -> Wanted:
         return Wanted(pcap=tuple(sorted(set(self.pcap))))

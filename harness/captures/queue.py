@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from harness import capture
-from harness.capture import check_period
+from harness.capture import MOST_PERIOD_MS
 from plan.plan import QUEUES, Plan, Topology
 from plan.queue import Queue
+from plan.schema import ZeroOr
 
 # The loader's own limit.
 LEAST_MS = 0.01
@@ -23,12 +24,11 @@ LEAST_MS = 0.01
 class Settings:
     """Every frame, every drop, and the grain of queue.csv [ms]."""
 
-    frames: bool = False
-    drops: bool = False
-    queue_sample_ms: float = 0
-
-    def __post_init__(self) -> None:
-        check_period("queue_sample_ms", self.queue_sample_ms, LEAST_MS)
+    frames: Annotated[bool, "with a queue of kind cells: write every frame"] = False
+    drops: Annotated[bool, "with a queue of kind cells: write every drop"] = False
+    queue_sample_ms: Annotated[
+        float, ZeroOr(LEAST_MS, MOST_PERIOD_MS), "time between two rows of queue.csv; 0: none"
+    ] = 0
 
     def wanted(self, topology: Topology, queue: Queue) -> Wanted:
         for key, value in asdict(self).items():

@@ -10,10 +10,12 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Annotated
 
-from harness.capture import Series, check_period
+from harness.capture import MOST_PERIOD_MS, Series
 from plan.plan import Topology
 from plan.queue import Queue
+from plan.schema import ZeroOr
 from topology import link_bytes
 
 # A sample is a dump of all links of the switches.
@@ -24,10 +26,9 @@ LEAST_MS = 1
 class Settings:
     """The grain [ms]."""
 
-    throughput_sample_ms: float = 0
-
-    def __post_init__(self) -> None:
-        check_period("throughput_sample_ms", self.throughput_sample_ms, LEAST_MS)
+    throughput_sample_ms: Annotated[
+        float, ZeroOr(LEAST_MS, MOST_PERIOD_MS), "time between two rows of throughput.csv; 0: none"
+    ] = 0
 
     def wanted(self, topology: Topology, queue: Queue) -> Wanted:
         return Wanted(throughput_sample_ns=round(self.throughput_sample_ms * 1e6))

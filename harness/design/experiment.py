@@ -64,14 +64,34 @@ Port = Literal["down", "up"]
 class Topology:
     """The dumbbell (plan/dumbbell.py); rates of cells, 53 bytes each."""
 
-    pairs: Annotated[int, Within(1, 1024)]
-    rate_bit_per_s: Annotated[int, Within(1_000_000, 622_080_000)]
-    delay_us: Annotated[int, Within(0, 10_000_000)]
-    access_rate_bit_per_s: Annotated[int, Within(1_000_000, 622_080_000)] = 149_760_000
-    access_delay_us: Annotated[int, Within(1, 1_000_000)] = 5
-    mss_bytes: Annotated[int, Within(88, 9180)]
-    delay: str = "constant"
-    loss: Mapping[str, Any] | Literal["none"] = "none"
+    pairs: Annotated[
+        int, Within(1, 1024), "number of clients; there are as many servers, one for each client"
+    ]
+    rate_bit_per_s: Annotated[
+        int,
+        Within(1_000_000, 622_080_000),
+        "rate of the middle link, which all pairs share, in bits of cells (53 bytes each) a second",
+    ]
+    delay_us: Annotated[int, Within(0, 10_000_000), "one-way delay of the middle link"]
+    access_rate_bit_per_s: Annotated[
+        int,
+        Within(1_000_000, 622_080_000),
+        "rate of the link between each host and the middle, in bits of cells a second (the default"
+        " is 155.52 Mbit/s without the overhead of SONET)",
+    ] = 149_760_000
+    access_delay_us: Annotated[int, Within(1, 1_000_000), "one-way delay of that link"] = 5
+    mss_bytes: Annotated[
+        int, Within(88, 9180), "largest TCP payload of a packet; the MTU is 40 more"
+    ]
+    delay: Annotated[
+        str,
+        "a kind of `topology/delays/`. With `connection` each TCP connection has, in addition, a"
+        " round trip of its own; the workload `packmime` needs it, and no other may have it",
+    ] = "constant"
+    loss: Annotated[
+        Mapping[str, Any] | Literal["none"],
+        "the packets that the path itself loses, after the queue ([below](#losses-of-the-path))",
+    ] = "none"
 
 
 def listed(levels: Any) -> Any:
@@ -83,20 +103,46 @@ def listed(levels: Any) -> Any:
 class Tcp:
     """The senders and the receiver's window."""
 
-    flavor: Annotated[Sequence[str], OneOrMore]
-    window_bytes: Annotated[int, Within(1024, 1_073_725_440)]
-    ssthresh_bytes: Annotated[int, Within(1, 1_000_000_000)]
-    initial_window_segments: Annotated[int | None, Within(1, 65_535)] = None
-    server_quickack: bool | None = None
-    parameters: Mapping[str, Any] | Literal["none"] = field(default_factory=dict)
-    sysctl: Mapping[str, int | str] | Literal["none"] = field(default_factory=dict)
+    flavor: Annotated[
+        Sequence[str],
+        OneOrMore(),
+        "a file of `tcp-configs/`, or a list of them: the kind of TCP sender"
+        " ([flavors.md](flavors.md)). With a list, the pairs take its flavors in turn: with"
+        ' `["cubic", "bbr"]`, pairs 1, 3, ... have cubic and the others bbr',
+    ]
+    window_bytes: Annotated[
+        int, Within(1024, 1_073_725_440), "the largest window that a receiver advertises"
+    ]
+    ssthresh_bytes: Annotated[int, Within(1, 1_000_000_000), "initial slow start threshold"]
+    initial_window_segments: Annotated[
+        int | None,
+        Within(1, 65_535),
+        "initial congestion window of the servers; with `packmime` of both ends, since both send"
+        " answers. Without it the flavor's",
+    ] = None
+    server_quickack: Annotated[
+        bool | None,
+        "true: a server acknowledges each segment at once; false: an ACK may wait and go with the"
+        " answer. With `packmime` both ends are servers. Without it the flavor's",
+    ] = None
+    parameters: Annotated[
+        Mapping[str, Any] | Literal["none"],
+        "replaces parameters of the flavor's kernel module ([flavors.md](flavors.md))",
+    ] = field(default_factory=dict)
+    sysctl: Annotated[
+        Mapping[str, int | str] | Literal["none"], "replaces sysctls of the flavor"
+    ] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
     """The lab; what else it is, the command line says (--lab, --clock)."""
 
-    kernel: str | None = None
+    kernel: Annotated[
+        str | None,
+        "of the uml lab: the kernel that runs the trial, by [a name](kernels.md); without it"
+        " set-up's",
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +164,7 @@ class Settings:
 class Rule:
     """What a combination of levels sets; of each factor named, any of the levels given."""
 
-    when: Mapping[str, Annotated[Sequence[Level], OneOrMore]]
+    when: Mapping[str, Annotated[Sequence[Level], OneOrMore()]]
     set: Mapping[str, Any]
 
     def matches(self, cell: Mapping[str, Level]) -> bool:
@@ -130,11 +176,17 @@ class Rule:
 class Experiment:
     """A whole experiment file."""
 
-    name: Name
-    title: str
-    study: StudyName | None = None
-    seeds: Annotated[int, Within(1, 1000)] = 1
-    first_seed: Annotated[int, Within(1, 1_000_000_000)] = 1
+    name: Annotated[Name, "small letters, digits and dashes; names the folder of the results"]
+    title: Annotated[str, "one line for the report"]
+    study: Annotated[
+        StudyName | None,
+        "a folder of `studies/`: the study whose published figures the table and the report show"
+        " beside the measured ones",
+    ] = None
+    seeds: Annotated[int, Within(1, 1000), "how many seeds each cell has"] = 1
+    first_seed: Annotated[
+        int, Within(1, 1_000_000_000), "the first; three seeds from 1 are 1, 2 and 3"
+    ] = 1
     factors: Mapping[str, Sequence[Level]]
     only: Sequence[Mapping[str, Sequence[Level]]] = ()
     base: Mapping[str, Any] = field(default_factory=dict)

@@ -4,26 +4,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from plan.atm import ETHERNET_HEADER_BYTES, frame_cells
 from plan.dumbbell import Dumbbell
 from plan.queue import Port
-from plan.schema import check_range
+from plan.schema import Within, check_range
 from topology import adaptive_red
-from topology.qdisc import CHILD_HANDLE, CHILD_PARENT, Packets, QdiscQueue
+from topology.qdisc import CHILD_HANDLE, CHILD_PARENT, Ecn, Packets, QdiscQueue
 
 
 @dataclass(frozen=True, kw_only=True)
 class Queue(QdiscQueue):
     limit_packets: Packets  # full segments' frames that have room
-    ecn: bool = False  # mark instead of drop, where a packet allows it
-    drop_above_max: bool = False  # with ecn, drop where the average is above its upper threshold
-    # Above it do so by a probability that rises to 1 at twice the threshold, as ns-2's since 2001.
-    gentle: bool = False
-    # The thresholds of the average: both or none, then those of the paper's section 5 for the link.
-    min_packets: int | None = None
-    max_packets: int | None = None
+    ecn: Ecn = False
+    drop_above_max: Annotated[bool, "with ecn: above the upper threshold drop, do not mark"] = False
+    gentle: Annotated[
+        bool,
+        "above the upper threshold do not drop all packets, but with a probability that rises to 1"
+        " at twice that threshold, as ns-2's since 2001",
+    ] = False
+    min_packets: Annotated[
+        int | None,
+        Within(1),
+        "lower threshold of the average queue, in full packets; both thresholds or none, then they"
+        " are computed from the link (Floyd, Gummadi, Shenker 2001, section 5)",
+    ] = None
+    max_packets: Annotated[int | None, Within(2), "upper threshold"] = None
 
     kind: ClassVar[str] = "red"
     marks: ClassVar[str | None] = "marked"

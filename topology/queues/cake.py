@@ -11,14 +11,19 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from plan.queue import Counters
-from topology.qdisc import QdiscQueue, Within
+from plan.schema import Within
+from topology.qdisc import QdiscQueue
 
 
 @dataclass(frozen=True, kw_only=True)
 class Queue(QdiscQueue):
-    # Of what waits, as the kernel accounts for it; the defaults are the kernel's.
-    memory_bytes: Annotated[int, Within(65_536, 1_000_000_000)] = 4_194_304
-    rtt_us: Annotated[int, Within(1_000, 10_000_000)] = 100_000
+    # The defaults are the kernel's.
+    memory_bytes: Annotated[
+        int, Within(65_536, 1_000_000_000), "memory of what waits, as the kernel accounts for it"
+    ] = 4_194_304
+    rtt_us: Annotated[
+        int, Within(1_000, 10_000_000), "the round trip that its marking is made for"
+    ] = 100_000
 
     kind: ClassVar[str] = "cake"
     # TCA_CAKE_STATS_TIN_STATS, the one tin, TCA_CAKE_TIN_STATS_ECN_MARKED_PACKETS

@@ -1,14 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The cell queues of bpf/: ATM switch ports under a discard policy, exact to the cell.
-
-policy                   string, a file of bpf/policy/                    required
-buffer_cells             integer, 1 to 1,000,000: the buffer K            required
-threshold                number, 1e-6 to 1: R as a share of K             epd, sd, fba: one
-threshold_minus_packets  integer, 0 to 1,000,000: R is K less as many     of these two
-                         full segments' frames
-z                        number, 1e-6 to 16: the policy's Z               sd, fba
-return_policy, return_buffer_cells  the same of the port up               as the port down
-"""
+"""The cell queues of bpf/: ATM switch ports under a discard policy, exact to the cell."""
 
 from __future__ import annotations
 
@@ -19,13 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from plan import queue
 from plan.atm import TCP_IP_HEADER_BYTES, frame_cells
 from plan.dumbbell import HOST_IFINDEX_BASE, last_cell_wait_ns
 from plan.queue import DIRECTIONS, Counters, Port
-from plan.schema import check_range
+from plan.schema import Within, check
 from topology import cellq_log, commands
 from topology.run import run
 
@@ -57,28 +48,39 @@ def policies() -> dict[str, frozenset[str]]:
 class Settings:
     """The table [queue] of an experiment."""
 
-    policy: str
-    buffer_cells: int
-    threshold: float | None = None
-    threshold_minus_packets: int | None = None
-    z: float | None = None
-    return_policy: str | None = None
-    return_buffer_cells: int | None = None
+    policy: Annotated[
+        str,
+        "a file of `bpf/policy/`: the rule by which it drops"
+        " ([below](#policies-of-the-cell-queue))",
+    ]
+    buffer_cells: Annotated[int, Within(1, MOST_CELLS), "K, the size of the buffer in cells"]
+    threshold: Annotated[
+        float | None,
+        Within(LEAST_SHARE, 1),
+        "the threshold R as a fraction of K; the policies epd, sd and fba need either this key or"
+        " the next",
+    ] = None
+    threshold_minus_packets: Annotated[
+        int | None, Within(0, MOST_CELLS), "R is K minus this number of full packets"
+    ] = None
+    z: Annotated[
+        float | None,
+        Within(LEAST_SHARE, MOST_Z),
+        "the factor Z of the policies sd and fba, which need it",
+    ] = None
+    return_policy: Annotated[
+        str | None, "policy of the queue towards the servers; without it the same"
+    ] = None
+    return_buffer_cells: Annotated[
+        int | None, Within(1, MOST_CELLS), "its buffer; without it the same"
+    ] = None
 
     def __post_init__(self) -> None:
+        check(self, "queue")
         for key in ("policy", "return_policy"):
             name = getattr(self, key)
             if name is not None and name not in policies():
                 raise ValueError(f"queue.{key} = {name}: one of {', '.join(policies())}")
-        for key, low, high in (
-            ("buffer_cells", 1, MOST_CELLS),
-            ("return_buffer_cells", 1, MOST_CELLS),
-            ("threshold", LEAST_SHARE, 1),
-            ("threshold_minus_packets", 0, MOST_CELLS),
-            ("z", LEAST_SHARE, MOST_Z),
-        ):
-            if getattr(self, key) is not None:
-                check_range(f"queue.{key}", getattr(self, key), low, high)
         if self.threshold is not None and self.threshold_minus_packets is not None:
             raise ValueError("queue: threshold and threshold_minus_packets exclude each other")
 

@@ -6,15 +6,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from topology.qdisc import Packets, QdiscQueue, Within
+from plan.schema import Within
+from topology.qdisc import Ecn, Packets, QdiscQueue
 
 
 @dataclass(frozen=True, kw_only=True)
 class Queue(QdiscQueue):
     limit_packets: Packets = 1000  # the kernel's
-    target_us: Annotated[int, Within(1, 1_000_000)] = 5000  # RFC 8289, section 4.3
-    interval_us: Annotated[int, Within(1, 10_000_000)] = 100_000  # RFC 8289, section 4.2
-    ecn: bool = False  # mark instead of drop, where a packet allows it
+    target_us: Annotated[
+        int, Within(1, 1_000_000), "the delay that it aims at (RFC 8289, section 4.3)"
+    ] = 5000
+    interval_us: Annotated[
+        int, Within(1, 10_000_000), "how long the delay must be above that (RFC 8289, section 4.2)"
+    ] = 100_000
+    ecn: Ecn = False
 
     kind: ClassVar[str] = "codel"
     marks: ClassVar[str | None] = "ecn_mark"

@@ -9,16 +9,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from topology.qdisc import Packets, QdiscQueue, Within
+from plan.schema import Within
+from topology.qdisc import Ecn, Packets, QdiscQueue
 
 
 @dataclass(frozen=True, kw_only=True)
 class Queue(QdiscQueue):
     limit_packets: Packets = 10_240  # the kernel's
-    flows: Annotated[int, Within(1, 65_536)] = 1024  # the kernel's
-    target_us: Annotated[int, Within(1, 1_000_000)] = 15_000  # RFC 8033, section 5.1
-    tupdate_us: Annotated[int, Within(1_000, 1_000_000)] = 15_000  # RFC 8033, section 5.1
-    ecn: bool = False  # mark instead of drop, where a packet allows it
+    flows: Annotated[int, Within(1, 65_536), "how many flows it tells apart"] = 1024
+    target_us: Annotated[
+        int, Within(1, 1_000_000), "the delay that it aims at (RFC 8033, section 5.1)"
+    ] = 15_000
+    tupdate_us: Annotated[
+        int,
+        Within(1_000, 1_000_000),
+        "how often it computes its probability anew (RFC 8033, section 5.1)",
+    ] = 15_000
+    ecn: Ecn = False
 
     kind: ClassVar[str] = "fq_pie"
     marks: ClassVar[str | None] = "ecn_mark"

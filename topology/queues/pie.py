@@ -9,15 +9,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from topology.qdisc import Packets, QdiscQueue, Within
+from plan.schema import Within
+from topology.qdisc import Ecn, Packets, QdiscQueue
 
 
 @dataclass(frozen=True, kw_only=True)
 class Queue(QdiscQueue):
     limit_packets: Packets = 1000  # the kernel's
-    target_us: Annotated[int, Within(1, 1_000_000)] = 15_000  # RFC 8033, section 5.1
-    tupdate_us: Annotated[int, Within(1_000, 1_000_000)] = 15_000  # RFC 8033, section 5.1
-    ecn: bool = False  # mark instead of drop, where a packet allows it
+    target_us: Annotated[
+        int, Within(1, 1_000_000), "the delay that it aims at (RFC 8033, section 5.1)"
+    ] = 15_000
+    tupdate_us: Annotated[
+        int,
+        Within(1_000, 1_000_000),
+        "how often it computes its probability anew (RFC 8033, section 5.1)",
+    ] = 15_000
+    ecn: Ecn = False
 
     kind: ClassVar[str] = "pie"
     marks: ClassVar[str | None] = "ecn_mark"

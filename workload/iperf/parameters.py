@@ -2,48 +2,51 @@
 """The keys of an experiment's table [workload] for persistent sources."""
 
 from dataclasses import dataclass, field
+from typing import Annotated
 
+from plan.schema import Within, check
 from workload.errors import WorkloadError
-from workload.limits import check_range, check_types
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    """The persistent sources.
+    """The persistent sources."""
 
-    duration_s       end of the measured interval; they send until after it, whole seconds [s]
-    measure_from_s   its begin, counted as its end from when the first may start [s]
-    start_jitter_us  each source starts at a random moment of the first so many us; ends before
-                     the interval begins, unless that begins at 0 and so has the starts in it [us]
-    late_start_us    those of pairs 2, 4, 6, ... start so much later than they would; within the
-                     same bound [us]
-    unsent_bytes     what a source keeps ready beyond its window [bytes]
-    block_bytes      size of a read and of a write [bytes]
-    port             TCP port of the listening end; the data connection leaves from the next one
-    reverse          the receiver connects (iperf3.py)
-    """
-
-    duration_s: int = 100
-    measure_from_s: int = 0
-    start_jitter_us: int = 0
-    unsent_bytes: int = 1048576
-    block_bytes: int = 16384
-    port: int = 5201
-    reverse: bool = False
-    late_start_us: int = field(default=0, metadata={"later": True})
+    duration_s: Annotated[
+        int,
+        Within(1, 86_400),
+        "end of the measured interval; the sources send until after it, whole seconds",
+    ] = 100
+    measure_from_s: Annotated[
+        int,
+        Within(0, 86_399),
+        "begin of the measured interval, counted as its end from when the first source may start",
+    ] = 0
+    start_jitter_us: Annotated[
+        int,
+        Within(0, 86_400_000_000),
+        "each source starts at a random moment of the first so many us; they end before the"
+        " interval begins, unless that begins at 0 and so has the starts in it",
+    ] = 0
+    unsent_bytes: Annotated[
+        int, Within(65_536, 1 << 30), "what a source keeps ready beyond its window"
+    ] = 1_048_576
+    block_bytes: Annotated[int, Within(512, 1_048_576), "size of a read and of a write"] = 16_384
+    port: Annotated[
+        int,
+        Within(1, 65_534),
+        "TCP port of the listening end; the data connection leaves from the next one",
+    ] = 5201
+    reverse: Annotated[bool, "the receiver connects, and not the source"] = False
+    late_start_us: Annotated[
+        int,
+        Within(0, 86_400_000_000),
+        "the sources of pairs 2, 4, 6, ... start so much later than they would; within the same"
+        " bound",
+    ] = field(default=0, metadata={"later": True})
 
     def __post_init__(self) -> None:
-        check_types(self)
-        check_range(
-            self,
-            duration_s=(1, 86400),
-            measure_from_s=(0, 86399),
-            start_jitter_us=(0, 86_400_000_000),
-            late_start_us=(0, 86_400_000_000),
-            unsent_bytes=(65536, 1 << 30),
-            block_bytes=(512, 1048576),
-            port=(1, 65534),
-        )
+        check(self, "workload")
         if self.measure_from_s >= self.duration_s:
             raise WorkloadError(
                 f"workload.measure_from_s: {self.measure_from_s}, must be below duration_s"

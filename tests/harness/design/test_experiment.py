@@ -42,8 +42,16 @@ MISTAKES = [
     ("[factors]", "[factors", "not TOML"),
     ("threshold = 0.8", "threshold = 1e-9", "queue.threshold = 1e-09: allowed are 1e-06 to 1"),
     ('policy = "epd"', 'policy = "sd", z = 1e-9', "queue.z = 1e-09: allowed are 1e-06 to 16"),
-    ("queue_sample_ms = 100", "queue_sample_ms = 0.009", "queue_sample_ms = 0.009: 0, or from"),
-    ("cwnd_sample_ms = 100", "cwnd_sample_ms = 1e-6", "cwnd_sample_ms = 1e-06: 0, or from 0.1"),
+    (
+        "queue_sample_ms = 100",
+        "queue_sample_ms = 0.009",
+        "queue_sample_ms = 0.009: allowed are 0 and 0.01",
+    ),
+    (
+        "cwnd_sample_ms = 100",
+        "cwnd_sample_ms = 1e-6",
+        "cwnd_sample_ms = 1e-06: allowed are 0 and 0.1",
+    ),
     ("duration_s = 12.0", "duration_s = inf", "base.workload.duration_s = inf: a finite number"),
     ("pairs = 4\n", f"pairs = 1{'0' * 400}\n", "base.topology.pairs: a number of at most 64 bits"),
     ("pairs = 4\n", f"pairs = 1{'0' * 5000}\n", "not TOML: "),
