@@ -20,16 +20,16 @@ from harness.design import experiment
 from harness.flavors import files as flavors
 from plan import plan, schema
 from plan.loss import Loss
-from topology.queues import cells
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "experiments.md"
 PLACE = re.compile(r"(<!-- keys -->\n).*?(<!-- end -->)", re.DOTALL)
 LONG = re.compile(r"(?<![.\d])\d{4,}")
 HEADINGS = ("key", "default", "allowed", "what it is")
 # Keys of an experiment that are tables of their own, and have none here.
+POLICIES = plan.QUEUES["cells"].policies
 LISTED: Mapping[tuple[str, str], Callable[[], Iterable[str]]] = {
-    ("queue", "policy"): cells.policies,
-    ("queue", "return_policy"): cells.policies,
+    ("queue", "policy"): POLICIES,
+    ("queue", "return_policy"): POLICIES,
     ("topology", "delay"): lambda: plan.DELAYS.kinds,
     ("tcp", "flavor"): flavors.names,
 }

@@ -23,7 +23,7 @@ def test_each_kind_and_each_policy_is_there() -> None:
     tables = keys.tables()
     kinds = (*keys.plan.QUEUES.kinds, *keys.plan.WORKLOADS.kinds)
     assert all(f'`kind = "{kind}"`' in tables for kind in kinds)
-    assert all(name in tables for name in (*keys.cells.policies(), *keys.flavors.names()))
+    assert all(name in tables for name in (*keys.POLICIES(), *keys.flavors.names()))
 
 
 @dataclass(frozen=True, kw_only=True)

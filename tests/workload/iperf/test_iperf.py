@@ -86,7 +86,9 @@ def test_data_flows_from_the_server_either_way(reverse, listens):
     ],
 )
 def test_bad_parameters(key, value):
-    with pytest.raises(ValueError, match=rf"^workload\.{key}(: {value}, ends after| = {value}: )"):
+    with pytest.raises(
+        ValueError, match=rf"^workload\.{key}(: {value}, (ends after|must be below)| = {value}: )"
+    ):
         Parameters(**{key: value})
 
 
