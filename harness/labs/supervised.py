@@ -46,6 +46,11 @@ class SupervisedLab(Lab):
         self._process: subprocess.Popen[bytes] | None = None
         self._control: io.FileIO | None = None
 
+    @property
+    def fixed_addresses(self) -> bool:
+        """Does its kernel ask the host for the same addresses in each run?"""
+        return False
+
     @abstractmethod
     def argv(self) -> list[str]:
         """The command that is the lab. Raises MissingError."""
@@ -68,7 +73,7 @@ class SupervisedLab(Lab):
         said, report = os.pipe()
         told = {
             "control": read_end, "report": report, "one_core": self.one_core, "view": view,
-            "must": view is not None and self.spec.isolated,
+            "must": view is not None and self.spec.isolated, "fixed": self.fixed_addresses,
         }  # fmt: skip
         self._control = io.FileIO(control, "w")
         with (self.run_directory / "console.log").open("wb") as log, io.FileIO(said) as answer:

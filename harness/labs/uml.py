@@ -43,6 +43,12 @@ class UmlLab(SupervisedLab):
     def exact(self) -> bool:
         return self.spec.clock == "virtual"
 
+    @property
+    def fixed_addresses(self) -> bool:
+        # Linux 7 does, and else starts anew the program that it finds in /proc: within a boundary
+        # there is none. Set-up's does not.
+        return self.spec.kernel is not None
+
     def told(self) -> list[str]:
         return self.command_line()
 

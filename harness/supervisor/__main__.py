@@ -11,6 +11,7 @@ TOLD is a JSON object:
     one_core  keep to one core (cores.py)
     view      what the lab sees of the host (boundary.View); null: all, it has no boundary
     must      run nothing without a boundary
+    fixed     let the command have the same addresses in each run, where that is allowed
 
 The lab runs in the supervisor's own session, so what is ended is this session's process group
 and nothing else; within a boundary all is ended with its first process. Exit status: the
@@ -35,6 +36,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from harness.supervisor import boundary, cores  # noqa: E402
 
 PR_SET_PDEATHSIG = 1
+ADDR_NO_RANDOMIZE = 0x40000
 
 
 def main() -> int:
@@ -66,6 +68,8 @@ def start(told: dict[str, Any], command: list[str]) -> int | None:
 
     def become() -> NoReturn:
         try:
+            if told["fixed"]:
+                ctypes.CDLL(None).personality(ADDR_NO_RANDOMIZE)
             os.execv(command[0], command)
         except OSError as error:
             os.write(2, f"{command[0]}: {error}\n".encode())
