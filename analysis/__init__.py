@@ -9,6 +9,6 @@
 It imports nothing of `studies`, `topology`, `workload` or `harness`.
 """
 
-from analysis.records import Campaign, Record, Trial, read_campaign
+from analysis.records import CampaignRecords, Record, Trial, read_campaign
 
-__all__ = ["Campaign", "Record", "Trial", "read_campaign"]
+__all__ = ["CampaignRecords", "Record", "Trial", "read_campaign"]

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from analysis.records import Campaign, Trial, level_text
+from analysis.records import CampaignRecords, Trial, level_text
 from analysis.statistics import Estimate, estimate, rank_correlation
 from analysis.study import Study
 from plan.plan import Plan
@@ -124,7 +124,7 @@ def published_cells(study: Study) -> tuple[Cell, ...]:
     )
 
 
-def variant_factors(campaign: Campaign, study: Study) -> tuple[str, ...]:
+def variant_factors(campaign: CampaignRecords, study: Study) -> tuple[str, ...]:
     """Factors that have more than one level and do not name a cell."""
     if not study.cell:
         return ()

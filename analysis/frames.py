@@ -10,10 +10,10 @@ except ImportError as error:
     raise ImportError(missing) from error
 
 from analysis.cells import cells_of
-from analysis.records import Campaign
+from analysis.records import CampaignRecords
 
 
-def trials(campaign: Campaign) -> pd.DataFrame:
+def trials(campaign: CampaignRecords) -> pd.DataFrame:
     """A line a trial: its name, levels, seed, metrics, and NAME_published where there is one."""
     return pd.DataFrame(
         {
@@ -28,7 +28,7 @@ def trials(campaign: Campaign) -> pd.DataFrame:
     )
 
 
-def cells(campaign: Campaign, *metrics: str) -> pd.DataFrame:
+def cells(campaign: CampaignRecords, *metrics: str) -> pd.DataFrame:
     """A line a set of levels and metric [all]: mean, half-width of its 95 % interval, seeds."""
     lines = []
     for cell in cells_of(campaign.trials):
@@ -40,7 +40,7 @@ def cells(campaign: Campaign, *metrics: str) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def series(campaign: Campaign, name: str) -> pd.DataFrame:
+def series(campaign: CampaignRecords, name: str) -> pd.DataFrame:
     """The lines of NAME.csv of every trial that has one, after its name, levels and seed.
 
     Names: flows, requests, queue, drops, cwnd and what else a trial recorded (docs/records.md).
@@ -58,17 +58,17 @@ def series(campaign: Campaign, name: str) -> pd.DataFrame:
     return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
 
 
-def flows(campaign: Campaign) -> pd.DataFrame:
+def flows(campaign: CampaignRecords) -> pd.DataFrame:
     """series() of the connections."""
     return series(campaign, "flows")
 
 
-def requests(campaign: Campaign) -> pd.DataFrame:
+def requests(campaign: CampaignRecords) -> pd.DataFrame:
     """series() of the requests."""
     return series(campaign, "requests")
 
 
-def checks(campaign: Campaign) -> pd.DataFrame:
+def checks(campaign: CampaignRecords) -> pd.DataFrame:
     """A line a fidelity check of every trial, also of the invalid ones."""
     return pd.DataFrame(
         {"trial": trial.name, **trial.factors, "seed": trial.seed, **asdict(check)}

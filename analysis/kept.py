@@ -17,7 +17,7 @@ from typing import Any
 from analysis import omissions
 from analysis.errors import TableError
 from analysis.files import regular
-from analysis.records import Campaign
+from analysis.records import CampaignRecords
 from analysis.table import Row, Table, read_csv
 
 FORMAT = "cellbed-kept/1"
@@ -70,7 +70,7 @@ class Kept:
         return document
 
 
-def manifest(campaign: Campaign, commit: str) -> dict[str, Any]:
+def manifest(campaign: CampaignRecords, commit: str) -> dict[str, Any]:
     """The manifest of a campaign that is kept.
 
     commit: of the project that judged it; by which it was run, the campaign says itself.

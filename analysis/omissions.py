@@ -3,14 +3,14 @@
 
 from collections.abc import Iterator
 
-from analysis.records import Campaign
+from analysis.records import CampaignRecords
 
 MOST_NAMED = 2
 MOST_REASONS = 4
 NEWER = "another record of the same cell and seed counts"
 
 
-def omissions(campaign: Campaign) -> str:
+def omissions(campaign: CampaignRecords) -> str:
     """The line; "" where nothing is left out."""
     by_reason: dict[str, list[str]] = {}
     for name, why in left_out(campaign):
@@ -25,7 +25,7 @@ def omissions(campaign: Campaign) -> str:
     return f"{campaign.folder}: left out {of_all}: {'; '.join(words)}"
 
 
-def left_out(campaign: Campaign) -> Iterator[tuple[str, str]]:
+def left_out(campaign: CampaignRecords) -> Iterator[tuple[str, str]]:
     """Each such record, and why."""
     for trial in campaign.invalid:
         failed = ", ".join(check.name for check in trial.checks if not check.ok)

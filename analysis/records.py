@@ -88,7 +88,7 @@ class Trial(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Campaign:
+class CampaignRecords:
     """A campaign's records.
 
     trials: the valid ones that count; invalid: those that failed a check; superseded: valid ones
@@ -120,7 +120,7 @@ class Campaign:
         return tuple(level for level in self.factors.get(factor, ()) if level in found)
 
 
-def read_campaign(folder: Path | str) -> Campaign:
+def read_campaign(folder: Path | str) -> CampaignRecords:
     """All records under `folder`.
 
     Where campaign.json lists trials, those of the experiment as it was run last count, of all
@@ -148,7 +148,7 @@ def read_campaign(folder: Path | str) -> Campaign:
     factors = _factors(header, trials)
     trials.sort(key=lambda trial: _place(trial, factors))
     valid, superseded = _chosen([trial for trial in trials if trial.valid])
-    return Campaign(
+    return CampaignRecords(
         name=str(header.document.get("name") or folder.resolve().name),
         folder=folder,
         document=header.document,

@@ -17,7 +17,7 @@ from rich.console import Console
 from analysis import read_campaign
 from analysis.report import trial_plots
 from analysis.report.svg import stand_alone
-from harness.campaign.campaign import Campaign
+from harness.campaign.campaign import CampaignRun
 from harness.cli.result_table import print_results
 from harness.design import experiment
 from harness.design.trials import planned
@@ -38,7 +38,7 @@ def run(folder: Path) -> str:
     path = folder / "buffers.toml"
     path.write_text(found[1])
     trials = planned(experiment.load(path), path, (), None)
-    campaign = Campaign(folder / "out", trials, {"name": "buffers", "title": ""}, Options())
+    campaign = CampaignRun(folder / "out", trials, {"name": "buffers", "title": ""}, Options())
     documents = campaign.run()
     assert not campaign.failures, campaign.failures
     text = io.StringIO()

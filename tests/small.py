@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.campaign.campaign import Campaign
+from harness.campaign.campaign import CampaignRun
 from harness.design import experiment
 from harness.design.trials import PlannedTrial, planned
 from harness.runners.runner import Options
@@ -88,7 +88,7 @@ def tiny_trials(folder: Path, seeds: int = 1) -> list[PlannedTrial]:
 
 def run_trials(folder: Path, trials: list[PlannedTrial], jobs: int = 1) -> dict[str, dict]:
     """Run trials in a real lab; a failure shows its reason, an invalid trial its checks."""
-    campaign = Campaign(folder, trials, {"name": "small"}, Options(jobs=jobs))
+    campaign = CampaignRun(folder, trials, {"name": "small"}, Options(jobs=jobs))
     documents = campaign.run()
     assert not campaign.failures, campaign.failures
     failed = {n: [c for c in d["checks"] if not c["ok"]] for n, d in documents.items()}

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 from analysis.errors import MissingLibraryError, RecordError, ReportError
-from analysis.records import Campaign
+from analysis.records import CampaignRecords
 
 
 def formats() -> list[str]:
@@ -19,7 +19,7 @@ def formats() -> list[str]:
     return sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
 
 
-def export(campaign: Campaign, name: str, out: Path) -> Sequence[Path]:
+def export(campaign: CampaignRecords, name: str, out: Path) -> Sequence[Path]:
     """Write the valid trials of a campaign in a format; the files that there are now.
 
     Raises:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from analysis.errors import RecordError
 from analysis.exports._capture import captured, packets
-from analysis.records import Campaign, Trial, capture_start_ns
+from analysis.records import CampaignRecords, Trial, capture_start_ns
 from plan.atm import CELL_BYTES
 
 VERSION = 4
@@ -32,7 +32,7 @@ Values = NDArray[np.float64]
 Raw = list[dict[str, Any]]
 
 
-def export(campaign: Campaign, out: Path) -> Sequence[Path]:
+def export(campaign: CampaignRecords, out: Path) -> Sequence[Path]:
     """TRIAL.flent.gz of every trial that has anything of it; RecordError where none has."""
     written = []
     for trial in campaign.trials:

@@ -9,10 +9,10 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from analysis import frames
-from analysis.records import Campaign
+from analysis.records import CampaignRecords
 
 
-def export(campaign: Campaign, out: Path) -> Sequence[Path]:
+def export(campaign: CampaignRecords, out: Path) -> Sequence[Path]:
     """trials.parquet, checks.parquet, and NAME.parquet of each NAME.csv that any trial has."""
     names = sorted({path.stem for trial in campaign.trials for path in trial.folder.glob("*.csv")})
     tables = {"trials": frames.trials(campaign), "checks": texts(frames.checks(campaign))}

@@ -17,7 +17,7 @@ from pcapng import FileWriter, blocks
 
 from analysis.errors import RecordError
 from analysis.exports._capture import captured, packets
-from analysis.records import Campaign, Trial, capture_start_ns
+from analysis.records import CampaignRecords, Trial, capture_start_ns
 
 ETHERNET = 1
 EXPERIMENTAL = b"\x88\xb5"  # IEEE 802, local experimental Ethertype 1
@@ -35,7 +35,7 @@ class Block:
     comment: str = ""
 
 
-def export(campaign: Campaign, out: Path) -> Sequence[Path]:
+def export(campaign: CampaignRecords, out: Path) -> Sequence[Path]:
     """TRIAL.pcapng of every trial with a capture; RecordError where none has one."""
     chosen = [trial for trial in campaign.trials if captured(trial)]
     if not chosen:

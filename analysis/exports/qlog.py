@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.errors import RecordError
-from analysis.records import Campaign, Trial, level_text
+from analysis.records import CampaignRecords, Trial, level_text
 
 VERSION = "0.3"
 MS_NS = 1e6
@@ -23,7 +23,7 @@ Row = dict[str, float | str | None]
 Event = dict[str, Any]
 
 
-def export(campaign: Campaign, out: Path) -> Sequence[Path]:
+def export(campaign: CampaignRecords, out: Path) -> Sequence[Path]:
     """TRIAL.qlog of every trial that followed windows; a trace each pair that it followed."""
     written = []
     for trial in campaign.trials:

@@ -9,7 +9,7 @@ from analysis import omissions
 from analysis.cells import Cell, variant_factors
 from analysis.claims import Claim, Finding, Method, Verdict
 from analysis.metrics import ABOVE_ONE
-from analysis.records import Campaign, Trial
+from analysis.records import CampaignRecords, Trial
 from analysis.report import plots, tables, trial_plots
 from analysis.report.explore import explore
 from analysis.report.model import (
@@ -35,7 +35,11 @@ MOST_TRIALS = 100
 
 
 def build(
-    campaign: Campaign, study: Study, listener: Listener = lambda _: None, *, draw: bool = True
+    campaign: CampaignRecords,
+    study: Study,
+    listener: Listener = lambda _: None,
+    *,
+    draw: bool = True,
 ) -> Report:
     """The whole report; `listener` is told what is being made. draw: the trials' plots, too."""
     listener("tables")
@@ -67,7 +71,7 @@ def build(
     )
 
 
-def _subtitle(campaign: Campaign) -> str:
+def _subtitle(campaign: CampaignRecords) -> str:
     seeds = len({trial.seed for trial in campaign.trials})
     virtual_s = sum(trial.document.get("virtual_s") or 0 for trial in campaign.trials)
     wall_s = sum(trial.document.get("wall_s") or 0 for trial in campaign.trials)
@@ -270,7 +274,7 @@ def _explore(part: Explore) -> Section:
     )
 
 
-def _drawn(campaign: Campaign, listener: Listener) -> dict[str, Sequence[Plot]]:
+def _drawn(campaign: CampaignRecords, listener: Listener) -> dict[str, Sequence[Plot]]:
     """The plots of those trials that are drawn, by the trial's name."""
     chosen = _plotted(campaign)
     drawn: dict[str, Sequence[Plot]] = {}
@@ -280,7 +284,7 @@ def _drawn(campaign: Campaign, listener: Listener) -> dict[str, Sequence[Plot]]:
     return drawn
 
 
-def _trials(campaign: Campaign, drawn: Mapping[str, Sequence[Plot]]) -> Section:
+def _trials(campaign: CampaignRecords, drawn: Mapping[str, Sequence[Plot]]) -> Section:
     left_out = tables.left_out(campaign)
     sections = [_trial(one, drawn[one.name]) for one in campaign.trials if one.name in drawn]
     text = f"Each opens on demand: {len(drawn)} of {len(campaign.trials)} trials"
@@ -294,7 +298,7 @@ def _trials(campaign: Campaign, drawn: Mapping[str, Sequence[Plot]]) -> Section:
     )
 
 
-def _plotted(campaign: Campaign) -> list[Trial]:
+def _plotted(campaign: CampaignRecords) -> list[Trial]:
     if len(campaign.trials) <= MOST_TRIALS:
         return list(campaign.trials)
     first: dict[tuple[tuple[str, str], ...], Trial] = {}
@@ -324,7 +328,7 @@ def _trial(trial: Trial, drawn: Sequence[Plot]) -> Section:
     )
 
 
-def _making(campaign: Campaign) -> Section:
+def _making(campaign: CampaignRecords) -> Section:
     """Versions, wherever the trials agree, and the experiment file."""
     found = sets_of(trial.document.get("versions") for trial in campaign.trials)
     paragraphs = []

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis import plotly_js
-from analysis.records import Campaign, Trial
+from analysis.records import CampaignRecords, Trial
 from analysis.report.model import Explore, Plot
 from analysis.report.results import Results
 from analysis.report.tables import metric_title
@@ -34,7 +34,7 @@ def explore(results: Results, drawn: Mapping[str, Sequence[Plot]]) -> Explore | 
     return Explore(data=packed(json.dumps(data).encode()), library=packed(library.read_bytes()))
 
 
-def varied(campaign: Campaign, factor: str) -> Sequence[str]:
+def varied(campaign: CampaignRecords, factor: str) -> Sequence[str]:
     """A factor's levels, in the experiment's order; none where all trials have the same."""
     levels = campaign.levels(factor)
     return levels if len(levels) > 1 else ()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from analysis.errors import ReportError
 from analysis.kept import MANIFEST, manifest
-from analysis.records import Campaign
+from analysis.records import CampaignRecords
 from analysis.report.build import build
 from analysis.report.pages import pages_of
 from analysis.report.svg import stand_alone
@@ -18,7 +18,7 @@ NAMES = {"every-cell": "cells", "claims": "claims"}
 """Tables of a report that are kept of every study, and their names there."""
 
 
-def keep(campaign: Campaign, study: Study, folder: Path, commit: str) -> Path:
+def keep(campaign: CampaignRecords, study: Study, folder: Path, commit: str) -> Path:
     """Keep a campaign's results in `folder`/results; returns the campaign's own folder there.
 
     commit: of the project that judged it. The figures are those that `folder`/README.md links to.

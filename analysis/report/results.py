@@ -17,7 +17,7 @@ from analysis.cells import (
 )
 from analysis.claims import Claim, Evidence, Finding, Method, NoEvidenceError, Verdict, claims_of
 from analysis.claims.checks import Check
-from analysis.records import Campaign
+from analysis.records import CampaignRecords
 from analysis.study import Study
 
 Findings = dict[Method, Sequence[tuple[Claim, Finding]]]
@@ -36,7 +36,7 @@ class Results:
         by_variant: the same of every variant whose cells decide any, by its sharpest method.
     """
 
-    campaign: Campaign
+    campaign: CampaignRecords
     study: Study
     every_cell: Sequence[Cell]
     variants: Mapping[str, Sequence[Cell]]
@@ -92,7 +92,7 @@ class Results:
             return None
 
 
-def results_of(campaign: Campaign, study: Study, checks: Mapping[str, Check]) -> Results:
+def results_of(campaign: CampaignRecords, study: Study, checks: Mapping[str, Check]) -> Results:
     """Compute everything once; the report is about the variant that the experiment names first.
 
     checks: those that the study's claims name beyond the engine's own.
@@ -120,20 +120,20 @@ def results_of(campaign: Campaign, study: Study, checks: Mapping[str, Check]) ->
     )
 
 
-def fitting(campaign: Campaign, study: Study) -> Study:
+def fitting(campaign: CampaignRecords, study: Study) -> Study:
     """The study, where every trial has the factors that name its cells; else without them."""
     if all(set(study.cell) <= set(trial.factors) for trial in campaign.trials):
         return study
     return replace(study, cell={}, by=None, anova=(), published_cells=(), claims=None, pages="")
 
 
-def place(cell: Cell, campaign: Campaign, study: Study) -> tuple[object, ...]:
+def place(cell: Cell, campaign: CampaignRecords, study: Study) -> tuple[object, ...]:
     """Sort key: the levels of what names a cell, `by` first, then all others."""
     named = sorted(study.cell, key=lambda factor: factor != study.by)
     return _places(cell, campaign, [*named, *(f for f in campaign.factors if f not in named)])
 
 
-def _places(cell: Cell, campaign: Campaign, factors: Sequence[str]) -> tuple[object, ...]:
+def _places(cell: Cell, campaign: CampaignRecords, factors: Sequence[str]) -> tuple[object, ...]:
     """Where numbers stand by their size, and words as the experiment has them."""
     found = []
     for factor in factors:

@@ -9,7 +9,7 @@ from analysis.anova import Anova, Component, Effect
 from analysis.cells import Cell, Distance, variant_name
 from analysis.claims import Claim, Finding, Verdict
 from analysis.omissions import NEWER
-from analysis.records import Campaign, Trial
+from analysis.records import CampaignRecords, Trial
 from analysis.report.model import Column, Sheet, Value
 from analysis.report.results import Results
 from analysis.statistics import estimate, quantiles
@@ -424,7 +424,7 @@ def quantiles_of(
     )
 
 
-def trials(campaign: Campaign) -> Sheet:
+def trials(campaign: CampaignRecords) -> Sheet:
     """Every trial that counts: its levels, seed, metrics and cost."""
     metrics = dict.fromkeys(chain.from_iterable(trial.metrics for trial in campaign.trials))
     columns = [
@@ -471,7 +471,7 @@ def metric_title(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-def left_out(campaign: Campaign) -> Sheet | None:
+def left_out(campaign: CampaignRecords) -> Sheet | None:
     """Records that do not count, and why; None when there are none."""
     rows: Lines = []
     for trial in campaign.invalid:

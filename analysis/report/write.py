@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from analysis.errors import ReportError
-from analysis.records import Campaign
+from analysis.records import CampaignRecords
 from analysis.report import html, markdown
 from analysis.report.build import Listener, build
 from analysis.report.model import Gallery, Plot, Report, Section, Sheet
@@ -29,7 +29,7 @@ class Written:
 
 
 def write_report(
-    campaign: Campaign,
+    campaign: CampaignRecords,
     study: Study = NONE,
     out: Path | str | None = None,
     listener: Listener = lambda _: None,

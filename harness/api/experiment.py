@@ -14,11 +14,11 @@ from harness import events
 from harness.api.campaign import Campaign
 from harness.api.progress import ProgressDisplay
 from harness.api.verdict import raise_failures
-from harness.campaign.campaign import Campaign as Running
+from harness.campaign.campaign import CampaignRun
 from harness.design import experiment as experiments
 from harness.design.experiment import Level, Port
 from harness.design.toml_file import parse
-from harness.design.trials import Kernel, OwnKernel, PlannedTrial, planned
+from harness.design.trials import OwnKernel, PlannedTrial, TrialKernel, planned
 from harness.host import capacity
 from harness.judge import studies
 from harness.kernels import store
@@ -41,7 +41,7 @@ class Experiment:
         text: its TOML, which a campaign keeps.
     """
 
-    design: experiments.Experiment = field(repr=False)
+    design: experiments.Design = field(repr=False)
     origin: Path
     text: str = field(repr=False)
 
@@ -162,7 +162,7 @@ class Experiment:
         pcap: Sequence[Port] = (),
         kernels: Sequence[str] = (),
         cluster: Cluster | None = None,
-    ) -> Running:
+    ) -> CampaignRun:
         """What run() runs; `only` as the command line has it, FACTOR=LEVEL[,LEVEL] each."""
         design = experiments.with_captures(self.design, pcap)
         design = experiments.with_kernels(design, self.origin, kernels)
@@ -181,14 +181,14 @@ class Experiment:
         every = planned(design, self.origin, (), seeds, code, chosen)
         folder = RESULTS / design.name if out is None else Path(out)
         how = Options(lab=lab, clock=clock, jobs=jobs, cluster=cluster)
-        return Running(folder, trials, header, how, every=every)
+        return CampaignRun(folder, trials, header, how, every=every)
 
 
-def kernels_of(lab: str, cluster: Cluster | None) -> Callable[[str | None], Kernel]:
+def kernels_of(lab: str, cluster: Cluster | None) -> Callable[[str | None], TrialKernel]:
     """The kernels that lab.kernel names, each built when it is first asked for."""
 
     @cache
-    def kernel(name: str | None) -> Kernel:
+    def kernel(name: str | None) -> TrialKernel:
         if name is None:
             return OwnKernel()
         if lab != "uml" or cluster is not None:
@@ -198,7 +198,7 @@ def kernels_of(lab: str, cluster: Cluster | None) -> Callable[[str | None], Kern
     return kernel
 
 
-def execute(running: Running, progress: bool = True) -> dict[str, dict[str, Any]]:
+def execute(running: CampaignRun, progress: bool = True) -> dict[str, dict[str, Any]]:
     """Run what is missing; every finished trial's record by name."""
     display = ProgressDisplay(running.trials) if progress else nullcontext(events.ignore)
     with display as running.listener:

@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from harness.campaign.campaign import Campaign
+from harness.campaign.campaign import CampaignRun
 from plan.errors import InvalidTrialError, LabError
 
 Document = Mapping[str, Any]
 
 
-def raise_failures(campaign: Campaign, documents: Mapping[str, Document]) -> None:
+def raise_failures(campaign: CampaignRun, documents: Mapping[str, Document]) -> None:
     """Nothing where every trial has a valid record.
 
     Raises:

@@ -51,7 +51,7 @@ ATTEMPTS = 2
 Document = dict[str, Any]
 
 
-class Campaign:
+class CampaignRun:
     """One campaign directory and the trials it is to hold.
 
     Args:

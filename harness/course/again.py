@@ -22,7 +22,7 @@ OF_THE_RUN = {"run.json", "trial.json", "SHA256SUMS", "judgement.json"}
 
 
 def run_again(
-    design: experiments.Experiment, lab: str, trials: Sequence[Finished], place: Path
+    design: experiments.Design, lab: str, trials: Sequence[Finished], place: Path
 ) -> Sequence[Finished]:
     """Run a student's trials here, in a place, and compare their facts byte for byte.
 

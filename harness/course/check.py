@@ -19,7 +19,15 @@ from harness.course import lab as labs
 from harness.course.again import run_again
 from harness.course.handed_in import NotHandedInError, finished
 from harness.course.handout import ANSWERS
-from harness.course.lab import Lab, Measured, Number, Prediction, Question, WhichLevel, Words
+from harness.course.lab import (
+    CourseLab,
+    Measured,
+    Number,
+    Prediction,
+    Question,
+    Sentences,
+    WhichLevel,
+)
 from harness.course.measures import OF_REPAIRS, Finished, Measurable, Repair, measure
 from harness.course.seeds import seed_of
 from harness.design.experiment import same
@@ -64,7 +72,7 @@ class Evidence:
 
     trials: Sequence[Finished]
     name: str
-    lab: Lab
+    lab: CourseLab
     student: str
 
     def of(self, question: Measured) -> Sequence[Measurable]:
@@ -104,7 +112,7 @@ def check_folder(name: str, folder: Path, again: bool = False) -> HandedIn:
     )  # fmt: skip
 
 
-def look_at(name: str, lab: Lab, folder: Path, again: bool) -> HandedIn:
+def look_at(name: str, lab: CourseLab, folder: Path, again: bool) -> HandedIn:
     """What check_folder() returns; NotHandedInError where the folder cannot be read."""
     said = plain.fault(folder)
     if said:
@@ -123,7 +131,7 @@ def look_at(name: str, lab: Lab, folder: Path, again: bool) -> HandedIn:
     )
 
 
-def read_answers(folder: Path, lab: Lab) -> tuple[str, Mapping[str, Any]]:
+def read_answers(folder: Path, lab: CourseLab) -> tuple[str, Mapping[str, Any]]:
     """The name in answers.toml, and what is under [answers]."""
     path = folder / ANSWERS
     if not path.is_file():
@@ -141,7 +149,7 @@ def read_answers(folder: Path, lab: Lab) -> tuple[str, Mapping[str, Any]]:
 
 
 def run_of(
-    name: str, lab: Lab, folder: Path, student: str, again: Path | None
+    name: str, lab: CourseLab, folder: Path, student: str, again: Path | None
 ) -> tuple[Sequence[Finished], Item]:
     """The trials that answers are judged by, none where there is a fault; and what is to be said.
 
@@ -176,7 +184,7 @@ def judge(question: Question, answers: Mapping[str, Any], evidence: Evidence) ->
 
 def verdict(question: Question, given: str, evidence: Evidence) -> tuple[bool, str]:
     """Is an answer right, and a sentence about it."""
-    if isinstance(question, Words):
+    if isinstance(question, Sentences):
         words = len(given.split())
         if words < question.least_words:
             return False, f"{words} words: in full sentences, at least {question.least_words} words"

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.course import lab as labs
-from harness.course.lab import EXPERIMENT, TEXT, Lab
+from harness.course.lab import EXPERIMENT, TEXT, CourseLab
 from harness.course.seeds import drawn, seed_of, tables
-from harness.design.experiment import Experiment, extend, validated
+from harness.design.experiment import Design, extend, validated
 from harness.design.toml_file import read_table
 from harness.design.trials import planned
 from harness.host import temporary
@@ -51,20 +51,20 @@ def start(name: str, folder: Path, student: str) -> None:
     (folder / ANSWERS).write_text("\n".join(answer_lines(lab, student)) + "\n", encoding="utf-8")
 
 
-def own_keys(name: str, lab: Lab, student: str) -> dict[str, Any]:
+def own_keys(name: str, lab: CourseLab, student: str) -> dict[str, Any]:
     """What a student's experiment has that the lab's has not: dotted keys and values."""
     values = drawn(lab.draw, name, seed_of(student))
     seed = experiment_of(name, lab, student).first_seed
     return {"first_seed": seed} | {f"base.{key}": value for key, value in values.items()}
 
 
-def losses(name: str, lab: Lab, student: str) -> list[int]:
+def losses(name: str, lab: CourseLab, student: str) -> list[int]:
     """The segments that a student's exact losses are of."""
     draws = {f"lose {place}": draw for place, draw in enumerate(lab.lose)}
     return sorted(drawn(draws, name, seed_of(student)).values())
 
 
-def experiment_of(name: str, lab: Lab, student: str) -> Experiment:
+def experiment_of(name: str, lab: CourseLab, student: str) -> Design:
     """The experiment that a student is to run, from the course's own files.
 
     Its seed is that of the name, or the next for which there is a load.
@@ -90,13 +90,13 @@ def has_load(plan: Plan) -> bool:
     return True
 
 
-def experiment_text(name: str, lab: Lab, student: str) -> str:
+def experiment_text(name: str, lab: CourseLab, student: str) -> str:
     """mine.toml."""
     keys = (f"{key} = {value}\n" for key, value in own_keys(name, lab, student).items())
     return f'# {lab.title}: {student}\'s\nextends = "{EXPERIMENT}"\n{"".join(keys)}'
 
 
-def answer_lines(lab: Lab, student: str) -> Iterator[str]:
+def answer_lines(lab: CourseLab, student: str) -> Iterator[str]:
     """answers.toml, nothing answered yet."""
     yield f"# {lab.title}. Write each answer between its quotes."
     yield f'name = "{student}"'

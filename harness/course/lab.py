@@ -4,7 +4,7 @@
     course/N-NAME/
         text.md           what a student reads
         experiment.toml   what is run, with what is not drawn for each student
-        lab.toml          what is drawn, and what is asked (Lab below)
+        lab.toml          what is drawn, and what is asked (CourseLab below)
 
 An answer is compared with a measure (harness/course/measures.py) of the student's own record, so
 that no number of ours is in a lab.
@@ -78,19 +78,19 @@ class Prediction(Asked):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Words(Asked):
+class Sentences(Asked):
     """Sentences, for a person to read."""
 
     kind: Literal["words"]
     least_words: Annotated[int, Within(1)] = 12
 
 
-Question = Number | WhichLevel | Prediction | Words
-KINDS = {"number": Number, "level": WhichLevel, "prediction": Prediction, "words": Words}
+Question = Number | WhichLevel | Prediction | Sentences
+KINDS = {"number": Number, "level": WhichLevel, "prediction": Prediction, "words": Sentences}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lab:
+class CourseLab:
     """lab.toml.
 
     draw: dotted keys of the experiment's [base], and of what each is drawn. lose: of what each
@@ -129,12 +129,12 @@ def find(name: str) -> str:
     raise UsageError(f"{name}: no such lab; there are {', '.join(names())}")
 
 
-def load(name: str) -> Lab:
+def load(name: str) -> CourseLab:
     """Read a lab's questions; UsageError with file, key and what is allowed."""
     path = FOLDER / name / QUESTIONS
     try:
         readers = {Question: read_question}
-        return schema.from_json(Lab, read_table(path), "", defaults=True, readers=readers)
+        return schema.from_json(CourseLab, read_table(path), "", defaults=True, readers=readers)
     except ValueError as error:
         raise UsageError(f"{path}: {error}") from error
 

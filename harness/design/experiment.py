@@ -173,7 +173,7 @@ class Rule:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Experiment:
+class Design:
     """A whole experiment file."""
 
     name: Annotated[Name, "small letters, digits and dashes; names the folder of the results"]
@@ -243,7 +243,7 @@ class Experiment:
         return merged
 
 
-def with_captures(experiment: Experiment, ports: Sequence[Port]) -> Experiment:
+def with_captures(experiment: Design, ports: Sequence[Port]) -> Design:
     """The experiment with captures at these ports in every trial, whatever its file says."""
     if not ports:
         return experiment
@@ -251,12 +251,12 @@ def with_captures(experiment: Experiment, ports: Sequence[Port]) -> Experiment:
     return with_rule(experiment, rule)
 
 
-def with_rule(experiment: Experiment, rule: Rule) -> Experiment:
+def with_rule(experiment: Design, rule: Rule) -> Design:
     """The experiment with one rule more, after all others."""
     return replace(experiment, rule=(*experiment.rule, rule))
 
 
-def with_kernels(experiment: Experiment, origin: Path, names: Sequence[str]) -> Experiment:
+def with_kernels(experiment: Design, origin: Path, names: Sequence[str]) -> Design:
     """The experiment with one factor more, the kernels of these names; UsageError."""
     if not names:
         return experiment
@@ -322,7 +322,7 @@ def overlay(under: dict[str, Any], over: Mapping[str, Any]) -> None:
             under[key] = value
 
 
-def load(path: Path) -> Experiment:
+def load(path: Path) -> Design:
     """Read an experiment file.
 
     Raises:
@@ -331,17 +331,17 @@ def load(path: Path) -> Experiment:
     return of_table(path, read_table(path))
 
 
-def of_table(path: Path, table: dict[str, Any]) -> Experiment:
+def of_table(path: Path, table: dict[str, Any]) -> Design:
     """The experiment that a table is, which may extend a file; UsageError as load()."""
     if "extends" in table:
         table = extended(path, table)
     return validated(path, table)
 
 
-def validated(path: Path, table: Mapping[str, Any]) -> Experiment:
+def validated(path: Path, table: Mapping[str, Any]) -> Design:
     """The experiment that a table is; UsageError as load()."""
     try:
-        return schema.from_json(Experiment, table, "", defaults=True)
+        return schema.from_json(Design, table, "", defaults=True)
     except ValueError as error:
         raise UsageError(f"{path}: {error}") from error
 

@@ -49,7 +49,7 @@ def tables() -> str:
 
 def sections() -> Iterator[tuple[str, list[tuple[str, ...]]]]:
     """Title and rows of each table, in the order of the page."""
-    yield "The experiment", of_class("", experiment.Experiment)
+    yield "The experiment", of_class("", experiment.Design)
     yield "`[topology]`", of_class("topology", experiment.Topology)
     yield "`topology.loss`", of_class("topology.loss", Loss)
     for name, kind in plan.QUEUES.kinds.items():

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from harness.design.experiment import Experiment, Settings, Tcp, Topology, same
+from harness.design.experiment import Design, Settings, Tcp, Topology, same
 from harness.flavors import files as flavors
 from plan import plan, schema
 from plan.errors import UsageError
@@ -52,7 +52,7 @@ class PlannedTrial:
         return json.dumps([*self.plan.topology.built, *([str(self.kernel)] if self.kernel else [])])
 
 
-class Kernel(Protocol):
+class TrialKernel(Protocol):
     """A kernel that lab.kernel names, ready to run.
 
     Attributes:
@@ -80,18 +80,18 @@ class OwnKernel:
         return wanted
 
 
-def own_kernel(name: str | None) -> Kernel:
+def own_kernel(name: str | None) -> TrialKernel:
     """For who wants plans and runs none."""
     return OwnKernel()
 
 
 def planned(
-    experiment: Experiment,
+    experiment: Design,
     path: Path,
     only: Sequence[str] = (),
     seeds: int | None = None,
     code: str = "",
-    kernels: Callable[[str | None], Kernel] = own_kernel,
+    kernels: Callable[[str | None], TrialKernel] = own_kernel,
 ) -> list[PlannedTrial]:
     """The trials of an experiment, seed by seed.
 
@@ -128,7 +128,7 @@ def matches(level: Level, wanted: Sequence[str]) -> bool:
     return any(same(level, w) for w in wanted)
 
 
-def selection(experiment: Experiment, only: Sequence[str]) -> dict[str, list[str]]:
+def selection(experiment: Design, only: Sequence[str]) -> dict[str, list[str]]:
     """Parse --only options against the experiment's factors and levels."""
     wanted: dict[str, list[str]] = {}
     for option in only:
@@ -149,11 +149,11 @@ def selection(experiment: Experiment, only: Sequence[str]) -> dict[str, list[str
 
 
 def cell_plan(
-    experiment: Experiment,
+    experiment: Design,
     path: Path,
     cell: Mapping[str, Level],
-    kernels: Callable[[str | None], Kernel],
-) -> tuple[Plan, Kernel]:
+    kernels: Callable[[str | None], TrialKernel],
+) -> tuple[Plan, TrialKernel]:
     """The plan of a cell's trials, each with a seed in the place of this one's 0; its kernel."""
     try:
         settings = schema.from_json(Settings, experiment.settings(cell), "", defaults=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.exact_loss.job import Connection, Job, Link
+from harness.exact_loss.job import Connection, Link, LossJob
 from harness.labs.base import LabSpec
 from harness.labs.session import session
 from harness.labs.supervised import wait_for_exit
@@ -85,7 +85,7 @@ def run_connections(connections: Sequence[Connection], link: Link) -> list[Outco
         LabError: the lab or the scenario failed; what went wrong in one line.
         MissingError: ./cellbed setup has not been run.
     """
-    job = json.dumps(schema.to_json(Job(link=link, connections=connections)))
+    job = json.dumps(schema.to_json(LossJob(link=link, connections=connections)))
     spec = LabSpec(pairs=0, memory_mib=MEMORY_MIB, main=MAIN)
     with session("uml", spec, {"job.json": job}) as lab:
         wait_for_exit(lab, BOOT_CPU_S + CONNECTION_CPU_S * len(connections))

@@ -48,7 +48,7 @@ class Connection:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class LossJob:
     """Connections that are run one after the other over a link."""
 
     link: Link

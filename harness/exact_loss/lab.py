@@ -28,7 +28,7 @@ from typing import Any
 from harness.agent import callbacks
 from harness.agent import flavor as agent_flavor
 from harness.agent.power_off import power_off
-from harness.exact_loss.job import Connection, Job
+from harness.exact_loss.job import Connection, LossJob
 from harness.exact_loss.maps import LossMaps
 from harness.exact_loss.network import RECEIVER, SENDER, Network
 from plan import schema
@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def run_job(job_path: Path, result_path: Path) -> None:
-    job = schema.from_json(Job, json.loads(job_path.read_text()), "job")
+    job = schema.from_json(LossJob, json.loads(job_path.read_text()), "job")
     load_modules(job.modules)
     network = Network(job.link, PROGRAMS / "loss.bpf.o")
     maps = LossMaps()

@@ -58,12 +58,12 @@ def software(lab: str, kernel: Path | None = None) -> dict[str, str]:
 
 def found(lab: str, kernel: Path | None = None) -> dict[str, str]:
     """software() as it is now."""
-    boot = [MODULES, *(of(lab, clock).told() for clock in CLOCKS)]
+    boot = [MODULES, *(unbooted(lab, clock).told() for clock in CLOCKS)]
     return {
         "code": sources.digest([*lab_code(), *record_code()]),
         "boot": hashed(json.dumps(boot)),
         "image": image(),
-        "kernel": of(lab, kernel=kernel).kernel_identity(),
+        "kernel": unbooted(lab, kernel=kernel).kernel_identity(),
         "programs": programs(paths.places()["programs"]),
         "libraries": " ".join(f"{name} {version(name)}" for name in libraries()),
         **({} if kernel is None else {"release": (kernel / "release").read_text().strip()}),
@@ -76,7 +76,7 @@ def libraries() -> list[str]:
     return sorted({name for kind in kinds for name in getattr(kind, "LIBRARIES", ())})
 
 
-def of(lab: str, clock: str = "real", kernel: Path | None = None) -> Lab:
+def unbooted(lab: str, clock: str = "real", kernel: Path | None = None) -> Lab:
     """A lab to be asked, not to be booted."""
     return LABS[lab](LabSpec(pairs=0, clock=clock, kernel=kernel), Path())
 

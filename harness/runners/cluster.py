@@ -38,7 +38,7 @@ from harness.design.trials import PlannedTrial
 from harness.events import Event, Listener, Message, TrialStarted, from_json, to_json
 from harness.records import identity
 from harness.runners.cluster_tls import security_for, why_not
-from harness.runners.lab_pool import POOL, Job, Outcome
+from harness.runners.lab_pool import POOL, Outcome, PoolJob
 from harness.runners.runner import Cluster
 from plan.errors import LabError, UsageError
 
@@ -56,7 +56,7 @@ class UnfitError(Exception):
         self.address, self.why = address, why
 
 
-def compute(job: Job) -> Outcome:
+def compute(job: PoolJob) -> Outcome:
     """The task: one trial, on the worker that runs this.
 
     Raises:
@@ -109,7 +109,7 @@ class ClusterRunner:
 
     def submit(self, trial: PlannedTrial) -> None:
         self._begun.discard(trial.name)
-        job = Job(
+        job = PoolJob(
             trial=trial,
             lab=self._lab,
             clock=self._clock,

@@ -28,7 +28,7 @@ AHEAD = 2  # the trial under way and the next
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class PoolJob:
     """One trial to be run.
 
     Attributes:
@@ -75,7 +75,7 @@ ABANDONED = Outcome(reason="abandoned")
 class Task:
     """A job in the pool. One that is submitted again while it is there is not run again."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: PoolJob) -> None:
         self.job = job
         self.started = threading.Event()
         self.outcome: Future[Outcome] = Future()
@@ -108,7 +108,7 @@ class LabPool:
         self._labs: list[LabThread] = []
         self._abandoned: set[str] = set()
 
-    def submit(self, job: Job, slots: int, listener: Listener) -> Task:
+    def submit(self, job: PoolJob, slots: int, listener: Listener) -> Task:
         """Put in a trial, or join those who already wait for it.
 
         Raises:
@@ -227,7 +227,7 @@ class LabThread(threading.Thread):
                 with self.pool.lock:
                     self._ending = True  # before the folder goes in which it is given trials
 
-    def takes(self, job: Job) -> bool:
+    def takes(self, job: PoolJob) -> bool:
         """Can this lab be given one more job? Of one name there is one trial at a time in it."""
         ready = self._lab is not None and not self._ending and len(self.tasks) < AHEAD
         return ready and job.kind == self.kind and job.trial.name not in self._names
@@ -309,7 +309,7 @@ class LabThread(threading.Thread):
                     self.tasks.append(task)
 
 
-def deliver(job: Job, folder: Path, costs: dict[str, float]) -> Outcome:
+def deliver(job: PoolJob, folder: Path, costs: dict[str, float]) -> Outcome:
     """Make the record of a trial that has ended, in the campaign's folder or packed.
 
     Raises:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from harness.design.trials import PlannedTrial
 from harness.events import Listener
-from harness.runners.lab_pool import POOL, Job, Outcome
+from harness.runners.lab_pool import POOL, Outcome, PoolJob
 from harness.runners.runner import Options
 
 
@@ -28,7 +28,7 @@ class LocalRunner:
         self._campaign = f"cellbed-{uuid.uuid4().hex}"
 
     def submit(self, trial: PlannedTrial) -> None:
-        job = Job(
+        job = PoolJob(
             trial=trial,
             lab=self._options.lab,
             clock=self._options.clock,

@@ -16,7 +16,7 @@ from harness.labs import Lab, LabSpec
 from harness.labs.hang import HANG_CPU_S, HANG_IDLE_S
 from harness.labs.session import session
 from harness.scripts import products
-from harness.scripts.job import FILE, INPUT, KEPT, SHARE, Job
+from harness.scripts.job import FILE, INPUT, KEPT, SHARE, ScriptJob
 from plan.errors import LabError, UsageError
 
 # Not exec: the shell stays the first process and waits for the orphans of all others.
@@ -83,7 +83,7 @@ def running(script: Script) -> Iterator[Lab]:
         MissingError, LabError: it cannot be booted.
     """
     made = products.require(script.lab, script.clock, script.packages)
-    job = Job(
+    job = ScriptJob(
         argv=script.argv,
         modules=[path.name for path in made.modules],
         limit_s=script.limit_s,

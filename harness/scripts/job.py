@@ -17,7 +17,7 @@ KEPT = ("work", "tmp")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class ScriptJob:
     """A script, and what bounds it.
 
     Attributes:

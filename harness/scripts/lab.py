@@ -26,7 +26,7 @@ from pathlib import Path
 from harness.agent import softirq
 from harness.agent.events import RUN, emit
 from harness.agent.power_off import power_off
-from harness.scripts.job import FILE, INPUT, KEPT, SHARE, WORK, Job
+from harness.scripts.job import FILE, INPUT, KEPT, SHARE, WORK, ScriptJob
 from topology.clock import wake_exactly
 from topology.run import run
 
@@ -57,7 +57,7 @@ ENVIRONMENT = {
 def main() -> None:
     """Read the job, do it, power off."""
     try:
-        job = Job(**json.loads((RUN / FILE).read_text()))
+        job = ScriptJob(**json.loads((RUN / FILE).read_text()))
         prepare(job)
         status, stopped = on_terminal(job) if job.terminal else Watched(job).run()
         os.kill(-1, signal.SIGKILL)  # what it left running: all but the first process and this
@@ -71,7 +71,7 @@ def main() -> None:
         power_off()
 
 
-def prepare(job: Job) -> None:
+def prepare(job: ScriptJob) -> None:
     """What a script expects to find: its folder, a network, a user, Open vSwitch."""
     softirq.go_first()
     wake_exactly()
@@ -90,7 +90,7 @@ def prepare(job: Job) -> None:
     start_open_vswitch()
 
 
-def make_work_folder(job: Job) -> None:
+def make_work_folder(job: ScriptJob) -> None:
     """The user's folder under a disk in memory: what the script writes is not in the former."""
     theirs, upper, scratch = Path("/run/theirs"), WORK_DISK / "upper", WORK_DISK / "scratch"
     for folder in (WORK_DISK, theirs, WORK):
@@ -144,7 +144,7 @@ class Watched:
     It is passed on before any other process runs, so that the order of what is said stays.
     """
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: ScriptJob) -> None:
         self.job = job
         self.stopped = ""
         self.begun = threading.Event()
@@ -234,7 +234,7 @@ def processes() -> int:
     return int(Path("/proc/loadavg").read_text().split()[3].partition("/")[2])
 
 
-def on_terminal(job: Job) -> tuple[int, str]:
+def on_terminal(job: ScriptJob) -> tuple[int, str]:
     """A person has the lab's terminal, as the controlling one: Ctrl-C reaches the script."""
 
     def take_terminal() -> None:

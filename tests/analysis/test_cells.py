@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from analysis.cells import cells_of, distances, published_cells, variant_factors
-from analysis.records import Campaign, read_campaign
+from analysis.records import CampaignRecords, read_campaign
 from analysis.report.results import results_of
 from analysis.study import NONE
 from studies.ubrplus_1998.study import STUDY
 from tests.analysis import synthetic
 
 
-def test_every_cell_has_mean_interval_published_and_difference(campaign: Campaign) -> None:
+def test_every_cell_has_mean_interval_published_and_difference(campaign: CampaignRecords) -> None:
     cells = cells_of(campaign.trials)
     assert len(cells) == 72
     first = cells[0]

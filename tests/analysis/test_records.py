@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from analysis.errors import RecordError
-from analysis.records import Campaign, level_text, read_campaign, read_facts
+from analysis.records import CampaignRecords, level_text, read_campaign, read_facts
 from tests.analysis import synthetic
 
 ONE_CELL = {("WAN", "SACK", "EPD", 0.5): (0.8144, 0.7937)}
@@ -29,7 +29,7 @@ def edit(folder: Path, change: Callable[[dict[str, Any]], Any], file: str = "tri
     path.write_text(json.dumps(document))
 
 
-def test_all_trials_in_the_experiments_order(campaign: Campaign) -> None:
+def test_all_trials_in_the_experiments_order(campaign: CampaignRecords) -> None:
     assert len(campaign.trials) == 72 * 3
     assert campaign.levels("network") == ("WAN", "MEO", "GEO")
     assert campaign.levels("flavor") == ("Vanilla", "Reno", "NewReno", "SACK")

@@ -22,7 +22,7 @@ from analysis.metrics import jain_index
 from analysis.records import Record, Trial, read_facts, record_of
 from harness.course import handout
 from harness.course import lab as labs
-from harness.design.experiment import Experiment
+from harness.design.experiment import Design
 from harness.design.trials import PlannedTrial, planned
 from harness.exact_loss.host import Outcome, Sending
 from harness.flavors.check import RULES, Case, Scenario, Verdict
@@ -153,9 +153,9 @@ def repaired(lost: Sequence[int], place: int) -> Outcome:
 
 
 class RunAgain:
-    """In place of the Experiment that --again runs: honest records, made by hand."""
+    """In place of the Design that --again runs: honest records, made by hand."""
 
-    def __init__(self, design: Experiment, origin: Path, text: str) -> None:
+    def __init__(self, design: Design, origin: Path, text: str) -> None:
         self.trials = planned(design, origin)
 
     def run(self, folder: str) -> Any:

@@ -20,7 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from analysis import read_campaign
-from analysis.records import Campaign
+from analysis.records import CampaignRecords
 from analysis.report import trial_plots
 from analysis.report.svg import stand_alone
 from harness.course import handout
@@ -42,7 +42,7 @@ SHOWN = {
 }
 
 
-def line(name: str, found: Campaign, cpu_s: float, took_s: float) -> str:
+def line(name: str, found: CampaignRecords, cpu_s: float, took_s: float) -> str:
     """A line of the table."""
     virtual_s = sum(one.document["virtual_s"] for one in found.trials)
     figures = " | ".join(f"{seconds:.0f} s" for seconds in (virtual_s, cpu_s, took_s))
@@ -51,7 +51,7 @@ def line(name: str, found: Campaign, cpu_s: float, took_s: float) -> str:
     return f"| {name} | {len(found.trials)} | {figures} | {when} |\n"
 
 
-def picture(name: str, found: Campaign) -> str:
+def picture(name: str, found: CampaignRecords) -> str:
     """The plot that a lab's solution shows: the same bytes as long as its figures are the same."""
     level, kind = SHOWN[name]
     trial = next(one for one in found.trials if list(one.factors.values())[-1] == level)

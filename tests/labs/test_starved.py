@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.campaign.campaign import Campaign
+from harness.campaign.campaign import CampaignRun
 from harness.runners.runner import Options
 from tests.small import TINY, trials_of
 
@@ -19,7 +19,7 @@ COOKIE_BYTES = 37
 def test_a_source_without_a_whole_segment_through(tmp_path: Path) -> None:
     """The queue has room for iperf3's words of 5 cells, and none for a segment of 23."""
     trials = trials_of(tmp_path, TINY.replace("buffer_cells = 300", "buffer_cells = 8"))
-    campaign = Campaign(tmp_path / "out", trials, {"name": "tiny"}, Options())
+    campaign = CampaignRun(tmp_path / "out", trials, {"name": "tiny"}, Options())
     [document] = campaign.run().values()
     # One may not even have come to have a connection for its data: that one is idle.
     assert {c["name"] for c in document["checks"] if not c["ok"]} <= {"idle sources"}

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.campaign.campaign import Campaign
+from harness.campaign.campaign import CampaignRun
 from harness.design import experiment
 from harness.design.trials import planned
 from harness.host import paths
@@ -54,7 +54,7 @@ def run_in(lab: str, folder: Path, *only: str, duration_s: int = 20) -> list[dic
     wanted = experiment.with_rule(wanted, rule)
     trials = planned(wanted, FILE, only, 1, lab)
     options = Options(lab=lab, clock="virtual", jobs=1)
-    campaign = Campaign(folder, trials, {"name": "three-labs"}, options)
+    campaign = CampaignRun(folder, trials, {"name": "three-labs"}, options)
     documents = campaign.run()
     assert not campaign.failures, campaign.failures
     return [documents[trial.name] for trial in trials]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from analysis.cells import cells_of
-from analysis.records import Campaign, read_campaign
+from analysis.records import CampaignRecords, read_campaign
 from harness.design import experiment
 from harness.design.trials import planned
 from studies.ubr_1996.path import full_queue_cells, lossless
@@ -44,7 +44,7 @@ pytestmark = pytest.mark.lab
 
 
 @pytest.fixture(scope="module")
-def campaign(tmp_path_factory: pytest.TempPathFactory) -> Campaign:
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> CampaignRecords:
     folder = tmp_path_factory.mktemp("windows")
     (folder / FILE.name).write_text(FILE.read_text())
     path = folder / "windows.toml"
@@ -54,7 +54,9 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Campaign:
 
 
 @pytest.mark.parametrize(("network", "window"), WINDOWS)
-def test_queue_and_flight_are_the_windows(campaign: Campaign, network: str, window: int) -> None:
+def test_queue_and_flight_are_the_windows(
+    campaign: CampaignRecords, network: str, window: int
+) -> None:
     levels = {"network": [network], "window": [window]}
     (cell,) = (cell for cell in cells_of(campaign.trials) if cell.matches(levels))
     (document,) = (

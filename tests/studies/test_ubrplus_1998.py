@@ -12,7 +12,7 @@ from analysis.anova import Effect
 from analysis.cells import Cell, cells_of, published_cells
 from analysis.claims import Evidence, Finding, Method, Verdict, claims_of
 from analysis.claims.checks import CHECKS
-from analysis.records import Campaign, read_campaign
+from analysis.records import CampaignRecords, read_campaign
 from studies.ubrplus_1998.study import STUDY, published, results
 from tests import made_plans
 from tests.analysis import synthetic
@@ -205,7 +205,7 @@ def test_what_was_not_measured_is_undecided() -> None:
     assert found["geo-efficiency-sack-0.5-rtt-optimal"].verdict is Verdict.UNDECIDED
 
 
-def test_replications_make_differences_visible(campaign: Campaign) -> None:
+def test_replications_make_differences_visible(campaign: CampaignRecords) -> None:
     found = findings(list(cells_of(campaign.trials)), Method.REPLICATIONS)
     assert found["geo-efficiency-sack-best"].verdict is Verdict.HOLDS
     assert "±" in found["wan-efficiency-vanilla-reno-gain"].evidence
@@ -217,7 +217,7 @@ def test_an_interval_across_the_limit_is_undecided(tmp_path: Path) -> None:
     assert found["geo-efficiency-vanilla-reno-gain-at-2"].verdict is Verdict.UNDECIDED
 
 
-def test_a_failed_trial_leaves_the_rest_balanced(campaign: Campaign) -> None:
+def test_a_failed_trial_leaves_the_rest_balanced(campaign: CampaignRecords) -> None:
     cells = list(cells_of(campaign.trials[1:]))
     assert len(cells[0].values("efficiency")) == 2
     found = findings(cells, Method.REPLICATIONS)

@@ -18,7 +18,7 @@ from analysis import plotly_js
 from harness.api.experiment import Experiment, execute
 from harness.api.verdict import raise_failures
 from harness.campaign import costs
-from harness.campaign.campaign import Campaign
+from harness.campaign.campaign import CampaignRun
 from harness.cli.judged import print_judged
 from harness.cli.options import kernel_option, lab_option, levels_option, tls_option
 from harness.cli.result_table import json_line, print_results
@@ -113,7 +113,7 @@ def print_what_next(folder: Path) -> None:
     click.echo(f"Go on: ./cellbed report {name}, or ./cellbed watch {name}{setup}", err=True)
 
 
-def list_trials(campaign: Campaign) -> None:
+def list_trials(campaign: CampaignRun) -> None:
     """What --dry-run prints: the trials, those done marked, and how long the rest may take."""
     done = campaign.finished()
     for trial in campaign.trials:
@@ -122,7 +122,7 @@ def list_trials(campaign: Campaign) -> None:
     click.echo(f"{len(campaign.trials)} trials, {len(missing)} to run{time_for(campaign, missing)}")
 
 
-def time_for(campaign: Campaign, missing: list[PlannedTrial]) -> str:
+def time_for(campaign: CampaignRun, missing: list[PlannedTrial]) -> str:
     """How long trials may take, in words: by what such trials took."""
     options = campaign.options
     total_s, unknown = costs.estimate(missing, campaign.recorded(), options.lab, options.clock)
@@ -135,7 +135,7 @@ def time_for(campaign: Campaign, missing: list[PlannedTrial]) -> str:
     return f"; about {total_s / labs:.0f} s with {labs} lab{'s' * (labs > 1)}{others}"
 
 
-def print_trials(campaign: Campaign, documents: dict[str, Any], as_json: bool) -> None:
+def print_trials(campaign: CampaignRun, documents: dict[str, Any], as_json: bool) -> None:
     """Print the finished trials."""
     rows = [documents[t.name] for t in campaign.trials if t.name in documents]
     if as_json:

@@ -16,7 +16,7 @@ from analysis.campaign_file import read_header
 from harness import events
 from harness.api.progress import ProgressDisplay
 from harness.campaign import costs
-from harness.campaign.campaign import Campaign
+from harness.campaign.campaign import CampaignRun
 from harness.design.trials import PlannedTrial
 from harness.events import Event, Listener, TrialEnded, TrialFailed, TrialStarted
 from harness.host import checkout
@@ -44,9 +44,9 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> type[PaperLab]:
 
 def make(
     folder: Path, trials: list[PlannedTrial], jobs: int = 2, listener: Listener = events.ignore
-) -> Campaign:
+) -> CampaignRun:
     options = Options(lab="paper", jobs=jobs)
-    return Campaign(folder, trials, {"name": "small"}, options, listener)
+    return CampaignRun(folder, trials, {"name": "small"}, options, listener)
 
 
 def told(folder: Path) -> list[Event]:
@@ -124,7 +124,7 @@ def test_half_a_record_is_swept_and_run_again(tmp_path: Path, paper: type[PaperL
 def test_another_experiments_folder_is_refused(tmp_path: Path, paper: type[PaperLab]) -> None:
     trials = small_trials(tmp_path)
     make(tmp_path / "out", trials).run()
-    other = Campaign(tmp_path / "out", trials, {"name": "other"}, Options(lab="paper"))
+    other = CampaignRun(tmp_path / "out", trials, {"name": "other"}, Options(lab="paper"))
     with pytest.raises(UsageError, match="holds experiment small"):
         other.run()
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness.campaign import costs
-from harness.campaign.campaign import Campaign
+from harness.campaign.campaign import CampaignRun
 from harness.cli.commands.run import time_for
 from harness.design.trials import PlannedTrial
 from harness.runners.runner import Options
@@ -82,7 +82,7 @@ def test_a_broken_or_missing_cache_is_no_error(
 
 
 def said(folder: Path, trials: list[PlannedTrial], **options: Any) -> str:
-    campaign = Campaign(folder, trials, {}, Options(**options))
+    campaign = CampaignRun(folder, trials, {}, Options(**options))
     return time_for(campaign, trials)
 
 

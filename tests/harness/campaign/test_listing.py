@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from analysis.omissions import omissions
-from analysis.records import Campaign, read_campaign
+from analysis.records import CampaignRecords, read_campaign
 from harness.api.experiment import Experiment
 from harness.campaign import costs
 from harness.design.trials import PlannedTrial
@@ -49,7 +49,7 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def run(self, text: str = TEXT, **how: Any) -> Campaign:
+    def run(self, text: str = TEXT, **how: Any) -> CampaignRecords:
         """Run an experiment there; what a report then reads."""
         running = Experiment.from_text(text).prepare(self.path, lab="paper", jobs=1, **how)
         running.run()
@@ -75,7 +75,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Folder:
     return Folder(tmp_path / "out")
 
 
-def cells(found: Campaign) -> set[tuple[object, ...]]:
+def cells(found: CampaignRecords) -> set[tuple[object, ...]]:
     return {(*trial.factors.values(), trial.seed) for trial in found.trials}
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.campaign import costs
-from harness.campaign.campaign import Campaign
+from harness.campaign.campaign import CampaignRun
 from harness.labs import LABS
 from harness.records import record
 from harness.runners.runner import Options
@@ -60,9 +60,9 @@ def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Given:
     return owners
 
 
-def campaign(folder: Path, experiment: Path, name: str = "small", seeds: int = 1) -> Campaign:
+def campaign(folder: Path, experiment: Path, name: str = "small", seeds: int = 1) -> CampaignRun:
     trials = small_trials(experiment, seeds=seeds)
-    return Campaign(folder, trials, {"name": name}, Options(lab="paper"))
+    return CampaignRun(folder, trials, {"name": name}, Options(lab="paper"))
 
 
 def under(folder: Path) -> set[Path]:

@@ -21,7 +21,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from harness.campaign.campaign import Campaign
+from harness.campaign.campaign import CampaignRun
 from harness.labs import LABS
 from harness.records import record
 from harness.runners.runner import Options
@@ -230,7 +230,7 @@ def test_result_tables(
     cellbed("anova", "table.csv", "--response", "r", "--factors", factors, *options)
 
 
-# Campaign directories.
+# CampaignRun directories.
 
 
 @pytest.fixture(scope="module")
@@ -246,7 +246,7 @@ def campaigns(folder: Path) -> dict[str, Path]:
         patch.setattr(record, "finish", finish)
         trials = small_trials(folder)
         header = {"name": "small", "title": "t", "text": SMALL}
-        made = Campaign(folder / "small", trials, header, Options(lab="paper"))
+        made = CampaignRun(folder / "small", trials, header, Options(lab="paper"))
         assert len(made.run()) == len(trials), made.failures
     return {"design": design, "small": folder / "small"}
 

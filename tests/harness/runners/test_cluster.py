@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.campaign.campaign import Campaign
+from harness.campaign.campaign import CampaignRun
 from harness.events import Event, TrialStarted
 from harness.runners.runner import Cluster, Options
 from plan.errors import UsageError
@@ -115,7 +115,7 @@ def test_a_worker_killed_in_mid_trial_costs_that_trial(tmp_path: Path, scheduler
                 lost.append(under_way)
 
         folder = tmp_path / "out"
-        campaign = Campaign(folder, trials, {"name": "tiny"}, options(scheduler), listener)
+        campaign = CampaignRun(folder, trials, {"name": "tiny"}, options(scheduler), listener)
         done = campaign.run()
         assert two.process.poll() is None
     left = list(two.temporary.glob("cellbed-lab.*"))
@@ -132,7 +132,7 @@ def test_a_worker_killed_in_mid_trial_costs_that_trial(tmp_path: Path, scheduler
 
 def test_a_worker_with_other_code_is_refused(tmp_path: Path, scheduler: Server) -> None:
     trials = tiny_trials(tmp_path)
-    campaign = Campaign(tmp_path / "out", trials, {"name": "tiny"}, options(scheduler))
+    campaign = CampaignRun(tmp_path / "out", trials, {"name": "tiny"}, options(scheduler))
     with (
         worker(scheduler, tmp_path / "one", "# changed\n") as one,
         pytest.raises(UsageError, match=f"{one.address}: not the campaign's code"),
@@ -142,6 +142,6 @@ def test_a_worker_with_other_code_is_refused(tmp_path: Path, scheduler: Server) 
 
 def test_a_cluster_without_workers_is_refused(tmp_path: Path, scheduler: Server) -> None:
     trials = tiny_trials(tmp_path)
-    campaign = Campaign(tmp_path / "out", trials, {"name": "tiny"}, options(scheduler))
+    campaign = CampaignRun(tmp_path / "out", trials, {"name": "tiny"}, options(scheduler))
     with pytest.raises(UsageError, match="it has no workers"):
         campaign.run()

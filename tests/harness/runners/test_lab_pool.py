@@ -10,7 +10,7 @@ import pytest
 from harness import events
 from harness.labs import LABS
 from harness.records import record
-from harness.runners.lab_pool import Job, LabPool, Outcome
+from harness.runners.lab_pool import LabPool, Outcome, PoolJob
 from tests.paper import PaperLab, finish
 from tests.small import tiny_trials
 
@@ -26,10 +26,10 @@ def paper(monkeypatch: pytest.MonkeyPatch) -> type[PaperLab]:
     return Fresh
 
 
-def jobs(folder: Path, *campaigns: str, sent: bool = False) -> list[Job]:
+def jobs(folder: Path, *campaigns: str, sent: bool = False) -> list[PoolJob]:
     """One trial, wanted by each of some campaigns, in a folder of its own or sent to it."""
     [trial] = tiny_trials(folder)
-    return [Job(trial=trial, lab="paper", clock="virtual", campaign=name,
+    return [PoolJob(trial=trial, lab="paper", clock="virtual", campaign=name,
                 records=None if sent else folder / name) for name in campaigns]  # fmt: skip
 
 

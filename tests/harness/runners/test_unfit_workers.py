@@ -16,7 +16,7 @@ from harness.labs import LABS
 from harness.records import identity, record
 from harness.runners import cluster
 from harness.runners.cluster import ClusterRunner, check_workers, cluster_runner
-from harness.runners.lab_pool import Job, LabPool, Task
+from harness.runners.lab_pool import LabPool, PoolJob, Task
 from harness.runners.runner import Cluster
 from plan.errors import LabError, UsageError
 from tests.paper import PaperLab, finish
@@ -36,7 +36,7 @@ class Pool(LabPool):
 
     full: set[str] = set()
 
-    def submit(self, job: Job, slots: int, listener: Any) -> Task:
+    def submit(self, job: PoolJob, slots: int, listener: Any) -> Task:
         if get_worker().address in self.full:
             raise OSError(errno.ENOSPC, "No space left on device")
         return super().submit(job, slots, listener)
