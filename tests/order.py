@@ -31,7 +31,7 @@ GUESSES = {
 # What `make check` leaves to `make test`: modules that take more than 3 s of a processor, single
 # tests of others, and whatever needs a browser.
 SLOW = {
-    "tests/analysis/test_frames.py::test_it_needs_nothing_of_the_harness",
+    "tests/analysis/test_frames.py::test_of_the_harness_it_needs_the_kinds_of_captures_alone",
     "tests/analysis/test_predictions.py::test_every_variant_has_its_claims_and_predictions",
     "tests/analysis/test_predictions.py::test_steps_of_a_path_are_against_the_one_before",
     "tests/analysis/test_report.py",

@@ -21,7 +21,7 @@ from harness.campaign.campaign import CampaignRun
 from harness.cli.result_table import print_results
 from harness.design import experiment
 from harness.design.trials import planned
-from harness.runners.runner import Options
+from harness.runners.options import Options
 from tests.small import PROJECT
 
 README = PROJECT / "README.md"

@@ -8,7 +8,7 @@ from pathlib import Path
 from harness.campaign.campaign import CampaignRun
 from harness.design import experiment
 from harness.design.trials import PlannedTrial, planned
-from harness.runners.runner import Options
+from harness.runners.options import Options
 
 PROJECT = Path(__file__).resolve().parent.parent
 

@@ -23,7 +23,7 @@ from harness.host import capacity
 from harness.judge import studies
 from harness.kernels import store
 from harness.records import identity
-from harness.runners.runner import Cluster, Options
+from harness.runners.options import Cluster, Options
 from plan.errors import MissingError, UsageError
 
 RESULTS = Path("results")

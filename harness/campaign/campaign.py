@@ -43,7 +43,8 @@ from harness.judge.judgement import Judged
 from harness.records import archive
 from harness.records.whole import append_whole, drop_torn_line, write_whole
 from harness.runners.lab_pool import Outcome
-from harness.runners.runner import Options, Runner, runner
+from harness.runners.options import Options, Runner
+from harness.runners.runner import runner
 from plan.errors import UsageError
 
 ATTEMPTS = 2

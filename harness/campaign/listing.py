@@ -18,7 +18,7 @@ from analysis.errors import RecordError
 from analysis.records import read_asked
 from harness.design.trials import PlannedTrial
 from harness.records import identity, record
-from harness.runners.runner import Options
+from harness.runners.options import Options
 
 
 def listed(

@@ -18,7 +18,7 @@ import logging
 import threading
 import time
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -39,7 +39,7 @@ from harness.events import Event, Listener, Message, TrialStarted, from_json, to
 from harness.records import identity
 from harness.runners.cluster_tls import security_for, why_not
 from harness.runners.lab_pool import POOL, Outcome, PoolJob
-from harness.runners.runner import Cluster
+from harness.runners.options import Cluster
 from plan.errors import LabError, UsageError
 
 CONNECT_S = 10.0
@@ -223,7 +223,7 @@ def cluster_runner(
         unfit = check_workers(client, cluster.address, lab, code)
         made = ClusterRunner(client, lab, clock, code, listener)
         made.leave_out(unfit)
-        with watching_workers(client, made, listener):
+        with watching_workers(lambda: made.look(workers_of(client)), listener):
             try:
                 yield made
             finally:
@@ -251,15 +251,18 @@ def connected(cluster: Cluster) -> Iterator[Client]:
 
 
 @contextmanager
-def watching_workers(client: Client, made: ClusterRunner, listener: Listener) -> Iterator[None]:
-    """Tell when the cluster has no worker left, how long that lasts, and that it is over."""
+def watching_workers(count: Callable[[], int], listener: Listener) -> Iterator[None]:
+    """Tell when the cluster has no worker left, how long that lasts, and that it is over.
+
+    count: how many workers there are now.
+    """
     ended = threading.Event()
 
     def look() -> None:
         alone = None
         while not ended.wait(LOOK_S):
             try:
-                workers = made.look(workers_of(client))
+                workers = count()
             except Exception:  # noqa: BLE001 (who awaits the trials is told)
                 return
             alone, text = next_look(alone, workers)

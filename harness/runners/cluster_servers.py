@@ -16,7 +16,7 @@ from harness.host import temporary
 from harness.runners import cluster_tls
 from harness.runners.cluster import CONNECT_S, quieten
 from harness.runners.lab_pool import POOL
-from harness.runners.runner import Cluster
+from harness.runners.options import Cluster
 from plan.errors import CellbedError, UsageError
 
 # Of Dask's own pages, a port that it insists on.

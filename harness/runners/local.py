@@ -13,7 +13,7 @@ from pathlib import Path
 from harness.design.trials import PlannedTrial
 from harness.events import Listener
 from harness.runners.lab_pool import POOL, Outcome, PoolJob
-from harness.runners.runner import Options
+from harness.runners.options import Options
 
 
 class LocalRunner:

@@ -3,60 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Protocol
 
-from harness.design.trials import PlannedTrial
 from harness.events import Listener
-from harness.runners.lab_pool import Outcome
+from harness.runners.options import Options, Runner
 from plan.errors import MissingError
-
-
-@dataclass(frozen=True, kw_only=True)
-class Cluster:
-    """A Dask cluster that somebody runs.
-
-    Attributes:
-        address: tls://HOST:PORT, or tcp://HOST:PORT of one that takes anybody.
-        secret: the file that lets one in; None: where ./cellbed scheduler puts it.
-    """
-
-    address: str
-    secret: Path | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """How a campaign is run.
-
-    Attributes:
-        lab, clock: which lab, and its clock.
-        jobs: labs at a time on this machine.
-        cluster: whose workers have the labs; None: this machine.
-    """
-
-    lab: str = "uml"
-    clock: str = "virtual"
-    jobs: int = 2
-    cluster: Cluster | None = None
-
-
-class Runner(Protocol):
-    """Takes trials and gives their outcomes."""
-
-    def submit(self, trial: PlannedTrial) -> None:
-        """One more trial, behind those already submitted."""
-
-    def outcomes(self) -> Iterator[tuple[PlannedTrial, Outcome]]:
-        """Each trial with its outcome as soon as there is one, until none is left.
-
-        Raises:
-            CellbedError: nothing that trying again could mend.
-        """
 
 
 def runner(options: Options, records: Path, listener: Listener) -> AbstractContextManager[Runner]:

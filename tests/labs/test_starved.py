@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.campaign.campaign import CampaignRun
-from harness.runners.runner import Options
+from harness.runners.options import Options
 from tests.small import TINY, trials_of
 
 COOKIE_BYTES = 37

@@ -22,7 +22,7 @@ from harness.host import paths
 from harness.labs import LabSpec, VmLab
 from harness.labs.supervised import wait_for_exit
 from harness.labs.vm import QEMU
-from harness.runners.runner import Options
+from harness.runners.options import Options
 from plan.errors import LabError
 from tests.bpf import replay
 from tests.bpf.libcellq import POLICIES

@@ -24,7 +24,7 @@ from harness.cli.options import kernel_option, lab_option, levels_option, tls_op
 from harness.cli.result_table import json_line, print_results
 from harness.design.experiment import Port
 from harness.design.trials import PlannedTrial
-from harness.runners.runner import Cluster
+from harness.runners.options import Cluster
 from plan.errors import UsageError
 
 

@@ -9,7 +9,8 @@ import click
 
 from harness.cli.options import tls_option
 from harness.host.capacity import capacity
-from harness.runners.runner import Cluster, require_dask
+from harness.runners.options import Cluster
+from harness.runners.runner import require_dask
 
 
 @click.command(help=__doc__)

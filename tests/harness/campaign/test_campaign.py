@@ -23,7 +23,7 @@ from harness.host import checkout
 from harness.labs import LABS
 from harness.machine.clean import remove_campaign
 from harness.records import identity, record
-from harness.runners.runner import Options
+from harness.runners.options import Options
 from plan.errors import UsageError
 from tests.paper import PaperLab, finish
 from tests.small import small_trials

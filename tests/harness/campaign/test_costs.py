@@ -13,7 +13,7 @@ from harness.campaign import costs
 from harness.campaign.campaign import CampaignRun
 from harness.cli.commands.run import time_for
 from harness.design.trials import PlannedTrial
-from harness.runners.runner import Options
+from harness.runners.options import Options
 from plan.plan import to_json
 from tests.small import small_trials
 

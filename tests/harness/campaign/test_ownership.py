@@ -13,7 +13,7 @@ from harness.campaign import costs
 from harness.campaign.campaign import CampaignRun
 from harness.labs import LABS
 from harness.records import record
-from harness.runners.runner import Options
+from harness.runners.options import Options
 from plan.errors import UsageError
 from tests.paper import PaperLab, finish
 from tests.small import small_trials

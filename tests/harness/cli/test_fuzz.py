@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from harness.campaign.campaign import CampaignRun
 from harness.labs import LABS
 from harness.records import record
-from harness.runners.runner import Options
+from harness.runners.options import Options
 from tests.analysis.synthetic import write_campaign
 from tests.harness.cli.fuzz import cellbed, no_lab
 from tests.paper import PaperLab, finish

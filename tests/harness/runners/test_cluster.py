@@ -18,7 +18,7 @@ import pytest
 
 from harness.campaign.campaign import CampaignRun
 from harness.events import Event, TrialStarted
-from harness.runners.runner import Cluster, Options
+from harness.runners.options import Cluster, Options
 from plan.errors import UsageError
 from tests.small import PROJECT, run_trials, tiny_trials
 

@@ -16,7 +16,7 @@ from harness.events import Event, Message
 from harness.host import paths
 from harness.runners import cluster, cluster_servers, cluster_tls
 from harness.runners.cluster_servers import run_worker
-from harness.runners.runner import Cluster
+from harness.runners.options import Cluster
 from plan.errors import UsageError
 from tests.harness.runners.test_cluster import Server, server
 
@@ -152,7 +152,7 @@ def test_a_cluster_without_a_worker_says_so_and_for_how_long(
     with (
         LocalCluster(n_workers=1, processes=False, dashboard_address=None) as local,
         Client(local) as client,
-        cluster.watching_workers(client, hear),
+        cluster.watching_workers(lambda: len(cluster.workers_of(client)), hear),
     ):
         time.sleep(0.3)
         assert not said

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.runners import runner
-from harness.runners.runner import Cluster, Options
+from harness.runners.options import Cluster, Options
 from plan.errors import MissingError
 from tests.small import PROJECT
 
@@ -18,7 +18,8 @@ LOCAL = """
 import sys
 from pathlib import Path
 from harness import events
-from harness.runners.runner import Options, runner
+from harness.runners.options import Options
+from harness.runners.runner import runner
 with runner(Options(), Path("."), events.ignore) as made:
     assert not list(made.outcomes())
 print([name for name in ("dask", "distributed", "tornado", "cryptography") if name in sys.modules])

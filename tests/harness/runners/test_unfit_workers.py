@@ -17,7 +17,7 @@ from harness.records import identity, record
 from harness.runners import cluster
 from harness.runners.cluster import ClusterRunner, check_workers, cluster_runner
 from harness.runners.lab_pool import LabPool, PoolJob, Task
-from harness.runners.runner import Cluster
+from harness.runners.options import Cluster
 from plan.errors import LabError, UsageError
 from tests.paper import PaperLab, finish
 from tests.small import tiny_trials
