@@ -88,9 +88,9 @@ class Experiment:
         return self.design.title
 
     @property
-    def factors(self) -> Mapping[str, Sequence[Level]]:
+    def factors(self) -> dict[str, list[Level]]:
         """Each factor with its levels."""
-        return self.design.factors
+        return {name: list(levels) for name, levels in self.design.factors.items()}
 
     @property
     def cells(self) -> list[dict[str, Level]]:
