@@ -92,7 +92,7 @@ def unattended(script: Script, out: Path | None) -> Ended:
     with host.running(replace(script, text=standard_input())) as lab:
         ended = host.follow(lab, say)
         if out is not None:
-            host.keep(lab, out)
+            host.keep(lab, out, script.disk_mib)
     return ended
 
 
@@ -105,7 +105,7 @@ def at_terminal(script: Script, out: Path | None) -> Ended:
             converse(lab, ours)
         ended = host.follow(lab, say)
         if out is not None:
-            host.keep(lab, out)
+            host.keep(lab, out, script.disk_mib)
     return ended
 
 

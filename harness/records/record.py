@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+import stat
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,7 +44,7 @@ def finish(
     Raises:
         OSError, ValueError, KeyError: the lab left something else than a trial's results.
     """
-    refuse_links(raw)
+    refuse_strange(raw)
     lab = json.loads((raw / "lab.json").read_text())
     facts, of_the_run = parted(lab)
     run = vars(RunHeader(ended=now(), wall_s=costs["wall_s"], cpu_s=costs["cpu_s"], lab=of_the_run))
@@ -55,11 +56,13 @@ def finish(
         seal(folder)
 
 
-def refuse_links(raw: Path) -> None:
-    """A link that a lab left would bring a file of this machine into the record."""
+def refuse_strange(raw: Path) -> None:
+    """A link that a lab left would bring a file of this machine into the record, and reading a
+    pipe would never end."""
     for path in (raw, *raw.rglob("*")):
-        if path.is_symlink():
-            raise ValueError(f"{path}: is a link; a lab leaves files and folders only")
+        mode = path.lstat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            raise ValueError(f"{path}: is a link, a pipe or a device; a lab leaves files only")
 
 
 def asked(trial: PlannedTrial, software: Mapping[str, str]) -> Document:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -147,8 +148,12 @@ def follow(lab: Lab, say: Say) -> Ended:
     )
 
 
-def keep(lab: Lab, out: Path) -> list[str]:
-    """Move what the script wrote into a folder, which is new or empty; returns the names."""
+def keep(lab: Lab, out: Path, most_mib: int) -> list[str]:
+    """Move what the script wrote into a folder, which is new or empty; returns the names.
+
+    Raises:
+        LabError: it is more than the lab may write, as files with holes are, or nested too deep.
+    """
     make_folder(out)
     written = []
     for name in KEPT:
@@ -156,12 +161,34 @@ def keep(lab: Lab, out: Path) -> list[str]:
         is_link = source.resolve() != source  # a lab's kernel could lead this way elsewhere
         if not is_link and any(source.rglob("*")):
             try:
-                shutil.copytree(source, out / name, symlinks=True, copy_function=copy_plainly)
+                refuse_more(name, source, most_mib)
+                shutil.copytree(
+                    source,
+                    out / name,
+                    symlinks=True,
+                    copy_function=copy_plainly,
+                    ignore=strange,
+                )
             except RecursionError:
                 raise LabError(f"--out: {name} is nested too deep to be copied") from None
             give_tree(out / name)
             written.append(name)
     return written
+
+
+def refuse_more(name: str, source: Path, most_mib: int) -> None:
+    """A file with a hole takes no room in the lab, and all of its length where it is copied."""
+    sizes = (path.lstat() for path in source.rglob("*"))
+    mib = sum(found.st_size for found in sizes if stat.S_ISREG(found.st_mode)) >> 20
+    if mib > most_mib:
+        raise LabError(f"--out: {name} has files of {mib} MiB, more than --disk {most_mib}")
+
+
+def strange(folder: str, names: list[str]) -> list[str]:
+    """Of the names in a folder those of pipes, sockets and devices, which nobody can copy."""
+    kinds = (stat.S_ISREG, stat.S_ISDIR, stat.S_ISLNK)
+    modes = {name: Path(folder, name).lstat().st_mode for name in names}
+    return [name for name, mode in modes.items() if not any(kind(mode) for kind in kinds)]
 
 
 def copy_plainly(source: str, target: str) -> None:

@@ -12,6 +12,7 @@ import pytest
 from harness import hold, inbox
 from harness.records import record
 from harness.scripts import host
+from plan.errors import LabError
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def test_nothing_is_kept_that_a_link_leads_to(tmp_path: Path, mine: Path) -> Non
     (results / "tmp").mkdir()
     (results / "tmp" / "link").symlink_to(mine)
     lab = SimpleNamespace(run_directory=(tmp_path / "run").resolve())
-    assert host.keep(lab, tmp_path / "out") == ["tmp"]  # type: ignore[arg-type]
+    assert host.keep(lab, tmp_path / "out", most_mib=1) == ["tmp"]  # type: ignore[arg-type]
     assert (tmp_path / "out" / "tmp" / "link").is_symlink()
     assert not (tmp_path / "out" / "work").exists()
 
@@ -56,7 +57,30 @@ def test_a_record_takes_nothing_from_a_link(tmp_path: Path, mine: Path) -> None:
     (tmp_path / "raw").mkdir()
     (tmp_path / "raw" / "flows.csv").symlink_to(mine)
     with pytest.raises(ValueError, match=r"flows\.csv: is a link"):
-        record.refuse_links(tmp_path / "raw")
+        record.refuse_strange(tmp_path / "raw")
+
+
+def test_a_record_takes_nothing_from_a_pipe(tmp_path: Path) -> None:
+    (tmp_path / "raw").mkdir()
+    os.mkfifo(tmp_path / "raw" / "lab.json")
+    with pytest.raises(ValueError, match=r"lab\.json: is a link, a pipe or a device"):
+        record.refuse_strange(tmp_path / "raw")
+
+
+def test_what_is_no_file_is_not_kept_and_what_is_too_much_is_refused(tmp_path: Path) -> None:
+    """A file with a hole takes no room in the lab, and all of its length where it is copied."""
+    written = tmp_path / "run" / "results" / "tmp"
+    written.mkdir(parents=True)
+    os.mkfifo(written / "pipe")
+    (written / "file").write_text("kept")
+    lab = SimpleNamespace(run_directory=(tmp_path / "run").resolve())
+    assert host.keep(lab, tmp_path / "out", most_mib=1) == ["tmp"]  # type: ignore[arg-type]
+    assert os.listdir(tmp_path / "out" / "tmp") == ["file"]
+    with (written / "huge").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(LabError, match=r"--out: tmp has files of 1048576 MiB, more than --disk 1"):
+        host.keep(lab, tmp_path / "other", most_mib=1)  # type: ignore[arg-type]
+    assert not (tmp_path / "other" / "tmp").exists()
 
 
 def test_what_is_kept_runs_with_no_others_rights(tmp_path: Path) -> None:
@@ -65,6 +89,6 @@ def test_what_is_kept_runs_with_no_others_rights(tmp_path: Path) -> None:
     written.touch()
     written.chmod(0o6755)
     lab = SimpleNamespace(run_directory=(tmp_path / "run").resolve())
-    host.keep(lab, tmp_path / "out")  # type: ignore[arg-type]
+    host.keep(lab, tmp_path / "out", most_mib=1)  # type: ignore[arg-type]
     kept = tmp_path / "out" / "tmp" / "folder" / "program"
     assert kept.stat().st_mode & 0o7777 == 0o755
