@@ -182,15 +182,14 @@ def part(kind: type[T], data: object) -> T:
     return schema.from_json(kind, data, kind.__name__.lower(), readers=READERS)
 
 
-def kind_of_queue(queue: Mapping[str, Any]) -> type[Queue]:
-    """The class of a queue in a record's plan."""
-    found: type[Queue] = QUEUES[queue.get("kind", FIRST_QUEUE)].Queue
-    return found
-
-
 def kind_of(value: object) -> str | None:
     """The kind of a queue or a workload; of anything else None."""
     return QUEUES.name_of(value) or WORKLOADS.name_of(value)
+
+
+def with_kind(data: object) -> object:
+    """A queue of a plan from before there were kinds, with that of then; any other as it is."""
+    return {"kind": FIRST_QUEUE, **data} if isinstance(data, Mapping) else data
 
 
 def read_kind(registry: Registry, name: str, data: object, place: str) -> Any:
@@ -226,7 +225,7 @@ def read_captures(part: str, data: object, place: str, *, defaults: bool = False
 
 
 READERS: Mapping[type, schema.Reader] = {
-    Queue: lambda data, place: read_kind(QUEUES, "Queue", data, place),
+    Queue: lambda data, place: read_kind(QUEUES, "Queue", with_kind(data), place),
     Workload: lambda data, place: read_kind(WORKLOADS, "Parameters", data, place),
     Recording: lambda data, place: Recording(tuple(read_captures("Wanted", data, place))),
 }

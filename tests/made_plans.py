@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from copy import deepcopy
 from typing import Any
 
 from plan import plan as plans
@@ -57,7 +57,8 @@ def plan_json(*changes: Mapping[str, Any], workload: str = "www") -> dict[str, A
     queue = plans.part(plans.Queues, PLAN["queue"]).down
     wanted = [kind.Settings().wanted(topology, queue) for kind in plans.CAPTURES.kinds.values()]
     record = {key: value for one in wanted for key, value in plans.to_json(one).items()}
-    found = deepcopy({**PLAN, "workload": load, "record": record})
+    # Not deepcopy(), by which the two queues would stay one.
+    found: dict[str, Any] = json.loads(json.dumps({**PLAN, "workload": load, "record": record}))
     for change in changes:
         _lay(found, change)
     return found

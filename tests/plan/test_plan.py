@@ -203,3 +203,11 @@ def test_a_wrong_web_load_is_told_in_one_line(tmp_path: Path, workload: str, sai
     with pytest.raises(UsageError) as caught:
         planned(experiment.load(path), path)
     assert said in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_plan_from_before_there_were_kinds_of_queues_is_read() -> None:
+    data = json.loads((Path(__file__).parent / "kept" / "before-kinds.json").read_text())
+    assert "kind" not in data["queue"]["down"]
+    read = plan.from_json(data)
+    assert plan.QUEUES.name_of(read.queue.down) == "cells"
+    assert (read.queue.up.room_cells, read.topology.loss, read.tcp.others) == (531, None, ())
