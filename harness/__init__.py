@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The harness: command line, plan, labs, trial, recorder, checks."""
+"""What runs experiments: rooms from the command line to the labs (docs/architecture.md)."""

@@ -17,10 +17,9 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 from plan import schema
+from plan.queue import Counters
 
 T = TypeVar("T", bound="Facts")
-# What a queue has counted since it was loaded; each kind has its own (plan/queue.py).
-Counters = Mapping[str, Any]
 
 
 class NotRecordedError(ValueError):
@@ -105,7 +104,7 @@ class CaptureFacts(Facts):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SourceFacts(Facts):
-    """What a workload says of its run; docs/records.md has every key. Lists have a value a pair.
+    """What a workload says of its run; docs/records.md explains some. Lists have a value a pair.
 
     Attributes:
         t0_ns: start of the trial, from which times in the record count.

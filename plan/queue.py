@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a queue under test is: the interface of the files in `queues/`, one kind each.
+"""What a queue under test is: the interface of the files in `topology/queues/`, one kind each.
 
 Such a file has
 

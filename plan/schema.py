@@ -36,7 +36,7 @@ SIMPLE = {
 }
 
 
-MOST_SHOWN = 40
+MOST_SHOWN = 40  # letters of a value that an error quotes
 
 
 class TypedError(ValueError):

@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The network under test: described as data (pure), built in Mininet inside a lab."""
+"""The network under test (plan/dumbbell.py), built in Mininet inside a lab; its queues, delays,
+losses."""

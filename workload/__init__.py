@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the hosts of the testbed do: files, schedules, servers, clients, readers of output.
 
-Imports nothing else of the project and only the standard library, so that the same code runs on
-the host (plans, draws) and inside a lab (files, servers, clients); what draws a web trace in
-packmime needs numpy, and runs on the host only.
+Imports of the project plan alone, and else the standard library, so that the same code runs on the
+host (plans, draws) and inside a lab (files, servers, clients); what draws a web trace in packmime
+needs numpy, and runs on the host only.
 
 A workload is a folder here, with all that is its own (source.py says what), or a file:
 
@@ -15,7 +15,7 @@ A workload is a folder here, with all that is its own (source.py says what), or 
 What several of them use:
 
     source    what a workload is, and what a lab lends to it
-    limits    checks of parameters; errors: the exception
+    errors    the exception; checks of parameters are in plan/schema.py
     streams   named random streams, all from one seed
     poisson   a Poisson distribution confined to some numbers
     specweb   the SPECweb96 file set as the paper modified it

@@ -110,6 +110,8 @@ def packets(path: Path) -> Iterator[tuple[int, Endpoint, Endpoint, bytes]]:
         place += PACKET_HEADER.size
         packet = data[place : place + kept]
         place += kept
+        if place > len(data):
+            raise RecordError(f"{path}: its last packet is cut off")
         ip = packet[ETHERNET_BYTES:]
         if packet[12:14] != IPV4 or ip[9] != TCP:
             continue

@@ -59,6 +59,8 @@ def packets(path: Path) -> Iterator[Packet]:
         while at < len(data):
             seconds, ns, kept, length = HEADER.unpack_from(data, at)
             at += HEADER.size + kept
+            if at > len(data):
+                raise RecordError(f"{path}: its last packet is cut off")
             found = data[at - kept : at]
             yield Packet(time_ns=seconds * SECOND_NS + ns, length=length, data=found)
     except struct.error as error:

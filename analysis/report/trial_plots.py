@@ -23,8 +23,6 @@ Rows = Sequence[dict[str, float | str | None]]
 SECOND_NS = 1e9
 MOST_POINTS = 300
 """Points of a line: more than the plot has pixels adds nothing but size."""
-DURATION_S = 100.0
-"""Of a plan that does not say (98-0876R1, 6.1)."""
 # Length of a queue: its unit, and the column of queue.csv.
 OCCUPANCY = {"cells": "occupancy_cells", "packets": "backlog_packets"}
 

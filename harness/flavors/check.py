@@ -26,7 +26,7 @@ SEGMENTS = 80
 HEADER_BYTES = 40
 TIMESTAMP_BYTES = 12
 # An ACK and what is sent on it are apart by the host's own time, which virtual time
-# makes microseconds; timers are 10 ms apart.
+# makes microseconds; timers are 1 ms apart.
 SAME_MOMENT_S = 0.001
 
 

@@ -15,6 +15,7 @@ from analysis.compare.difference import changed_files, divergence
 from analysis.compare.levels import Comparison, Pair, compare, response
 from analysis.compare.segments import connections
 from analysis.errors import RecordError
+from analysis.exports._capture import packets as exported
 from analysis.records import Trial
 from plan import facts
 from tests import made_plans
@@ -159,6 +160,22 @@ def test_a_trial_without_a_capture_is_named(tmp_path: Path) -> None:
     (one.folder / "down.pcap").unlink()
     with pytest.raises(RecordError, match=r"a/down\.pcap: not there"):
         connections(one)
+
+
+@pytest.mark.parametrize("lacking", [1, 3, 20, 40, 60])
+def test_a_capture_that_is_cut_within_its_last_packet_is_named(
+    tmp_path: Path, lacking: int
+) -> None:
+    made = trial(tmp_path / "a", HANDSHAKE)
+    path = made.folder / "down.pcap"
+    path.write_bytes(path.read_bytes()[:-lacking])
+    with pytest.raises(RecordError, match=r"down\.pcap.*(cut off|damaged)"):
+        connections(made)
+    # The export's reader looks at the link's type, too: 1 is Ethernet.
+    data = path.read_bytes()
+    path.write_bytes(data[:20] + b"\x01" + data[21:])
+    with pytest.raises(RecordError, match=r"down\.pcap.*(cut off|damaged)"):
+        list(exported(path))
 
 
 def test_a_capture_that_is_cut_off_is_named(tmp_path: Path) -> None:

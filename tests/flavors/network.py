@@ -39,8 +39,8 @@ from workload.www.schedule import Request, schedule, scheduled_bytes
 
 # RFC 2018, section 3; two bytes of padding before it.
 SACK_OPTION_BYTES, SACK_BLOCK_BYTES = 4, 8
-# TCP_ATO_MIN in ticks of the kernel; a timer of so many ends with the next one.
-TICK_NS, DELAYED_ACK_TICKS = 10_000_000, 4
+# TCP_ATO_MIN in ticks of the kernel (HZ 1000); a timer of so many ends with the next one.
+TICK_NS, DELAYED_ACK_TICKS = 1_000_000, 40
 NS_PER_S = 1_000_000_000
 MOST_FRAME_CELLS = 1366  # of a packet of 65,535 bytes
 # Of the module's parameters: what the model has no other value of.
@@ -176,8 +176,9 @@ class DelayedAck:
             self._clock.at(self._due_ns, self._expire)
 
     def looked_at(self) -> None:
-        """A segment with options has come: an ACK due within a tick leaves now."""
-        late = self._tick() - self._received_tick >= DELAYED_ACK_TICKS - 1
+        """A segment with options has come: an ACK due within a quarter of its wait leaves now."""
+        left = self._received_tick + DELAYED_ACK_TICKS - self._tick()
+        late = left <= DELAYED_ACK_TICKS // 4
         if self._due_ns is not None and late:
             self._due_ns = None
             self._acknowledge()

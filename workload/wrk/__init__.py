@@ -6,7 +6,7 @@ Each asks for the next file as soon as the last is in.
     parameters  the keys of [workload]
     wrk         what it asks for (by wrk.lua), its command, and what it reports
     source      runs it in a lab
-checks      what its trials are held to
+    checks      what its trials are held to
 """
 
 from workload.wrk.parameters import Parameters
