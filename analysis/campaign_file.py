@@ -25,6 +25,7 @@ from plan.schema import Reading, TypedError
 NAME = "campaign.json"
 FORMAT = "cellbed-campaign/2"
 NAMES_ONLY = "cellbed-campaign/1"
+MOST_DIGITS = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +67,8 @@ def read_header(folder: Path) -> CampaignFile:
     document = json_document(path, FORMAT, NAMES_ONLY)
     factors = named_factors(document)
     listed = document.get("trials")
+    if listed is not None and not isinstance(listed, list):
+        raise RecordError(f"{path}: trials: a list is needed")
     if listed is not None and document["format"] == NAMES_ONLY:
         listed = by_name(listed, factors)
     return CampaignFile(document=document, factors=factors, trials=entries(path, listed))
@@ -101,6 +104,6 @@ def by_name(names: Sequence[Any], factors: Mapping[str, Sequence[Level]]) -> lis
         found.append({
             "trial": name,
             "factors": known.get(place, {}),
-            "seed": int(number) if number.isdecimal() else None,
+            "seed": int(number) if number.isdecimal() and len(number) < MOST_DIGITS else None,
         })  # fmt: skip
     return found

@@ -30,7 +30,6 @@ from plan import plan as plans
 from plan.errors import CellbedError
 from plan.facts import TrialFacts
 from plan.plan import Plan
-from plan.schema import TypedError
 
 JUDGEMENT_FORMAT = "cellbed-judgement/2"
 
@@ -164,10 +163,11 @@ def read_campaign(folder: Path | str) -> CampaignRecords:
 def read_trial(folder: Path) -> Trial:
     """The record in one trial's directory; raises RecordError naming the file and what is wrong."""
     facts, path = read_facts(folder), folder / "judgement.json"
+    record = record_of(folder, facts)  # what is wrong with the facts before what that led to
     document = {**facts, **json_document(path, JUDGEMENT_FORMAT), "format": facts["format"]}
     try:
         return Trial(
-            **vars(record_of(folder, document)),
+            **{**vars(record), "document": document},
             valid=_boolean(document["valid"]),
             checks=tuple(_check(entry) for entry in document["checks"]),
             metrics={name: _metric(value) for name, value in document["metrics"].items()},
@@ -186,7 +186,7 @@ def record_of(folder: Path, document: Mapping[str, Any]) -> Record:
         plan = plans.from_json(document["plan"])
         path = folder / "lab.json"
         facts = lab_facts.read(TrialFacts, document)
-    except (TypedError, CellbedError) as error:
+    except (ValueError, CellbedError) as error:  # also of values that do not go together
         raise RecordError(f"{path}: {error}") from None
     return Record(
         name=document["trial"],

@@ -37,7 +37,9 @@ class Facts:
     place: ClassVar[str] = ""
 
     def has(self, name: str) -> bool:
-        """Is the value there, and not null?"""
+        """Is the value there, and not null? AttributeError for a name that no value has."""
+        if name not in schema.type_hints(type(self)):
+            raise AttributeError(f"{type(self).__name__} has no {name}")
         return self.__dict__.get(name) is not None
 
     def known_by(self, kind: type[T]) -> T:

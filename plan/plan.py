@@ -30,6 +30,11 @@ CAPTURES = Registry("harness.captures", "Settings", "Wanted", "Capture")
 FIRST_QUEUE = "cells"
 # Of a plan's record, as they stood before each capture was a file; others come after.
 FIRST_KEYS = "frames drops queue_sample_ns cwnd_sample_ns pcap cwnd_pairs".split()
+# Keys of a plan's tables that came after the first records, with what was so before.
+CAME: Mapping[str, Mapping[str, Any]] = {
+    "topology": {"delay": "constant"},
+    "record": {"throughput_sample_ns": 0},
+}
 
 Level = str | int | float
 Value = int | str
@@ -132,8 +137,11 @@ class Recording:
         return next(wanted for wanted in self.captures if isinstance(wanted, kind))
 
     def value(self, key: str) -> Any:
-        """That of one key, of whichever capture has it; None where none has."""
-        return next((getattr(one, key) for one in self.captures if hasattr(one, key)), None)
+        """That of one key, of whichever capture has it; AttributeError where none has."""
+        for one in self.captures:
+            if hasattr(one, key):
+                return getattr(one, key)
+        raise AttributeError(f"no capture has a key {key}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,7 +182,24 @@ def from_json(data: object) -> Plan:
     """
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise TypedError(f"plan.format: {FORMAT} is needed")
-    return part(Plan, {key: value for key, value in data.items() if key != "format"})
+    return part(Plan, as_now({key: value for key, value in data.items() if key != "format"}))
+
+
+def as_now(data: Mapping[str, Any]) -> dict[str, Any]:
+    """A plan as this version writes it; older ones lack keys that have come since.
+
+    What is no table is left for the reader to refuse.
+    """
+    found: dict[str, Any] = {"study": None, **data}
+    for name, came in CAME.items():
+        if isinstance(found.get(name), dict):
+            found[name] = {**came, **found[name]}
+    if isinstance(found.get("queue"), dict):
+        found["queue"] = {
+            end: {"kind": FIRST_QUEUE, **queue} if isinstance(queue, dict) else queue
+            for end, queue in found["queue"].items()
+        }
+    return found
 
 
 def part(kind: type[T], data: object) -> T:
@@ -187,11 +212,6 @@ def kind_of(value: object) -> str | None:
     return QUEUES.name_of(value) or WORKLOADS.name_of(value)
 
 
-def with_kind(data: object) -> object:
-    """A queue of a plan from before there were kinds, with that of then; any other as it is."""
-    return {"kind": FIRST_QUEUE, **data} if isinstance(data, Mapping) else data
-
-
 def read_kind(registry: Registry, name: str, data: object, place: str) -> Any:
     """One of several kinds from JSON; `name`: of its class in the kind's file."""
     if not isinstance(data, dict):
@@ -201,7 +221,7 @@ def read_kind(registry: Registry, name: str, data: object, place: str) -> Any:
         kind = getattr(registry[rest.pop("kind", None)], name)
     except UnknownKindError as error:
         raise TypedError(f"{place}.kind = {error}") from error
-    return schema.from_json(kind, rest, place)
+    return schema.from_json(kind, rest, place, defaults=True)
 
 
 def read_captures(part: str, data: object, place: str, *, defaults: bool = False) -> list[Any]:
@@ -225,7 +245,7 @@ def read_captures(part: str, data: object, place: str, *, defaults: bool = False
 
 
 READERS: Mapping[type, schema.Reader] = {
-    Queue: lambda data, place: read_kind(QUEUES, "Queue", with_kind(data), place),
+    Queue: lambda data, place: read_kind(QUEUES, "Queue", data, place),
     Workload: lambda data, place: read_kind(WORKLOADS, "Parameters", data, place),
     Recording: lambda data, place: Recording(tuple(read_captures("Wanted", data, place))),
 }

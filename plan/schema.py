@@ -234,10 +234,18 @@ class Reading:
             )
         if not isinstance(data, Mapping):
             raise TypedError(f"{place}{shown(data)}: a table is needed")
-        return {  # a whole number is a text as a key of JSON
-            parts[0](key): self.value(parts[1], inner, f"{place}.{key}")
+        return {
+            self._key(parts[0], key, place): self.value(parts[1], inner, f"{place}.{key}")
             for key, inner in data.items()
         }
+
+    @staticmethod
+    def _key(kind: Any, key: str, place: str) -> Any:
+        """A key of a table; a whole number is a text as a key of JSON."""
+        try:
+            return kind(key)
+        except ValueError:
+            raise TypedError(f"{place}.{key}: the key must be {SIMPLE[kind]}") from None
 
     def _union(self, hint: Any, data: object, place: str) -> Any:
         parts = get_args(hint)

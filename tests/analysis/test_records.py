@@ -60,6 +60,15 @@ def test_invalid_trials_are_listed_and_not_among_the_valid(tmp_path: Path) -> No
         ("trial", lambda d: d.update(seed=None), "trial.json: seed = None: must be a whole number"),
         ("trial", lambda d: d.update(factors={"buffer": math.inf}), "trial.json: factors.buffer"),
         ("trial", lambda d: d.pop("plan"), "trial.json: plan: required"),
+        ("trial", lambda d: d["plan"]["topology"].update(pairs="4"), "plan.topology.pairs = '4': "),
+        (
+            "trial",
+            lambda d: d["plan"]["topology"].update(
+                loss={"share": 0.1, "burst_packets": None, "burst_share": 0.5, "direction": "up"}
+            ),
+            "trial.json: topology.loss.burst_share: needs",
+        ),
+        ("lab", lambda d: d.update(links=[1]), "lab.json: links = [1]: a table is needed"),
         ("run", lambda d: d.update(wall_s="8"), "run.json: wall_s = '8': must be a number"),
         ("run", lambda d: d.update(lab=[1]), "run.json: lab = [1]: a table is needed"),
     ],

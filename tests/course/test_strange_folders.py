@@ -146,7 +146,7 @@ def test_what_nobody_thought_of(two: tuple[Path, Path], monkeypatch: pytest.Monk
     ada, grace = two
     run_of = check.run_of
 
-    def stand_in(name: str, lab: labs.Lab, folder: Path, *more: object) -> object:
+    def stand_in(name: str, lab: labs.CourseLab, folder: Path, *more: object) -> object:
         if folder == ada:
             raise ZeroDivisionError("by zero")
         return run_of(name, lab, folder, *more)  # type: ignore[arg-type]
@@ -178,7 +178,7 @@ def test_each_folder_is_printed_when_it_was_looked_at(
 ) -> None:
     """What ends it in the middle leaves the first half."""
 
-    def stand_in(folder: Path, lab: labs.Lab) -> object:
+    def stand_in(folder: Path, lab: labs.CourseLab) -> object:
         if folder.name == "grace":
             raise MissingError("no kernel")
         return read_answers(folder, lab)

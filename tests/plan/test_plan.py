@@ -208,6 +208,10 @@ def test_a_wrong_web_load_is_told_in_one_line(tmp_path: Path, workload: str, sai
 def test_a_plan_from_before_there_were_kinds_of_queues_is_read() -> None:
     data = json.loads((Path(__file__).parent / "kept" / "before-kinds.json").read_text())
     assert "kind" not in data["queue"]["down"]
+    del data["topology"]["delay"], data["record"]["throughput_sample_ns"], data["study"]
     read = plan.from_json(data)
     assert plan.QUEUES.name_of(read.queue.down) == "cells"
     assert (read.queue.up.room_cells, read.topology.loss, read.tcp.others) == (531, None, ())
+    assert (read.topology.delay, read.record.value("throughput_sample_ns")) == ("constant", 0)
+    with pytest.raises(AttributeError, match="no capture has a key throughputs"):
+        read.record.value("throughputs")

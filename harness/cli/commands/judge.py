@@ -21,5 +21,7 @@ def command(campaign: Path) -> None:
     for line in found.lines():
         click.echo(line)
     if found.unreadable:
-        first = next(iter(found.unreadable.values()))
+        first, *others = found.unreadable.values()
+        for why in others:
+            click.echo(why, err=True)
         raise CellbedError(f"{len(found.unreadable)} records cannot be read: {first}")
