@@ -121,7 +121,7 @@ def test_what_a_script_wrote_under_sudo_is_its_callers(
     monkeypatch.setenv("SUDO_UID", "1000")
     monkeypatch.setenv("SUDO_GID", "1001")
     lab = type("Lab", (), {"run_directory": tmp_path / "run"})
-    host.keep(lab, tmp_path / "out")  # type: ignore[arg-type]
+    host.keep(lab, tmp_path / "out", most_mib=1)  # type: ignore[arg-type]
     out = tmp_path / "out"
     assert given == {str(out), *map(str, out.rglob("*"))}
     assert (out / host.KEPT[0] / "link").is_symlink()
