@@ -1,26 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The TCP segments of a trial's down.pcap, connection by connection.
-
-Format: libpcap's savefile (pcap-savefile(5)) with times in nanoseconds, little-endian, Ethernet.
-"""
+"""The TCP segments of a trial's down.pcap, connection by connection."""
 
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from pathlib import Path
 
 from analysis.errors import RecordError
-from analysis.files import regular
+from analysis.pcap import frames, pair_of
 from analysis.records import Trial, capture_start_ns
 
-MAGIC = b"\x4d\x3c\xb2\xa1"
-HEADER_BYTES = 24
-PACKET_HEADER = struct.Struct("<IIII")
 ETHERNET_BYTES = 14
 IPV4 = b"\x08\x00"
 TCP = 6
 FLAGS = "FSRPAUEC"
-NS_PER_S = 1_000_000_000
 
 Endpoint = tuple[str, int]
 
@@ -92,26 +86,14 @@ def connections(trial: Trial) -> list[Connection]:
         # A port that is used again, with a first segment of its own, begins another connection.
         begins = tcp[4 + 13] & 0x12 == 0x02
         if key not in found or (begins and found[key].segments[-1].flags[:1] in "FR"):
-            found[key] = Connection(pair=pair_of(source[0]))
+            found[key] = Connection(pair=pair_of(ip_address(source[0]).packed))
         found[key].add(time_ns - began_ns, source, target, tcp)
     return sorted(found.values(), key=lambda connection: connection.pair)
 
 
 def packets(path: Path) -> Iterator[tuple[int, Endpoint, Endpoint, bytes]]:
     """Time [ns], ends, and of each TCP packet its length in bytes (4 bytes) and its header."""
-    data = regular(path).read_bytes()
-    if data[:4] != MAGIC:
-        raise RecordError(f"{path}: no capture in nanoseconds")
-    place = HEADER_BYTES
-    while place < len(data):
-        if place + PACKET_HEADER.size > len(data):
-            raise RecordError(f"{path}: its last packet is cut off")
-        seconds, nanoseconds, kept, _ = PACKET_HEADER.unpack_from(data, place)
-        place += PACKET_HEADER.size
-        packet = data[place : place + kept]
-        place += kept
-        if place > len(data):
-            raise RecordError(f"{path}: its last packet is cut off")
+    for time_ns, _, packet in frames(path):
         ip = packet[ETHERNET_BYTES:]
         if packet[12:14] != IPV4 or ip[9] != TCP:
             continue
@@ -120,11 +102,4 @@ def packets(path: Path) -> Iterator[tuple[int, Endpoint, Endpoint, bytes]]:
         source_port, target_port = struct.unpack_from(">HH", ip, header_bytes)
         source, target = (".".join(map(str, ip[at : at + 4])) for at in (12, 16))
         tcp = struct.pack(">I", length) + ip[header_bytes:]
-        time_ns = seconds * NS_PER_S + nanoseconds
         yield time_ns, (source, source_port), (target, target_port), tcp
-
-
-def pair_of(address: str) -> int:
-    """The pair of a host: 10.SIDE.X.Y is that of pair 250 X + Y - 1."""
-    _, _, x, y = map(int, address.split("."))
-    return 250 * x + y - 1

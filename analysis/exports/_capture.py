@@ -1,21 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A trial's pcap files: nanosecond pcap, little-endian, Ethernet, as tcpdump wrote them."""
+"""A trial's pcap files, as the exports read them; begins with a line, so it is no format."""
 
-import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.errors import RecordError
+from analysis.pcap import frames, pair_of
 from analysis.records import Trial
 
 PORTS = ("down", "up")
-SECOND_NS = 1_000_000_000
-MAGIC_NS = 0xA1B23C4D
-FILE = struct.Struct("<IHHiIII")
-HEADER = struct.Struct("<IIII")
-SERVERS, PAIRS_A_NUMBER = 2, 250
-"""A server is 10.2.x.y; its pair is 250 x + y - 1."""
+SERVERS = 2
+"""A server is 10.2.x.y."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +25,7 @@ class Packet:
     def sender(self) -> int | None:
         """The pair whose server sent it; None of any other packet."""
         ours = self.data[12:14] == b"\x08\x00" and self.data[26:28] == bytes([10, SERVERS])
-        return self.data[28] * PAIRS_A_NUMBER + self.data[29] - 1 if ours else None
+        return pair_of(self.data[26:30]) if ours else None
 
     @property
     def payload_bytes(self) -> int:
@@ -50,18 +45,5 @@ def captured(trial: Trial) -> dict[str, Path]:
 
 def packets(path: Path) -> Iterator[Packet]:
     """All packets of a file, in its order; RecordError where it is damaged."""
-    data = path.read_bytes()
-    try:
-        magic, *_, link = FILE.unpack_from(data)
-        if (magic, link) != (MAGIC_NS, 1):
-            raise RecordError(f"{path}: not a nanosecond pcap of Ethernet")
-        at = FILE.size
-        while at < len(data):
-            seconds, ns, kept, length = HEADER.unpack_from(data, at)
-            at += HEADER.size + kept
-            if at > len(data):
-                raise RecordError(f"{path}: its last packet is cut off")
-            found = data[at - kept : at]
-            yield Packet(time_ns=seconds * SECOND_NS + ns, length=length, data=found)
-    except struct.error as error:
-        raise RecordError(f"{path}: damaged: {error}") from None
+    for time_ns, length, data in frames(path):
+        yield Packet(time_ns=time_ns, length=length, data=data)

@@ -9,16 +9,17 @@ from typing import Annotated, ClassVar
 from plan.schema import Within
 from topology.qdisc import Ecn, Packets, QdiscQueue
 
+Target = Annotated[int, Within(1, 1_000_000), "the delay that it aims at (RFC 8289, section 4.3)"]
+Interval = Annotated[
+    int, Within(1, 10_000_000), "how long the delay must be above that (RFC 8289, section 4.2)"
+]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Queue(QdiscQueue):
     limit_packets: Packets = 1000  # the kernel's
-    target_us: Annotated[
-        int, Within(1, 1_000_000), "the delay that it aims at (RFC 8289, section 4.3)"
-    ] = 5000
-    interval_us: Annotated[
-        int, Within(1, 10_000_000), "how long the delay must be above that (RFC 8289, section 4.2)"
-    ] = 100_000
+    target_us: Target = 5000
+    interval_us: Interval = 100_000
     ecn: Ecn = False
 
     kind: ClassVar[str] = "codel"

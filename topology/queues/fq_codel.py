@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 
 from plan.schema import Within
 from topology.qdisc import Ecn, Packets, QdiscQueue
+from topology.queues.codel import Interval, Target
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,12 +17,8 @@ class Queue(QdiscQueue):
     flows: Annotated[
         int, Within(1, 65_536), "how many flows it tells apart (RFC 8290, section 5.2.6)"
     ] = 1024
-    target_us: Annotated[
-        int, Within(1, 1_000_000), "the delay that it aims at (RFC 8289, section 4.3)"
-    ] = 5000
-    interval_us: Annotated[
-        int, Within(1, 10_000_000), "how long the delay must be above that (RFC 8289, section 4.2)"
-    ] = 100_000
+    target_us: Target = 5000
+    interval_us: Interval = 100_000
     ecn: Ecn = False
 
     kind: ClassVar[str] = "fq_codel"

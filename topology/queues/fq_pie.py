@@ -11,20 +11,15 @@ from typing import Annotated, ClassVar
 
 from plan.schema import Within
 from topology.qdisc import Ecn, Packets, QdiscQueue
+from topology.queues.pie import Target, Update
 
 
 @dataclass(frozen=True, kw_only=True)
 class Queue(QdiscQueue):
     limit_packets: Packets = 10_240  # the kernel's
     flows: Annotated[int, Within(1, 65_536), "how many flows it tells apart"] = 1024
-    target_us: Annotated[
-        int, Within(1, 1_000_000), "the delay that it aims at (RFC 8033, section 5.1)"
-    ] = 15_000
-    tupdate_us: Annotated[
-        int,
-        Within(1_000, 1_000_000),
-        "how often it computes its probability anew (RFC 8033, section 5.1)",
-    ] = 15_000
+    target_us: Target = 15_000
+    tupdate_us: Update = 15_000
     ecn: Ecn = False
 
     kind: ClassVar[str] = "fq_pie"

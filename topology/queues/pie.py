@@ -12,18 +12,19 @@ from typing import Annotated, ClassVar
 from plan.schema import Within
 from topology.qdisc import Ecn, Packets, QdiscQueue
 
+Target = Annotated[int, Within(1, 1_000_000), "the delay that it aims at (RFC 8033, section 5.1)"]
+Update = Annotated[
+    int,
+    Within(1_000, 1_000_000),
+    "how often it computes its probability anew (RFC 8033, section 5.1)",
+]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Queue(QdiscQueue):
     limit_packets: Packets = 1000  # the kernel's
-    target_us: Annotated[
-        int, Within(1, 1_000_000), "the delay that it aims at (RFC 8033, section 5.1)"
-    ] = 15_000
-    tupdate_us: Annotated[
-        int,
-        Within(1_000, 1_000_000),
-        "how often it computes its probability anew (RFC 8033, section 5.1)",
-    ] = 15_000
+    target_us: Target = 15_000
+    tupdate_us: Update = 15_000
     ecn: Ecn = False
 
     kind: ClassVar[str] = "pie"
