@@ -12,7 +12,6 @@ bottleneck between two routers.
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import select
@@ -32,9 +31,9 @@ sys.path.insert(0, "/cellbed")
 from pyroute2 import IPRoute  # noqa: E402
 
 from harness.agent import flavor as agent_flavor  # noqa: E402
-from harness.agent.power_off import power_off  # noqa: E402
 from harness.exact_loss.network import _configure, _neighbour, _tc  # noqa: E402
 from plan import plan  # noqa: E402
+from tests.flavors.answering import answer  # noqa: E402
 
 Process = get_context("fork").Process
 PORT = 5001
@@ -275,14 +274,5 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def main() -> None:
-    try:
-        result = run(json.loads(Path(sys.argv[1]).read_text()))
-    except Exception as error:  # noqa: BLE001 (told to the test)
-        result = {"error": f"{type(error).__name__}: {error}"}
-    Path(sys.argv[2]).write_text(json.dumps(result))
-    power_off()
-
-
 if __name__ == "__main__":
-    main()
+    answer(run)

@@ -15,7 +15,6 @@ Window: {"cwnd": tcp_info's, "bytes", "unit", "mss": of TCP_CC_INFO, or null}.
 
 from __future__ import annotations
 
-import json
 import select
 import socket
 import sys
@@ -26,12 +25,12 @@ from typing import Any
 
 sys.path.insert(0, "/cellbed")
 
-from harness.agent.power_off import power_off  # noqa: E402
 from harness.exact_loss import lab as loss  # noqa: E402
 from harness.exact_loss.job import Connection, Link  # noqa: E402
 from harness.exact_loss.maps import LossMaps  # noqa: E402
 from harness.exact_loss.network import Network  # noqa: E402
 from plan import plan  # noqa: E402
+from tests.flavors.answering import answer  # noqa: E402
 
 SO_MAX_PACING_RATE = 47
 # The kernel calls it for a congestion control that it has not, and waits for its end.
@@ -125,14 +124,5 @@ def run(job: dict[str, Any]) -> list[dict[str, Any]]:
     return results
 
 
-def main() -> None:
-    try:
-        result: Any = run(json.loads(Path(sys.argv[1]).read_text()))
-    except Exception as error:  # noqa: BLE001 (told to the test)
-        result = {"error": f"{type(error).__name__}: {error}"}
-    Path(sys.argv[2]).write_text(json.dumps(result))
-    power_off()
-
-
 if __name__ == "__main__":
-    main()
+    answer(run)

@@ -7,21 +7,19 @@ long each connects}. RESULT: for each flavor [[seconds since its first SYN, it a
 
 from __future__ import annotations
 
-import json
 import os
 import select
 import socket
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, "/cellbed")
 
 from harness.agent import flavor as agent_flavor  # noqa: E402
-from harness.agent.power_off import power_off  # noqa: E402
 from plan import plan  # noqa: E402
+from tests.flavors.answering import answer  # noqa: E402
 
 MODULE = "/opt/cellbed/cellbed_tcp.ko"
 OWN, NOBODY = "10.0.0.1", "10.0.0.2"
@@ -59,16 +57,10 @@ def syns(flavor: dict[str, Any], for_s: float) -> list[tuple[float, bool]]:
     return seen
 
 
-def main() -> None:
-    try:
-        job = json.loads(Path(sys.argv[1]).read_text())
-        subprocess.run(["insmod", MODULE], check=True, timeout=60)
-        result: Any = [syns(flavor, job["for_s"]) for flavor in job["flavors"]]
-    except Exception as error:  # noqa: BLE001 (told to the test)
-        result = {"error": f"{type(error).__name__}: {error}"}
-    Path(sys.argv[2]).write_text(json.dumps(result))
-    power_off()
+def run(job: Any) -> Any:
+    subprocess.run(["insmod", MODULE], check=True, timeout=60)
+    return [syns(flavor, job["for_s"]) for flavor in job["flavors"]]
 
 
 if __name__ == "__main__":
-    main()
+    answer(run)
