@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import select
 import threading
 import time
 from collections.abc import Iterator
@@ -66,6 +67,8 @@ class Server(ThreadingHTTPServer):
         # Of trials that are looked at, by name: each reader's wish.
         self.wishes: dict[str, dict[str, float | None]] = {}
         self._lock = threading.Lock()
+        self._pages = 0  # that are open
+        self._page_left = threading.Condition(self._lock)
         self._readers = threading.BoundedSemaphore(self.most_readers)
         try:
             super().__init__((ADDRESS, port), Handler)
@@ -80,6 +83,29 @@ class Server(ThreadingHTTPServer):
     def hosts(self) -> list[str]:
         """What a browser may call it."""
         return [f"{name}:{self.server_address[1]}" for name in NAMES]
+
+    @contextmanager
+    def page(self) -> Iterator[None]:
+        """A page is open in some browser."""
+        with self._lock:
+            self._pages += 1
+        try:
+            yield
+        finally:
+            with self._page_left:
+                self._pages -= 1
+                self._page_left.notify_all()
+
+    @property
+    def pages(self) -> int:
+        """How many pages are open."""
+        with self._lock:
+            return self._pages
+
+    def wait_for_readers(self) -> None:
+        """Return when no page is open."""
+        with self._page_left:
+            self._page_left.wait_for(lambda: not self._pages)
 
     @contextmanager
     def reading(self, name: str, reader: str) -> Iterator[None]:
@@ -183,14 +209,14 @@ class Handler(BaseHTTPRequestHandler):
 
     def _events(self) -> None:
         """The state, and again whenever it has changed."""
-        self._stream()
         before, said = "", 0.0
-        while True:
-            text = json.dumps(self.server.follower.state())
-            if text != before or time.monotonic() - said > ALIVE_S:
-                self._say(text)
-                before, said = text, time.monotonic()
-            time.sleep(LOOK_S)
+        with self.server.page():
+            self._stream()
+            while not self._left(LOOK_S if before else 0):
+                text = json.dumps(self.server.follower.state())
+                if text != before or time.monotonic() - said > ALIVE_S:
+                    self._say(text)
+                    before, said = text, time.monotonic()
 
     def _live(self, name: str, reader: str) -> None:
         """A trial that runs, and again whenever it is further; nothing more when it has ended."""
@@ -210,6 +236,12 @@ class Handler(BaseHTTPRequestHandler):
                 time.sleep(min(max(LOOK_S, rest_s), LONGEST_REST_S))
         # Its lab has gone, or the reader, or it has ended.
         return self._say('"ended"')
+
+    def _left(self, within_s: float) -> bool:
+        """Whether the page was closed; a page that reads events sends nothing more."""
+        reading = select.poll()
+        reading.register(self.connection, select.POLLIN)
+        return bool(reading.poll(within_s * 1000))
 
     def _stream(self) -> None:
         """The head of server-sent events."""

@@ -7,8 +7,8 @@ import http.client
 import json
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -38,16 +38,18 @@ def watched(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     argv = [*RUN, "watched", "--watch"]
     with subprocess.Popen(argv, cwd=folder, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
-        yield process, process.stderr.readline().split("http://")[1].strip().strip("/")
+        yield process, process.stderr.readline().split("http://")[1].split()[0].strip("/")
 
 
-def stream(address: str, path: str) -> Iterator[object]:
+def stream(address: str, path: str) -> Generator[Any]:
+    """Server-sent events; the connection ends with the generator."""
     host, _, secret = address.partition("/")
-    connection = http.client.HTTPConnection(host, timeout=300)
-    connection.request("GET", f"/{secret}{path}")
-    answer = connection.getresponse()
-    assert answer.status == 200, path
-    return (json.loads(line[5:]) for line in answer if line.startswith(b"data:"))
+    with closing(http.client.HTTPConnection(host, timeout=300)) as connection:
+        connection.request("GET", f"/{secret}{path}")
+        answer = connection.getresponse()
+        assert answer.status == 200, path
+        with answer:
+            yield from (json.loads(line[5:]) for line in answer if line.startswith(b"data:"))
 
 
 def hold(address: str, trial: str, until_s: float | None) -> None:
@@ -74,6 +76,10 @@ def test_looked_at_held_and_the_same(tmp_path: Path) -> None:
         hold(address, name, None)
         for _ in seen:
             pass  # it is looked at until it has ended
+        next(s for s in states if s["ended"])
+        assert "The page stays" in said_until(process, "The page stays")
+        assert process.poll() is None
+        states.close()
         process.communicate()
         assert process.returncode == 0
     assert stood["until_s"] < further["until_s"] < DURATION_S
@@ -82,6 +88,12 @@ def test_looked_at_held_and_the_same(tmp_path: Path) -> None:
         assert len(shown["queue"]["t"]) > (shown["until_s"] - 1) / 0.02
     subprocess.run([*RUN, "alone"], cwd=tmp_path, check=True)
     assert_same_records([name], tmp_path / "watched", tmp_path / "alone")
+
+
+def said_until(process: subprocess.Popen[str], words: str) -> str:
+    """The line of standard error that has these words."""
+    assert process.stderr is not None
+    return next((line for line in process.stderr if words in line), "")
 
 
 def held(seen: Iterator[object], at_s: float) -> dict[str, Any]:

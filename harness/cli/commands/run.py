@@ -7,7 +7,7 @@ import json
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -89,21 +89,25 @@ def command(
         return
     with page(campaign.folder) if watch else nullcontext():
         documents = execute(campaign)
-    print_judged(campaign.judged)
-    print_trials(campaign, documents, as_json)
-    if documents and not as_json:
-        print_what_next(campaign.folder)
+        print_judged(campaign.judged)
+        print_trials(campaign, documents, as_json)
+        if documents and not as_json:
+            print_what_next(campaign.folder)
     raise_failures(campaign, documents)
 
 
 @contextmanager
 def page(folder: Path) -> Iterator[None]:
-    """The campaign's page, as ./cellbed watch has it."""
+    """The campaign's page, as ./cellbed watch has it; it stays while a browser shows it."""
     from harness.watch.server import serving  # and numpy with it: for this option only
 
     with serving(folder) as server:
-        click.echo(f"{folder} at {server.url}", err=True)
+        click.echo(f"{server.url} shows {folder} while it runs", err=True)
         yield
+        if server.pages:
+            click.echo("The page stays until you close it or press Ctrl-C.", err=True)
+            with suppress(KeyboardInterrupt):
+                server.wait_for_readers()
 
 
 def print_what_next(folder: Path) -> None:

@@ -95,7 +95,7 @@ function fill(trial) {
   const found = at(`trial-${trial.name}`);
   const value = trial.metrics?.[at("metric").value];
   const figure = typeof value === "number" ? value.toPrecision(4) : "ok";
-  const text = trial.status === "running" ? `${Math.round(trial.virtual_s)} s`
+  const text = trial.status === "running" ? `${Math.floor(shownOf(trial) ?? trial.virtual_s)} s`
     : trial.status === "valid" ? figure : SIGNS[trial.status];
   if (found.textContent !== text) found.textContent = text;
   found.className = trial.status;

@@ -7,7 +7,7 @@ const LIVE_STEP_S = 1; // a lab says each second how far it is
 const AHEAD_S = 2; // a lab that is slowed down is so far ahead of what is shown
 const HOLD_MS = 1000;
 const RECORD_MS = 500;
-const PARTS = ["controls", "network", "glow", "choices", "plots"];
+const PARTS = ["controls", "network", "glow", "choices", "missing", "plots"];
 let trial = null;
 let now = 0;
 let playing = false;
@@ -35,11 +35,11 @@ function choose() {
   for (const part of PARTS) at(part).style.display = "none";
   if (RECORDED.has(one?.status)) return replay(name);
   if (one?.live) return follow(name);
-  at("facts").textContent = one?.status === "running" ? "It does not run on this machine." : "It has no record.";
+  at("facts").textContent = one?.status === "running" ? "The trial runs on another machine." : "The trial has no record.";
 }
 
 async function replay(name) {
-  const found = await fetch(`trial/${encodeURIComponent(name)}`).then((answer) => answer.json(), () => ({error: "Not connected."}));
+  const found = await fetch(`trial/${encodeURIComponent(name)}`).then((answer) => answer.json(), () => ({error: "The page's server does not answer."}));
   if (name !== chosen()) return;
   at("facts").textContent = found.error ?? facts(found);
   if (found.error) return;
@@ -56,10 +56,10 @@ function begin(found) {
 
 // A trial that runs: what has come of it, again and again.
 function follow(name) {
-  at("facts").textContent = "It begins; its series come with its first second.";
+  at("facts").textContent = "The trial begins. Its series come with its first second.";
   reader = crypto.randomUUID();
   stream = new EventSource(`live/${encodeURIComponent(name)}?reader=${reader}`);
-  stream.onerror = () => { at("facts").textContent = "Not connected."; stream?.close(); };
+  stream.onerror = () => { at("facts").textContent = "The page's server does not answer."; stream?.close(); };
   stream.onmessage = ({data}) => {
     const found = JSON.parse(data);
     if (found === "ended") return ended(name);
@@ -77,7 +77,7 @@ function follow(name) {
 
 function ended(name) {
   stream.close();
-  at("facts").textContent = "It has ended; its record is being made.";
+  at("facts").textContent = "The trial has ended. Its record is being made.";
   const wait = setInterval(() => {
     const done = !["running", "recorded"].includes(stateOf(name)?.status);
     if (done || name !== chosen()) clearInterval(wait);
@@ -101,7 +101,7 @@ function take(found) {
 function facts(found) {
   const levels = Object.entries(found.levels).map(([name, level]) => `${name} ${level}`).join(", ");
   const what = `${levels ? `${levels}; ` : ""}${found.pairs} pairs, ${found.rate_bit_per_s / 1e6} Mbit/s`;
-  if (found.live) return `${what}; ${Math.round(found.until_s)} of ${found.duration_s} virtual seconds.`;
+  if (found.live) return `${what}; ${found.duration_s} virtual seconds in all.`;
   const failed = found.checks.filter((one) => !one.ok).map((one) => one.name);
   return `${what}; ${failed.length ? `failed: ${failed.join(", ")}` : `${found.checks.length} checks ok`}.`;
 }
@@ -110,6 +110,7 @@ function seek(moment) {
   now = Math.min(Math.max(0, moment), known());
   at("time").value = now;
   at("now").textContent = `${now.toFixed(2)} s`;
+  fillChosen();
   const rates = throughput(trial, now);
   draw(trial, now, rates);
   drawNetwork(trial, now, rates);
@@ -132,6 +133,15 @@ function tick(time) {
     if (!trial.live && now >= trial.duration_s) return standAt(now);
   }
   requestAnimationFrame(tick);
+}
+
+// The moment that is shown of a trial that runs; undefined of every other.
+const shownOf = (one) => trial?.live && trial.name === one.name ? now : undefined;
+
+// The button of the trial that is shown says the moment that is shown.
+function fillChosen() {
+  const one = stateOf(trial.name);
+  if (one?.status === "running") fill(one);
 }
 
 // Hold the lab where it is, or just ahead of what is shown, or let it go. The server does so for as

@@ -4,8 +4,10 @@
 const COLOURS = ["#0b5cad", "#b4510a", "#0a7a4f", "#a3337f", "#6b6b00", "#5b3fa8", "#7a4a1f", "#33626e"];
 const CONFIG = {displayModeBar: false, responsive: true};
 const TIME = "virtual time (s)";
-const MISSING = {queue: "not recorded: record.queue_sample_ms", windows: "not recorded: record.cwnd_sample_ms",
-  pairs: "not recorded: record.throughput_sample_ms"};
+const IN_VIEW_S = 20; // the last seconds fill a plot over time; all of it is below
+const KEYS = {queue: "record.queue_sample_ms", windows: "record.cwnd_sample_ms",
+  pairs: "record.throughput_sample_ms"};
+const NAMES = {queue: "the queue", windows: "congestion windows", pairs: "throughput by pair"};
 const hidden = new Set(); // pairs whose windows are not wanted
 let drawn = ""; // what the plots on the page have been made for
 
@@ -25,6 +27,18 @@ const layout = (end, unit, title) => ({
   yaxis: {title: {text: unit}, rangemode: "tozero"},
 });
 
+// A plot over time: its last seconds, and below them a strip of the whole trial.
+const overTime = (end, unit) => {
+  const form = layout(end, unit, TIME);
+  if (end > IN_VIEW_S) form.xaxis.rangeslider = {range: [0, end], thickness: 0.16};
+  return form;
+};
+
+const inView = (end, now) => {
+  const last = Math.min(end, Math.max(now, IN_VIEW_S));
+  return {"xaxis.range": [Math.max(0, last - IN_VIEW_S), last]};
+};
+
 // Make the plots anew where the trial has other series than those that are there.
 function prepare(trial) {
   const shape = JSON.stringify([trial.name, !!trial.queue, trial.windows.map((one) => one.pair), hasRates(trial), !!trial.rates]);
@@ -34,13 +48,17 @@ function prepare(trial) {
     Plotly.purge(`plot-${part}`);
     at(`plot-${part}`).textContent = "";
   }
-  const missing = (part) => {
-    const comes = trial.live && (part === "pairs" || trial.sampled[part]);
-    at(`plot-${part}`).textContent = comes ? "nothing yet" : MISSING[part];
-  };
-  trial.queue ? queuePlot(trial) : missing("queue");
-  trial.windows.length ? windowsPlot(trial) : missing("windows");
-  hasRates(trial) ? pairsPlot(trial) : missing("pairs");
+  const there = {queue: !!trial.queue, windows: !!trial.windows.length, pairs: hasRates(trial)};
+  const comes = (part) => trial.live && (part === "pairs" || trial.sampled[part]);
+  for (const part of Object.keys(there)) {
+    at(`plot-${part}`).parentElement.hidden = !there[part] && !comes(part);
+    if (!there[part]) at(`plot-${part}`).textContent = "Nothing has come yet.";
+  }
+  if (there.queue) queuePlot(trial);
+  if (there.windows) windowsPlot(trial);
+  if (there.pairs) pairsPlot(trial);
+  const missing = Object.keys(there).filter((part) => !there[part] && !comes(part));
+  at("missing").textContent = missing.map((part) => `This trial did not record ${NAMES[part]}; the key ${KEYS[part]} records it.`).join(" ");
   captions(trial);
   choices(trial);
   scale(trial);
@@ -48,7 +66,7 @@ function prepare(trial) {
 
 function captions(trial) {
   at("caption-queue").textContent = trial.sampled.drops ? "Queue, and frames dropped"
-    : "Queue; drops not recorded: record.drops";
+    : "Queue (the key record.drops records drops, too)";
   at("caption-pairs").textContent = trial.rates ? "Throughput by pair"
     : "Throughput by pair, of answers that were whole by the end, over the last second";
 }
@@ -64,13 +82,13 @@ function queuePlot({queue, duration_s: end}) {
     {name: "queue", x: [], y: [], mode: "lines", line: {color: COLOURS[0], width: 1}},
     {name: "dropped", x: [], y: [], text: [], mode: "markers", marker: {color: "#a01414", symbol: "x", size: 6}},
     ...lines,
-  ], layout(end, queue.unit, TIME), CONFIG);
+  ], overTime(end, queue.unit), CONFIG);
 }
 
 function windowsPlot({windows, duration_s: end}) {
   Plotly.newPlot("plot-windows", windows.map((one, place) => ({name: `pair ${one.pair}`, x: [], y: [],
     mode: "lines", line: {shape: "hv", width: 1.3, color: COLOURS[place % COLOURS.length]}})),
-  layout(end, "segments", TIME), CONFIG);
+  overTime(end, "segments"), CONFIG);
 }
 
 function pairsPlot({pairs}) {
@@ -132,15 +150,16 @@ function draw(trial, now, rates) {
   const said = (part, text) => at(`plot-${part}`).setAttribute("aria-label", `At ${now.toFixed(1)} s: ${text}`);
   if (queue) {
     const count = upTo(queue.t, now), gone = upTo(drops.t, now);
-    Plotly.restyle("plot-queue", {x: [queue.t.slice(0, count), drops.t.slice(0, gone)],
+    Plotly.update("plot-queue", {x: [queue.t.slice(0, count), drops.t.slice(0, gone)],
       y: [queue.x.slice(0, count), drops.x.slice(0, gone)],
-      text: [null, drops.cause.slice(0, gone).map((cause, place) => `${cause}, pair ${drops.pair[place]}`)]}, [0, 1]);
+      text: [null, drops.cause.slice(0, gone).map((cause, place) => `${cause}, pair ${drops.pair[place]}`)]},
+    inView(trial.duration_s, now), [0, 1]);
     said("queue", `${count ? queue.x[count - 1] : 0} ${queue.unit} in the queue`);
   }
   if (windows.length) {
     const counts = windows.map((one) => upTo(one.t, now));
-    Plotly.restyle("plot-windows", {x: windows.map((one, place) => one.t.slice(0, counts[place])),
-      y: windows.map((one, place) => one.w.slice(0, counts[place]))});
+    Plotly.update("plot-windows", {x: windows.map((one, place) => one.t.slice(0, counts[place])),
+      y: windows.map((one, place) => one.w.slice(0, counts[place]))}, inView(trial.duration_s, now));
     said("windows", windows.map((one, place) => `pair ${one.pair} ${one.w[counts[place] - 1] ?? 0}`).join(", ") + " segments");
   }
   if (hasRates(trial)) {

@@ -55,8 +55,9 @@ def test_live(page: Page, made: Made, lab: Lab, tmp_path: Path) -> None:
     page.keyboard.press("Enter")
     await_until(page, lab, 3)
     lab.second(4)  # it was under way
-    expect(page.locator("#facts")).to_contain_text("4 of 20 virtual seconds")
+    await_known(page, 4)
     expect(now).to_have_text("3.00 s")
+    one_time(page, 3)
     step = page.get_by_role("button", name="Step")
     step.click()
     expect(now).to_have_text("4.00 s")
@@ -65,6 +66,7 @@ def test_live(page: Page, made: Made, lab: Lab, tmp_path: Path) -> None:
     expect(now).to_have_text("4.00 s")
     lab.second(5)
     expect(now).to_have_text("5.00 s")
+    one_time(page, 5)
     what_is_drawn(page)
     page.get_by_role("checkbox", name="2").press("Space")
     assert page.evaluate("document.getElementById('plot-windows').data[1].visible") is False
@@ -81,6 +83,13 @@ def test_live(page: Page, made: Made, lab: Lab, tmp_path: Path) -> None:
     expect(page.locator("#facts")).to_contain_text("1 checks ok")
 
 
+def one_time(page: Page, second: int) -> None:
+    """Slider, button and picture show the same moment."""
+    assert float(page.get_by_label("Virtual time").input_value()) == second
+    expect(page.locator(f'[id="trial-{NAME}"]')).to_have_text(f"{second} s")
+    expect(page.locator("#network-text")).to_contain_text(f"At {second}.0 s")
+
+
 def what_is_drawn(page: Page) -> None:
     """Five seconds of the lab."""
     queue = "document.getElementById('plot-queue').data"
@@ -91,6 +100,15 @@ def what_is_drawn(page: Page) -> None:
     said = "At 5.0 s: queue 23 cells, 5 frames dropped 3.0 Mbit/s"
     expect(page.get_by_role("img", name=said)).to_be_visible()
     assert page.locator("#access line").count() == 4
+
+
+def await_known(page: Page, second: int) -> None:
+    """The page knows the trial so far."""
+    for _ in range(LIMIT_MS // 100):
+        if page.evaluate("trial.until_s") >= second:
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError(f"the page knows {page.evaluate('trial.until_s')} s, not {second}")
 
 
 def until(lab: Lab) -> float | None:

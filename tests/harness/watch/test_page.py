@@ -63,7 +63,25 @@ def test_the_page(page: Page, made: Made, tmp_path: Path) -> None:
     caption = page.locator("#caption-queue")
     expect(caption).to_have_text("Queue, and frames dropped")
     page.evaluate("captions({...trial, sampled: {...trial.sampled, drops: false}})")
-    expect(caption).to_have_text("Queue; drops not recorded: record.drops")
+    expect(caption).to_have_text("Queue (the key record.drops records drops, too)")
+    assert_the_last_seconds_are_in_view(page)
+    assert_no_room_for_what_is_missing(page)
+
+
+def assert_the_last_seconds_are_in_view(page: Page) -> None:
+    """A plot shows the last 20 s, and the whole trial below."""
+    page.get_by_label("Virtual time").fill("70")
+    axis = "document.getElementById('plot-queue').layout.xaxis"
+    assert page.evaluate(f"{axis}.range") == [50, 70]
+    assert page.evaluate(f"{axis}.rangeslider.range") == [0, 100]
+
+
+def assert_no_room_for_what_is_missing(page: Page) -> None:
+    """A series that was not recorded has no plot; a sentence names the key."""
+    expect(page.locator("#plot-windows")).to_be_visible()
+    page.evaluate("prepare({...trial, windows: []})")
+    expect(page.locator("#plot-windows")).to_be_hidden()
+    expect(page.locator("#missing")).to_contain_text("the key record.cwnd_sample_ms records it")
 
 
 def last_drawn(page: Page) -> tuple[float, int]:
