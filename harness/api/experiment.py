@@ -21,7 +21,7 @@ from harness.design.toml_file import parse
 from harness.design.trials import OwnKernel, PlannedTrial, TrialKernel, planned
 from harness.host import capacity
 from harness.judge import studies
-from harness.kernels import store
+from harness.kernels import names, store
 from harness.records import identity
 from harness.runners.options import Cluster, Options
 from plan.errors import MissingError, UsageError
@@ -122,6 +122,7 @@ class Experiment:
         clock: str | None = None,
         pcap: Sequence[Port] = (),
         kernels: Sequence[str] = (),
+        trust_kernels: bool = False,
         progress: bool = True,
     ) -> Campaign:
         """Run the trials that are not there yet; the whole campaign, as `./cellbed run`.
@@ -134,6 +135,7 @@ class Experiment:
             clock: virtual or real [virtual; of the native lab real].
             pcap: ports where packets are captured.
             kernels: names (docs/kernels.md) of the levels of one more factor, `kernel`.
+            trust_kernels: build the kernel trees that the experiment names (path:, git:), too.
             progress: say on standard error how far it is.
 
         Raises:
@@ -144,7 +146,7 @@ class Experiment:
         """
         running = self.prepare(
             out, options(only or {}), seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap,
-            kernels=kernels,
+            kernels=kernels, trust_kernels=trust_kernels,
         )  # fmt: skip
         documents = execute(running, progress)
         raise_failures(running, documents)
@@ -161,6 +163,7 @@ class Experiment:
         clock: str | None = None,
         pcap: Sequence[Port] = (),
         kernels: Sequence[str] = (),
+        trust_kernels: bool = False,
         cluster: Cluster | None = None,
     ) -> CampaignRun:
         """What run() runs; `only` as the command line has it, FACTOR=LEVEL[,LEVEL] each."""
@@ -169,7 +172,8 @@ class Experiment:
         studies.find(design.study)
         clock = clock or ("real" if lab == "native" else "virtual")
         code = identity.code(lab) + lab + clock
-        chosen = kernels_of(lab, cluster)
+        trusted = None if trust_kernels else kernels
+        chosen = kernels_of(lab, cluster, self.origin, trusted)
         trials = planned(design, self.origin, only, seeds, code, chosen)
         jobs = labs_at_once(jobs, lab, clock)
         header = {
@@ -184,8 +188,16 @@ class Experiment:
         return CampaignRun(folder, trials, header, how, every=every)
 
 
-def kernels_of(lab: str, cluster: Cluster | None) -> Callable[[str | None], TrialKernel]:
-    """The kernels that lab.kernel names, each built when it is first asked for."""
+def kernels_of(
+    lab: str, cluster: Cluster | None, origin: Path, trusted: Sequence[str] | None
+) -> Callable[[str | None], TrialKernel]:
+    """The kernels that lab.kernel names, each built when it is first asked for.
+
+    Who is given an experiment's file does not expect it to run code. Of its own accord it has
+    Debian's kernels only.
+
+    trusted: the trees that may be built (their build files run here); None: all.
+    """
 
     @cache
     def kernel(name: str | None) -> TrialKernel:
@@ -193,6 +205,11 @@ def kernels_of(lab: str, cluster: Cluster | None) -> Callable[[str | None], Tria
             return OwnKernel()
         if lab != "uml" or cluster is not None:
             raise UsageError(f"lab.kernel = {name}: only in the uml lab of this machine")
+        if names.runs_code(name) and trusted is not None and name not in trusted:
+            raise UsageError(
+                f"{origin}: lab.kernel = {name}: to build it runs that tree's files with your "
+                "rights; where you trust the tree, add --trust-kernels"
+            )
         return store.ready(name) or OwnKernel()
 
     return kernel

@@ -33,6 +33,13 @@ def kernel_option(metavar: str, text: str) -> Decorator:
     return click.option("--kernel", "kernels", metavar=metavar, callback=split, help=text)
 
 
+trust_kernels_option = click.option(
+    "--trust-kernels",
+    is_flag=True,
+    help="Build the kernel trees that EXPERIMENT names: their files run with your rights.",
+)
+
+
 def levels_option(metavar: str, text: str) -> Decorator:
     """--only: levels of factors, with its help."""
     return click.option(

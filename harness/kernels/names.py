@@ -77,6 +77,11 @@ def place(name: str) -> tuple[str, str, str]:
     raise UsageError(f"kernel {name}: one of {ALLOWED}")
 
 
+def runs_code(name: str) -> bool:
+    """Does it name a tree whose build files run here? What has no such name is Debian's."""
+    return name.startswith(("path:", "git:"))
+
+
 def source(name: str) -> Source:
     """The source that a name stands for; Debian's is fetched the first time.
 

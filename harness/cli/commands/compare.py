@@ -22,7 +22,7 @@ from analysis.records import level_text, read_trial
 from harness.api.campaign import told
 from harness.api.experiment import Experiment, execute
 from harness.api.verdict import raise_failures
-from harness.cli.options import kernel_option, lab_option, levels_option
+from harness.cli.options import kernel_option, lab_option, levels_option, trust_kernels_option
 from harness.design import experiment as experiments
 from harness.design.experiment import KERNEL, kernel_level
 from harness.kernels.errors import KernelError
@@ -68,6 +68,7 @@ def answering() -> Iterator[None]:
 @click.argument("experiment", type=click.Path(path_type=Path))
 @click.option("--factor", metavar="FACTOR=A,B", help="The factor and its two levels.")
 @kernel_option("A,B", "Two kernels in place of two levels (docs/kernels.md).")
+@trust_kernels_option
 @levels_option("FACTOR=LEVEL[,LEVEL]", "Only these levels of the other factors.")
 @click.option("--seeds", type=click.IntRange(1, 1000), help="How many seeds [as the file says].")
 @click.option(
@@ -89,6 +90,7 @@ def command(
     experiment: Path,
     factor: str | None,
     kernels: list[str],
+    trust_kernels: bool,
     only: tuple[str, ...],
     seeds: int | None,
     jobs: int | None,
@@ -104,6 +106,7 @@ def command(
     running = asked.prepare(
         out or RESULTS / f"{asked.name}-compare", (*only, *([factor] if factor else [])),
         seeds=seeds, jobs=jobs, lab=lab, pcap=["down"], kernels=kernels,
+        trust_kernels=trust_kernels,
     )  # fmt: skip
     documents = execute(running)
     raise_failures(running, documents)

@@ -20,7 +20,13 @@ from harness.api.verdict import raise_failures
 from harness.campaign import costs
 from harness.campaign.campaign import CampaignRun
 from harness.cli.judged import print_judged
-from harness.cli.options import kernel_option, lab_option, levels_option, tls_option
+from harness.cli.options import (
+    kernel_option,
+    lab_option,
+    levels_option,
+    tls_option,
+    trust_kernels_option,
+)
 from harness.cli.result_table import json_line, print_results
 from harness.design.experiment import Port
 from harness.design.trials import PlannedTrial
@@ -43,6 +49,7 @@ from plan.errors import UsageError
 @tls_option
 @lab_option("Which lab.")
 @kernel_option("NAME[,NAME]", "Kernels, as one more factor (docs/kernels.md).")
+@trust_kernels_option
 @click.option(
     "--clock",
     type=click.Choice(["virtual", "real"]),
@@ -67,6 +74,7 @@ def command(
     tls: Path | None,
     lab: str,
     kernels: list[str],
+    trust_kernels: bool,
     clock: str | None,
     pcap: tuple[Port, ...],
     out: Path | None,
@@ -81,7 +89,7 @@ def command(
     cluster = None if scheduler is None else Cluster(address=scheduler, secret=tls)
     campaign = Experiment.from_file(experiment).prepare(
         out, only, seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap, kernels=kernels,
-        cluster=cluster,
+        trust_kernels=trust_kernels, cluster=cluster,
     )  # fmt: skip
     if dry_run:
         campaign.check_folder()

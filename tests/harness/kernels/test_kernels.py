@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.api.experiment import Experiment
 from harness.design import experiment
 from harness.host import paths
 from harness.kernels import names, parts, patches, store
@@ -335,6 +336,21 @@ def test_the_lab_s_own_kernel_changes_no_name(tmp_path: Path) -> None:
     assert settings == [{"kernel": "6.12"}, {"kernel": "6.1"}]
     with pytest.raises(UsageError, match="has a factor kernel"):
         experiment.with_kernels(twice, tmp_path, ["6.1"])
+
+
+@pytest.mark.parametrize("name", ["path:/nowhere", "git:/nowhere@HEAD", "path:/nowhere,hz=250"])
+def test_a_file_builds_no_tree_of_its_own_accord(tmp_path: Path, name: str) -> None:
+    """What its sender put into it runs only by the user's own word."""
+    file = tmp_path / "x.toml"
+    file.write_text(f'{TINY}[[rule]]\nwhen = {{}}\nset = {{ lab.kernel = "{name}" }}\n')
+    given = Experiment.from_file(file)
+    refused = f"{file}: lab.kernel = {name}: to build it runs that tree's files with your rights"
+    with pytest.raises(UsageError, match=f"^{re.escape(refused)}; .* add --trust-kernels$"):
+        given.prepare(tmp_path / "out")
+    with pytest.raises(UsageError, match="/nowhere: no such folder$"):
+        given.prepare(tmp_path / "out", trust_kernels=True)
+    with pytest.raises(UsageError, match="/nowhere: no such folder$"):
+        given.prepare(tmp_path / "out", kernels=[name])
 
 
 def cellbed(*words: str) -> subprocess.CompletedProcess[str]:
