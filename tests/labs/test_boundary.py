@@ -146,6 +146,25 @@ def try_ways(
     return said((folder / "run" / "ways").read_text()), done.stderr
 
 
+def test_nothing_of_a_kernel_runs_before_it_is_within(tmp_path: Path) -> None:
+    """Not what its file names as the loader's auditor: a loader runs that, whatever it is asked."""
+    for name in ("run", "theirs"):
+        (tmp_path / name).mkdir()
+    kernel, auditor = tmp_path / "linux", tmp_path / "auditor.so"
+    ran = f'fclose(fopen("{tmp_path}/ran", "w"))'
+    code = f"#include <stdio.h>\nunsigned la_version(unsigned v) {{ {ran}; return v; }}\n"
+    for text, words in (
+        (code, ["-shared", "-fPIC", "-o", auditor]),
+        ("int main(void) { return 0; }", ["-o", kernel, f"-Wl,--audit={auditor}"]),
+    ):
+        argv = ["gcc", "-x", "c", "-", *words]
+        subprocess.run(argv, input=text, text=True, check=True, timeout=LIMIT_S)
+    subprocess.run([kernel], check=True, timeout=LIMIT_S)
+    (tmp_path / "ran").unlink()  # it does run where it is to be had
+    assert not boot(ROOT, tmp_path, tmp_path).stderr
+    assert not (tmp_path / "ran").exists()
+
+
 OWN = {"read:image", "read:share", "write:run"}
 # What any account can do on its host, and so this program without a boundary.
 OF_AN_ACCOUNT = OWN | {
