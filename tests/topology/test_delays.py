@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import socket
 import struct
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,13 @@ def segment(source: bytes, destination: bytes, ports: tuple[int, int], flags: in
     return head + struct.pack("!HHIIBBHHH", *ports, 7, 0, 0x50, flags, 0, 0, 0)
 
 
+def first(port: int, answer: bool) -> bytes:
+    """The SYN of a client's port, or its answer."""
+    if answer:
+        return segment(SERVER, CLIENT, (8000, port), 0x12)
+    return segment(CLIENT, SERVER, (port, 8000), 0x02)
+
+
 SYN = segment(CLIENT, SERVER, (10_000, 8000), 0x02)
 ANSWER = segment(SERVER, CLIENT, (8000, 10_000), 0x12)
 
@@ -84,11 +92,27 @@ def test_a_passage_is_from_coming_to_leaving_each_way(tmp_path: Path) -> None:
     capture(passages.GOES[1].file(tmp_path), (1_750_000_005, SYN), (10, second), (2**32, SYN))
     capture(to_client.file(tmp_path), (1_800_000_000, ANSWER))
     capture(passages.GOES[0].file(tmp_path))
-    assert passages.passages(tmp_path) == {
-        ("10.1.0.1", 10_000, 8000): (1_750_000_000, None),
-        ("10.1.0.1", 10_001, 8000): (1, None),
-    }
+    found = passages.Passages()
+    found.read(tmp_path)
+    assert found.of("10.1.0.1", 10_000, 8000) == (1_750_000_000, None)
+    assert found.of("10.1.0.1", 10_001, 8000) == (1, None)
+    assert found.of("10.1.0.1", 10_002, 8000) == (None, None)
     assert not [*tmp_path.iterdir()]
+
+
+def test_the_passages_of_a_large_trial_fit_in_a_lab_s_process(tmp_path: Path) -> None:
+    """A process of a lab has 256 MB, and a trial of web traffic 250,000 connections."""
+    count = 10_000
+    for point, answer in zip(passages.POINTS, (True, False, True, False), strict=True):
+        capture(point.file(tmp_path), *((i, first(10_000 + i, answer)) for i in range(count)))
+    data = passages.POINTS[0].file(tmp_path).stat().st_size
+    tracemalloc.start()
+    found = passages.Passages()
+    found.read(tmp_path)
+    peak = tracemalloc.get_traced_memory()[1] - data
+    tracemalloc.stop()
+    assert found.of("10.1.0.1", 10_007, 8000) == (0, 0)
+    assert peak / count * 250_000 < 64 * 2**20
 
 
 @pytest.mark.parametrize("damage", [0, 10, 30, -1])

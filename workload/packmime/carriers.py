@@ -8,6 +8,7 @@ A server prints "ready" when it listens; SIGTERM ends it, and then its table is 
 
 import csv
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -182,7 +183,8 @@ def read_exchanges(path: Path) -> Iterator[Result]:
 def read_server(path: Path) -> Iterator[ServerResult]:
     """Return the rows of a server's table."""
     for address, client_port, server_port, state, *rest in _rows(path, SERVER_HEADER):
-        yield ServerResult(address, int(client_port), int(server_port), state, *map(int, rest))
+        words = sys.intern(address), int(client_port), int(server_port), sys.intern(state)
+        yield ServerResult(*words, *map(int, rest))
 
 
 def _rows(path: Path, header: str) -> Iterator[list[str]]:

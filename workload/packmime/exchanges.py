@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What became of a trace: a row an exchange, from the trace and the tables of both ends."""
+"""What became of a trace: a row an exchange, from the trace and the tables of both ends.
+
+A trial may have a quarter of a million exchanges, and a process of a lab has 256 MB (each page may
+be a mapping of the host): clients' rows are read as they are needed, servers' of one direction.
+"""
 
 import csv
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 
 from workload.packmime import both_ends, ports
@@ -19,8 +24,11 @@ COLUMNS = (
 # The server was not there: a fault of the trial, as nothing that a network does to packets is.
 FAULTS = ("refused", "unreachable")
 
-# (direction, host, client's port, server's port)
-Key = tuple[str, int, int, int]
+# (host, client's port, server's port)
+Key = tuple[int, int, int]
+# Of a direction: the results of each client host in the order of the trace, and of each server host
+Results = Callable[[str], Sequence[Iterator[Result]]]
+Served = Callable[[str], Sequence[Iterable[ServerResult]]]
 Connection = Sequence[tuple[Exchange, Result]]
 
 
@@ -114,30 +122,43 @@ def least(known: int | None, value: int) -> int:
     return value if known is None else min(known, value)
 
 
-def write(
-    path: Path,
-    rows: Iterable[Exchange],
-    results: Iterable[Result],
-    served: Mapping[Key, ServerResult],
-    hosts: int,
-) -> Totals:
+def write(path: Path, rows: Iterable[Exchange], results: Results, served: Served) -> Totals:
     """Write a row for each of the trace's; return what they come to.
 
-    Raises KeyError where an exchange of the trace has no result.
+    Raises KeyError where a client's table has another exchange than the trace, or none.
     """
-    found = {(r.direction, r.connection, r.exchange): r for r in results}
     totals = Totals()
     with path.open("w", newline="", encoding="ascii") as stream:
         table = csv.writer(stream)
         table.writerow(COLUMNS)
-        for own in connections(rows):
-            direction, number = own[0].direction, own[0].connection
-            host = ports.host(number, hosts)
-            end = served.get((direction, host, *ports.ports(number, hosts)))
-            connection = [(row, found[direction, number, at]) for at, row in enumerate(own)]
-            totals.add(connection, end, host)
-            table.writerows(cells(at, *both, end) for at, both in enumerate(connection))
+        for direction, own in groupby(connections(rows), lambda rows: rows[0].direction):
+            clients, servers = results(direction), _ends(served(direction))
+            for asked in own:
+                number = asked[0].connection
+                host = ports.host(number, len(clients))
+                end = servers.get((host, *ports.ports(number, len(clients))))
+                connection = [
+                    (row, _result(clients[host], (direction, number, at)))
+                    for at, row in enumerate(asked)
+                ]
+                totals.add(connection, end, host)
+                table.writerows(cells(at, *both, end) for at, both in enumerate(connection))
     return totals
+
+
+def _ends(hosts: Sequence[Iterable[ServerResult]]) -> dict[Key, ServerResult]:
+    return {
+        (host, end.client_port, end.server_port): end
+        for host, ends in enumerate(hosts)
+        for end in ends
+    }
+
+
+def _result(table: Iterator[Result], wanted: tuple[str, int, int]) -> Result:
+    found = next(table, None)
+    if found is None or (found.direction, found.connection, found.exchange) != wanted:
+        raise KeyError(wanted)
+    return found
 
 
 def connections(rows: Iterable[Exchange]) -> Iterator[list[Exchange]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -28,9 +28,12 @@ LEAD_NS = 5 * NS_PER_S
 # The kernel rounds timers below 41 s, as of a SYN sent again, to up to 64 of its ticks of 10 ms,
 # counted from its start. It rounds alike every 16 s: a trial's place in its lab is of no matter.
 START_GRAIN_NS = 16 * NS_PER_S
+OTHER = {"down": "up", "up": "down"}
 SYN_BYTES = 60  # two cells, as with fewer options
-# Of a connection's first packet through the box in the middle, and of its answer [ns].
+# Of a connection's first packet through the box in the middle, and of its answer [ns]; by the
+# client's address, its port and the server's.
 Passage = tuple[int | None, int | None]
+Passages = Callable[[str, int, int], Passage]
 
 
 class Source(source.Source):
@@ -62,7 +65,7 @@ class Source(source.Source):
             "t0_ns": t0_ns,
             "trace": described(path),
             "delays": dict(delays),
-            "round_trips": round_trips(self._ends(path), passages),
+            "round_trips": round_trips(self._ends(path), passages.of),
             "most_open": max(one["most_open"] for one in said),
             "max_late_ns": max(one["max_late_ns"] for one in said),
             "expected_handshake_excess_ns": testbed.idle_round_trip_ns(SYN_BYTES),
@@ -139,21 +142,17 @@ class Source(source.Source):
 
     def _write(self, path: Path) -> exchanges.Totals:
         """Leave exchanges.csv and flows.csv; the programs' own tables go."""
-        count = len(self.testbed.clients)
-        tables: list[Path] = []
-        results: list[carriers.Result] = []
-        served: dict[exchanges.Key, carriers.ServerResult] = {}
-        for direction in trace.DIRECTIONS:
-            other = self._hosts("up" if direction == "down" else "down")
-            for index, host in enumerate(self._hosts(direction)):
-                own = self._table("client", direction, host)
-                peer = self._table("server", "up" if direction == "down" else "down", other[index])
-                results += carriers.read_exchanges(own)
-                for end in carriers.read_server(peer):
-                    served[direction, index, end.client_port, end.server_port] = end
-                tables += [own, peer]
         totals = exchanges.write(
-            self.testbed.folder / "exchanges.csv", trace.read(path), results, served, count
+            self.testbed.folder / "exchanges.csv",
+            trace.read(path),
+            lambda direction: [
+                carriers.read_exchanges(self._table("client", direction, host))
+                for host in self._hosts(direction)
+            ],
+            lambda direction: [
+                carriers.read_server(self._table("server", OTHER[direction], host))
+                for host in self._hosts(OTHER[direction])
+            ],
         )
         self.write_flows(
             {
@@ -167,8 +166,10 @@ class Source(source.Source):
             }
             for index, host in enumerate(self.testbed.clients)
         )
-        for table in tables:
-            table.unlink()
+        for direction in trace.DIRECTIONS:
+            for program in ("client", "server"):
+                for host in self._hosts(direction):
+                    self._table(program, direction, host).unlink()
         return totals
 
     def _table(self, program: str, direction: str, host: Host) -> Path:
@@ -196,7 +197,7 @@ def described(path: Path) -> dict[str, Any]:
 
 
 def round_trips(
-    ends: Iterator[tuple[str, int, int, int]], passages: Mapping[tuple[str, int, int], Passage]
+    ends: Iterator[tuple[str, int, int, int]], passages: Passages
 ) -> dict[str, int | None]:
     """How many connections passed the box both ways, and of those what is furthest from the trace.
 
@@ -205,7 +206,7 @@ def round_trips(
     """
     differences = []
     for address, client_port, server_port, round_trip_ns in ends:
-        there, back = passages.get((address, client_port, server_port), (None, None))
+        there, back = passages(address, client_port, server_port)
         if there is not None and back is not None:
             wanted = round_trip_ns // 2
             both = (there - wanted, back - (round_trip_ns - wanted))

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import csv
+import tracemalloc
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from workload.packmime import exchanges
+from workload.packmime import carriers, exchanges
 from workload.packmime.carriers import Result, ServerResult
 from workload.packmime.source import round_trips
 from workload.packmime.trace import Exchange
@@ -46,15 +48,32 @@ RESULTS = [
     Result("up", 0, 0, 30, 1_000_230, 1_000_230, 2_000_000, 2_000_000, 500, "done"),
 ]
 SERVED = {
-    ("down", 0, 10_000, 8000): server(answered=2, sent=2300),
-    ("down", 1, 10_000, 8000): server(answered=0, sent=300, carried=200, ecn=0),
-    ("up", 0, 10_000, 8000): server(answered=1, sent=500, window=65_000),
+    ("down", 0): server(answered=2, sent=2300),
+    ("down", 1): server(answered=0, sent=300, carried=200, ecn=0),
+    ("up", 0): server(answered=1, sent=500, window=65_000),
 }
+
+
+def written(
+    path: Path,
+    results: Sequence[Result] = RESULTS,
+    served: Mapping[tuple[str, int], ServerResult] = SERVED,
+) -> exchanges.Totals:
+    """The totals of TRACE with the tables of two hosts a side."""
+
+    def of(direction: str) -> list[Iterator[Result]]:
+        own = [one for one in results if one.direction == direction]
+        return [iter([one for one in own if one.connection % 2 == host]) for host in range(2)]
+
+    def ends(direction: str) -> list[list[ServerResult]]:
+        return [[served[key] for key in [(direction, host)] if key in served] for host in range(2)]
+
+    return exchanges.write(path, TRACE, of, ends)
 
 
 def test_every_row_of_the_trace_has_one_and_all_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "exchanges.csv"
-    totals = exchanges.write(path, TRACE, reversed(RESULTS), SERVED, 2)
+    totals = written(path)
     with path.open() as stream:
         rows = list(csv.DictReader(stream))
     assert [row["state"] for row in rows] == ["done", "done", "receiving", "not_begun", "done"]
@@ -79,7 +98,9 @@ def test_every_row_of_the_trace_has_one_and_all_are_counted(tmp_path: Path) -> N
 
 def test_an_exchange_without_a_result_is_no_record(tmp_path: Path) -> None:
     with pytest.raises(KeyError):
-        exchanges.write(tmp_path / "exchanges.csv", TRACE, RESULTS[:-1], SERVED, 2)
+        written(tmp_path / "exchanges.csv", RESULTS[:-1])
+    with pytest.raises(KeyError):
+        written(tmp_path / "exchanges.csv", [*RESULTS[:1], *RESULTS[2:]])
 
 
 # Of the connection with two exchanges, which is finished; of that under way; of that not begun.
@@ -104,17 +125,17 @@ def test_ends_that_count_otherwise_are_told(
     tmp_path: Path, connection: tuple[str, int], end: ServerResult | None
 ) -> None:
     direction, number = connection
-    served = {key: one for key, one in SERVED.items() if key[:2] != (direction, number)}
+    served = {key: one for key, one in SERVED.items() if key != (direction, number)}
     if end is not None:
-        served[direction, number, 10_000, 8000] = end
-    totals = exchanges.write(tmp_path / "exchanges.csv", TRACE, RESULTS, served, 2)
+        served[direction, number] = end
+    totals = written(tmp_path / "exchanges.csv", served=served)
     assert {host for host, count in totals.unlike.items() if count} == {number}
 
 
 def test_a_server_that_closes_before_its_last_byte_is_told(tmp_path: Path) -> None:
     """No network does that to a connection."""
     results = [replace(one, state="closed") if one.state == "receiving" else one for one in RESULTS]
-    totals = exchanges.write(tmp_path / "exchanges.csv", TRACE, results, SERVED, 2)
+    totals = written(tmp_path / "exchanges.csv", results)
     assert totals.unlike == {0: 0, 1: 1}
 
 
@@ -135,5 +156,25 @@ def test_every_connection_is_held_to_its_own_round_trip(
     second: tuple[int, int | None] | None, passed: int, farthest_ns: int
 ) -> None:
     seen = {ENDS[0][:3]: (2_500_001, 2_500_001)} | ({ENDS[1][:3]: second} if second else {})
-    found = round_trips(iter(ENDS), seen)
+    found = round_trips(iter(ENDS), lambda *end: seen.get(end, (None, None)))
     assert found == {"passed": passed, "farthest_ns": farthest_ns}
+
+
+def test_a_quarter_of_a_million_exchanges_fit_in_a_lab_s_process(tmp_path: Path) -> None:
+    """A process of a lab has 256 MB; half of that is for other things."""
+    count = 10_000
+    trace = [Exchange("down", number, True, 9, 10**6, 100, 0, 500) for number in range(count)]
+    table = tmp_path / "server.csv"
+    row = "10.1.0.2,{},8000,done,1,500,0,0,0,9000,500,0,65535,4000000,0"
+    rows = [row.format(10_000 + number) for number in range(count)]
+    table.write_text("\n".join([carriers.SERVER_HEADER, *rows, ""]))
+
+    def results(direction: str) -> list[Iterator[Result]]:
+        return [(Result(direction, number, 0, 30, 10**6, 10**6, 2 * 10**6, 2 * 10**6, 500, "done")
+                 for number in range(count))]  # fmt: skip
+
+    tracemalloc.start()
+    exchanges.write(tmp_path / "x.csv", trace, results, lambda _: [carriers.read_server(table)])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak / count * 125_000 < 128 * 2**20

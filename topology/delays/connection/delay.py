@@ -103,13 +103,13 @@ class Delay(delay.Delay):
         path.unlink()
 
     @contextmanager
-    def seen_round_trips(self, testbed: Testbed) -> Iterator[dict[passages.Key, passages.Passage]]:
+    def seen_round_trips(self, testbed: Testbed) -> Iterator[passages.Passages]:
         """Watch every connection's first two packets on their way through the box.
 
         Returns:
-            after its end the times of both, by the client's address, its port and the server's.
+            after its end the times of both.
         """
-        found = dict[passages.Key, passages.Passage]()
+        found = passages.Passages()
         with testbed.programs() as programs:
             seen = []
             for point in passages.POINTS:
@@ -122,7 +122,7 @@ class Delay(delay.Delay):
                 complaint = passages.complaint(process.communicate()[0])
                 if complaint:
                     raise RuntimeError(f"the capture of round trips did not end well: {complaint}")
-        found |= passages.passages(testbed.folder)
+        found.read(testbed.folder)
 
 
 def await_line(process: Popen[str], ready: str, what: str) -> None:

@@ -7,7 +7,7 @@ packet waits for nothing but its connection's half of a round trip, whatever the
 
 1. in the box's namespace: start `argv()` of each of POINTS; each says `READY` in a line
 2. the trial
-3. after HANDED_OVER_S SIGTERM; `complaint()` reads what each said, `passages()` their files
+3. after HANDED_OVER_S SIGTERM; `complaint()` reads what each said, `Passages.read()` their files
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 import socket
 import struct
+from array import array
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -34,9 +35,9 @@ ENDS = struct.Struct("!26x 4s 4s HH")
 FLAGS_AT, SYN, ACK = 47, 0x02, 0x10
 NS_PER_S = 1_000_000_000
 
-# As table.py: the client's address, its port, the server's.
-Key = tuple[str, int, int]
-Times = dict[tuple[bytes, int, int], int]
+NOT_SEEN = -1
+# A connection in one number: the client's address, its port, the server's.
+Key = int
 
 
 class Point(NamedTuple):
@@ -76,39 +77,58 @@ def complaint(said: str) -> str | None:
     return None if lost and lost[1] == "0" else " ".join(said.split())
 
 
-def passages(folder: Path) -> dict[Key, Passage]:
-    """Read the files of all points, and remove them: each connection's two passages.
+class Passages:
+    """The passages of all connections, in some 150 bytes a connection.
 
-    A SYN may be sent again, and all come and leave in their order: the first that came is the
-    first that left.
+    A trial may have a quarter of a million connections, and a process of a lab has 256 MB: each
+    page of its memory may be a mapping of the host, which allows 65,530 (vm.max_map_count).
     """
-    came, went = _first(COMES, folder), _first(GOES, folder)
-    return {
-        (socket.inet_ntoa(client), client_port, server_port): Passage(
-            _passed(came[SYN][key], went[SYN].get(key)),
-            _passed(came[SYN | ACK].get(key), went[SYN | ACK].get(key)),
+
+    def __init__(self) -> None:
+        self._rows: dict[Key, int] = {}
+        # When the first SYN and the first answer of each row came and went [ns].
+        self._came = {SYN: array("q"), SYN | ACK: array("q")}
+        self._went = {SYN: array("q"), SYN | ACK: array("q")}
+
+    def read(self, folder: Path) -> None:
+        """Read the files of all points, and remove them.
+
+        A SYN may be sent again, and all come and leave in their order: the first that came is the
+        first that left.
+        """
+        for points, times in ((COMES, self._came), (GOES, self._went)):
+            for path in (point.file(folder) for point in points):
+                for time_ns, packet in packets(path.read_bytes()):
+                    self._see(times, packet, time_ns)
+                path.unlink()
+
+    def _see(self, times: dict[int, array[int]], packet: bytes, time_ns: int) -> None:
+        source, destination, source_port, port = ENDS.unpack_from(packet)
+        kind = packet[FLAGS_AT] & (SYN | ACK)
+        key = (
+            _key(source, source_port, port) if kind == SYN else _key(destination, port, source_port)
         )
-        for key in came[SYN]
-        for client, client_port, server_port in (key,)
-    }
+        row = self._rows.setdefault(key, len(self._rows))
+        if row == len(self._came[SYN]):
+            for column in (*self._came.values(), *self._went.values()):
+                column.append(NOT_SEEN)
+        if times[kind][row] == NOT_SEEN:
+            times[kind][row] = time_ns
+
+    def of(self, client: str, client_port: int, server_port: int) -> Passage:
+        """A connection's passages, by the client's address, its port and the server's."""
+        row = self._rows.get(_key(socket.inet_aton(client), client_port, server_port))
+        if row is None:
+            return Passage(None, None)
+        return Passage(self._passed(SYN, row), self._passed(SYN | ACK, row))
+
+    def _passed(self, kind: int, row: int) -> int | None:
+        came, went = self._came[kind][row], self._went[kind][row]
+        return None if NOT_SEEN in (came, went) else went - came
 
 
-def _passed(came: int | None, went: int | None) -> int | None:
-    return None if came is None or went is None else went - came
-
-
-def _first(points: list[Point], folder: Path) -> dict[int, Times]:
-    """SYN, or SYN and ACK -> connection -> when the first was seen at one of some points [ns]."""
-    found: dict[int, Times] = {SYN: {}, SYN | ACK: {}}
-    for point in points:
-        path = point.file(folder)
-        for time_ns, packet in packets(path.read_bytes()):
-            source, destination, source_port, port = ENDS.unpack_from(packet)
-            kind = packet[FLAGS_AT] & (SYN | ACK)
-            key = (source, source_port, port) if kind == SYN else (destination, port, source_port)
-            found[kind].setdefault(key, time_ns)
-        path.unlink()
-    return found
+def _key(client: bytes, client_port: int, server_port: int) -> Key:
+    return int.from_bytes(client, "big") << 32 | client_port << 16 | server_port
 
 
 def packets(data: bytes) -> Iterator[tuple[int, bytes]]:
