@@ -70,6 +70,7 @@ class Queue(ABC):
         watches_wire: does it see the link at work? Else the link's rate is probed before a trial.
         has_timers: does the kernel change it while time passes, packets or not?
         since: what it needs of Linux, and the first release that has it.
+        module: a kernel module of the lab's programs that it needs.
     """
 
     recordable: ClassVar[frozenset[str]] = frozenset()
@@ -77,6 +78,7 @@ class Queue(ABC):
     watches_wire: ClassVar[bool] = False
     has_timers: ClassVar[bool] = False
     since: ClassVar[Mapping[str, tuple[int, int]]] = {}
+    module: ClassVar[str | None] = None
 
     @property
     def room_cells(self) -> int | None:

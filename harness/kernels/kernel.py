@@ -75,6 +75,10 @@ class Kernel:
         queue = str(getattr(plan.queue.down, "kind", ""))
         if f"NET_SCH_{queue.upper()}" in self.lacks:
             return f"queue {queue}"
+        module = plan.queue.down.module
+        if module is not None and not (self.folder / f"{module}.ko").exists():
+            kind = QUEUES.name_of(plan.queue.down)
+            return f"module {module}, which queue.kind = {kind} needs; set-up's kernel has it"
         version = tuple(map(int, self.version.split(".")))
         for chosen, since in (
             (f"queue.kind = {QUEUES.name_of(plan.queue.down)}", plan.queue.down.since),

@@ -20,6 +20,7 @@ FOLDER = Path(__file__).parent
 LOADS = ("50", "60", "70", "80", "85", "90", "95", "98", "100", "105")
 SENDERS = ("Reno", "SACK")
 QUEUES = ("drop-tail", "ARED", "ARED+ECN")
+AS_IN_NS2 = ("ARED as in ns-2", "ARED+ECN as in ns-2")
 # One that is lost, and after it three for the duplicate ACKs that tell of it.
 SACK_BYTES = 4 * 1460
 SMALLEST, LARGEST = SIZES[0], SIZES[-1]
@@ -98,7 +99,7 @@ STUDY = Study(
     id="web_2003",
     title="Web traffic over Reno and SACK, drop tail, Adaptive RED and ECN",
     source="MASCOTS 2003",
-    cell={"load": LOADS, "sender": SENDERS, "queue": QUEUES},
+    cell={"load": LOADS, "sender": SENDERS, "queue": (*QUEUES, *AS_IN_NS2)},
     units={"load": "%"},
     by="load",
     responses=(

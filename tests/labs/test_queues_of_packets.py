@@ -17,8 +17,8 @@ from tests.small import TINY, run_trials, write_tiny
 pytestmark = pytest.mark.lab
 
 # Drop tail has nothing to mark with; some have no limit unless they are given one.
-MARKING = ["codel", "pie", "fq-codel", "fq-pie", "cake", "adaptive-red"]
-LIMITS = {"drop-tail": 20, "adaptive-red": 100}
+MARKING = ["codel", "pie", "fq-codel", "fq-pie", "cake", "adaptive-red", "adaptive-red-ns2"]
+LIMITS = {"drop-tail": 20, "adaptive-red": 100, "adaptive-red-ns2": 100}
 DESIGN = f"""
 queue = {json.dumps([*MARKING, "drop-tail"])}
 ecn = ["no", "yes"]
@@ -54,7 +54,7 @@ def test_what_is_dropped_or_marked_and_every_packet_is_accounted_for(tmp_path: P
     path.write_text(text)
     trials = planned(experiment.load(path), path)
     documents = run_trials(tmp_path / "out", trials)  # all checks passed
-    assert len(documents) == 13
+    assert len(documents) == 15
     for document in documents.values():
         names = {check["name"] for check in document["checks"]}
         assert {"link rate", "idle round trip", "conservation down"} <= names

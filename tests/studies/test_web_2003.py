@@ -25,7 +25,15 @@ from harness.design.trials import planned
 from harness.judge import studies
 from harness.judge.judgement import measured
 from studies.web_2003.checks import CHECKS
-from studies.web_2003.study import LOADS, OF_EXCHANGES, QUEUES, SENDERS, STUDY, sack_share
+from studies.web_2003.study import (
+    AS_IN_NS2,
+    LOADS,
+    OF_EXCHANGES,
+    QUEUES,
+    SENDERS,
+    STUDY,
+    sack_share,
+)
 from studies.web_2003.times import NEEDED, exchanges_in
 from tests.analysis import synthetic
 from tests.made_plans import plan_json
@@ -39,14 +47,15 @@ def test_the_experiment_is_the_slides_matrix() -> None:
     path = FOLDER / "web.toml"
     trials = planned(experiment.load(path), path, seeds=1)
     cells = {tuple(str(trial.factors[factor]) for factor in STUDY.cell) for trial in trials}
-    assert cells == set(itertools.product(LOADS, SENDERS, QUEUES))
+    assert cells == set(itertools.product(LOADS, SENDERS, [*QUEUES, *AS_IN_NS2]))
     for trial in trials:
         workload, queue = trial.plan.workload, trial.plan.queue.down
         assert workload.load_percent == float(trial.factors["load"])
         assert workload.exchanges == 250_000
-        assert queue.kind == ("pfifo" if trial.factors["queue"] == "drop-tail" else "red")
+        name, *reading = str(trial.factors["queue"]).split(" as in ")
+        assert queue.kind == ("pfifo" if name == "drop-tail" else "red_ns2" if reading else "red")
         assert trial.plan.tcp.flavor.name == str(trial.factors["sender"]).lower()
-        marks = trial.factors["queue"] == "ARED+ECN"
+        marks = name == "ARED+ECN"
         assert trial.plan.tcp.flavor.sysctl["tcp_ecn"] == int(marks)
         assert marks == getattr(queue, "ecn", False)
 

@@ -13,7 +13,7 @@ import pytest
 from plan.atm import frame_cells
 from plan.dumbbell import last_cell_wait_ns
 from topology.qdisc import QdiscQueue, counter_at
-from topology.queues import adaptive_red, cake, cells, codel, fq_pie, pie
+from topology.queues import adaptive_red, adaptive_red_ns2, cake, cells, codel, fq_pie, pie
 
 CODEL: dict[str, Any] = {"sent": 90, "drops": 8, "qlen": 2, "marked": 9, "packets": 91}
 
@@ -66,6 +66,8 @@ def test_words_for_tc() -> None:
         (fq_pie, {"flows": 65_537}, "queue.flows = 65537: allowed are 1 to 65536"),
         (cake, {"rtt_us": 10**8}, "queue.rtt_us = 100000000: allowed are 1000 to 10000000"),
         (adaptive_red, {"limit_packets": 9, "min_packets": 1}, "both or none"),
+        (adaptive_red_ns2, {"limit_packets": 9, "min_packets": 1}, "both or none"),
+        (adaptive_red_ns2, {"limit_packets": 9, "count": "cells"}, "queue.count = cells: "),
         (adaptive_red, {"limit_packets": 10**7}, "queue.limit_packets = 10000000: allowed"),
     ],
 )

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Adaptive RED as in ns-2, by the rule of its queue/red.cc (topology/red_ns2/rule.h)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
+
+from plan.atm import CELL_PAYLOAD_BYTES, ETHERNET_HEADER_BYTES, frame_cells
+from plan.dumbbell import Dumbbell
+from plan.queue import Counters, Port
+from plan.schema import Within, check_range
+from topology import red_ns2
+from topology.qdisc import (
+    CHILD_HANDLE,
+    CHILD_PARENT,
+    FRAME_OVERHEAD_BYTES,
+    Ecn,
+    Packets,
+    QdiscQueue,
+)
+
+FIRST_P = 0.1  # ns-2's linterm_ is 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Queue(QdiscQueue):
+    limit_packets: Packets
+    ecn: Ecn = False
+    gentle: Annotated[
+        bool,
+        "above the upper threshold do not drop all packets, but with a probability that rises to 1"
+        " at twice that threshold, as ns-2's since 2001",
+    ] = True
+    count: Annotated[
+        Literal["packets", "bytes"],
+        "what the queue's length is counted in; ns-2 counted packets until October 2004, since"
+        " then it counts bytes, in which a large packet is dropped more often than a small one",
+    ] = "packets"
+    mean_packet_bytes: Annotated[
+        int | None,
+        Within(40, 65_535),
+        "size of a mean packet on the middle link, Ethernet's header included, from which"
+        " thresholds and weight are computed; without it that of a full packet",
+    ] = None
+    min_packets: Annotated[
+        int | None,
+        Within(1),
+        "lower threshold of the average queue, in mean packets; both thresholds or none, then they"
+        " are computed from the link as ns-2 does since 2001",
+    ] = None
+    max_packets: Annotated[int | None, Within(2), "upper threshold"] = None
+
+    kind: ClassVar[str] = red_ns2.KIND
+    module: ClassVar[str | None] = red_ns2.MODULE
+    marks_at: ClassVar[tuple[int, ...]] = (12,)  # of struct red_ns2_xstats
+    has_timers: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.min_packets is None) != (self.max_packets is None):
+            raise ValueError("queue: min_packets and max_packets: both or none")
+        if self.min_packets is not None and self.max_packets is not None:
+            check_range("queue.max_packets", self.max_packets, 2, self.limit_packets)
+            check_range("queue.min_packets", self.min_packets, 1, self.max_packets - 1)
+
+    def discipline(self) -> str:
+        raise NotImplementedError("tc cannot set it: see add()")
+
+    def add(self, port: Port) -> None:
+        wanted = self.on(port.dumbbell)
+        red_ns2.put(wanted, port.device, parent=CHILD_PARENT, handle=CHILD_HANDLE)
+
+    def read(self, port: Port) -> dict[str, Any]:
+        return {**super().read(port), **red_ns2.counters(port.device)}
+
+    @classmethod
+    def marked(cls, counters: Counters) -> int:
+        """What tc says has no marks: read() adds them."""
+        return 0
+
+    def on(self, network: Dumbbell) -> red_ns2.Parameters:
+        """Its parameters for the link, at the rate that it has for full segments' frames."""
+        full_bytes = network.mtu_bytes + ETHERNET_HEADER_BYTES
+        cell_ps = round(network.middle.cell_time_ns() * 1000)
+        packet_bytes = self.mean_packet_bytes or full_bytes
+        packet_ps = frame_cells(network.mtu_bytes) * cell_ps * packet_bytes / full_bytes
+        least, most = red_ns2.thresholds(1e12 / packet_ps)
+        if self.min_packets is not None and self.max_packets is not None:
+            least, most = self.min_packets, self.max_packets
+        unit = packet_bytes if self.count == "bytes" else 1
+        chosen = {
+            red_ns2.FLAG_ECN: self.ecn,
+            red_ns2.FLAG_BYTES: self.count == "bytes",
+            red_ns2.FLAG_GENTLE: self.gentle,
+        }
+        return red_ns2.Parameters(
+            weight=red_ns2.weight(1e12 / packet_ps),
+            first_p=round(FIRST_P * red_ns2.Q32),
+            packet_ps=round(packet_ps),
+            cell_ps=cell_ps,
+            limit=self.limit_packets * unit,
+            min=round(least * unit * red_ns2.Q8),
+            max=round(most * unit * red_ns2.Q8),
+            packet_bytes=packet_bytes,
+            cell_overhead=FRAME_OVERHEAD_BYTES,
+            cell_payload=CELL_PAYLOAD_BYTES,
+            flags=sum(flag for flag, wanted in chosen.items() if wanted),
+        )
+
+
+Settings = Queue
