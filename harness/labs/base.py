@@ -18,9 +18,11 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -28,7 +30,7 @@ from typing import Any, Self
 from harness.growing import Growing, opened
 from harness.hold import Hold
 from harness.host import paths
-from harness.inbox import give
+from harness.inbox import FOLDER, give
 from harness.labs import shared
 from harness.labs.hang import HANG_CPU_S, HANG_IDLE_S, HangWatch
 from plan.errors import LabError
@@ -169,6 +171,29 @@ class Lab(ABC):
         """
         shared.prepare(plan, self.run_directory)
         self.submit({"kind": "trial", "trial": name, "plan": to_json(plan), "exact": self.exact})
+
+    def take(self, name: str, place: Path) -> None:
+        """Move what a job left to a place of the host, where the lab has no way to it.
+
+        Raises:
+            OSError: there is none, or the lab has put a link in its results' place.
+        """
+        with self._results() as results:
+            os.rename(name, place, src_dir_fd=results)
+
+    def forget(self, name: str) -> None:
+        """Remove what a job left, if it left anything."""
+        with suppress(OSError), self._results() as results:
+            shutil.rmtree(name, ignore_errors=True, dir_fd=results)
+
+    @contextmanager
+    def _results(self) -> Iterator[int]:
+        """The results' folder, through no link."""
+        folder = os.open(self.run_directory / "results", FOLDER)
+        try:
+            yield folder
+        finally:
+            os.close(folder)
 
     def events(self, until: float = math.inf) -> Iterator[Event]:
         """Yield events until the lab has ended by itself.

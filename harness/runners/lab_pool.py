@@ -8,7 +8,6 @@ network it has. It has the next trial while one is under way, so that it never w
 from __future__ import annotations
 
 import errno
-import shutil
 import threading
 import time
 from collections import deque
@@ -19,6 +18,7 @@ from typing import Any
 
 from harness.design.trials import PlannedTrial
 from harness.events import Event, Listener, TrialProgress, TrialStarted
+from harness.host import temporary
 from harness.labs import Lab, LabSpec
 from harness.labs.session import session
 from harness.records import archive, identity, record
@@ -233,11 +233,15 @@ class LabThread(threading.Thread):
         return ready and job.kind == self.kind and job.trial.name not in self._names
 
     def give(self, task: Task) -> None:
-        """One more trial; the pool's lock is held."""
+        """One more trial; the pool's lock is held. One that cannot be made ready has failed."""
         assert self._lab is not None
-        self.tasks.append(task)
-        self._names.add(task.job.trial.name)
-        self._submit(self._lab, task)
+        try:
+            self._submit(self._lab, task)
+        except LabError as error:
+            self.pool.close(task, Outcome(reason=str(error)))
+        else:
+            self.tasks.append(task)
+            self._names.add(task.job.trial.name)
 
     def _submit(self, lab: Lab, task: Task) -> None:
         trial = task.job.trial
@@ -282,7 +286,7 @@ class LabThread(threading.Thread):
             "cpu_s": round(lab.cpu_s() - self._start[1], 3),
         }
         try:
-            outcome: Outcome | Exception = deliver(task.job, lab.run_directory, costs)
+            outcome: Outcome | Exception = deliver(task.job, lab, costs)
         except Exception as error:  # noqa: BLE001 (that trial's failure, or raised where awaited)
             outcome = error if disk_full(error) else Outcome(reason=no_record(error))
         self._close(lab, task, outcome)
@@ -290,7 +294,7 @@ class LabThread(threading.Thread):
     def _close(self, lab: Lab, task: Task, outcome: Outcome | Exception) -> None:
         """A trial of a lab that goes on; tried again there it finds nothing of this attempt."""
         name = task.job.trial.name
-        shutil.rmtree(lab.run_directory / "results" / name, ignore_errors=True)
+        lab.forget(name)
         self.pool.close(task, outcome)
         with self.pool.lock:
             self._names.discard(name)
@@ -309,8 +313,11 @@ class LabThread(threading.Thread):
                     self.tasks.append(task)
 
 
-def deliver(job: PoolJob, folder: Path, costs: dict[str, float]) -> Outcome:
+def deliver(job: PoolJob, lab: Lab, costs: dict[str, float]) -> Outcome:
     """Make the record of a trial that has ended, in the campaign's folder or packed.
+
+    What the lab left is taken out of its reach first, and nothing is made within that: the lab goes
+    on, and could put links where this process writes.
 
     Raises:
         LabError: what ran it may be something else than the trial's name says.
@@ -319,14 +326,11 @@ def deliver(job: PoolJob, folder: Path, costs: dict[str, float]) -> Outcome:
     if identity.found(job.lab, job.trial.kernel) != ran:
         raise LabError("the project's files, or what set-up made, have changed while it ran")
     name = job.trial.name
-    raw, here = folder / "results" / name, folder / "records"
     software = {"lab": job.lab, "clock": job.clock, **ran}
-    record.finish(job.trial, software, raw, job.records or here, costs)
-    if job.records is not None:
-        return Outcome()
-    packed = archive.pack(here / name)
-    shutil.rmtree(here / name)
-    return Outcome(record=packed)
+    with temporary.folder("record") as here:
+        lab.take(name, here / "raw")
+        record.finish(job.trial, software, here / "raw", job.records or here, costs)
+        return Outcome(record=archive.pack(here / name) if job.records is None else None)
 
 
 def no_record(error: Exception) -> str:

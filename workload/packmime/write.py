@@ -3,7 +3,7 @@
 
 import dataclasses
 import json
-import os
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -44,8 +44,9 @@ def write(path: Path, params: Traffic, seed: int) -> Header:
         model_rate=found.model_rate,
         offered_percent=found.offered_percent,
     )
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    with part.open("w", encoding="ascii") as file:
+    # The lab can write beside it: into a new file of a name that it cannot guess, no link.
+    part = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    with part.open("x", encoding="ascii") as file:
         file.write(f"{FORMAT} {json.dumps(dataclasses.asdict(header))}\n{COLUMNS}\n")
         file.writelines(_rows(found))
         file.write(f"end,{header.exchanges}\n")

@@ -10,9 +10,11 @@ from types import SimpleNamespace
 import pytest
 
 from harness import hold, inbox
+from harness.labs import LabSpec
 from harness.records import record
 from harness.scripts import host
 from plan.errors import LabError
+from tests.paper import PaperLab
 
 
 @pytest.fixture
@@ -51,6 +53,20 @@ def test_nothing_is_kept_that_a_link_leads_to(tmp_path: Path, mine: Path) -> Non
     assert host.keep(lab, tmp_path / "out", most_mib=1) == ["tmp"]  # type: ignore[arg-type]
     assert (tmp_path / "out" / "tmp" / "link").is_symlink()
     assert not (tmp_path / "out" / "work").exists()
+
+
+def test_results_are_taken_and_removed_through_no_link(tmp_path: Path, mine: Path) -> None:
+    lab = PaperLab(LabSpec(pairs=1), tmp_path / "run")
+    lab.run_directory.mkdir()
+    (lab.run_directory / "results").symlink_to(tmp_path)
+    with pytest.raises(OSError, match="results"):
+        lab.take("home", tmp_path / "taken")
+    lab.forget("home")
+    assert mine.read_text() == "mine"
+    (lab.run_directory / "results").unlink()
+    (lab.run_directory / "results" / "home").mkdir(parents=True)
+    lab.take("home", tmp_path / "taken")
+    assert os.listdir(lab.run_directory / "results") == [] and (tmp_path / "taken").is_dir()
 
 
 def test_a_record_takes_nothing_from_a_link(tmp_path: Path, mine: Path) -> None:

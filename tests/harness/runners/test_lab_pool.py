@@ -3,16 +3,25 @@
 
 from __future__ import annotations
 
+import io
+import os
+import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from harness import events
-from harness.labs import LABS
+from harness.labs import LABS, shared
+from harness.labs.base import Event
 from harness.records import record
 from harness.runners.lab_pool import LabPool, Outcome, PoolJob
+from plan.errors import LabError
+from plan.plan import Plan
 from tests.paper import PaperLab, finish
 from tests.small import tiny_trials
+
+PAPER_TRIAL = PaperLab.trial
 
 
 @pytest.fixture
@@ -55,6 +64,47 @@ def test_a_record_that_is_sent_is_made_once_for_all(tmp_path: Path, paper: type[
         pool.abandon("one")
     assert first is second and second.outcome.result(60).record
     assert len(paper.tried) == 1
+
+
+def test_a_record_is_made_where_no_lab_can_write(
+    tmp_path: Path, paper: type[PaperLab], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A lab that goes on could lead this process elsewhere, and put what it likes into a record."""
+    [job] = jobs(tmp_path, "one", sent=True)
+    (tmp_path / "home" / job.trial.name).mkdir(parents=True)
+    mine = tmp_path / "home" / job.trial.name / "mine"
+    mine.write_text("mine")
+
+    def trial(lab: PaperLab, name: str, number: int) -> Iterator[Event]:
+        (lab.run_directory / "records").symlink_to(tmp_path / "home")
+        return PAPER_TRIAL(lab, name, number)
+
+    monkeypatch.setattr(paper, "trial", trial)
+    outcome = LabPool().submit(job, 1, events.ignore).outcome.result(60)
+    assert outcome.record is not None and mine.read_text() == "mine"
+    assert os.listdir(tmp_path / "home") == [job.trial.name]
+    with zipfile.ZipFile(io.BytesIO(outcome.record)) as stream:
+        assert "flows.csv" in stream.namelist() and "mine" not in stream.namelist()
+
+
+def test_a_trial_that_cannot_be_made_ready_fails_alone(
+    tmp_path: Path, paper: type[PaperLab], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And not the lab that was to have it next, nor the one that just ended a trial."""
+
+    def prepare(plan: Plan, folder: Path) -> None:
+        if plan.seed == 2:
+            raise LabError("the load cannot be had")
+
+    monkeypatch.setattr(shared, "prepare", prepare)
+    pool, trials = LabPool(), tiny_trials(tmp_path, seeds=3)
+    with pool.lock:
+        tasks = [pool.submit(PoolJob(trial=one, lab="paper", clock="virtual", campaign="one",
+                                     records=tmp_path / "one"), 1, events.ignore)
+                 for one in trials]  # fmt: skip
+    reasons = [task.outcome.result(60).reason for task in tasks]
+    assert reasons == [None, "the load cannot be had", None]
+    pool.wait()
 
 
 def test_what_nobody_wants_any_more_is_not_run(tmp_path: Path, paper: type[PaperLab]) -> None:

@@ -4,6 +4,7 @@
 import hashlib
 import json
 import math
+import os
 
 import pytest
 
@@ -204,3 +205,13 @@ def test_no_two_connections_of_a_host_have_the_same_ports():
         found = {(ports.host(n, hosts), *ports.ports(n, hosts)) for n in range(0, 250_000)}
         assert len(found) == 250_000
     assert ports.ports(799_999, 1) == (59_999, 8_015)
+
+
+def test_a_trace_is_written_through_no_link(tmp_path):
+    """What runs in a lab can write in the trace's folder, and guess a name."""
+    mine = tmp_path / "mine"
+    mine.write_text("mine")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / f".trace.{os.getpid()}").symlink_to(mine)
+    write(tmp_path / "run" / "trace", SMALL, 1)
+    assert mine.read_text() == "mine"
