@@ -10,8 +10,9 @@ from analysis.cells import Cell, variant_factors
 from analysis.claims import Claim, Finding, Method, Verdict
 from analysis.metrics import ABOVE_ONE
 from analysis.records import CampaignRecords, Trial
-from analysis.report import plots, tables, trial_plots
+from analysis.report import effects, plots, tables, trial_plots
 from analysis.report.explore import explore
+from analysis.report.glossary import glossary
 from analysis.report.model import (
     Claims,
     ClaimText,
@@ -23,6 +24,7 @@ from analysis.report.model import (
     Section,
     Source,
 )
+from analysis.report.overview import overview
 from analysis.report.pages import Pages, pages_of
 from analysis.report.predictions import predictions
 from analysis.report.results import Results, results_of
@@ -30,6 +32,10 @@ from analysis.study import Response, Study
 
 Listener = Callable[[str], None]
 
+NO_SERIES = (
+    "This trial recorded no series. The keys record.queue_sample_ms, record.cwnd_sample_ms and "
+    "record.throughput_sample_ms record what a report draws."
+)
 MOST_TRIALS = 100
 """Above this many trials only the first seed of each cell is plotted."""
 
@@ -60,6 +66,7 @@ def build(
             *([predicted] if (predicted := predictions(results)) else []),
             *own,
             _trials(campaign, drawn),
+            _words(results),
             _making(campaign),
         ],
         files=[
@@ -89,6 +96,7 @@ def _count(number: int, noun: str) -> str:
 
 def _summary(results: Results, study: Study) -> Section:
     drawn = _known(plots.scatter(results, one.name) for one in results.study.means)
+    drawn = drawn or overview(results)
     return Section(
         id="summary",
         title="In short",
@@ -125,7 +133,7 @@ def _in_short(results: Results, study: Study) -> list[str]:
         told.append(
             f"The {len(findings)} claims of {study.source} (error from {method.value}): {verdicts}."
         )
-    return told or _extremes(results)
+    return told or [*_extremes(results), *effects.sentences(results)]
 
 
 def _extremes(results: Results) -> list[str]:
@@ -267,8 +275,8 @@ def _explore(part: Explore) -> Section:
         id="explore",
         title="Trial by trial",
         paragraphs=[
-            "A point a trial: one that is pointed at says which it is; a click, or a cell of the "
-            "matrix, shows its pictures."
+            "Each point is a trial. Point at it to see which trial it is. Press it, or a cell of "
+            "the matrix below, to see the trial's pictures."
         ],
         parts=[part],
     )
@@ -286,9 +294,11 @@ def _drawn(campaign: CampaignRecords, listener: Listener) -> dict[str, Sequence[
 
 def _trials(campaign: CampaignRecords, drawn: Mapping[str, Sequence[Plot]]) -> Section:
     left_out = tables.left_out(campaign)
-    sections = [_trial(one, drawn[one.name]) for one in campaign.trials if one.name in drawn]
-    text = f"Each opens on demand: {len(drawn)} of {len(campaign.trials)} trials"
-    text += "." if len(drawn) == len(campaign.trials) else ", the first seed of each cell."
+    shown = [one for one in campaign.trials if one.name in drawn]
+    sections = [_trial(one, drawn[one.name], opened=one is shown[0]) for one in shown]
+    text = "Press a trial's name below the table to open or close its pictures and checks."
+    if len(drawn) < len(campaign.trials):
+        text += " The pictures are of the first seed of each cell."
     return Section(
         id="trials",
         title="Trials",
@@ -307,25 +317,37 @@ def _plotted(campaign: CampaignRecords) -> list[Trial]:
     return list(first.values())
 
 
-def _trial(trial: Trial, drawn: Sequence[Plot]) -> Section:
+def _in_words(trial: Trial) -> str:
+    """A trial by its levels and seed."""
+    levels = (f"{factor} {level}" for factor, level in trial.factors.items())
+    return ", ".join((*levels, f"seed {trial.seed}"))
+
+
+def _trial(trial: Trial, drawn: Sequence[Plot], *, opened: bool = False) -> Section:
     told = ", ".join(
         f"{tables.metric_title(name).lower()} {format(value, tables.metric_form([value]))}"
         for name, value in trial.metrics.items()
         if value is not None
     )
     counters = tables.counters(trial)
-    missing = [] if drawn else ["It recorded no series to plot."]
+    missing = [] if drawn else [NO_SERIES]
     return Section(
         id=f"trial-{trial.name}",
-        title=trial.name,
-        paragraphs=[f"{told[:1].upper()}{told[1:]}.", *missing],
+        title=_in_words(trial),
+        paragraphs=[f"{trial.name}: {told}.", *missing],
         parts=[
             *([Gallery(plots=drawn)] if drawn else []),
             *([counters] if counters else []),
             tables.checks(trial),
         ],
         folded=True,
+        opened=opened,
     )
+
+
+def _words(results: Results) -> Section:
+    measured = dict.fromkeys(itertools.chain.from_iterable(c.metrics for c in results.every_cell))
+    return Section(id="words", title="What the columns mean", parts=[glossary(measured)])
 
 
 def _making(campaign: CampaignRecords) -> Section:

@@ -122,7 +122,10 @@ Part = Sheet | Gallery | Claims | Source | Explore
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A heading, paragraphs, and what stands under them; `folded` ones open on demand."""
+    """A heading, paragraphs, and what stands under them.
+
+    folded: it opens on demand; opened: a folded one that is open at first.
+    """
 
     id: str
     title: str
@@ -130,6 +133,7 @@ class Section:
     parts: Sequence[Part] = ()
     sections: Sequence["Section"] = ()
     folded: bool = False
+    opened: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

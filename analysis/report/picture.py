@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.lines import Line2D
@@ -60,7 +61,7 @@ def _steps(patch: StepPatch) -> Data:
     return {
         **_named(patch.get_label(), patch.get_facecolor()),
         "x": _numbers((edges[1:] + edges[:-1]) / 2),
-        "base": _numbers(base),
+        "base": _numbers(np.broadcast_to(base, np.shape(values))),
         "y": _numbers(values - base),
     }
 

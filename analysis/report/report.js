@@ -73,7 +73,7 @@
     }));
     const form = layout();
     Object.assign(form.xaxis, {type: "category", showticklabels: cells().size <= MOST_LABELS, automargin: true});
-    Object.assign(form.yaxis, {title: {text: campaign.responses[response]}});
+    Object.assign(form.yaxis, {title: {text: campaign.responses[response]}, rangemode: "tozero"});
     form.showlegend = groups.size > 1;
     Plotly.react("explore-points", traces, form, CONFIG);
     at("explore-points").removeAllListeners?.("plotly_click");
@@ -140,7 +140,7 @@
   }
 
   function pictures(found) {
-    const none = found ? "It recorded no series to draw." : "Of this trial the report has no pictures: only the first seed of each cell is drawn.";
+    const none = found ? "This trial recorded no series to draw." : "The report has no pictures of this trial: it draws the first seed of each cell only.";
     at("explore-pictures").replaceChildren(...(found?.length ? found.map((one) => {
       const figure = made("figure", "");
       const place = made("div", "", {className: "picture"});

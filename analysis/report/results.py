@@ -74,6 +74,11 @@ class Results:
         there = {cell.levels.get(factor) for cell in self.every(group)}
         return tuple(level for level in self.campaign.levels(factor) if level in there)
 
+    def levels_of(self, factor: str) -> tuple[str, ...]:
+        """A factor's levels in all cells, in the experiment's order."""
+        there = {cell.levels.get(factor) for cell in self.every_cell}
+        return tuple(level for level in self.campaign.levels(factor) if level in there)
+
     def anova(self, group: str, response: str) -> Anova | None:
         """ANOVA of the measured cells; None where the design is not whole."""
         return self._anova(self.measured, group, response)

@@ -60,8 +60,7 @@ def cells(results: Results, group: str) -> Sheet:
     published = ", published value, difference" if results.study.published else ""
     return Sheet(
         name=named("cells", group),
-        caption=f"{titled(group)}measured mean, half-width of its 95 % interval over the seeds"
-        f"{published}",
+        caption=f"{titled(group)}mean over the seeds, ± half of its 95 % interval{published}",
         columns=_cell_columns(results, factors),
         rows=[_cell_row(results, cell, factors) for cell in results.every(group)],
         heads=len(factors),
@@ -425,8 +424,11 @@ def quantiles_of(
 
 
 def trials(campaign: CampaignRecords) -> Sheet:
-    """Every trial that counts: its levels, seed, metrics and cost."""
-    metrics = dict.fromkeys(chain.from_iterable(trial.metrics for trial in campaign.trials))
+    """Every trial that counts: its levels, seed, metrics that some trial has, and cost."""
+    metrics = dict.fromkeys(
+        name for trial in campaign.trials for name, value in trial.metrics.items()
+        if value is not None
+    )  # fmt: skip
     columns = [
         Column(name="trial", title="Trial"),
         *(Column(name=name, title=name.capitalize()) for name in campaign.factors),

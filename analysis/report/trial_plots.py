@@ -245,17 +245,18 @@ def shares(trial: Trial) -> Drawing | None:
     if not known:
         return None
     received = _column([row for row, _ in known], "received_bytes")
-    ratio = np.sort(received / np.array([share for _, share in known], dtype=float))
+    ratio = received / np.array([share for _, share in known], dtype=float)
 
     def paint(axes: Axes) -> None:
-        axes.plot(np.arange(1, len(ratio) + 1), ratio, color=colour(3), lw=1.4)
+        axes.stairs(ratio, np.arange(0.5, len(ratio) + 1), fill=True, color=colour(3))
         axes.axhline(1, color=ink(), lw=0.8, ls="--")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.set(xlabel="connection, sorted", ylabel="received / fair share", ylim=(0, None))
+        axes.set(xlabel="client", ylabel="received / fair share", ylim=(0, None))
 
     alt = (
-        f"Bytes received over the max-min fair share, connections in ascending order: from "
-        f"{ratio[0]:.2f} to {ratio[-1]:.2f}, median {np.median(ratio):.2f}."
+        f"Bytes that each client received over its max-min fair share: from {ratio.min():.2f} "
+        f"(client {ratio.argmin() + 1}) to {ratio.max():.2f} (client {ratio.argmax() + 1}), "
+        f"median {np.median(ratio):.2f}."
     )
     return Drawing(kind="shares", title="Received over fair share", alt=alt, paint=paint)
 

@@ -192,7 +192,7 @@ def test_tables_are_there(written: Written) -> None:
     names = {path.stem for path in written.tables.iterdir()}
     assert names == {
         "distances", "cells-wan", "every-cell", "anova-wan", "effects-wan", "claims", "trials",
-        "left-out", "predictions", "predicted-literal-wan", "side-by-side-wan",
+        "left-out", "glossary", "predictions", "predicted-literal-wan", "side-by-side-wan",
     }  # fmt: skip
     assert len(rows(written, "claims")) == 56
     assert len(rows(written, "trials")) == 47

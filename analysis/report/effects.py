@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What each factor of a campaign does to each response, in sentences.
+
+Two levels are compared cell by cell and seed by seed with all else equal. The interval is a 95 % t
+interval over the seeds; seeds that left equal figures give none.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from analysis.report.model import signed
+from analysis.report.results import Results
+from analysis.statistics import Estimate, estimate, mean
+from analysis.study import Response
+
+ROUNDING = 1e-12
+"""Sums of equal figures differ by less."""
+TELLING = 0.25
+"""An effect depends on another factor where it differs by more than this share of itself."""
+
+Others = tuple[tuple[str, str], ...]
+"""The levels of all factors but the one that is compared."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effect:
+    """A response's change from level `old` to level `new` of a factor.
+
+    by: the same within each level of another factor, where it depends on that.
+    """
+
+    response: Response
+    factor: str
+    new: str
+    old: str
+    change: Estimate
+    by: tuple[tuple[str, Estimate], ...] = ()
+
+    @property
+    def sure(self) -> bool:
+        """Does the interval, where there is one, leave out 0?"""
+        half = self.change.half_width or 0.0
+        return abs(self.change.mean) > half
+
+
+def sentences(results: Results) -> list[str]:
+    """The effects of all factors on all responses, and what the intervals rest on."""
+    found = [effect for one in results.study.means for effect in effects(results, one)]
+    told = [_sentence(results, effect) for effect in found]
+    if found and not any(effect.change.half_width for effect in found):
+        told.append(_without_intervals(results))
+    return told
+
+
+def effects(results: Results, response: Response) -> Iterator[Effect]:
+    """The effect of each factor that varies, the largest of those of its pairs of levels."""
+    for factor in results.factors:
+        levels = _ordered(results.levels_of(factor))
+        if len(levels) < 2:
+            continue
+        pairs = [(levels[0], levels[-1])] if _numbers(levels) else _pairs(levels)
+        found = [
+            effect for new, old in pairs if (effect := _effect(results, response, factor, new, old))
+        ]
+        if found:
+            yield max(found, key=lambda effect: abs(effect.change.mean))
+
+
+def _effect(results: Results, response: Response, factor: str, new: str, old: str) -> Effect | None:
+    differences = _differences(results, response, factor, new, old)
+    if not differences:
+        return None
+    change = _over_seeds(list(differences.values()))
+    return Effect(
+        response=response, factor=factor, new=new, old=old, change=change,
+        by=_by(differences, change),
+    )  # fmt: skip
+
+
+def _differences(
+    results: Results, response: Response, factor: str, new: str, old: str
+) -> dict[Others, dict[int, float]]:
+    """New less old, by the levels of the other factors and the seed."""
+    values: dict[str, dict[Others, dict[int, float]]] = {new: {}, old: {}}
+    for cell in results.every_cell:
+        if cell.levels.get(factor) in values:
+            others = tuple(item for item in cell.levels.items() if item[0] != factor)
+            values[cell.levels[factor]][others] = dict(cell.metrics.get(response.name, {}))
+    return {
+        others: differences
+        for others, changed in values[new].items()
+        if (
+            differences := {
+                seed: value - values[old][others][seed]
+                for seed, value in changed.items()
+                if seed in values[old].get(others, {})
+            }
+        )
+    }
+
+
+def _over_seeds(cells: Sequence[dict[int, float]]) -> Estimate:
+    """The mean of the cells, seed by seed where all cells have the same seeds."""
+    seeds = set.intersection(*(set(cell) for cell in cells))
+    if not seeds:
+        return estimate([mean([mean(list(cell.values())) for cell in cells])])
+    values = [mean([cell[seed] for cell in cells]) for seed in sorted(seeds)]
+    return estimate(values[:1] if max(values) - min(values) < ROUNDING else values)
+
+
+def _by(
+    differences: dict[Others, dict[int, float]], change: Estimate
+) -> tuple[tuple[str, Estimate], ...]:
+    """The effect by the levels of that other factor on which it depends most; () on none."""
+    groups: dict[str, dict[str, list[dict[int, float]]]] = defaultdict(lambda: defaultdict(list))
+    for others, seeds in differences.items():
+        for factor, level in others:
+            groups[factor][level].append(seeds)
+    best: tuple[tuple[str, Estimate], ...] = ()
+    widest = TELLING * abs(change.mean)
+    for factor, levels in groups.items():
+        found = tuple((f"{factor} {level}", _over_seeds(cells)) for level, cells in levels.items())
+        means = [one.mean for _, one in found]
+        unsure = max(one.half_width or 0.0 for _, one in found)
+        if max(means) - min(means) > max(widest, 2 * unsure):
+            best, widest = found, max(means) - min(means)
+    return best
+
+
+def _sentence(results: Results, effect: Effect) -> str:
+    words = (
+        results.study.level(effect.factor, effect.new),
+        results.study.level(effect.factor, effect.old),
+    )
+    what = f"{effect.factor.capitalize()} {words[0]} instead of {words[1]}"
+    name, form = effect.response.title.lower(), effect.response.form
+    if not effect.sure:
+        return f"{what} does not measurably change {name} ({_figure(effect.change, form)})."
+    verb = "raises" if effect.change.mean > 0 else "lowers"
+    size = _figure(effect.change, form, sign=False)
+    parts = ", ".join(f"{where} {_figure(one, form)}" for where, one in effect.by)
+    return f"{what} {verb} {name} by {size}{f', on average ({parts})' if parts else ''}."
+
+
+def _figure(found: Estimate, form: str, *, sign: bool = True) -> str:
+    value = format(found.mean if sign else abs(found.mean), f"+{form}" if sign else form)
+    half = f" ± {format(found.half_width, form)}" if found.half_width else ""
+    return signed(value) + half
+
+
+def _without_intervals(results: Results) -> str:
+    if max(len(cell.trials) for cell in results.every_cell) > 1:
+        return (
+            "The seeds of each cell gave equal figures, so there are no intervals: nothing in this "
+            "experiment is drawn by chance."
+        )
+    return "Each cell has one seed, so there are no intervals; run with --seeds 5 to get them."
+
+
+def _pairs(levels: Sequence[str]) -> list[tuple[str, str]]:
+    return [(new, old) for at, old in enumerate(levels) for new in levels[at + 1 :]]
+
+
+def _numbers(levels: Sequence[str]) -> bool:
+    try:
+        return all(float(level) is not None for level in levels)
+    except ValueError:
+        return False
+
+
+def _ordered(levels: Sequence[str]) -> list[str]:
+    return sorted(levels, key=float) if _numbers(levels) else list(levels)

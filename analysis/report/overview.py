@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A figure of each response over the factors of a campaign, whatever these are.
+
+Numbers stand on an axis of numbers, words side by side. The axis of a response begins at 0, so that
+a small difference looks small.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from analysis.cells import Cell
+from analysis.report.model import Plot
+from analysis.report.results import Results
+from analysis.report.svg import colour, marker, style, to_svg
+from analysis.study import Response
+
+MOST_LINES = 8
+MOST_PANELS = 6
+WIDE = 20
+"""Numbers of which the largest is so many times the smallest stand on a logarithmic axis."""
+
+
+def overview(results: Results) -> list[Plot]:
+    """A plot for each response and set of panels; none where no factor varies."""
+    factors = [name for name in results.factors if len(results.levels_of(name)) > 1]
+    if not factors:
+        return []
+    along = max(factors, key=lambda name: (_are_numbers(results, name), factors.index(name)))
+    rest = [name for name in factors if name != along]
+    lines = next((n for n in reversed(rest) if len(results.levels_of(n)) <= MOST_LINES), None)
+    panels = [name for name in rest if name != lines]
+    combinations = list(itertools.product(*(results.levels_of(name) for name in panels)))
+    if len(combinations) > MOST_PANELS:
+        return []
+    return [
+        _plot(results, response, along, lines, dict(zip(panels, levels, strict=True)))
+        for response in results.study.means
+        for levels in combinations
+    ]
+
+
+def _plot(
+    results: Results, response: Response, along: str, lines: str | None, panel: dict[str, str]
+) -> Plot:
+    where = ", ".join(f"{factor} {level}" for factor, level in panel.items())
+    title = f"{response.title}{f' ({where})' if where else ''}"
+    name = "-".join(("overview", response.name, *panel.values())).replace("/", "-")
+    told = []
+    with style(name):
+        figure = Figure(figsize=(4.6, 3.2))
+        axes = figure.subplots()
+        for place, level in enumerate(results.levels_of(lines) if lines else [""]):
+            wanted = {**panel, **({lines: level} if lines else {})}
+            cells = [c for c in results.every_cell if wanted.items() <= c.levels.items()]
+            told += _line(axes, results, response, along, cells, place, level)
+        _finish(axes, results, along, title, response, legend=lines)
+        svg = to_svg(figure)
+    return Plot(name=name, title=title, alt=f"{title} over {along}. {'; '.join(told)}.", svg=svg)
+
+
+def _line(
+    axes: Axes, results: Results, response: Response, along: str, cells: Sequence[Cell],
+    place: int, level: str,
+) -> list[str]:  # fmt: skip
+    """Draw the cells of one line; say its figures in words."""
+    known = [(c.levels[along], found) for c in cells if (found := c.estimate(response.name))]
+    if not known:
+        return []
+    levels = results.levels_of(along)
+    numbers = _are_numbers(results, along)
+    known.sort(key=lambda one: float(one[0]) if numbers else levels.index(one[0]))
+    x: list[float] = [float(at) if numbers else levels.index(at) for at, _ in known]
+    look: dict[str, Any] = {"fmt": f"{marker(place)}{'-' if numbers else ''}"}
+    if not numbers:  # words of several lines side by side
+        x = [at + 0.06 * place for at in x]
+    axes.errorbar(
+        x, [one.mean for _, one in known], [one.half_width or 0.0 for _, one in known],
+        color=colour(place), ms=5, lw=1.3, capsize=3, label=level or None, **look,
+    )  # fmt: skip
+    figures = ", ".join(f"{at}: {format(one.mean, response.form)}" for at, one in known)
+    return [f"{level} {figures}".strip()]
+
+
+def _finish(
+    axes: Axes, results: Results, along: str, title: str, response: Response, *, legend: str | None
+) -> None:
+    levels = results.levels_of(along)
+    if not _are_numbers(results, along):
+        axes.set_xticks(range(len(levels)), levels, rotation=20 if len(levels) > 4 else 0)
+    else:
+        if _wide([float(level) for level in levels]):
+            axes.set_xscale("log")
+            axes.minorticks_off()
+        axes.set_xticks([float(level) for level in levels], levels)
+    low, high = axes.get_ylim()
+    if low >= 0 or all(
+        value >= 0 for cell in results.every_cell for value in cell.values(response.name)
+    ):
+        axes.set_ylim(0, high * 1.02)
+    axes.set(title=title, xlabel=results.study.heading(along).lower(), ylabel=response.title)
+    if legend:
+        axes.legend(title=legend)
+
+
+def _are_numbers(results: Results, factor: str) -> bool:
+    try:
+        return len([float(level) for level in results.levels_of(factor)]) > 1
+    except ValueError:
+        return False
+
+
+def _wide(levels: Sequence[float]) -> bool:
+    return min(levels) > 0 and max(levels) / min(levels) >= WIDE

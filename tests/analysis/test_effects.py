@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a report says of each factor's effect, and the figure that shows it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from analysis.records import read_campaign
+from analysis.report import effects
+from analysis.report.overview import overview
+from analysis.report.results import Results, results_of
+from analysis.study import GENERIC, NONE
+from tests.analysis import synthetic
+
+# Efficiency: 0.1 for SACK, and 0.2 for a large buffer with EPD alone.
+CELLS = {
+    ("WAN", flavor, policy, buffer): (
+        0.5 + 0.1 * (flavor == "SACK") + 0.2 * (buffer == 2.0) * (policy == "EPD"),
+        0.9,
+    )
+    for flavor in ("Vanilla", "SACK")
+    for policy in ("EPD", "SD")
+    for buffer in (0.5, 2.0)
+}
+
+
+def measured(folder: Path, seeds: Sequence[int], noise: float) -> Results:
+    synthetic.write_campaign(folder / "campaign", cells=CELLS, seeds=seeds, noise=noise)
+    return results_of(read_campaign(folder / "campaign"), NONE, {})
+
+
+def told(results: Results, *words: str) -> str:
+    (found,) = (one for one in effects.sentences(results) if all(word in one for word in words))
+    return found
+
+
+def test_an_effect_has_its_size_and_interval(tmp_path: Path) -> None:
+    results = measured(tmp_path, range(1, 11), 0.001)
+    found = re.fullmatch(
+        r"Flavor SACK instead of Vanilla raises efficiency by (0\.\d+) ± (0\.\d+)\.",
+        told(results, "Flavor", "efficiency"),
+    )
+    assert found is not None
+    assert abs(float(found[1]) - 0.1) < 0.002
+    assert 0 < float(found[2]) < 0.002
+
+
+def test_an_effect_says_what_it_depends_on(tmp_path: Path) -> None:
+    sentence = told(measured(tmp_path, range(1, 6), 0.001), "Buffer", "efficiency")
+    assert sentence.startswith("Buffer 0.5 instead of 2 lowers efficiency by 0.1")
+    low, high = re.findall(r"policy (?:EPD|SD) ([+−]?\d\.\d+)", sentence)
+    assert low.startswith("−0.2") or low.startswith("−0.19")
+    assert abs(float(high.replace("−", "-"))) < 0.01
+
+
+def test_no_effect_is_said_to_be_none(tmp_path: Path) -> None:
+    """Of many seeds' noise one interval in twenty leaves out 0: one response, not all."""
+    results = measured(tmp_path, range(1, 11), 0.01)
+    fairness = [one for one in effects.sentences(results) if "fairness" in one]
+    assert sum("does not measurably change fairness" in one for one in fairness) >= 2
+
+
+@pytest.mark.parametrize(("seeds", "words"), [([1], "--seeds 5"), ([1, 2, 3], "equal figures")])
+def test_without_an_interval_the_report_says_why(
+    tmp_path: Path, seeds: Sequence[int], words: str
+) -> None:
+    results = measured(tmp_path, seeds, 0.0)
+    assert told(results, words)
+    assert "±" not in " ".join(effects.sentences(results))
+
+
+def test_a_figure_for_each_response(tmp_path: Path) -> None:
+    plots = overview(measured(tmp_path, [1, 2], 0.001))
+    assert {plot.title.partition(" (")[0] for plot in plots} == {one.title for one in GENERIC}
+    assert all(re.search(r"0\.5: 0\.\d{4}, 2: 0\.\d{4}", plot.alt) for plot in plots)
