@@ -12,7 +12,15 @@ from pathlib import Path
 import pytest
 
 from tests.topology.red_ns2 import library, reference
-from tests.topology.red_ns2.reference import CASES, NS_PER_BYTE, Case, Red, dropped, uniform
+from tests.topology.red_ns2.reference import (
+    AS_LINUX,
+    CASES,
+    NS_PER_BYTE,
+    Case,
+    Red,
+    dropped,
+    uniform,
+)
 from topology import red_ns2
 
 HERE = Path(__file__).parent / "red_ns2"
@@ -31,6 +39,10 @@ def parameters(case: Case, *, ecn: bool = False) -> red_ns2.Parameters:
         red_ns2.FLAG_ECN: ecn,
         red_ns2.FLAG_BYTES: case.count_bytes,
         red_ns2.FLAG_GENTLE: case.gentle,
+        red_ns2.FLAG_EAGER: not case.wait,
+        red_ns2.FLAG_BLIND: case.blind,
+        red_ns2.FLAG_SHORT: case.short,
+        red_ns2.FLAG_PRESENT: case.present,
     }
     least, most = red_ns2.thresholds(case.packets_per_s)
     return red_ns2.Parameters(
@@ -60,12 +72,29 @@ def test_the_rule_drops_what_ns_2_drops(compiled: ctypes.CDLL, name: str) -> Non
     assert dropped(rule, OFFERED) == KEPT[name]
 
 
+@pytest.mark.parametrize("name", AS_LINUX)
+def test_a_rule_of_linux_in_place_of_ns_2_s(compiled: ctypes.CDLL, name: str) -> None:
+    found = dropped(library.Rule(compiled, parameters(AS_LINUX[name]), uniform()), OFFERED)
+    assert found == dropped(Red(AS_LINUX[name], uniform()), OFFERED)
+    assert found not in KEPT.values()
+
+
+@pytest.mark.parametrize(("p", "marks"), [(0.09, True), (0.11, False)])
+def test_what_is_drawn_is_marked_up_to_a_tenth(
+    compiled: ctypes.CDLL, p: float, marks: bool
+) -> None:
+    for ecn in (False, True):
+        rule = library.Rule(compiled, parameters(CASES["packets"], ecn=ecn), uniform())
+        rule.vars.p = round(p * red_ns2.Q32)
+        assert rule.marks() == (marks and ecn)
+
+
 @pytest.mark.skipif(shutil.which("ns") is None, reason="apt-get install ns2")
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_kept_is_what_ns_2_drops(tmp_path: Path, name: str) -> None:
     case, path = CASES[name], tmp_path / "arrivals"
     path.write_text("".join(f"{one.at_ns / 1e9:.9f} {one.size}\n" for one in OFFERED))
-    words = (case.mean, case.limit, int(case.count_bytes), int(case.gentle))
+    words = (case.mean, case.limit, int(case.count_bytes), int(case.gentle), int(case.wait))
     argv = ["ns", str(HERE / "queue.tcl"), str(path), *map(str, words)]
     done = subprocess.run(argv, check=True, capture_output=True, text=True, timeout=120)
     assert [int(word) for word in done.stdout.split()] == KEPT[name]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
 
 from plan.atm import CELL_PAYLOAD_BYTES, ETHERNET_HEADER_BYTES, frame_cells
@@ -21,6 +21,12 @@ from topology.qdisc import (
 )
 
 FIRST_P = 0.1  # ns-2's linterm_ is 10
+RULES = {
+    "spacing": red_ns2.FLAG_EAGER,
+    "short": red_ns2.FLAG_SHORT,
+    "size": red_ns2.FLAG_BLIND,
+    "slope": red_ns2.FLAG_PRESENT,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +56,14 @@ class Queue(QdiscQueue):
         " are computed from the link as ns-2 does since 2001",
     ] = None
     max_packets: Annotated[int | None, Within(2), "upper threshold"] = None
+
+    as_linux: Annotated[
+        tuple[Literal["spacing", "short", "size", "slope"], ...],
+        "rules of Linux's in place of ns-2's, to see what each is worth. `spacing`: gaps of 0 to"
+        " 1/p between drops; `short`: drops where no more than one packet waits, too; `size`: with"
+        ' count = "bytes", drops that do not look at a packet\'s size; `slope`: above the upper'
+        " threshold from the present max_P",
+    ] = field(default=(), metadata={"later": True})
 
     kind: ClassVar[str] = red_ns2.KIND
     module: ClassVar[str | None] = red_ns2.MODULE
@@ -93,6 +107,7 @@ class Queue(QdiscQueue):
             red_ns2.FLAG_ECN: self.ecn,
             red_ns2.FLAG_BYTES: self.count == "bytes",
             red_ns2.FLAG_GENTLE: self.gentle,
+            **{flag: rule in self.as_linux for rule, flag in RULES.items()},
         }
         return red_ns2.Parameters(
             weight=red_ns2.weight(1e12 / packet_ps),

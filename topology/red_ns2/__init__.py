@@ -24,6 +24,7 @@ MODULE = "sch_red_ns2"
 BUILT = Path(f"/opt/cellbed/{MODULE}.ko")
 TCA_PARMS, APP_STATS = 1, 4
 FLAG_ECN, FLAG_BYTES, FLAG_GENTLE = 1, 2, 4
+FLAG_EAGER, FLAG_SHORT, FLAG_BLIND, FLAG_PRESENT = 8, 16, 32, 64
 Q8, Q32 = 2**8, 2**32
 MOST = 2**23
 # struct red_ns2_parms; struct red_ns2_xstats begins with four counters and has the parameters next.

@@ -44,7 +44,12 @@
 #define RED_NS2_ECN 1
 #define RED_NS2_BYTES 2
 #define RED_NS2_GENTLE 4
-#define RED_NS2_FLAGS 7
+/* Linux's answers, each by itself, so that what it changes can be measured. */
+#define RED_NS2_EAGER 8    /* "wait_ false": the chance is p / (1 - n p), and 1 from n p = 1 on */
+#define RED_NS2_SHORT 16   /* drawn for where no more than one packet waits, too */
+#define RED_NS2_BLIND 32   /* with RED_NS2_BYTES: the drops do not look at a packet's size */
+#define RED_NS2_PRESENT 64 /* the slope above max begins at the present max_p */
+#define RED_NS2_FLAGS 127
 
 /* As netlink brings it; lengths are in packets, or in bytes with RED_NS2_BYTES. */
 struct red_ns2_parms {
@@ -138,14 +143,14 @@ static inline void red_ns2_adapt(const struct red_ns2_parms *p, struct red_ns2_v
 
 static inline __u64 red_ns2_probability(const struct red_ns2_parms *p, const struct red_ns2_vars *v)
 {
-	__u64 min = red_ns2_q32(p->min), max = red_ns2_q32(p->max), found;
+	__u64 min = red_ns2_q32(p->min), max = red_ns2_q32(p->max);
+	__u64 from = p->flags & RED_NS2_PRESENT ? v->max_p : p->first_p, found;
 
 	if (v->average < max)
 		return red_ns2_times(((v->average - min) << 8) / (p->max - p->min), v->max_p, 32);
 	if (!(p->flags & RED_NS2_GENTLE))
 		return RED_NS2_ONE;
-	found = p->first_p +
-		red_ns2_times(((v->average - max) << 8) / p->max, RED_NS2_ONE - p->first_p, 32);
+	found = from + red_ns2_times(((v->average - max) << 8) / p->max, RED_NS2_ONE - from, 32);
 	return found < RED_NS2_ONE ? found : RED_NS2_ONE;
 }
 
@@ -153,19 +158,21 @@ static inline __u64 red_ns2_probability(const struct red_ns2_parms *p, const str
 static inline __u64 red_ns2_chance(const struct red_ns2_parms *p, const struct red_ns2_vars *v,
 				   __u32 bytes)
 {
-	bool in_bytes = p->flags & RED_NS2_BYTES;
+	bool in_bytes = p->flags & RED_NS2_BYTES && !(p->flags & RED_NS2_BLIND);
 	__u64 n = in_bytes ? v->count_bytes / p->packet_bytes : v->count;
-	__u64 chance = v->p, np;
+	__u64 chance = v->p, np, sure = 2 * RED_NS2_ONE;
 
 	/* n p >= 2 in less than 2^33, for no p above 0 is so small that n would not fit. */
 	if (n > 1ULL << 31)
 		n = 1ULL << 31;
 	np = n * v->p;
-	if (np < RED_NS2_ONE)
+	if (p->flags & RED_NS2_EAGER)
+		sure = RED_NS2_ONE;
+	else if (np < RED_NS2_ONE)
 		return 0;
-	if (np >= 2 * RED_NS2_ONE)
+	if (np >= sure)
 		return RED_NS2_ONE;
-	chance = (chance << 31) / ((2 * RED_NS2_ONE - np + 1) >> 1);
+	chance = (chance << 31) / ((sure - np + 1) >> 1);
 	if (in_bytes && chance < RED_NS2_ONE)
 		chance = chance * bytes / p->packet_bytes;
 	return chance < RED_NS2_ONE ? chance : RED_NS2_ONE;
@@ -179,7 +186,7 @@ static inline void red_ns2_start(const struct red_ns2_parms *p, struct red_ns2_v
 static inline bool red_ns2_above(const struct red_ns2_parms *p, const struct red_ns2_vars *v,
 				 const struct red_ns2_arrival *a)
 {
-	return v->average >= red_ns2_q32(p->min) && a->waiting > 1;
+	return v->average >= red_ns2_q32(p->min) && (a->waiting > 1 || p->flags & RED_NS2_SHORT);
 }
 
 /* `random` gives any 32 bits; it is called where ns-2 draws, and nowhere else. */

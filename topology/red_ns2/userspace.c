@@ -5,6 +5,12 @@
 void red_ns2_begin(const struct red_ns2_parms *p, struct red_ns2_vars *v);
 enum red_ns2_verdict red_ns2_judge(const struct red_ns2_parms *p, struct red_ns2_vars *v,
 				   const struct red_ns2_arrival *a, __u32 (*random)(void));
+bool red_ns2_may_mark(const struct red_ns2_parms *p, const struct red_ns2_vars *v);
+
+bool red_ns2_may_mark(const struct red_ns2_parms *p, const struct red_ns2_vars *v)
+{
+	return red_ns2_marks(p, v);
+}
 
 void red_ns2_begin(const struct red_ns2_parms *p, struct red_ns2_vars *v)
 {

@@ -63,6 +63,10 @@ class Rule:
         )
         return int(verdict)
 
+    def marks(self) -> bool:
+        """Would the last arrival, if it was drawn, be marked?"""
+        return bool(self.library.red_ns2_may_mark(self.parameters, ctypes.byref(self.vars)))
+
     def __call__(self, now_ns: int, idle_ns: int, packets: int, octets: int, size: int) -> bool:
         arrival = Arrival(now_ns, idle_ns, octets if self.in_bytes else packets, size)
         return self.judge(arrival) != PASS

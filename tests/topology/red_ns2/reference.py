@@ -22,14 +22,19 @@ class Arrival:
     size: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Case:
-    """A queue, by ns-2's words."""
+    """A queue, in ns-2's words as far as it has them."""
 
     mean: int = 1000
     limit: int = 60
     count_bytes: bool = False
     gentle: bool = True
+    wait: bool = True
+    # Linux's answers, which ns-2 does not have.
+    blind: bool = False
+    short: bool = False
+    present: bool = False
 
     @property
     def packets_per_s(self) -> float:
@@ -59,6 +64,14 @@ CASES = {
     "small mean packet": Case(mean=250, limit=120),
     "small mean packet, bytes": Case(mean=250, limit=240, count_bytes=True),
     "short": Case(limit=20),
+    "no wait": Case(wait=False),
+    "no wait, bytes": Case(wait=False, count_bytes=True),
+}
+AS_LINUX = {
+    "short": Case(short=True),
+    "size": Case(count_bytes=True, blind=True),
+    "slope": Case(present=True),
+    "all": Case(count_bytes=True, wait=False, blind=True, short=True, present=True),
 }
 
 
@@ -135,7 +148,10 @@ class Red:
         self.adapt(now_ns / 1e9)
         self.count += 1
         self.count_bytes += size
-        before, self.above = self.above, self.average >= case.least and waiting > 1
+        before, self.above = (
+            self.above,
+            self.average >= case.least and (waiting > 1 or case.short),
+        )
         goes = False
         if self.above and not before:
             self.count, self.count_bytes = 1, size
@@ -161,13 +177,15 @@ class Red:
     def chance(self, size: int) -> float:
         case = self.case
         p = self.probability()
-        passed = self.count_bytes // case.mean if case.count_bytes else self.count
-        if passed * p < 1:
+        by_size = case.count_bytes and not case.blind
+        passed = self.count_bytes // case.mean if by_size else self.count
+        if case.wait and passed * p < 1:
             return 0.0
-        if passed * p >= 2:
+        sure = 2 if case.wait else 1
+        if passed * p >= sure:
             return 1.0
-        p /= 2 - passed * p
-        return min(p * size / case.mean, 1.0) if case.count_bytes and p < 1 else min(p, 1.0)
+        p /= sure - passed * p
+        return min(p * size / case.mean, 1.0) if by_size and p < 1 else min(p, 1.0)
 
     def probability(self) -> float:
         least, most = self.case.least, self.case.most
@@ -175,7 +193,8 @@ class Red:
             return (self.average - least) / (most - least) * self.max_p
         if not self.case.gentle:
             return 1.0
-        return min(0.1 + 0.9 * (self.average - most) / most, 1.0)
+        first = self.max_p if self.case.present else 0.1
+        return min(first + (1 - first) * (self.average - most) / most, 1.0)
 
 
 def uniform() -> Iterator[float]:
