@@ -16,13 +16,16 @@ from harness.course.handout import ANSWERS, CAMPAIGN
 
 MOST_ENTRIES = 1000
 MOST_MIB = 256
-# Of all tables and documents together: read, they take 25 times as much memory.
-READ, MOST_READ_MIB = {".csv", ".json"}, 64
+# Of all files together: the checksum of each is computed, also where it is a hole.
+MOST_TOGETHER_MIB = 1024
+# Of all tables and documents together: read, they take 25 times as much memory. The checksums'
+# file has no suffix.
+READ, MOST_READ_MIB = {".csv", ".json", ".toml", ""}, 64
 
 
 def fault(folder: Path) -> str | None:
     """What keeps it from being read, in a sentence; None where nothing does."""
-    inside, to_read = folder.resolve(), 0
+    inside, together, to_read = folder.resolve(), 0, 0
     for number, path in enumerate(entries(folder)):
         if number == MOST_ENTRIES:
             return f"{folder / CAMPAIGN}: more than {MOST_ENTRIES} files: hand in one campaign"
@@ -30,13 +33,16 @@ def fault(folder: Path) -> str | None:
             if not path.resolve(strict=True).is_relative_to(inside):
                 return f"{path}: leads out of the folder: hand in the file itself"
             said = fault_of(path)
-            to_read += path.stat().st_size if path.suffix in READ else 0
+            together += (size := size_of(path))
+            to_read += size if path.suffix in READ else 0
         except (OSError, RuntimeError):  # a link to nothing, or a circle of links
             return f"{path}: leads out of the folder: hand in the file itself"
         if said:
             return said
         if to_read > MOST_READ_MIB << 20:
             return f"{path}: with it more than {MOST_READ_MIB} MiB of tables, and none has so much"
+        if together > MOST_TOGETHER_MIB << 20:
+            return f"{path}: with it more than {MOST_TOGETHER_MIB} MiB: hand in no captures"
     return None
 
 
@@ -47,6 +53,12 @@ def entries(folder: Path) -> Iterator[Path]:
             yield top
     for parent, folders, files in os.walk(folder / CAMPAIGN):
         yield from (Path(parent, name) for name in (*folders, *files))
+
+
+def size_of(path: Path) -> int:
+    """Bytes of a file; a folder has none."""
+    status = path.stat()
+    return status.st_size if stat.S_ISREG(status.st_mode) else 0
 
 
 def fault_of(path: Path) -> str | None:

@@ -32,15 +32,18 @@ def changed_files(folder: Path) -> list[str]:
     Names that begin with a dot are files that somebody is writing.
     """
     try:
-        sums = [line.split("  ", 1) for line in regular(folder / SUMS).read_text().splitlines()]
-        changed = {name for found, name in sums if not unchanged(folder, name, found)}
+        sums: dict[str, set[str]] = {}
+        for line in regular(folder / SUMS).read_text().splitlines():
+            found, name = line.split("  ", 1)
+            sums.setdefault(name, set()).add(found)
+        changed = {name for name, found in sums.items() if not unchanged(folder, name, found)}
         there = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
     except (OSError, ValueError):
         return [SUMS]
-    return sorted(changed | (there - {name for _, name in sums} - LATER))
+    return sorted(changed | (there - sums.keys() - LATER))
 
 
-def unchanged(folder: Path, name: str, found: str) -> bool:
-    """Does a file of a record still have this checksum?"""
+def unchanged(folder: Path, name: str, found: set[str]) -> bool:
+    """Does a file of a record still have this checksum? By one name only it is read once."""
     path = folder / name
-    return path.parent == folder and path.is_file() and checksum(path) == found
+    return path.name == name and path.is_file() and {checksum(path)} == found

@@ -67,8 +67,10 @@ def write_whole(path: Path, text: str, mode: int = 0o644) -> None:
     ours = f".{path.name}.{socket.gethostname()}."  # of another machine's nobody here can tell
     partial = path.with_name(f"{ours}{os.getpid()}")
     for left in path.parent.iterdir():
-        number = left.name.removeprefix(ours)
-        if number != left.name and (left == partial or not Path("/proc", number).exists()):
+        begins, number = left.name.startswith(ours), left.name.removeprefix(ours)
+        if not begins or not number.isdecimal():  # the machine's name may go on: a.b begins as a
+            continue
+        if left == partial or not Path("/proc", number).exists():
             left.unlink(missing_ok=True)
     with naming(path):
         try:

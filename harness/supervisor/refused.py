@@ -4,13 +4,15 @@
 What User-Mode Linux needs is small, and differs with the host's C library; so this names what
 it does not need and what has led out of namespaces before: mounts and further namespaces,
 sockets (one by its path in a shared folder would lead to a service of the host), keys, BPF,
-io_uring, modules. Programs inside the lab are not concerned: their calls are the lab kernel's.
+io_uring, modules; and locks, for which a program of the host would wait. Programs inside the lab
+are not concerned: their calls are the lab kernel's.
 """
 
 from __future__ import annotations
 
 import ctypes
 import errno
+import fcntl
 import socket
 import struct
 from collections.abc import Iterator, Sequence
@@ -26,7 +28,8 @@ LOAD, EQUAL, AT_LEAST, ANY_BIT, AND, ANSWER = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000
 
 NAMESPACES = 0x7E020080  # CLONE_NEW*, all of them
-CLONE3, CLONE, SOCKETPAIR, SETRLIMIT, PRLIMIT64 = 435, 56, 53, 160, 302
+CLONE3, CLONE, SOCKETPAIR, SETRLIMIT, PRLIMIT64, FCNTL = 435, 56, 53, 160, 302, 72
+LOCKS = [fcntl.F_SETLK, fcntl.F_SETLKW, fcntl.F_OFD_SETLK, fcntl.F_OFD_SETLKW, fcntl.F_SETLEASE]
 RLIMIT_CORE = 4
 # As arch/x86/entry/syscalls/syscall_64.tbl numbers them.
 NUMBERS = {
@@ -36,7 +39,7 @@ NUMBERS = {
     "keys": [248, 249, 250],
     "the kernel": [175, 176, 313, 246, 320, 321, 298, 103, 169],  # modules kexec bpf perf log boot
     "memory": [310, 311, 323],  # process_vm_readv process_vm_writev userfaultfd
-    "others' files": [303, 304, 312, 438, 300, 301],  # by handle, kcmp, pidfd_getfd, fanotify
+    "others' files": [73, 303, 304, 312, 438, 300, 301],  # flock handle kcmp pidfd_getfd fanotify
     "queues": [425, 426, 427, *range(29, 32), *range(64, 72), *range(240, 246)],  # io_uring IPC
     "the machine": [163, 164, 167, 168, 170, 171, 172, 173, 179, 227, 159, 305, 443],
 }
@@ -87,6 +90,7 @@ def instructions() -> Iterator[Instruction]:
     yield from when(SETRLIMIT, [*argument(0), (EQUAL, 0, 1, RLIMIT_CORE)])
     new_limit = [*argument(2), (EQUAL, 0, 2, 0), *argument(2, 4), (EQUAL, 1, 0, 0)]
     core = [*argument(1), (EQUAL, 0, len(new_limit) + 1, RLIMIT_CORE)]
+    yield from when(FCNTL, [*argument(1), *any_of(LOCKS)])
     yield from when(PRLIMIT64, [*core, *new_limit])
     yield from answer(ALLOW)
 
@@ -94,6 +98,12 @@ def instructions() -> Iterator[Instruction]:
 def argument(index: int, half: int = 0) -> list[Instruction]:
     """Load the lower half of an argument, or the upper."""
     return [(LOAD, 0, 0, ARGUMENTS + 8 * index + half)]
+
+
+def any_of(values: Sequence[int]) -> list[Instruction]:
+    """The end of a test: is it one of these?"""
+    last = len(values) - 1
+    return [(EQUAL, last - at, int(at == last), value) for at, value in enumerate(values)]
 
 
 def when(number: int, test: Sequence[Instruction]) -> Iterator[Instruction]:

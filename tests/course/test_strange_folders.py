@@ -59,6 +59,12 @@ def large(folder: Path) -> None:
         os.truncate(folder / f"{number}.csv", 8 << 20)
 
 
+def many_large(folder: Path) -> None:
+    for number in range(900):
+        (folder / f"{number}.pcap").touch()
+        os.truncate(folder / f"{number}.pcap", 256 << 20)
+
+
 def outside(path: Path, target: str) -> None:
     path.unlink(missing_ok=True)
     path.symlink_to(target)
@@ -92,6 +98,9 @@ DEEP = "a" + ".a" * 5000 + " = 1\n"
 STRANGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a huge table": (lambda f: huge(first(f) / "flows.csv"), "flows.csv: larger than "),
     "large tables": (lambda f: large(first(f)), "with it more than 64 MiB of tables"),
+    "many large files": (lambda f: many_large(first(f)), "pcap: with it more than 1024 MiB: "),
+    "large checksums": (
+        lambda f: os.truncate(first(f) / SUMS, 200 << 20), "more than 64 MiB of tables"),
     "a huge file more": (lambda f: huge(f / "campaign" / "core"), "core: larger than "),
     "huge answers": (lambda f: huge(f / "answers.toml"), "answers.toml: larger than "),
     "a link out of the folder": (

@@ -173,6 +173,7 @@ OF_AN_ACCOUNT = OWN | {
     "read:environment", "signal", "trace", "connect:loopback", "connect:abstract", "connect:path",
     "replace:results", "replace:events", "replace:inbox", "replace:console",
     "connect:share", "pair:datagram", "netlink", "memory", "queue", "core-helper",
+    "lock:file", "lock:range", "lock:range-wait", "lock:open-file", "lock:open-file-wait", "lease",
 }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.records import seal as sums
 from harness.records import whole
 from harness.records.seal import SUMS, changed_files, seal
 
@@ -64,6 +65,16 @@ def test_checksums_that_were_edited(
     (sealed.parent / "lab.json").write_text("lab.json")
     edit_sums(sealed, edit)
     assert changed_files(sealed) == found
+
+
+def test_each_file_is_read_once(sealed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often the sums name it, and by whatever other name."""
+    read: list[Path] = []
+    compute = sums.checksum
+    monkeypatch.setattr(sums, "checksum", lambda path: read.append(path) or compute(path))
+    edit_sums(sealed, lambda text: text * 9 + text.replace("  ", "  ./"))
+    assert changed_files(sealed) == [f"./{path.name}" for path in sorted(read)]
+    assert sorted(read) == sorted(path for path in sealed.iterdir() if path.name != SUMS)
 
 
 def test_an_edit_hidden_by_a_line_that_was_taken_out(sealed: Path) -> None:

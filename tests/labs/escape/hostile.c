@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -106,6 +107,21 @@ static void folders(void)
 	way("read:image", can_read("host/image/etc/passwd"));
 	way("read:share", can_read("host/theirs/file"));
 	way("write:run", can_open("results/new", O_RDWR | O_CREAT));
+}
+
+/* Hold what others wait for: who locks a file in that folder, or writes to it. */
+static void locks(void)
+{
+	int fd = open("host/theirs/file", O_RDONLY | O_CLOEXEC);
+	struct flock range = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+
+	way("lock:file", !flock(fd, LOCK_EX | LOCK_NB));
+	way("lock:range", !fcntl(fd, F_SETLK, &range));
+	way("lock:range-wait", !fcntl(fd, F_SETLKW, &range));
+	way("lock:open-file", !fcntl(fd, F_OFD_SETLK, &range));
+	way("lock:open-file-wait", !fcntl(fd, F_OFD_SETLKW, &range));
+	way("lease", !fcntl(fd, F_SETLEASE, F_RDLCK));
+	close(fd);
 }
 
 /* Put links where the host goes on reading and writing. */
@@ -271,6 +287,7 @@ int main(void)
 	if (!ways)
 		return 3;
 	folders();
+	locks();
 	sockets();
 	objects();
 	processes();
