@@ -2,6 +2,7 @@
 """Kept results of a study: what is left in its folder of campaigns whose records are not.
 
 studies/ID/results/CAMPAIGN/
+    trials.csv      a line a trial (analysis/kept_trials.py)
     cells.csv       a line a cell: levels, seeds, each response, all that was measured
     claims.csv      the claims and their verdicts, where the campaign decides any
     *.csv, *.svg    what else the study keeps of the report, and the figures its README shows
@@ -9,7 +10,7 @@ studies/ID/results/CAMPAIGN/
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,19 +71,30 @@ class Kept:
         return document
 
 
-def manifest(campaign: CampaignRecords, commit: str) -> dict[str, Any]:
+def manifest(
+    campaign: CampaignRecords, commit: str, earlier: Sequence[Mapping[str, Any]] = ()
+) -> dict[str, Any]:
     """The manifest of a campaign that is kept.
 
     commit: of the project that judged it; by which it was run, the campaign says itself.
+    earlier: the manifest of what was kept of it before.
     """
-    ran = campaign.document.get("commits") or [commit]
-    versions = {json.dumps(t.document.get("versions"), sort_keys=True) for t in campaign.trials}
-    software = {json.dumps(t.document.get("software"), sort_keys=True) for t in campaign.trials}
+    ran = dict.fromkeys(
+        str(one)
+        for known in (*(m["commit"].split(", ") for m in earlier), _ran(campaign, commit))
+        for one in known
+    )
+    both = {
+        what: _different(
+            [t.document.get(what) for t in campaign.trials] + [x for m in earlier for x in m[what]]
+        )
+        for what in ("versions", "software")
+    }
     return {
         "format": FORMAT,
         "campaign": campaign.name,
         "title": campaign.document.get("title"),
-        "commit": ", ".join(map(str, ran)),
+        "commit": ", ".join(ran),
         "judged_by": commit,
         "trials": len(campaign.trials),
         "left_out": len(list(omissions.left_out(campaign))),
@@ -90,6 +102,13 @@ def manifest(campaign: CampaignRecords, commit: str) -> dict[str, Any]:
         "virtual_s": round(sum(trial.document["virtual_s"] for trial in campaign.trials)),
         "wall_s": round(sum(trial.document["wall_s"] for trial in campaign.trials)),
         "ended": max(str(trial.document.get("ended", "")) for trial in campaign.trials),
-        "versions": [json.loads(text) for text in sorted(versions)],
-        "software": [json.loads(text) for text in sorted(software)],
+        **both,
     }
+
+
+def _ran(campaign: CampaignRecords, commit: str) -> Sequence[object]:
+    return campaign.document.get("commits") or [commit]
+
+
+def _different(documents: Iterable[object]) -> list[Any]:
+    return [json.loads(text) for text in sorted({json.dumps(x, sort_keys=True) for x in documents})]

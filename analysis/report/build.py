@@ -192,8 +192,9 @@ def _distribution(results: Results, response: Response, group: str) -> list[Part
 
 
 def _values(cell: Cell, response: Response) -> list[Sequence[float]]:
-    """All values of a distribution, a sequence a seed."""
-    found = [response.of(trial) for trial in cell.trials] if response.of else []
+    """All values of a distribution, a sequence a seed; none of a trial without its tables."""
+    recorded = [trial for trial in cell.trials if trial.folder.is_dir()]
+    found = [response.of(trial) for trial in recorded] if response.of else []
     return [values for values in found if isinstance(values, Sequence)]
 
 

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Keeping the results of a campaign in its study's folder (analysis/kept.py has the format)."""
 
+import csv
+import io
 import json
 import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from analysis import kept_trials
 from analysis.errors import ReportError
-from analysis.kept import MANIFEST, manifest
+from analysis.kept import MANIFEST, Kept, manifest
 from analysis.records import CampaignRecords
 from analysis.report.build import build
 from analysis.report.pages import pages_of
@@ -18,18 +22,35 @@ NAMES = {"every-cell": "cells", "claims": "claims"}
 """Tables of a report that are kept of every study, and their names there."""
 
 
-def keep(campaign: CampaignRecords, study: Study, folder: Path, commit: str) -> Path:
+def keep(
+    campaign: CampaignRecords,
+    study: Study,
+    folder: Path,
+    commit: str,
+    *,
+    replace_kept: bool = False,
+) -> Path:
     """Keep a campaign's results in `folder`/results; returns the campaign's own folder there.
 
+    What is kept of the same campaign already stays: tables and verdicts are of all trials, kept
+    and new.
+
     commit: of the project that judged it. The figures are those that `folder`/README.md links to.
-    Raises ReportError when a file cannot be written.
+    replace_kept: a new trial replaces a kept one with another plan or digest.
+    Raises ReportError when a file cannot be written, and as analysis/kept_trials.py does.
     """
     target = folder / "results" / campaign.name
-    readme = folder / "README.md"
-    text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
-    shown = set(re.findall(rf"\(results/{re.escape(campaign.name)}/([\w.-]+)\.svg\)", text))
+    file = target / kept_trials.FILE
+    before = kept_trials.read(file)
+    new = map(kept_trials.kept, campaign.trials)
+    lines = kept_trials.merged(before, new, file, replace_kept=replace_kept)
+    whole = kept_trials.with_kept(campaign, before)
+    more = len(whole.trials) > len(campaign.trials)
+    earlier = [Kept(folder / "results").manifest(campaign.name)] if more else []
+    document = json.dumps(manifest(whole, commit, earlier), indent=1) + "\n"
     names = {**NAMES, **{name: name for name in pages_of(study).kept}}
-    report = build(campaign, study, draw=False)
+    report = build(whole, study, draw=False)
+    shown = _shown(folder / "README.md", campaign.name)
     try:
         target.mkdir(parents=True, exist_ok=True)
         for sheet in sheets_of(report):
@@ -38,8 +59,20 @@ def keep(campaign: CampaignRecords, study: Study, folder: Path, commit: str) -> 
         for plot in plots_of(report.sections):
             if plot.name in shown:
                 replace_file(target / f"{plot.name}.svg", stand_alone(plot.svg))
-        document = json.dumps(manifest(campaign, commit), indent=1) + "\n"
         replace_file(target / MANIFEST, document)
+        replace_file(file, _csv(kept_trials.table(lines, whole.factors)))
     except OSError as error:
         raise ReportError(f"{error.filename or target}: cannot write: {error.strerror}") from None
     return target
+
+
+def _shown(readme: Path, campaign: str) -> set[str]:
+    """The figures of a campaign that a page links to."""
+    text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
+    return set(re.findall(rf"\(results/{re.escape(campaign)}/([\w.-]+)\.svg\)", text))
+
+
+def _csv(rows: Iterable[Sequence[object]]) -> str:
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()

@@ -63,7 +63,9 @@ def test_its_distribution_and_its_page_are_in_the_report(project: Path) -> None:
 def test_it_is_kept_and_its_readme_filled(project: Path) -> None:
     folder = project / "studies" / "toy"
     kept = {path.name for path in (folder / "results" / "toy").iterdir()}
-    assert kept == {"cells.csv", "claims.csv", "manifest.json", "scatter-efficiency.svg"}
+    assert kept == {
+        "cells.csv", "claims.csv", "manifest.json", "scatter-efficiency.svg", "trials.csv",
+    }  # fmt: skip
     manifest = json.loads((folder / "results" / "toy" / "manifest.json").read_text())
     assert (manifest["campaign"], manifest["seeds"], manifest["trials"]) == ("toy", [1], 2)
     small = float(table(folder / "results" / "toy" / "cells.csv")[0]["efficiency"])
@@ -77,3 +79,22 @@ def test_what_is_kept_names_the_commits_that_ran_it(project: Path) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), "commits": ["a1", "b2+"]}))
     folder = Path(cellbed(project, "study", "keep", "results/toy").strip())
     assert json.loads((project / folder / "manifest.json").read_text())["commit"] == "a1, b2+"
+
+
+def test_a_kept_trial_is_verified(project: Path) -> None:
+    cellbed(project, "study", "keep", "results/toy")
+    told = cellbed(project, "study", "verify", "toy", "--sample", "1", "--choose", "3")
+    assert "1 of 1 trials left the digests that are kept" in told
+    kept = project / "studies" / "toy" / "results" / "toy" / "trials.csv"
+    text = kept.read_text()
+    digests = {row["digest"] for row in table(kept)}
+    for digest in digests:
+        text = text.replace(digest, "0" * len(digest))
+    kept.write_text(text)
+    done = subprocess.run(
+        ["./cellbed", "study", "verify", "toy", "--sample", "1", "--choose", "3"],
+        cwd=project, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "0 of 1 trials left the digests that are kept" in done.stdout
+    assert "differs" in done.stdout

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""List the studies; keep a campaign's results in one; fill the tables of its README."""
+"""List the studies; keep a campaign's results; verify kept trials; fill a README's tables."""
 
 from __future__ import annotations
 
@@ -27,8 +27,14 @@ def command(context: click.Context) -> None:
 
 @command.command()
 @click.argument("campaign", type=click.Path(path_type=Path))
-def keep(campaign: Path) -> None:
-    """Keep the results of a campaign directory in its study's folder."""
+@click.option(
+    "--replace", "replace_kept", is_flag=True, help="A new trial replaces a kept one unlike it."
+)
+def keep(campaign: Path, replace_kept: bool) -> None:
+    """Keep the results of a campaign directory in its study's folder.
+
+    Trials that are kept already stay, so that a campaign can be run in parts.
+    """
     judgement.bring_up_to_date(judgement.records(campaign))
     try:
         found = read_campaign(campaign)
@@ -36,11 +42,43 @@ def keep(campaign: Path) -> None:
             raise UsageError(f"{campaign}: its experiment names no study")
         study = studies.find(found.study)
         folder = studies.folder(study.id)
-        click.echo(keep_results(found, study, folder, checkout.commit()))
+        click.echo(keep_results(found, study, folder, checkout.commit(), replace_kept=replace_kept))
     except ReportError as error:
         raise CellbedError(str(error)) from error
     except AnalysisError as error:
         raise UsageError(str(error)) from error
+
+
+@command.command()
+@click.argument("name", metavar="ID")
+@click.option("--campaign", metavar="NAME", help="Of this campaign only [of all].")
+@click.option("--sample", default=5, type=click.IntRange(1, 1000), help="How many trials [5].")
+@click.option("--choose", "choice", default=1, help="Seed of the draw; 2 draws other trials [1].")
+@click.option("--jobs", type=click.IntRange(1, 256), help="How many labs at a time.")
+@click.option("--out", type=click.Path(path_type=Path), help="Records [results/verify-ID].")
+def verify(
+    name: str, campaign: str | None, sample: int, choice: int, jobs: int | None, out: Path | None
+) -> None:
+    """Run some kept trials of a study again; compare what they leave, byte for byte.
+
+    The trials are drawn by chance. The exit status is 1 when one differs.
+    """
+    from harness.api import verify as verifying  # and all that runs a trial with it
+
+    folder = studies.folder(studies.find(name).id)
+    found: list[verifying.Verified] = []
+    try:
+        drawn = verifying.choose(folder, campaign, sample, choice)
+        for one, lines in drawn.items():
+            target = (out or Path("results") / f"verify-{name}") / one
+            found += verifying.verify(folder / f"{one}.toml", one, lines, target, jobs)
+    except AnalysisError as error:
+        raise UsageError(str(error)) from error
+    for trial in found:
+        click.echo(f"{trial.campaign}: {trial.kept.name}: {trial.kept.digest}: {trial.verdict}")
+    click.echo(verifying.summary(found))
+    if not all(trial.ok for trial in found):
+        raise SystemExit(1)
 
 
 @command.command()

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Kept trials: one line for each trial of a campaign whose records are not in the project.
+
+studies/ID/results/CAMPAIGN/trials.csv has a column for each factor, then
+
+    seed        the trial's
+    trial       its name when it was run
+    plan        a hash of its plan, without seed and captures
+    digest      a hash of all facts and tables that its lab left (16 hex digits)
+    virtual_s   how long it lasted by its own clock [s]
+    wall_s      and by the machine's [s]
+    ended       when it ended (UTC, ISO 8601)
+
+and a column for each figure, with all digits. Whoever runs a trial again gets the same digest.
+Verdicts, means and intervals follow from these lines alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from analysis.errors import ReportError, TableError
+from analysis.files import regular
+from analysis.likeness import DIGITS, FREE
+from analysis.records import CampaignRecords, Trial
+from analysis.table import Row, read_csv
+
+FILE = "trials.csv"
+OWN = ("seed", "trial", "plan", "digest", "virtual_s", "wall_s", "ended")
+SUMS = "SHA256SUMS"
+OF_THE_RUN = ("run.json", "trial.json")
+"""Files of a record that name the machine and the software; no two machines have the same."""
+
+Key = tuple[frozenset[tuple[str, str]], int]
+"""Levels and seed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptTrial:
+    """One line."""
+
+    levels: Mapping[str, str]
+    seed: int
+    trial: str
+    plan: str
+    digest: str
+    virtual_s: float
+    wall_s: float
+    ended: str
+    metrics: Mapping[str, float]
+
+    @property
+    def key(self) -> Key:
+        return frozenset(self.levels.items()), self.seed
+
+    @property
+    def name(self) -> str:
+        """Levels and seed in words."""
+        return f"{' '.join(self.levels.values())} seed {self.seed}"
+
+
+def kept(trial: Trial) -> KeptTrial:
+    """The line of a record; raises ReportError where its files have no checksums."""
+    return KeptTrial(
+        levels=dict(trial.factors),
+        seed=trial.seed,
+        trial=trial.name,
+        plan=plan_hash(trial.document["plan"]),
+        digest=digest(trial.folder),
+        virtual_s=float(trial.document["virtual_s"]),
+        wall_s=float(trial.document["wall_s"]),
+        ended=str(trial.document.get("ended", "")),
+        metrics={name: value for name, value in trial.metrics.items() if value is not None},
+    )
+
+
+def plan_hash(plan: Mapping[str, object]) -> str:
+    """A hash of a plan's JSON without what trials of one cell may differ in."""
+    text = json.dumps(
+        {key: value for key, value in plan.items() if key not in FREE}, sort_keys=True
+    )
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
+
+
+def digest(folder: Path) -> str:
+    """A hash of what a record has of its trial: the checksums of lab.json and of all tables."""
+    try:
+        lines = regular(folder / SUMS).read_text(encoding="ascii").splitlines()
+    except (OSError, ValueError) as error:
+        raise ReportError(f"{folder / SUMS}: cannot read the checksums: {error}") from None
+    told = sorted(line for line in lines if line.split("  ", 1)[-1] not in OF_THE_RUN)
+    return hashlib.sha256("\n".join(told).encode()).hexdigest()[:DIGITS]
+
+
+def read(path: Path) -> list[KeptTrial]:
+    """The lines of a file; none where there is no file. Raises TableError on a damaged one."""
+    if not path.exists():
+        return []
+    table = read_csv(path)
+    table.require(*OWN)
+    at = table.columns.index("seed")
+    factors, figures = table.columns[:at], table.columns[at + len(OWN) :]
+    try:
+        return [_of_row(row, factors, figures) for row in table.rows]
+    except ValueError as error:
+        raise TableError(f"{path}: {error}") from None
+
+
+def _of_row(row: Row, factors: Sequence[str], figures: Sequence[str]) -> KeptTrial:
+    return KeptTrial(
+        levels={name: row[name] for name in factors if row[name]},
+        seed=int(row["seed"]),
+        trial=row["trial"],
+        plan=row["plan"],
+        digest=row["digest"],
+        virtual_s=float(row["virtual_s"]),
+        wall_s=float(row["wall_s"]),
+        ended=row["ended"],
+        metrics={name: float(row[name]) for name in figures if row[name]},
+    )
+
+
+def merged(
+    before: Iterable[KeptTrial], new: Iterable[KeptTrial], where: Path, *, replace_kept: bool
+) -> list[KeptTrial]:
+    """The lines of both, each levels and seed once.
+
+    Raises ReportError for a trial that both have with different digests or plans, unless the new
+    one is to replace the kept one.
+    """
+    lines = {line.key: line for line in before}
+    for line in new:
+        old = lines.get(line.key)
+        if old is not None and not replace_kept:
+            _require_same(old, line, where)
+        lines[line.key] = line
+    return list(lines.values())
+
+
+def _require_same(old: KeptTrial, new: KeptTrial, where: Path) -> None:
+    for what in ("plan", "digest"):
+        if getattr(old, what) != getattr(new, what):
+            raise ReportError(
+                f"{where}: {new.name}: the kept trial {old.trial} has {what} {getattr(old, what)}, "
+                f"the new one {new.trial} has {getattr(new, what)}; --replace keeps the new one"
+            )
+
+
+def table(lines: Sequence[KeptTrial], factors: Mapping[str, Sequence[str]]) -> list[list[object]]:
+    """The header and the rows, cells in the order of the factors' levels, seeds rising."""
+    figures = list(dict.fromkeys(name for line in lines for name in line.metrics))
+
+    def place(line: KeptTrial) -> tuple[list[int], int]:
+        orders = [list(levels) for levels in factors.values()]
+        own = [line.levels.get(name, "") for name in factors]
+        return [
+            order.index(level) if level in order else len(order)
+            for order, level in zip(orders, own, strict=True)
+        ], line.seed
+
+    return [
+        [*factors, *OWN, *figures],
+        *(
+            [
+                *(line.levels.get(name, "") for name in factors),
+                *(getattr(line, name) for name in OWN),
+                *(repr(line.metrics[name]) if name in line.metrics else "" for name in figures),
+            ]
+            for line in sorted(lines, key=place)
+        ),
+    ]
+
+
+def with_kept(campaign: CampaignRecords, lines: Iterable[KeptTrial]) -> CampaignRecords:
+    """The campaign with those kept trials of its cells that it has no record of.
+
+    A kept trial has figures and no tables. Raises ReportError for a kept trial of a cell that the
+    campaign has not run: its plan is not known.
+    """
+    there = {(frozenset(trial.factors.items()), trial.seed) for trial in campaign.trials}
+    like = {frozenset(trial.factors.items()): trial for trial in campaign.trials}
+    more = []
+    for line in lines:
+        if line.key in there:
+            continue
+        sibling = like.get(line.key[0])
+        if sibling is None:
+            raise ReportError(
+                f"{campaign.folder}: it has no trial like the kept one '{line.name}'; run at least "
+                "one seed of each kept cell"
+            )
+        more.append(_of_line(line, sibling))
+    return replace(campaign, trials=(*campaign.trials, *more))
+
+
+def _of_line(line: KeptTrial, sibling: Trial) -> Trial:
+    """A trial that differs from another of its cell in its seed and what came of it."""
+    times = {"virtual_s": line.virtual_s, "wall_s": line.wall_s, "ended": line.ended}
+    return replace(
+        sibling,
+        name=line.trial,
+        seed=line.seed,
+        folder=sibling.folder.with_name(line.trial),
+        metrics=dict(line.metrics),
+        plan=replace(sibling.plan, seed=line.seed),
+        document={**sibling.document, "seed": line.seed, **times},
+    )

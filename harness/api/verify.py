@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Runs some of a study's kept trials again and compares what they leave with what is kept."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from analysis import kept_trials
+from analysis.errors import AnalysisError
+from analysis.kept_trials import KeptTrial
+from analysis.records import level_text
+from harness.api.experiment import Experiment, execute
+from harness.design.trials import PlannedTrial
+from plan import plan as plans
+from plan.errors import UsageError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verified:
+    """A kept trial, and what it left now: a digest, or why it left none."""
+
+    campaign: str
+    kept: KeptTrial
+    digest: str = ""
+    why: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return self.digest == self.kept.digest
+
+    @property
+    def verdict(self) -> str:
+        return "ok" if self.ok else self.why or f"differs: {self.digest}"
+
+
+def choose(
+    folder: Path, campaign: str | None, sample: int, choice: int
+) -> dict[str, list[KeptTrial]]:
+    """Some of a study's kept trials, drawn by chance, by campaign.
+
+    choice: the seed of the draw.
+
+    Raises UsageError where the study keeps no trial, or not this campaign.
+    """
+    lines = [
+        (name, line)
+        for name in sorted(
+            path.parent.name for path in folder.glob(f"results/*/{kept_trials.FILE}")
+        )
+        if campaign in (None, name)
+        for line in kept_trials.read(folder / "results" / name / kept_trials.FILE)
+    ]
+    if not lines:
+        what = f"the campaign {campaign}" if campaign else "any campaign"
+        raise UsageError(f"{folder.name}: no trial of {what} is kept in {folder / 'results'}")
+    drawn = random.Random(choice).sample(lines, min(sample, len(lines)))
+    return {
+        name: [line for other, line in drawn if other == name]
+        for name, _ in sorted(drawn, key=_name)
+    }
+
+
+def _name(drawn: tuple[str, KeptTrial]) -> str:
+    return drawn[0]
+
+
+def verify(
+    experiment: Path, campaign: str, lines: Sequence[KeptTrial], out: Path, jobs: int | None = None
+) -> Iterator[Verified]:
+    """Run these trials of an experiment into `out`; compare."""
+    running = Experiment.from_file(experiment).prepare(
+        out, seeds=max(line.seed for line in lines), jobs=jobs
+    )
+    planned = {_key(trial): trial for trial in running.trials}
+    found = {line.key: planned.get(line.key) for line in lines}
+    same = {
+        key: trial
+        for key, trial in found.items()
+        if trial is not None and any(_of(line, key, trial) for line in lines)
+    }
+    running.trials = running.every = list(same.values())
+    if same:
+        execute(running)
+    for line in lines:
+        if line.key not in same:
+            why = (
+                "the experiment has no such trial now"
+                if found[line.key] is None
+                else ("the experiment's plan of this trial is another now")
+            )
+            yield Verified(campaign=campaign, kept=line, why=why)
+            continue
+        try:
+            digest = kept_trials.digest(running.records / same[line.key].name)
+        except AnalysisError:
+            yield Verified(campaign=campaign, kept=line, why="it left no record")
+        else:
+            yield Verified(campaign=campaign, kept=line, digest=digest)
+
+
+def _of(line: KeptTrial, key: kept_trials.Key, trial: PlannedTrial) -> bool:
+    return line.key == key and line.plan == kept_trials.plan_hash(plans.to_json(trial.plan))
+
+
+def _key(trial: PlannedTrial) -> kept_trials.Key:
+    levels = {name: level_text(level) for name, level in trial.factors.items()}
+    return frozenset(levels.items()), trial.plan.seed
+
+
+def summary(found: Iterable[Verified]) -> str:
+    """One sentence."""
+    all_ = list(found)
+    return f"{sum(one.ok for one in all_)} of {len(all_)} trials left the digests that are kept."
