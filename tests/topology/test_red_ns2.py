@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ctypes
 import json
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -89,7 +88,6 @@ def test_what_is_drawn_is_marked_up_to_a_tenth(
         assert rule.marks() == (marks and ecn)
 
 
-@pytest.mark.skipif(shutil.which("ns") is None, reason="apt-get install ns2")
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_kept_is_what_ns_2_drops(tmp_path: Path, name: str) -> None:
     case, path = CASES[name], tmp_path / "arrivals"
