@@ -4,7 +4,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 
+from analysis import kept_trials
 from analysis.kept import Kept, number
+from analysis.kept_trials import KeptTrial
 from analysis.report.model import Sheet, Value, plain, signed
 from analysis.statistics import estimate
 from analysis.table import Row
@@ -183,10 +185,46 @@ def sources(kept: Kept) -> Sheet:
     return plain(lines, "buffer", "policy", "sender", *map(str, numbers))
 
 
+def starved(kept: Kept) -> Sheet:
+    """Cells with a source of which nothing ever arrived: it counts as 0, or its trial does not."""
+    rows = [
+        [name, *heads, len(trials), len(trials) - len(without), *_both(trials), *_both(without)]
+        for campaign, name in STARVING.items()
+        for heads, trials in _by_cell(kept, campaign).items()
+        for without in [[one for one in trials if not one.metrics.get("starved_sources")]]
+        if len(without) < len(trials)
+    ]
+    heads = ("campaign", "network", "sources", "buffer", "policy", "reading or sender")
+    counted = (("trials", "d"), ("of them with a starved source", "d"))
+    readings = ("efficiency, its goodput 0", "fairness", "efficiency, trial left out", "fairness")
+    return plain(rows, *heads, *counted, *((name, ".2f") for name in readings))
+
+
+STARVING = {OPEN: "what the paper leaves open", BEYOND: "later senders, more sources"}
+"""Campaigns with trials in which a source starves."""
+
+
+def _by_cell(kept: Kept, campaign: str) -> dict[tuple[str, ...], list[KeptTrial]]:
+    found: dict[tuple[str, ...], list[KeptTrial]] = {}
+    for trial in kept_trials.read(kept.folder / campaign / kept_trials.FILE):
+        levels = trial.levels
+        last = levels["assumption" if campaign == OPEN else "flavor"]
+        heads = [levels[name] for name in ("network", "sources", "buffer", "policy")]
+        found.setdefault((*heads, last), []).append(trial)
+    return found
+
+
+def _both(trials: Sequence[KeptTrial]) -> list[float | None]:
+    """Means of both responses; None without a trial that has it."""
+    values = [[one.metrics[name] for one in trials if name in one.metrics] for name in RESPONSES]
+    return [fmean(some) if some else None for some in values]
+
+
 TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
     "rows": rows,
     "first-8s": first_8s,
     "timeouts": timeouts,
+    "starved": starved,
     "effects": effects,
     "windows": windows,
     "verdicts": verdicts,

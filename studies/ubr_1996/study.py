@@ -2,8 +2,11 @@
 """96-0518R1: Jain, Goyal, Kalyanaraman, Fahmy, "TCP over UBR and Its Buffer Requirements", ATM
 Forum, 1996 (slides): five endless sources over plain UBR, LAN and WAN.
 
-published/results.csv has its rows: efficiency in per cent and fairness. Those of single sources
-are not in it, for they are not legible for certain on the scanned slides.
+published/results.csv has its rows: efficiency in per cent and fairness. published/goodputs.csv
+has D1 to D5 of the same rows, each source's goodput; where the scanned slides show 8.0 in the rows
+of 500 cells it is 0.8, as the row's sum tells. Sum and index of the goodputs give the printed
+figures, but in three rows: of two the index is cut off and not rounded, and the goodputs of the
+third, WAN with 12,000 cells and a window of 1,800,000 without EPD, are those of the row above it.
 """
 
 from collections.abc import Mapping
@@ -13,7 +16,7 @@ from pathlib import Path
 from analysis.metrics import jain_index
 from analysis.records import Record
 from analysis.study import Response, Study
-from analysis.table import read_csv
+from analysis.table import Row, read_csv
 from plan.plan import Plan
 
 FOLDER = Path(__file__).parent
@@ -28,17 +31,27 @@ def results() -> dict[tuple[str, ...], dict[str, float]]:
     policy has nothing to do, is plain too.
     """
     return {
-        (
-            row["network"],
-            "EPD" if row["epd"] == "Y" else "plain",
-            row["buffer_cells"],
-            row["receiver_window_bytes"],
-        ): {
+        (row["network"], _policy(row), row["buffer_cells"], row["receiver_window_bytes"]): {
             "efficiency": float(row["efficiency_percent"]) / 100,
             "fairness": float(row["fairness"]),
         }
         for row in read_csv(FOLDER / "published" / "results.csv").rows
     }
+
+
+@cache
+def goodputs() -> dict[tuple[str, ...], tuple[float, ...]]:
+    """D1 to D5 of the same rows [Mbit/s]."""
+    return {
+        (row["network"], _policy(row), row["buffer_cells"], row["receiver_window_bytes"]): tuple(
+            float(row[f"d{source}_mbit_per_s"]) for source in range(1, SOURCES + 1)
+        )
+        for row in read_csv(FOLDER / "published" / "goodputs.csv").rows
+    }
+
+
+def _policy(row: Row) -> str:
+    return "EPD" if row["epd"] == "Y" else "plain"
 
 
 def published(levels: Mapping[str, str], plan: Plan) -> Mapping[str, float] | None:
@@ -73,6 +86,11 @@ def least_share(trial: Record) -> float:
     """What the least source received from the start, over an equal share."""
     found = shares(trial)
     return min(found) * len(found)
+
+
+def starved_sources(trial: Record) -> float:
+    """Sources of which nothing arrived, from the start: their goodput is 0."""
+    return float(trial.facts.source.received_whole_bytes.count(0))
 
 
 def throughputs_bit_per_s(trial: Record) -> dict[int, float]:
@@ -122,6 +140,7 @@ STUDY = Study(
         Response(name="lost_frames", of=lost_frames),
         Response(name="fairness_from_start", of=fairness_from_start),
         Response(name="least_share", of=least_share),
+        Response(name="starved_sources", of=starved_sources),
         Response(name="least_bit_per_s", of=least_throughput),
         Response(name="largest_bit_per_s", of=largest_throughput),
     ),

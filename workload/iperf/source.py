@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from workload import ready, source
-from workload.checks import receiver_window
 from workload.iperf import iperf3
-from workload.iperf.checks import idle_sources
+from workload.iperf.checks import idle_sources, receiver_window
 from workload.iperf.parameters import Parameters
 from workload.source import Programs
 

@@ -17,6 +17,7 @@ from plan.checks import CheckResult
 from plan.facts import TrialFacts, read
 from plan.plan import QUEUES, Plan
 from tests import made_plans
+from workload.iperf.checks import idle_sources, receiver_window
 
 WINDOW = {"topology": {"mss_bytes": 512}, "tcp": {"window_bytes": 65_535}}
 
@@ -86,7 +87,8 @@ def real() -> dict[str, Any]:
 
 
 def persistent() -> dict[str, Any]:
-    return good() | {"source": {"idle_sources": 0, "peer_window_bytes": [65_535]}}
+    source = {"idle_sources": 0, "peer_window_bytes": [65_535], "received_whole_bytes": [512]}
+    return good() | {"source": source}
 
 
 def closed_loop() -> dict[str, Any]:
@@ -130,6 +132,29 @@ def test_each_workload_has_the_checks_that_its_source_can_answer() -> None:
         *of_the_delay,
     ]  # fmt: skip
     assert list(judged_web(good() | {"source": {}})) == list(judged_web(web()))
+
+
+@pytest.mark.parametrize(
+    ("facts_of", "failed"),
+    [
+        ({"received_whole_bytes": [512, 0], "lost": 1}, []),  # never got a segment through
+        ({"received_whole_bytes": [512, 0], "lost": 0}, ["idle sources", "receiver window"]),
+        ({"received_whole_bytes": [512, 9], "lost": 1}, ["idle sources", "receiver window"]),
+        ({"received_whole_bytes": [512, 0], "lost": 1, "idle_sources": 2}, ["idle sources"]),
+        ({"received_whole_bytes": [0, 0], "lost": 1, "idle_sources": 2}, []),
+    ],
+)
+def test_a_source_that_never_got_through_starved(
+    facts_of: dict[str, Any], failed: list[str]
+) -> None:
+    """Idle and without a window, in a trial with losses: no fault. Any other is."""
+    lab = persistent()
+    lost, idle = facts_of["lost"], facts_of.get("idle_sources", 1)
+    lab["losses"] = lab["losses"] | {"at_port": {"down": lost, "up": 0}}
+    lab["source"] |= {"idle_sources": idle, "peer_window_bytes": [65_535, None]}
+    lab["source"]["received_whole_bytes"] = facts_of["received_whole_bytes"]
+    found = {check.__name__: check(facts(lab), PLAN) for check in (idle_sources, receiver_window)}
+    assert [name.replace("_", " ") for name, one in found.items() if not one["ok"]] == failed
 
 
 def lossy(lost: int, links: int = 100) -> dict[str, bool]:
@@ -226,6 +251,8 @@ FAULTS = [
 OTHER_FAULTS = [
     (persistent, "iperf", "idle sources", "source.idle_sources", 1),
     (persistent, "iperf", "idle sources", "source.idle_sources", MISSING),
+    (persistent, "iperf", "receiver window", "source.peer_window_bytes", [None]),
+    (persistent, "iperf", "receiver window", "source.peer_window_bytes", []),
     (closed_loop, "wrk", "answers", "source.failed_calls", 1),
     (closed_loop, "wrk", "answers", "source.unexplained_bytes", [3]),
     (real, "www", "late departures", "queue.down.frames_late", 3),
