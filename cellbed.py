@@ -4,7 +4,7 @@
 import cellbed
 campaign = cellbed.Experiment.from_file("buffers.toml").run()
 campaign.trials()                                      # a pandas data frame
-cellbed.plot.means(campaign, "efficiency", along="buffer", lines="policy")
+cellbed.plot.means(campaign, "efficiency", along="queue.buffer_cells", lines="queue.policy")
 """
 
 from harness.api import Campaign, Experiment, judge, plot

@@ -36,7 +36,7 @@ CAME: Mapping[str, Mapping[str, Any]] = {
     "record": {"throughput_sample_ns": 0},
 }
 
-Level = str | int | float
+Level = str | int | float | bool
 Value = int | str
 T = TypeVar("T")
 
@@ -162,6 +162,11 @@ class Plan:
     tcp: Tcp
     workload: Workload
     record: Recording
+
+
+def level_name(level: Level) -> str:
+    """A level as names of files and tables show it: as the experiment's file has it."""
+    return str(level).lower() if isinstance(level, bool) else str(level)
 
 
 def to_json(part: Any) -> Any:

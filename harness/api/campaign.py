@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -61,9 +61,16 @@ class Campaign:
         """Each factor with its levels, as text."""
         return dict(self.records.factors)
 
-    def trial(self, seed: int = 1, **levels: Level) -> Trial:
-        """The one valid trial with these levels and this seed; UsageError where there is none."""
-        wanted = {factor: level_text(level) for factor, level in levels.items()}
+    def trial(
+        self, levels: Mapping[str, Level] | None = None, /, seed: int = 1, **more: Level
+    ) -> Trial:
+        """The one valid trial with these levels and this seed; UsageError where there is none.
+
+        Args:
+            levels: of factors whose names have a dot, such as {"queue.policy": "epd"}.
+            more: of other factors, such as policy="EPD".
+        """
+        wanted = {f: level_text(level) for f, level in {**(levels or {}), **more}.items()}
         found = [
             trial
             for trial in self.records.trials

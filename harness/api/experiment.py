@@ -25,6 +25,7 @@ from harness.kernels import names, store
 from harness.records import identity
 from harness.runners.options import Cluster, Options
 from plan.errors import MissingError, UsageError
+from plan.plan import level_name
 
 RESULTS = Path("results")
 Levels = Mapping[str, Level | Sequence[Level]]
@@ -224,7 +225,9 @@ def execute(running: CampaignRun, progress: bool = True) -> dict[str, dict[str, 
 
 def options(only: Levels) -> list[str]:
     """Levels as --only has them."""
-    return [f"{factor}={','.join(map(str, listed(levels)))}" for factor, levels in only.items()]
+    return [
+        f"{factor}={','.join(map(level_name, listed(levels)))}" for factor, levels in only.items()
+    ]
 
 
 def listed(levels: Level | Sequence[Level]) -> Sequence[Level]:

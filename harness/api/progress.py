@@ -31,6 +31,7 @@ from harness.events import (
     TrialProgress,
     TrialStarted,
 )
+from plan.plan import level_name
 
 
 class LeftColumn(ProgressColumn):
@@ -150,4 +151,4 @@ def estimate_left_s(task: Task) -> float | None:
 
 def describe(trial: PlannedTrial) -> str:
     """A trial in a few words."""
-    return " ".join(str(level) for level in trial.factors.values()) + f" seed {trial.plan.seed}"
+    return " ".join(map(level_name, trial.factors.values())) + f" seed {trial.plan.seed}"

@@ -21,6 +21,7 @@ from click.shell_completion import (
 
 from harness.design import experiment as experiments
 from plan.errors import CellbedError
+from plan.plan import level_name
 
 ADDED = "COMPREPLY+=($value)"
 # After `network=` its level follows at once.
@@ -86,6 +87,6 @@ def levels(context: click.Context, _: click.Parameter, incomplete: str) -> list[
     begin = ",".join([*had, ""])
     return [
         CompletionItem(f"{factor}={begin}{level}")
-        for level in map(str, factors.get(factor, []))
+        for level in map(level_name, factors.get(factor, []))
         if level.casefold().startswith(begun.casefold()) and level not in had
     ]

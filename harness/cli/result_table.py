@@ -14,6 +14,7 @@ from rich.text import Text
 
 from analysis.metrics import ABOVE_ONE
 from harness.cli.tables import print_table
+from plan.plan import level_name
 
 Document = Mapping[str, Any]
 
@@ -49,7 +50,7 @@ def print_results(documents: Sequence[Document], console: Console) -> None:
 
 def levels(document: Document) -> dict[str, str]:
     """A trial's levels, and its seed."""
-    of_cell = {factor: str(level) for factor, level in document["factors"].items()}
+    of_cell = {factor: level_name(level) for factor, level in document["factors"].items()}
     return {**of_cell, "seed": str(document["seed"])}
 
 

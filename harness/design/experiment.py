@@ -12,6 +12,11 @@ level (or a combination of levels) means:
     when = { network = "WAN", buffer = 0.5 }
     set = { queue.buffer_cells = 531 }
 
+A factor may also be named by the key that it sets, and then needs no rule:
+
+    [factors]
+    queue.buffer_cells = [250, 500, 1000]
+
 Every combination of levels is a cell, or, where a design is not a full factorial, every
 combination that one of the [[only]] tables lists (a factor left out of it has all levels):
 
@@ -28,14 +33,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from harness.design.toml_file import read_table
 from plan import schema
 from plan.errors import UsageError
-from plan.plan import Level
+from plan.plan import Level, level_name
 from plan.schema import Matches, OneOrMore, Within
 
 MOST_LEVELS = 1000
@@ -160,6 +165,9 @@ class Settings:
     lab: Machine = Machine()
 
 
+TABLES = frozenset(field.name for field in fields(Settings))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Rule:
     """What a combination of levels sets; of each factor named, any of the levels given."""
@@ -210,6 +218,8 @@ class Design:
                     raise ValueError(f"rule {number}: when.{factor}: needs levels")
                 for level in levels:
                     self._check_level(f"rule {number}: when.{factor}", factor, level)
+            for factor in filter(is_key, self.factors):
+                self._check_overridden(number, rule, factor)
         for number, part in enumerate(self.only, 1):
             for factor, levels in part.items():
                 if not levels:
@@ -217,13 +227,25 @@ class Design:
                 for level in levels:
                     self._check_level(f"only {number}: {factor}", factor, level)
 
+    @staticmethod
+    def _check_overridden(number: int, rule: Rule, factor: str) -> None:
+        """ValueError where a rule would make a level's name a lie."""
+        levels = rule.when.get(factor, ())
+        if found := value_at(rule.set, factor):
+            [value] = found
+            if not levels or any(level != value for level in levels):
+                raise ValueError(
+                    f"rule {number}: set.{factor}: the factor {factor} sets this key already;"
+                    " remove it from the rule, or give the factor a name that is no key"
+                )
+
     def _check_level(self, place: str, factor: str, level: Level) -> None:
         if factor not in self.factors:
             raise ValueError(f"{place}: no such factor; there are " + ", ".join(self.factors))
         if not any(same(level, known) for known in self.factors[factor]):
             raise ValueError(
                 f"{place} = {level}: no such level; there are "
-                + ", ".join(map(str, self.factors[factor]))
+                + ", ".join(map(level_name, self.factors[factor]))
             )
 
     def cells(self) -> Iterator[dict[str, Level]]:
@@ -234,13 +256,41 @@ class Design:
                 yield cell
 
     def settings(self, cell: Mapping[str, Level]) -> dict[str, Any]:
-        """Base settings with the matching rules applied, not yet validated."""
+        """Base settings with the levels and the matching rules applied, not yet validated."""
         merged: dict[str, Any] = {}
         overlay(merged, self.base)
+        for factor in filter(is_key, cell):
+            overlay(merged, nested(factor, cell[factor]))
         for rule in self.rule:
             if rule.matches(cell):
                 overlay(merged, rule.set)
         return merged
+
+
+def is_key(factor: str) -> bool:
+    """Is a factor named by the key of the settings that its levels set?"""
+    table, dot, _ = factor.partition(".")
+    return bool(dot) and table in TABLES
+
+
+def nested(key: str, value: object) -> dict[str, Any]:
+    """The tables in which a dotted key has a value."""
+    for part in reversed(key.split(".")):
+        value = {part: value}
+    assert isinstance(value, dict)
+    return value
+
+
+def value_at(table: Mapping[str, Any], key: str) -> list[Any]:
+    """What nested tables set a dotted key to, or a table that it is in; nothing: they do not."""
+    value: Any = table
+    for part in key.split("."):
+        if not isinstance(value, Mapping):
+            break
+        if part not in value:
+            return []
+        value = value[part]
+    return [value]
 
 
 def with_captures(experiment: Design, ports: Sequence[Port]) -> Design:
@@ -333,9 +383,51 @@ def load(path: Path) -> Design:
 
 def of_table(path: Path, table: dict[str, Any]) -> Design:
     """The experiment that a table is, which may extend a file; UsageError as load()."""
+    table = with_dotted_factors(path, table)
     if "extends" in table:
         table = extended(path, table)
     return validated(path, table)
+
+
+def with_dotted_factors(path: Path, table: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with `queue.buffer_cells` as a factor's name where TOML made tables of it.
+
+    Raises:
+        UsageError: a factor stands there twice, with quotes and without.
+    """
+
+    def dotted_in(value: Any, part: str, place: str) -> Any:
+        if not isinstance(value, Mapping) or not isinstance(value.get(part), Mapping):
+            return value
+        return {**value, part: dotted(path, place, value[part])}
+
+    found = dict(dotted_in(table, "factors", "factors"))
+    if isinstance(found.get("rule"), list):
+        found["rule"] = [dotted_in(rule, "when", "when") for rule in found["rule"]]
+    if isinstance(found.get("only"), list):
+        parts = found["only"]
+        found["only"] = [dotted(path, "only", p) if isinstance(p, Mapping) else p for p in parts]
+    return found
+
+
+def dotted(path: Path, place: str, table: Mapping[str, Any]) -> dict[str, Any]:
+    """Factors of a file with the tables among them as dotted names; UsageError as above."""
+    found: dict[str, Any] = {}
+    for name, value in table.items():
+        for key, levels in leaves(name, value) if name in TABLES else [(name, value)]:
+            if key in found:
+                raise UsageError(f"{path}: {place}.{key}: stands there twice")
+            found[key] = levels
+    return found
+
+
+def leaves(key: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Each value in nested tables by its dotted key."""
+    if not isinstance(value, Mapping) or not value:
+        yield key, value
+        return
+    for name, below in value.items():
+        yield from leaves(f"{key}.{name}", below)
 
 
 def validated(path: Path, table: Mapping[str, Any]) -> Design:
@@ -352,7 +444,7 @@ def extended(path: Path, table: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(name, str):
         raise UsageError(f"{path}: extends = {name}: the name of a file")
     parent = path.parent / name
-    under = read_table(parent)
+    under = with_dotted_factors(parent, read_table(parent))
     if "extends" in under:
         raise UsageError(f"{path}: extends = {name}: a file that does not extend one itself")
     validated(parent, under)  # its own mistakes are told under its own name

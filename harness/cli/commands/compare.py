@@ -27,6 +27,7 @@ from harness.design import experiment as experiments
 from harness.design.experiment import KERNEL, kernel_level
 from harness.kernels.errors import KernelError
 from plan.errors import CellbedError, UsageError
+from plan.plan import level_name
 
 RESULTS = Path("results")
 SAMPLE_MS = 10
@@ -146,7 +147,7 @@ def two_levels(experiment: Experiment, option: str) -> tuple[str, tuple[str, str
             f"--factor {option}: write FACTOR=A,B, two different levels of one factor; "
             f"there are {', '.join(experiment.factors)}"
         )
-    known = {str(level): level_text(level) for level in experiment.factors[factor]}
+    known = {level_name(level): level_text(level) for level in experiment.factors[factor]}
     for word in words:
         if word not in known:
             raise UsageError(

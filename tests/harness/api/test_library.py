@@ -47,7 +47,7 @@ def test_the_page_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert len(names["campaign"].trials()) == 4
     assert (tmp_path / "report" / "report.html").is_file()
     assert (tmp_path / "queue.png").stat().st_size > 5000
-    said = "--only policy=FBA: FBA: no such level of policy; there are plain, EPD\n"
+    said = "--only queue.policy=fba: fba: no such level of queue.policy; there are plain, epd\n"
     assert capsys.readouterr().out == said
 
 
@@ -142,7 +142,7 @@ def test_frames_and_means(campaign: cellbed.Campaign) -> None:
 
 
 def test_plots_of_a_trial_are_figures_to_go_on_with(campaign: cellbed.Campaign) -> None:
-    trial = campaign.trial(seed=2, policy="EPD", buffer=1)
+    trial = campaign.trial({"policy": "EPD"}, seed=2, buffer=1)
     assert (trial.seed, trial.factors["buffer"]) == (2, "1")
     axes = Figure().subplots()
     assert cellbed.plot.queue(trial, axes) is axes.figure and axes.lines

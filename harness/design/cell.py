@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""From the settings of a cell to the plan of its trials. Pure, but for reading the flavor files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from harness.design.experiment import Design, Settings, Tcp, Topology
+from harness.flavors import files as flavors
+from plan import plan, schema
+from plan.errors import UsageError
+from plan.plan import Level, Plan
+from plan.registry import Registry, UnknownKindError
+
+
+def wanted_plan(experiment: Design, cell: Mapping[str, Level]) -> tuple[Plan, str | None]:
+    """What a cell's trials want, each with a seed in the place of this one's 0; the kernel's name.
+
+    Raises:
+        ValueError, UsageError: a setting that is missing or out of range; begins with its key.
+    """
+    settings = schema.from_json(Settings, experiment.settings(cell), "", defaults=True)
+    topology = network(settings.topology)
+    queue = queues(settings)
+    workload = of_kind(plan.WORKLOADS, "Parameters", "workload", settings.workload)
+    check_delay(topology.delay, workload)
+    wanted = Plan(
+        experiment=experiment.name,
+        study=experiment.study,
+        factors=dict(cell),
+        seed=0,
+        topology=topology,
+        queue=queue,
+        tcp=tcp(settings.tcp, topology, serving(workload)),
+        workload=workload,
+        record=recording(settings.record, topology, queue),
+    )
+    return wanted, settings.lab.kernel
+
+
+def network(wanted: Topology) -> plan.Topology:
+    """The dumbbell in the lab's units."""
+    return plan.Topology(
+        pairs=wanted.pairs,
+        rate_bit_per_s=wanted.rate_bit_per_s,
+        delay_ns=wanted.delay_us * 1000,
+        access_rate_bit_per_s=wanted.access_rate_bit_per_s,
+        access_delay_ns=wanted.access_delay_us * 1000,
+        mss_bytes=wanted.mss_bytes,
+        delay=wanted.delay,
+        loss=None if wanted.loss == "none" else losses(wanted.loss),
+    )
+
+
+def losses(table: Mapping[str, Any]) -> plan.Loss:
+    """What the path loses."""
+    return schema.from_json(plan.Loss, table, "topology.loss", defaults=True)
+
+
+def check_delay(delay: str, workload: object) -> None:
+    """UsageError where there is no such delay, or the workload needs another one."""
+    try:
+        wanted = plan.DELAYS[delay].Delay
+    except UnknownKindError as error:
+        raise UsageError(f"topology.delay = {error}") from error
+    needed = getattr(workload, "delay", None)
+    if delay == needed or (needed is None and not wanted.of_workload):
+        return
+    others = [name for name, kind in plan.DELAYS.kinds.items() if not kind.Delay.of_workload]
+    kind, allowed = plan.kind_of(workload), needed or " or ".join(others)
+    raise UsageError(f"topology.delay = {delay}: with workload.kind = {kind} it must be {allowed}")
+
+
+def serving(workload: object) -> tuple[str, ...]:
+    """The ends that answer requests: the servers, where the workload does not say otherwise."""
+    return getattr(workload, "serving", ("server",))
+
+
+def tcp(wanted: Tcp, topology: plan.Topology, ends: Sequence[str]) -> plan.Tcp:
+    """The flavors, and the windows."""
+    if not 1 <= len(wanted.flavor) <= topology.pairs:
+        raise UsageError(
+            f"tcp.flavor: a list of {len(wanted.flavor)}: 1 to {topology.pairs}, as pairs"
+        )
+    first, *others = (flavor(name, wanted, ends) for name in wanted.flavor)
+    return plan.Tcp(
+        flavor=first,
+        window_bytes=wanted.window_bytes,
+        ssthresh_segments=max(2, round(wanted.ssthresh_bytes / topology.mss_bytes)),
+        others=tuple(others),
+    )
+
+
+def flavor(name: str, wanted: Tcp, ends: Sequence[str]) -> plan.Flavor:
+    """A flavor with what the experiment changes in it; ends: those that serve."""
+    if name.lower() not in flavors.names():
+        raise UsageError(
+            f"tcp.flavor = {name}: no such TCP flavor; there are " + ", ".join(flavors.names())
+        )
+    found = flavors.load(name.lower()).with_parameters(
+        {} if wanted.parameters == "none" else wanted.parameters, "tcp.parameters"
+    )
+    if wanted.sysctl != "none":
+        found = flavors.with_sysctls(found, wanted.sysctl, "tcp.sysctl")
+    if wanted.initial_window_segments is not None:
+        found = flavors.with_initial_window(found, wanted.initial_window_segments, ends)
+    if wanted.server_quickack is not None:
+        found = flavors.with_server_quickack(found, wanted.server_quickack, ends)
+    return found.for_hosts()
+
+
+def queues(settings: Settings) -> plan.Queues:
+    """The queues at both ports."""
+    table = {"kind": plan.FIRST_QUEUE, **settings.queue}
+    wanted = of_kind(plan.QUEUES, "Settings", "queue", table)
+    down, up = wanted.ports(settings.topology.mss_bytes)
+    return plan.Queues(down=down, up=up)
+
+
+def recording(
+    table: Mapping[str, Any], topology: plan.Topology, queue: plan.Queues
+) -> plan.Recording:
+    """What is recorded; only a kind of queue that can is asked to."""
+    captures = plan.read_captures("Settings", table, "record", defaults=True)
+    return plan.Recording(tuple(one.wanted(topology, queue.down) for one in captures))
+
+
+def of_kind(registry: Registry, part: str, place: str, table: Mapping[str, Any]) -> Any:
+    """A table of an experiment by the file of its kind, every default filled in.
+
+    Args:
+        part: name of the class in that file.
+        place: name of the table.
+    """
+    rest = dict(table)
+    name = rest.pop("kind", None)
+    try:
+        kind = getattr(registry[name], part)
+    except UnknownKindError as error:
+        raise UsageError(f"{place}.kind = {error}") from error
+    return schema.from_json(kind, rest, place, defaults=True)
