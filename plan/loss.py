@@ -29,18 +29,22 @@ class Loss:
         ValueError: a value is out of range; names it and what is allowed.
     """
 
-    share: Annotated[float, Within(1e-6, 0.5), "which part of all packets of the workload is lost"]
+    share: Annotated[
+        float, Within(1e-6, 0.5), "The share of the workload's packets that the path loses."
+    ]
     burst_packets: Annotated[
         float | None,
         Within(1, 10_000),
-        "mean length of a burst of losses (Gilbert-Elliott) in packets; without it each packet is"
-        " lost or not on its own",
+        "The mean length of a burst of losses, in packets (Gilbert-Elliott model). Without this"
+        " key, the path loses each packet independently of all others.",
     ] = None
     burst_share: Annotated[
-        float, Within(1e-6, 1), "which part of the packets of a burst is lost"
+        float, Within(1e-6, 1), "The share of the packets in a burst that the path loses."
     ] = 1.0
     direction: Annotated[
-        Literal["down", "up", "both"], "`down` is towards the clients, `up` towards the servers"
+        Literal["down", "up", "both"],
+        "The direction that loses packets. `down` is towards the clients, `up` is towards the"
+        " servers.",
     ] = "down"
 
     def __post_init__(self) -> None:

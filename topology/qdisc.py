@@ -44,8 +44,12 @@ APP_STATS = 4
 COUNTER = struct.Struct("=I")
 
 
-Packets = Annotated[int, Within(1, 1_000_000), "the size of the queue in packets"]
-Ecn = Annotated[bool, "mark a packet instead of dropping it, where the packet allows that"]
+Packets = Annotated[int, Within(1, 1_000_000), "The size of the queue in packets."]
+Ecn = Annotated[
+    bool,
+    "Mark a packet instead of dropping it, if the packet allows ECN (explicit congestion"
+    " notification).",
+]
 
 
 class QdiscQueue(Queue):

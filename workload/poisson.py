@@ -23,8 +23,10 @@ from workload.errors import WorkloadError
 Fit = Literal["mean", "redraw", "clamp"]
 FITS: tuple[Fit, ...] = get_args(Fit)
 FIT_TEXT = (
-    "how a Poisson of mean 5 became 1..9, of which the paper says nothing: workload/poisson.py;"
-    " `mean` yields the means that it states"
+    "The way in which an unbounded Poisson distribution of mean 5 is limited to 1..9. The paper"
+    " does not say how. `mean` cuts the distribution so that it keeps the paper's mean; `redraw`"
+    " draws values outside again; `clamp` moves values outside to the nearer end"
+    " (workload/poisson.py)."
 )
 
 

@@ -27,12 +27,13 @@ class Settings:
     """The grain [ms], and the pairs to follow; those that the topology lacks are left out."""
 
     cwnd_sample_ms: Annotated[
-        float, ZeroOr(LEAST_MS, MOST_PERIOD_MS), "time between two rows of cwnd.csv; 0: none"
+        float,
+        ZeroOr(LEAST_MS, MOST_PERIOD_MS),
+        "The time between two rows of cwnd.csv. With 0 there is no such file.",
     ] = 0
     cwnd_pairs: Annotated[
         tuple[Annotated[int, Within(1)], ...],
-        "the pairs whose senders are in cwnd.csv; a pair that the topology does not have is left"
-        " out",
+        "The pairs whose senders are in cwnd.csv. Numbers above `topology.pairs` have no effect.",
     ] = (1, 2, 3, 4)
 
     def wanted(self, topology: Topology, queue: Queue) -> Wanted:

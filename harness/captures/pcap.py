@@ -44,7 +44,8 @@ class Settings:
 
     pcap: Annotated[
         tuple[Direction, ...],
-        "write the packets of these ports of the middle link, as `--pcap` does",
+        "The directions of the middle link whose packets are written to a pcap file. `--pcap`"
+        " sets the same.",
     ] = ()
 
     def wanted(self, topology: Topology, queue: Queue) -> Wanted:

@@ -24,10 +24,14 @@ LEAST_MS = 0.01
 class Settings:
     """Every frame, every drop, and the grain of queue.csv [ms]."""
 
-    frames: Annotated[bool, "with a queue of kind cells: write every frame"] = False
-    drops: Annotated[bool, "with a queue of kind cells: write every drop"] = False
+    frames: Annotated[bool, "Write a row for each frame. The queue must be of kind `cells`."] = (
+        False
+    )
+    drops: Annotated[bool, "Write a row for each drop. The queue must be of kind `cells`."] = False
     queue_sample_ms: Annotated[
-        float, ZeroOr(LEAST_MS, MOST_PERIOD_MS), "time between two rows of queue.csv; 0: none"
+        float,
+        ZeroOr(LEAST_MS, MOST_PERIOD_MS),
+        "The time between two rows of queue.csv. With 0 there is no such file.",
     ] = 0
 
     def wanted(self, topology: Topology, queue: Queue) -> Wanted:

@@ -27,7 +27,9 @@ class Settings:
     """The grain [ms]."""
 
     throughput_sample_ms: Annotated[
-        float, ZeroOr(LEAST_MS, MOST_PERIOD_MS), "time between two rows of throughput.csv; 0: none"
+        float,
+        ZeroOr(LEAST_MS, MOST_PERIOD_MS),
+        "The time between two rows of throughput.csv. With 0 there is no such file.",
     ] = 0
 
     def wanted(self, topology: Topology, queue: Queue) -> Wanted:

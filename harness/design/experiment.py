@@ -69,33 +69,37 @@ Port = Literal["down", "up"]
 class Topology:
     """The dumbbell (plan/dumbbell.py); rates of cells, 53 bytes each."""
 
-    pairs: Annotated[
-        int, Within(1, 1024), "number of clients; there are as many servers, one for each client"
-    ]
+    pairs: Annotated[int, Within(1, 1024), "The number of clients. Each client has its own server."]
     rate_bit_per_s: Annotated[
         int,
         Within(1_000_000, 622_080_000),
-        "rate of the middle link, which all pairs share, in bits of cells (53 bytes each) a second",
+        "The rate of the middle link, which all pairs share. It counts all bits of the cells, 53"
+        " bytes each.",
     ]
-    delay_us: Annotated[int, Within(0, 10_000_000), "one-way delay of the middle link"]
+    delay_us: Annotated[int, Within(0, 10_000_000), "The one-way delay of the middle link."]
     access_rate_bit_per_s: Annotated[
         int,
         Within(1_000_000, 622_080_000),
-        "rate of the link between each host and the middle, in bits of cells a second (the default"
-        " is 155.52 Mbit/s without the overhead of SONET)",
+        "The rate of the link between each host and the middle, counted as the rate of the"
+        " middle link. The default is 155.52 Mbit/s without the overhead of SONET.",
     ] = 149_760_000
-    access_delay_us: Annotated[int, Within(1, 1_000_000), "one-way delay of that link"] = 5
+    access_delay_us: Annotated[
+        int, Within(1, 1_000_000), "The one-way delay of the link between each host and the middle."
+    ] = 5
     mss_bytes: Annotated[
-        int, Within(88, 9180), "largest TCP payload of a packet; the MTU is 40 more"
+        int,
+        Within(88, 9180),
+        "The largest TCP payload of a packet (MSS). The largest packet (MTU) has 40 bytes more.",
     ]
     delay: Annotated[
         str,
-        "a kind of `topology/delays/`. With `connection` each TCP connection has, in addition, a"
-        " round trip of its own; the workload `packmime` needs it, and no other may have it",
+        "A kind of `topology/delays/`. With `connection`, each TCP connection gets a round trip"
+        " of its own in addition to the path's. The workload `packmime` needs `connection`, and"
+        " no other workload allows it.",
     ] = "constant"
     loss: Annotated[
         Mapping[str, Any] | Literal["none"],
-        "the packets that the path itself loses, after the queue ([below](#losses-of-the-path))",
+        "The losses of the path itself, after the queue ([below](#losses-of-the-path)).",
     ] = "none"
 
 
@@ -111,31 +115,32 @@ class Tcp:
     flavor: Annotated[
         Sequence[str],
         OneOrMore(),
-        "a file of `tcp-configs/`, or a list of them: the kind of TCP sender"
-        " ([flavors.md](flavors.md)). With a list, the pairs take its flavors in turn: with"
-        ' `["cubic", "bbr"]`, pairs 1, 3, ... have cubic and the others bbr',
+        "The kind of TCP sender: a file of `tcp-configs/`, or a list of such files"
+        " ([flavors.md](flavors.md)). With a list, the pairs take the flavors in turn: with"
+        ' `["cubic", "bbr"]`, pairs 1, 3, ... use cubic, and pairs 2, 4, ... use bbr.',
     ]
     window_bytes: Annotated[
-        int, Within(1024, 1_073_725_440), "the largest window that a receiver advertises"
+        int, Within(1024, 1_073_725_440), "The largest window that a receiver advertises."
     ]
-    ssthresh_bytes: Annotated[int, Within(1, 1_000_000_000), "initial slow start threshold"]
+    ssthresh_bytes: Annotated[int, Within(1, 1_000_000_000), "The initial slow start threshold."]
     initial_window_segments: Annotated[
         int | None,
         Within(1, 65_535),
-        "initial congestion window of the servers; with `packmime` of both ends, since both send"
-        " answers. Without it the flavor's",
+        "The initial congestion window of the servers. With `packmime` the key sets it at both"
+        " ends, because both ends send answers. The default is the flavor's.",
     ] = None
     server_quickack: Annotated[
         bool | None,
-        "true: a server acknowledges each segment at once; false: an ACK may wait and go with the"
-        " answer. With `packmime` both ends are servers. Without it the flavor's",
+        "true: a server acknowledges each segment at once. false: an acknowledgement may wait"
+        " and go with the answer. With `packmime` both ends are servers. The default is the"
+        " flavor's.",
     ] = None
     parameters: Annotated[
         Mapping[str, Any] | Literal["none"],
-        "replaces parameters of the flavor's kernel module ([flavors.md](flavors.md))",
+        "New values for parameters of the flavor's kernel module ([flavors.md](flavors.md)).",
     ] = field(default_factory=dict)
     sysctl: Annotated[
-        Mapping[str, int | str] | Literal["none"], "replaces sysctls of the flavor"
+        Mapping[str, int | str] | Literal["none"], "New values for sysctls of the flavor."
     ] = field(default_factory=dict)
 
 
@@ -145,8 +150,8 @@ class Machine:
 
     kernel: Annotated[
         str | None,
-        "of the uml lab: the kernel that runs the trial, by [a name](kernels.md); without it"
-        " set-up's",
+        "The kernel of the `uml` lab, by [a name](kernels.md). The default is the kernel that"
+        " set-up built.",
     ] = None
 
 
@@ -184,16 +189,20 @@ class Rule:
 class Design:
     """A whole experiment file."""
 
-    name: Annotated[Name, "small letters, digits and dashes; names the folder of the results"]
-    title: Annotated[str, "one line for the report"]
+    name: Annotated[
+        Name,
+        "Small letters, digits and dashes. The name is also the name of the folder with the"
+        " results.",
+    ]
+    title: Annotated[str, "One line, the title of the report."]
     study: Annotated[
         StudyName | None,
-        "a folder of `studies/`: the study whose published figures the table and the report show"
-        " beside the measured ones",
+        "A folder of `studies/`. The table and the report show the figures that this study's"
+        " paper published beside the measured figures.",
     ] = None
-    seeds: Annotated[int, Within(1, 1000), "how many seeds each cell has"] = 1
+    seeds: Annotated[int, Within(1, 1000), "The number of seeds of each cell of the design."] = 1
     first_seed: Annotated[
-        int, Within(1, 1_000_000_000), "the first; three seeds from 1 are 1, 2 and 3"
+        int, Within(1, 1_000_000_000), "The first seed. Three seeds from 1 are 1, 2 and 3."
     ] = 1
     factors: Mapping[str, Sequence[Level]]
     only: Sequence[Mapping[str, Sequence[Level]]] = ()

@@ -24,7 +24,7 @@ from plan.loss import Loss
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "experiments.md"
 PLACE = re.compile(r"(<!-- keys -->\n).*?(<!-- end -->)", re.DOTALL)
 LONG = re.compile(r"(?<![.\d])\d{4,}")
-HEADINGS = ("key", "default", "allowed", "what it is")
+HEADINGS = ("key", "default", "allowed", "meaning")
 # Keys of an experiment that are tables of their own, and have none here.
 POLICIES = plan.QUEUES["cells"].policies
 LISTED: Mapping[tuple[str, str], Callable[[], Iterable[str]]] = {

@@ -18,19 +18,24 @@ from topology.qdisc import CHILD_HANDLE, CHILD_PARENT, Ecn, Packets, QdiscQueue
 class Queue(QdiscQueue):
     limit_packets: Packets  # full segments' frames that have room
     ecn: Ecn = False
-    drop_above_max: Annotated[bool, "with ecn: above the upper threshold drop, do not mark"] = False
+    drop_above_max: Annotated[
+        bool, "With `queue.ecn`: drop packets above the upper threshold instead of marking them."
+    ] = False
     gentle: Annotated[
         bool,
-        "above the upper threshold do not drop all packets, but with a probability that rises to 1"
-        " at twice that threshold, as ns-2's since 2001",
+        "Above the upper threshold, do not drop every packet: let the drop probability rise to 1"
+        " at twice that threshold. ns-2 does this since 2001.",
     ] = False
     min_packets: Annotated[
         int | None,
         Within(1),
-        "lower threshold of the average queue, in full packets; both thresholds or none, then they"
-        " are computed from the link (Floyd, Gummadi, Shenker 2001, section 5)",
+        "The lower threshold of the average queue, in full packets. Set both thresholds or"
+        " neither. If neither is set, cellbed computes both from the link (Floyd, Gummadi,"
+        " Shenker 2001, section 5).",
     ] = None
-    max_packets: Annotated[int | None, Within(2), "upper threshold"] = None
+    max_packets: Annotated[
+        int | None, Within(2), "The upper threshold of the average queue, in full packets."
+    ] = None
 
     kind: ClassVar[str] = "red"
     marks: ClassVar[str | None] = "marked"

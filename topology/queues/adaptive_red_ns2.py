@@ -35,34 +35,40 @@ class Queue(QdiscQueue):
     ecn: Ecn = False
     gentle: Annotated[
         bool,
-        "above the upper threshold do not drop all packets, but with a probability that rises to 1"
-        " at twice that threshold, as ns-2's since 2001",
+        "Above the upper threshold, do not drop every packet: let the drop probability rise to 1"
+        " at twice that threshold. ns-2 does this since 2001.",
     ] = True
     count: Annotated[
         Literal["packets", "bytes"],
-        "what the queue's length is counted in; ns-2 counted packets until October 2004, since"
-        " then it counts bytes, in which a large packet is dropped more often than a small one",
+        "The unit in which the length of the queue is counted. ns-2 counted packets until"
+        " October 2004 and counts bytes since then. With bytes, the queue drops a large packet"
+        " more often than a small one.",
     ] = "packets"
     mean_packet_bytes: Annotated[
         int | None,
         Within(40, 65_535),
-        "size of a mean packet on the middle link, Ethernet's header included, from which"
-        " thresholds and weight are computed; without it that of a full packet",
+        "The size of a mean packet on the middle link, with its Ethernet header. cellbed"
+        " computes the thresholds and the weight from this size. The default is the size of a"
+        " full packet.",
     ] = None
     min_packets: Annotated[
         int | None,
         Within(1),
-        "lower threshold of the average queue, in mean packets; both thresholds or none, then they"
-        " are computed from the link as ns-2 does since 2001",
+        "The lower threshold of the average queue, in mean packets. Set both thresholds or"
+        " neither. If neither is set, cellbed computes both from the link, as ns-2 does since"
+        " 2001.",
     ] = None
-    max_packets: Annotated[int | None, Within(2), "upper threshold"] = None
+    max_packets: Annotated[
+        int | None, Within(2), "The upper threshold of the average queue, in mean packets."
+    ] = None
 
     as_linux: Annotated[
         tuple[Literal["spacing", "short", "size", "slope"], ...],
-        "rules of Linux's in place of ns-2's, to see what each is worth. `spacing`: gaps of 0 to"
-        " 1/p between drops; `short`: drops where no more than one packet waits, too; `size`: with"
-        ' count = "bytes", drops that do not look at a packet\'s size; `slope`: above the upper'
-        " threshold from the present max_P",
+        "The rules in which the queue follows Linux and not ns-2. Use the key to measure the"
+        " effect of each rule. `spacing`: the gap between two drops is between 0 and 1/p."
+        " `short`: the queue also drops when at most one packet waits. `size`: with `queue.count"
+        ' = "bytes"`, a packet\'s size does not change its drop probability. `slope`: above the'
+        " upper threshold, the probability rises from the present max_P.",
     ] = field(default=(), metadata={"later": True})
 
     kind: ClassVar[str] = red_ns2.KIND

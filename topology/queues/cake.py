@@ -19,10 +19,12 @@ from topology.qdisc import QdiscQueue
 class Queue(QdiscQueue):
     # The defaults are the kernel's.
     memory_bytes: Annotated[
-        int, Within(65_536, 1_000_000_000), "memory of what waits, as the kernel accounts for it"
+        int,
+        Within(65_536, 1_000_000_000),
+        "The memory that waiting packets may use, as the kernel counts memory.",
     ] = 4_194_304
     rtt_us: Annotated[
-        int, Within(1_000, 10_000_000), "the round trip that its marking is made for"
+        int, Within(1_000, 10_000_000), "The round trip for which cake's marking is tuned."
     ] = 100_000
 
     kind: ClassVar[str] = "cake"

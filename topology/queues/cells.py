@@ -50,29 +50,34 @@ class Settings:
 
     policy: Annotated[
         str,
-        "a file of `bpf/policy/`: the rule by which it drops"
-        " ([below](#policies-of-the-cell-queue))",
+        "The rule by which the queue drops cells: the name of a file in `bpf/policy/`"
+        " ([below](#policies-of-the-cell-queue)).",
     ]
-    buffer_cells: Annotated[int, Within(1, MOST_CELLS), "K, the size of the buffer in cells"]
+    buffer_cells: Annotated[int, Within(1, MOST_CELLS), "K, the size of the buffer in cells."]
     threshold: Annotated[
         float | None,
         Within(LEAST_SHARE, 1),
-        "the threshold R as a fraction of K; the policies epd, sd and fba need either this key or"
-        " the next",
+        "The threshold R as a fraction of K. The policies epd, sd and fba need either this key"
+        " or `queue.threshold_minus_packets`.",
     ] = None
     threshold_minus_packets: Annotated[
-        int | None, Within(0, MOST_CELLS), "R is K minus this number of full packets"
+        int | None,
+        Within(0, MOST_CELLS),
+        "Another way to set R: the threshold R is K minus this number of full packets.",
     ] = None
     z: Annotated[
         float | None,
         Within(LEAST_SHARE, MOST_Z),
-        "the factor Z of the policies sd and fba, which need it",
+        "The factor Z. The policies sd and fba need this key.",
     ] = None
     return_policy: Annotated[
-        str | None, "policy of the queue towards the servers; without it the same"
+        str | None, "The policy of the queue towards the servers. The default is `queue.policy`."
     ] = None
     return_buffer_cells: Annotated[
-        int | None, Within(1, MOST_CELLS), "its buffer; without it the same"
+        int | None,
+        Within(1, MOST_CELLS),
+        "The buffer of the queue towards the servers, in cells. The default is"
+        " `queue.buffer_cells`.",
     ] = None
 
     def __post_init__(self) -> None:

@@ -9,9 +9,14 @@ from typing import Annotated, ClassVar
 from plan.schema import Within
 from topology.qdisc import Ecn, Packets, QdiscQueue
 
-Target = Annotated[int, Within(1, 1_000_000), "the delay that it aims at (RFC 8289, section 4.3)"]
+Target = Annotated[
+    int, Within(1, 1_000_000), "The delay that the queue aims at (RFC 8289, section 4.3)."
+]
 Interval = Annotated[
-    int, Within(1, 10_000_000), "how long the delay must be above that (RFC 8289, section 4.2)"
+    int,
+    Within(1, 10_000_000),
+    "The queue begins to drop when the delay has been above `queue.target_us` for this time (RFC"
+    " 8289, section 4.2).",
 ]
 
 

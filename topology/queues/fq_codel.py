@@ -15,7 +15,10 @@ from topology.queues.codel import Interval, Target
 class Queue(QdiscQueue):
     limit_packets: Packets = 10_240  # RFC 8290, section 5.2.3
     flows: Annotated[
-        int, Within(1, 65_536), "how many flows it tells apart (RFC 8290, section 5.2.6)"
+        int,
+        Within(1, 65_536),
+        "The number of flow queues. A hash sorts each flow into one of them (RFC 8290, section"
+        " 5.2.6).",
     ] = 1024
     target_us: Target = 5000
     interval_us: Interval = 100_000

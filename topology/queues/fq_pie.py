@@ -17,7 +17,11 @@ from topology.queues.pie import Target, Update
 @dataclass(frozen=True, kw_only=True)
 class Queue(QdiscQueue):
     limit_packets: Packets = 10_240  # the kernel's
-    flows: Annotated[int, Within(1, 65_536), "how many flows it tells apart"] = 1024
+    flows: Annotated[
+        int,
+        Within(1, 65_536),
+        "The number of flow queues. A hash sorts each flow into one of them.",
+    ] = 1024
     target_us: Target = 15_000
     tupdate_us: Update = 15_000
     ecn: Ecn = False

@@ -12,11 +12,13 @@ from typing import Annotated, ClassVar
 from plan.schema import Within
 from topology.qdisc import Ecn, Packets, QdiscQueue
 
-Target = Annotated[int, Within(1, 1_000_000), "the delay that it aims at (RFC 8033, section 5.1)"]
+Target = Annotated[
+    int, Within(1, 1_000_000), "The delay that the queue aims at (RFC 8033, section 5.1)."
+]
 Update = Annotated[
     int,
     Within(1_000, 1_000_000),
-    "how often it computes its probability anew (RFC 8033, section 5.1)",
+    "The time after which the queue computes its drop probability again (RFC 8033, section 5.1).",
 ]
 
 

@@ -15,34 +15,42 @@ class Parameters:
     duration_s: Annotated[
         int,
         Within(1, 86_400),
-        "end of the measured interval; the sources send until after it, whole seconds",
+        "The end of the measured interval, in whole seconds after time 0. Time 0 is the moment"
+        " at which the first source may start. All sources send until after this end.",
     ] = 100
     measure_from_s: Annotated[
         int,
         Within(0, 86_399),
-        "begin of the measured interval, counted as its end from when the first source may start",
+        "The begin of the measured interval, in seconds after time 0.",
     ] = 0
     start_jitter_us: Annotated[
         int,
         Within(0, 86_400_000_000),
-        "each source starts at a random moment of the first so many us; they end before the"
-        " interval begins, unless that begins at 0 and so has the starts in it",
+        "Each source starts at a random moment between time 0 and this time. If the measured"
+        " interval begins later than time 0, all sources must start before it begins.",
     ] = 0
     unsent_bytes: Annotated[
-        int, Within(65_536, 1 << 30), "what a source keeps ready beyond its window"
+        int,
+        Within(65_536, 1 << 30),
+        "The largest amount of data that a source keeps ready in its socket and has not yet sent.",
     ] = 1_048_576
-    block_bytes: Annotated[int, Within(512, 1_048_576), "size of a read and of a write"] = 16_384
+    block_bytes: Annotated[int, Within(512, 1_048_576), "The size of a read and of a write."] = (
+        16_384
+    )
     port: Annotated[
         int,
         Within(1, 65_534),
-        "TCP port of the listening end; the data connection leaves from the next one",
+        "The TCP port of the end that listens. The data connection uses the next port at the"
+        " other end.",
     ] = 5201
-    reverse: Annotated[bool, "the receiver connects, and not the source"] = False
+    reverse: Annotated[
+        bool, "true: the receiver opens the connection. false: the source opens the connection."
+    ] = False
     late_start_us: Annotated[
         int,
         Within(0, 86_400_000_000),
-        "the sources of pairs 2, 4, 6, ... start so much later than they would; within the same"
-        " bound",
+        "The sources of pairs 2, 4, 6, ... start later by this time. They must also start before"
+        " the measured interval begins, if it begins later than time 0.",
     ] = field(default=0, metadata={"later": True})
 
     def __post_init__(self) -> None:

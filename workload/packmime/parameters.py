@@ -17,7 +17,10 @@ class Parameters:
     http: Http = "1.0"
     header_bytes: HeaderBytes = 40
     duration_s: Annotated[
-        float, Within(1, 86_400), "the trial ends when all is done, and then at the latest"
+        float,
+        Within(1, 86_400),
+        "The longest time that a trial may take. The trial ends earlier when all exchanges have"
+        " ended.",
     ] = 3600.0
 
     delay: ClassVar[str] = "connection"

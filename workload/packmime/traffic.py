@@ -7,19 +7,22 @@ from typing import Annotated, Literal
 from plan.schema import Within, check
 
 Load = Annotated[
-    float, Within(1, 200), "offered load, each direction, of the link's rate, in percent"
+    float, Within(1, 200), "The offered load of each direction, in percent of the link's rate."
 ]
 Exchanges = Annotated[
     int,
     Within(10, 4_000_000),
-    "request-response pairs, both directions together (to within 5 percent)",
+    "The number of request-response exchanges, both directions together (to within 5 percent).",
 ]
 Http = Annotated[
     Literal["1.0", "1.1"],
-    "`1.0`: one pair a connection; `1.1`: some connections carry more",
+    "`1.0`: each connection carries one exchange. `1.1`: some connections carry more than one"
+    " exchange.",
 ]
 HeaderBytes = Annotated[
-    int, Within(20, 200), "of IP and TCP in a packet: 40, with TCP timestamps 52"
+    int,
+    Within(20, 200),
+    "The size of the IP and TCP headers of a packet: 40, or 52 with TCP timestamps.",
 ]
 
 

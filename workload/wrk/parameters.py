@@ -12,17 +12,21 @@ from workload.poisson import FIT_TEXT, Fit
 class Parameters:
     """The closed loop."""
 
-    duration_s: Annotated[int, Within(1, 86_400), "length of a trial, whole seconds"] = 100
+    duration_s: Annotated[int, Within(1, 86_400), "The length of a trial, in whole seconds."] = 100
     connections: Annotated[
-        int, Within(1, 1000), "persistent connections a pair, each with one request under way"
+        int,
+        Within(1, 1000),
+        "The number of persistent connections of each pair. Each connection has one request"
+        " under way.",
     ] = 1
     request_bytes: Annotated[
-        int, Within(64, 1024), "size of a request (98-0876R1, section 6.2)"
+        int, Within(64, 1024), "The size of a request (98-0876R1, section 6.2)."
     ] = 128
     paths: Annotated[
         int,
         Within(1, 1_000_000),
-        "how many files are drawn for each pair; the list is repeated when it ends",
+        "The number of files that are drawn for each pair. A client repeats its list of files"
+        " when the list ends.",
     ] = 4096
     poisson_fit: Annotated[Fit, FIT_TEXT] = "mean"
 

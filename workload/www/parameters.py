@@ -16,42 +16,53 @@ class Parameters:
     """The workload's parameters; the defaults are the paper's."""
 
     duration_s: Annotated[
-        float, Within(0.001, 86_400), "length of a trial (98-0876R1, section 6.1)"
+        float, Within(0.001, 86_400), "The length of a trial (98-0876R1, section 6.1)."
     ] = 100.0
     period_s: Annotated[
         float,
         Within(0.001, 86_400),
-        "time from a batch's first request to the next batch's (section 5.3)",
+        "The time from the first request of a batch to the first request of the next batch"
+        " (section 5.3).",
     ] = 10.0
     requests_mean: Annotated[
-        float, "mean number of requests a batch, between the bounds (section 5.3)"
+        float,
+        "The mean number of requests in a batch. It lies between `workload.requests_min` and"
+        " `workload.requests_max` (section 5.3).",
     ] = 5.0
-    requests_min: Annotated[int, Within(0), "least number of requests a batch (section 5.3)"] = 1
+    requests_min: Annotated[
+        int, Within(0), "The smallest number of requests in a batch (section 5.3)."
+    ] = 1
     requests_max: Annotated[
-        int, Within(1, 1000), "largest number of requests a batch (section 5.3)"
+        int, Within(1, 1000), "The largest number of requests in a batch (section 5.3)."
     ] = 9
     gap_min_ms: Annotated[
-        float, Within(0), "least gap between two requests of a batch; it is uniform (section 5.3)"
+        float,
+        Within(0),
+        "The shortest gap between two requests of a batch. Gaps are drawn uniformly (section 5.3).",
     ] = 100.0
     gap_max_ms: Annotated[
-        float, Within(0, 86_400_000), "largest gap between two requests of a batch"
+        float, Within(0, 86_400_000), "The longest gap between two requests of a batch."
     ] = 500.0
     request_bytes: Annotated[
-        int, Within(64, 1024), "size of a request on its connection (section 6.2)"
+        int, Within(64, 1024), "The size of a request on its connection (section 6.2)."
     ] = 128
     poisson_fit: Annotated[Fit, FIT_TEXT] = "mean"
     first_batch: Annotated[
         Literal["together", "jitter", "spread"],
-        "when a client's first batch starts, of which the paper says nothing. `together`: all at"
-        " exactly 0; `jitter`: at a random moment up to jitter_ms; `spread`: up to period_s",
+        "The moment at which a client starts its first batch. The paper does not say when."
+        " `together`: all clients start at time 0. `jitter`: each client starts at a random"
+        " moment before `workload.jitter_ms`. `spread`: each client starts at a random moment"
+        " before `workload.period_s`.",
     ] = "together"
-    jitter_ms: Annotated[float, Within(0), 'bound for first_batch = "jitter"'] = 10.0
+    jitter_ms: Annotated[
+        float, Within(0), 'The latest start with `workload.first_batch = "jitter"`.'
+    ] = 10.0
     server_stream: Annotated[
         Literal["nginx", "joined"],
-        "what an answer is on its connection. `joined`: one stream, the HTTP header in the same"
-        " segments as the file, the request's ACK with it (section 5.2: the server \"sends some"
-        ' data back"); `nginx`: the header leaves at once, a segment of its own where the window'
-        " is open",
+        "The way in which a server sends an answer. `nginx`: the server sends the HTTP header at"
+        " once, in a segment of its own if the window is open. `joined`: the HTTP header shares"
+        " segments with the file, and the acknowledgement of the request goes with them (section"
+        ' 5.2: the server "sends some data back").',
     ] = "nginx"
 
     def __post_init__(self) -> None:
