@@ -52,7 +52,7 @@ def picture(campaign: Path) -> str:
     trial = next(
         trial
         for trial in read_campaign(campaign).trials
-        if (trial.factors["policy"], trial.factors["buffer"]) == (policy, buffer)
+        if (trial.factors["queue.policy"], trial.factors["queue.buffer_cells"]) == (policy, buffer)
     )
     plot = next(p for p in trial_plots.plots(trial) if p.name.endswith(kind))
     return stand_alone(plot.svg)
