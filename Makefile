@@ -5,6 +5,7 @@
 # make test-vagrant  the guide of the virtual machine, with the Vagrant of Debian 12 and 13: hours
 # make lint  style and types only
 # make man   manual pages, in build/man
+# make site  all pages as a site, in build/site (first installs Sphinx: ./cellbed setup --site)
 
 PYTHON = $(shell lab/paths --environment | sed -n 's/^environment=//p')/bin/python -P
 unexport PYTHONHOME PYTHONINSPECT PYTHONPATH PYTHONSTARTUP PYTHONUSERBASE
@@ -43,4 +44,14 @@ lint: setup-check
 man: setup-check
 	PYTHONPATH=. $(PYTHON) -m harness.cli.man build/man
 
-.PHONY: run test test-vagrant check setup setup-check setup-all lint man
+setup-site:
+	@./cellbed setup --site
+
+site: setup-site
+	rm -rf build/site build/site-pages
+	PYTHONPATH=. $(PYTHON) docs/site/pages.py build/site-pages
+	$(PYTHON) -m sphinx -q -W --keep-going -c docs/site build/site-pages build/site
+	@echo open build/site/index.html in a browser
+
+.PHONY: run test test-vagrant check setup setup-check setup-site setup-all \
+	lint man site

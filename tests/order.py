@@ -56,6 +56,7 @@ SLOW = {
     "tests/studies/test_ubr_1996_report.py",
     "tests/studies/test_web_2003.py::test_the_report_has_the_slides_comparisons",
     "tests/test_order.py",
+    "tests/test_site.py",
     "tests/test_skips.py",
     "tests/workload/packmime/test_packmime_trace.py",
     "tests/workload/packmime/test_packmime_programs.py",

@@ -23,6 +23,7 @@ MAY_IMPORT = {
     "bpf": set(),
     "lab": set(),
     "tcp-configs": set(),
+    "docs": {"harness"},  # the site has a page of all commands
     "analysis": {"plan"},
     "studies": {"analysis", "plan"},
     "harness": {"plan", "topology", "workload", "analysis"},
