@@ -55,20 +55,21 @@ def remove_leftovers() -> Leftovers:
 
 
 def ownerless(place: Path) -> list[Path]:
-    """Temporary folders of this user whose owner is gone. Nothing in them is looked at."""
+    """Temporary folders and logs of this user whose owner is gone. None of them is opened."""
     found = []
-    for folder in sorted(place.iterdir()):
-        name = temporary.NAME.fullmatch(folder.name)
-        if name and is_own_folder(folder) and not owner.alive(name["owner"]):
-            found.append(folder)
+    for path in sorted(place.iterdir()):
+        name = temporary.NAME.fullmatch(path.name)
+        if name and is_own(path) and not owner.alive(name["owner"]):
+            found.append(path)
     return found
 
 
-def is_own_folder(path: Path) -> bool:
-    """A directory of this user, and no link to one."""
+def is_own(path: Path) -> bool:
+    """A directory or a plain file of this user, and no link to one."""
     with suppress(FileNotFoundError):
         status = path.lstat()
-        return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
+        plain = stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode)
+        return plain and status.st_uid == os.geteuid()
     return False
 
 
@@ -111,7 +112,7 @@ def remove_partials() -> Leftovers:
     if held is not None:
         with held:
             for path in kept.partials(cache):
-                if is_own_folder(path):
+                if is_own(path):
                     found.note(str(path), kept.remove(path))
     return found
 

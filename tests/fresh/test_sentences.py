@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.machine import clean
 from tests.fresh import machine
 from tests.fresh.machine import Machine
 from tests.small import PROJECT
@@ -146,6 +147,7 @@ def test_packages_that_cannot_be_installed(here: Machine, said: str, means: str)
     assert f"installing {' '.join(MISSING)} failed: {means}" in last
     log = Path(re.findall(r"\((/.*)\)$", last)[0])
     assert said in log.read_text()
+    assert log in clean.ownerless(log.parent)
     log.unlink()
 
 

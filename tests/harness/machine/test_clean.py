@@ -19,6 +19,7 @@ from harness.host import owner, paths, temporary
 from harness.labs import native
 from harness.machine import clean
 from plan.errors import MissingError
+from tests.small import PROJECT
 
 # A process of this number and start cannot be: numbers end below.
 GONE = f"{2**22 + 1}-1"
@@ -198,3 +199,34 @@ def test_a_killed_owner_leaves_a_folder_that_is_found(own_place: Path, what: str
         assert clean.remove_leftovers() == clean.Leftovers()
         killed.kill()
     assert clean.remove_leftovers().removed == [folder]
+
+
+# What making a box needs; the first that is called kills the script, as a person would.
+BOX_PROGRAMS = {"mmdebstrap": "kill -9 $PPID", "mke2fs": "", "sfdisk": "", "qemu-img": ""}
+
+
+def test_what_a_killed_recipe_leaves_is_found(tmp_path: Path, own_place: Path) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name, text in BOX_PROGRAMS.items():
+        (programs / name).write_text(f"#!/bin/sh\n{text}\n")
+        (programs / name).chmod(0o755)
+    environment = {"PATH": f"{programs}:{os.environ['PATH']}", "TMPDIR": str(own_place)}
+    argv = [PROJECT / "lab" / "vagrant" / "box", tmp_path / "debian.box"]
+    assert subprocess.run(argv, env=environment, check=False).returncode == -signal.SIGKILL
+    [left] = own_place.glob("cellbed-box.*")
+    assert clean.remove_leftovers().removed == [str(left)]
+
+
+def test_a_running_recipe_keeps_what_it_makes(own_place: Path) -> None:
+    script = '. "$1"/lab/strict; mktemp -t "cellbed-packages.$(owner).XXXXXX"; read -r _'
+    argv = ["bash", "-c", script, "-", str(PROJECT)]
+    environment = {**os.environ, "TMPDIR": str(own_place)}
+    with subprocess.Popen(
+        argv, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stdout is not None
+        log = running.stdout.readline().strip()
+        assert clean.remove_leftovers() == clean.Leftovers() and Path(log).is_file()
+        running.kill()
+    assert clean.remove_leftovers().removed == [log]
