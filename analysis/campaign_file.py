@@ -60,10 +60,8 @@ class CampaignFile:
 def read_header(folder: Path) -> CampaignFile:
     """The header of a campaign's folder; RecordError where it is missing or damaged."""
     path = folder / NAME
-    if not folder.is_dir():
-        raise RecordError(f"{folder}: there is no such campaign directory")
     if not path.exists():
-        raise RecordError(f"{folder}: not a campaign (it has no campaign.json)")
+        raise RecordError(why_none(folder))
     document = json_document(path, FORMAT, NAMES_ONLY)
     factors = named_factors(document)
     listed = document.get("trials")
@@ -72,6 +70,18 @@ def read_header(folder: Path) -> CampaignFile:
     if listed is not None and document["format"] == NAMES_ONLY:
         listed = by_name(listed, factors)
     return CampaignFile(document=document, factors=factors, trials=entries(path, listed))
+
+
+def why_none(folder: Path) -> str:
+    """What a path is instead of a campaign's folder, and what to do, in one sentence."""
+    if folder.suffix == ".toml" and folder.is_file():
+        return (
+            f"{folder}: this is an experiment, and the folder of its results is needed; "
+            f"./cellbed run {folder} makes that folder and names it at the end"
+        )
+    if folder.is_dir():
+        return f"{folder}: not a campaign directory: it has no campaign.json"
+    return f"{folder}: there is no such campaign directory"
 
 
 def entries(path: Path, listed: object) -> Sequence[Entry] | None:

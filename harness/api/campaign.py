@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from analysis.campaign_file import why_none
 from analysis.errors import AnalysisError, MissingLibraryError, ReportError
 from analysis.omissions import omissions
 from analysis.records import Trial, level_text, read_campaign
@@ -144,7 +145,7 @@ def judge(folder: Path | str) -> Judged:
     """
     folder = Path(folder)
     if not (folder / "campaign.json").is_file():
-        raise UsageError(f"{folder}: not a campaign directory: it has no campaign.json")
+        raise UsageError(why_none(folder))
     with locked(folder):
         return judgement.bring_up_to_date(judgement.records(folder))
 

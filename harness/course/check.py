@@ -142,8 +142,14 @@ def read_answers(folder: Path, lab: CourseLab) -> tuple[str, Mapping[str, Any]]:
         raise NotHandedInError(f"{path}: name: whose answers are they?")
     if not isinstance(answers, dict):
         raise NotHandedInError(f"{path}: answers: a table is needed")
-    unknown = sorted(set(answers) - {question.key for question in lab.question})
+    unknown = sorted(set(answers) - lab.keys())
     if unknown:
+        for other in labs.names():
+            if set(answers) <= labs.load(other).keys():
+                raise NotHandedInError(
+                    f"this folder is of lab {other}; check it with ./cellbed course check {other} "
+                    f"{folder}"
+                )
         raise NotHandedInError(f"{path}: answers.{unknown[0]}: no such question in this lab")
     return student, answers
 

@@ -104,12 +104,16 @@ class CourseLab:
     question: Sequence[Question]
 
     def __post_init__(self) -> None:
-        keys = [question.key for question in self.question]
-        if len(set(keys)) < len(keys):
+        keys = self.keys()
+        if len(keys) < len(self.question):
             raise ValueError("question: two have one key")
         for question in self.question:
             if isinstance(question, Prediction) and question.of not in keys:
                 raise ValueError(f"{question.key}: of = {question.of}: no such question")
+
+    def keys(self) -> set[str]:
+        """Of its questions, in answers.toml."""
+        return {question.key for question in self.question}
 
 
 def names() -> list[str]:

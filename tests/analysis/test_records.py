@@ -198,7 +198,7 @@ def test_levels_come_in_the_experiments_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("prepare", "message"),
     [
-        (lambda folder: (folder / "trials").mkdir(), "not a campaign"),
+        (lambda folder: (folder / "trials").mkdir(), "not a campaign directory"),
         (lambda folder: (folder / "campaign.json").write_text("{"), "not JSON"),
         (lambda folder: (folder / "campaign.json").write_text("[]"), "not a JSON object"),
         (lambda folder: small(folder, seeds=()), "no trials recorded yet"),

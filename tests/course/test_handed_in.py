@@ -74,6 +74,14 @@ def test_empty(lab: str, tmp_path: Path) -> None:
     assert set(said.values()) == {"NO nothing is written"}
 
 
+def test_a_folder_of_another_lab(lab: str, tmp_path: Path) -> None:
+    other = next(name for name in labs.names() if name != lab)
+    mine = tmp_path / "mine"
+    printed, error = course("check", other, mine)
+    said = f"NO this folder is of lab {lab}; check it with ./cellbed course check {lab} {mine}"
+    assert items(printed) == {handout.ANSWERS: said} and isinstance(error, InvalidTrialError)
+
+
 def test_edited(lab: str, tmp_path: Path) -> None:
     last = by_hand.write_records(lab, tmp_path / "mine", ADA)[-1]
     with (last / "flows.csv").open("a") as stream:

@@ -8,6 +8,7 @@ from threading import Event
 
 import click
 
+from analysis.campaign_file import why_none
 from harness.api.experiment import RESULTS
 from harness.watch.server import serving
 from plan.errors import UsageError
@@ -21,7 +22,7 @@ from plan.errors import UsageError
 def command(campaign: Path | None, port: int) -> None:
     folder = campaign or latest()
     if not folder.is_dir():
-        raise UsageError(f"{folder}: there is no such campaign directory")
+        raise UsageError(why_none(folder))
     with serving(folder, port) as server:
         click.echo(f"{server.url} shows {folder}; Ctrl-C ends it")
         Event().wait()

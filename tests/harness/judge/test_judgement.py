@@ -396,7 +396,7 @@ def test_judge_names_what_it_cannot_read(campaign: Path, made: Path) -> None:
 
 def test_judge_refuses_what_is_no_campaign(tmp_path: Path) -> None:
     done = command("judge", tmp_path / "none")
-    assert isinstance(done.exception, UsageError) and "not a campaign" in str(done.exception)
+    assert isinstance(done.exception, UsageError) and "no such campaign" in str(done.exception)
 
 
 def test_a_share_of_no_cells_is_none() -> None:
