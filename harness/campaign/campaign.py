@@ -9,6 +9,7 @@ missing. A trial with a record is done, be it valid or not: run again it would b
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -23,7 +24,7 @@ from analysis.records import read_facts
 from harness import events
 from harness.campaign import costs, listing
 from harness.campaign.lock import NAME as LOCK
-from harness.campaign.lock import locked
+from harness.campaign.lock import locked, open_lock
 from harness.design.trials import PlannedTrial
 from harness.events import (
     CampaignEnded,
@@ -123,10 +124,10 @@ class CampaignRun:
         `judged` then tells which records had to be judged anew.
 
         Raises:
-            UsageError: the folder is not this experiment's, or another process is at work in it.
+            UsageError: the folder is not this experiment's, cannot be written, or another process
+                is at work in it.
         """
-        self.check_folder()
-        make_folder(self.folder)
+        self._make_folder()
         with locked(self.folder):
             self.check_folder()
             self._prepare()
@@ -134,6 +135,18 @@ class CampaignRun:
             with self._telling():
                 self._run_missing()
             return self.done()
+
+    def _make_folder(self) -> None:
+        """Make the folder, unless it is there, and see that something can be written into it."""
+        try:
+            self.check_folder()
+            make_folder(self.folder)
+            os.close(open_lock(self.folder / LOCK))
+        except OSError as error:
+            raise UsageError(
+                f"{self.folder}: the results cannot be written there ({error.filename}: "
+                f"{error.strerror}); name another folder with --out"
+            ) from error
 
     def _judge_anew(self) -> None:
         """Bring the judgement of what is there up to date, before anything goes by it."""

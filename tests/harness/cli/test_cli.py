@@ -120,13 +120,25 @@ def test_a_scheduler_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     assert done.returncode == 2 and "--jobs" in done.stderr
 
 
-def test_unwritable_out_is_one_line(tmp_path: Path) -> None:
-    blocked = tmp_path / "file"
-    blocked.write_text("")
-    done = cellbed("run", write_small(tmp_path), "--out", blocked / "x", cwd=tmp_path)
-    assert done.returncode == 1
-    assert done.stderr.strip().splitlines()[-1].startswith("cellbed: ")
-    assert "Traceback" not in done.stderr
+@pytest.mark.parametrize("out", ["file/below", "full"])
+def test_an_unwritable_folder_is_one_line_that_names_the_option(tmp_path: Path, out: str) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "full" / "campaign.lock").mkdir(parents=True)  # root may write anywhere else
+    done = cellbed("run", write_small(tmp_path), "--out", out, cwd=tmp_path)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert f"{out}: the results cannot be written there (" in done.stderr
+    assert done.stderr.endswith("); name another folder with --out\n")
+
+
+@pytest.mark.parametrize("command", ["report", "judge", "watch"])
+def test_an_experiment_is_no_folder_of_results(tmp_path: Path, command: str) -> None:
+    experiment = write_small(tmp_path)
+    done = cellbed(command, experiment, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"cellbed: {experiment}: this is an experiment, and the folder of its results is needed; "
+        f"./cellbed run {experiment} makes that folder and names it at the end\n"
+    )
 
 
 def test_doctor_finds_this_machine_fit(tmp_path: Path) -> None:
