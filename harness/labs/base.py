@@ -21,7 +21,7 @@ import os
 import shutil
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -122,6 +122,10 @@ class Lab(ABC):
         """
         return ""
 
+    def standstill(self) -> str:
+        """A sentence, once, when its clock stands still for a program that computes; else ""."""
+        return ""
+
     def refuse_damage(self) -> None:
         """Called at each look at the lab, silent or not: who waits for a killed one says nothing.
 
@@ -195,11 +199,14 @@ class Lab(ABC):
         finally:
             os.close(folder)
 
-    def events(self, until: float = math.inf) -> Iterator[Event]:
+    def events(
+        self, until: float = math.inf, look: Callable[[], None] = lambda: None
+    ) -> Iterator[Event]:
         """Yield events until the lab has ended by itself.
 
         Args:
             until: a moment of time.monotonic().
+            look: called at each look at the lab, silent or not.
 
         Raises:
             LabError: it panicked, was killed, left with a failure, or hung.
@@ -210,6 +217,7 @@ class Lab(ABC):
             status = self.poll()
             events = list(self._new_events())
             self.refuse_damage()
+            look()
             for event in events:
                 self.hold.follow(event)
                 yield event

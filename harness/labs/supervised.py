@@ -168,14 +168,14 @@ class SupervisedLab(Lab):
 
         Known by their descent: a lab's kernel begins a session of its own.
         """
-        return sum(self._family().values()) / CLOCK_TICK
+        return sum(self.ticks().values()) / CLOCK_TICK
 
     def processes(self) -> int:
         """How many processes of this machine the lab has."""
-        return len(self._family())
+        return len(self.ticks())
 
-    def _family(self) -> dict[int, int]:
-        """The lab's processes, and the clock ticks of each."""
+    def ticks(self) -> dict[int, int]:
+        """The lab's processes, and the clock ticks of processor time of each."""
         if self._process is None:
             return {}
         children: dict[int, list[int]] = {}

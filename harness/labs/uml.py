@@ -12,7 +12,8 @@ from typing import Any
 from harness.growing import Growing
 from harness.host import paths
 from harness.labs.base import MODULES, LabSpec
-from harness.labs.supervised import AGENT, SupervisedLab, wait_for_exit
+from harness.labs.standstill import StandstillWatch
+from harness.labs.supervised import AGENT, CLOCK_TICK, SupervisedLab, wait_for_exit
 from plan.errors import LabError, MissingError
 
 __all__ = ["UmlLab", "wait_for_exit"]
@@ -39,6 +40,7 @@ class UmlLab(SupervisedLab):
     def __init__(self, spec: LabSpec, run_directory: Path) -> None:
         super().__init__(spec, run_directory)
         self._console = Growing(self.run_directory / "console.log")
+        self._watch = StandstillWatch(self.ticks, 1 / CLOCK_TICK)
 
     @property
     def exact(self) -> bool:
@@ -65,6 +67,9 @@ class UmlLab(SupervisedLab):
         except (OSError, ValueError) as error:
             raise LabError(f"the lab's console cannot be read: {error}") from error
         return ""
+
+    def standstill(self) -> str:
+        return self._watch.look() if self.exact else ""
 
     def argv(self) -> list[str]:
         # The kernel mixes its command line into its entropy: with the host's paths in it,

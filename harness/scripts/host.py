@@ -7,6 +7,7 @@ import json
 import math
 import shutil
 import stat
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -113,7 +114,7 @@ def running(script: Script) -> Iterator[Lab]:
 
 
 def follow(lab: Lab, say: Say) -> Ended:
-    """Pass on what the script says until it has ended.
+    """Pass on what the script says until it has ended, and tell when virtual time stands still.
 
     Args:
         say: called with stream (1 or 2) and text.
@@ -121,9 +122,14 @@ def follow(lab: Lab, say: Say) -> Ended:
     Raises:
         LabError: the lab ended, or hung.
     """
+
+    def look() -> None:
+        if sentence := lab.standstill():
+            say(2, f"cellbed: {sentence}\n")
+
     ended = None
     try:
-        for event in lab.events():
+        for event in lab.events(look=look):
             match event["event"]:
                 case "said":
                     say(event["stream"], event["text"])
@@ -198,6 +204,14 @@ def copy_plainly(source: str, target: str) -> None:
 
 
 def check_out(out: Path) -> None:
-    """Refuse a folder that something is in."""
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(f"--out {out}: holds something; choose an empty or new folder")
+    """Make the folder; refuse one that something is in, or into which nothing can be written."""
+    try:
+        if out.exists() and (not out.is_dir() or any(out.iterdir())):
+            raise UsageError(f"--out {out}: holds something; choose an empty or new folder")
+        make_folder(out)
+        with tempfile.TemporaryFile(dir=out):
+            pass
+    except OSError as error:
+        raise UsageError(
+            f"--out {out}: nothing can be written there ({error.strerror}); name another folder"
+        ) from error

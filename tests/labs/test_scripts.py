@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -219,6 +220,29 @@ def test_a_bad_script_ends_with_a_sentence(tmp_path: Path, name: str) -> None:
     done = cellbed(tmp_path, "mininet", *BOUNDS, "bad.py")
     assert done.returncode == status, done.stderr
     assert sentence in done.stderr.splitlines()[-1]
+    assert done.stderr.count("virtual time stands still at ") == (name == "spins")
+
+
+SPINS = """
+import subprocess, time
+time.sleep(2.5)
+subprocess.run(["python3", "-c", "while True: pass"])
+"""
+
+
+def test_a_program_that_stops_the_clock_is_named_while_it_runs(tmp_path: Path) -> None:
+    (tmp_path / "spins.py").write_text(SPINS)
+    argv = [sys.executable, "-m", "harness", "mininet", "spins.py"]
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT)}
+    with subprocess.Popen(
+        argv, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stderr is not None
+        said = next(line for line in running.stderr if "stands still" in line)
+        assert "because the program python3 -c while True: pass computes without waiting" in said
+        assert running.poll() is None
+        running.send_signal(signal.SIGINT)
+    assert running.returncode == 130
 
 
 SERVICES = """#!/bin/sh
@@ -253,6 +277,7 @@ def test_a_processor_of_which_a_host_has_a_share(tmp_path: Path) -> None:
         (["mininet", "absent.py"], "absent.py: no such file"),
         (["mininet", "--package", "no/name", "here.py"], "--package no/name: not the name"),
         (["mininet", "--out", "full", "here.py"], "--out full: holds something"),
+        (["mininet", "--out", "here.py/x", "here.py"], "--out here.py/x: nothing can be written"),
         (["mn", "--limit", "0", "--test", "none"], "'--limit'"),
     ],
 )
