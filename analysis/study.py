@@ -128,6 +128,8 @@ class Study:
         claims: the file of its sentences (analysis/claims).
         pages: the module whose PAGES it adds to a report (analysis/report/pages.py), by name, for
             nothing but a report imports it.
+        witness: the module whose WITNESS carries the same traffic in another program
+            (analysis/witness.py), by name; "": there is none.
     """
 
     id: str
@@ -146,6 +148,7 @@ class Study:
     path: str = ""
     claims: Path | None = None
     pages: str = ""
+    witness: str = ""
 
     @property
     def means(self) -> tuple[Response, ...]:

@@ -125,4 +125,5 @@ STUDY = Study(
     ),
     claims=FOLDER / "claims.toml",
     pages="studies.web_2003.pages",
+    witness="studies.web_2003.ns2.witness",
 )

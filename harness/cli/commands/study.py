@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""List the studies; keep a campaign's results; verify kept trials; fill a README's tables."""
+"""List the studies; keep a campaign's results; verify kept trials; fill a README's tables; run the
+same traffic in another program."""
 
 from __future__ import annotations
 
@@ -7,13 +8,14 @@ from pathlib import Path
 
 import click
 
-from analysis.errors import AnalysisError, ReportError
+from analysis.errors import AnalysisError, MissingLibraryError, ReportError
 from analysis.records import read_campaign
 from analysis.report.keep import keep as keep_results
 from analysis.report.readme import with_tables
+from harness.cli import witnessed
 from harness.host import checkout
 from harness.judge import judgement, studies
-from plan.errors import CellbedError, UsageError
+from plan.errors import CellbedError, MissingError, UsageError
 
 
 @click.group(help=__doc__, invoke_without_command=True)
@@ -96,3 +98,26 @@ def tables(name: str, check: bool) -> None:
         raise CellbedError(f"{path}: its tables are not those of its kept results")
     if not check:
         path.write_text(text, encoding="utf-8")
+
+
+@command.command()
+@click.argument("name", metavar="ID")
+@click.option("--only", multiple=True, metavar="FACTOR=LEVEL[,LEVEL]", help="These cells only.")
+@click.option("--seeds", type=click.IntRange(1, 1000), help="How many [as the experiment says].")
+@click.option("--variant", metavar="NAME", help="What is different from the plan [nothing].")
+@click.option("--again", is_flag=True, help="Run what is kept already, too.")
+def witness(
+    name: str, only: tuple[str, ...], seeds: int | None, variant: str | None, again: bool
+) -> None:
+    """Carry the traffic of a study's trials in another program; keep a line for each run.
+
+    The lines stand in the study's folder of results, and its README has a table of them.
+    """
+    study = studies.find(name)
+    try:
+        for text in witnessed.run(study, studies.folder(name), only, seeds, variant, again=again):
+            click.echo(text)
+    except MissingLibraryError as error:
+        raise MissingError(str(error)) from error
+    except AnalysisError as error:
+        raise CellbedError(str(error)) from error
