@@ -75,6 +75,10 @@ class Response:
         return f"{text} ({self.unit})" if self.unit else text
 
 
+Model = Callable[[Plan], Mapping[str, float]]
+"""Computes the responses of a trial from its plan, without a lab."""
+
+
 Predicted = Callable[[Mapping[str, str], Plan, int], Mapping[str, float] | None]
 """Of a trial's levels, plan and seed, a model's value of some responses; None without."""
 
@@ -126,6 +130,8 @@ class Study:
         path: the factor whose levels are steps, each adding a cause to the one before it; its
             effects are given step by step, not against the first.
         claims: the file of its sentences (analysis/claims).
+        model: the module whose `trial` is a Model of it, by name, for nothing but the command that
+            runs it imports it.
         pages: the module whose PAGES it adds to a report (analysis/report/pages.py), by name, for
             nothing but a report imports it.
         witness: the module whose WITNESS carries the same traffic in another program
@@ -147,6 +153,7 @@ class Study:
     predictions: Sequence[Prediction] = ()
     path: str = ""
     claims: Path | None = None
+    model: str = ""
     pages: str = ""
     witness: str = ""
 

@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "tcp-configs": set(),
     "docs": {"harness"},  # the site has a page of all commands
     "analysis": {"plan"},
-    "studies": {"analysis", "plan"},
+    "studies": {"analysis", "plan", "topology", "workload"},
     "harness": {"plan", "topology", "workload", "analysis"},
     "tests": {"plan", "harness", "topology", "workload", "analysis", "studies"},
 }

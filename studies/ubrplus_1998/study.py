@@ -71,5 +71,6 @@ STUDY = Study(
     predictions=PREDICTIONS,
     path="step",
     claims=FOLDER / "claims.toml",
+    model="studies.ubrplus_1998.model",
     pages="studies.ubrplus_1998.pages",
 )

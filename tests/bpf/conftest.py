@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bpf import libcellq
+from topology import libcellq
 
 
 @pytest.fixture(scope="session")

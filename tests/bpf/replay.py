@@ -18,7 +18,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from tests.bpf import reference
-from tests.bpf.libcellq import CAUSES, POLICIES, DropRecord, FrameRecord, Params, SampleRecord
+from topology.libcellq import CAUSES, POLICIES, DropRecord, FrameRecord, Params, SampleRecord
 
 MAGIC = b"cellqrec"
 VERSION = 1

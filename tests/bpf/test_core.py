@@ -11,11 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.bpf import libcellq, reference
-from tests.bpf.libcellq import ANNOUNCE, MAX_FRAMES, POLICIES, VERDICT, Queue
+from tests.bpf import reference
 from tests.bpf.reference import Offered
 from tests.bpf.test_differential import WAN, compare
 from tests.bpf.traces import PPM, WRAP_NS, Case, Played, cases, play, random_trace
+from topology import libcellq
+from topology.libcellq import ANNOUNCE, MAX_FRAMES, POLICIES, VERDICT, Queue
 
 relaxed = settings(
     max_examples=200,

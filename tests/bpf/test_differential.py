@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.bpf import reference
-from tests.bpf.libcellq import CAUSES, POLICIES
 from tests.bpf.reference import Offered
 from tests.bpf.traces import Case, cases, play
+from topology.libcellq import CAUSES, POLICIES
 
 TRACES_PER_POLICY = 2_000
 

@@ -17,7 +17,7 @@ import pytest
 from harness.labs.base import LabSpec
 from harness.labs.uml import UmlLab, wait_for_exit
 from tests.bpf import replay
-from tests.bpf.libcellq import POLICIES
+from topology.libcellq import POLICIES
 
 HOSTS, SECONDS = 100, 2
 TCP_POLICIES = ("epd", "sd", "plain")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bpf import libcellq
+from topology import libcellq
 
 GOOD = {
     "name": "down",

@@ -11,8 +11,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.bpf import libcellq, reference
-from tests.bpf.libcellq import ANNOUNCE, POLICIES, VERDICT, Params, Queue
+from tests.bpf import reference
+from topology import libcellq
+from topology.libcellq import ANNOUNCE, POLICIES, VERDICT, Params, Queue
 
 PPM = 10**6
 WRAP_NS = 2**64 // 1000

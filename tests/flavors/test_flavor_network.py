@@ -3,31 +3,19 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 
 import pytest
 
-from analysis.metrics import trial_metrics
-from harness.design import experiment
-from harness.design.trials import PlannedTrial, planned
-from studies.ubrplus_1998.simulation import PREDICTIONS
-from tests.bpf import libcellq, replay
-from tests.flavors.network import EXPERIMENT as STUDY
-from tests.flavors.network import (
-    NS_PER_S,
-    Clock,
-    DelayedAck,
-    Frame,
-    Network,
-    Segment,
-    nginx_header_bytes,
-    row,
-)
-from tests.small import PROJECT, run_trials, trials_of, write_small
+from harness.design.trials import PlannedTrial
+from studies.ubrplus_1998.model.links import NS_PER_S, Clock, Frame, Segment
+from studies.ubrplus_1998.model.network import Network
+from studies.ubrplus_1998.model.server import DelayedAck, nginx_header_bytes
+from tests.bpf import replay
+from tests.small import run_trials, trials_of
+from topology import libcellq
 
 # The senders of ubrplus-www.toml and of ubrplus-www-rfc.toml, on a slow link: windows in bytes,
 # timeouts, losses of each cause; what is sent again cut anew, and whole small segments joined.
@@ -193,41 +181,6 @@ def test_a_lost_request_is_an_error(tmp_path: Path, library: Path) -> None:
         pytest.raises(RuntimeError, match="lost a request"),
     ):
         network.run()
-
-
-def test_a_line_of_the_table_has_the_distance_to_the_simulation() -> None:
-    (trial, *_) = planned(experiment.load(STUDY), STUDY, ["flavor=SACK", "network=GEO"])
-    nothing = trial_metrics(
-        received_bytes=[0] * 100, scheduled_bytes=[1] * 100, duration_s=100, mss_bytes=9180
-    )
-    levels = {name: str(level) for name, level in trial.factors.items()}
-    found = [p.of(levels, trial.plan, 1) for p in PREDICTIONS]
-    (simulated,) = filter(None, found)
-    words = row(trial, nothing).split()
-    assert words[:4] == ["GEO", "SACK", "EPD", "0.5"]
-    assert float(words[-2]) == pytest.approx(-simulated["efficiency"], abs=1e-4)
-    assert float(words[-1]) == pytest.approx(-simulated["fairness"], abs=1e-4)
-
-
-def test_the_command_prints_a_line_a_trial(tmp_path: Path) -> None:
-    path = write_small(tmp_path, EXPERIMENT)
-    argv = [
-        sys.executable,
-        "-m",
-        "tests.flavors.network",
-        str(path),
-        "--only",
-        "flavor=Vanilla,SACK",
-        "--only",
-        "senders=text",
-    ]
-    said = subprocess.run(
-        argv, cwd=PROJECT, check=True, capture_output=True, text=True, timeout=300
-    ).stdout
-    head, *lines = said.splitlines()
-    assert head.split()[:4] == ["cell", "seed", "eff.", "fair."]
-    assert [line.split()[:3] for line in lines] == [["Vanilla", "text", "1"], ["SACK", "text", "1"]]
-    assert all(0.1 < float(line.split()[3]) < 1 for line in lines)
 
 
 @pytest.mark.lab

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from studies.ubrplus_1998.model.sack import Sack
 from tests.flavors import oracle
 
 ROUND_TRIP_S = 0.1
@@ -136,15 +137,15 @@ TABLE = {"total_bytes": 60_000, "initcwnd": 12, "ssthresh": 12, "pipe_segments":
 """SACK of 98-0876R1, 3.2: twelve segments at once."""
 
 
-def begun() -> oracle.Sack:
+def begun() -> Sack:
     """A sender of twelve segments that nothing is known of."""
-    sender = oracle.Sack(oracle.Setup(flavor="sack", drops={}, **TABLE))  # type: ignore[arg-type]
+    sender = Sack(oracle.Setup(flavor="sack", drops={}, **TABLE))  # type: ignore[arg-type]
     sender.send()
     sender.outbox.clear()
     return sender
 
 
-def acknowledge(sender: oracle.Sack, segments: int, *blocks: tuple[int, int]) -> None:
+def acknowledge(sender: Sack, segments: int, *blocks: tuple[int, int]) -> None:
     """An ACK of so many segments, with blocks from a segment to one past the last."""
     sender.ack(segments * 1000, tuple((first * 1000, end * 1000) for first, end in blocks))
 

@@ -25,8 +25,8 @@ from harness.labs.vm import QEMU
 from harness.runners.options import Options
 from plan.errors import LabError
 from tests.bpf import replay
-from tests.bpf.libcellq import POLICIES
 from tests.small import PROJECT
+from topology.libcellq import POLICIES
 
 pytestmark = [
     pytest.mark.lab,

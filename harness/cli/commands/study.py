@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """List the studies; keep a campaign's results; verify kept trials; fill a README's tables; run the
-same traffic in another program."""
+same traffic in another program, or by a study's model."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from analysis.records import read_campaign
 from analysis.report.keep import keep as keep_results
 from analysis.report.readme import with_tables
 from harness.cli import witnessed
+from harness.cli.options import levels_option
 from harness.host import checkout
 from harness.judge import judgement, studies
 from plan.errors import CellbedError, MissingError, UsageError
@@ -81,6 +82,24 @@ def verify(
     click.echo(verifying.summary(found))
     if not all(trial.ok for trial in found):
         raise SystemExit(1)
+
+
+@command.command()
+@click.argument("experiment", type=click.Path(path_type=Path))
+@levels_option("FACTOR=LEVEL[,LEVEL]", "Only these levels.")
+@click.option("--seeds", type=click.IntRange(1, 1000), help="How many seeds [as the file says].")
+@click.option(
+    "--out", default="model.csv", type=click.Path(path_type=Path), help="The file [model.csv]."
+)
+def model(experiment: Path, only: tuple[str, ...], seeds: int | None, out: Path) -> None:
+    """Compute the trials of EXPERIMENT by its study's model, without a lab.
+
+    A line a trial; those that the file has already stay, so that a run can be stopped.
+    """
+    from harness.api import model as models
+
+    for line in models.compute(experiment, only, seeds, out):
+        click.echo(line)
 
 
 @command.command()

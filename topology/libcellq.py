@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The queue core through ctypes: the user-space build of ``bpf/``."""
+"""The queue core through ctypes: the user-space build of ``bpf/``, for tests and models."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-SOURCE = Path(__file__).parents[2] / "bpf"
+SOURCE = Path(__file__).parents[1] / "bpf"
 
 # In the order of enum cellq_policy, which is that of the names.
 POLICIES = tuple(sorted(path.stem for path in (SOURCE / "policy").glob("*.h")))
@@ -218,6 +218,8 @@ class Queue:
         if not self._handle:
             raise MemoryError("libcellq_new")
         self._samples_room = samples
+        self._op, self._result = Op(), OpResult()
+        self._given, self._found = ctypes.byref(self._op), ctypes.byref(self._result)
 
     def __enter__(self) -> Self:
         return self
@@ -237,6 +239,13 @@ class Queue:
         results = (OpResult * len(ops))()
         self._lib.libcellq_run(self._handle, given, results, len(ops))
         return results
+
+    def step(self, kind: int, vc: int, cells: int, now_ns: int) -> OpResult:
+        """One operation; what it returns is overwritten by the next one."""
+        op = self._op
+        op.kind, op.vc, op.cells, op.now_ns = kind, vc, cells, now_ns
+        self._lib.libcellq_run(self._handle, self._given, self._found, 1)
+        return self._result
 
     def stats(self) -> Stats:
         """The counters (a view that lives as long as the queue)."""
