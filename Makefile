@@ -3,7 +3,7 @@
 # make test  set up, the vm lab too, then all tests
 # make check style, types, and the tests that need no lab and little time: a minute
 # make test-vagrant  the guide of the virtual machine, with the Vagrant of Debian 12 and 13: hours
-# make lint  style and types only
+# make lint  style, types, misspellings and the English of the pages only
 # make man   manual pages, in build/man
 # make site  all pages as a site, in build/site (first installs Sphinx: ./cellbed setup --site)
 
@@ -12,6 +12,7 @@ unexport PYTHONHOME PYTHONINSPECT PYTHONPATH PYTHONSTARTUP PYTHONUSERBASE
 
 # What else lies in this folder is a user's own, and not judged.
 OWN = $(wildcard $(shell git ls-files '*.py' '*.ipynb' 2> /dev/null))
+TEXTS = $(wildcard $(shell git ls-files 2> /dev/null))
 
 PARALLEL = -n $$(nproc) --dist loadgroup --no-loadscope-reorder
 
@@ -40,6 +41,8 @@ setup-all:
 lint: setup-check
 	$(PYTHON) -m ruff check $(or $(OWN),.)
 	$(PYTHON) -m mypy
+	$(if $(TEXTS),@$(PYTHON) -m codespell_lib $(TEXTS))
+	$(if $(TEXTS),PYTHONPATH=. $(PYTHON) -m tests.prose)
 
 man: setup-check
 	PYTHONPATH=. $(PYTHON) -m harness.cli.man build/man

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`python -m tests.prose [--shrink]` shows new faults of the pages' English, with status 1."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from tests.prose import known, pages
+from tests.prose.rules import Fault, faults
+from tests.small import PROJECT
+from tests.tracked import tracked
+
+OWN = "*.md"
+HINT = (
+    "CONTRIBUTING.md shows each rule with an example. A page may keep as many faults as "
+    "tests/prose/known.toml says; mend one of the faults above for each that is new."
+)
+
+
+def new(found: Mapping[str, Sequence[Fault]], allowed: known.Known) -> Iterator[str]:
+    """The faults of each rule of which a page has more than it may have: all, as none is newest."""
+    for page, listed in found.items():
+        for rule, number in counted(listed).items():
+            if number > allowed.get(page, {}).get(rule, 0):
+                for fault in listed:
+                    if fault.rule == rule:
+                        yield f"{page}:{fault.line}: {fault.message} ({rule})"
+
+
+def counted(listed: Sequence[Fault]) -> Counter[str]:
+    return Counter(fault.rule for fault in listed)
+
+
+def main(arguments: Sequence[str]) -> int:
+    found = {
+        str(path.relative_to(PROJECT)): faults(pages.prose(path.read_text(encoding="utf-8")))
+        for path in tracked(OWN)
+    }
+    allowed = known.read(known.FILE.read_text(encoding="utf-8"))
+    if arguments == ["--shrink"]:
+        known.write(known.smaller(allowed, {page: counted(of) for page, of in found.items()}))
+    lines = list(new(found, allowed))
+    print(*lines, *([HINT] if lines else []), sep="\n", end="\n" if lines else "")
+    return bool(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
