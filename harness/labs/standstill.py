@@ -26,8 +26,8 @@ ENVIRONMENT = re.compile(rb"[A-Za-z_]\w*=")
 CLOCK = struct.Struct("<3Q")  # of struct vdso_clock: now, last, mono [ns]
 LOOK_S = 1.0
 STILL_S = 6.0
-# Less computing than this is a lab that the host lets wait.
-COMPUTED_S = 1.0
+# With less computing it is the host that lets the lab wait, or a program that only begins.
+COMPUTED_S = 4.0
 MOST_SHOWN = 60
 
 Ticks = Mapping[int, int]

@@ -122,15 +122,17 @@ def follow(lab: Lab, say: Say) -> Ended:
     Raises:
         LabError: the lab ended, or hung.
     """
+    begun, ended = False, None
 
     def look() -> None:
-        if sentence := lab.standstill():
+        if begun and (sentence := lab.standstill()):
             say(2, f"cellbed: {sentence}\n")
 
-    ended = None
     try:
         for event in lab.events(look=look):
             match event["event"]:
+                case "begun":
+                    begun = True
                 case "said":
                     say(event["stream"], event["text"])
                 case "failed":

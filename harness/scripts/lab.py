@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Runs one script inside a lab, as on a machine of its own; the lab's main program.
 
-Events: "said" (text and stream, 1 or 2), "alive" each second of the lab's clock, and last
-"ended" (status; stopped: why it was ended, if it was; full: a disk of it was).
+Events: of a script without a terminal "begun", "said" (text and stream, 1 or 2), and "alive" each
+second of the lab's clock; last "ended" (status; stopped: why it was ended, if it was; full: a disk
+of it was).
 """
 
 from __future__ import annotations
@@ -162,6 +163,7 @@ class Watched:
             )  # fmt: skip
         ended = os.pidfd_open(self.process.pid)
         before_all_others()
+        emit("begun")
         self.begun.set()
         self.pass_on(ended)
         return self.process.wait(), self.stopped

@@ -242,6 +242,7 @@ def test_a_program_that_stops_the_clock_is_named_while_it_runs(tmp_path: Path) -
         assert "because the program python3 -c while True: pass computes without waiting" in said
         assert running.poll() is None
         running.send_signal(signal.SIGINT)
+        running.communicate(timeout=LIMIT_S)
     assert running.returncode == 130
 
 
