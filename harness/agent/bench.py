@@ -15,8 +15,10 @@ from harness.agent.prompt import Commands, on_terminal
 from harness.agent.queues import LoadedQueues
 from harness.agent.tune import Tuner
 from plan import plan
+from plan.plan import DELAYS
 from topology.build import Network
 from topology.clock import wake_exactly
+from topology.commands import BOX
 from topology.run import run
 
 OPEN_FILES = 65536
@@ -81,15 +83,18 @@ class Bench:
         assert self.network is not None and self.tuner is not None
         wanted = plan.from_json(job["plan"])
         self.tuner.tune(wanted)
+        network, topology = self.network, wanted.topology
+        delay = DELAYS[topology.delay].Delay(network.pids[BOX], topology.dumbbell())
+        self.until_end.enter_context(delay)  # a queue of packets has its link's rate there
         # A person at the prompt wants packets to pass, however late the clock makes them.
-        queues = LoadedQueues(self.network, wanted, SHELL_LATE_TOLERANCE_NS)
+        queues = LoadedQueues(network, wanted, SHELL_LATE_TOLERANCE_NS)
         self.until_end.enter_context(queues)
-        self.until_end.enter_context(trial.losing_as(wanted, self.network))
+        self.until_end.enter_context(trial.losing_as(wanted, network))
         if job["terminal"]:
             emit("shell")
-            on_terminal(self.network.net)
+            on_terminal(network.net)
         else:
-            self.commands = self.until_end.enter_context(Commands(self.network.net))
+            self.commands = self.until_end.enter_context(Commands(network.net))
             emit("shell")
 
     def command(self, job: dict[str, Any]) -> None:

@@ -60,6 +60,24 @@ def test_every_line_of_a_file_is_run(tmp_path: Path, lab: str) -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
+WEB = PROJECT / "studies" / "web_2003" / "web-small.toml"
+# Nobody listens there: a SYN and its answer have passed both queues.
+CONNECT = "c1 bash -c 'exec 3<>/dev/tcp/$0/9' s1"
+
+
+def test_packets_pass_a_queue_of_packets_before_round_trips_of_connections(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*argv("uml")[:-3], str(WEB)], input=f"{CONNECT}\nsh tc qdisc show dev sw2-sat\n",
+        capture_output=True, text=True, timeout=LIMIT_S, cwd=tmp_path, env=environment(),
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "Connection refused" in done.stdout and "qdisc pfifo" in done.stdout
+    assert done.stderr.splitlines()[1:] == [
+        "the workload gives connections their round trips; here all have only topology.delay_us = 0"
+    ]
+
+
 class Person:
     """Somebody at a terminal of his own."""
 

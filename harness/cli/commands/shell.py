@@ -22,7 +22,7 @@ from harness.design.trials import PlannedTrial, planned
 from harness.labs import Lab, LabSpec
 from harness.labs.session import session
 from plan.errors import LabError
-from plan.plan import to_json
+from plan.plan import DELAYS, to_json
 
 
 @click.command(help=__doc__)
@@ -51,6 +51,12 @@ def run_shell(trial: PlannedTrial, name: str) -> None:
         lab.submit_network(topology)
         lab.submit({"kind": "shell", "plan": to_json(trial.plan), "terminal": terminal})
         print(f"building {topology.pairs} pairs; exit leaves the lab", file=sys.stderr)
+        if DELAYS[topology.delay].Delay.of_workload:
+            print(
+                "the workload gives connections their round trips; here all have only "
+                f"topology.delay_us = {topology.delay_ns // 1000}",
+                file=sys.stderr,
+            )
         if ours is not None and labs is not None:
             os.close(labs)
             lab.submit({"kind": "end"})
