@@ -156,6 +156,7 @@ class Watched:
         """Its exit status, and why it was ended before its end, if it was."""
         # Begun before the script, which may leave no room for one more thread.
         threading.Thread(target=self.watch, daemon=True).start()
+        emit("begun")  # a script that never waits leaves no time for it
         with (RUN / INPUT).open("rb") as source:
             self.process = subprocess.Popen(
                 self.job.argv, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -163,7 +164,6 @@ class Watched:
             )  # fmt: skip
         ended = os.pidfd_open(self.process.pid)
         before_all_others()
-        emit("begun")
         self.begun.set()
         self.pass_on(ended)
         return self.process.wait(), self.stopped
