@@ -13,7 +13,7 @@ from analysis.report.results import Results
 from studies.web_2003 import plots
 from studies.web_2003.checks import CHECKS
 from studies.web_2003.readme import TABLES
-from studies.web_2003.study import QUEUES, SENDERS
+from studies.web_2003.study import AS_IN_NS2, QUEUES, SENDERS
 from studies.web_2003.times import ROUND_TRIPS, SIZES, Class, exchanges, quantile
 
 SLIDES = ("80", "105")
@@ -85,7 +85,7 @@ TO_RUN = {
 
 def what_to_run(results: Results) -> Section | None:
     """Senders and queues by their 90th percentiles; None for the slides' own."""
-    if set(results.campaign.levels("queue")) <= set(QUEUES):
+    if set(results.campaign.levels("queue")) <= {*QUEUES, *AS_IN_NS2}:
         return None
     text = (
         "The same traffic for all; above is what keeps nine responses of ten shortest. Small ones "

@@ -48,6 +48,24 @@ def sack_share(found: Exchanges) -> float:
     return float(np.mean(again & (found.response_bytes >= SACK_BYTES)))
 
 
+def of_the_source(measure: Of) -> Of:
+    """The same of the exchanges that the source would have counted; None where there is none."""
+
+    def measured(found: Exchanges) -> float | None:
+        counted = found.by_the_last_start()
+        return measure(counted) if len(counted.begun_ms) else None
+
+    return measured
+
+
+def resent_bytes_share(found: Exchanges) -> float | None:
+    """What servers sent again, of the responses' bytes; None of older records."""
+    known = ~np.isnan(found.resent_bytes)
+    if not known.any():
+        return None
+    return float(found.resent_bytes[known].sum() / found.response_bytes[known].sum())
+
+
 OF_EXCHANGES: Mapping[str, Of] = {
     "median_ms": response_time(0.5),
     "p90_ms": response_time(0.9),
@@ -63,6 +81,11 @@ OF_EXCHANGES: Mapping[str, Of] = {
     "small_p90_ms": response_time(0.9, SMALLEST),
     "large_median_ms": response_time(0.5, LARGEST),
     "large_p90_ms": response_time(0.9, LARGEST),
+    "resent_bytes_share": resent_bytes_share,
+    "source_median_ms": of_the_source(response_time(0.5)),
+    "source_p90_ms": of_the_source(response_time(0.9)),
+    "source_p99_ms": of_the_source(response_time(0.99)),
+    "source_share": lambda found: len(found.by_the_last_start().begun_ms) / len(found.begun_ms),
 }
 """What is measured of a trial's exchanges, or of some of them; shares are of all."""
 FORMS = {"median_ms": ("p50", ",.1f"), "p90_ms": ("p90", ",.1f"), "p99_ms": ("p99", ",.0f")}

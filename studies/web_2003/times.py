@@ -54,6 +54,15 @@ class Exchanges:
         columns = {field.name: getattr(self, field.name)[chosen] for field in fields(self)}
         return Exchanges(**columns)
 
+    def by_the_last_start(self) -> "Exchanges":
+        """Those that had their response when the last one began.
+
+        The source's run ended after so many responses, while requests still came; what was under
+        way then is in none of its figures.
+        """
+        end_ms = np.max(self.begun_ms, initial=0, where=~np.isnan(self.begun_ms))
+        return self.of(self.begun_ms + self.response_ms <= end_ms)
+
     def tenths(self) -> list["Exchanges"]:
         """In the order in which they began, ten parts as large as each other."""
         rank = np.argsort(np.argsort(self.begun_ms, kind="stable"), kind="stable")

@@ -78,7 +78,9 @@ def test_the_link_of_ns_2_carries_a_trace_in_the_same_time() -> None:
     one = connection(0, request=1460)
     assert sorted(one.payloads(1460)) == [0] * 9 + [1460] * 2
     cells, octets = 53 * (9 * 2 + 2 * 32), 9 * 97 + 2 * 1557
-    assert traffic.rate_bit_per_s([one], 10_000_000, 1460) == pytest.approx(1e7 * octets / cells)
+    header = traffic.header_bytes(1460)
+    found = traffic.rate_bit_per_s([one], 10_000_000, 1460, header)
+    assert found == pytest.approx(1e7 * octets / cells)
 
 
 # ---- the plan ----
@@ -86,7 +88,9 @@ def test_the_link_of_ns_2_carries_a_trace_in_the_same_time() -> None:
 
 def test_ns_2_is_given_the_plan_s_queues_and_senders() -> None:
     found = {
-        tuple(map(str, plan.factors.values())): options.options(plan, [connection(0)])
+        tuple(map(str, plan.factors.values())): options.options(
+            plan, [connection(0)], "as the plan"
+        )
         for plan in plans("load=80")
         if options.link(plan)
     }
@@ -101,6 +105,10 @@ def test_ns_2_is_given_the_plan_s_queues_and_senders() -> None:
         "SACK",
     )
     assert (tail["segments"], tail["first_window"], tail["rto_data"]) == (44, 2, 3.0)
+    [plan] = plans("load=80", "sender=Reno", "queue=drop-tail")
+    plain = options.options(plan, [connection(0, request=1460)], "plain packets")
+    # Eleven packets of 40 bytes and two payloads, in the time of 82 cells.
+    assert plain["rate"] == pytest.approx(1e7 * (11 * 40 + 2 * 1460) / (82 * 53))
     red = found["80", "Reno", "ARED+ECN as in ns-2"]
     assert (red["queue"], red["gentle"], red["count_bytes"], red["ecn"]) == ("RED", 1, 0, 1)
     assert red["sender"] == "Reno"

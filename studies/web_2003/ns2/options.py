@@ -3,6 +3,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from plan.atm import TCP_IP_HEADER_BYTES
 from plan.plan import Plan
 from studies.web_2003.ns2 import traffic
 from studies.web_2003.ns2.traffic import Connection
@@ -24,6 +25,7 @@ VARIANTS: Mapping[str, Options] = {
     "delayed ACKs": {"ack_each": 0},
     "Nagle": {"nodelay": 0},
     "window of 20": {"segments": 20},
+    "plain packets": {"header": TCP_IP_HEADER_BYTES},
     "bytes": {"count_bytes": 1},
     "mean packet of 500": {"mean": 500},
     "not gentle": {"gentle": 0},
@@ -37,17 +39,19 @@ def link(plan: Plan) -> str | None:
     return LINKS.get(getattr(plan.queue.down, "kind", ""))
 
 
-def options(plan: Plan, trace: Sequence[Connection]) -> Options:
+def options(plan: Plan, trace: Sequence[Connection], variant: str) -> Options:
     """What web.tcl is given for a plan and its trace; of a queue that ns-2 has."""
     mss_bytes = plan.topology.mss_bytes
+    header = int(VARIANTS[variant].get("header", traffic.header_bytes(mss_bytes)))
     return {
-        "rate": traffic.rate_bit_per_s(trace, plan.topology.rate_bit_per_s, mss_bytes),
-        "header": traffic.header_bytes(mss_bytes),
+        "rate": traffic.rate_bit_per_s(trace, plan.topology.rate_bit_per_s, mss_bytes, header),
+        "header": header,
         "mss": mss_bytes,
         "seed": plan.seed,
         "queue": link(plan) or "",
         **_queue(vars(plan.queue.down)),
         **_sender(plan),
+        **VARIANTS[variant],
     }
 
 

@@ -96,9 +96,13 @@ def header_bytes(mss_bytes: int) -> int:
     return round(mss_bytes * empty / (full - empty))
 
 
-def rate_bit_per_s(trace: Iterable[Connection], link_bit_per_s: int, mss_bytes: int) -> float:
-    """The rate at which ns-2's packets of the whole trace take as long as the lab's cells."""
-    header = header_bytes(mss_bytes)
+def rate_bit_per_s(
+    trace: Iterable[Connection], link_bit_per_s: int, mss_bytes: int, header: int
+) -> float:
+    """The rate at which ns-2's packets of the whole trace take as long as the lab's cells.
+
+    header: what they have beside their payload [bytes].
+    """
     payloads = [payload for one in trace for payload in one.payloads(mss_bytes)]
     cells = sum(map(cell_bytes, payloads))
     return link_bit_per_s * (sum(payloads) + header * len(payloads)) / cells

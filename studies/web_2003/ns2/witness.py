@@ -29,8 +29,8 @@ def run(plan: Plan, folder: Path, variant: str) -> Figures | None:
         return None
     path = _only_file(folder)
     trace = traffic.read(path)
-    wanted = options(plan, trace)
-    found = simulate.run(trace, {**wanted, **VARIANTS[variant]})
+    wanted = options(plan, trace, variant)
+    found = simulate.run(trace, wanted)
     content = hashlib.sha256(path.read_bytes()).hexdigest()
     return {"trace": content[:16], "rate_bit_per_s": round(float(wanted["rate"])), **figures(found)}
 
