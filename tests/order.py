@@ -27,6 +27,7 @@ GUESSES = {
     "tests/bpf/test_lab_queue.py": 200.0,
     "tests/course/test_labs.py": 200.0,
     "tests/test_guides.py": 200.0,
+    "tests/test_tutorial.py": 120.0,
 }
 # What `make check` leaves to `make test`: modules that take more than 3 s of a processor, single
 # tests of others, and whatever needs a browser.

@@ -27,8 +27,8 @@ WORD = re.compile(r"\w")
 NEAR = 80  # characters after an acronym in which its long form may stand
 
 VERBS = (
-    "is|are|was|were|has|have|had|does|did|can|could|may|might|must|should|will|would|wants?|"
-    "needs?|gets?|gives?|takes?|makes?|says?|sees?|finds?|comes?|lies?|stands?|runs?|ends?"
+    "is|are|was|were|has|have|had|does|did|can|could|may|might|must|should|will|would|wants|"
+    "needs|gets|gives|takes|makes|says|sees|finds|comes|lies|stands|runs|ends"
 )
 WHO = "that|which|who|whose|with|without"
 # "One" that stands for a thing named elsewhere, or for a person.

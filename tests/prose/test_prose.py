@@ -30,7 +30,7 @@ BAD = [
     ("redundancy", "The queue has an added bonus."),
 ]
 GOOD = [
-    "One lab runs one trial at a time, at least one of them at once.",
+    "One lab runs one trial at a time: one run, at least one of them at once.",
     "What is lost? A packet that finds no room.",
     "Early packet discard (EPD) refuses a packet. EPD needs a threshold.",
     "EPD (early packet discard) refuses a packet.",
