@@ -25,6 +25,7 @@ FIRST = "README.md"
 GENERATED = {"docs/options.md": reference.page}
 PICTURES = (".svg", ".png")
 FENCE = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
+HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
 MERMAID = re.compile(r"\A```mermaid\n(.*)```\Z", re.DOTALL)
 LINK = re.compile(r"\[(?P<text>[^]\[]*)\]\((?P<target>[^)\s#:]+)(?P<rest>#[^)]*)?\)")
 
@@ -45,7 +46,12 @@ def navigation() -> Parts:
     """All that navigation.toml says, and the studies: a new one needs no entry."""
     parts = tomllib.loads(NAVIGATION.read_text(encoding="utf-8"))
     found = sorted(PROJECT.glob("studies/*/README.md"))
-    return {**parts, "Studies": {path.parent.name: relative(path) for path in found}}
+    return {**parts, "Studies": {heading(path): relative(path) for path in found}}
+
+
+def heading(path: Path) -> str:
+    found = HEADING.search(path.read_text(encoding="utf-8"))
+    return found[1] if found else path.parent.name
 
 
 def first_page(text: str, parts: Parts) -> str:
