@@ -5,6 +5,7 @@ studies/ID/results/CAMPAIGN/
     trials.csv      a line a trial (analysis/kept_trials.py)
     cells.csv       a line a cell: levels, seeds, each response, all that was measured
     claims.csv      the claims and their verdicts, where the campaign decides any
+    one-draw.csv    how many published cells one seed could not have given, where any is published
     *.csv, *.svg    what else the study keeps of the report, and the figures its README shows
     manifest.json   what was run, when, of which commit, by which programs
 """

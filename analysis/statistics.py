@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Estimates with their intervals, differences, and distribution functions."""
+"""Estimates with their intervals, and distribution functions."""
 
 import math
 from collections.abc import Sequence
@@ -41,45 +41,9 @@ def estimate(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimat
     return Estimate(n=n, mean=mean, low=mean - half, high=mean + half)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Contrast:
-    """A difference of two means; `half_width` of its interval over seeds, None without seeds."""
-
-    difference: float
-    half_width: float | None
-
-    def __str__(self) -> str:
-        if self.half_width is None:
-            return f"{self.difference:+.4f}"
-        return f"{self.difference:+.4f} ± {self.half_width:.4f}"
-
-
-def contrast(first: Sequence[Sequence[float]], second: Sequence[Sequence[float]]) -> Contrast:
-    """Mean of the cells of `first` less that of `second`, each cell its values over the seeds.
-
-    The t interval takes the variance within cells, pooled over all of them; without a second
-    seed in any cell there is none.
-    """
-    means = [math.fsum(map(mean, group)) / len(group) for group in (first, second)]
-    freedom = sum(len(cell) - 1 for cell in (*first, *second))
-    half = None if freedom == 0 else _pooled_half_width(first, second, freedom)
-    return Contrast(difference=means[0] - means[1], half_width=half)
-
-
 def mean(values: Sequence[float]) -> float:
     """The arithmetic mean, summed exactly; raises ZeroDivisionError without values."""
     return math.fsum(values) / len(values)
-
-
-def _pooled_half_width(
-    first: Sequence[Sequence[float]], second: Sequence[Sequence[float]], freedom: int
-) -> float:
-    squares = math.fsum((value - mean(cell)) ** 2 for cell in (*first, *second) for value in cell)
-    weights = sum(
-        math.fsum(1 / len(cell) for cell in group) / len(group) ** 2 for group in (first, second)
-    )
-    quantile = float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom))
-    return quantile * math.sqrt(squares / freedom * weights)
 
 
 def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float | None:

@@ -69,6 +69,12 @@ class Response:
         return None if self.of is None else self.of(trial)
 
     @property
+    def known_to(self) -> float:
+        """Half of the last digit that is printed of a published value."""
+        digits = self.published.strip(",").removeprefix(".").removesuffix("f")
+        return 0.5 * 10.0 ** -int(digits) if digits.isdecimal() else 0.0
+
+    @property
     def title(self) -> str:
         """The name for a reader."""
         text = self.name.replace("_", " ").capitalize()

@@ -15,12 +15,13 @@ check = "extreme"               one of checks.py, or of the study's own
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from analysis.claims.checks import CHECKS, Check
-from analysis.claims.evidence import Evidence, Finding, NoEvidenceError, Verdict
+from analysis.claims.evidence import Evidence
+from analysis.claims.findings import Finding, NoEvidenceError, Verdict
 from analysis.claims.words import Words, fault, words_of
 from analysis.errors import TableError
 from analysis.study import Study
@@ -47,11 +48,19 @@ class Claim:
     rule: Check = field(repr=False)
 
     def on(self, evidence: Evidence) -> Finding:
-        """What the evidence says; undecided where it was not measured."""
+        """What the evidence says; undecided where it was not measured.
+
+        Nothing is decided where a cell that it rests on was run with one seed.
+        """
+        evidence.asked.clear()
         try:
-            return self.rule(evidence, **self.parameters)
+            found = self.rule(evidence, **self.parameters)
         except NoEvidenceError as error:
             return Finding(verdict=Verdict.UNDECIDED, evidence=str(error))
+        firm = found.verdict is not Verdict.UNDECIDED
+        return (
+            replace(found, verdict=Verdict.ONE_SEED) if firm and evidence.one_seed(found) else found
+        )
 
 
 def claims_of(study: Study, own: Mapping[str, Check] = NO_CHECKS) -> tuple[Claim, ...]:

@@ -7,10 +7,10 @@ from operator import itemgetter
 
 from analysis import omissions
 from analysis.cells import Cell, variant_factors
-from analysis.claims import Claim, Finding, Method, Verdict
+from analysis.claims import Claim, Finding, Judged, Method, Verdict
 from analysis.metrics import ABOVE_ONE
 from analysis.records import CampaignRecords, Trial
-from analysis.report import effects, plots, tables, trial_plots
+from analysis.report import claim_tables, effects, plots, tables, trial_plots
 from analysis.report.explore import explore
 from analysis.report.glossary import glossary
 from analysis.report.model import (
@@ -71,8 +71,8 @@ def build(
         ],
         files=[
             tables.every_cell(results),
-            *([tables.claims(results)] if results.findings else []),
-            *([tables.claims_by_variant(results)] if len(results.by_variant) > 1 else []),
+            *([claim_tables.claims(results)] if results.findings else []),
+            *([claim_tables.claims_by_variant(results)] if len(results.by_variant) > 1 else []),
             *(make(results) for make in pages.files),
         ],
     )
@@ -103,6 +103,7 @@ def _summary(results: Results, study: Study) -> Section:
         paragraphs=_in_short(results, study),
         parts=[
             *([tables.distances(results.distances, study)] if results.distances else []),
+            *([sheet] if (sheet := claim_tables.one_draw(results)) else []),
             *([Gallery(plots=drawn)] if drawn else []),
         ],
     )
@@ -126,14 +127,29 @@ def _in_short(results: Results, study: Study) -> list[str]:
     elif study.published and not results.distances:
         told.append("No trial of this campaign has a published value to compare with.")
     for method, findings in results.findings.items():
-        counts = dict.fromkeys(Verdict, 0)
-        for _, finding in findings:
-            counts[finding.verdict] += 1
-        verdicts = ", ".join(f"{verdict.value} {number}" for verdict, number in counts.items())
+        counts = _counts(finding for _, finding in findings)
         told.append(
-            f"The {len(findings)} claims of {study.source} (error from {method.value}): {verdicts}."
+            f"The {len(findings)} claims of {study.source} (error from {method.value}): {counts}."
         )
+    told += _directions_and_sizes(results)
     return told or [*_extremes(results), *effects.sentences(results)]
+
+
+def _directions_and_sizes(results: Results) -> list[str]:
+    """How many claims have the direction that they say, and the size that is published."""
+    sharpest = [found for _, found in [*results.findings.values()][-1]] if results.findings else []
+    told = {
+        "claim a direction": [one for found in sharpest if (one := found.direction)],
+        "have published figures, and their size": [o for found in sharpest if (o := found.size)],
+    }
+    return [f"{len(some)} {what}: {_counts(some)}." for what, some in told.items() if some]
+
+
+def _counts(judged: Iterable[Judged]) -> str:
+    counts = dict.fromkeys(Verdict, 0)
+    for one in judged:
+        counts[one.verdict] += 1
+    return ", ".join(f"{verdict.value} {number}" for verdict, number in counts.items() if number)
 
 
 def _extremes(results: Results) -> list[str]:
@@ -236,7 +252,10 @@ def _claims(results: Results) -> Section:
         title=f"What {results.study.source} says",
         paragraphs=[
             f"Each sentence with its place in {results.study.source}, and what the measured cells "
-            "say of it. Undecided: not measured, or the intervals allow both."
+            "say of it. Undecided: not measured, or the intervals allow both. Direction: each "
+            "difference lies on the side of 0 that the sentence says, by intervals paired by seed. "
+            "Size: one seed of ours could have given the published figures (95 % prediction "
+            "interval of one draw)."
         ],
         parts=[Claims(claims=groups.pop(""))] if "" in groups else [],
         sections=[
@@ -247,7 +266,8 @@ def _claims(results: Results) -> Section:
 
 
 def _claim(same: Sequence[tuple[Claim, Finding]], methods: Sequence[Method]) -> ClaimText:
-    about = same[0][0]
+    about, sharpest = same[-1]
+    both = (("direction", sharpest.direction), ("size", sharpest.size))
     return ClaimText(
         sentence=about.sentence,
         source=about.source,
@@ -255,7 +275,8 @@ def _claim(same: Sequence[tuple[Claim, Finding]], methods: Sequence[Method]) -> 
         verdicts=[
             (method.value, finding.verdict.value, finding.evidence)
             for method, (_, finding) in zip(methods, same, strict=True)
-        ],
+        ]
+        + [(kind, one.verdict.value, one.evidence) for kind, one in both if one],
     )
 
 
@@ -263,7 +284,7 @@ def _variants(results: Results) -> Section:
     factors = variant_factors(results.campaign, results.study)
     sheet = tables.variants(results, factors)
     drawn = _known(plots.variant_effects(results, sheet, one.name) for one in results.study.means)
-    verdicts = [tables.verdicts_by_variant(results)] if len(results.by_variant) > 1 else []
+    verdicts = [claim_tables.verdicts_by_variant(results)] if len(results.by_variant) > 1 else []
     return Section(
         id="variants",
         title="Variants",

@@ -18,7 +18,7 @@ from analysis.report.svg import stand_alone
 from analysis.report.write import plots_of, replace_file, sheets_of, write_sheet
 from analysis.study import Study
 
-NAMES = {"every-cell": "cells", "claims": "claims"}
+NAMES = {"every-cell": "cells", "claims": "claims", "one-draw": "one-draw"}
 """Tables of a report that are kept of every study, and their names there."""
 
 

@@ -7,7 +7,6 @@ from statistics import fmean
 
 from analysis.anova import Anova, Component, Effect
 from analysis.cells import Cell, Distance, variant_name
-from analysis.claims import Claim, Finding, Verdict
 from analysis.omissions import NEWER
 from analysis.records import CampaignRecords, Trial
 from analysis.report.model import Column, Sheet, Value
@@ -233,67 +232,6 @@ def _same_effect(published: Anova | None, effect: Effect) -> Line:
     except KeyError:
         found = None
     return [found.effect, found.low, found.high] if found else [None] * 3
-
-
-def claims(results: Results) -> Sheet:
-    """Every claim and its verdicts, for the CSV."""
-    columns = [
-        Column(name=name, title=name.capitalize())
-        for name in ("id", "source", "sentence", "reading")
-    ]
-    for method in results.findings:
-        short = method.name.lower()
-        columns += [
-            Column(name=f"verdict_{short}", title=f"Verdict ({method.value})"),
-            Column(name=f"evidence_{short}", title="Evidence"),
-        ]
-    rows = [_claim_row(same) for same in zip(*results.findings.values(), strict=True)]
-    return Sheet(name="claims", caption="Claims", columns=columns, rows=rows)
-
-
-def _claim_row(same: Sequence[tuple[Claim, Finding]]) -> Line:
-    about = same[0][0]
-    row: Line = [about.id, about.source, about.sentence, about.reading]
-    for _, finding in same:
-        row += [finding.verdict.value, finding.evidence]
-    return row
-
-
-def claims_by_variant(results: Results) -> Sheet:
-    """Each claim's verdict in every variant, for the CSV."""
-    names = list(results.by_variant)
-    columns = [Column(name="id", title="Id"), Column(name="source", title="Source")]
-    columns += [Column(name=name, title=name) for name in names]
-    rows: Lines = [
-        [same[0][0].id, same[0][0].source, *(finding.verdict.value for _, finding in same)]
-        for same in zip(*results.by_variant.values(), strict=True)
-    ]
-    return Sheet(name="claims-by-variant", caption="Verdicts", columns=columns, rows=rows)
-
-
-def verdicts_by_variant(results: Results) -> Sheet:
-    """How many claims hold in each variant, and how many are other than in the first."""
-    verdicts = list(Verdict)
-    columns = [
-        Column(name="variant", title="Variant"),
-        *(Column(name=v.name.lower(), title=v.value.capitalize(), form="d") for v in verdicts),
-        Column(name="other", title="Other than in the first", form="d"),
-    ]
-    found = {
-        name: [finding.verdict for _, finding in findings]
-        for name, findings in results.by_variant.items()
-    }
-    first = next(iter(found.values()))
-    rows: Lines = [
-        [name, *map(of.count, verdicts), sum(a != b for a, b in zip(of, first, strict=True))]
-        for name, of in found.items()
-    ]
-    return Sheet(
-        name="verdicts-by-variant",
-        caption="Claims by variant, the error from the seeds where there are two",
-        columns=columns,
-        rows=rows,
-    )
 
 
 def variants(results: Results, factors: Sequence[str], name: str = "variants") -> Sheet:

@@ -3,7 +3,8 @@
 
 from analysis.cells import Cell, Levels
 from analysis.claims.checks import holds, known_means, need
-from analysis.claims.evidence import Evidence, Finding
+from analysis.claims.evidence import Evidence
+from analysis.claims.findings import Finding
 from studies.ubr_1996.path import (
     buffer_cells,
     full_queue_cells,

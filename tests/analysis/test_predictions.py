@@ -73,15 +73,15 @@ def test_a_report_has_the_simulation_beside_the_cells(tmp_path: Path) -> None:
 def test_every_variant_has_its_claims_and_predictions(tmp_path: Path) -> None:
     wan = {c: v for c, v in synthetic.paper_cells().items() if c[0] == "WAN"}
     extra = [{"reading": "a"}, {"reading": "b"}]
-    synthetic.write_campaign(tmp_path, seeds=[1], noise=0, cells=wan, extra_factors=extra)
-    for path in (tmp_path / "trials").glob("wan-sack-*-b-1/judgement.json"):
+    synthetic.write_campaign(tmp_path, seeds=[1, 2], noise=0.02, cells=wan, extra_factors=extra)
+    for path in (tmp_path / "trials").glob("wan-sack-*-b-*/judgement.json"):
         document = json.loads(path.read_text())
         document["metrics"]["efficiency"] = 0.1
         path.write_text(json.dumps(document))
     tables = write_report(read_campaign(tmp_path), STUDY).tables
     first, other = table(tables / "verdicts-by-variant.csv")
-    assert (first["variant"], first["other"], first["fails"]) == ("reading=a", "0", "0")
-    assert int(other["fails"]) > 0 and int(other["other"]) >= int(other["fails"])
+    assert (first["variant"], first["other"]) == ("reading=a", "0")
+    assert int(other["fails"]) > int(first["fails"]) and int(other["other"]) > 0
     verdicts = {row["id"]: row for row in table(tables / "claims-by-variant.csv")}
     assert len(verdicts) == 56
     alike = verdicts["wan-efficiency-newreno-sack-alike"]

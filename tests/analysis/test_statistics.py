@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Estimates, contrasts and distribution functions against values worked by hand."""
+"""Estimates and distribution functions against values worked by hand."""
 
 import math
 
 import pytest
 
-from analysis.statistics import contrast, distribution, estimate, quantiles, rank_correlation
+from analysis.statistics import distribution, estimate, quantiles, rank_correlation
 
 
 def test_estimate_is_the_t_interval() -> None:
@@ -20,14 +20,6 @@ def test_estimate_of_one_value_has_no_interval() -> None:
     assert estimate([1.0]).half_width is None
     with pytest.raises(ValueError, match="no value"):
         estimate([])
-
-
-def test_contrast_pools_the_variance_within_cells() -> None:
-    found = contrast([(4.0, 6.0)], [(1.0, 3.0), (2.0, 2.0)])
-    assert found.difference == 3
-    # 3 degrees of freedom, pooled variance 4/3; weights 1/2 and (1/2 + 1/2) / 4.
-    assert found.half_width == pytest.approx(3.182446 * math.sqrt(4 / 3 * 0.75))
-    assert contrast([(4.0,)], [(1.0,)]).half_width is None
 
 
 def test_rank_correlation_needs_three_and_variation() -> None:

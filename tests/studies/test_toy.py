@@ -51,6 +51,7 @@ def test_its_responses_stand_beside_what_it_published(project: Path) -> None:
 def test_its_claim_is_decided(project: Path) -> None:
     [claim] = table(project / "results/toy/report/tables/claims.csv")
     assert (claim["id"], claim["verdict_seeds"]) == ("larger-is-busier", "holds")
+    assert claim["direction"] == "holds"
 
 
 def test_its_distribution_and_its_page_are_in_the_report(project: Path) -> None:
@@ -64,10 +65,11 @@ def test_it_is_kept_and_its_readme_filled(project: Path) -> None:
     folder = project / "studies" / "toy"
     kept = {path.name for path in (folder / "results" / "toy").iterdir()}
     assert kept == {
-        "cells.csv", "claims.csv", "manifest.json", "scatter-efficiency.svg", "trials.csv",
+        "cells.csv", "claims.csv", "manifest.json", "one-draw.csv", "scatter-efficiency.svg",
+        "trials.csv",
     }  # fmt: skip
     manifest = json.loads((folder / "results" / "toy" / "manifest.json").read_text())
-    assert (manifest["campaign"], manifest["seeds"], manifest["trials"]) == ("toy", [1], 2)
+    assert (manifest["campaign"], manifest["seeds"], manifest["trials"]) == ("toy", [1, 2], 4)
     small = float(table(folder / "results" / "toy" / "cells.csv")[0]["efficiency"])
     assert f"| 10 | {small:.3f} |" in (folder / "README.md").read_text()
     cellbed(project, "study", "tables", "toy", "--check")

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from analysis.cells import Cell
-from analysis.claims import Evidence, Finding, Method, NoEvidenceError, Verdict, claims_of
+from analysis.claims import Claim, Evidence, Finding, Method, NoEvidenceError, Verdict, claims_of
 from analysis.claims.checks import CHECKS as GENERIC
 from analysis.claims.reading import load
 from analysis.claims.words import words_of
@@ -197,14 +199,17 @@ def test_differences_are_those_of_the_same_seed() -> None:
         row(policy="EPD", efficiency={1: 0.2, 3: 0.4}),
     ]
     told = found("gain", rows, where={}, **GAIN)
-    assert told.evidence == "efficiency, EPD less plain: +0.100 ± 0.000"
+    assert told.evidence == (
+        "efficiency, EPD less plain: +0.1000 ± 0.0000 (paired by seed (2 of 3))"
+    )
     assert told.verdict is Verdict.HOLDS
 
 
-def test_rows_without_a_common_seed_make_no_difference() -> None:
-    rows = [row(efficiency={1: 0.1}), row(policy="EPD", efficiency={2: 0.2})]
-    with pytest.raises(NoEvidenceError, match="EPD and plain in the same cell and seed"):
-        found("gain", rows, where={}, **GAIN)
+def test_rows_without_a_common_seed_are_compared_unpaired() -> None:
+    rows = [row(efficiency={1: 0.1, 2: 0.1}), row(policy="EPD", efficiency={3: 0.2, 4: 0.3})]
+    told = found("gain", rows, where={}, **GAIN)
+    assert "(Welch, as the seeds do not match)" in told.evidence
+    assert told.verdict is Verdict.UNDECIDED  # +0.15 ± 0.64: one degree of freedom
 
 
 @pytest.mark.parametrize(
@@ -214,15 +219,36 @@ def test_rows_without_a_common_seed_make_no_difference() -> None:
         ("gain_larger", {"where": LAN, "than": {"network": ["WAN"]}, **GAIN}),
         ("mean_larger", {"response": "efficiency", "where": {"network": ["WAN"]}, "than": LAN}),
         ("mean_bounded", {"where": {"policy": ["EPD"]}, "response": "efficiency", "at_least": 0.1}),
+        ("queue_below_windows", {"where": {}}),
     ],
 )
-def test_one_value_has_no_interval_and_decides_nothing(
-    check: str, parameters: dict[str, Any]
-) -> None:
-    plain = [row(efficiency=0.2), row(network="WAN", efficiency=0.4)]
-    epd = [row(policy="EPD", efficiency=0.9), row(network="WAN", policy="EPD", efficiency=0.5)]
-    chosen = {"gain_larger": [*plain, *epd], "mean_larger": plain}.get(check, [plain[0], epd[0]])
-    assert found(check, chosen, **parameters).verdict is Verdict.UNDECIDED
+def test_one_seed_decides_nothing(check: str, parameters: dict[str, Any]) -> None:
+    claim = Claim(
+        id="a", sentence="s", source="1", check=check, parameters=parameters, rule=CHECKS[check]
+    )
+
+    def with_seeds(*seeds: int) -> Evidence:
+        trials: Any = [SimpleNamespace(seed=seed) for seed in seeds]
+        cells = [
+            row(efficiency={seed: found + seed / 100 for seed in seeds}, network=net, policy=policy)
+            for net, policy, found in (
+                ("LAN", "plain", 0.2), ("WAN", "plain", 0.4),
+                ("LAN", "EPD", 0.9), ("WAN", "EPD", 0.5),
+            )
+        ]  # fmt: skip
+        return Evidence([replace(cell, trials=trials) for cell in cells], STUDY, Method.SEEDS)
+
+    assert claim.on(with_seeds(1)).verdict is Verdict.ONE_SEED
+    assert claim.on(with_seeds(1, 2)).verdict is not Verdict.ONE_SEED
+
+
+def test_a_seed_in_which_one_row_has_no_value_decides_nothing() -> None:
+    """Nobody received anything under plain in seed 2: what is left are survivors."""
+    trials: Any = (SimpleNamespace(seed=1), SimpleNamespace(seed=2), SimpleNamespace(seed=3))
+    plain = replace(row(efficiency={1: 0.1, 3: 0.3}), trials=trials)
+    epd = replace(row(policy="EPD", efficiency=[0.2, 0.3, 0.4]), trials=trials)
+    with pytest.raises(NoEvidenceError, match="plain Vanilla has no efficiency in seed 2"):
+        found("gain", [plain, epd], where={}, **GAIN)
 
 
 def test_a_trial_without_fairness_is_in_no_mean() -> None:

@@ -141,7 +141,7 @@ def separated_effects(apart: float, half: float) -> Verdict:
         source="WAN", levels={"policy": ("SD", "EPD")},
         effect=lambda _, level: next(e for e in effects if e.levels == (level,)),
     )  # fmt: skip
-    evidence = SimpleNamespace(anova=lambda *_: anova, study=STUDY)
+    evidence = SimpleNamespace(anova=lambda *_: anova, study=STUDY, difference=lambda *_: None)
     words = {"where": WAN, "response": "efficiency", "factor": "policy"}
     return CHECKS["separated"](evidence, **words, upper=["SD"], lower=["EPD"]).verdict
 
@@ -176,7 +176,7 @@ def test_a_rank_is_undecided_only_where_near_shares_decide_it(
     """Shares of flavor, buffer, policy [%]; is buffer the second?"""
     found = {f: SimpleNamespace(percent=p) for f, p in zip(STUDY.anova, shares, strict=True)}
     anova = SimpleNamespace(component=found.__getitem__)
-    evidence = SimpleNamespace(anova=lambda *_: anova, study=STUDY)
+    evidence = SimpleNamespace(anova=lambda *_: anova, study=STUDY, statistic=lambda *_: None)
     words = {"where": WAN, "response": "efficiency", "factor": "buffer"}
     assert CHECKS["factor_rank"](evidence, **words, rank=2).verdict is verdict
 
@@ -186,7 +186,7 @@ def test_a_rank_that_no_neighbour_can_give_fails() -> None:
     shares = zip(STUDY.anova, (50, 10, 10.5), strict=True)
     found = {factor: SimpleNamespace(percent=share) for factor, share in shares}
     anova = SimpleNamespace(component=found.__getitem__)
-    evidence = SimpleNamespace(anova=lambda *_: anova, study=STUDY)
+    evidence = SimpleNamespace(anova=lambda *_: anova, study=STUDY, statistic=lambda *_: None)
     words = {"where": WAN, "response": "efficiency", "factor": "buffer"}
     assert CHECKS["factor_rank"](evidence, **words, rank=1).verdict is Verdict.FAILS
 
@@ -212,9 +212,11 @@ def test_replications_make_differences_visible(campaign: CampaignRecords) -> Non
 
 
 def test_an_interval_across_the_limit_is_undecided(tmp_path: Path) -> None:
-    folder = synthetic.write_campaign(tmp_path, seeds=(1, 2), noise=0.05)
+    folder = synthetic.write_campaign(tmp_path, seeds=(1, 2, 3), noise=0.05)
     found = findings(list(cells_of(read_campaign(folder).trials)), Method.REPLICATIONS)
-    assert found["geo-efficiency-vanilla-reno-gain-at-2"].verdict is Verdict.UNDECIDED
+    gains = found["geo-efficiency-vanilla-reno-gain-at-2"]
+    assert gains.verdict is Verdict.UNDECIDED
+    assert "paired by seed; Holm over these 2" in gains.evidence
 
 
 def test_a_failed_trial_leaves_the_rest_balanced(campaign: CampaignRecords) -> None:
