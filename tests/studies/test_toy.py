@@ -58,7 +58,7 @@ def test_its_distribution_and_its_page_are_in_the_report(project: Path) -> None:
     text = (project / "results/toy/report/report.md").read_text()
     assert "## A page of its own\n\n2 cells of a toy." in text
     _, large = table(project / "results/toy/report/tables/quantiles-throughput.csv")
-    assert large["values"] == "2" and float(large["q50"]) > 1
+    assert large["values"] == "4" and float(large["q50"]) > 1
 
 
 def test_it_is_kept_and_its_readme_filled(project: Path) -> None:
