@@ -6,9 +6,12 @@ from collections.abc import Callable, Mapping
 from analysis.kept import Kept, number
 from analysis.report.model import Sheet, Value, plain
 from analysis.table import Row
+from studies.web_2003.ns2 import tables as ns_2
 from studies.web_2003.study import QUEUES, SENDERS
 
 WHOLE, QUICK, RED, TODAY = "web", "web-quick", "web-red", "web-today"
+FIRST, SMALLER = "web-first", "web-witness"
+AS_IN_NS_2 = "-as-in-ns-2"
 TIMES = {"median_ms": "median", "p90_ms": "90 %", "large_median_ms": "above 50 kB"}
 Line = list[Value]
 
@@ -35,14 +38,47 @@ def _again(cell: Row) -> float | None:
 
 
 def claims(kept: Kept) -> Sheet:
-    """Each claim and its verdict, by the whole experiment and by the one of minutes."""
+    """Each claim and its verdict, with Linux's Adaptive RED and with that of ns-2."""
+    found = {row["id"]: row for row in kept.claims(WHOLE).rows}
     quick = {row["id"]: row["verdict_seeds"] for row in kept.claims(QUICK).rows}
     rows: list[Line] = [
-        [row["sentence"], row["reading"], row["verdict_seeds"], quick.get(row["id"]),
-         row["evidence_seeds"]]
-        for row in kept.claims(WHOLE).rows
+        [row["sentence"], row["reading"], row["verdict_seeds"], twin.get("verdict_seeds"),
+         quick.get(name), row["evidence_seeds"], twin.get("evidence_seeds")]
+        for name, row in found.items()
+        if not name.endswith(AS_IN_NS_2)
+        for twin in [found.get(name + AS_IN_NS_2, {})]
     ]  # fmt: skip
-    return plain(rows, "sentence", "reading", "verdict", "in minutes", "measured")
+    heads = ("verdict", "with ns-2's RED", "in minutes", "measured", "measured with ns-2's RED")
+    return plain(rows, "sentence", "reading", *heads)
+
+
+def first(kept: Kept) -> Sheet:
+    """What the first timeout decides."""
+    rows: list[Line] = [
+        [f"{row['load']} %", row["queue"], row["first_timeout"], row["seeds"],
+         *_figures(row, "median_ms", "p75_ms", "p90_ms", "p99_ms")]
+        for row in kept.cells(FIRST).rows
+    ]  # fmt: skip
+    heads = _heads("median", "75 %", "90 %", "99 %")
+    return plain(rows, "load", "queue", "first timeout", "seeds", *heads)
+
+
+def estimator(kept: Kept) -> Sheet:
+    """The figures of all exchanges, and of those that the source would have counted."""
+    names = ("median_ms", "p90_ms", "p99_ms")
+    rows: list[Line] = []
+    for row in kept.cells(SMALLER).rows:
+        if row["sender"] == "SACK" and row["load"] in ("80", "105"):
+            both = [number(row, name) for one in names for name in (one, f"source_{one}")]
+            counted = number(row, "source_share")
+            share = None if counted is None else 100 * counted
+            rows.append([f"{row['load']} %", row["queue"], row["seeds"], *both, share])
+    heads = [
+        (f"{name}{of}", ",.0f")
+        for name in ("median (ms)", "90 %", "99 %")
+        for of in ("", ", as the source")
+    ]
+    return plain(rows, "load", "queue", "seeds", *heads, ("counted by the source (%)", ".1f"))
 
 
 def red(kept: Kept) -> Sheet:
@@ -81,4 +117,8 @@ TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
     "claims": claims,
     "red": red,
     "today": today,
+    "estimator": estimator,
+    "witness": ns_2.side_by_side,
+    "agreement": ns_2.agreement,
+    "variants": ns_2.variants,
 }
