@@ -296,8 +296,8 @@ def one_round_trip_a_tenth_of_a_millisecond_long(source: Source) -> Iterator[Non
 
 @breakage
 def servers_that_take_their_time(source: Source) -> Iterator[None]:
-    """Their clients ask for 15 ms more than the trace has."""
-    with other_trace(source, 15_000_000):
+    """Their clients ask for 3 ms more than the trace has."""
+    with other_trace(source, 3_000_000):
         yield
 
 

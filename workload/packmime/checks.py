@@ -10,8 +10,9 @@ from plan.facts import SourceFacts, TrialFacts
 from plan.plan import Plan
 from workload.checks import farthest_window, wrong_requests
 
-# The coarsest of the kernel's ticks (HZ=100), in which it keeps times of arrival.
-TICK_NS = 10_000_000
+NS_PER_S = 1_000_000_000
+# Of records that do not say how often their kernel ticked.
+FIRST_HZ = "100"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -54,7 +55,8 @@ def receiver_window(lab: TrialFacts, plan: Plan) -> CheckResult:
 def handshakes(lab: TrialFacts, plan: Plan) -> CheckResult:
     """The shortest handshake less its connection's own round trip, against the idle links' part.
 
-    None is shorter than that, and some connection finds the queues empty, if only the first.
+    None is shorter than that, and some connection finds the queues empty, if only the first. That
+    none has a longer round trip than its own is the delay's check (round_trips), at the box.
     """
     source = lab.source.known_by(WebFacts)
     limit = RTT_LIMIT_NS if lab.exact else REAL_RTT_LIMIT_NS
@@ -65,12 +67,13 @@ def handshakes(lab: TrialFacts, plan: Plan) -> CheckResult:
 def server_delays(lab: TrialFacts, plan: Plan) -> CheckResult:
     """Servers wait before they answer: of all waits the one that is furthest off.
 
-    By the kernel's times of the requests' arrivals, in ticks; and to the nanosecond, by their
+    By the kernel's times of the requests' arrivals, to a tick; and to the nanosecond, by their
     clients, no answer came sooner than its round trip, the wait and the idle links allow.
     """
     source = lab.source.known_by(WebFacts)
     soonest, least = source.answer_excess_ns, source.expected_handshake_excess_ns
     if soonest is not None and soonest < least - RTT_LIMIT_NS:
         return check("server delays", soonest, least, RTT_LIMIT_NS, "ns")
-    limit = TICK_NS + (0 if lab.exact else REAL_LATE_LIMIT_NS)
+    tick_ns = NS_PER_S // int(lab.versions.get("hz", FIRST_HZ))
+    limit = tick_ns + (0 if lab.exact else REAL_LATE_LIMIT_NS)
     return check("server delays", source.delay_off_ns, 0, limit, "ns")

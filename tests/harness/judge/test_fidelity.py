@@ -286,7 +286,7 @@ def test_a_fault_fails_its_check(name: str, path: str, value: Any) -> None:
 
 
 def web() -> dict[str, Any]:
-    found = good()
+    found = good() | {"versions": {"kernel": "6.12.0"}}
     found["source"] |= {
         "unlike_connections": [0],
         "handshake_excess_ns": 212_256,
@@ -336,6 +336,17 @@ def test_what_a_web_trial_is_held_to(name: str, path: str, value: Any) -> None:
     broken = web()
     breaking(path, value)(broken)
     assert [n for n, ok in judged_web(broken).items() if not ok] == [name]
+
+
+@pytest.mark.parametrize(
+    ("hz", "tick_ns"), [(None, 10_000_000), ("250", 4_000_000), ("1000", 1_000_000)]
+)
+def test_a_server_s_wait_is_held_to_a_tick_of_its_kernel(hz: str | None, tick_ns: int) -> None:
+    lab = web()
+    lab["versions"] = {"kernel": "6.12.0"} | ({"hz": hz} if hz else {})
+    for off_ns in (tick_ns - 1, 1 - tick_ns, tick_ns + 1, -tick_ns - 1):
+        lab["source"]["delay_off_ns"] = off_ns
+        assert judged_web(lab)["server delays"] == (abs(off_ns) < tick_ns)
 
 
 def test_a_fact_of_another_type_fails_the_checks_that_go_by_it() -> None:
