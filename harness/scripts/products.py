@@ -65,8 +65,19 @@ def make(what: str, product: Path, argv: Sequence[str | Path]) -> None:
 
 @contextmanager
 def only_one(what: str, product: Path) -> Iterator[int]:
-    """Two at once would make a product twice, into the same place. Gives the lock's descriptor."""
-    with Path(f"{product}.lock").open("w") as lock:
+    """Two at once would make a product twice, into the same place. Gives the lock's descriptor.
+
+    Raises:
+        MissingError: nothing can be written there, as in a cache that others share.
+    """
+    try:
+        lock = Path(f"{product}.lock").open("w")  # noqa: SIM115 (the next line closes it)
+    except OSError as error:
+        raise MissingError(
+            f"{what} is not there and cannot be built: {product.parent}: {error.strerror}; build "
+            "it as the owner of that folder, or name another one with CELLBED_CACHE"
+        ) from error
+    with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

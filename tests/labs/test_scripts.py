@@ -7,12 +7,15 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
+from harness.host import paths
+from harness.scripts import products
 from tests.labs.test_shell import Person
+from tests.read_only import read_only
 from tests.small import PROJECT
 
 pytestmark = pytest.mark.lab
@@ -58,10 +61,13 @@ def write(folder: Path, files: Mapping[str, str]) -> None:
         (folder / name).write_text(text)
 
 
-def cellbed(folder: Path, *words: str, text: str = "") -> subprocess.CompletedProcess[str]:
+def cellbed(
+    folder: Path, *words: str, text: str = "", before: Sequence[str] = ()
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "harness", *words], input=text, capture_output=True, text=True,
-        timeout=LIMIT_S, cwd=folder, env={**os.environ, "PYTHONPATH": str(PROJECT)}, check=False,
+        [*before, sys.executable, "-m", "harness", *words],
+        input=text, capture_output=True, text=True, timeout=LIMIT_S, cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(PROJECT)}, check=False,
     )  # fmt: skip
 
 
@@ -253,6 +259,17 @@ sleep 1
 ss -ltn | awk '{print $4}'
 ssh-keyscan 127.0.0.1
 """
+
+
+@pytest.mark.parametrize("words", [["mininet", "here.py"], ["mn", "--test", "none"]])
+def test_a_cache_that_cannot_be_written_serves_scripts(tmp_path: Path, words: list[str]) -> None:
+    """Of a classroom, where what set-up and a first script made is shared (course/teaching.md)."""
+    (tmp_path / "here.py").write_text("print('it ran')")
+    products.require("uml", "virtual", [])
+    cache = paths.places()["cache"]
+    done = cellbed(tmp_path, *words, before=read_only(cache))
+    assert done.returncode == 0, done.stderr
+    assert "it ran" in done.stdout or "completed in" in done.stderr
 
 
 def test_services_that_scripts_start(tmp_path: Path) -> None:

@@ -10,10 +10,9 @@ from pathlib import Path
 
 from harness.kernels.trees import TOP
 from tests.fresh import machine
+from tests.read_only import read_only
 from tests.small import PROJECT
 
-NAMESPACE = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
-READ_ONLY = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && shift && exec "$@"'
 # A kernel whose build is a stand-in; no patch of ours applies to its source.
 ASK = """
 import dataclasses, json, sys
@@ -37,10 +36,6 @@ def ask(source: Path, cache: Path, *before: str) -> subprocess.CompletedProcess[
         env={**os.environ, "CELLBED_CACHE": str(cache)}, capture_output=True, text=True,
         timeout=60, check=False,
     )  # fmt: skip
-
-
-def read_only(folder: Path) -> list[str]:
-    return [*NAMESPACE, "sh", "-c", READ_ONLY, "-", str(folder)]
 
 
 def test_a_kernel_that_is_built_needs_no_lock(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 from harness.host import paths
 from harness.scripts import products
 from harness.scripts.products import Products
+from plan.errors import MissingError
 
 LIMIT_S = 30.0  # only a test that fails takes it
 # Says on the first pipe that it has begun, ends when the second says so; "quick" is not held.
@@ -108,3 +109,10 @@ def test_who_waits_says_so_and_the_image_is_built_once(
     assert said == ["image for Mininet with slow: another command is building it; waiting for it"]
     assert "image for Mininet with slow: building, once" in capfd.readouterr().err
     assert builders.built() == ["mininet,slow"]
+
+
+def test_an_image_that_cannot_be_built_is_a_sentence(builders: Builders) -> None:
+    builders.places["mininet"] = builders.folder / "lab" / "mininet" / "build" / "image"
+    said = r"image for Mininet is not there and cannot be built: .*; build it as the owner .*"
+    with pytest.raises(MissingError, match=said):
+        builders.ask().result(LIMIT_S)
