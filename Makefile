@@ -3,7 +3,7 @@
 # make test  set up, the vm lab too, then all tests
 # make check style, types, and the tests that need no lab and little time: a minute
 # make test-vagrant  the guide of the virtual machine, with the Vagrant of Debian 12 and 13: hours
-# make lint  style, types, misspellings and the English of the pages only
+# make lint  style, types, misspellings and the English of pages and help only
 # make man   manual pages, in build/man
 # make site  all pages as a site, in build/site (first installs Sphinx: ./cellbed setup --site)
 

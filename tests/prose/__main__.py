@@ -7,16 +7,24 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from harness.cli import reference
 from tests.prose import known, pages
 from tests.prose.rules import Fault, faults
 from tests.small import PROJECT
 from tests.tracked import tracked
 
-OWN = "*.md"
+HELP = "./cellbed COMMAND -h"
 HINT = (
     "CONTRIBUTING.md shows each rule with an example. A page may keep as many faults as "
     "tests/prose/known.toml says; mend one of the faults above for each that is new."
 )
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    """Name and Markdown of all that people read: pages, and the help of all commands."""
+    for path in tracked("*.md"):
+        yield str(path.relative_to(PROJECT)), path.read_text(encoding="utf-8")
+    yield HELP, reference.page()
 
 
 def new(found: Mapping[str, Sequence[Fault]], allowed: known.Known) -> Iterator[str]:
@@ -34,10 +42,7 @@ def counted(listed: Sequence[Fault]) -> Counter[str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    found = {
-        str(path.relative_to(PROJECT)): faults(pages.prose(path.read_text(encoding="utf-8")))
-        for path in tracked(OWN)
-    }
+    found = {name: faults(pages.prose(markdown)) for name, markdown in texts()}
     allowed = known.read(known.FILE.read_text(encoding="utf-8"))
     if arguments == ["--shrink"]:
         known.write(known.smaller(allowed, {page: counted(of) for page, of in found.items()}))
