@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Sequence
 
 import click
 
@@ -25,7 +26,7 @@ def main() -> int:
         console = getattr(error, "console", "")
         if console:
             print(console, file=sys.stderr)
-        return refuse(str(error), error.exit_code)
+        return refuse(str(error), error.exit_code, getattr(error, "__notes__", ()))
     except click.ClickException as error:
         return refuse(click_message(error), max(2, error.exit_code))
     except (KeyboardInterrupt, click.Abort):
@@ -37,9 +38,11 @@ def main() -> int:
     return 0
 
 
-def refuse(message: str, exit_code: int) -> int:
-    """Say in one line what is wrong."""
+def refuse(message: str, exit_code: int, notes: Sequence[str] = ()) -> int:
+    """Say in one line what is wrong, and below it what belongs to it, such as a file's line."""
     print(f"cellbed: {one_line(message)}", file=sys.stderr)
+    for note in notes:
+        print(one_line(note), file=sys.stderr)
     return exit_code
 
 

@@ -242,7 +242,7 @@ def read_captures(part: str, data: object, place: str, *, defaults: bool = False
     known = [key for several in keys for key in several]
     for key in data:
         if key not in known:
-            raise TypedError(f"{place}.{key}: unknown key; there are {', '.join(known)}")
+            raise schema.UnknownKeyError(place, key, data[key], known)
     return [
         schema.from_json(kind, {k: data[k] for k in own if k in data}, place, defaults=defaults)
         for kind, own in zip(kinds, keys, strict=True)

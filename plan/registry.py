@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from plan.errors import CellbedError
+from plan.near import choices
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -77,7 +78,7 @@ class Registry:
             UnknownKindError: there is no such kind.
         """
         if not isinstance(name, str) or name not in self.kinds:
-            raise UnknownKindError(f"{name}: one of {', '.join(self.kinds)}")
+            raise UnknownKindError(f"{name}: {choices(name, self.kinds)}")
         return self.kinds[name]
 
     def name_of(self, value: object) -> str | None:

@@ -7,13 +7,14 @@ What its values must be besides stands in its type: `Annotated[int, Within(1, 10
 `Annotated[str, Matches(...)]`, `Annotated[Sequence[str], OneOrMore()]`; and a text there says what
 the key is (harness/design/keys.py makes tables of them). One whose metadata has
 `later` came after documents that stay as they are: with its default it is not written, and it may
-be absent.
+be absent. One whose metadata has `aside` is no part of a document at all.
 
 An error is one line with the key, the value and what is allowed.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +23,8 @@ from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from functools import cache
 from math import inf, isfinite
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from plan.near import choices
 
 T = TypeVar("T")
 NONE: type = type(None)
@@ -41,6 +44,34 @@ MOST_SHOWN = 40  # letters of a value that an error quotes
 
 class TypedError(ValueError):
     """Data that is not of its type; one line: key, value, what is allowed."""
+
+
+class UnknownKeyError(TypedError):
+    """A key that a table does not have.
+
+    Attributes:
+        place: of the table.
+        key, value: the key, and what stands there.
+        known: the keys that there are.
+    """
+
+    def __init__(self, place: str, key: object, value: object, known: Sequence[str]) -> None:
+        self.place, self.key, self.value, self.known = place, str(key), value, known
+        super().__init__(f"{joined(place, key)}: unknown key; {choices(key, known)}")
+
+
+class WrongTypeError(TypedError):
+    """A value of another type than its key's.
+
+    Attributes:
+        place: of the key.
+        value: what stands there.
+        words: the type, in words.
+    """
+
+    def __init__(self, place: str, value: object, words: str) -> None:
+        self.place, self.value, self.words = place, value, words
+        super().__init__(f"{place or 'it'}{shown(value)}: must be {words}")
 
 
 @dataclass(frozen=True)
@@ -76,9 +107,17 @@ class Matches:
     def check(self, value: str, place: str) -> None:
         """TypedError for a text that does not match."""
         if not re.fullmatch(self.pattern, value):
-            raise TypedError(f"{place}{shown(value)}: must be {self.words}")
+            raise TypedError(f"{place}{shown(value)}: must be {self.words}{self.such_as(value)}")
         if len(value) > self.most:
             raise TypedError(f"{place}: has {len(value)} letters, at most {self.most}")
+
+    def such_as(self, value: str) -> str:
+        """The most similar text that matches, if one is easily made."""
+        for blank in "-_":
+            made = re.sub(r"\W+", blank, value.casefold()).strip(blank)
+            if re.fullmatch(self.pattern, made):
+                return f'; did you mean "{made}"?'
+        return ""
 
 
 @dataclass(frozen=True)
@@ -105,7 +144,7 @@ def to_json(value: Any, kind_of: Callable[[Any], str | None] = lambda _: None) -
         named = {} if kind is None else {"kind": kind}
         return named | {
             f.name: to_json(found, kind_of)
-            for f in fields(value)
+            for f in written(type(value))
             if (found := getattr(value, f.name)) != f.default or not is_later(f)
         }
     if isinstance(value, Mapping):
@@ -136,14 +175,15 @@ def from_json(
         TypedError: an unknown key, a missing one, a value of another type.
     """
     if not isinstance(data, Mapping):
-        raise TypedError(f"{place or 'it'}{shown(data)}: a table is needed")
-    known, hints = {field.name: field for field in fields(kind)}, type_hints(kind)  # type: ignore[arg-type]
+        raise WrongTypeError(place, data, "a table")
+    known, hints = {field.name: field for field in written(kind)}, type_hints(kind)
     for key in () if others else data:
         if key not in known:
-            raise TypedError(f"{joined(place, key)}: unknown key; there are {', '.join(known)}")
+            raise UnknownKeyError(place, key, data[key], list(known))
     for name, field in known.items():
         if name not in data and not (has_default(field) and (defaults or is_later(field))):
-            raise TypedError(f"{joined(place, name)}: required")
+            words = allowed_in_words(hints[name])
+            raise TypedError(f"{joined(place, name)}: this key is missing; it must be {words}")
     read = Reading(readers or {}, defaults, others)
     found = {k: data[k] for k in known if k in data}
     return kind(**{k: read.value(hints[k], value, joined(place, k)) for k, value in found.items()})
@@ -154,6 +194,11 @@ def check(value: Any, place: str) -> None:
     reading, hints = Reading({}, defaults=False), type_hints(type(value))
     for field in fields(value):
         reading.value(hints[field.name], getattr(value, field.name), joined(place, field.name))
+
+
+def written(kind: type) -> list[Field[Any]]:
+    """The fields of a dataclass that are keys of its documents."""
+    return [field for field in fields(kind) if not field.metadata.get("aside")]
 
 
 def joined(place: str, key: object) -> str:
@@ -228,12 +273,12 @@ class Reading:
             return self._union(hint, data, place)
         if origin in (tuple, list, Sequence):
             if not isinstance(data, list | tuple):
-                raise TypedError(f"{place}{shown(data)}: a list is needed")
+                raise WrongTypeError(place, data, "a list")
             return tuple(
                 self.value(parts[0], inner, f"{place}.{at}") for at, inner in enumerate(data)
             )
         if not isinstance(data, Mapping):
-            raise TypedError(f"{place}{shown(data)}: a table is needed")
+            raise WrongTypeError(place, data, "a table")
         return {
             self._key(parts[0], key, place): self.value(parts[1], inner, f"{place}.{key}")
             for key, inner in data.items()
@@ -257,7 +302,7 @@ class Reading:
         for part in parts:
             with suppress(TypedError):
                 return self.value(part, data, place)
-        raise TypedError(f"{place}{shown(data)}: must be {in_words(hint)}")
+        raise WrongTypeError(place, data, in_words(hint))
 
 
 def in_words(hint: Any) -> str:
@@ -274,17 +319,32 @@ def in_words(hint: Any) -> str:
     return "a list" if origin in (tuple, list, Sequence) else "a table"
 
 
+def allowed_in_words(hint: Any) -> str:
+    """What a type allows, with its bounds."""
+    words = in_words(hint)
+    bounds = [str(one) for one in get_args(hint) if isinstance(one, Within)]
+    return f"{words}; {bounds[0]}" if get_origin(hint) is Annotated and bounds else words
+
+
 def shown(value: object) -> str:
-    """= VALUE of a short value; nothing of a table, or of what is long."""
-    text = "" if isinstance(value, Mapping) else repr(value)
+    """= VALUE of a short value, as TOML has it; nothing of a table, or of what is long."""
+    text = "" if isinstance(value, Mapping) else as_written(value)
     return f" = {text}" if text and len(text) <= MOST_SHOWN else ""
+
+
+def as_written(value: object) -> str:
+    """A value as a file has it; what JSON has not, as Python does."""
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError):
+        return repr(value)
 
 
 def simple(kind: type, data: object, place: str) -> Any:
     """A simple value; a whole number does for a number, nothing else does for another."""
     fits = isinstance(data, kind) or (kind is float and isinstance(data, int))
     if not fits or isinstance(data, bool) != (kind is bool):
-        raise TypedError(f"{place}{shown(data)}: must be {SIMPLE[kind]}")
+        raise WrongTypeError(place, data, SIMPLE[kind])
     if isinstance(data, float) and not isfinite(data):
         raise TypedError(f"{place} = {data!r}: must be a finite number")
     return data
@@ -293,7 +353,7 @@ def simple(kind: type, data: object, place: str) -> Any:
 def one_of(allowed: tuple[Any, ...], data: object, place: str) -> Any:
     """A value that must be one of some."""
     if data not in allowed:
-        raise TypedError(f"{place} = {data}: one of {', '.join(map(str, allowed))}")
+        raise TypedError(f"{place} = {data}: {choices(data, allowed)}")
     return data
 
 

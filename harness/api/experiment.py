@@ -60,8 +60,8 @@ class Experiment:
     def from_text(cls, text: str) -> Experiment:
         """The experiment that a text in TOML is; UsageError as from_file()."""
         origin = Path("experiment")
-        table = parse(text.encode("utf-8", "surrogatepass"), str(origin))
-        return cls(experiments.of_table(origin, table), origin, text)
+        file = parse(text.encode("utf-8", "surrogatepass"), str(origin))
+        return cls(experiments.of_file(origin, file), origin, text)
 
     @classmethod
     def from_mapping(cls, table: Mapping[str, Any]) -> Experiment:

@@ -30,7 +30,7 @@ from harness.course.lab import (
 )
 from harness.course.measures import OF_REPAIRS, Finished, Measurable, Repair, measure
 from harness.course.seeds import seed_of
-from harness.design.experiment import same
+from harness.design.levels import same
 from harness.design.toml_file import read_table
 from harness.design.trials import planned
 from harness.flavors.check import check_flavors

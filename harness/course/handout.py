@@ -19,8 +19,8 @@ from typing import Any
 from harness.course import lab as labs
 from harness.course.lab import EXPERIMENT, TEXT, CourseLab
 from harness.course.seeds import drawn, seed_of, tables
-from harness.design.experiment import Design, extend, validated
-from harness.design.toml_file import read_table
+from harness.design.experiment import Design, extend, validated, with_dotted_factors
+from harness.design.toml_file import read_file
 from harness.design.trials import planned
 from harness.host import temporary
 from harness.labs import shared
@@ -72,7 +72,7 @@ def experiment_of(name: str, lab: CourseLab, student: str) -> Design:
     path = labs.file(name, EXPERIMENT)
     seed = seed_of(student)
     keys = {f"base.{key}": value for key, value in drawn(lab.draw, name, seed).items()}
-    table = extend(read_table(path), tables(keys))
+    table = extend(with_dotted_factors(read_file(path)).table, tables(keys))
     for usable in count(seed):
         experiment = validated(path, {**table, "first_seed": usable})
         if has_load(planned(experiment, path)[0].plan):

@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.design.experiment import Design, Settings, Tcp, Topology
+from harness.design.experiment import Design
+from harness.design.settings import Settings, Tcp, Topology
 from harness.flavors import files as flavors
 from plan import plan, schema
 from plan.errors import UsageError
+from plan.near import choices
 from plan.plan import Level, Plan
 from plan.registry import Registry, UnknownKindError
 
@@ -96,7 +98,7 @@ def flavor(name: str, wanted: Tcp, ends: Sequence[str]) -> plan.Flavor:
     """A flavor with what the experiment changes in it; ends: those that serve."""
     if name.lower() not in flavors.names():
         raise UsageError(
-            f"tcp.flavor = {name}: no such TCP flavor; there are " + ", ".join(flavors.names())
+            f"tcp.flavor = {name}: no such TCP flavor; {choices(name, flavors.names())}"
         )
     found = flavors.load(name.lower()).with_parameters(
         {} if wanted.parameters == "none" else wanted.parameters, "tcp.parameters"
@@ -135,6 +137,9 @@ def of_kind(registry: Registry, part: str, place: str, table: Mapping[str, Any])
     """
     rest = dict(table)
     name = rest.pop("kind", None)
+    if name is None:
+        kinds = ", ".join(registry.kinds)
+        raise UsageError(f"{place}.kind: this key is missing; it must be one of {kinds}")
     try:
         kind = getattr(registry[name], part)
     except UnknownKindError as error:

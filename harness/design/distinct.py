@@ -7,7 +7,9 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.design.experiment import Design, is_key, same
+from harness.design.experiment import Design
+from harness.design.levels import same
+from harness.design.settings import is_key
 from plan.plan import Level, level_name
 
 Cell = Mapping[str, Level]

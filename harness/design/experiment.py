@@ -33,19 +33,25 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from harness.design.toml_file import read_table
+from harness.design.hints import sentence
+from harness.design.levels import canonical, check_name, listed, nested, same, value_at
+from harness.design.settings import TABLES, is_key
+from harness.design.sources import Sources
+from harness.design.toml_file import TomlFile, read_file
 from plan import schema
 from plan.errors import UsageError
+from plan.near import choices
 from plan.plan import Level, level_name
 from plan.schema import Matches, OneOrMore, Within
 
 MOST_LEVELS = 1000
 MOST_CELLS = 100_000
 
+NOWHERE = Sources()  # of an experiment that no file says
 KERNEL = "kernel"  # the factor that --kernel adds
 
 Name = Annotated[
@@ -63,114 +69,6 @@ StudyName = Annotated[
     ),
 ]
 Port = Literal["down", "up"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Topology:
-    """The dumbbell (plan/dumbbell.py); rates of cells, 53 bytes each."""
-
-    pairs: Annotated[int, Within(1, 1024), "The number of clients. Each client has its own server."]
-    rate_bit_per_s: Annotated[
-        int,
-        Within(1_000_000, 622_080_000),
-        "The rate of the middle link, which all pairs share. It counts all bits of the cells, 53"
-        " bytes each.",
-    ]
-    delay_us: Annotated[int, Within(0, 10_000_000), "The one-way delay of the middle link."]
-    access_rate_bit_per_s: Annotated[
-        int,
-        Within(1_000_000, 622_080_000),
-        "The rate of the link between each host and the middle, counted as the rate of the"
-        " middle link. The default is 155.52 Mbit/s without the overhead of SONET.",
-    ] = 149_760_000
-    access_delay_us: Annotated[
-        int, Within(1, 1_000_000), "The one-way delay of the link between each host and the middle."
-    ] = 5
-    mss_bytes: Annotated[
-        int,
-        Within(88, 9180),
-        "The largest TCP payload of a packet (MSS). The largest packet (MTU) has 40 bytes more.",
-    ]
-    delay: Annotated[
-        str,
-        "A kind of `topology/delays/`. With `connection`, each TCP connection gets a round trip"
-        " of its own in addition to the path's. The workload `packmime` needs `connection`, and"
-        " no other workload allows it.",
-    ] = "constant"
-    loss: Annotated[
-        Mapping[str, Any] | Literal["none"],
-        "The losses of the path itself, after the queue ([below](#losses-of-the-path)).",
-    ] = "none"
-
-
-def listed(levels: Any) -> Any:
-    """One level as a list of one."""
-    return levels if isinstance(levels, list) else [levels]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Tcp:
-    """The senders and the receiver's window."""
-
-    flavor: Annotated[
-        Sequence[str],
-        OneOrMore(),
-        "The kind of TCP sender: a file of `tcp-configs/`, or a list of such files"
-        " ([flavors.md](flavors.md)). With a list, the pairs take the flavors in turn: with"
-        ' `["cubic", "bbr"]`, pairs 1, 3, ... use cubic, and pairs 2, 4, ... use bbr.',
-    ]
-    window_bytes: Annotated[
-        int, Within(1024, 1_073_725_440), "The largest window that a receiver advertises."
-    ]
-    ssthresh_bytes: Annotated[int, Within(1, 1_000_000_000), "The initial slow start threshold."]
-    initial_window_segments: Annotated[
-        int | None,
-        Within(1, 65_535),
-        "The initial congestion window of the servers. With `packmime` the key sets it at both"
-        " ends, because both ends send answers. The default is the flavor's.",
-    ] = None
-    server_quickack: Annotated[
-        bool | None,
-        "true: a server acknowledges each segment at once. false: an acknowledgement may wait"
-        " and go with the answer. With `packmime` both ends are servers. The default is the"
-        " flavor's.",
-    ] = None
-    parameters: Annotated[
-        Mapping[str, Any] | Literal["none"],
-        "New values for parameters of the flavor's kernel module ([flavors.md](flavors.md)).",
-    ] = field(default_factory=dict)
-    sysctl: Annotated[
-        Mapping[str, int | str] | Literal["none"], "New values for sysctls of the flavor."
-    ] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Machine:
-    """The lab; what else it is, the command line says (--lab, --clock)."""
-
-    kernel: Annotated[
-        str | None,
-        "The kernel of the `uml` lab, by [a name](kernels.md). The default is the kernel that"
-        " set-up built.",
-    ] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """All that a trial is, but for its seed.
-
-    The kinds of queue and workload check their own, and so do the captures in `record`.
-    """
-
-    topology: Topology
-    queue: Mapping[str, Any]
-    tcp: Tcp
-    workload: Mapping[str, Any]
-    record: Mapping[str, Any] = field(default_factory=dict)
-    lab: Machine = Machine()
-
-
-TABLES = frozenset(field.name for field in fields(Settings))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,8 +106,12 @@ class Design:
     only: Sequence[Mapping[str, Sequence[Level]]] = ()
     base: Mapping[str, Any] = field(default_factory=dict)
     rule: Sequence[Rule] = ()
+    sources: Sources = field(default=NOWHERE, compare=False, repr=False, metadata={"aside": True})
 
     def __post_init__(self) -> None:
+        for name, value in self.base.items():
+            if name in TABLES and not isinstance(value, Mapping):
+                raise schema.WrongTypeError(f"base.{name}", value, "a table")
         for factor, levels in self.factors.items():
             check_name("factors", factor)
             if not levels or len({canonical(level) for level in levels}) < len(levels):
@@ -250,12 +152,10 @@ class Design:
 
     def _check_level(self, place: str, factor: str, level: Level) -> None:
         if factor not in self.factors:
-            raise ValueError(f"{place}: no such factor; there are " + ", ".join(self.factors))
+            raise ValueError(f"{place}: no such factor; {choices(factor, self.factors)}")
         if not any(same(level, known) for known in self.factors[factor]):
-            raise ValueError(
-                f"{place} = {level}: no such level; there are "
-                + ", ".join(map(level_name, self.factors[factor]))
-            )
+            known = map(level_name, self.factors[factor])
+            raise ValueError(f"{place} = {level}: no such level; {choices(level, known)}")
 
     def cells(self) -> Iterator[dict[str, Level]]:
         """Every combination of levels that is wanted, the last factor changing fastest."""
@@ -274,32 +174,6 @@ class Design:
             if rule.matches(cell):
                 overlay(merged, rule.set)
         return merged
-
-
-def is_key(factor: str) -> bool:
-    """Is a factor named by the key of the settings that its levels set?"""
-    table, dot, _ = factor.partition(".")
-    return bool(dot) and table in TABLES
-
-
-def nested(key: str, value: object) -> dict[str, Any]:
-    """The tables in which a dotted key has a value."""
-    for part in reversed(key.split(".")):
-        value = {part: value}
-    assert isinstance(value, dict)
-    return value
-
-
-def value_at(table: Mapping[str, Any], key: str) -> list[Any]:
-    """What nested tables set a dotted key to, or a table that it is in; nothing: they do not."""
-    value: Any = table
-    for part in key.split("."):
-        if not isinstance(value, Mapping):
-            break
-        if part not in value:
-            return []
-        value = value[part]
-    return [value]
 
 
 def with_captures(experiment: Design, ports: Sequence[Port]) -> Design:
@@ -328,7 +202,7 @@ def with_kernels(experiment: Design, origin: Path, names: Sequence[str]) -> Desi
         {"when": {KERNEL: level}, "set": {"lab": {"kernel": name}}}
         for level, name in zip(levels, names, strict=True)
     ]
-    return validated(Path("--kernel"), table)
+    return validated(Path("--kernel"), table, experiment.sources)
 
 
 def kernel_level(name: str) -> str:
@@ -339,35 +213,6 @@ def kernel_level(name: str) -> str:
 def within(cell: Mapping[str, Level], part: Mapping[str, Sequence[Level]]) -> bool:
     """Has a cell one of the levels listed for each factor that a part names?"""
     return all(any(same(cell[f], level) for level in levels) for f, levels in part.items())
-
-
-def check_name(place: str, name: Level) -> None:
-    """ValueError for a factor or level that would not do as part of a file's name or an option."""
-    text = str(name)
-    if isinstance(name, str) and not (
-        len(text) <= 64 and text[:1].isalnum() and text.isprintable() and not set(text) & set(",=")
-    ):
-        raise ValueError(
-            f"{place}: {text!r}: 1 to 64 printable characters, the first a letter or digit, "
-            "no comma, no ="
-        )
-
-
-def canonical(level: object) -> object:
-    """What two levels have in common that are the same: 1, 1.0 and "1"; "EPD" and "epd"."""
-    for kind in (int, float):
-        try:
-            number = kind(str(level))
-        except ValueError:
-            continue
-        if math.isfinite(number):
-            return number
-    return str(level).casefold()
-
-
-def same(one: object, other: object) -> bool:
-    """Are two levels the same, whatever their case and whether 1 or 1.0?"""
-    return canonical(one) == canonical(other)
 
 
 def overlay(under: dict[str, Any], over: Mapping[str, Any]) -> None:
@@ -385,20 +230,33 @@ def load(path: Path) -> Design:
     """Read an experiment file.
 
     Raises:
-        UsageError: one line with the file, the key and what is allowed.
+        UsageError: one line with the file, its line, the key and what is allowed.
     """
-    return of_table(path, read_table(path))
+    return of_file(path, read_file(path))
 
 
-def of_table(path: Path, table: dict[str, Any]) -> Design:
-    """The experiment that a table is, which may extend a file; UsageError as load()."""
-    table = with_dotted_factors(path, table)
+def of_file(path: Path, file: TomlFile) -> Design:
+    """The experiment that a file is, which may extend another; UsageError as load().
+
+    path: of the file; where it is not really there, its folder is that of what it extends.
+    """
+    file = with_dotted_factors(file)
+    sources, table = Sources((file,)), file.table
     if "extends" in table:
-        table = extended(path, table)
-    return validated(path, table)
+        sources, table = extended(path, file)
+    return validated(path, table, sources)
 
 
-def with_dotted_factors(path: Path, table: Mapping[str, Any]) -> dict[str, Any]:
+def validated(path: Path, table: Mapping[str, Any], sources: Sources = NOWHERE) -> Design:
+    """The experiment that a table is; UsageError as load()."""
+    try:
+        return replace(schema.from_json(Design, table, "", defaults=True), sources=sources)
+    except ValueError as error:
+        top = [field.name for field in schema.written(Design)]
+        raise sources.refusal(path, sentence(error, top)) from error
+
+
+def with_dotted_factors(file: TomlFile) -> TomlFile:
     """The same with `queue.buffer_cells` as a factor's name where TOML made tables of it.
 
     Raises:
@@ -408,24 +266,30 @@ def with_dotted_factors(path: Path, table: Mapping[str, Any]) -> dict[str, Any]:
     def dotted_in(value: Any, part: str, place: str) -> Any:
         if not isinstance(value, Mapping) or not isinstance(value.get(part), Mapping):
             return value
-        return {**value, part: dotted(path, place, value[part])}
+        return {**value, part: dotted(file, place, value[part])}
 
-    found = dict(dotted_in(table, "factors", "factors"))
-    if isinstance(found.get("rule"), list):
-        found["rule"] = [dotted_in(rule, "when", "when") for rule in found["rule"]]
-    if isinstance(found.get("only"), list):
-        parts = found["only"]
-        found["only"] = [dotted(path, "only", p) if isinstance(p, Mapping) else p for p in parts]
-    return found
+    table = dict(dotted_in(file.table, "factors", "factors"))
+    for name in ("rule", "only"):
+        if isinstance(table.get(name), list):
+            of_each = enumerate(table[name])
+            table[name] = (
+                [dotted_in(rule, "when", f"rule.{n}.when") for n, rule in of_each]
+                if name == "rule"
+                else [dotted(file, f"only.{n}", part) for n, part in of_each]
+            )
+    return replace(file, table=table)
 
 
-def dotted(path: Path, place: str, table: Mapping[str, Any]) -> dict[str, Any]:
-    """Factors of a file with the tables among them as dotted names; UsageError as above."""
+def dotted(file: TomlFile, place: str, table: Any) -> Any:
+    """A table of factors with the tables in it as dotted names; UsageError as above."""
+    if not isinstance(table, Mapping):
+        return table
     found: dict[str, Any] = {}
     for name, value in table.items():
         for key, levels in leaves(name, value) if name in TABLES else [(name, value)]:
             if key in found:
-                raise UsageError(f"{path}: {place}.{key}: stands there twice")
+                line = file.positions.get(f"{place}.{key}")
+                raise file.mistake(line, f"{place}.{key}: stands there twice")
             found[key] = levels
     return found
 
@@ -439,25 +303,25 @@ def leaves(key: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield from leaves(f"{key}.{name}", below)
 
 
-def validated(path: Path, table: Mapping[str, Any]) -> Design:
-    """The experiment that a table is; UsageError as load()."""
-    try:
-        return schema.from_json(Design, table, "", defaults=True)
-    except ValueError as error:
-        raise UsageError(f"{path}: {error}") from error
-
-
-def extended(path: Path, table: dict[str, Any]) -> dict[str, Any]:
-    """A table that extends another file's, laid over it; UsageError as load()."""
+def extended(path: Path, file: TomlFile) -> tuple[Sources, dict[str, Any]]:
+    """A file that extends another, laid over it, and both; UsageError as load()."""
+    table = dict(file.table)
     name = table.pop("extends")
+    line = file.positions.get("extends")
     if not isinstance(name, str):
-        raise UsageError(f"{path}: extends = {name}: the name of a file")
+        raise file.mistake(line, f"extends = {name}: must be the name of a file")
     parent = path.parent / name
-    under = with_dotted_factors(parent, read_table(parent))
-    if "extends" in under:
-        raise UsageError(f"{path}: extends = {name}: a file that does not extend one itself")
-    validated(parent, under)  # its own mistakes are told under its own name
-    return extend(under, table)
+    if not parent.exists():
+        raise file.mistake(line, f"extends = {name}: there is no such file")
+    under = with_dotted_factors(read_file(parent))
+    if "extends" in under.table:
+        raise file.mistake(
+            line, f"extends = {name}: {name} extends a file itself, and only one file may"
+        )
+    validated(parent, under.table, Sources((under,)))  # its own mistakes bear its own name
+    merged, own = extend(under.table, table), table.get("rule", [])
+    kept = len(merged["rule"]) - len(own) if isinstance(own, list) else 0
+    return Sources((file, under), kept), merged
 
 
 def extend(parent: dict[str, Any], child: dict[str, Any]) -> dict[str, Any]:

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, Field
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
-from harness.design import experiment
+from harness.design import experiment, settings
 from harness.flavors import files as flavors
 from plan import plan, schema
 from plan.loss import Loss
@@ -50,23 +50,23 @@ def tables() -> str:
 def sections() -> Iterator[tuple[str, list[tuple[str, ...]]]]:
     """Title and rows of each table, in the order of the page."""
     yield "The experiment", of_class("", experiment.Design)
-    yield "`[topology]`", of_class("topology", experiment.Topology)
+    yield "`[topology]`", of_class("topology", settings.Topology)
     yield "`topology.loss`", of_class("topology.loss", Loss)
     for name, kind in plan.QUEUES.kinds.items():
         default = ", the default" if name == plan.FIRST_QUEUE else ""
         yield f'`[queue]` with `kind = "{name}"`{default}', of_class("queue", kind.Settings)
-    yield "`[tcp]`", of_class("tcp", experiment.Tcp)
+    yield "`[tcp]`", of_class("tcp", settings.Tcp)
     for name, kind in plan.WORKLOADS.kinds.items():
         yield f'`[workload]` with `kind = "{name}"`', of_class("workload", kind.Parameters)
     captures = [kind.Settings for kind in plan.CAPTURES.kinds.values()]
     yield "`[record]`", [row for kind in captures for row in of_class("record", kind)]
-    yield "`[lab]`", of_class("lab", experiment.Machine)
+    yield "`[lab]`", of_class("lab", settings.Machine)
 
 
 def of_class(table: str, kind: type) -> list[tuple[str, ...]]:
     """A row for each key of a table: the key, its default, what is allowed, what it is."""
     hints = schema.type_hints(kind)
-    known = [field for field in fields(kind) if field.name not in ELSEWHERE]
+    known = [field for field in schema.written(kind) if field.name not in ELSEWHERE]
     return [
         (
             f"`{schema.joined(table, field.name)}`",

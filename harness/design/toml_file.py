@@ -2,18 +2,24 @@
 """Reads a TOML file that a person wrote: what comes back has no value that could do harm.
 
 Texts have no control characters (they become file names, arguments of programs, fields of
-tables), numbers are finite and fit in 64 bits.
+tables), numbers are finite and fit in 64 bits. An error names the file and the line, and its note
+shows the line.
 """
 
 from __future__ import annotations
 
+import codecs
 import math
 import re
 import tomllib
 import unicodedata
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from harness.design.positions import positions
+from harness.design.syntax import explain
 from plan.errors import UsageError
 
 MOST_BYTES = 1 << 20
@@ -23,17 +29,59 @@ PART = rb"""[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*"""
 DEEP_KEY = re.compile(rb"(?:^|[\[{,])" + PART + rb"(?:\." + PART + rb"){%d}" % MOST_DEPTH, re.M)
 # Control, line and paragraph separators, lone surrogates.
 HARMFUL = {"Cc", "Zl", "Zp", "Cs"}
+MOST_SHOWN = 150  # letters of a line that an error shows
+TOO_DEEP = f"tables and lists are nested deeper than {MOST_DEPTH}"
+AT_MOST_64_BITS = "has at most 64 bits"
+LONG_NUMBER = re.compile(r"\d{1000}")
+
+
+@dataclass(frozen=True)
+class TomlFile:
+    """A file and the table in it.
+
+    Attributes:
+        origin: its name in errors.
+    """
+
+    origin: str
+    text: str
+    table: dict[str, Any]
+
+    @cached_property
+    def positions(self) -> dict[str, int]:
+        """Each key with its line (harness/design/positions.py)."""
+        return positions(self.text)
+
+    def mistake(self, line: int | None, sentence: str) -> UsageError:
+        """The error for a mistake in a line of it; None: it is in no line."""
+        return mistake(self.origin, self.text, line, sentence)
+
+
+def mistake(origin: str, text: str, line: int | None, sentence: str) -> UsageError:
+    """An error of one line that names file and line; the line itself is its note."""
+    if line is None:
+        return UsageError(f"{origin}: {sentence}")
+    error = UsageError(f"{origin}, line {line}: {sentence}")
+    shown = text.split("\n")[line - 1].rstrip().expandtabs(4)
+    cut = shown if len(shown) <= MOST_SHOWN else f"{shown[:MOST_SHOWN]} ..."
+    error.add_note(f"{line:>5} | {cut}")
+    return error
 
 
 def read_table(path: Path) -> dict[str, Any]:
-    """The table in a TOML file.
+    """The table in a TOML file; UsageError as read_file()."""
+    return read_file(path).table
+
+
+def read_file(path: Path) -> TomlFile:
+    """A TOML file with its table.
 
     Raises:
-        UsageError: one line with the file, the key and what is allowed.
+        UsageError: one line with the file, its line, the key and what is allowed.
     """
     try:
         if path.exists() and not path.is_file():
-            raise UsageError(f"{path}: not a file")
+            raise UsageError(f"{path}: this is not a file")
         with path.open("rb") as stream:
             data = stream.read(MOST_BYTES + 1)
     except OSError as error:
@@ -41,38 +89,64 @@ def read_table(path: Path) -> dict[str, Any]:
     return parse(data, str(path))
 
 
-def parse(data: bytes, origin: str) -> dict[str, Any]:
-    """The table that TOML stands for; UsageError as read_table(), origin for the file."""
+def parse(data: bytes, origin: str) -> TomlFile:
+    """A text as a TOML file; UsageError as read_file(), origin for the file."""
     if len(data) > MOST_BYTES:
-        raise UsageError(f"{origin}: larger than {MOST_BYTES} bytes")
+        raise UsageError(f"{origin}: the file is larger than {MOST_BYTES} bytes")
     if DEEP_KEY.search(data):
-        raise UsageError(f"{origin}: nested deeper than {MOST_DEPTH} tables or lists")
+        raise UsageError(f"{origin}: {TOO_DEEP}")
+    text = decoded(data, origin)
     try:
-        table = tomllib.loads(data.decode("utf-8"))
-    except ValueError as error:  # tomllib's own is one, and so is that of int() of many digits
-        raise UsageError(f"{origin}: not TOML: {error}") from error
+        file = TomlFile(origin, text, tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise mistake(origin, text, *explain(text, str(error))) from error
+    except ValueError as error:  # that of int() of many digits
+        found = LONG_NUMBER.search(text)
+        line = text.count("\n", 0, found.start()) + 1 if found else None
+        raise mistake(origin, text, line, f"a number {AT_MOST_64_BITS}") from error
     except RecursionError as error:
-        raise UsageError(f"{origin}: nested deeper than {MOST_DEPTH} tables or lists") from error
-    check_values(table, origin, (), MOST_DEPTH)
-    return table
+        raise UsageError(f"{origin}: {TOO_DEEP}") from error
+    check_values(file, file.table, (), MOST_DEPTH)
+    return file
 
 
-def check_values(value: object, origin: str, keys: tuple[str, ...], depth: int) -> None:
-    """UsageError for a value, or one in it, that is not as above."""
+def decoded(data: bytes, origin: str) -> str:
+    """The text of a file in UTF-8, with or without the mark that Windows puts before it."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise UsageError(f"{origin}: the file is in UTF-16: save it as UTF-8")
+    try:
+        return data.removeprefix(codecs.BOM_UTF8).decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        text = data.decode("utf-8", "replace")
+        sentence = "a letter in this line is not in UTF-8: save the file as UTF-8"
+        raise mistake(origin, text, line, sentence) from error
+
+
+def check_values(file: TomlFile, value: object, keys: tuple[str | int, ...], depth: int) -> None:
+    """UsageError for a value, or one in it, that is not as above.
+
+    keys: its place; those of lists are numbers.
+    """
+
+    def refuse(sentence: str) -> UsageError:
+        line = file.positions.get(".".join(map(str, keys)))
+        place = ".".join(key for key in keys if isinstance(key, str))
+        return file.mistake(line, f"{place}{sentence}")
+
     if depth == 0:
-        raise UsageError(f"{origin}: nested deeper than {MOST_DEPTH} tables or lists")
-    place = f"{origin}: {'.'.join(keys)}"
+        raise UsageError(f"{file.origin}: {TOO_DEEP}")
     if isinstance(value, dict):
         for key, below in value.items():
-            check_values(key, origin, (*keys, key), depth)
-            check_values(below, origin, (*keys, key), depth - 1)
+            check_values(file, key, (*keys, key), depth)
+            check_values(file, below, (*keys, key), depth - 1)
     elif isinstance(value, list):
-        for below in value:
-            check_values(below, origin, keys, depth - 1)
+        for number, below in enumerate(value):
+            check_values(file, below, (*keys, number), depth - 1)
     elif isinstance(value, str):
         if any(unicodedata.category(letter) in HARMFUL for letter in value):
-            raise UsageError(f"{place}: {value!r}: a text of one line, no control characters")
+            raise refuse(f": {value!r}: a text has one line, no tabs, no control characters")
     elif isinstance(value, float) and not math.isfinite(value):
-        raise UsageError(f"{place} = {value}: a finite number")
+        raise refuse(f" = {value}: must be a finite number")
     elif isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
-        raise UsageError(f"{place}: a number of at most 64 bits")
+        raise refuse(f": a number {AT_MOST_64_BITS}")

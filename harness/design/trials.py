@@ -8,21 +8,27 @@ so that a record is taken up again only when running it anew would be the same t
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 from harness.design import distinct
 from harness.design.cell import wanted_plan
-from harness.design.experiment import Design, same
+from harness.design.experiment import Design
+from harness.design.hints import sentence
+from harness.design.levels import same
+from harness.design.settings import is_key
 from plan import plan
 from plan.errors import UsageError
 from plan.plan import Level, Plan, level_name
 
 MOST_TRIALS = 100_000
+MOST_TRIED = 100  # cells that are looked at for the same mistake
 # A file's name has at most 255, and a record has a longer one while it is being written.
 MOST_NAME_BYTES = 200
 
@@ -108,7 +114,7 @@ def planned(
     plans = WantedPlans(experiment, path)
     every = list(experiment.cells())
     if found := distinct.alike(experiment, every, plans.meaning):
-        raise UsageError(f"{path}: {found}")
+        raise experiment.sources.refusal(path, str(found))
     wanted = selection(experiment, only)
     cells = [c for c in every if all(matches(c[f], w) for f, w in wanted.items())]
     if not cells:
@@ -147,8 +153,20 @@ class WantedPlans:
         try:
             return wanted_plan(self.experiment, cell)
         except (ValueError, UsageError) as error:
-            levels = ", ".join(f"{f}={level_name(v)}" for f, v in cell.items())
-            raise UsageError(f"{self.path}: with {levels}: {error}") from error
+            sources, said = self.experiment.sources, sentence(error)
+            raise sources.refusal_of_setting(self.path, said, cell, self._why(cell)) from error
+
+    def _why(self, cell: Mapping[str, Level]) -> str:
+        """Why a setting may be missing in a cell: no rule has its level, or which cell it is."""
+        for factor, level in cell.items():
+            if not is_key(factor) and not distinct.is_named(self.experiment, factor, level):
+                return f"; no [[rule]] says what {factor} = {level_name(level)} means"
+        for other in itertools.islice(self.experiment.cells(), MOST_TRIED):
+            with suppress(ValueError, UsageError):
+                wanted_plan(self.experiment, other)
+                levels = ", ".join(f"{f} = {level_name(v)}" for f, v in cell.items())
+                return f" (in the cell with {levels})"
+        return ""
 
     def meaning(self, cell: Mapping[str, Level]) -> str:
         """What the levels of a cell mean, whatever they are called."""

@@ -59,7 +59,7 @@ def test_invalid_trials_are_listed_and_not_among_the_valid(tmp_path: Path) -> No
         ("judgement", lambda d: d.update(metrics=[1]), "a value is of the wrong kind"),
         ("trial", lambda d: d.update(seed=None), "trial.json: seed = None: must be a whole number"),
         ("trial", lambda d: d.update(factors={"buffer": math.inf}), "trial.json: factors.buffer"),
-        ("trial", lambda d: d.pop("plan"), "trial.json: plan: required"),
+        ("trial", lambda d: d.pop("plan"), "trial.json: plan: this key is missing"),
         ("trial", lambda d: d["plan"]["topology"].update(pairs="4"), "plan.topology.pairs = '4': "),
         (
             "trial",

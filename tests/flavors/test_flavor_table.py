@@ -75,9 +75,9 @@ def test_every_default_is_allowed():
 @pytest.mark.parametrize(("kind", "good", "kernel", "wrong", "allowed"), [
     (Switch(), True, 1, 1, "x = 1: must be true or false"),
     (Number(2, 5), 5, 5, 6, "x = 6: allowed are 2 to 5"),
-    (Number(2, 5), 2, 2, True, "x = True: must be a whole number"),
-    (Number(2, 5), 2, 2, "2", "x = '2': must be a whole number"),
-    (Choice({"a": "", "b": ""}), "b", 1, 1, "x = 1: one of a, b"),
+    (Number(2, 5), 2, 2, True, "x = true: must be a whole number"),
+    (Number(2, 5), 2, 2, "2", 'x = "2": must be a whole number'),
+    (Choice({"a": "", "b": ""}), "b", 1, 1, "x = 1: it must be one of a, b"),
     (Segments(), "bdp", "bdp", 1, 'x = 1: must be "bdp" or a whole number from 2'),
     (Segments(), 2, 2, True, 'x = True: must be "bdp" or a whole number from 2'),
 ])  # fmt: skip

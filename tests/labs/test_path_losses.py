@@ -26,6 +26,9 @@ workload = { kind = "iperf", duration_s = 4 }
 when = { loss = ["random", "again"] }
 set = { topology.loss = { share = 0.02 } }
 [[rule]]
+when = { loss = "again" }
+set = { queue.return_buffer_cells = 9_999 }
+[[rule]]
 when = { loss = "bursts" }
 set.topology.loss = { share = 0.1, burst_packets = 2, burst_share = 0.8, direction = "both" }
 [[rule]]

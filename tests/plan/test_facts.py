@@ -19,7 +19,7 @@ def test_an_absent_value_says_so_by_its_name() -> None:
 
 
 def test_a_value_of_another_type_is_refused_by_its_place() -> None:
-    with pytest.raises(TypedError, match=r"^source\.offered = '9': must be a whole number$"):
+    with pytest.raises(TypedError, match=r'^source\.offered = "9": must be a whole number$'):
         read(TrialFacts, {"source": {"offered": "9"}})
 
 

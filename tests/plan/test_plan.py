@@ -60,20 +60,32 @@ def test_pairs_have_flavors_in_turn(tmp_path: Path) -> None:
 
 
 MISTAKES: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
-    (lambda d: d.pop("seed"), "plan.seed: required"),
+    (lambda d: d.pop("seed"), "plan.seed: this key is missing"),
     (lambda d: d.update(sed=1), "plan.sed: unknown key"),
     (lambda d: d.update(format="cellbed-plan/0"), "plan.format: cellbed-plan/1 is needed"),
-    (lambda d: d["topology"].pop("pairs"), "plan.topology.pairs: required"),
-    (lambda d: d["topology"].update(pairs="4"), "plan.topology.pairs = '4': must be a whole"),
-    (lambda d: d["topology"].update(pairs=True), "plan.topology.pairs = True: must be a whole"),
-    (lambda d: d["queue"]["down"].update(kind="red"), "plan.queue.down.kind = red: one of "),
+    (lambda d: d["topology"].pop("pairs"), "plan.topology.pairs: this key is missing"),
+    (lambda d: d["topology"].update(pairs="4"), 'plan.topology.pairs = "4": must be a whole'),
+    (lambda d: d["topology"].update(pairs=True), "plan.topology.pairs = true: must be a whole"),
+    (
+        lambda d: d["queue"]["down"].update(kind="red"),
+        "plan.queue.down.kind = red: it must be one",
+    ),
     (lambda d: d["queue"]["down"].update(limit=1), "plan.queue.down.limit: unknown key"),
-    (lambda d: d["workload"].pop("kind"), "plan.workload.kind = None: one of iperf, "),
-    (lambda d: d["tcp"]["flavor"].update(sysctl=[]), "plan.tcp.flavor.sysctl = []: a table"),
-    (lambda d: d["record"].update(pcap=["left"]), "plan.record.pcap.0 = left: one of down, up"),
-    (lambda d: d["record"].pop("cwnd_pairs"), "plan.record.cwnd_pairs: required"),
-    (lambda d: d["record"].update(pcaps=[]), "plan.record.pcaps: unknown key; there are cwnd_"),
-    (lambda d: d["factors"].update(network=None), "plan.factors.network = None: must be a text or"),
+    (lambda d: d["workload"].pop("kind"), "plan.workload.kind = None: it must be one of iperf, "),
+    (
+        lambda d: d["tcp"]["flavor"].update(sysctl=[]),
+        "plan.tcp.flavor.sysctl = []: must be a table",
+    ),
+    (
+        lambda d: d["record"].update(pcap=["left"]),
+        "plan.record.pcap.0 = left: it must be one of do",
+    ),
+    (lambda d: d["record"].pop("cwnd_pairs"), "plan.record.cwnd_pairs: this key is missing"),
+    (
+        lambda d: d["record"].update(pcaps=[]),
+        "plan.record.pcaps: unknown key; it must be one",
+    ),
+    (lambda d: d["factors"].update(network=None), "plan.factors.network = null: must be a text or"),
 ]
 
 
@@ -91,14 +103,17 @@ def test_another_document_is_refused(
 @pytest.mark.parametrize(
     ("queue", "said"),
     [
-        ('queue.kind = "fifo"', f"queue.kind = fifo: one of {KINDS}"),
-        ("queue.kind = 5", f"queue.kind = 5: one of {KINDS}"),
+        ('queue.kind = "fifo"', f"queue.kind = fifo: it must be one of {KINDS}"),
+        ("queue.kind = 5", f"queue.kind = 5: it must be one of {KINDS}"),
         ('queue = { kind = "codel", limit_packets = 0 }', "queue.limit_packets = 0: allowed are 1"),
         ('queue = { kind = "cake", memory_bytes = 1500 }', "queue.memory_bytes = 1500: allowed"),
         ('queue = { kind = "drop-tail", limit_packets = 0 }', "queue.limit_packets = 0: allowed"),
         ('queue = { kind = "adaptive-red", limit_packets = 0.5 }', "limit_packets = 0.5: "),
         ('queue = { kind = "codel", ecn = 1 }', "queue.ecn = 1: must be true or false"),
-        ('queue = { kind = "codel", policy = "epd" }', "queue.policy: unknown key; there are"),
+        (
+            'queue = { kind = "codel", policy = "epd" }',
+            "queue.policy: unknown key; a queue has this key only with kind = cells",
+        ),
         ('queue.kind = "codel"\nrecord.drops = true', "record.drops: not with queue.kind = codel"),
     ],
 )
@@ -111,9 +126,12 @@ def test_a_wrong_queue_is_told_in_one_line(tmp_path: Path, queue: str, said: str
 @pytest.mark.parametrize(
     ("record", "said"),
     [
-        ("record = 1", "record = 1: a table is needed"),
-        ("record.pcaps = []", "record.pcaps: unknown key; there are cwnd_sample_ms, cwnd_pairs"),
-        ("record.pcap = 'down'", "record.pcap = 'down': a list is needed"),
+        ("record = 1", "record = 1: must be a table"),
+        (
+            "record.pcaps = []",
+            "record.pcaps: unknown key; it must be one of cwnd_sample_ms, cwnd_pairs",
+        ),
+        ("record.pcap = 'down'", 'record.pcap = "down": must be a list'),
         ("record.frames = 1", "record.frames = 1: must be true or false"),
         (
             "record.queue_sample_ms = -1",
@@ -133,7 +151,7 @@ def test_a_wrong_record_is_told_in_one_line(tmp_path: Path, record: str, said: s
 @pytest.mark.parametrize(
     ("delay", "said"),
     [
-        ("none", "topology.delay = none: one of connection, constant"),
+        ("none", "topology.delay = none: it must be one of connection, constant"),
         ("connection", "with workload.kind = iperf it must be constant"),
     ],
 )
@@ -154,7 +172,7 @@ def test_any_workload_goes_with_a_delay_that_is_none_of_its_business(
         "one-way"
     }
     path.write_text(TINY.replace("delay_us", 'delay = "connection", delay_us'))
-    with pytest.raises(UsageError, match="it must be constant or one-way$"):
+    with pytest.raises(UsageError, match="it must be constant or one-way"):
         planned(experiment.load(path), path)
 
 
@@ -162,11 +180,20 @@ def test_any_workload_goes_with_a_delay_that_is_none_of_its_business(
     ("loss", "said"),
     [
         ("0.1", 'topology.loss = 0.1: must be a table or "none"'),
-        ("{}", "topology.loss.share: required"),
-        ("{ share = '0.1' }", "topology.loss.share = '0.1': must be a number"),
+        ("{}", "topology.loss.share: this key is missing"),
+        (
+            "{ share = '0.1' }",
+            'topology.loss.share = "0.1": must be a number; write 0.1, without quotes',
+        ),
         ("{ share = 0.6 }", "topology.loss.share = 0.6: allowed are 1e-06 to 0.5"),
-        ("{ share = 0.1, burst = 3 }", "topology.loss.burst: unknown key; there are share, burst"),
-        ("{ share = 0.1, direction = 'left' }", "direction = left: one of down, up, both"),
+        (
+            "{ share = 0.1, burst = 3 }",
+            "topology.loss.burst: unknown key; it must be one of share, burst",
+        ),
+        (
+            "{ share = 0.1, direction = 'left' }",
+            "direction = left: it must be one of down, up, both",
+        ),
     ],
 )
 def test_a_wrong_loss_is_told_in_one_line(tmp_path: Path, loss: str, said: str) -> None:
@@ -193,7 +220,7 @@ def test_losses_of_the_path_come_back_and_none_leaves_the_plan_as_it_was(tmp_pat
         ("load_percent = 0", "workload.load_percent = 0: allowed are 1 to 200"),
         ("load_percent = 300", "workload.load_percent = 300: allowed are 1 to 200"),
         ("exchanges = 9", "workload.exchanges = 9: allowed are 10"),
-        ('http = "2"', "workload.http = 2: one of 1.0, 1.1"),
+        ('http = "2"', "workload.http = 2: it must be one of 1.0, 1.1"),
     ],
 )
 def test_a_wrong_web_load_is_told_in_one_line(tmp_path: Path, workload: str, said: str) -> None:

@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar
 from plan import queue
 from plan.atm import TCP_IP_HEADER_BYTES, frame_cells
 from plan.dumbbell import HOST_IFINDEX_BASE, last_cell_wait_ns
+from plan.near import choices
 from plan.queue import DIRECTIONS, Counters, Port
 from plan.schema import Within, check
 from topology import cellq_log, commands
@@ -85,9 +86,11 @@ class Settings:
         for key in ("policy", "return_policy"):
             name = getattr(self, key)
             if name is not None and name not in policies():
-                raise ValueError(f"queue.{key} = {name}: one of {', '.join(policies())}")
+                raise ValueError(f"queue.{key} = {name}: {choices(name, policies())}")
         if self.threshold is not None and self.threshold_minus_packets is not None:
-            raise ValueError("queue: threshold and threshold_minus_packets exclude each other")
+            raise ValueError(
+                "queue.threshold: a queue has threshold or threshold_minus_packets, and not both"
+            )
 
     def ports(self, mss_bytes: int) -> tuple[Queue, Queue]:
         return (
@@ -107,10 +110,10 @@ class Settings:
             elif self.threshold is not None:
                 ppm = round(self.threshold * PPM)
             else:
-                raise ValueError(f"queue.threshold: required by policy {policy}")
+                raise ValueError(f"queue.threshold: this key is missing; policy {policy} needs it")
         if NEEDS_Z in policies()[policy]:
             if self.z is None:
-                raise ValueError(f"queue.z: required by policy {policy}")
+                raise ValueError(f"queue.z: this key is missing; policy {policy} needs it")
             z_ppm = round(self.z * PPM)
         return Queue(
             policy=policy,

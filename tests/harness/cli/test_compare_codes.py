@@ -17,7 +17,7 @@ from harness.kernels.errors import KernelError
 from plan.errors import InvalidTrialError, LabError, MissingError
 from tests.small import write_tiny
 
-TWO = "flavor=SACK,SACK2"
+TWO = "tcp.flavor=sack,reno"
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_what_is_no_answer_stops_a_bisection(
     code: int,
 ) -> None:
     path = write_tiny(tmp_path)
-    path.write_text(path.read_text().replace('["SACK"]', '["SACK", "SACK2"]'))
+    path.write_text(path.read_text().replace('flavor = ["SACK"]', 'tcp.flavor = ["sack", "reno"]'))
 
     def failing(*_: Any) -> None:
         raise error

@@ -14,22 +14,26 @@ from plan.errors import UsageError
 from tests.small import PROJECT, SMALL, TINY, small_trials, write_small
 
 MISTAKES = [
-    ("name = ", "nme = ", "nme: unknown key; there are name, title"),
+    ("name = ", "nme = ", "nme: unknown key; it must be one of name, title"),
     ('policy = "epd"', 'policy = "edp"', "queue.policy"),
     ("buffer_cells = 300", "buffer_cells = 0", "queue.buffer_cells"),
     ("buffer_cells = 300", 'buffer_cells = "300"', "queue.buffer_cells"),
     ("threshold = 0.8", "threshold = 1.8", "queue.threshold"),
     ('name = "', 'name = "S ', "begin with a letter or digit"),
-    ("topology.pairs = 4", 'topology.pairs = "4"', "topology.pairs = '4': must be a whole number"),
+    ("topology.pairs = 4", 'topology.pairs = "4"', 'topology.pairs = "4": must be a whole number'),
     (
         "topology.pairs = 4",
         "topology.pair = 4",
-        "topology.pair: unknown key; there are pairs, ",
+        "topology.pair: unknown key; it must be one of pairs, ",
     ),
-    ("topology.pairs = 4", "pairs = 4", "pairs: unknown key; there are topology, queue, tcp"),
-    (", threshold = 0.8", "", "queue.threshold: required"),
+    (
+        "topology.pairs = 4",
+        "pairs = 4",
+        "pairs: unknown key; it is a key of topology: write top",
+    ),
+    (", threshold = 0.8", "", "queue.threshold: this key is missing"),
     ("topology.pairs = 4", "topology.pairs = 4000", "topology.pairs = 4000: allowed are 1 to 1024"),
-    ("topology.rate_bit_per_s = 45_000_000\n", "", "topology.rate_bit_per_s: required"),
+    ("topology.rate_bit_per_s = 45_000_000\n", "", "topology.rate_bit_per_s: this key is missing"),
     ('kind = "www"', 'kind = "ftp"', "workload.kind"),
     ("duration_s = 12.0", "duration_m = 12.0", "workload.duration_m: unknown key"),
     ('network = ["WAN", "GEO"]', 'network = ["WAN", "wan"]', "factors.network"),
@@ -39,7 +43,7 @@ MISTAKES = [
     ('when = { flavor = "SACK" }', "when = { flavor = [] }", "when.flavor: needs levels"),
     ('tcp.flavor = "sack"', 'tcp.flavor = "fack"', "fack: no such TCP flavor"),
     ("grow_app_limited = true", "grow_applimited = true", "grow_applimited"),
-    ("[factors]", "[factors", "not TOML"),
+    ("[factors]", "[factors", "line 4: a heading is a name in brackets"),
     ("threshold = 0.8", "threshold = 1e-9", "queue.threshold = 1e-09: allowed are 1e-06 to 1"),
     ('policy = "epd"', 'policy = "sd", z = 1e-9', "queue.z = 1e-09: allowed are 1e-06 to 16"),
     (
@@ -52,13 +56,17 @@ MISTAKES = [
         "cwnd_sample_ms = 1e-6",
         "cwnd_sample_ms = 1e-06: allowed are 0 and 0.1",
     ),
-    ("duration_s = 12.0", "duration_s = inf", "base.workload.duration_s = inf: a finite number"),
-    ("pairs = 4\n", f"pairs = 1{'0' * 400}\n", "base.topology.pairs: a number of at most 64 bits"),
-    ("pairs = 4\n", f"pairs = 1{'0' * 5000}\n", "not TOML: "),
-    ("pairs = 4\n", f"pairs = {'[' * 5000}\n", "nested deeper than 16 tables or lists"),
-    ("pairs = 4\n", "pairs" + ".a" * 40 + " = 4\n", "nested deeper than 16 tables or lists"),
+    ("duration_s = 12.0", "duration_s = inf", "base.workload.duration_s = inf: must be a finite"),
+    ("pairs = 4\n", f"pairs = 1{'0' * 400}\n", "base.topology.pairs: a number has at most 64 bits"),
+    ("pairs = 4\n", f"pairs = 1{'0' * 5000}\n", "line 8: a number has at most 64 bits"),
+    ("pairs = 4\n", f"pairs = {'[' * 5000}\n", "tables and lists are nested deeper than 16"),
+    ("pairs = 4\n", "pairs" + ".a" * 40 + " = 4\n", "tables and lists are nested deeper than 16"),
     # tomllib alone would take it for hours.
-    ("pairs = 4\n", "pairs" + " . 'a'" * 100_000 + " = 4\n", "nested deeper than 16 tables"),
+    (
+        "pairs = 4\n",
+        "pairs" + " . 'a'" * 100_000 + " = 4\n",
+        "tables and lists are nested deeper than 16",
+    ),
     ('kind = "www"', "kind = [1]", "workload.kind = [1]"),
     ("[[rule]]", 'tcp.sysctl.tcp_sack = "1\\u0000"\n[[rule]]', "tcp.sysctl.tcp_sack: '1\\x00'"),
     ('tcp.flavor = "sack"', 'tcp.flavor = "x.toml"', "tcp.flavor = x.toml: no such TCP flavor"),
@@ -67,7 +75,11 @@ MISTAKES = [
     ('tcp.flavor = "sack"', "tcp.flavor = 5", "tcp.flavor.0 = 5: must be a text"),
     ('tcp.flavor = "sack"', f"tcp.flavor = {['sack'] * 5}", "tcp.flavor: a list of 5: 1 to 4"),
     ('tcp.flavor = "sack"', 'tcp.flavor = ["sack", "bbr"]', "flavor bbr has no module parameters"),
-    ('title = "a', 'title = "a\\n', "title: 'a\\n small experiment for the tests': a text of one"),
+    (
+        'title = "a',
+        'title = "a\\n',
+        "title: 'a\\n small experiment for the tests': a text has one line",
+    ),
     ("[[rule]]", "[[only]]\nnetwork = []\n[[rule]]", "only 1: network: needs levels"),
     ("[[rule]]", "tcp.sysctl.tcp_sacked = 1\n[[rule]]", "tcp_sacked: flavor newreno does not"),
 ]
@@ -85,17 +97,18 @@ def test_mistake_gives_one_line(tmp_path: Path, right: str, wrong: str, said: st
     message = str(caught.value)
     assert said in message and "\n" not in message
     assert str(path) in message
+    assert len(getattr(caught.value, "__notes__", [])) == (", line " in message)
 
 
 LEVELS = [
-    (f"[1{'0' * 400}]", "factors.x: a number of at most 64 bits"),
-    ("[nan, nan]", "factors.x = nan: a finite number"),
+    (f"[1{'0' * 400}]", "factors.x: a number has at most 64 bits"),
+    ("[nan, nan]", "factors.x = nan: must be a finite number"),
     ("[1, 1.0]", "factors.x: needs levels, each once"),
     ('["1", 1]', "factors.x: needs levels, each once"),
     ('["EPD", "epd"]', "factors.x: needs levels, each once"),
     ("[]", "factors.x: needs levels, each once"),
-    ('["a\\u0000b"]', "factors.x: 'a\\x00b': a text of one line"),
-    ('["a\\nb"]', "factors.x: 'a\\nb': a text of one line"),
+    ('["a\\u0000b"]', "factors.x: 'a\\x00b': a text has one line"),
+    ('["a\\nb"]', "factors.x: 'a\\nb': a text has one line"),
     ('[".EPD"]', "factors.x: '.EPD': 1 to 64 printable characters, the first a letter or digit"),
     ('["-x"]', "factors.x: '-x'"),
     ('["../x"]', "factors.x: '../x'"),
@@ -115,7 +128,8 @@ def test_a_level_that_names_nothing_is_refused(tmp_path: Path, levels: str, said
     path = write_small(tmp_path, SMALL.replace("[factors]", f"[factors]\nx = {levels}"))
     with pytest.raises(UsageError) as caught:
         planned(experiment.load(path), path)
-    assert str(caught.value).startswith(f"{path}: {said}")
+    line = 4 if said.startswith("factors: ") else 5
+    assert str(caught.value).startswith(f"{path}, line {line}: {said}")
 
 
 def test_two_large_levels_are_two(tmp_path: Path) -> None:
@@ -149,11 +163,11 @@ def test_more_than_can_be_planned_is_refused(
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ('extends = "child.toml"', "child.toml: a file that does not extend one itself"),
-        ('extends = "other.toml"', "other.toml: a file that does not extend one itself"),
-        ("extends = 5", "extends = 5: the name of a file"),
-        ('extends = "a\\u0000"', "extends: 'a\\x00': a text of one line"),
-        ('extends = ""', "not a file"),
+        ('extends = "child.toml"', "child.toml extends a file itself, and only one file may"),
+        ('extends = "other.toml"', "other.toml extends a file itself, and only one file may"),
+        ("extends = 5", "extends = 5: must be the name of a file"),
+        ('extends = "a\\u0000"', "extends: 'a\\x00': a text has one line"),
+        ('extends = ""', "this is not a file"),
         ('extends = "small.toml"\nfactors = 5', "factors = 5: "),
         ('extends = "small.toml"\nfactors.network = 5', "factors.network = 5: "),
         ('extends = "small.toml"\nrule = 5', "rule = 5: "),

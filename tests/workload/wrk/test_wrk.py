@@ -82,5 +82,5 @@ def test_bad_parameters(key, value):
 
 
 def test_unknown_poisson_fit():
-    with pytest.raises(ValueError, match=r"^workload\.poisson_fit = x: one of mean"):
+    with pytest.raises(ValueError, match=r"^workload\.poisson_fit = x: it must be one of mean"):
         wrk.Parameters(poisson_fit="x")

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a person most likely meant who wrote a wrong key or value into an experiment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from fractions import Fraction
+from functools import cache
+
+from harness.design.settings import TABLES, Machine, Tcp, Topology
+from harness.design.units import WORDS, as_number, in_unit, unit_of, without_unit
+from plan import plan, schema
+from plan.loss import Loss
+from plan.schema import UnknownKeyError, WrongTypeError, joined
+
+SWITCHES = {"true": "true", "yes": "true", "on": "true"} | dict.fromkeys(
+    ("false", "no", "off"), "false"
+)
+
+
+def sentence(error: Exception, top: Collection[str] = ()) -> str:
+    """An error's text, and after it what was most likely meant.
+
+    top: the keys that stand above all tables.
+    """
+    hint, text = "", str(error)
+    if isinstance(error, UnknownKeyError):
+        hint = of_unknown_key(error)
+        if hint:
+            text = f"{joined(error.place, error.key)}: unknown key"
+            hint += f". The keys here are {', '.join(error.known)}"
+    elif isinstance(error, WrongTypeError):
+        hint = of_wrong_type(error, top)
+    return f"{text}; {hint}" if hint else text
+
+
+def of_unknown_key(error: UnknownKeyError) -> str:
+    key, place = error.key, error.place
+    at_top = place == "" and "base" in error.known
+    if at_top and key in TABLES:
+        return f"{key} belongs below [base]: a line [base] is missing above it"
+    if at_top and are_levels(error.value):
+        return f"if {key} is a factor, a line [factors] is missing above it"
+    homes = tables_with().get(key, ())
+    for table, kind in homes:
+        if table == place and kind:
+            return f"a {place} has this key only with kind = {kind}"
+    for table, _ in homes:
+        if table != place:
+            return f"it is a key of {table}: write {table}.{key}{' below [base]' if at_top else ''}"
+    return of_twin(error)
+
+
+def are_levels(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str | int | float) for one in value)
+
+
+def of_twin(error: UnknownKeyError) -> str:
+    """A known key that differs in its unit only."""
+    wrong = re.fullmatch(r"(.+)_([a-z_]+)", error.key)
+    for known in error.known if wrong else ():
+        end = unit_of(known)
+        if wrong and end and known.removesuffix(end) == wrong[1]:
+            said = f"did you mean {known}, in {WORDS[end]}?"
+            value = error.value
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                meant = in_unit(Fraction(str(value)), wrong[2], end)
+                if meant is not None:
+                    return f"{said} Write {known} = {as_number(meant)}"
+            return said
+    return ""
+
+
+def of_wrong_type(error: WrongTypeError, top: Collection[str]) -> str:
+    place, value = error.place, error.value
+    if place in ("rule", "only") and isinstance(value, Mapping):
+        return f"write [[{place}]], with two brackets"
+    if place in ("base", "factors") and isinstance(value, list):
+        return f"write [{place}], with one bracket on each side"
+    table, _, factor = place.partition(".")
+    if table == "factors" and error.words == "a list":
+        return of_factor(factor, value, top)
+    if error.words == "a table":
+        return "a table is { KEY = VALUE, KEY = VALUE }"
+    return of_value(place, value, error.words)
+
+
+def of_factor(factor: str, value: object, top: Collection[str]) -> str:
+    """What stands below [factors] and is no list."""
+    if factor in top:
+        return f"{factor} is no factor: write it above [factors]"
+    if factor.partition(".")[0] in TABLES:
+        return "if this is no factor but a setting, a line [base] is missing above it"
+    return f"the levels of a factor are a list, such as [{schema.as_written(value)}]"
+
+
+def of_value(place: str, value: object, words: str) -> str:
+    number = "number" in words
+    if isinstance(value, str) and number:
+        plain = value.strip().replace(",", "")
+        if re.fullmatch(r"-?[\d_]+(\.\d+)?", plain):
+            return f"write {plain}, without quotes"
+        return without_unit(place.rpartition(".")[2], value.strip())
+    if isinstance(value, str) and words == "true or false" and value.casefold() in SWITCHES:
+        return f"write {SWITCHES[value.casefold()]}, without quotes"
+    if isinstance(value, float) and number and value == int(value):
+        return f"write {int(value):_}"
+    if isinstance(value, int | float) and words == "a text":
+        return f'write "{schema.as_written(value)}", in quotes'
+    return ""
+
+
+@cache
+def tables_with() -> dict[str, list[tuple[str, str]]]:
+    """Each key of the settings: the tables that have it, with the kind where they have several."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for table, kind, owner in owners():
+        for field in schema.written(owner):
+            found.setdefault(field.name, []).append((table, kind))
+    return found
+
+
+def owners() -> Iterator[tuple[str, str, type]]:
+    """Each table of the settings, its kind, and the class that reads it."""
+    yield "topology", "", Topology
+    yield "topology.loss", "", Loss
+    yield "tcp", "", Tcp
+    yield "lab", "", Machine
+    for name, kind in plan.QUEUES.kinds.items():
+        yield "queue", name, kind.Settings
+    for name, kind in plan.WORKLOADS.kinds.items():
+        yield "workload", name, kind.Parameters
+    for kind in plan.CAPTURES.kinds.values():
+        yield "record", "", kind.Settings

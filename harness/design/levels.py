@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Levels of factors: their names, when two are the same, and the keys that they set."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from plan.plan import Level
+
+
+def listed(levels: Any) -> Any:
+    """One level as a list of one."""
+    return levels if isinstance(levels, list) else [levels]
+
+
+def check_name(place: str, name: Level) -> None:
+    """ValueError for a factor or level that would not do as part of a file's name or an option."""
+    text = str(name)
+    if isinstance(name, str) and not (
+        len(text) <= 64 and text[:1].isalnum() and text.isprintable() and not set(text) & set(",=")
+    ):
+        raise ValueError(
+            f"{place}: {text!r}: 1 to 64 printable characters, the first a letter or digit, "
+            "no comma, no ="
+        )
+
+
+def canonical(level: object) -> object:
+    """What two levels have in common that are the same: 1, 1.0 and "1"; "EPD" and "epd"."""
+    for kind in (int, float):
+        try:
+            number = kind(str(level))
+        except ValueError:
+            continue
+        if math.isfinite(number):
+            return number
+    return str(level).casefold()
+
+
+def same(one: object, other: object) -> bool:
+    """Are two levels the same, whatever their case and whether 1 or 1.0?"""
+    return canonical(one) == canonical(other)
+
+
+def nested(key: str, value: object) -> dict[str, Any]:
+    """The tables in which a dotted key has a value."""
+    for part in reversed(key.split(".")):
+        value = {part: value}
+    assert isinstance(value, dict)
+    return value
+
+
+def value_at(table: Mapping[str, Any], key: str) -> list[Any]:
+    """What nested tables set a dotted key to, or a table that it is in; nothing: they do not."""
+    value: Any = table
+    for part in key.split("."):
+        if not isinstance(value, Mapping):
+            break
+        if part not in value:
+            return []
+        value = value[part]
+    return [value]

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The settings of a trial, as an experiment's [base] and rules have them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Annotated, Any, Literal
+
+from plan.schema import OneOrMore, Within
+
+
+@dataclass(frozen=True, kw_only=True)
+class Topology:
+    """The dumbbell (plan/dumbbell.py); rates of cells, 53 bytes each."""
+
+    pairs: Annotated[int, Within(1, 1024), "The number of clients. Each client has its own server."]
+    rate_bit_per_s: Annotated[
+        int,
+        Within(1_000_000, 622_080_000),
+        "The rate of the middle link, which all pairs share. It counts all bits of the cells, 53"
+        " bytes each.",
+    ]
+    delay_us: Annotated[int, Within(0, 10_000_000), "The one-way delay of the middle link."]
+    access_rate_bit_per_s: Annotated[
+        int,
+        Within(1_000_000, 622_080_000),
+        "The rate of the link between each host and the middle, counted as the rate of the"
+        " middle link. The default is 155.52 Mbit/s without the overhead of SONET.",
+    ] = 149_760_000
+    access_delay_us: Annotated[
+        int, Within(1, 1_000_000), "The one-way delay of the link between each host and the middle."
+    ] = 5
+    mss_bytes: Annotated[
+        int,
+        Within(88, 9180),
+        "The largest TCP payload of a packet (MSS). The largest packet (MTU) has 40 bytes more.",
+    ]
+    delay: Annotated[
+        str,
+        "A kind of `topology/delays/`. With `connection`, each TCP connection gets a round trip"
+        " of its own in addition to the path's. The workload `packmime` needs `connection`, and"
+        " no other workload allows it.",
+    ] = "constant"
+    loss: Annotated[
+        Mapping[str, Any] | Literal["none"],
+        "The losses of the path itself, after the queue ([below](#losses-of-the-path)).",
+    ] = "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tcp:
+    """The senders and the receiver's window."""
+
+    flavor: Annotated[
+        Sequence[str],
+        OneOrMore(),
+        "The kind of TCP sender: a file of `tcp-configs/`, or a list of such files"
+        " ([flavors.md](flavors.md)). With a list, the pairs take the flavors in turn: with"
+        ' `["cubic", "bbr"]`, pairs 1, 3, ... use cubic, and pairs 2, 4, ... use bbr.',
+    ]
+    window_bytes: Annotated[
+        int, Within(1024, 1_073_725_440), "The largest window that a receiver advertises."
+    ]
+    ssthresh_bytes: Annotated[int, Within(1, 1_000_000_000), "The initial slow start threshold."]
+    initial_window_segments: Annotated[
+        int | None,
+        Within(1, 65_535),
+        "The initial congestion window of the servers. With `packmime` the key sets it at both"
+        " ends, because both ends send answers. The default is the flavor's.",
+    ] = None
+    server_quickack: Annotated[
+        bool | None,
+        "true: a server acknowledges each segment at once. false: an acknowledgement may wait"
+        " and go with the answer. With `packmime` both ends are servers. The default is the"
+        " flavor's.",
+    ] = None
+    parameters: Annotated[
+        Mapping[str, Any] | Literal["none"],
+        "New values for parameters of the flavor's kernel module ([flavors.md](flavors.md)).",
+    ] = field(default_factory=dict)
+    sysctl: Annotated[
+        Mapping[str, int | str] | Literal["none"], "New values for sysctls of the flavor."
+    ] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """The lab; what else it is, the command line says (--lab, --clock)."""
+
+    kernel: Annotated[
+        str | None,
+        "The kernel of the `uml` lab, by [a name](kernels.md). The default is the kernel that"
+        " set-up built.",
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """All that a trial is, but for its seed.
+
+    The kinds of queue and workload check their own, and so do the captures in `record`.
+    """
+
+    topology: Topology
+    queue: Mapping[str, Any]
+    tcp: Tcp
+    workload: Mapping[str, Any]
+    record: Mapping[str, Any] = field(default_factory=dict)
+    lab: Machine = Machine()
+
+
+TABLES = frozenset(field.name for field in fields(Settings))
+
+
+def is_key(factor: str) -> bool:
+    """Is a factor named by the key of the settings that its levels set?"""
+    table, dot, _ = factor.partition(".")
+    return bool(dot) and table in TABLES

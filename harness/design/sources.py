@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Which line of which file says a thing in an experiment. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harness.design.levels import listed, same
+from harness.design.toml_file import TomlFile
+from plan.errors import UsageError
+from plan.plan import Level
+
+# "rule 2: when.buffer: ..." and "queue.policy = edp: ..." begin with the place of the mistake.
+PLACE = re.compile(r"(?:(rule|only) (\d+): )?(.+?)(?= = |: |$)")
+NUMBERED = re.compile(r"^(rule|only)\.(\d+)\.")  # as the validator counts, from 0
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a file.
+
+    Attributes:
+        depth: how many parts of a place it has; whole: has it all of them?
+    """
+
+    file: TomlFile
+    number: int
+    depth: int
+    whole: bool
+
+    def mistake(self, sentence: str) -> UsageError:
+        return self.file.mistake(self.number, sentence)
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The files of an experiment.
+
+    Attributes:
+        files: its own first, then the one that it extends; none where it was made in Python.
+        kept: how many of its rules are those of the file that it extends.
+    """
+
+    files: tuple[TomlFile, ...] = ()
+    kept: int = 0
+
+    def refusal(self, origin: object, said: str) -> UsageError:
+        """The error for a mistake, with its line where a file has it.
+
+        Args:
+            origin: names the experiment where no file has it.
+            said: a sentence that begins with the place of the mistake in the file.
+        """
+        said = NUMBERED.sub(lambda found: f"{found[1]} {int(found[2]) + 1}: ", said)
+        found = PLACE.match(said)
+        at = self.of_file(found) if found else None
+        return at.mistake(said) if at else UsageError(f"{origin}: {said}")
+
+    def refusal_of_setting(
+        self, origin: object, said: str, cell: Mapping[str, Level], otherwise: str
+    ) -> UsageError:
+        """The same for a setting of a cell.
+
+        otherwise: what is to be said, too, where no line sets it.
+        """
+        found = PLACE.match(said)
+        at = self.of_setting(found[3], cell) if found else None
+        if at is None:
+            return UsageError(f"{origin}: {said}{otherwise}")
+        return at.mistake(said if at.whole else said + otherwise)
+
+    def of_file(self, found: re.Match[str]) -> Line | None:
+        """The line of a place in a file."""
+        place = found[3]
+        if found[1]:
+            before = self.kept if found[1] == "rule" else 0
+            place = f"{found[1]}.{int(found[2]) - 1 - before}.{place}"
+        return next((line for file in self.files if (line := nearest(file, place))), None)
+
+    def of_setting(self, key: str, cell: Mapping[str, Level]) -> Line | None:
+        """The line that a cell has a setting from, or that of its table where no line sets it."""
+        best: Line | None = None
+        for file, table in self.tables(cell):
+            line = nearest(file, key, table)
+            if line and (best is None or line.depth > best.depth):
+                best = line
+        return best
+
+    def tables(self, cell: Mapping[str, Level]) -> Iterator[tuple[TomlFile, str]]:
+        """The tables that settings of a cell may come from, the last word first."""
+        for file in self.files:
+            rules = file.table.get("rule", [])
+            for number, rule in reversed(list(enumerate(rules))):
+                if is_for(rule, cell):
+                    yield file, f"rule.{number}.set"
+        for file in self.files:
+            yield file, "factors"
+        for file in self.files:
+            yield file, "base"
+
+
+def nearest(file: TomlFile, place: str, table: str = "") -> Line | None:
+    """The line of a place in a table of a file, or of as much of the place as is there.
+
+    Of a factor's name all must be there; of a setting that [base] does not have, [base] is.
+    """
+    parts = place.split(".")
+    least = {"factors": len(parts), "base": 0}.get(table, 1)
+    for many in range(len(parts), least - 1, -1):
+        name = ".".join([*([table] if table else []), *parts[:many]])
+        if number := file.positions.get(name):
+            return Line(file, number, many, many == len(parts))
+    return None
+
+
+def is_for(rule: Mapping[str, Any], cell: Mapping[str, Level]) -> bool:
+    """Is a rule of a file for a cell?"""
+    return all(
+        factor in cell and any(same(cell[factor], level) for level in listed(levels))
+        for factor, levels in rule["when"].items()
+    )

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The word that a person most likely meant. Standard library only."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+def nearest(word: object, known: Iterable[object]) -> str | None:
+    """The known word that is most like another one, if any is; in whatever case, with _ or -."""
+    if not isinstance(word, str):
+        return None
+    by_form = {form(one): str(one) for one in known}
+    found = difflib.get_close_matches(form(word), by_form, n=1, cutoff=0.65)
+    return by_form[found[0]] if found else None
+
+
+def form(word: object) -> str:
+    return str(word).casefold().replace("-", "_").replace(" ", "_")[:100]
+
+
+def choices(word: object, known: Iterable[object]) -> str:
+    """The end of a sentence: which words there are, and which of them was most likely meant."""
+    words = [str(one) for one in known]
+    meant = nearest(word, words)
+    said = f"it must be one of {', '.join(words)}"
+    return f"{said}; did you mean {meant}?" if meant else said

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A mistake in an experiment is told with its file, its line, and what to write (mistakes.txt)."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from harness.design import experiment
+from harness.design.positions import positions
+from harness.design.trials import planned
+from plan.errors import UsageError
+from tests.harness.cli.test_cli import cellbed
+from tests.harness.design import mistakes
+from tests.harness.design.mistakes import GOOD, NAME, Mistake
+
+MISTAKES = list(mistakes.mistakes())
+# What tomllib, and Python, would say.
+PARSERS_WORDS = ["Expected", "Unclosed", "Invalid", "Unterminated", "Illegal", "Cannot", "column",
+                 "statement", "array", "inline", "None", "dict", "<class"]  # fmt: skip
+
+
+def load(folder: Path, data: bytes) -> experiment.Design:
+    path = folder / NAME
+    path.write_bytes(data)
+    found = experiment.load(path)
+    assert planned(found, path)
+    return found
+
+
+def test_there_are_many_and_the_right_file_is_right(tmp_path: Path) -> None:
+    assert len(MISTAKES) > 90
+    assert load(tmp_path, GOOD.encode()).name == "buffers"
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=range(len(MISTAKES)))
+def test_a_mistake_has_its_message(mistake: Mistake, tmp_path: Path) -> None:
+    assert mistake.text() != GOOD
+    assert mistakes.told(mistake, tmp_path) == mistake
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=range(len(MISTAKES)))
+def test_a_message_is_in_our_own_words_and_shows_the_line(mistake: Mistake) -> None:
+    assert not [
+        word
+        for word in PARSERS_WORDS[:-1]
+        if word in mistake.message.replace("True is no value", "")
+    ]
+    if ", line " in mistake.message:
+        number = int(mistake.message.partition(", line ")[2].partition(":")[0])
+        line = mistake.text().split("\n")[number - 1]
+        assert mistake.note == f"{number:>5} | {line.expandtabs(4)}"
+    else:
+        assert mistake.message.endswith("title: this key is missing; it must be a text")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        GOOD.replace("\n", "\r\n").encode(),
+        b"\xef\xbb\xbf" + GOOD.encode(),
+        GOOD.replace(" = ", "\t=\t").encode(),
+    ],
+    ids=["Windows line ends", "byte order mark", "tabs"],
+)
+def test_what_editors_leave_is_no_mistake(tmp_path: Path, data: bytes) -> None:
+    assert load(tmp_path, data).name == "buffers"
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (GOOD.encode("utf-16"), "buffers.toml: the file is in UTF-16: save it as UTF-8"),
+        (GOOD.replace("costs", "kostet für").encode("latin-1"),
+         "buffers.toml, line 2: a letter in this line is not in UTF-8: save the file as UTF-8"),
+        (GOOD.replace("\n", "\r\n").replace("pairs = 4", "pairs = 4000").encode(),
+         "buffers.toml, line 8: topology.pairs = 4000: allowed are 1 to 1024"),
+    ],
+)  # fmt: skip
+def test_other_encodings_are_told(tmp_path: Path, data: bytes, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        load(tmp_path, data)
+    assert str(caught.value).endswith(said)
+
+
+def test_a_mistake_in_the_file_that_is_extended_bears_its_name(tmp_path: Path) -> None:
+    (tmp_path / "parent.toml").write_text(GOOD)
+    child = 'extends = "parent.toml"\nname = "child"\n'
+    more = "[[rule]]\nwhen = { buffer = 250 }\nset = { queue.buffer_cells = 0 }\n"
+    with pytest.raises(UsageError, match=rf"{NAME}, line 5: queue.buffer_cells = 0: allowed are"):
+        load(tmp_path, (child + more).encode())
+    with pytest.raises(UsageError, match=rf"{NAME}, line 4: rule 3: when.bufer: no such factor"):
+        load(tmp_path, (child + more.replace("buffer = 250", "bufer = 250")).encode())
+    (tmp_path / "parent.toml").write_text(GOOD.replace("pairs = 4", "pairs = 0"))
+    with pytest.raises(UsageError, match=r"parent.toml, line 8: topology.pairs = 0: allowed are"):
+        load(tmp_path, child.encode())
+
+
+def test_the_line_stands_below_the_message(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text(GOOD.replace("pairs = 4", "pairs = 4000"))
+    done = cellbed("run", NAME, "--dry-run", cwd=tmp_path)
+    message, line, end = done.stderr.split("\n")
+    assert message == f"cellbed: {NAME}, line 8: topology.pairs = 4000: allowed are 1 to 1024"
+    assert line.startswith("    8 | topology = { pairs = 4000, rate") and end == ""
+
+
+def leaves(value: object, name: str = "") -> list[str]:
+    """The dotted name of each value in tables and lists."""
+    if isinstance(value, dict):
+        return [leaf for key, one in value.items() for leaf in leaves(one, f"{name}.{key}")]
+    if isinstance(value, list):
+        return [leaf for n, one in enumerate(value) for leaf in leaves(one, f"{name}.{n}")]
+    return [name.removeprefix(".")]
+
+
+ODD = r'''
+a."b.c" = [ # a list
+  1, "]", '#', { x = 1, y.z = [2, 3] },
+]
+t = """two
+lines \" of text""" # and
+u = 'C:\x'
+d = 1979-05-27 07:32:00
+[[many.parts]]
+k = 1
+[many.parts.below]
+k = 2
+[[many.parts]]
+k = 3
+'''
+
+
+def test_each_key_has_its_line() -> None:
+    found = positions(ODD)
+    assert set(leaves(tomllib.loads(ODD))) <= set(found)
+    lines = {"a.b.c.3.y.z.1": 3, "t": 5, "u": 7, "d": 8, "many.parts.1.k": 14}
+    assert {name: found[name] for name in lines} == lines
+    assert found["many.parts.0.below"] == 11
