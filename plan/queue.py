@@ -68,7 +68,6 @@ class Queue(ABC):
         qdiscs: kinds of queueing disciplines at the port whose drops are the queue's own; the
             first one's count has all of them.
         watches_wire: does it see the link at work? Else the link's rate is probed before a trial.
-        has_timers: does the kernel change it while time passes, packets or not?
         since: what it needs of Linux, and the first release that has it.
         module: a kernel module of the lab's programs that it needs.
     """
@@ -76,7 +75,6 @@ class Queue(ABC):
     recordable: ClassVar[frozenset[str]] = frozenset()
     qdiscs: ClassVar[tuple[str, ...]] = ()
     watches_wire: ClassVar[bool] = False
-    has_timers: ClassVar[bool] = False
     since: ClassVar[Mapping[str, tuple[int, int]]] = {}
     module: ClassVar[str | None] = None
 

@@ -69,7 +69,6 @@ class QdiscQueue(Queue):
     marks: ClassVar[str | None] = None
     marks_at: ClassVar[tuple[int, ...]] = ()
     recordable: ClassVar[frozenset[str]] = frozenset({"queue_sample_ms"})
-    has_timers: ClassVar[bool] = True
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

@@ -39,19 +39,3 @@ def is_listening(pid: int, port: int) -> bool:
     except OSError as error:
         raise WorkloadError(f"process {pid} is gone: {error.strerror}") from error
     return any(listening(text, port) for text in texts)
-
-
-def holds(proc_net_tcp: str, port: int) -> bool:
-    """Return whether any socket, one in TIME_WAIT included, has `port` as its own in this text."""
-    own = (line.split()[1] for line in proc_net_tcp.splitlines()[1:])
-    return any(int(local.rpartition(":")[2], 16) == port for local in own)
-
-
-def is_held(pid: int, port: int) -> bool:
-    """Return whether TCP `port` of IPv4 is still in use in the namespace of `pid`."""
-    return holds(Path(f"/proc/{pid}/net/tcp").read_text(), port)
-
-
-def has_sockets(pid: int) -> bool:
-    """Return whether there is any TCP socket of IPv4 in the namespace of `pid`, TIME_WAIT too."""
-    return len(Path(f"/proc/{pid}/net/tcp").read_text().splitlines()) > 1

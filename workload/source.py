@@ -156,9 +156,6 @@ class Source(ABC):
         self.testbed = testbed
         self.parameters = parameters
 
-    def await_quiet(self) -> None:  # noqa: B027 (most have nothing to wait for)
-        """Wait until nothing of an earlier trial is in its way; the queues are not loaded yet."""
-
     @abstractmethod
     def run(self, progress: Callable[[int], None]) -> None:
         """Run to the end, leaving flows.csv in the folder; `progress` once a virtual second."""

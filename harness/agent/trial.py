@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any
 
-from harness.agent import chance, live, probe, provenance
+from harness.agent import chance, live, probe, provenance, quiet
 from harness.agent.events import RUN, emit
 from harness.agent.losses import Losses
 from harness.agent.queues import LoadedQueues
@@ -49,8 +49,12 @@ def run_trial(
     folder = RUN / "results" / name
     shutil.rmtree(folder, ignore_errors=True)  # of a first attempt that failed
     folder.mkdir(parents=True)
-    tuner.tune(plan)
     dumbbell = plan.topology.dumbbell()
+    emit("phase", trial=name, phase="connections")
+    quiet.await_no_connections(
+        network.pids[host.name] for host in (*dumbbell.clients(), *dumbbell.servers())
+    )
+    tuner.tune(plan)
     wait_ns = plan.queue.down.idle_wait_ns
     queues = LoadedQueues(network, plan, 0 if exact else LATE_TOLERANCE_NS)
     captures = captures_of(Site(plan=plan, pids=network.pids, ports=queues.ports, folder=folder))
@@ -63,8 +67,7 @@ def run_trial(
     testbed = Testbed(network, plan, delay, folder, snapshot)
     source = source_of(plan, testbed)
     emit("phase", trial=name, phase="queues")
-    source.await_quiet()
-    if plan.queue.down.has_timers:
+    if exact:
         timers_alike()
     chance.begin(plan.seed)
     with delay, queues, running(captures, "trial"):

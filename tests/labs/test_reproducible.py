@@ -60,3 +60,16 @@ def test_each_stock_sender_at_two_places_in_a_lab(tmp_path: Path) -> None:
     run_trials(tmp_path / "one", trials, jobs=1)
     run_trials(tmp_path / "other", trials[::-1], jobs=1)
     assert_same_records([trial.name for trial in trials], tmp_path / "one", tmp_path / "other")
+
+
+def test_long_timers_at_two_places_in_a_lab(tmp_path: Path) -> None:
+    """The kernel rounds a timer of more than half a second by 64 ms or more, counted from its
+    start: a SYN or a segment that is lost twice waits for such a one."""
+    text = TINY.replace("duration_s = 2", "duration_s = 8").replace(
+        'flavor = "sack"', 'flavor = "reno"'
+    )
+    text = text.replace("mss_bytes = 1024 }", "mss_bytes = 1024, loss.share = 0.2 }")
+    trials = trials_of(tmp_path, text + RECORD, seeds=3)
+    run_trials(tmp_path / "one", trials, jobs=1)
+    run_trials(tmp_path / "other", trials[::-1], jobs=1)
+    assert_same_records([trial.name for trial in trials], tmp_path / "one", tmp_path / "other")

@@ -74,7 +74,6 @@ class Queue(QdiscQueue):
     kind: ClassVar[str] = red_ns2.KIND
     module: ClassVar[str | None] = red_ns2.MODULE
     marks_at: ClassVar[tuple[int, ...]] = (12,)  # of struct red_ns2_xstats
-    has_timers: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -8,11 +8,12 @@ had in order at the two ends of the interval, and the counters of each sender's 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from workload import ready, source
+from workload.errors import WorkloadError
 from workload.iperf import iperf3
 from workload.iperf.checks import idle_sources, receiver_window
 from workload.iperf.parameters import Parameters
@@ -36,7 +37,6 @@ class Source(source.Source):
     def run(self, progress: Callable[[int], None]) -> None:
         params = self.parameters
         self._data_port = params.data_port
-        self._wait_for_ports(params)
         self._limit_unsent(params.unsent_bytes)
         with self.testbed.programs() as programs:
             self._listen(params, programs)
@@ -46,12 +46,11 @@ class Source(source.Source):
                 marks[BEGIN] = self._mark(BEGIN)
             sources = self._start(params, programs, t0_ns)
             marks |= self._watch(params, t0_ns, progress)
-            reports = [iperf3.report(sources[pair].communicate()[0]) for pair in sorted(sources)]
+            said = {pair: sources[pair].communicate()[0] for pair in sorted(sources)}
+        versions, failures = ended(said)
         self._limit_unsent(UNLIMITED)
         self.write_flows(flow(pair, marks[BEGIN], marks[END]) for pair in self._pairs())
-        self._summary = summarise(t0_ns, marks) | {
-            "iperf3": sorted({report.version for report in reports})
-        }
+        self._summary = summarise(t0_ns, marks) | {"iperf3": versions} | failures
 
     def _pairs(self) -> list[int]:
         return [host.pair for host in self.testbed.clients]
@@ -59,13 +58,6 @@ class Source(source.Source):
     def _pid_of(self, end: str) -> Callable[[int], int]:
         """Which process holds the namespace of a pair's client, or server."""
         return self.testbed.client_pid if end == "client" else self.testbed.server_pid
-
-    def _wait_for_ports(self, params: Parameters) -> None:
-        """A trial before may have left its data connections in TIME_WAIT, for a minute."""
-        pid_of = self._pid_of("server" if iperf3.listen_host(params) == "client" else "client")
-        pids = [pid_of(pair) for pair in self._pairs()]
-        while any(ready.is_held(pid, self._data_port) for pid in pids):
-            time.sleep(1)
 
     def _listen(self, params: Parameters, programs: Programs) -> None:
         pid_of = self._pid_of(iperf3.listen_host(params))
@@ -133,6 +125,27 @@ class Source(source.Source):
 
     def summary(self) -> dict[str, Any]:
         return self._summary
+
+
+def ended(said: Mapping[int, str]) -> tuple[list[str], dict[str, dict[int, str]]]:
+    """The versions of iperf3, and `iperf3_failures`, pair -> why, where there is any.
+
+    An iperf3 whose control connection lost too much gives up with an error, mostly when the
+    interval is over. That decides nothing: what is measured comes from the kernel, and a source
+    that stopped before the interval's end is idle. If all fail, the lab has no working iperf3.
+
+    Args:
+        said: what each pair's iperf3 printed.
+    """
+    versions, failures = set(), {}
+    for pair, text in said.items():
+        try:
+            versions.add(iperf3.report(text).version)
+        except WorkloadError as error:
+            failures[pair] = str(error)
+    if not versions:
+        raise WorkloadError(next(iter(failures.values())))
+    return sorted(versions), {"iperf3_failures": failures} if failures else {}
 
 
 def flow(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import signal
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -72,12 +71,6 @@ class Source(source.Source):
             "offered": sum(one["exchanges"] for one in said),
             **summarise(totals, len(testbed.clients)),
         }
-
-    def await_quiet(self) -> None:
-        """A trial before may have left connections in TIME_WAIT, for a minute."""
-        pairs = [(way, host.pair) for way in trace.DIRECTIONS for host in self._hosts(way)]
-        while any(ready.has_sockets(self._pid(*pair)) for pair in pairs):
-            time.sleep(1)
 
     def _hosts(self, direction: str) -> Sequence[Host]:
         """Those that begin connections, for responses that flow that way."""
