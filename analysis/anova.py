@@ -17,7 +17,15 @@ out of the model (for three factors the paper keeps main effects and first-order
 which leaves 6 degrees of freedom). With replications it comes from the replications, and
 interactions of all orders are in the model and can be tested.
 
-Source: R. Jain, The Art of Computer Systems Performance Analysis, Wiley 1991, chapters 20-23.
+With replications that are numbered alike in all cells (seeds), the number can be a block: trials of
+one seed share their requests, so what a seed adds to all cells is no error. It takes
+
+    sum of squares of the blocks   = (cells) * sum of (mean of a block - mean)^2
+
+with (blocks - 1) degrees of freedom from the error's.
+
+Source: R. Jain, The Art of Computer Systems Performance Analysis, Wiley 1991, chapters 20-23;
+blocks: Montgomery, Design and Analysis of Experiments, chapter 4.
 """
 
 import itertools
@@ -36,6 +44,11 @@ DEFAULT_CONFIDENCE = 0.90
 """Confidence of the intervals in 98-0876R1, section 8.1."""
 PUBLISHED_ORDER = 2
 """Factors in the largest interaction of the model without replications (98-0876R1, 8.1)."""
+
+FEWEST = 3
+"""Replications below which deviations from the median say nothing of a cell's variance."""
+UNLIKE = 0.05
+"""The p of the test of equal variances below which a report says that they are not."""
 
 Values = NDArray[np.float64]
 Tensors = dict[tuple[int, ...], Values]
@@ -78,8 +91,35 @@ class Component:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Spread:
+    """Brown and Forsythe's test (1974) that all cells have the same variance, and the cells'
+    least and largest standard deviation, each without what its block adds."""
+
+    statistic: float
+    p: float
+    least: float
+    largest: float
+
+    @property
+    def unlike(self) -> bool:
+        """Whether one error for all cells is wrong."""
+        return self.p < UNLIKE
+
+    def __str__(self) -> str:
+        alike = "differ too much to pool" if self.unlike else "are alike"
+        return (
+            f"the variances of the cells {alike} (Brown-Forsythe {self.statistic:.2f}, "
+            f"p {self.p:.2g}; standard deviations {self.least:.3g} to {self.largest:.3g})"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Anova:
-    """Outcome of one analysis of variance; sums of squares in the response's unit squared."""
+    """Outcome of one analysis of variance; sums of squares in the response's unit squared.
+
+    block: of the replications, where they are one. spread: whether cells scatter alike; None with
+    fewer than FEWEST replications.
+    """
 
     source: str
     response: str
@@ -93,6 +133,8 @@ class Anova:
     total_variation: float
     components: tuple[Component, ...]
     error: Component
+    block: Component | None
+    spread: Spread | None
     standard_error: float
     effects: tuple[Effect, ...]
     interactions: tuple[Effect, ...]
@@ -120,24 +162,28 @@ def analyse(
     *,
     confidence: float = DEFAULT_CONFIDENCE,
     order: int | None = None,
+    block: str | None = None,
 ) -> Anova:
     """Analysis of variance of column `response` under columns `factors`.
+
+    block: a column that numbers the replications, each number once in every cell.
 
     order: factors in the largest interaction of the model; by default all of them with
     replications, else 2 or one below the number of factors, whichever is less.
     Raises TableError on a missing or non-numeric column, on a design that is not a balanced
-    full factorial, and when no degree of freedom is left for the error.
+    full factorial, on blocks that are not whole, and when no degree of freedom is left for the
+    error.
     """
-    _check_request(table, response, factors, confidence)
+    _check_request(table, response, [*factors, *([block] if block else [])], confidence)
     request = _Request(
         source=table.source,
         response=response,
         levels={factor: table.levels(factor) for factor in factors},
         confidence=confidence,
     )
-    values = _array(table, request)
+    values = _array(table, request, block)
     order = _model_order(table.source, values, len(factors), order)
-    return _outcome(request, values, _effect_tensors(values, order))
+    return _outcome(request, values, _effect_tensors(values, order), block)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,13 +215,21 @@ def _check_request(table: Table, response: str, factors: Sequence[str], confiden
             raise TableError(f"{table.source}: column '{factor}' has one level only ('{only}')")
 
 
-def _array(table: Table, request: _Request) -> Values:
-    """Responses as an array: an axis a factor, in order, and a last axis of replications."""
+def _array(table: Table, request: _Request, block: str | None) -> Values:
+    """Responses as an array: an axis a factor, in order, and a last axis of replications.
+
+    The replications of all cells are in the order of the blocks, where there are any.
+    """
     levels, response = request.levels, request.response
     cells: dict[tuple[str, ...], list[float]] = {
         combination: [] for combination in itertools.product(*levels.values())
     }
-    for row, value in zip(table.rows, table.numbers(response), strict=True):
+    rows = list(zip(table.rows, table.numbers(response), strict=True))
+    if block is not None:
+        _check_blocks(table, request, block)
+        numbers = table.levels(block)
+        rows.sort(key=lambda both: numbers.index(both[0][block]))
+    for row, value in rows:
         cells[tuple(row[factor] for factor in levels)].append(value)
     usual = max(len(found) for found in cells.values())
     for combination, found in cells.items():
@@ -187,6 +241,17 @@ def _array(table: Table, request: _Request) -> Values:
             )
     shape = (*(len(names) for names in levels.values()), usual)
     return np.array(list(cells.values()), dtype=float).reshape(shape)
+
+
+def _check_blocks(table: Table, request: _Request, block: str) -> None:
+    """Each block has each cell once."""
+    seen = [(row[block], *(row[factor] for factor in request.levels)) for row in table.rows]
+    cells = math.prod(map(len, request.levels.values()))
+    if len(set(seen)) != len(seen) or len(seen) != cells * len(table.levels(block)):
+        raise TableError(
+            f"{table.source}: column '{block}' cannot be a block: not every level of it has every "
+            "combination of the factors once"
+        )
 
 
 def _model_order(source: str, values: Values, factors: int, order: int | None) -> int:
@@ -226,14 +291,15 @@ def _effect_tensors(values: Values, order: int) -> Tensors:
     return tensors
 
 
-def _outcome(request: _Request, values: Values, tensors: Tensors) -> Anova:
+def _outcome(request: _Request, values: Values, tensors: Tensors, block: str | None) -> Anova:
     mean = float(values.mean())
     total = float(((values - mean) ** 2).sum())
     if total == 0:
         raise TableError(
             f"{request.source}: all values of column '{request.response}' are equal: no variation"
         )
-    error = _error(values, tensors, total)
+    blocks = None if block is None else values.mean(axis=tuple(range(values.ndim - 1))) - mean
+    error = _error(values, tensors, total, blocks)
     standard_error = math.sqrt(error.mean_square)
     effects = _effects(request, values, tensors, error)
     return Anova(
@@ -249,6 +315,8 @@ def _outcome(request: _Request, values: Values, tensors: Tensors) -> Anova:
         total_variation=total,
         components=_components(request, values, tensors, total, error),
         error=error,
+        block=None if blocks is None else _block(block or "", blocks, values, total, error),
+        spread=_spread(values if blocks is None else values - blocks),
         standard_error=standard_error,
         effects=tuple(effect for effect in effects if len(effect.factors) == 1),
         interactions=tuple(effect for effect in effects if len(effect.factors) > 1),
@@ -260,9 +328,12 @@ def _freedom(values: Values, subset: tuple[int, ...]) -> int:
     return math.prod(values.shape[axis] - 1 for axis in subset)
 
 
-def _error(values: Values, tensors: Tensors, total: float) -> Component:
-    squares = float(((values - sum(tensors.values())) ** 2).sum())
+def _error(values: Values, tensors: Tensors, total: float, blocks: Values | None) -> Component:
+    left = values - sum(tensors.values())
     freedom = values.size - sum(_freedom(values, subset) for subset in tensors)
+    if blocks is not None:
+        left, freedom = left - blocks, freedom - (len(blocks) - 1)
+    squares = float((left**2).sum())
     return Component(
         factors=(),
         sum_of_squares=squares,
@@ -271,6 +342,43 @@ def _error(values: Values, tensors: Tensors, total: float) -> Component:
         mean_square=squares / freedom,
         f=None,
         p=None,
+    )
+
+
+def _block(name: str, blocks: Values, values: Values, total: float, error: Component) -> Component:
+    squares = float((blocks**2).sum()) * values.size / len(blocks)
+    return _component((name,), squares, len(blocks) - 1, total, error)
+
+
+def _spread(values: Values) -> Spread | None:
+    """Of the cells, without what the blocks add; None where a cell says nothing, or all is 0."""
+    if values.shape[-1] < FEWEST:
+        return None
+    cells = values.reshape(-1, values.shape[-1])
+    deviations = cells.std(axis=1, ddof=1)
+    if not deviations.any():
+        return None
+    found = stats.levene(*cells, center="median")
+    return Spread(
+        statistic=float(found.statistic),
+        p=float(found.pvalue),
+        least=float(deviations.min()),
+        largest=float(deviations.max()),
+    )
+
+
+def _component(
+    factors: tuple[str, ...], squares: float, freedom: int, total: float, error: Component
+) -> Component:
+    f = squares / freedom / error.mean_square if error.mean_square > 0 else None
+    return Component(
+        factors=factors,
+        sum_of_squares=squares,
+        percent=100 * squares / total,
+        degrees_of_freedom=freedom,
+        mean_square=squares / freedom,
+        f=f,
+        p=None if f is None else float(stats.f.sf(f, freedom, error.degrees_of_freedom)),
     )
 
 
@@ -283,18 +391,7 @@ def _components(
             continue
         squares = float((tensor**2).sum() * values.size / tensor.size)
         freedom = _freedom(values, subset)
-        f = squares / freedom / error.mean_square if error.mean_square > 0 else None
-        components.append(
-            Component(
-                factors=request.names(subset),
-                sum_of_squares=squares,
-                percent=100 * squares / total,
-                degrees_of_freedom=freedom,
-                mean_square=squares / freedom,
-                f=f,
-                p=None if f is None else float(stats.f.sf(f, freedom, error.degrees_of_freedom)),
-            )
-        )
+        components.append(_component(request.names(subset), squares, freedom, total, error))
     return tuple(components)
 
 

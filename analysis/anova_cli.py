@@ -26,6 +26,7 @@ def run(
     where: Sequence[str] = (),
     confidence: float = DEFAULT_CONFIDENCE,
     order: int | None = None,
+    block: str | None = None,
     as_json: bool = False,
 ) -> str:
     """What `cellbed anova PATH` prints, without the last line feed.
@@ -33,7 +34,7 @@ def run(
     where: `COLUMN=VALUE` texts that select rows. Raises AnalysisError, one line, on bad input.
     """
     table = select(read_csv(path), where)
-    result = analyse(table, response, factors, confidence=confidence, order=order)
+    result = analyse(table, response, factors, confidence=confidence, order=order, block=block)
     return to_json(result) if as_json else to_text(result, differing_columns(table, result))
 
 
@@ -59,7 +60,8 @@ def differing_columns(table: Table, result: Anova) -> tuple[str, ...]:
     for row in table.rows:
         cell = first.setdefault(tuple(row[factor] for factor in result.levels), dict(row))
         found |= {column for column in table.columns if row[column] != cell[column]}
-    return tuple(name for name in table.columns if name in found and name != result.response)
+    known = {result.response, *(result.block.factors if result.block else ())}
+    return tuple(name for name in table.columns if name in found - known)
 
 
 def to_json(result: Anova) -> str:
@@ -74,6 +76,8 @@ def to_text(result: Anova, differing: Sequence[str] = ()) -> str:
     console.print(_heading(result), soft_wrap=True)
     if differing:
         console.print(f"Taken as replications, though they differ in: {', '.join(differing)}.")
+    if result.spread is not None and result.spread.unlike:
+        console.print(f"Beware: {result.spread}.")
     console.print(_allocation(result))
     console.print(_main_effects(result))
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines()).rstrip()
@@ -96,7 +100,7 @@ def _allocation(result: Anova) -> Grid:
     grid.add_row("individual values", f"{result.individual_values:.4f}")
     grid.add_row("overall mean", f"{result.mean_sum_of_squares:.4f}")
     grid.add_row("total variation", f"{result.total_variation:.4f}", "100.00")
-    for component in (*result.components, result.error):
+    for component in (*result.components, *([result.block] if result.block else []), result.error):
         grid.add_row(" x ".join(component.factors) or "error", *_figures(component))
     return grid
 

@@ -309,7 +309,8 @@ def _effects(evidence: Evidence, anova: Anova, factor: str, levels: Iterable[str
         effect = _effect(anova, factor, level)
         interval = f"({effect.low:+.4f}, {effect.high:+.4f})"
         texts.append(f"{evidence.study.level(factor, level)} {effect.effect:+.4f} {interval}")
-    return ", ".join(texts)
+    unlike = f"; {anova.spread}" if anova.spread and anova.spread.unlike else ""
+    return ", ".join(texts) + unlike
 
 
 def _growing(

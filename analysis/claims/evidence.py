@@ -23,6 +23,7 @@ from analysis.statistics import mean
 from analysis.study import Study
 from analysis.table import Table
 
+SEED = "seed"
 Weighted = Sequence[tuple[float, Cell]]
 """Cells with their weights in a sum."""
 
@@ -80,7 +81,9 @@ class Evidence:
         if (name, response) not in self._anovas:
             try:
                 table = self._table(name, cells, response)
-                self._anovas[name, response] = analyse(table, response, self.study.anova)
+                block = SEED if SEED in table.columns else None
+                found = analyse(table, response, self.study.anova, block=block)
+                self._anovas[name, response] = found
             except TableError as error:
                 raise NoEvidenceError(str(error)) from None
         return self._anovas[name, response]
@@ -177,23 +180,33 @@ class Evidence:
         return found
 
     def _table(self, name: str, cells: Sequence[Cell], response: str) -> Table:
-        """Seeds as rows: as many of each cell, so that a failed trial leaves it balanced."""
+        """A row a cell, or one for each of its seeds.
+
+        The seeds that all cells have are blocks. Where fewer than two are, the rows are as many of
+        each cell as the poorest has, so that a failed trial leaves the table balanced.
+        """
         measured = [cell for cell in cells if cell.values(response)]
         if not measured:
             raise NoEvidenceError(f"not measured: {name}")
+        factors = tuple(self.study.anova)
+        seeds = sorted(set.intersection(*(set(cell.metrics[response]) for cell in measured)))
+        paired = self.method is not Method.CELL_MEANS and len(seeds) > 1
         fewest = min(len(cell.values(response)) for cell in measured)
-        factors = self.study.anova
         rows = [
-            {factor: cell.levels[factor] for factor in factors} | {response: repr(value)}
+            {factor: cell.levels[factor] for factor in factors} | row
             for cell in measured
-            for value in self._values(cell.values(response), fewest)
+            for row in (
+                [{SEED: str(s), response: repr(cell.metrics[response][s])} for s in seeds]
+                if paired
+                else [{response: repr(value)} for value in self._values(cell, response, fewest)]
+            )
         ]
-        return Table(source=name, columns=(*factors, response), rows=tuple(rows))
+        columns = (*factors, *([SEED] if paired else []), response)
+        return Table(source=name, columns=columns, rows=tuple(rows))
 
-    def _values(self, values: tuple[float, ...], seeds: int) -> tuple[float, ...]:
-        if self.method is Method.CELL_MEANS:
-            return (mean(values),)
-        return values[:seeds]
+    def _values(self, cell: Cell, response: str, seeds: int) -> tuple[float, ...]:
+        values = cell.values(response)
+        return (mean(values),) if self.method is Method.CELL_MEANS else values[:seeds]
 
 
 def words(levels: Levels) -> str:

@@ -235,12 +235,27 @@ def _anova_of(results: Results, group: str) -> Section | None:
     return Section(
         id=tables.named("anova", group) if group else "anova-all",
         title=group or "All cells",
+        paragraphs=_errors(results, group, names),
         parts=[
             *(sheet for sheet in found if sheet is not None),
             Gallery(plots=effects),
             Gallery(plots=interactions),
         ],
     )
+
+
+def _errors(results: Results, group: str, responses: Sequence[str]) -> list[str]:
+    """Where one error for all cells is wrong, and what seeds add to all of them."""
+    found = {name: results.anova(group, name) for name in responses}
+    told = [
+        f"{name.capitalize()}: {anova.spread}. Intervals of effects have one error for all cells; "
+        "those of differences paired by seed have their own."
+        for name, anova in found.items()
+        if anova and anova.spread and anova.spread.unlike
+    ]
+    if any(anova and anova.block for anova in found.values()):
+        told.insert(0, "Each seed is a block: what it adds to all cells is not in the error.")
+    return told
 
 
 def _claims(results: Results) -> Section:

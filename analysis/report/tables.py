@@ -177,7 +177,7 @@ def _allocation_of(results: Results, group: str, response: str) -> Lines:
             component.f,
             component.p,
         ]
-        for component in (*anova.components, anova.error)
+        for component in (*anova.components, *([anova.block] if anova.block else []), anova.error)
     ]
     return rows
 

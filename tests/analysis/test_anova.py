@@ -7,6 +7,7 @@ from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
 
 import pandas as pd
 import pytest
+from scipy import stats
 from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
@@ -146,6 +147,60 @@ def test_agrees_with_statsmodels(
         assert component.p == pytest.approx(line["PR(>F)"])
     assert ours.error.sum_of_squares == pytest.approx(theirs.loc["Residual", "sum_sq"])
     assert ours.error.degrees_of_freedom == theirs.loc["Residual", "df"]
+
+
+def in_blocks(seeds: int, scatter: dict[str, float]) -> Table:
+    """Two factors; each seed adds to all cells, by far more than the cells scatter."""
+    rng = random.Random(5)
+    added = {seed: rng.gauss(0, 3) for seed in range(seeds)}
+    rows = [
+        {"x": x, "y": y, "seed": str(seed),
+         "response": repr((x == "b") + 2 * (y == "d") + added[seed] + rng.gauss(0, scatter[x]))}
+        for x, y in itertools.product("ab", "cde")
+        for seed in rng.sample(range(seeds), seeds)
+    ]  # fmt: skip
+    return Table(source="blocks", columns=("x", "y", "seed", "response"), rows=tuple(rows))
+
+
+def test_blocks_agree_with_statsmodels() -> None:
+    table = in_blocks(5, {"a": 0.3, "b": 0.3})
+    ours = analyse(table, "response", ("x", "y"), block="seed")
+    frame = pd.DataFrame(table.rows).assign(response=table.numbers("response"))
+    theirs = anova_lm(ols("response ~ C(x)*C(y) + C(seed)", frame).fit())
+    assert ours.block is not None
+    for component, name in (
+        (ours.block, "C(seed)"), (ours.component("x"), "C(x)"), (ours.component("y"), "C(y)"),
+        (ours.component("x", "y"), "C(x):C(y)"),
+    ):  # fmt: skip
+        line = theirs.loc[name]
+        assert component.sum_of_squares == pytest.approx(line["sum_sq"])
+        assert component.degrees_of_freedom == line["df"]
+        assert component.p == pytest.approx(line["PR(>F)"])
+    assert ours.error.sum_of_squares == pytest.approx(theirs.loc["Residual", "sum_sq"])
+    assert ours.error.degrees_of_freedom == theirs.loc["Residual", "df"]
+    without = analyse(table, "response", ("x", "y"))
+    assert without.block is None and without.standard_error > 3 * ours.standard_error
+
+
+def test_cells_that_scatter_unlike_are_told() -> None:
+    alike = analyse(in_blocks(8, {"a": 0.3, "b": 0.3}), "response", ("x", "y"), block="seed").spread
+    table = in_blocks(8, {"a": 0.05, "b": 2.0})
+    unlike = analyse(table, "response", ("x", "y")).spread
+    cells = pd.DataFrame(table.rows).assign(response=table.numbers("response"))
+    expected = stats.levene(*[c.response for _, c in cells.groupby(["x", "y"])], center="median")
+    assert alike is not None and not alike.unlike and "are alike" in str(alike)
+    assert unlike is not None and unlike.p == pytest.approx(expected.pvalue)
+    blocked = analyse(table, "response", ("x", "y"), block="seed").spread
+    assert blocked is not None and blocked.unlike and "differ too much to pool" in str(blocked)
+    assert analyse(in_blocks(2, {"a": 1, "b": 1}), "response", ("x", "y")).spread is None
+
+
+def test_blocks_have_every_cell_once() -> None:
+    table = in_blocks(3, {"a": 0.3, "b": 0.3})
+    rows = [{**row, "seed": "0"} if row["x"] == "a" else row for row in table.rows]
+    twice = Table(source="t", columns=table.columns, rows=tuple(rows))
+    with pytest.raises(TableError, match="column 'seed' cannot be a block"):
+        analyse(twice, "response", ("x", "y"), block="seed")
 
 
 def test_interval_of_a_main_effect_is_that_of_a_sum_contrast() -> None:

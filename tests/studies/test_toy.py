@@ -41,7 +41,8 @@ def table(path: Path) -> list[dict[str, str]]:
 
 def test_its_responses_stand_beside_what_it_published(project: Path) -> None:
     shown = cellbed(project, "run", "studies/toy/toy.toml").splitlines()
-    assert shown[0].split() == "buffer eff. paper Lost frames paper virt s wall s checks".split()
+    heads = "buffer seed eff. paper Lost frames paper virt s wall s checks"
+    assert shown[0].split() == heads.split()
     small, large = table(project / "results/toy/report/tables/cells.csv")
     assert (small["buffer"], small["efficiency_published"]) == ("10", "0.5")
     assert (large["buffer"], large["efficiency_published"]) == ("300", "1.0")
@@ -85,7 +86,7 @@ def test_what_is_kept_names_the_commits_that_ran_it(project: Path) -> None:
 
 def test_a_kept_trial_is_verified(project: Path) -> None:
     cellbed(project, "study", "keep", "results/toy")
-    told = cellbed(project, "study", "verify", "toy", "--sample", "1", "--choose", "3")
+    told = cellbed(project, "study", "verify", "toy", "--sample", "1", "--choose", "5")
     assert "1 of 1 trials left the digests that are kept" in told
     kept = project / "studies" / "toy" / "results" / "toy" / "trials.csv"
     text = kept.read_text()
@@ -94,7 +95,7 @@ def test_a_kept_trial_is_verified(project: Path) -> None:
         text = text.replace(digest, "0" * len(digest))
     kept.write_text(text)
     done = subprocess.run(
-        ["./cellbed", "study", "verify", "toy", "--sample", "1", "--choose", "3"],
+        ["./cellbed", "study", "verify", "toy", "--sample", "1", "--choose", "5"],
         cwd=project, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert done.returncode == 1

@@ -138,7 +138,7 @@ def separated_effects(apart: float, half: float) -> Verdict:
         for name, e in (("SD", apart / 2), ("EPD", -apart / 2))
     ]
     anova = SimpleNamespace(
-        source="WAN", levels={"policy": ("SD", "EPD")},
+        source="WAN", levels={"policy": ("SD", "EPD")}, spread=None,
         effect=lambda _, level: next(e for e in effects if e.levels == (level,)),
     )  # fmt: skip
     evidence = SimpleNamespace(anova=lambda *_: anova, study=STUDY, difference=lambda *_: None)

@@ -19,6 +19,7 @@ from plan.errors import UsageError
 @click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Only these rows.")
 @click.option("--confidence", type=float, default=0.90, help="Of the intervals [0.90].")
 @click.option("--order", type=int, help="Factors in the largest interaction of the model [auto].")
+@click.option("--block", help="Column that numbers the replications: each is a block [none].")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def command(
     file: Path,
@@ -27,6 +28,7 @@ def command(
     where: tuple[str, ...],
     confidence: float,
     order: int | None,
+    block: str | None,
     as_json: bool,
 ) -> None:
     try:
@@ -38,6 +40,7 @@ def command(
             where=where,
             confidence=confidence,
             order=order,
+            block=block,
             as_json=as_json,
         )
     except AnalysisError as error:
