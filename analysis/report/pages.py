@@ -9,6 +9,7 @@ from analysis.claims.checks import Check
 from analysis.kept import Kept
 from analysis.report.model import Gallery, Section, Sheet
 from analysis.report.results import Results
+from analysis.report.sentences import Source
 from analysis.study import Study
 
 
@@ -22,6 +23,8 @@ class Pages:
         files: each gives a table that goes to CSV only.
         checks: those that its claims name beyond the engine's own.
         tables: those of its README, by name, each from the kept results.
+        numbers: those of its README's sentences, by name, each from the kept results
+            (analysis/report/sentences.py).
         kept: names of tables of the report that are kept beside cells and claims.
     """
 
@@ -30,6 +33,7 @@ class Pages:
     files: Sequence[Callable[[Results], Sheet]] = ()
     checks: Mapping[str, Check] = field(default_factory=dict)
     tables: Mapping[str, Callable[[Kept], Sheet]] = field(default_factory=dict)
+    numbers: Mapping[str, Source] = field(default_factory=dict)
     kept: Sequence[str] = ()
 
 

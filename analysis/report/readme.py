@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The tables of a study's README, generated from its kept results.
+"""The tables and sentences of a study's README, generated from its kept results.
 
 <!-- table NAME -->
 | ... |
 <!-- end -->
+
+sentences.py has the places of sentences.
 """
 
 import re
@@ -13,18 +15,20 @@ from analysis.errors import TableError
 from analysis.kept import Kept
 from analysis.report.markdown import table
 from analysis.report.pages import pages_of
+from analysis.report.sentences import with_sentences
 from analysis.study import Study
 
 PLACE = re.compile(r"(<!-- table ([\w.-]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 
 def with_tables(study: Study, folder: Path) -> str:
-    """The text of `folder`/README.md, each table as the kept results now have it.
+    """The text of `folder`/README.md, each table and sentence as the kept results now have it.
 
-    Raises TableError on a table that the study has not or the README does not show, and as
-    reading the kept results does.
+    Raises TableError on a table or sentence that the study has not or the README does not show, on
+    a sentence that is not true, and as reading the kept results does.
     """
-    path, tables = folder / "README.md", pages_of(study).tables
+    path, pages = folder / "README.md", pages_of(study)
+    tables = pages.tables
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -42,4 +46,4 @@ def with_tables(study: Study, folder: Path) -> str:
         lines = "\n".join(table(tables[match.group(2)](kept)))
         return f"{match.group(1)}{lines}\n{match.group(4)}"
 
-    return PLACE.sub(generated, text)
+    return with_sentences(PLACE.sub(generated, text), path, pages.numbers, kept)

@@ -11,6 +11,8 @@ from analysis.kept import Kept, number
 from analysis.records import Trial
 from analysis.report.model import Column, Section, Sheet, Value, plain
 from analysis.report.results import Results
+from analysis.report.sentences import Numbers
+from analysis.statistics import estimate
 from analysis.table import Row
 from studies.kernel_cc.study import STUDY
 
@@ -92,6 +94,32 @@ def table(kept: Kept) -> Sheet:
     means = zip(RESPONSES.values(), ("+.3f", "+.3f", "+.1f", "+,.0f"), strict=True)
     lines = [_line(key, rows) for key, rows in groups.items()]
     return plain(lines, "from", "to", "flavor", ("trials", "d"), ("the same", "d"), *means)
+
+
+def bbr_again(kept: Kept) -> Numbers:
+    """What bbr sends again on the last kernel less the one before, over the paths.
+
+    The paths are taken as a sample: the interval is over them, for each has one seed.
+    """
+    old, new = STUDY.cell["kernel"][-2:]
+    rows = [
+        row
+        for row in kept.table("kernel-cc", NAME).rows
+        if (row["from"], row["to"], row["flavor"]) == (old, new, "bbr")
+    ]
+    found = [float(row["retransmits"]) for row in rows]
+    most = max(range(len(found)), key=lambda place: abs(found[place]))
+    whole = estimate(found)
+    path = rows[most]
+    return {
+        "mean": whole.mean,
+        "size": abs(whole.mean),
+        "half": whole.half_width,
+        "trials": whole.n,
+        "without": fmean(found[:most] + found[most + 1 :]),
+        "place": f"{path['rate']} Mbit/s, {path['rtt']} ms, {path['queue']}, {path['flows']} flows",
+        "same": sum(row["same"] == SAME for row in rows),
+    }
 
 
 def _line(key: Sequence[str], rows: Sequence[Row]) -> list[Value]:

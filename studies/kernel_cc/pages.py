@@ -87,4 +87,9 @@ TABLES: dict[str, Callable[[Kept], Sheet]] = {
     "shared": shared,
     "losses": losses,
 }
-PAGES = Pages(sections=[changes.changes], tables=TABLES, kept=[changes.NAME])
+PAGES = Pages(
+    sections=[changes.changes],
+    tables=TABLES,
+    numbers={"bbr-again": changes.bbr_again},
+    kept=[changes.NAME],
+)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The tables of a study's README are those of its kept results, and those are whole."""
+"""A README's tables and sentences are those of its kept results, and those are whole."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,22 @@ def test_other_results_are_noticed(tmp_path: Path) -> None:
     path = tmp_path / "results" / "ubr-persistent" / "windows.csv"
     path.write_text(path.read_text().replace("7580", "7581", 1))
     assert with_tables(study, tmp_path) != text
+
+
+def test_a_conclusion_that_the_results_no_longer_have_is_not_written(tmp_path: Path) -> None:
+    """NewReno's cell with 1 s, nearer to the paper: the README says that it moves away."""
+    source = studies.folder("ubrplus_1998")
+    shutil.copytree(source, tmp_path / "study")
+    path = tmp_path / "study" / "results" / "ubrplus-www-text" / "cells.csv"
+    lines = path.read_text().splitlines()
+    place = next(i for i, x in enumerate(lines) if x.startswith("WAN,NewReno,EPD,0.5,1 s,"))
+    column = lines[0].split(",").index("efficiency_difference")
+    fields = lines[place].split(",")
+    fields[column] = "0.001"
+    lines[place] = ",".join(fields)
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(TableError, match="'minimum-newreno' is not true: it needs newreno_farther"):
+        with_tables(studies.find("ubrplus_1998"), tmp_path / "study")
 
 
 def test_a_study_that_is_not_there() -> None:
