@@ -37,9 +37,13 @@ pytestmark = [
 ]
 
 FILE = PROJECT / "studies" / "instrument" / "three-labs.toml"
-# The two labs' processors differ, and so do the runs; docs/labs.md has the spread.
-EFFICIENCY_LIMIT = 0.04
-FAIRNESS_LIMIT = 0.01
+# Programs start at other moments in the vm lab, where computing takes time, and who starts when
+# decides the result: in 12 seeds of the uml lab, whose sources began at random within START_US, the
+# EPD trial had efficiencies of 0.9112 to 0.9138 and fairness of 0.9966 to 0.9999 (docs/labs.md).
+# Two labs that agree may be twice as far apart.
+START_US = 20_000
+EFFICIENCY_LIMIT = 2 * (0.9138 - 0.9112)
+FAIRNESS_LIMIT = 2 * (0.9999 - 0.9966)
 SLOW = "CELLBED_SLOW_TESTS" in os.environ
 SHORT_S = 4
 STRESSED = POLICIES if SLOW else ("epd", "sd")
@@ -47,10 +51,10 @@ BURSTS = 1500 if SLOW else 300
 LIMIT_S = 600.0
 
 
-def run_in(lab: str, folder: Path, *only: str, duration_s: int = 20) -> list[dict]:
-    """Trials of three-labs in one lab, in virtual time."""
+def run_in(lab: str, folder: Path, *only: str, **workload: int) -> list[dict]:
+    """Trials of three-labs in one lab, in virtual time, with more keys of the workload."""
     wanted = experiment.load(FILE)
-    rule = experiment.Rule(when={}, set={"workload": {"duration_s": duration_s}})
+    rule = experiment.Rule(when={}, set={"workload": workload})
     wanted = experiment.with_rule(wanted, rule)
     trials = planned(wanted, FILE, only, 1, lab)
     options = Options(lab=lab, clock="virtual", jobs=1)
@@ -77,7 +81,10 @@ def test_epd_and_sd_run_compiled_on_the_stock_kernel(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not SLOW, reason="slow: CELLBED_SLOW_TESTS=1")
 def test_the_stock_kernel_agrees_with_uml(tmp_path: Path) -> None:
-    stock, uml = (run_in(lab, tmp_path / lab, "policy=EPD")[0] for lab in ("vm", "uml"))
+    stock, uml = (
+        run_in(lab, tmp_path / lab, "policy=EPD", start_jitter_us=START_US)[0]
+        for lab in ("vm", "uml")
+    )
     assert stock["valid"], [c for c in stock["checks"] if not c["ok"]]
     assert (stock["versions"]["bpf"], uml["versions"]["bpf"]) == ("jit", "jit")
     ours, theirs = stock["metrics"], uml["metrics"]
