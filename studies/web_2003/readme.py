@@ -9,8 +9,10 @@ from analysis.table import Row
 from studies.web_2003.ns2 import tables as ns_2
 from studies.web_2003.study import QUEUES, SENDERS
 
-WHOLE, QUICK, RED, TODAY = "web", "web-quick", "web-red", "web-today"
+WHOLE, RED, TODAY = "web", "web-red", "web-today"
 FIRST, SMALLER = "web-first", "web-witness"
+JUDGED = SMALLER
+"""The campaign of which the claims' verdicts are shown."""
 AS_IN_NS_2 = "-as-in-ns-2"
 TIMES = {"median_ms": "median", "p90_ms": "90 %", "large_median_ms": "above 50 kB"}
 Line = list[Value]
@@ -39,16 +41,15 @@ def _again(cell: Row) -> float | None:
 
 def claims(kept: Kept) -> Sheet:
     """Each claim and its verdict, with Linux's Adaptive RED and with that of ns-2."""
-    found = {row["id"]: row for row in kept.claims(WHOLE).rows}
-    quick = {row["id"]: row["verdict_seeds"] for row in kept.claims(QUICK).rows}
+    found = {row["id"]: row for row in kept.claims(JUDGED).rows}
     rows: list[Line] = [
-        [row["sentence"], row["reading"], row["verdict_seeds"], twin.get("verdict_seeds"),
-         quick.get(name), row["evidence_seeds"], twin.get("evidence_seeds")]
+        [row["sentence"], row["reading"], *(one["verdict_seeds"] for one in both),
+         *(one["evidence_seeds"] for one in both)]
         for name, row in found.items()
         if not name.endswith(AS_IN_NS_2)
-        for twin in [found.get(name + AS_IN_NS_2, {})]
+        for both in [(row, found[name + AS_IN_NS_2])]
     ]  # fmt: skip
-    heads = ("verdict", "with ns-2's RED", "in minutes", "measured", "measured with ns-2's RED")
+    heads = ("Linux's RED", "ns-2's RED", "measured, Linux's RED", "measured, ns-2's RED")
     return plain(rows, "sentence", "reading", *heads)
 
 
@@ -117,8 +118,10 @@ TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
     "claims": claims,
     "red": red,
     "today": today,
+    "first": first,
     "estimator": estimator,
     "witness": ns_2.side_by_side,
     "agreement": ns_2.agreement,
+    "ticks": ns_2.ticks,
     "variants": ns_2.variants,
 }

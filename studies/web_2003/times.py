@@ -16,7 +16,6 @@ from analysis.records import Record
 Values = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 NS_PER_MS = 1e6
-TENTHS = 10
 NEEDED = (
     "round_trip_ns", "response_bytes", "begun_ns", "sent_ns", "first_byte_ns", "last_byte_ns",
     "retransmits", "marks",
@@ -62,12 +61,6 @@ class Exchanges:
         """
         end_ms = np.max(self.begun_ms, initial=0, where=~np.isnan(self.begun_ms))
         return self.of(self.begun_ms + self.response_ms <= end_ms)
-
-    def tenths(self) -> list["Exchanges"]:
-        """In the order in which they began, ten parts as large as each other."""
-        rank = np.argsort(np.argsort(self.begun_ms, kind="stable"), kind="stable")
-        part = rank * TENTHS // max(1, len(rank))
-        return [self.of(part == number) for number in range(TENTHS)]
 
 
 # As many as one load has with three seeds: a report asks for the same again and again.

@@ -33,6 +33,7 @@ QUEUES = {
 """The kernel's, and the queue of ns-2 beside it: its own RED beside Linux's, too."""
 LOADS, SENDERS = ("50", "80", "90", "105"), ("Reno", "SACK")
 CAMPAIGN, PLAN = WITNESS.experiment, WITNESS.variants[0]
+TICKS = "web-ticks"
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,29 @@ def _spread(some: Sequence[Pair], figure: str) -> str:
 
 def _percent(ratio: float) -> str:
     return signed(format(100 * (ratio - 1), "+.0f"))
+
+
+def ticks(kept: Kept) -> Sheet:
+    """Both clocks of the timeouts, in the kernel and in ns-2, of the same traces."""
+    lines = kept.table(CAMPAIGN, WITNESS.name).rows
+    rows: list[list[Value]] = []
+    for tick, variant in {"100 ms": PLAN, "10 ms": "ticks of 10 ms"}.items():
+        for sender in SENDERS:
+            witness = {
+                row["seed"]: row
+                for row in lines
+                if (row["load"], row["queue"]) == ("105", "drop-tail")
+                and (row["sender"], row["variant"]) == (sender, variant)
+            }
+            some = [
+                Pair("105", sender, "drop-tail", row, witness[row["seed"]])
+                for row in kept.table(TICKS, "trials").rows
+                if (row["sender"], row["tick"]) == (sender, tick) and row["seed"] in witness
+            ]
+            if some:
+                rows.append([tick, sender, len(some), *(_both(some, name) for name in FIGURES)])
+    titles = [f"{title}: kernel, ns-2" for title, _, _ in FIGURES.values()]
+    return plain(rows, "ticks of", "sender", "seeds", *titles)
 
 
 def variants(kept: Kept) -> Sheet:
