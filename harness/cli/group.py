@@ -49,5 +49,5 @@ def summary(name: str) -> str:
 def cellbed() -> None:
     """TCP testbed emulator: classic experiments on the real Linux kernel, in virtual time.
 
-    ./cellbed setup installs what is needed; the other commands are below.
+    Run ./cellbed setup first. ./cellbed COMMAND -h explains a command.
     """

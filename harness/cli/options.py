@@ -15,7 +15,7 @@ from harness.labs import LABS
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-TLS_HELP = "The cluster's secret [where ./cellbed scheduler puts it]."
+TLS_HELP = "The file with the cluster's secret [the file that ./cellbed scheduler writes]."
 tls_option = click.option("--tls", type=click.Path(path_type=Path), help=TLS_HELP)
 
 
@@ -36,7 +36,7 @@ def kernel_option(metavar: str, text: str) -> Decorator:
 trust_kernels_option = click.option(
     "--trust-kernels",
     is_flag=True,
-    help="Build the kernel trees that EXPERIMENT names: their files run with your rights.",
+    help="Build the kernel trees that EXPERIMENT names. Their build files run with your rights.",
 )
 
 

@@ -21,24 +21,24 @@ from harness.scripts.host import Ended, Script
 from plan.errors import LabError, UsageError
 
 OPTIONS = (
-    lab_option("Which lab."),
-    click.option("--clock", type=click.Choice(["virtual", "real"]), help="Which clock [virtual]."),
+    lab_option("The lab in which the script runs [uml]."),
+    click.option("--clock", type=click.Choice(["virtual", "real"]), help="The clock [virtual]."),
     click.option(
         "--seed", default=1,
         type=click.IntRange(0, 2**63 - 1),
-        help="Seed of all that is random in the lab [1].",
+        help="The seed of everything that the lab draws at random [1].",
     ),
     click.option(
         "--limit", "limit_s", default=3600.0, type=click.FloatRange(1, 1e6), metavar="SECONDS",
-        help="How long it may take, by the lab's clock [3600].",
+        help="The longest time that it may take, by the lab's clock [3600].",
     ),
     click.option(
         "--disk", "disk_mib", default=512, type=click.IntRange(1, 1024), metavar="MIB",
-        help="How much it may write [512].",
+        help="The largest amount that it may write to each of its disks [512].",
     ),
     click.option(
         "--processes", default=2000, type=click.IntRange(100, 20_000), metavar="N",
-        help="How many processes it may have [2000].",
+        help="The largest number of processes [2000].",
     ),
     click.option(
         "--package", "packages", multiple=True, metavar="NAME",
@@ -46,11 +46,11 @@ OPTIONS = (
     ),
     click.option(
         "--isolated", is_flag=True,
-        help="Refuse to run it where the lab cannot keep it away from this machine.",
+        help="Refuse to run it if the lab cannot keep it away from this machine.",
     ),
     click.option(
         "--out", type=click.Path(path_type=Path),
-        help="Folder for the files that it writes [they are not kept].",
+        help="Copy the files that it writes to this folder [they are not kept].",
     ),
 )  # fmt: skip
 # In the order in which they are given, what is no option of ours is the script's.
@@ -78,10 +78,10 @@ def run_script(script: Script, clock: str | None, out: Path | None) -> None:
     person = script.clock == "real" and is_terminal()
     ended = at_terminal(script, out) if person else unattended(script, out)
     if ended.stopped:
-        raise LabError(f"{' '.join(script.argv)}: ended: {ended.stopped}")
+        raise LabError(f"{' '.join(script.argv)} was ended: {ended.stopped}")
     for name in ended.full:
         print(
-            f"cellbed: {name} is full in the lab ({script.disk_mib} MiB): --disk MIB gives more",
+            f"cellbed: {name} is full in the lab ({script.disk_mib} MiB); --disk MIB gives more",
             file=sys.stderr,
         )
     raise SystemExit(ended.status)
@@ -136,5 +136,5 @@ def folder_of(path: Path) -> Path:
         UsageError: there is no such file.
     """
     if not path.is_file():
-        raise UsageError(f"{path}: no such file")
+        raise UsageError(f"{path}: this file does not exist")
     return path.resolve().parent

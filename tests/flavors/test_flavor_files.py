@@ -111,5 +111,5 @@ def test_a_parameter_on_the_command_line_is_in_the_files_words():
     assert parameter("rto_min_ticks=10") == ("rto_min_ticks", 10)
     assert parameter("newreno_partial=reset") == ("newreno_partial", "reset")
     for wrong in ("newreno_flywheel", "=true", "newreno_flywheel="):
-        with pytest.raises(UsageError, match=f"--set {wrong}: NAME=VALUE is needed"):
+        with pytest.raises(UsageError, match=f"--set {wrong}: write NAME=VALUE"):
             parameter(wrong)

@@ -49,7 +49,7 @@ BAD = {
     ),
     "fills": (
         "with open('big', 'wb') as file:\n    while True: file.write(bytes(65536))",
-        1, "cellbed: its folder is full in the lab (8 MiB): --disk MIB gives more",
+        1, "cellbed: its folder is full in the lab (8 MiB); --disk MIB gives more",
     ),
 }  # fmt: skip
 BOUNDS = ["--limit", "9", "--processes", "150", "--disk", "8"]
@@ -292,7 +292,7 @@ def test_a_processor_of_which_a_host_has_a_share(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["mininet", "absent.py"], "absent.py: no such file"),
+        (["mininet", "absent.py"], "absent.py: this file does not exist"),
         (["mininet", "--package", "no/name", "here.py"], "--package no/name: not the name"),
         (["mininet", "--out", "full", "here.py"], "--out full: holds something"),
         (["mininet", "--out", "here.py/x", "here.py"], "--out here.py/x: nothing can be written"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Analysis of variance of any result table (Jain 1991)."""
+"""Analyse the variance of a table of results (Jain 1991)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,22 @@ from plan.errors import UsageError
 
 @click.command(help=__doc__)
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--response", required=True, help="Column of the response.")
-@click.option("--factors", required=True, help="Columns of the factors: A,B,C.")
-@click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Only these rows.")
-@click.option("--confidence", type=float, default=0.90, help="Of the intervals [0.90].")
-@click.option("--order", type=int, help="Factors in the largest interaction of the model [auto].")
-@click.option("--block", help="Column that numbers the replications: each is a block [none].")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--response", required=True, help="The column of the response.")
+@click.option("--factors", required=True, help="The columns of the factors: A,B,C.")
+@click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Use only these rows.")
+@click.option(
+    "--confidence", type=float, default=0.90, help="The confidence of the intervals [0.90]."
+)
+@click.option(
+    "--order",
+    type=int,
+    help="The number of factors in the model's largest interaction [as many as the data allow].",
+)
+@click.option(
+    "--block",
+    help="The column that numbers the replications; each number is a block [no blocks].",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     file: Path,
     response: str,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Remove what interrupted runs left behind."""
+"""Remove the files that killed runs left behind."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from plan.errors import CellbedError
 
 @click.command(help=__doc__)
 @click.option(
-    "--cache", is_flag=True, help="Also remove what set-up made (image, kernel, environment)."
+    "--cache", is_flag=True, help="Also remove the products of set-up (image, kernel, environment)."
 )
 @click.option(
-    "--results", type=click.Path(path_type=Path), help="Also remove this campaign directory."
+    "--results", type=click.Path(path_type=Path), help="Also remove the campaign in this folder."
 )
 def command(cache: bool, results: Path | None) -> None:
     left = remove_leftovers()
@@ -28,4 +28,4 @@ def command(cache: bool, results: Path | None) -> None:
         remove_campaign(results)
         click.echo(f"removed {results}")
     if left.stayed:
-        raise CellbedError("could not remove " + "; ".join(left.stayed))
+        raise CellbedError("these could not be removed: " + "; ".join(left.stayed))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Run EXPERIMENT at two levels of a factor; say what differs, and from which segment on.
+"""Run EXPERIMENT at two levels of a factor; name the first segment that differs.
 
-Leaves with 1 where anything differs: with --tolerance, where the mean of a response does by more
-than that fraction; with 125 where a kernel does not build, and with 128 or more where an error
-leaves the question open, so that `git bisect run` stops.
+The exit status is 0 if nothing differs and 1 if anything differs. With --tolerance it is 1 only if
+the mean of a response differs by more than that fraction. It is 125 if a kernel does not build. It
+is 128 or more if an error prevents the comparison, so that `git bisect run` stops.
 """
 
 from __future__ import annotations
@@ -68,23 +68,29 @@ def answering() -> Iterator[None]:
 @click.command(cls=Comparing, help=__doc__)
 @click.argument("experiment", type=click.Path(path_type=Path))
 @click.option("--factor", metavar="FACTOR=A,B", help="The factor and its two levels.")
-@kernel_option("A,B", "Two kernels in place of two levels (docs/kernels.md).")
+@kernel_option("A,B", "Compare two kernels instead of two levels (docs/kernels.md).")
 @trust_kernels_option
-@levels_option("FACTOR=LEVEL[,LEVEL]", "Only these levels of the other factors.")
-@click.option("--seeds", type=click.IntRange(1, 1000), help="How many seeds [as the file says].")
+@levels_option("FACTOR=LEVEL[,LEVEL]", "Run only these levels of the other factors.")
 @click.option(
-    "--jobs", type=click.IntRange(1, 256), help="How many labs at a time [as many as fit]."
+    "--seeds",
+    type=click.IntRange(1, 1000),
+    help="The number of seeds for each cell of the design [the file's seeds].",
 )
-@lab_option("Which lab.")
+@click.option(
+    "--jobs", type=click.IntRange(1, 256), help="The number of labs at a time [as many as fit]."
+)
+@lab_option("The lab in which the trials run [uml].")
 @click.option(
     "--tolerance",
     default=0.0,
     type=click.FloatRange(0),
     metavar="FRACTION",
-    help="By how much a result may differ: 0.02 is 2 % [0: not one byte].",
+    help="The fraction by which a result may differ: 0.02 is 2 % [0: no byte may differ].",
 )
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="Campaign directory [results/NAME-compare]."
+    "--out",
+    type=click.Path(path_type=Path),
+    help="The folder of the campaign [results/NAME-compare].",
 )
 @answering()
 def command(
@@ -102,7 +108,7 @@ def command(
     """Run what is missing, print what differs; SystemExit with 1 where anything does."""
     asked = followed(Experiment.from_file(experiment))
     if bool(factor) == bool(kernels):
-        raise UsageError("compare: needs --factor FACTOR=A,B or --kernel A,B, and not both")
+        raise UsageError("compare needs either --factor FACTOR=A,B or --kernel A,B")
     name, levels = two_levels(asked, factor) if factor else (KERNEL, two_kernels(kernels))
     running = asked.prepare(
         out or RESULTS / f"{asked.name}-compare", (*only, *([factor] if factor else [])),
@@ -134,7 +140,7 @@ def followed(experiment: Experiment) -> Experiment:
 def two_kernels(names: list[str]) -> tuple[str, str]:
     """The levels of two kernels; UsageError for any other number of names."""
     if len(names) != 2 or names[0] == names[1]:
-        raise UsageError(f"--kernel {','.join(names)}: needs two different kernels, A,B")
+        raise UsageError(f"--kernel {','.join(names)}: name two different kernels, A,B")
     return kernel_level(names[0]), kernel_level(names[1])
 
 
@@ -145,12 +151,13 @@ def two_levels(experiment: Experiment, option: str) -> tuple[str, tuple[str, str
     if factor not in experiment.factors or len(words) != 2 or words[0] == words[1]:
         raise UsageError(
             f"--factor {option}: write FACTOR=A,B, two different levels of one factor; "
-            f"there are {', '.join(experiment.factors)}"
+            f"the factors are {', '.join(experiment.factors)}"
         )
     known = {level_name(level): level_text(level) for level in experiment.factors[factor]}
     for word in words:
         if word not in known:
             raise UsageError(
-                f"--factor {option}: {word}: no such level; there are {', '.join(known)}"
+                f"--factor {option}: {word} is no level of {factor}; "
+                f"the levels are {', '.join(known)}"
             )
     return factor, (known[words[0]], known[words[1]])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Labs for students: list them, start one, check what was handed in."""
+"""Labs for students: list the labs, start a lab, check a handed-in lab."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def command() -> None:
 
 @command.command(name="list")
 def list_labs() -> None:
-    """The labs, and how long each takes."""
+    """List the labs and the minutes that each lab takes."""
     for name in labs.names():
         lab = labs.load(name)
         click.echo(f"{name:<{WIDTH}} {lab.minutes:>3} min  {lab.title}")
@@ -34,26 +34,28 @@ def list_labs() -> None:
 @command.command()
 @click.argument("lab")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--name", required=True, help="The student's name: the seed comes from it.")
+@click.option("--name", required=True, help="The student's name. It decides the seed.")
 def start(lab: str, folder: Path, name: str) -> None:
-    """Copy LAB into DIR, with an experiment and answers of the student's own."""
+    """Copy LAB into DIR, with the student's own experiment and empty answers."""
     found = labs.find(lab)
     handout.start(found, folder, name)
-    click.echo(f"{folder / labs.TEXT}: read this first")
+    click.echo(f"Read {folder / labs.TEXT} first.")
 
 
 @command.command()
 @click.argument("lab")
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True,
                 type=click.Path(path_type=Path))  # fmt: skip
-@click.option("--again", is_flag=True, help="Run the trials here, and compare the records.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object an item and line.")
+@click.option(
+    "--again", is_flag=True, help="Run the trials again on this machine and compare the records."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one line of JSON for each item.")
 def check(lab: str, folders: tuple[Path, ...], again: bool, as_json: bool) -> None:
-    """Say of each item in DIR whether it is right. Several DIRs must be of several students."""
+    """Say for each item in DIR whether it is right. Each DIR must belong to another student."""
     name = labs.find(lab)
     missing = [folder for folder in folders if not folder.is_dir()]
     if missing:
-        raise UsageError(f"{missing[0]}: there is no such folder")
+        raise UsageError(f"{missing[0]}: this folder does not exist")
     verdicts = []
     for handed_in in with_doubles_told(check_folder(name, folder, again) for folder in folders):
         (print_json if as_json else print_items)(handed_in)
@@ -68,7 +70,7 @@ def with_doubles_told(looked_at: Iterable[HandedIn]) -> Iterator[HandedIn]:
     first: dict[int, HandedIn] = {}
     for one in looked_at:
         if one.seed is not None and first.setdefault(one.seed, one) is not one:
-            said = f"the same student's as {first[one.seed].folder}: whose work is it?"
+            said = f"{first[one.seed].folder} has the same seed: find out whose work it is"
             one = HandedIn(**{**vars(one), "items": (Item(name="name", ok=False, sentence=said),
                                                      *one.items)})  # fmt: skip
         yield one

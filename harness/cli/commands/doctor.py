@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What this machine can do, what is missing and how to get it."""
+"""Say what this machine can do, what it lacks, and how to install it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,13 @@ from harness.machine.doctor import examine
 
 
 @click.command(help=__doc__)
-@lab_option("For which lab.")
-@click.option("--calibrate", is_flag=True, help="Try what it carries in real time (3 minutes).")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@lab_option("The lab to examine [uml].")
+@click.option(
+    "--calibrate",
+    is_flag=True,
+    help="Measure how large a network it carries in real time (3 minutes).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(lab: str, calibrate: bool, as_json: bool) -> None:
     if calibrate:
         print_calibration(calibration.calibrate(lab), as_json)

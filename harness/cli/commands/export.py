@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Write the trials of a campaign directory for other programs: Flent, Wireshark and others."""
+"""Write the trials of a campaign in the format of another program: Flent, Wireshark and others."""
 
 from __future__ import annotations
 
@@ -14,8 +14,12 @@ from harness.cli.judged import print_judged
 
 @click.command(help=__doc__)
 @click.argument("campaign", type=click.Path(path_type=Path))
-@click.option("--as", "kind", required=True, type=click.Choice(formats()), help="Which format.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder [CAMPAIGN/export-FORMAT].")
+@click.option("--as", "kind", required=True, type=click.Choice(formats()), help="The format.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="The folder for the files [CAMPAIGN/export-FORMAT].",
+)
 def command(campaign: Path, kind: str, out: Path | None) -> None:
     found = Campaign(campaign)
     print_judged(found.judged)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The TCP flavors: what each is. `flavors check` shows what each does."""
+"""List the TCP flavors (kinds of sender). `flavors check` shows how each flavor recovers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from plan.errors import InvalidTrialError, UsageError
 def command(context: click.Context) -> None:
     if context.invoked_subcommand is None:
         rows = [(flavor.name, flavor.congestion, flavor.title) for flavor in load_all()]
-        headings = ("flavor", "control", "what it is")
+        headings = ("flavor", "control", "description")
         console = Console(width=flavors_check.WIDTH)
         print_table(headings, rows, console, fold=len(headings), left=range(len(headings)))
 
@@ -32,7 +32,7 @@ def parameter(change: str) -> tuple[str, object]:
     """
     name, equals, value = change.partition("=")
     if not (name and equals and value):
-        raise UsageError(f"--set {change}: NAME=VALUE is needed")
+        raise UsageError(f"--set {change}: write NAME=VALUE")
     return name, {"true": True, "false": False}.get(value, int(value) if value.isdigit() else value)
 
 
@@ -44,19 +44,24 @@ def segments(text: str) -> list[int]:
     """
     words = text.split(",")
     if not all(word.strip().isdecimal() for word in words):
-        raise UsageError(f"--lose {text}: numbers of segments, a comma between two")
+        raise UsageError(f"--lose {text}: write the numbers of segments, with commas between them")
     return [int(word) for word in words]
 
 
 @command.command()
 @click.argument("names", nargs=-1)
 @click.option("--plot", type=click.Path(path_type=Path), help="Draw the time sequences (PNG, SVG).")
-@click.option("--set", "changes", multiple=True, help="NAME=VALUE: another parameter (repeatable).")
+@click.option(
+    "--set",
+    "changes",
+    multiple=True,
+    help="NAME=VALUE: change a parameter of the sender (repeatable).",
+)
 @click.option("--lose", metavar="N,N,...", help="Lose these segments, counted from 0.")
 def check(
     names: tuple[str, ...], plot: Path | None, changes: tuple[str, ...], lose: str | None
 ) -> None:
-    """Lose 1 to 4 segments of a window and compare with Fall & Floyd 1996."""
+    """Lose 1 to 4 segments of a window and compare the recovery with Fall & Floyd 1996."""
     lost = segments(lose) if lose is not None else []
     checks = flavors_check.check_flavors(names, dict(map(parameter, changes)), lost)
     click.echo(flavors_check.render(checks))

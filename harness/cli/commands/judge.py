@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Compute checks and figures of a campaign directory again, by the present code; run nothing.
+"""Compute the checks and figures of a campaign again, with the present code; run no trial.
 
-It says which verdicts and figures have changed. `run` and `report` do the same.
+The command prints the verdicts and figures that have changed. `run` and `report` do the same.
 """
 
 from __future__ import annotations

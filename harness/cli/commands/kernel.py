@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Kernels for the uml lab: build, list, remove.
 
-NAME is 6.12 (set-up's kernel), a version that Debian has (such as 6.1), path:DIR (a source tree of
-your own, as it is) or git:DIR@COMMIT. DIR is never written to. With ,hz=N after it the kernel ticks
-N times a second. A kernel that lab.kernel or --kernel names is built at its first use; `build` does
-it before.
+NAME is 6.12 (set-up's kernel), a version that Debian has (such as 6.1), path:DIR (your own source
+tree, as it is now) or git:DIR@COMMIT. cellbed never writes to DIR. Add ,hz=N for a kernel that
+ticks N times a second. cellbed builds a kernel when lab.kernel or --kernel first names it; `build`
+builds it earlier.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def command() -> None:
 @command.command()
 @click.argument("name", nargs=-1, required=True)
 def build(name: tuple[str, ...]) -> None:
-    """Build kernels that are not there yet, and say what each lacks."""
+    """Build the kernels that do not exist yet, and say what each kernel lacks."""
     for one in name:
         found = store.ready(one)
         for line in said(one, found):
@@ -38,9 +38,9 @@ def build(name: tuple[str, ...]) -> None:
 def said(name: str, found: Kernel | None) -> list[str]:
     """A kernel in words."""
     if found is None:
-        return [f"kernel {name}: set-up's"]
-    left_out = [f"  without: {title}" for title in found.left_out]
-    lacks = [f"  has no {', '.join(found.lacks)}"] if found.lacks else []
+        return [f"kernel {name} is set-up's kernel"]
+    left_out = [f"  built without: {title}" for title in found.left_out]
+    lacks = [f"  it has no {', '.join(found.lacks)}"] if found.lacks else []
     no_module = [f"  no TCP module: {found.no_module}"] if found.no_module else []
     first = f"kernel {name}: {found.release}, {found.source}, {found.hz} ticks a second"
     return [first, *left_out, *lacks, *no_module]
@@ -48,7 +48,7 @@ def said(name: str, found: Kernel | None) -> list[str]:
 
 @command.command(name="list")
 def list_command() -> None:
-    """List the kernels that are built beside set-up's."""
+    """List the built kernels, except set-up's."""
     rows = [
         [
             one.name,
@@ -61,7 +61,7 @@ def list_command() -> None:
         for one in store.built()
     ]
     if not rows:
-        click.echo("no kernels are built beside set-up's", err=True)
+        click.echo("no kernel is built except set-up's", err=True)
     else:
         headings = ["name", "release", "hz", "TCP module", "MiB", "source"]
         print_table(headings, rows, Console(), fold=0, left={0, 1, 3, 5})
@@ -70,8 +70,8 @@ def list_command() -> None:
 @command.command()
 @click.argument("name", nargs=-1, required=True)
 def remove(name: tuple[str, ...]) -> None:
-    """Remove kernels (git:DIR: all of that repository) and the folders they were built in."""
+    """Remove kernels and their build folders. git:DIR removes all kernels of that repository."""
     for one in name:
         if one == names.SET_UP:
-            raise UsageError(f"kernel {one}: set-up's; ./cellbed clean --cache removes it")
+            raise UsageError(f"kernel {one} is set-up's kernel; ./cellbed clean --cache removes it")
         click.echo(f"kernel {one}: {store.remove(one) / MIB:.0f} MiB freed")

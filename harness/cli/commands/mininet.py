@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Run a Mininet script FILE.py in a lab, as it is, and leave with its status.
+"""Run the Mininet script FILE.py unchanged in a lab, and end with the script's exit status.
 
-It sees the files of its folder. What it writes there and in /tmp is kept with --out.
+The script sees the files of its folder. --out keeps the files that it writes there and in /tmp.
 """
 
 from __future__ import annotations

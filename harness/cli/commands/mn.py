@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Mininet's own mn in a lab, with all of its options.
+"""Run Mininet's own mn in a lab, with all of its options.
 
-At a terminal its prompt, with the real clock; without one the prompt reads standard input.
-It sees the files of this folder. What it writes there and in /tmp is kept with --out.
+At a terminal you get mn's prompt, with the real clock. Without a terminal the prompt reads standard
+input. mn sees the files of this folder. --out keeps the files that it writes there and in /tmp.
 ./cellbed mn -- --help shows Mininet's help.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Write the report of a campaign directory: HTML, Markdown, CSV."""
+"""Write the report of a campaign: HTML, Markdown, CSV."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from harness.cli.judged import print_judged
 
 @click.command(help=__doc__)
 @click.argument("campaign", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), help="Folder [CAMPAIGN/report].")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="The folder for the report [CAMPAIGN/report]."
+)
 def command(campaign: Path, out: Path | None) -> None:
     found = Campaign(campaign)
     print_judged(found.judged)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Run the trials of EXPERIMENT that have no record yet; print the results of all."""
+"""Run the trials of EXPERIMENT that have no record yet; print the results of all trials."""
 
 from __future__ import annotations
 
@@ -36,34 +36,44 @@ from plan.errors import UsageError
 
 @click.command(help=__doc__)
 @click.argument("experiment", type=click.Path(path_type=Path))
-@levels_option("FACTOR=LEVEL[,LEVEL]", "Only these levels.")
-@click.option("--seeds", type=click.IntRange(1, 1000), help="How many seeds [as the file says].")
+@levels_option("FACTOR=LEVEL[,LEVEL]", "Run only these levels.")
+@click.option(
+    "--seeds",
+    type=click.IntRange(1, 1000),
+    help="The number of seeds for each cell of the design [the file's seeds].",
+)
 @click.option(
     "--jobs",
     type=click.IntRange(1, 256),
-    help="How many labs at a time [as many as fit; with a real clock 1].",
+    help="The number of labs at a time [as many as fit; 1 with a real clock].",
 )
 @click.option(
     "--scheduler", metavar="ADDRESS", help="Run on the Dask cluster of the scheduler at ADDRESS."
 )
 @tls_option
-@lab_option("Which lab.")
-@kernel_option("NAME[,NAME]", "Kernels, as one more factor (docs/kernels.md).")
+@lab_option("The lab in which the trials run [uml].")
+@kernel_option(
+    "NAME[,NAME]", "Run the trials on these kernels, as one more factor (docs/kernels.md)."
+)
 @trust_kernels_option
 @click.option(
     "--clock",
     type=click.Choice(["virtual", "real"]),
-    help="Which clock [virtual; of the native lab: real].",
+    help="The clock of the lab [virtual; the native lab: real].",
 )
 @click.option(
     "--pcap",
     multiple=True,
     type=click.Choice(["down", "up"]),
-    help="Write the packets to (down) or from (up) the clients as pcap.",
+    help="Write a pcap file of the packets to (down) or from (up) the clients.",
 )
-@click.option("--out", type=click.Path(path_type=Path), help="Campaign directory [results/NAME].")
-@click.option("--watch", is_flag=True, help="Show a page of it on this machine while it runs.")
-@click.option("--dry-run", is_flag=True, help="Check the file and list the trials; run none.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="The folder of the campaign [results/NAME]."
+)
+@click.option(
+    "--watch", is_flag=True, help="Show a live page on this machine while the trials run."
+)
+@click.option("--dry-run", is_flag=True, help="Check the file and list the trials; run no trial.")
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON for each trial.")
 def command(
     experiment: Path,
@@ -83,9 +93,11 @@ def command(
     as_json: bool,
 ) -> None:
     if scheduler is not None and jobs is not None:
-        raise UsageError("--jobs: with --scheduler each worker has its own; cellbed worker --jobs")
+        raise UsageError(
+            "--jobs cannot be used with --scheduler: set it on each worker (./cellbed worker)"
+        )
     if tls is not None and scheduler is None:
-        raise UsageError("--tls: only with --scheduler")
+        raise UsageError("--tls can be used only with --scheduler")
     cluster = None if scheduler is None else Cluster(address=scheduler, secret=tls)
     campaign = Experiment.from_file(experiment).prepare(
         out, only, seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap, kernels=kernels,
@@ -110,7 +122,7 @@ def page(folder: Path) -> Iterator[None]:
     from harness.watch.server import serving  # and numpy with it: for this option only
 
     with serving(folder) as server:
-        click.echo(f"{server.url} shows {folder} while it runs", err=True)
+        click.echo(f"Open {server.url} to watch {folder} while it runs.", err=True)
         yield
         if server.pages:
             click.echo("The page stays until you close it or press Ctrl-C.", err=True)
@@ -119,10 +131,14 @@ def page(folder: Path) -> Iterator[None]:
 
 
 def print_what_next(folder: Path) -> None:
-    """On standard error, where the table is not in the way of what reads it."""
+    """Say it on standard error, so that a program can read the table on standard output."""
     name = shlex.quote(str(folder))
     setup = "" if plotly_js.path() else " (after ./cellbed setup --library)"
-    click.echo(f"Go on: ./cellbed report {name}, or ./cellbed watch {name}{setup}", err=True)
+    click.echo(
+        f"Next: ./cellbed report {name} writes a report; "
+        f"./cellbed watch {name} plays the trials again{setup}.",
+        err=True,
+    )
 
 
 def list_trials(campaign: CampaignRun) -> None:
@@ -141,9 +157,9 @@ def time_for(campaign: CampaignRun, missing: list[PlannedTrial]) -> str:
     if not missing:
         return ""
     if unknown == len(missing):
-        return "; time unknown: none like them has been run here"
+        return "; the time is unknown: no trial like them has run here"
     labs = 1 if options.cluster else min(options.jobs, len(missing))
-    others = f", and {unknown} unlike any that has been run here" if unknown else ""
+    others = f"; {unknown} of them are unlike all trials that have run here" if unknown else ""
     return f"; about {total_s / labs:.0f} s with {labs} lab{'s' * (labs > 1)}{others}"
 
 

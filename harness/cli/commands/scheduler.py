@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A Dask scheduler, for campaigns on many machines (docs/cluster.md)."""
+"""Start a Dask scheduler for campaigns on many machines (docs/cluster.md)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,13 @@ from harness.runners.runner import require_dask
 
 
 @click.command(help=__doc__)
-@click.option("--port", type=click.IntRange(0, 65535), default=8786, help="[8786; 0: any]")
-@click.option("--host", help="Be reached at this address [from this machine only].")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8786,
+    help="The port of the scheduler [8786; 0 takes a free port].",
+)
+@click.option("--host", help="The address at which workers reach it [only from this machine].")
 @tls_option
 def command(port: int, host: str | None, tls: Path | None) -> None:
     require_dask()

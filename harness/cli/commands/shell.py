@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Mininet's prompt inside a running lab, in real time.
+"""Open Mininet's prompt in a running lab, in real time.
 
-Without a terminal, the lines of standard input are run one after the other.
+Without a terminal, the prompt runs the lines of standard input one after the other.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from plan.plan import DELAYS, to_json
 
 @click.command(help=__doc__)
 @click.argument("experiment", type=click.Path(path_type=Path))
-@levels_option("FACTOR=LEVEL", "The levels of the network [the first of each factor].")
-@lab_option("Which lab.")
+@levels_option("FACTOR=LEVEL", "The levels of the network [the first level of each factor].")
+@lab_option("The lab to boot [uml].")
 def command(experiment: Path, only: tuple[str, ...], lab: str) -> None:
     loaded = experiments.load(experiment)
     run_shell(planned(loaded, experiment, only, 1)[0], lab)
@@ -50,10 +50,10 @@ def run_shell(trial: PlannedTrial, name: str) -> None:
     with session(name, spec) as lab:
         lab.submit_network(topology)
         lab.submit({"kind": "shell", "plan": to_json(trial.plan), "terminal": terminal})
-        print(f"building {topology.pairs} pairs; exit leaves the lab", file=sys.stderr)
+        print(f"building {topology.pairs} pairs; type exit to leave the lab", file=sys.stderr)
         if DELAYS[topology.delay].Delay.of_workload:
             print(
-                "the workload gives connections their round trips; here all have only "
+                "in a trial the workload adds a round trip to each connection; here all have only "
                 f"topology.delay_us = {topology.delay_ns // 1000}",
                 file=sys.stderr,
             )

@@ -31,18 +31,23 @@ def command(context: click.Context) -> None:
 @command.command()
 @click.argument("campaign", type=click.Path(path_type=Path))
 @click.option(
-    "--replace", "replace_kept", is_flag=True, help="A new trial replaces a kept one unlike it."
+    "--replace",
+    "replace_kept",
+    is_flag=True,
+    help="Let a new trial replace a kept trial that differs from it.",
 )
 def keep(campaign: Path, replace_kept: bool) -> None:
-    """Keep the results of a campaign directory in its study's folder.
+    """Copy the results of a campaign into its study's folder.
 
-    Trials that are kept already stay, so that a campaign can be run in parts.
+    Kept trials stay, so that you can run a campaign in parts.
     """
     judgement.bring_up_to_date(judgement.records(campaign))
     try:
         found = read_campaign(campaign)
         if found.study is None:
-            raise UsageError(f"{campaign}: its experiment names no study")
+            raise UsageError(
+                f"{campaign}: the experiment names no study; set the key study in its file"
+            )
         study = studies.find(found.study)
         folder = studies.folder(study.id)
         click.echo(keep_results(found, study, folder, checkout.commit(), replace_kept=replace_kept))
@@ -54,17 +59,28 @@ def keep(campaign: Path, replace_kept: bool) -> None:
 
 @command.command()
 @click.argument("name", metavar="ID")
-@click.option("--campaign", metavar="NAME", help="Of this campaign only [of all].")
-@click.option("--sample", default=5, type=click.IntRange(1, 1000), help="How many trials [5].")
-@click.option("--choose", "choice", default=1, help="Seed of the draw; 2 draws other trials [1].")
-@click.option("--jobs", type=click.IntRange(1, 256), help="How many labs at a time.")
-@click.option("--out", type=click.Path(path_type=Path), help="Records [results/verify-ID].")
+@click.option(
+    "--campaign", metavar="NAME", help="Draw only trials of this campaign [all campaigns]."
+)
+@click.option("--sample", default=5, type=click.IntRange(1, 1000), help="The number of trials [5].")
+@click.option(
+    "--choose",
+    "choice",
+    default=1,
+    help="The seed of the draw; another seed draws other trials [1].",
+)
+@click.option(
+    "--jobs", type=click.IntRange(1, 256), help="The number of labs at a time [as many as fit]."
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="The folder for the records [results/verify-ID]."
+)
 def verify(
     name: str, campaign: str | None, sample: int, choice: int, jobs: int | None, out: Path | None
 ) -> None:
-    """Run some kept trials of a study again; compare what they leave, byte for byte.
+    """Run some kept trials of a study again; compare their records, byte for byte.
 
-    The trials are drawn by chance. The exit status is 1 when one differs.
+    The command draws the trials at random. The exit status is 1 if a trial differs.
     """
     from harness.api import verify as verifying  # and all that runs a trial with it
 
@@ -86,15 +102,22 @@ def verify(
 
 @command.command()
 @click.argument("experiment", type=click.Path(path_type=Path))
-@levels_option("FACTOR=LEVEL[,LEVEL]", "Only these levels.")
-@click.option("--seeds", type=click.IntRange(1, 1000), help="How many seeds [as the file says].")
+@levels_option("FACTOR=LEVEL[,LEVEL]", "Compute only these levels.")
 @click.option(
-    "--out", default="model.csv", type=click.Path(path_type=Path), help="The file [model.csv]."
+    "--seeds",
+    type=click.IntRange(1, 1000),
+    help="The number of seeds for each cell of the design [the file's seeds].",
+)
+@click.option(
+    "--out",
+    default="model.csv",
+    type=click.Path(path_type=Path),
+    help="The file for the results [model.csv].",
 )
 def model(experiment: Path, only: tuple[str, ...], seeds: int | None, out: Path) -> None:
-    """Compute the trials of EXPERIMENT by its study's model, without a lab.
+    """Compute the trials of EXPERIMENT with its study's model, without a lab.
 
-    A line a trial; those that the file has already stay, so that a run can be stopped.
+    The file gets a line for each trial. Lines that it has already stay, so that you can stop a run.
     """
     from harness.api import model as models
 
@@ -106,7 +129,7 @@ def model(experiment: Path, only: tuple[str, ...], seeds: int | None, out: Path)
 @click.argument("name", metavar="ID")
 @click.option("--check", is_flag=True, help="Write nothing; fail if a table would change.")
 def tables(name: str, check: bool) -> None:
-    """Write the tables of a study's README from the results that it keeps."""
+    """Write the tables of a study's README from the study's kept results."""
     folder = studies.folder(studies.find(name).id)
     path = folder / "README.md"
     try:
@@ -114,23 +137,29 @@ def tables(name: str, check: bool) -> None:
     except AnalysisError as error:
         raise UsageError(str(error)) from error
     if check and text != path.read_text(encoding="utf-8"):
-        raise CellbedError(f"{path}: its tables are not those of its kept results")
+        raise CellbedError(
+            f"{path}: the tables do not match the kept results; run ./cellbed study tables {name}"
+        )
     if not check:
         path.write_text(text, encoding="utf-8")
 
 
 @command.command()
 @click.argument("name", metavar="ID")
-@click.option("--only", multiple=True, metavar="FACTOR=LEVEL[,LEVEL]", help="These cells only.")
-@click.option("--seeds", type=click.IntRange(1, 1000), help="How many [as the experiment says].")
-@click.option("--variant", metavar="NAME", help="What is different from the plan [nothing].")
-@click.option("--again", is_flag=True, help="Run what is kept already, too.")
+@click.option(
+    "--only", multiple=True, metavar="FACTOR=LEVEL[,LEVEL]", help="Run only these levels."
+)
+@click.option(
+    "--seeds", type=click.IntRange(1, 1000), help="The number of seeds [the experiment's seeds]."
+)
+@click.option("--variant", metavar="NAME", help="A variant of the plan [the plan itself].")
+@click.option("--again", is_flag=True, help="Also run the runs that are kept already.")
 def witness(
     name: str, only: tuple[str, ...], seeds: int | None, variant: str | None, again: bool
 ) -> None:
-    """Carry the traffic of a study's trials in another program; keep a line for each run.
+    """Run the traffic of a study's trials in another program; keep a line for each run.
 
-    The lines stand in the study's folder of results, and its README has a table of them.
+    The lines are in the study's folder of results, and the study's README has a table of them.
     """
     study = studies.find(name)
     try:

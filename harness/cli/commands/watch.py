@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Show a page of a campaign: its results as they come, its trials played again."""
+"""Show a live page of a campaign: its results as they come, its trials played again."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from plan.errors import UsageError
 @click.command(help=__doc__)
 @click.argument("campaign", required=False, type=click.Path(path_type=Path))
 @click.option(
-    "--port", default=0, type=click.IntRange(0, 65_535), help="Port of the page [one that is free]."
+    "--port", default=0, type=click.IntRange(0, 65_535), help="The port of the page [a free port]."
 )
 def command(campaign: Path | None, port: int) -> None:
     folder = campaign or latest()
     if not folder.is_dir():
         raise UsageError(why_none(folder))
     with serving(folder, port) as server:
-        click.echo(f"{server.url} shows {folder}; Ctrl-C ends it")
+        click.echo(f"Open {server.url} to see {folder}. Press Ctrl-C to end the page.")
         Event().wait()
 
 
@@ -32,5 +32,5 @@ def latest() -> Path:
     """The campaign in results/ in which something happened last."""
     found = sorted(RESULTS.glob("*/campaign.json"), key=lambda path: path.stat().st_mtime)
     if not found:
-        raise UsageError(f"{RESULTS}: no campaign in it; name a campaign's directory")
+        raise UsageError(f"{RESULTS} has no campaign; name the folder of a campaign")
     return found[-1].parent

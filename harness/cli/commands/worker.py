@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A worker of the scheduler at ADDRESS: this machine's labs for its campaigns."""
+"""Start a worker: this machine runs labs for the scheduler at ADDRESS (docs/cluster.md)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,12 @@ from harness.runners.runner import require_dask
 
 @click.command(help=__doc__)
 @click.argument("address")
-@click.option("--jobs", type=click.IntRange(1, 256), help="Labs at a time [what fits].")
-@click.option("--host", help="Be reached at this address [found out].")
+@click.option(
+    "--jobs", type=click.IntRange(1, 256), help="The number of labs at a time [as many as fit]."
+)
+@click.option(
+    "--host", help="The address at which the scheduler reaches this worker [found automatically]."
+)
 @tls_option
 def command(address: str, jobs: int | None, host: str | None, tls: Path | None) -> None:
     require_dask()

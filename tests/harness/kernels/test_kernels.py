@@ -365,13 +365,13 @@ def cellbed(*words: str) -> subprocess.CompletedProcess[str]:
     [
         (
             ["compare", "x.toml", "--kernel", "6.1"],
-            "--kernel 6.1: needs two different kernels, A,B",
+            "--kernel 6.1: name two different kernels, A,B",
         ),
-        (["compare", "x.toml"], "needs --factor FACTOR=A,B or --kernel A,B, and not both"),
+        (["compare", "x.toml"], "compare needs either --factor FACTOR=A,B or --kernel A,B"),
         (["run", "x.toml", "--kernel", "six"], "kernel six: one of"),
         (["run", "x.toml", "--kernel", "6.12,6.12"], "--kernel: factors.kernel: needs levels"),
         (["run", "x.toml", "--kernel", "6.1", "--lab", "vm"], "only in the uml lab"),
-        (["kernel", "remove", "6.12"], "set-up's; ./cellbed clean --cache"),
+        (["kernel", "remove", "6.12"], "set-up's kernel; ./cellbed clean --cache"),
     ],
 )
 def test_wrong_words(tmp_path: Path, words: list[str], said: str) -> None:

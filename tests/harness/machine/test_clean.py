@@ -134,7 +134,7 @@ def test_what_could_not_be_removed_is_told(
     monkeypatch.setattr(temporary, "remove", stand_in)
     done = CliRunner().invoke(cellbed, ["clean"])
     assert done.output == f"removed {second}\n"
-    assert str(done.exception).startswith(f"could not remove {first}: ")
+    assert str(done.exception).startswith(f"these could not be removed: {first}: ")
     assert "Permission denied" in str(done.exception)
 
 

@@ -187,7 +187,7 @@ def test_a_port_that_is_taken(server: Server, made: Made) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [(["nowhere"], "nowhere: there is no such campaign"), ([], "results: no campaign in it; name")],
+    [(["nowhere"], "nowhere: there is no such campaign"), ([], "results has no campaign; name")],
 )
 def test_no_campaign(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
