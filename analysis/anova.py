@@ -203,7 +203,7 @@ class _Request:
 
 def _check_request(table: Table, response: str, factors: Sequence[str], confidence: float) -> None:
     if not 0 < confidence < 1:
-        raise TableError(f"a confidence of {confidence} is not between 0 and 1")
+        raise TableError(f"the confidence must be between 0 and 1, not {confidence}")
     if not factors:
         raise TableError(f"{table.source}: name at least one factor")
     table.require(response, *factors)
@@ -267,7 +267,7 @@ def _model_order(source: str, values: Values, factors: int, order: int | None) -
         return largest if replicated else min(PUBLISHED_ORDER, largest)
     if not 1 <= order <= largest:
         raise TableError(
-            f"{source}: interactions of {order} factors asked, 1 to {largest} are possible"
+            f"{source}: interactions of {order} factors are not possible; 1 to {largest} are"
         )
     return order
 
@@ -296,7 +296,8 @@ def _outcome(request: _Request, values: Values, tensors: Tensors, block: str | N
     total = float(((values - mean) ** 2).sum())
     if total == 0:
         raise TableError(
-            f"{request.source}: all values of column '{request.response}' are equal: no variation"
+            f"{request.source}: all values of column '{request.response}' are equal: "
+            "there is no variance to analyse"
         )
     blocks = None if block is None else values.mean(axis=tuple(range(values.ndim - 1))) - mean
     error = _error(values, tensors, total, blocks)

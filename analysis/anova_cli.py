@@ -43,7 +43,7 @@ def select(table: Table, where: Sequence[str]) -> Table:
     for condition in where:
         column, equals, value = condition.partition("=")
         if not equals:
-            raise TableError(f"'{condition}' is no condition; write COLUMN=VALUE")
+            raise TableError(f"--where {condition}: write COLUMN=VALUE")
         table = table.where(column, value)
     return table
 

@@ -15,7 +15,7 @@ def json_document(path: Path, *formats: str) -> Mapping[str, Any]:
     document = json_object(path)
     found = document.get("format")
     if found not in formats:
-        raise RecordError(f"{path}: its format is '{found}', this version reads '{formats[0]}'")
+        raise RecordError(f"{path} has the format '{found}', but this version reads '{formats[0]}'")
     return document
 
 
@@ -24,9 +24,9 @@ def json_object(path: Path) -> Mapping[str, Any]:
     try:
         document = json.loads(regular(path).read_text(encoding="utf-8"))
     except OSError as error:
-        raise RecordError(f"{path}: cannot read it: {error.strerror}") from None
+        raise RecordError(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
-        raise RecordError(f"{path}: not JSON: {error}") from None
+        raise RecordError(f"{path} is not JSON: {error}") from None
     if not isinstance(document, dict):
-        raise RecordError(f"{path}: not a JSON object")
+        raise RecordError(f"{path} is not a JSON object")
     return document

@@ -64,11 +64,11 @@ class Kept:
         try:
             document: dict[str, Any] = json.loads(regular(path).read_text(encoding="utf-8"))
         except OSError as error:
-            raise TableError(f"{path}: cannot read it: {error.strerror}") from None
+            raise TableError(f"{path} cannot be read: {error.strerror}") from None
         except ValueError as error:
-            raise TableError(f"{path}: not JSON: {error}") from None
+            raise TableError(f"{path} is not JSON: {error}") from None
         if document.get("format") != FORMAT:
-            raise TableError(f"{path}: its format is '{document.get('format')}', not '{FORMAT}'")
+            raise TableError(f"{path} has the format '{document.get('format')}', not '{FORMAT}'")
         return document
 
 

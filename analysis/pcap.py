@@ -26,7 +26,7 @@ def frames(path: Path) -> Iterator[tuple[int, int, bytes]]:
     data = regular(path).read_bytes()
     magic, *_, link = FILE.unpack_from(data) if len(data) >= FILE.size else (0, 0)
     if (magic, link) != (MAGIC_NS, ETHERNET):
-        raise RecordError(f"{path}: no capture in nanoseconds of Ethernet")
+        raise RecordError(f"{path} is no Ethernet capture with times in nanoseconds")
     at = FILE.size
     while at < len(data):
         head = data[at : at + HEADER.size]
@@ -34,7 +34,7 @@ def frames(path: Path) -> Iterator[tuple[int, int, bytes]]:
             seconds, ns, kept, length = HEADER.unpack(head)
             at += HEADER.size + kept
         if len(head) < HEADER.size or at > len(data):
-            raise RecordError(f"{path}: its last packet is cut off")
+            raise RecordError(f"{path}: the last packet is cut off")
         yield seconds * NS_PER_S + ns, length, data[at - kept : at]
 
 

@@ -203,7 +203,7 @@ def capture_start_ns(trial: Record) -> int:
     """The trial's start on the clock of its pcap files; RecordError where nothing was captured."""
     capture = trial.facts.capture
     if capture is None:
-        raise RecordError(f"{trial.folder}: nothing was captured; run it with --pcap")
+        raise RecordError(f"{trial.folder} has no captured packets; run the trial with --pcap")
     return trial.facts.source.t0_ns + capture.clock_offset_ns
 
 
@@ -267,7 +267,7 @@ def _joined(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
 def _trial_folders(folder: Path) -> list[Path]:
     trials = folder / "trials"
     if not trials.is_dir():
-        raise RecordError(f"{folder}: no trials recorded yet (it has no directory 'trials')")
+        raise RecordError(f"{folder} has no recorded trials yet (it has no folder 'trials')")
     return sorted(e for e in trials.iterdir() if e.is_dir() and not e.name.startswith("."))
 
 

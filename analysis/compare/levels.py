@@ -70,7 +70,9 @@ class Comparison:
         if not tolerance:
             return not self.identical
         if not (self.responses or self.one_sided):
-            raise RecordError("--tolerance: no response is known at either level; leave it out")
+            raise RecordError(
+                "--tolerance: no response is known at either level; leave out --tolerance"
+            )
         return bool(self.one_sided) or any(one.relative > tolerance for one in self.responses)
 
 
@@ -90,7 +92,7 @@ def compare(
     both = [(first[key], second[key]) for key in first if key in second]
     if not both:
         raise RecordError(
-            f"no valid trial with {factor}={levels[0]} has its like with {factor}={levels[1]}"
+            f"no valid trial with {factor}={levels[0]} has a partner with {factor}={levels[1]}"
         )
     pairs = [
         Pair(first=a, second=b, changed=changed_files(a, b), divergence=divergence(a, b))

@@ -27,15 +27,15 @@ def export(campaign: CampaignRecords, name: str, out: Path) -> Sequence[Path]:
             a place that is not there.
     """
     if name not in formats():
-        raise RecordError(f"{name}: no such format; there are {', '.join(formats())}")
+        raise RecordError(f"{name} is no format; the formats are {', '.join(formats())}")
     try:
         found: Sequence[Path] = import_module(f"{__name__}.{name}").export(campaign, made(out))
     except ImportError as error:
         raise MissingLibraryError(
-            f"{error.name} is needed, which ./cellbed setup --library installs"
+            f"the export needs {error.name}; run ./cellbed setup --library"
         ) from error
     except OSError as error:
-        raise ReportError(f"{error.filename or out}: cannot write: {error.strerror}") from error
+        raise ReportError(f"{error.filename or out} cannot be written: {error.strerror}") from error
     return found
 
 

@@ -43,7 +43,8 @@ def export(campaign: CampaignRecords, out: Path) -> Sequence[Path]:
             written.append(path)
     if not written:
         raise RecordError(
-            f"{campaign.folder}: nothing over time in it; a capture, requests, windows or the queue"
+            f"{campaign.folder} has no data over time; "
+            "record a capture, requests, windows or the queue"
         )
     return written
 

@@ -39,7 +39,7 @@ def export(campaign: CampaignRecords, out: Path) -> Sequence[Path]:
     """TRIAL.pcapng of every trial with a capture; RecordError where none has one."""
     chosen = [trial for trial in campaign.trials if captured(trial)]
     if not chosen:
-        raise RecordError(f"{campaign.folder}: no capture in it; ./cellbed run --pcap makes them")
+        raise RecordError(f"{campaign.folder} has no capture; ./cellbed run --pcap records packets")
     return [write(trial, out / f"{trial.name}.pcapng") for trial in chosen]
 
 

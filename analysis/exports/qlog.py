@@ -39,7 +39,9 @@ def export(campaign: CampaignRecords, out: Path) -> Sequence[Path]:
             path.write_text(json.dumps(document) + "\n", encoding="utf-8")
             written.append(path)
     if not written:
-        raise RecordError(f"{campaign.folder}: no windows in it; record.cwnd_sample_ms has them")
+        raise RecordError(
+            f"{campaign.folder} has no windows; set record.cwnd_sample_ms to record them"
+        )
     return written
 
 

@@ -62,7 +62,9 @@ def keep(
         replace_file(target / MANIFEST, document)
         replace_file(file, _csv(kept_trials.table(lines, whole.factors)))
     except OSError as error:
-        raise ReportError(f"{error.filename or target}: cannot write: {error.strerror}") from None
+        raise ReportError(
+            f"{error.filename or target} cannot be written: {error.strerror}"
+        ) from None
     return target
 
 

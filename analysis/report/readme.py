@@ -32,14 +32,14 @@ def with_tables(study: Study, folder: Path) -> str:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise TableError(f"{path}: cannot read it: {error.strerror}") from None
+        raise TableError(f"{path} cannot be read: {error.strerror}") from None
     shown = [match.group(2) for match in PLACE.finditer(text)]
     for name in shown:
         if name not in tables:
             raise TableError(f"{path}: unknown table '{name}' (known: {', '.join(tables)})")
     for name in tables:
         if name not in shown:
-            raise TableError(f"{path}: the table '{name}' has no place in it")
+            raise TableError(f"{path} has no place for the table '{name}'")
     kept = Kept(folder / "results")
 
     def generated(match: re.Match[str]) -> str:

@@ -51,7 +51,9 @@ def write_report(
     try:
         _write_all(report, written)
     except OSError as error:
-        raise ReportError(f"{error.filename or folder}: cannot write: {error.strerror}") from None
+        raise ReportError(
+            f"{error.filename or folder} cannot be written: {error.strerror}"
+        ) from None
     return written
 
 

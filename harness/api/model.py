@@ -62,7 +62,9 @@ def _there(out: Path, columns: Sequence[str], heads: int) -> set[tuple[str, ...]
         return set()
     table = read_csv(out)
     if list(table.columns) != list(columns):
-        raise UsageError(f"{out}: its columns are not {', '.join(columns)}; name another --out")
+        raise UsageError(
+            f"{out}: its columns are not {', '.join(columns)}; name another file with --out"
+        )
     return {tuple(row[name] for name in columns[:heads]) for row in table.rows}
 
 

@@ -81,7 +81,9 @@ def cells(
     """The estimate of each cell by its level along and its line; UsageError as means()."""
     for factor in (*filter(None, named.values()), *where):
         if factor not in campaign.factors:
-            raise UsageError(f"{factor}: no such factor; there are {', '.join(campaign.factors)}")
+            raise UsageError(
+                f"{factor} is no factor; the factors are {', '.join(campaign.factors)}"
+            )
     wanted = {factor: [level] for factor, level in where.items()}
     chosen = [cell for cell in cells_of(campaign.records.trials) if cell.matches(wanted)]
     found: dict[tuple[str, str], Estimate] = {}
@@ -89,7 +91,9 @@ def cells(
         one, place = cell.estimate(metric), at(cell, named)
         if place in found:
             others = [f for f in campaign.factors if f not in {*named.values(), *where}]
-            raise UsageError(f"several cells at one place: choose a level of {', '.join(others)}")
+            raise UsageError(
+                f"several cells are at one place; choose a level of {', '.join(others)}"
+            )
         if one is not None:
             found[place] = one
     if not found:
@@ -147,7 +151,7 @@ def of_trial(
     """One of a trial's plots; UsageError where it did not record what that is of."""
     drawing = draw(trial)
     if drawing is None:
-        raise UsageError(f"{trial.name}: nothing was recorded to draw; it needs {needed}")
+        raise UsageError(f"{trial.name} recorded nothing to draw; the plot needs {needed}")
 
     def paint(axes: Axes) -> None:
         drawing.paint(axes)

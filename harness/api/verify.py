@@ -55,7 +55,7 @@ def choose(
     ]
     if not lines:
         what = f"the campaign {campaign}" if campaign else "any campaign"
-        raise UsageError(f"{folder.name}: no trial of {what} is kept in {folder / 'results'}")
+        raise UsageError(f"{folder.name}: {folder / 'results'} has no kept trial of {what}")
     drawn = random.Random(choice).sample(lines, min(sample, len(lines)))
     return {
         name: [line for other, line in drawn if other == name]

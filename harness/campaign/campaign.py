@@ -205,14 +205,17 @@ class CampaignRun:
             try:
                 name = read_header(self.folder).document.get("name")
             except RecordError as error:
-                raise UsageError(f"{error}; choose another --out") from error
+                raise UsageError(f"{error}; name another folder with --out") from error
             if name != self.header["name"]:
-                raise UsageError(f"{path}: holds experiment {name}; choose another --out")
+                raise UsageError(
+                    f"{path} belongs to experiment {name}; name another folder with --out"
+                )
         elif self.folder.is_dir() and not all(
             x.name == LOCK or x.name.startswith(f".{HEADER}.") for x in self.folder.iterdir()
         ):
             raise UsageError(
-                f"{self.folder}: holds files but no campaign.json; choose an empty or new --out"
+                f"{self.folder} has files but no campaign.json; "
+                "name an empty or new folder with --out"
             )
 
     def _prepare(self) -> None:

@@ -79,13 +79,13 @@ def matching(recorded: Sequence[Found], trial: PlannedTrial, wanted: int) -> Fou
     cell = ", ".join(f"{name} {level}" for name, level in levels.items())
     same_cell = [one for one in recorded if one.levels == levels]
     if not same_cell:
-        raise NotHandedInError(f"the trial with {cell} is not there: {wanted} are to be run")
+        raise NotHandedInError(f"the trial with {cell} is missing: run all {wanted} trials")
     expected = json.loads(json.dumps(plan.to_json(trial.plan)))
     differences = [difference(expected, dict(one.facts["plan"])) for one in same_cell]
     for one, different in zip(same_cell, differences, strict=True):
         if different is None:
             return one
-    raise NotHandedInError(f"the trial with {cell} is not the lab's: {differences[0]}")
+    raise NotHandedInError(f"the trial with {cell} is not a trial of the lab: {differences[0]}")
 
 
 def difference(expected: object, found: object, place: str = "plan") -> str | None:
@@ -104,8 +104,8 @@ def judged(one: Found) -> measures.Finished:
     changed = changed_files(one.folder)
     if changed:
         raise NotHandedInError(
-            f"{one.folder.name}: {', '.join(changed)}: not as recorded; remove that folder and "
-            "run it again"
+            f"{one.folder.name}: {', '.join(changed)} changed after the run; "
+            "remove that folder and run it again"
         )
     study = studies.find(None)
     record = record_of(one.folder, one.facts)

@@ -130,7 +130,7 @@ def find(name: str) -> str:
     for known in names():
         if name in (known, known.partition("-")[0]):
             return known
-    raise UsageError(f"{name}: no such lab; there are {', '.join(names())}")
+    raise UsageError(f"{name} is no lab; the labs are {', '.join(names())}")
 
 
 def load(name: str) -> CourseLab:

@@ -109,7 +109,7 @@ def chosen_losses(lost: Sequence[int]) -> Scenario:
     """Losses of one's own choice; UsageError for segments that there are not."""
     wrong = [segment for segment in lost if not 0 <= segment < SEGMENTS]
     if wrong or len(set(lost)) < len(lost):
-        raise UsageError(f"--lose: segments from 0 to {SEGMENTS - 1}, each once")
+        raise UsageError(f"--lose: name segments from 0 to {SEGMENTS - 1}, each only once")
     return Scenario(name="chosen losses", lost=tuple(sorted(lost)))
 
 

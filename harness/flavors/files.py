@@ -142,7 +142,7 @@ def load(flavor: str | Path) -> Flavor:
     try:
         return read(text, path)
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path}: not TOML: {error}") from None
+        raise UsageError(f"{path} is not TOML: {error}") from None
 
 
 @cache
@@ -182,21 +182,21 @@ def parse(document: Mapping[str, Any], path: Path) -> Flavor:
 def _text(path: Path, document: Mapping[str, Any], key: str) -> str:
     value = document.get(key)
     if not isinstance(value, str) or not value.strip():
-        raise UsageError(f"{path}: {key}: a string that is not empty is needed")
+        raise UsageError(f"{path}: {key} must be a string that is not empty")
     return value
 
 
 def _table(path: Path, document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     value = document.get(key, {})
     if not isinstance(value, dict):
-        raise UsageError(f"{path}: {key}: a table is needed")
+        raise UsageError(f"{path}: {key} must be a table")
     return value
 
 
 def _sources(path: Path, document: Mapping[str, Any]) -> tuple[str, ...]:
     value = document.get("source")
     if not isinstance(value, list) or not value or not all(isinstance(x, str) for x in value):
-        raise UsageError(f"{path}: source: a list of strings, at least one, is needed")
+        raise UsageError(f"{path}: source must be a list of one or more strings")
     return tuple(value)
 
 
@@ -204,11 +204,11 @@ def _sysctls(path: Path, section: Mapping[str, object]) -> dict[str, Value]:
     read: dict[str, Value] = {}
     for key, value in section.items():
         if not key.replace("_", "").isalnum():
-            raise UsageError(f"{path}: sysctl.{key}: a name relative to net.ipv4 is needed")
+            raise UsageError(f"{path}: sysctl.{key} must be a name relative to net.ipv4")
         if key in TRIAL_SYSCTLS:
-            raise UsageError(f"{path}: sysctl.{key}: is set by the trial, not by a flavor")
+            raise UsageError(f"{path}: sysctl.{key}: the trial sets this, a flavor cannot")
         if isinstance(value, bool) or not isinstance(value, int | str):
-            raise UsageError(f"{path}: sysctl.{key} = {value!r}: an integer or a string is needed")
+            raise UsageError(f"{path}: sysctl.{key} = {value!r} must be an integer or a string")
         read[key] = value
     return read
 
@@ -216,7 +216,7 @@ def _sysctls(path: Path, section: Mapping[str, object]) -> dict[str, Value]:
 def _parameters(path: Path, document: Mapping[str, Any], module: str | None) -> dict[str, int]:
     if module != MODULE:
         if "parameters" in document:
-            raise UsageError(f'{path}: parameters: only with module = "{MODULE}"')
+            raise UsageError(f'{path}: parameters can be set only with module = "{MODULE}"')
         return {}
     said = _section(str(path), "parameters.", _table(path, document, "parameters"), PARAMETERS)
     return {name: said.get(name, p.kernels_default) for name, p in PARAMETERS.items()}

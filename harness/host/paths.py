@@ -54,7 +54,7 @@ def require(path: Path) -> Path:
         MissingError: set-up has not been run, or a recipe has changed since.
     """
     if not path.exists():
-        raise MissingError(f"{path}: not there; run ./cellbed setup")
+        raise MissingError(f"{path} does not exist; run ./cellbed setup")
     return path
 
 
@@ -77,7 +77,7 @@ def stock_kernel() -> Path:
     """Folder of the vm lab's kernel, initramfs and TCP module."""
     folder = places()["vm"]
     if not (folder / "complete").exists():
-        raise MissingError(f"{folder}: not there; run ./cellbed setup --vm")
+        raise MissingError(f"{folder} does not exist; run ./cellbed setup --vm")
     return folder
 
 
@@ -85,7 +85,7 @@ def disk() -> Path:
     """The lab image as the vm lab's disk, a squashfs."""
     path = places()["disk"]
     if not path.exists():
-        raise MissingError(f"{path}: not there; run ./cellbed setup --vm")
+        raise MissingError(f"{path} does not exist; run ./cellbed setup --vm")
     return path
 
 
@@ -97,5 +97,5 @@ def memory_directory() -> Path:
     """
     found = memory.place()
     if found.unfit:
-        raise MissingError(f"{found.path}: {found.unfit}; TMPDIR names another place")
+        raise MissingError(f"{found.path}: {found.unfit}; set TMPDIR to another folder")
     return found.path

@@ -27,7 +27,9 @@ def find(name: str | None) -> Study:
     if name is None:
         return NONE
     if name not in known():
-        raise UsageError(f"study = {name}: no such study; there are {', '.join(known())}")
+        raise UsageError(
+            f"study = {name}: this study does not exist; the studies are {', '.join(known())}"
+        )
     study: Study = importlib.import_module(module(name)).STUDY
     return study
 

@@ -60,7 +60,9 @@ def parted(name: str) -> tuple[str, int | None]:
     if not match:
         return name, None
     if not match[2].isdecimal() or not LEAST_HZ <= int(match[2]) <= MOST_HZ:
-        raise UsageError(f"kernel {name}: hz={match[2]}: a number from {LEAST_HZ} to {MOST_HZ}")
+        raise UsageError(
+            f"kernel {name}: hz={match[2]} must be a number from {LEAST_HZ} to {MOST_HZ}"
+        )
     return match[1], int(match[2])
 
 
@@ -74,7 +76,7 @@ def place(name: str) -> tuple[str, str, str]:
     folder, at, commit = rest.rpartition("@")
     if kind == "git" and at and folder and commit:
         return kind, str(Path(folder).resolve()), commit
-    raise UsageError(f"kernel {name}: one of {ALLOWED}")
+    raise UsageError(f"kernel {name}: this name is not known; write one of {ALLOWED}")
 
 
 def runs_code(name: str) -> bool:
@@ -106,7 +108,9 @@ def version(name: str, tree: Tree) -> str:
     [(_, makefile)] = tree.read(["Makefile"])
     found = [re.search(rb"^%s = (\d+)$" % key, makefile, re.MULTILINE) for key in VERSION]
     if not all(found):
-        raise UsageError(f"kernel {name}: no source of a kernel: its Makefile names no version")
+        raise UsageError(
+            f"kernel {name}: this folder is no kernel source: its Makefile names no version"
+        )
     return ".".join(match[1].decode() for match in found if match)
 
 

@@ -146,7 +146,9 @@ def remove(name: str) -> int:
     """
     gone = [one for one in built() if one.name == name or one.name.startswith(f"{name}@")]
     if not gone:
-        raise UsageError(f"kernel {name}: none is built; ./cellbed kernel list")
+        raise UsageError(
+            f"kernel {name}: it is not built; ./cellbed kernel list shows the built kernels"
+        )
     needed = {one.version for one in built() if one not in gone}
     folders = [one.folder for one in gone]
     for version in {one.version for one in gone} - needed:

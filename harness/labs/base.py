@@ -245,7 +245,9 @@ class Lab(ABC):
                     raise ValueError("not an object that names its event")
                 yield event
         except (OSError, ValueError, RecursionError) as error:
-            raise LabError(f"what the lab says cannot be read: {error}", self.console()) from error
+            raise LabError(
+                f"an event of the lab cannot be read: {error}", self.console()
+            ) from error
 
     def console(self, lines: int = 25) -> str:
         """The end of the lab's console; nothing where what runs in the lab took that away."""

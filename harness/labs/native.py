@@ -44,11 +44,13 @@ class NativeLab(SupervisedLab):
 
     def argv(self) -> list[str]:
         if self.spec.isolated:
-            raise MissingError("the native lab is no boundary, its root is yours: take --lab vm")
+            raise MissingError(
+                "the native lab does not protect this machine: its root is your root; use --lab vm"
+            )
         if self.spec.clock != "real":
-            raise UsageError("the native lab has only the machine's clock: --clock real")
+            raise UsageError("the native lab has only this machine's clock; use --clock real")
         if os.geteuid() != 0:
-            raise MissingError("the native lab needs root: sudo ./cellbed run --lab native ...")
+            raise MissingError("the native lab needs root; run sudo ./cellbed ... --lab native")
         claim_module()
         self._has_module = True
         self.link_host_paths(programs=self.own_programs())
@@ -110,12 +112,14 @@ def headers() -> Path:
 def build_module(output: Path) -> None:
     """Build the TCP module for the kernel that runs."""
     if not headers().exists():
-        raise MissingError(f"{headers()}: not there; run ./cellbed setup --native")
+        raise MissingError(f"{headers()} does not exist; run ./cellbed setup --native")
     source = paths.PROJECT / "tcp-configs" / "module"
     argv = ["make", "-s", "-C", str(source), f"KDIR={headers()}", f"OUT={output}"]
     done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=600)
     if done.returncode != 0:
-        raise MissingError(f"building {MODULE}: {done.stderr.strip().splitlines()[-1:]}")
+        raise MissingError(
+            f"the module {MODULE} does not build: {done.stderr.strip().splitlines()[-1:]}"
+        )
 
 
 def claim_module() -> None:
@@ -124,8 +128,8 @@ def claim_module() -> None:
     others = owner.alive(claimed) and claimed != owner.this_process()
     if MODULE_STATE.exists() or others:
         raise MissingError(
-            f"module {MODULE} is loaded: another native lab runs, or one was killed"
-            " (./cellbed clean)"
+            f"the module {MODULE} is loaded already: another native lab runs, or one was killed"
+            " (then run sudo ./cellbed clean)"
         )
     MODULE_MARK.write_text(owner.this_process())
 

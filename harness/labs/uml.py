@@ -150,5 +150,5 @@ def libraries() -> list[str]:
     found = [str(path) for path in names if path.is_file()]
     if not found or not Path(LOADER).is_file():
         missing = LOADER if found else f"{LIBRARY_FOLDERS[0]}/{C_LIBRARY[0]}"
-        raise MissingError(f"{missing}: not there; the labs need x86-64 Debian")
+        raise MissingError(f"{missing} does not exist; the labs need x86-64 Debian")
     return [LOADER, *found]

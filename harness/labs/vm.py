@@ -112,7 +112,7 @@ def qemu() -> str:
     """The emulator's path; MissingError when it is not installed."""
     found = shutil.which(QEMU)
     if found is None:
-        raise MissingError(f"{QEMU}: not installed; run ./cellbed setup --vm")
+        raise MissingError(f"{QEMU} is not installed; run ./cellbed setup --vm")
     return found
 
 

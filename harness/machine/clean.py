@@ -99,7 +99,7 @@ def processes(folder: Path) -> Iterator[int]:
 def remove_campaign(folder: Path) -> None:
     """A campaign directory, and nothing that is not one."""
     if not (folder / "campaign.json").is_file():
-        raise UsageError(f"{folder}: not a campaign directory")
+        raise UsageError(f"{folder} is not the folder of a campaign")
     with locked(folder):
         shutil.rmtree(folder)
 
@@ -126,7 +126,7 @@ def remove_cache() -> Leftovers:
     cache = paths.places()["cache"]
     held = kept.locked_all(cache)
     if held is None:
-        raise CellbedError(f"{cache}: something is being made there; try again when it is done")
+        raise CellbedError(f"{cache}: another process writes there; try again when it has ended")
     with held:
         tried = [(path, kept.remove(path)) for path in kept.products(cache)]
     stayed = [f"{path}: {reason}" for path, reason in tried if reason]

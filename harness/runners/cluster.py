@@ -306,7 +306,7 @@ def check_workers(client: Client, address: str, lab: str, code: str) -> dict[str
     except Exception as error:
         raise UsageError(f"--scheduler {address}: {error}") from error
     if not workers:
-        raise UsageError(f"--scheduler {address}: it has no workers; ./cellbed worker makes one")
+        raise UsageError(f"--scheduler {address} has no workers; start one with ./cellbed worker")
     if len(unfit) == len(workers):
         worker, why = next(iter(unfit.items()))
         raise UsageError(f"worker {worker}: {why}")

@@ -91,17 +91,17 @@ def read(path: Path) -> Security:
         UsageError: there is none, it is no such file, it is out of date, or others may read it.
     """
     if not path.is_file():
-        raise UsageError(f"{path}: not there; copy it from the machine of ./cellbed scheduler")
+        raise UsageError(f"{path} does not exist; copy it from the machine of ./cellbed scheduler")
     if path.stat().st_mode & 0o077:
-        raise UsageError(f"{path}: a secret that others may read; chmod 600 it")
+        raise UsageError(f"{path}: other users may read this secret; run chmod 600 on it")
     try:
         context = ssl.create_default_context(cafile=str(path))
         context.load_cert_chain(str(path))
         ends = x509.load_pem_x509_certificate(path.read_bytes()).not_valid_after_utc
     except (ssl.SSLError, ValueError) as error:
-        raise UsageError(f"{path}: not the key and certificate of a cluster") from error
+        raise UsageError(f"{path} does not have the key and certificate of a cluster") from error
     if ends < datetime.datetime.now(datetime.UTC):
-        raise UsageError(f"{path}: out of date since {ends:%Y-%m-%d}; remove it")
+        raise UsageError(f"{path}: the certificate ended on {ends:%Y-%m-%d}; remove the file")
     name = str(path)
     return Security(
         require_encryption=True,
@@ -118,7 +118,7 @@ def security_for(address: str, path: Path | None) -> Security | None:
     """
     if not address.startswith("tls://"):
         if path is not None:
-            raise UsageError(f"--tls {path}: only with an address tls://..., not {address}")
+            raise UsageError(f"--tls {path} needs an address tls://..., not {address}")
         return None
     configured = dask.config.get("distributed.comm.tls.ca-file") is not None
     if path is None and configured and not default_file().exists():

@@ -324,7 +324,7 @@ def deliver(job: PoolJob, lab: Lab, costs: dict[str, float]) -> Outcome:
     """
     ran = identity.software(job.lab, job.trial.kernel)
     if identity.found(job.lab, job.trial.kernel) != ran:
-        raise LabError("the project's files, or what set-up made, have changed while it ran")
+        raise LabError("the project's files or set-up's products changed while the trial ran")
     name = job.trial.name
     software = {"lab": job.lab, "clock": job.clock, **ran}
     with temporary.folder("record") as here:

@@ -140,7 +140,7 @@ def follow(lab: Lab, say: Say) -> Ended:
                 case "ended":
                     ended = event
     except (KeyError, TypeError, IndexError, AttributeError) as error:
-        raise LabError(f"the lab said what none says: {error!r}", lab.console()) from error
+        raise LabError(f"an event of the lab cannot be read: {error!r}", lab.console()) from error
     except LabError as error:
         # Processes without end have no time to say so: in virtual time forking takes none.
         if (count := lab.processes()) > FEW:
@@ -178,7 +178,7 @@ def keep(lab: Lab, out: Path, most_mib: int) -> list[str]:
                     ignore=strange,
                 )
             except RecursionError:
-                raise LabError(f"--out: {name} is nested too deep to be copied") from None
+                raise LabError(f"--out: {name} has too many nested folders to be copied") from None
             give_tree(out / name)
             written.append(name)
     return written
@@ -209,11 +209,13 @@ def check_out(out: Path) -> None:
     """Make the folder; refuse one that something is in, or into which nothing can be written."""
     try:
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
-            raise UsageError(f"--out {out}: holds something; choose an empty or new folder")
+            raise UsageError(
+                f"--out {out}: this folder is not empty; name an empty or a new folder"
+            )
         make_folder(out)
         with tempfile.TemporaryFile(dir=out):
             pass
     except OSError as error:
         raise UsageError(
-            f"--out {out}: nothing can be written there ({error.strerror}); name another folder"
+            f"--out {out}: this folder cannot be written ({error.strerror}); name another folder"
         ) from error

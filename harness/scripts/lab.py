@@ -203,7 +203,7 @@ class Watched:
         event = {"event": "said", "stream": stream, "text": text}
         self.events.write(json.dumps(event).encode() + b"\n")
         if self.left_bytes < 0:
-            self.stop(f"it said more than {self.job.output_mib} MiB")
+            self.stop(f"it printed more than {self.job.output_mib} MiB")
 
     def watch(self) -> None:
         """Say that time goes on, and end a script that takes too much of it or of processes."""

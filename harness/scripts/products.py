@@ -36,7 +36,7 @@ def require(lab: str, clock: str, packages: Sequence[str]) -> Products:
     """
     for package in packages:
         if not PACKAGE.fullmatch(package):
-            raise UsageError(f"--package {package}: not the name of a package of Debian 13")
+            raise UsageError(f"--package {package} is not the name of a package of Debian 13")
     paths.programs()  # by set-up, with all else that a lab needs
     places, build = paths.places(), paths.PROJECT / "lab" / "mininet"
     wanted = sorted(set(packages))

@@ -319,5 +319,5 @@ def plotly() -> Path:
     """plotly.js, as the Python package ships it."""
     found = plotly_js.path()
     if found is None:
-        raise MissingError("plotly is needed; run ./cellbed setup --library")
+        raise MissingError("the live page needs plotly; run ./cellbed setup --library")
     return found

@@ -52,8 +52,8 @@ def test_invalid_trials_are_listed_and_not_among_the_valid(tmp_path: Path) -> No
     [
         ("trial", lambda d: d.update(format="cellbed-trial/1"), "format is 'cellbed-trial/1'"),
         ("trial", lambda d: d.pop("format"), "format is 'None'"),
-        ("run", lambda d: d.pop("format"), "run.json: its format is 'None'"),
-        ("judgement", lambda d: d.pop("format"), "judgement.json: its format is 'None'"),
+        ("run", lambda d: d.pop("format"), "run.json has the format 'None'"),
+        ("judgement", lambda d: d.pop("format"), "judgement.json has the format 'None'"),
         ("judgement", lambda d: d.pop("valid"), "the key 'valid' is missing"),
         ("judgement", lambda d: d.update(valid="yes"), "'yes' is neither true nor false"),
         ("judgement", lambda d: d.update(metrics=[1]), "a value is of the wrong kind"),
@@ -92,7 +92,7 @@ def test_a_record_that_lacks_a_file_is_listed(tmp_path: Path, file: str) -> None
     small(tmp_path)
     (tmp_path / "trials" / TRIAL / f"{file}.json").unlink()
     [(name, found)] = read_campaign(tmp_path).unreadable
-    assert name == TRIAL and f"{file}.json: cannot read it" in found
+    assert name == TRIAL and f"{file}.json cannot be read" in found
 
 
 def test_the_labs_document_is_whole_again(tmp_path: Path) -> None:

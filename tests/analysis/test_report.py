@@ -235,7 +235,7 @@ def test_report_is_the_same_twice(folder: Path, written: Written, tmp_path: Path
 
 def test_out_of_what_cannot_be_written_or_read(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(ReportError, match="file.*: cannot write: "):
+    with pytest.raises(ReportError, match="file.* cannot be written: "):
         write(folder, tmp_path / "file")
     with pytest.raises(RecordError, match="no such campaign"):
         write(tmp_path / "none")

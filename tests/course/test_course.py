@@ -147,7 +147,7 @@ def test_a_trial_that_is_missing(started: Path) -> None:
     for path in write_records(LABS[0], started, ADA)[0].iterdir():
         path.unlink()
     said, _ = course("check", 1, started)
-    assert "the trial with buffer 250 is not there: 3 are to be run" in said
+    assert "the trial with buffer 250 is missing: run all 3 trials" in said
 
 
 def test_somebody_elses_records(started: Path) -> None:
@@ -177,7 +177,7 @@ def test_a_level_that_is_none(started: Path, level: str) -> None:
     assert factors
     path.write_text(f'{before}"factors":{{"buffer":{level}{after}')
     said, _ = course("check", 1, started)
-    assert "a record cannot be read: " in said or "is not there: 3 are to be run" in said
+    assert "a record cannot be read: " in said or "is missing: run all 3 trials" in said
 
 
 def test_facts_that_are_not_there(started: Path) -> None:

@@ -89,7 +89,7 @@ def test_edited(lab: str, tmp_path: Path) -> None:
     write_answers(tmp_path / "mine", by_hand.solved(lab, tmp_path / "mine"))
     said = checked(lab, tmp_path / "mine")
     assert said["record"] == (
-        f"NO {last.name}: flows.csv: not as recorded; remove that folder and run it again"
+        f"NO {last.name}: flows.csv changed after the run; remove that folder and run it again"
     )
     assert unjudged(said) == judged_by_record(lab)
 

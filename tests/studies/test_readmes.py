@@ -35,7 +35,7 @@ def test_every_kept_campaign_has_cells_and_a_manifest(name: str) -> None:
     ("old", "new", "message"),
     [
         ("<!-- table windows -->", "<!-- table window -->", "unknown table 'window'"),
-        ("<!-- table windows -->", "", "the table 'windows' has no place in it"),
+        ("<!-- table windows -->", "", "has no place for the table 'windows'"),
     ],
 )
 def test_a_readme_and_its_tables_belong_together(
@@ -83,5 +83,7 @@ def test_a_conclusion_that_the_results_no_longer_have_is_not_written(tmp_path: P
 def test_a_study_that_is_not_there() -> None:
     assert studies.find(None).id == ""
     for name in ("ubr_1895", "instrument", "../harness", ""):
-        with pytest.raises(studies.UsageError, match="no such study; there are kernel_cc, ubr_1"):
+        with pytest.raises(
+            studies.UsageError, match="this study does not exist; the studies are kernel_cc, ubr_1"
+        ):
             studies.find(name)

@@ -23,7 +23,7 @@ from plan.errors import UsageError
 @click.option(
     "--order",
     type=int,
-    help="The number of factors in the model's largest interaction [as many as the data allow].",
+    help="The number of factors in the model's largest interaction [chosen from the data].",
 )
 @click.option(
     "--block",

@@ -132,10 +132,10 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> cellbed.Campaign:
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        ("flent", "nothing over time in it; a capture, requests, windows or the queue"),
-        ("pcapng", "no capture in it; ./cellbed run --pcap makes them"),
-        ("qlog", "no windows in it; record.cwnd_sample_ms has them"),
-        ("excel", "excel: no such format; there are flent, parquet, pcapng, qlog"),
+        ("flent", "has no data over time; record a capture, requests, windows or the queue"),
+        ("pcapng", "has no capture; ./cellbed run --pcap records packets"),
+        ("qlog", "has no windows; set record.cwnd_sample_ms to record them"),
+        ("excel", "excel is no format; the formats are flent, parquet, pcapng, qlog"),
     ],
 )
 def test_what_is_not_there_is_said(bare: cellbed.Campaign, kind: str, said: str) -> None:
@@ -148,5 +148,7 @@ def test_a_library_that_is_missing_is_said(
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.delitem(sys.modules, f"{exports.__name__}.parquet", raising=False)
-    with pytest.raises(cellbed.MissingError, match="pyarrow is needed, which ./cellbed setup --"):
+    with pytest.raises(
+        cellbed.MissingError, match="the export needs pyarrow; run ./cellbed setup --"
+    ):
         bare.export("parquet")

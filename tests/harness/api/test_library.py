@@ -156,7 +156,7 @@ def test_plots_of_a_trial_are_figures_to_go_on_with(campaign: cellbed.Campaign) 
          "speed: no cell has it; there are efficiency, fairness"),
         (lambda c: cellbed.plot.means(c, "efficiency", along="size"), "size: no such factor"),
         (lambda c: cellbed.plot.means(c, "efficiency", along="buffer"),
-         "several cells at one place: choose a level of network, flavor, policy"),
+         "several cells are at one place; choose a level of network, flavor, policy"),
         (lambda c: c.trial(policy="EPD"), "2 valid trials with policy=EPD, seed 1, not one"),
         (lambda c: cellbed.plot.windows(c.trial(policy="EPD", buffer=1, seed=9)), "0 valid trials"),
     ],

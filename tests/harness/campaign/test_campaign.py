@@ -125,7 +125,7 @@ def test_another_experiments_folder_is_refused(tmp_path: Path, paper: type[Paper
     trials = small_trials(tmp_path)
     make(tmp_path / "out", trials).run()
     other = CampaignRun(tmp_path / "out", trials, {"name": "other"}, Options(lab="paper"))
-    with pytest.raises(UsageError, match="holds experiment small"):
+    with pytest.raises(UsageError, match="belongs to experiment small"):
         other.run()
 
 
@@ -220,7 +220,7 @@ def test_a_record_that_cannot_be_read_is_not_run_over(
     make(tmp_path / "out", trials).run()
     path = tmp_path / "out" / "trials" / trials[0].name / "lab.json"
     path.write_text("{")
-    with pytest.raises(UsageError, match="lab.json: not JSON.*remove it to run the trial again"):
+    with pytest.raises(UsageError, match="lab.json is not JSON.*remove it to run the trial again"):
         make(tmp_path / "out", trials).run()
     assert path.read_text() == "{" and len(paper.tried) == len(trials)
     shutil.rmtree(path.parent)

@@ -97,8 +97,8 @@ def test_anova_takes_confidence_and_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--order", "3"), "interactions of 3 factors asked, 1 to 2 are possible"),
-        (("--confidence", "90"), "a confidence of 90.0 is not between 0 and 1"),
+        (("--order", "3"), "interactions of 3 factors are not possible; 1 to 2 are"),
+        (("--confidence", "90"), "the confidence must be between 0 and 1, not 90.0"),
     ],
 )
 def test_anova_refuses_in_one_line(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
@@ -108,7 +108,7 @@ def test_anova_refuses_in_one_line(tmp_path: Path, words: tuple[str, ...], said:
 
 def test_dry_run_without_any_record_knows_no_time(tmp_path: Path) -> None:
     done = cellbed("run", write_small(tmp_path), "--dry-run", cwd=tmp_path, CELLBED_CACHE=tmp_path)
-    assert done.stdout.endswith("4 to run; time unknown: none like them has been run here\n")
+    assert done.stdout.endswith("4 to run; the time is unknown: no trial like them has run here\n")
 
 
 def test_a_scheduler_that_is_not_there_is_one_line(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_doctor_says_what_the_native_lab_lacks(
 
 def test_clean_refuses_what_is_no_campaign(tmp_path: Path) -> None:
     done = cellbed("clean", "--results", tmp_path, cwd=tmp_path)
-    assert done.returncode == 2 and "not a campaign directory" in done.stderr
+    assert done.returncode == 2 and "is not the folder of a campaign" in done.stderr
     assert tmp_path.exists()
 
 

@@ -66,7 +66,7 @@ def test_tmpdir_is_taken_where_it_is_set(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_tmpdir_that_does_not_do_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path / "none"))
-    with pytest.raises(MissingError, match="none: No such file .*; TMPDIR names another place"):
+    with pytest.raises(MissingError, match="none: No such file .*; set TMPDIR to another folder"):
         paths.memory_directory()
     found = doctor.shared_memory()
     assert found.state == "missing" and "No such file" in found.detail

@@ -214,7 +214,10 @@ def test_what_a_study_cannot_measure_is_a_failed_check(made: Path) -> None:
 
 def test_a_study_that_is_not_there_is_named_with_those_that_are(made: Path) -> None:
     of_study(made, "ubr_1895")
-    with pytest.raises(UsageError, match="study = ubr_1895: no such study; there are .*ubr_1996, "):
+    with pytest.raises(
+        UsageError,
+        match="study = ubr_1895: this study does not exist; the studies are .*ubr_1996, ",
+    ):
         judgement.document(made)
 
 

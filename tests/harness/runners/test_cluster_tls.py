@@ -76,7 +76,7 @@ def others(scheduler: Server, folder: Path) -> list[tuple[Cluster, str]]:
     secured = scheduler.address
     return [
         (Cluster(address=plain), f"wants its secret: {secured} and --tls FILE"),
-        (Cluster(address=plain, secret=foreign), f"only with an address tls://..., not {plain}"),
+        (Cluster(address=plain, secret=foreign), f"needs an address tls://..., not {plain}"),
         (Cluster(address=secured), "cache/cluster.pem: not there; copy it from the machine of"),
         (Cluster(address=secured, secret=foreign), "has another secret than the file of --tls"),
         (Cluster(address=secured, secret=readable), "readable.pem: a secret that others may read"),
@@ -102,7 +102,7 @@ def test_a_certificate_that_is_out_of_date_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster_tls, "VALID_DAYS", 0)
-    with pytest.raises(UsageError, match="out of date since 20"):
+    with pytest.raises(UsageError, match="the certificate ended on 20"):
         cluster_tls.made(tmp_path / "old.pem")
 
 
