@@ -56,7 +56,7 @@ def checked(name: str, files: Files) -> Files:
     """The files, when they are a kernel's source; UsageError."""
     missing = next((path for path in TOP if path not in files), None)
     if missing:
-        raise UsageError(f"kernel {name}: no source of a kernel: it has no {missing}")
+        raise UsageError(f"kernel {name}: this folder is no kernel source: it has no {missing}")
     return files
 
 

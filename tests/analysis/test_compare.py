@@ -158,7 +158,7 @@ def test_a_response_that_only_one_level_has_differs(tmp_path: Path) -> None:
 def test_a_trial_without_a_capture_is_named(tmp_path: Path) -> None:
     one = trial(tmp_path / "a", HANDSHAKE)
     (one.folder / "down.pcap").unlink()
-    with pytest.raises(RecordError, match=r"a/down\.pcap: not there"):
+    with pytest.raises(RecordError, match=r"a/down\.pcap does not exist"):
         connections(one)
 
 

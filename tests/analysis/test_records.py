@@ -50,8 +50,8 @@ def test_invalid_trials_are_listed_and_not_among_the_valid(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("file", "change", "reason"),
     [
-        ("trial", lambda d: d.update(format="cellbed-trial/1"), "format is 'cellbed-trial/1'"),
-        ("trial", lambda d: d.pop("format"), "format is 'None'"),
+        ("trial", lambda d: d.update(format="cellbed-trial/1"), "has the format 'cellbed-trial/1'"),
+        ("trial", lambda d: d.pop("format"), "has the format 'None'"),
         ("run", lambda d: d.pop("format"), "run.json has the format 'None'"),
         ("judgement", lambda d: d.pop("format"), "judgement.json has the format 'None'"),
         ("judgement", lambda d: d.pop("valid"), "the key 'valid' is missing"),
@@ -201,7 +201,7 @@ def test_levels_come_in_the_experiments_order(tmp_path: Path) -> None:
         (lambda folder: (folder / "trials").mkdir(), "not a campaign directory"),
         (lambda folder: (folder / "campaign.json").write_text("{"), "not JSON"),
         (lambda folder: (folder / "campaign.json").write_text("[]"), "not a JSON object"),
-        (lambda folder: small(folder, seeds=()), "no trials recorded yet"),
+        (lambda folder: small(folder, seeds=()), "has no recorded trials yet"),
         (
             lambda folder: (small(folder, seeds=[1]), edit(folder, lambda d: d.pop("format"))),
             "no trial in it can be read: .*format",

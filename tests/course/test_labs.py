@@ -81,7 +81,7 @@ def test_two_folders_of_one_student_are_told(copied: Student, tmp_path: Path) ->
     shutil.copytree(copied.folder, tmp_path / "other")
     number = copied.lab.partition("-")[0]
     done = copied.shell(f"./cellbed course check {number} {copied.folder} {tmp_path / 'other'}", 5)
-    assert done.stdout.count("whose work is it?") == 1 and "1 of " in done.stderr
+    assert done.stdout.count("find out whose work it is") == 1 and "1 of " in done.stderr
 
 
 def edit_and_seal(student: Student, name: str, old: str, new: str) -> None:

@@ -111,7 +111,7 @@ STRANGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a campaign elsewhere": (moved_out, "leads out of the folder"),
     "a FIFO in a record": (lambda f: fifo(first(f) / "lab.json"), "lab.json: is no file"),
     "answers that are a FIFO": (lambda f: fifo(f / "answers.toml"), "answers.toml: is no file"),
-    "a folder in a record": (lambda f: (first(f) / "more").mkdir(), "more: not as recorded"),
+    "a folder in a record": (lambda f: (first(f) / "more").mkdir(), "more changed after the run"),
     "too many records": (many, "more than "),
     "deep TOML": (lambda f: replaced(f / "answers.toml", DEEP), "nested deeper"),
     "deep lists": (
@@ -119,7 +119,7 @@ STRANGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "deep JSON": (lambda f: replaced(first(f) / "lab.json", "[" * 100_000), "cannot be read"),
     "deep tables": (sealed(deep_run), "cannot be "),
     "checksums that are no text": (
-        lambda f: (first(f) / SUMS).write_bytes(b"\xff\xff"), "SHA256SUMS: not as recorded"),
+        lambda f: (first(f) / SUMS).write_bytes(b"\xff\xff"), "SHA256SUMS changed after the run"),
     "checksums that are empty": (lambda f: replaced(first(f) / SUMS, ""), "not as recorded"),
     "a table of letters": (
         sealed(lambda r: replaced(r / "cwnd.csv", "time_ns,pair,cwnd_segments\nx,y,z\n")),

@@ -31,9 +31,9 @@ WRONG = [
     ("ssthresh of one segment", '"bdp"', "1", '"bdp" or a whole number from 2'),
     ("a third end", "[route.client]", "[route.router]", "unknown key route.router"),
     ("a path as sysctl", "tcp_sack = 1", '"../tcp_sack" = 1', "a name relative to net.ipv4"),
-    ("a sysctl of the trial", "tcp_sack = 1", 'tcp_rmem = "1 2 3"', "set by the trial"),
+    ("a sysctl of the trial", "tcp_sack = 1", 'tcp_rmem = "1 2 3"', "the trial sets this"),
     ("a list as sysctl", "tcp_sack = 1", "tcp_sack = [1]", "an integer or a string"),
-    ("stock module", 'module = "cellbed_tcp"', 'module = "tcp_bbr"', "parameters: only with mod"),
+    ("stock module", 'module = "cellbed_tcp"', 'module = "tcp_bbr"', "parameters can be set only"),
 ]  # fmt: skip
 
 

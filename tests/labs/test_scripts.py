@@ -293,9 +293,12 @@ def test_a_processor_of_which_a_host_has_a_share(tmp_path: Path) -> None:
     ("words", "sentence"),
     [
         (["mininet", "absent.py"], "absent.py: this file does not exist"),
-        (["mininet", "--package", "no/name", "here.py"], "--package no/name: not the name"),
+        (["mininet", "--package", "no/name", "here.py"], "--package no/name is not the name"),
         (["mininet", "--out", "full", "here.py"], "--out full: holds something"),
-        (["mininet", "--out", "here.py/x", "here.py"], "--out here.py/x: nothing can be written"),
+        (
+            ["mininet", "--out", "here.py/x", "here.py"],
+            "--out here.py/x: this folder cannot be written",
+        ),
         (["mn", "--limit", "0", "--test", "none"], "'--limit'"),
     ],
 )

@@ -74,7 +74,8 @@ def test_packets_pass_a_queue_of_packets_before_round_trips_of_connections(tmp_p
     assert done.returncode == 0, done.stderr
     assert "Connection refused" in done.stdout and "qdisc pfifo" in done.stdout
     assert done.stderr.splitlines()[1:] == [
-        "the workload gives connections their round trips; here all have only topology.delay_us = 0"
+        "in a trial the workload adds a round trip to each connection; here all have only "
+        "topology.delay_us = 0"
     ]
 
 

@@ -159,7 +159,7 @@ def time_for(campaign: CampaignRun, missing: list[PlannedTrial]) -> str:
     if unknown == len(missing):
         return "; the time is unknown: no trial like them has run here"
     labs = 1 if options.cluster else min(options.jobs, len(missing))
-    others = f"; {unknown} of them are unlike all trials that have run here" if unknown else ""
+    others = f"; no trial like {unknown} of them has run here" if unknown else ""
     return f"; about {total_s / labs:.0f} s with {labs} lab{'s' * (labs > 1)}{others}"
 
 

@@ -154,7 +154,7 @@ def test_plots_of_a_trial_are_figures_to_go_on_with(campaign: cellbed.Campaign) 
     [
         (lambda c: cellbed.plot.means(c, "speed", along="buffer", lines="policy"),
          "speed: no cell has it; there are efficiency, fairness"),
-        (lambda c: cellbed.plot.means(c, "efficiency", along="size"), "size: no such factor"),
+        (lambda c: cellbed.plot.means(c, "efficiency", along="size"), "size is no factor"),
         (lambda c: cellbed.plot.means(c, "efficiency", along="buffer"),
          "several cells are at one place; choose a level of network, flavor, policy"),
         (lambda c: c.trial(policy="EPD"), "2 valid trials with policy=EPD, seed 1, not one"),

@@ -199,7 +199,7 @@ def test_files_that_change_while_it_runs_are_that_trials_failure(
     assert not campaign.run()
     reasons = [reason for several in campaign.failures.values() for reason in several]
     assert len(reasons) == 2 * len(trials)
-    assert all("have changed while it ran" in reason for reason in reasons)
+    assert all("changed while the trial ran" in reason for reason in reasons)
 
 
 def test_a_full_disk_ends_the_campaign(
@@ -233,7 +233,7 @@ def test_a_folder_of_other_things_is_refused_untouched(
 ) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.tex").touch()
-    with pytest.raises(UsageError, match="out: holds files but no campaign.json"):
+    with pytest.raises(UsageError, match="out has files but no campaign.json"):
         make(tmp_path / "out", small_trials(tmp_path)).run()
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["thesis.tex"]
 

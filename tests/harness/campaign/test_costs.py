@@ -88,9 +88,9 @@ def said(folder: Path, trials: list[PlannedTrial], **options: Any) -> str:
 
 def test_what_the_dry_run_says(tmp_path: Path) -> None:
     trials = small_trials(tmp_path)
-    assert said(tmp_path, trials) == "; time unknown: none like them has been run here"
+    assert said(tmp_path, trials) == "; the time is unknown: no trial like them has run here"
     costs.note("uml", "virtual", of(trials, "WAN")[0], 24.0)
-    others = ", and 2 unlike any that has been run here"
+    others = "; no trial like 2 of them has run here"
     assert said(tmp_path, trials, jobs=2) == "; about 24 s with 2 labs" + others
     assert said(tmp_path, of(trials, "WAN"), jobs=8) == "; about 24 s with 2 labs"
     assert said(tmp_path, of(trials, "WAN"), jobs=1) == "; about 48 s with 1 lab"

@@ -34,7 +34,7 @@ class Absent(Lab):
     """A lab that this machine cannot have."""
 
     def boot(self) -> None:
-        raise MissingError("the lab: not there; run ./cellbed setup")
+        raise MissingError("the lab does not exist; run ./cellbed setup")
 
     def poll(self) -> int | None:
         return 0

@@ -70,7 +70,7 @@ def test_bash(folder: Path, words: str, said: list[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("./cellbed exp", ["export:Write the trials of a campaign directory..."]),
+        ("./cellbed exp", ["export:Write the trials of a campaign in the..."]),
         ("./cellbed run small.toml --only ''", ["-U -S  -V unsorted -- network=",
                                                 "-U -S  -V unsorted -- flavor="]),
         ("./cellbed run small.toml --only network=g", ["network=GEO"]),
@@ -92,10 +92,10 @@ def test_manual_pages(tmp_path: Path) -> None:
     pages = {path.name for path in tmp_path.iterdir()}
     assert {f"cellbed-{name}.1" for name in commands} | {"cellbed.1"} <= pages
     text = (tmp_path / "cellbed-export.1").read_text()
-    assert "\\-\\-as" in text and "Which format." in text
+    assert "\\-\\-as" in text and "The format." in text
     names = [path.read_text().splitlines()[2] for path in tmp_path.glob("*.1")]
     assert all(" \\- " in name and "..." not in name for name in names), names
     if shutil.which("man"):
         shown = subprocess.run(["man", "-P", "cat", tmp_path / "cellbed-run.1"], check=True,
                                text=True, capture_output=True)  # fmt: skip
-        assert "Only these levels." in shown.stdout
+        assert "Run only these levels." in shown.stdout

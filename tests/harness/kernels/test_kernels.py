@@ -240,8 +240,8 @@ def test_what_is_fetched_is_what_the_kernel_is_made_of(
         ("path:/nowhere/at/all", "no such folder"),
         ("git:/nowhere/at/all@HEAD", "no such folder"),
         (f"git:{PROJECT}@no-such-commit", "no such commit"),
-        (f"git:{PROJECT}@HEAD", "no source of a kernel: it has no "),
-        (f"path:{PROJECT}", "no source of a kernel: it has no "),
+        (f"git:{PROJECT}@HEAD", "no kernel source: it has no "),
+        (f"path:{PROJECT}", "no kernel source: it has no "),
         ("6.12,hz=", "hz= must be a number from 100 to 1000$"),
         ("6.12,hz=99", "hz=99 must be a number from 100 to 1000$"),
         ("6.1,hz=10_0", "hz=10_0 must be a number from 100 to 1000$"),
@@ -368,7 +368,7 @@ def cellbed(*words: str) -> subprocess.CompletedProcess[str]:
             "--kernel 6.1: name two different kernels, A,B",
         ),
         (["compare", "x.toml"], "compare needs either --factor FACTOR=A,B or --kernel A,B"),
-        (["run", "x.toml", "--kernel", "six"], "kernel six: one of"),
+        (["run", "x.toml", "--kernel", "six"], "kernel six: this name is not known; write one of"),
         (["run", "x.toml", "--kernel", "6.12,6.12"], "--kernel: factors.kernel: needs levels"),
         (["run", "x.toml", "--kernel", "6.1", "--lab", "vm"], "only in the uml lab"),
         (["kernel", "remove", "6.12"], "set-up's kernel; ./cellbed clean --cache"),
@@ -435,5 +435,5 @@ def test_removing_takes_what_no_other_kernel_needs(
     assert [one.name for one in store.built()] == ["6.1"] and (home / "work-6.1").exists()
     store.remove("6.1")
     assert not store.built() and not (home / "work-6.1").exists()
-    with pytest.raises(UsageError, match="kernel 6.1: none is built"):
+    with pytest.raises(UsageError, match="kernel 6.1: it is not built"):
         store.remove("6.1")

@@ -80,7 +80,7 @@ def test_a_link_goes_and_what_it_leads_to_stays(cache: Path, tmp_path: Path) -> 
 def test_nothing_goes_while_something_is_being_made(cache: Path, name: str) -> None:
     with (cache / name).open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(CellbedError, match="something is being made there; try again"):
+        with pytest.raises(CellbedError, match="another process writes there; try again"):
             clean.remove_cache()
         assert clean.remove_leftovers() == clean.Leftovers()
     assert all((cache / name).exists() for name in (*FOLDERS, *FILES, *PARTIALS))

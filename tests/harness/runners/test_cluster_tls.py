@@ -77,10 +77,13 @@ def others(scheduler: Server, folder: Path) -> list[tuple[Cluster, str]]:
     return [
         (Cluster(address=plain), f"wants its secret: {secured} and --tls FILE"),
         (Cluster(address=plain, secret=foreign), f"needs an address tls://..., not {plain}"),
-        (Cluster(address=secured), "cache/cluster.pem: not there; copy it from the machine of"),
+        (Cluster(address=secured), "cache/cluster.pem does not exist; copy it from the machine of"),
         (Cluster(address=secured, secret=foreign), "has another secret than the file of --tls"),
-        (Cluster(address=secured, secret=readable), "readable.pem: a secret that others may read"),
-        (Cluster(address=secured, secret=empty), "empty.pem: not the key and certificate"),
+        (
+            Cluster(address=secured, secret=readable),
+            "readable.pem: other users may read this secret",
+        ),
+        (Cluster(address=secured, secret=empty), "empty.pem does not have the key and certificate"),
         (Cluster(address="tls://127.0.0.1:1", secret=foreign), "no Dask scheduler answers there"),
         (Cluster(address="tls://127.0.0.1:x", secret=foreign), "no Dask scheduler answers there"),
     ]
