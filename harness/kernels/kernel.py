@@ -59,9 +59,7 @@ class Kernel:
             UsageError: it lacks the queue, the delay or the congestion control.
         """
         if missing := self.missing(plan):
-            raise UsageError(
-                f"kernel {self.name} ({self.release}) has no {missing}, which a trial needs"
-            )
+            raise UsageError(f"kernel {self.name} ({self.release}) has no {missing}")
         first, *others = map(self.known, plan.tcp.flavors)
         return replace(plan, tcp=replace(plan.tcp, flavor=first, others=tuple(others)))
 

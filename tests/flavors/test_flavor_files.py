@@ -20,7 +20,7 @@ PARAMETERS_SAID = '[parameters]\nsack_pipe = "segments"\n'
 WRONG = [
     ("unknown key", 'name = "sack"', 'name = "sack"\nspeed = 1', "unknown key speed"),
     ("other name", 'name = "sack"', 'name = "reno"', "the file is called sack"),
-    ("no title", "title = ", "# title = ", "title: a string that is not empty"),
+    ("no title", "title = ", "# title = ", "title must be a string that is not empty"),
     ("no source", "source = [", "source = []\nignored = [", "unknown key ignored"),
     ("empty source", "source = [\n", "source = [] #[\n", "not TOML"),
     ("unknown parameter", "rto_tick_ms", "rto_ticks", "unknown key parameters.rto_ticks"),

@@ -394,7 +394,7 @@ def test_judge_names_what_it_cannot_read(campaign: Path, made: Path) -> None:
     done = command("judge", campaign)
     assert isinstance(done.exception, CellbedError) and done.exception.exit_code == 1
     assert "1 records cannot be read" in str(done.exception)
-    assert "lab.json: not JSON" in str(done.exception)
+    assert "lab.json is not JSON" in str(done.exception)
 
 
 def test_judge_refuses_what_is_no_campaign(tmp_path: Path) -> None:
