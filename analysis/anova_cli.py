@@ -12,6 +12,7 @@ from rich.table import Table as Grid
 
 from analysis.anova import DEFAULT_CONFIDENCE, Anova, Component, analyse
 from analysis.errors import TableError
+from analysis.replicates import check_replicates
 from analysis.table import Table, read_csv
 
 JSON_FORMAT = "cellbed-anova/1"
@@ -35,6 +36,7 @@ def run(
     """
     table = select(read_csv(path), where)
     result = analyse(table, response, factors, confidence=confidence, order=order, block=block)
+    check_replicates(table, response, factors)
     return to_json(result) if as_json else to_text(result, differing_columns(table, result))
 
 

@@ -7,9 +7,11 @@ A *cell* is named by the levels of the factors that its study says. What else a 
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from analysis.records import CampaignRecords, Trial, level_text
+from analysis.replicates import left_the_same
 from analysis.statistics import Estimate, estimate, rank_correlation
 from analysis.study import Study
 from plan.plan import Plan
@@ -48,10 +50,21 @@ class Cell:
         """A metric's values, of the trials that have one."""
         return tuple(self.metrics.get(metric, {}).values())
 
+    @cached_property
+    def one_record(self) -> bool:
+        """Did several seeds leave the same record, so that they are one observation?"""
+        return bool(self.trials) and left_the_same(self.trials)
+
     def estimate(self, metric: str) -> Estimate | None:
-        """The mean of a metric over the trials that have it; None where none has."""
+        """The mean of a metric over the trials that have it; None where none has.
+
+        Seeds that left the same record give no interval.
+        """
         values = self.values(metric)
-        return estimate(values) if values else None
+        if not values:
+            return None
+        found = estimate(values)
+        return replace(found, low=None, high=None) if self.one_record else found
 
     def mean(self, metric: str) -> float | None:
         """The mean alone."""

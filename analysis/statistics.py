@@ -15,7 +15,10 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """Mean of n values; `low` and `high` bound its t interval and are None when n < 2."""
+    """Mean of n values; `low` and `high` bound its t interval.
+
+    They are None when n < 2, and where the n values are one observation (analysis/replicates.py).
+    """
 
     n: int
     mean: float
@@ -24,7 +27,7 @@ class Estimate:
 
     @property
     def half_width(self) -> float | None:
-        """Half the interval's width; None when n < 2."""
+        """Half the interval's width; None where there is none."""
         return None if self.high is None else self.high - self.mean
 
 

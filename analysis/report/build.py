@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 
-from analysis import omissions
+from analysis import omissions, replicates
 from analysis.cells import Cell, variant_factors
 from analysis.claims import Claim, Finding, Judged, Method, Verdict
 from analysis.metrics import ABOVE_ONE
@@ -132,7 +132,9 @@ def _in_short(results: Results, study: Study) -> list[str]:
             f"The {len(findings)} claims of {study.source} (error from {method.value}): {counts}."
         )
     told += _directions_and_sizes(results)
-    return told or [*_extremes(results), *effects.sentences(results)]
+    same = sum(cell.one_record for cell in results.every_cell)
+    no_replicates = [replicates.sentence(same, len(results.every_cell))] if same else []
+    return [*(told or [*_extremes(results), *effects.sentences(results)]), *no_replicates]
 
 
 def _directions_and_sizes(results: Results) -> list[str]:

@@ -153,7 +153,11 @@ def _places(cell: Cell, campaign: CampaignRecords, factors: Sequence[str]) -> tu
 def _methods(cells: Sequence[Cell], study: Study) -> tuple[Method, ...]:
     if not study.anova:
         return (Method.SEEDS,)
-    counts = [len(cell.values(one.name)) for cell in cells for one in study.means]
+    counts = [
+        min(len(cell.values(one.name)), 1 if cell.one_record else len(cell.trials))
+        for cell in cells
+        for one in study.means
+    ]
     replicated = bool(cells) and min((n for n in counts if n), default=0) > 1
     return (Method.CELL_MEANS, *([Method.REPLICATIONS] if replicated else []))
 

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from analysis.metrics import ABOVE_ONE
+from analysis.replicates import sentence
 from harness.cli.tables import print_table
 from plan.plan import level_name
 
@@ -46,6 +47,17 @@ def print_results(documents: Sequence[Document], console: Console) -> None:
             console.print(Text(text), soft_wrap=True)
     if any((document["metrics"].get("efficiency") or 0) > 1 for document in documents):
         console.print(Text(ABOVE_ONE))
+    if said := replicates_that_are_none(documents):
+        console.print(Text(said), soft_wrap=True)
+
+
+def replicates_that_are_none(documents: Sequence[Document]) -> str:
+    """The sentence on seeds that changed nothing; "" where there are none."""
+    cells: dict[str, list[Document]] = {}
+    for document in documents:
+        cells.setdefault(str(document["factors"]), []).append(document["metrics"])
+    same = [of for of in cells.values() if len(of) > 1 and all(one == of[0] for one in of)]
+    return sentence(len(same), len(cells)) if same else ""
 
 
 def levels(document: Document) -> dict[str, str]:

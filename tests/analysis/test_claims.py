@@ -43,8 +43,8 @@ SHARE = f"{WORDS}check = 'share_at_most'\nfactor = 'policy'\n"
         ("claim = [1]", "'claim' is no list of tables"),
         ("check = 'overlap'\nwhere = {}", "claim 'a': the key 'response' is missing"),
         ("check = 'gap_grows'\ncolour = 1", r"unknown key 'colour' \(allowed: along, response"),
-        (f"{SHARE}percent = 'five'", "the key 'percent' = 'five': must be a number"),
-        (f"{SHARE}percent = true", "the key 'percent' = True: must be a number"),
+        (f"{SHARE}percent = 'five'", "the key 'percent' = \"five\": must be a number"),
+        (f"{SHARE}percent = true", "the key 'percent' = true: must be a number"),
         (
             f"{SHARE.replace('WAN', 'LAN')}percent = 5",
             r"the key 'where': unknown level of network 'LAN' \(known: WAN, MEO, GEO\)",

@@ -57,10 +57,10 @@ def test_invalid_trials_are_listed_and_not_among_the_valid(tmp_path: Path) -> No
         ("judgement", lambda d: d.pop("valid"), "the key 'valid' is missing"),
         ("judgement", lambda d: d.update(valid="yes"), "'yes' is neither true nor false"),
         ("judgement", lambda d: d.update(metrics=[1]), "a value is of the wrong kind"),
-        ("trial", lambda d: d.update(seed=None), "trial.json: seed = None: must be a whole number"),
+        ("trial", lambda d: d.update(seed=None), "trial.json: seed = null: must be a whole number"),
         ("trial", lambda d: d.update(factors={"buffer": math.inf}), "trial.json: factors.buffer"),
         ("trial", lambda d: d.pop("plan"), "trial.json: plan: this key is missing"),
-        ("trial", lambda d: d["plan"]["topology"].update(pairs="4"), "plan.topology.pairs = '4': "),
+        ("trial", lambda d: d["plan"]["topology"].update(pairs="4"), 'plan.topology.pairs = "4": '),
         (
             "trial",
             lambda d: d["plan"]["topology"].update(
@@ -68,9 +68,9 @@ def test_invalid_trials_are_listed_and_not_among_the_valid(tmp_path: Path) -> No
             ),
             "trial.json: topology.loss.burst_share: needs",
         ),
-        ("lab", lambda d: d.update(links=[1]), "lab.json: links = [1]: a table is needed"),
-        ("run", lambda d: d.update(wall_s="8"), "run.json: wall_s = '8': must be a number"),
-        ("run", lambda d: d.update(lab=[1]), "run.json: lab = [1]: a table is needed"),
+        ("lab", lambda d: d.update(links=[1]), "lab.json: links = [1]: must be a table"),
+        ("run", lambda d: d.update(wall_s="8"), 'run.json: wall_s = "8": must be a number'),
+        ("run", lambda d: d.update(lab=[1]), "run.json: lab = [1]: must be a table"),
     ],
 )
 def test_a_damaged_record_is_listed_with_its_reason(

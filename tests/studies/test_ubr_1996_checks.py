@@ -268,7 +268,7 @@ def test_a_trial_without_fairness_is_in_no_mean() -> None:
         ("buffer = [10000]", "buffer = [1001]", "the key 'where': unknown level of buffer '1001'"),
         ('response = "peak_cells"', 'response = "peak"', "'response': unknown response 'peak'"),
         ("of = { buffer = [1000] }", "of = { buffer = [1234] }", "unknown level of buffer '1234'"),
-        ("sources = [5]", "sources = 5", "the key 'where.sources' = 5: a list is needed"),
+        ("sources = [5]", "sources = 5", "the key 'where.sources' = 5: must be a list"),
         ("at_most = 0.5", "", "needs one of the keys at_least, at_most"),
     ],
 )

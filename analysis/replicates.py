@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Seeds that are no replicates: trials that draw nothing leave the same record with every seed.
+
+Their values are one observation. An interval over them would have no width, and a test against
+their error would find everything significant.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+
+from analysis.errors import TableError
+from analysis.records import Trial
+from analysis.table import Table
+
+WHAT_TO_DO = (
+    "let the sources start at random moments (workload.start_jitter_us, docs/experiments.md)"
+)
+
+
+def left_the_same(trials: Sequence[Trial]) -> bool:
+    """Have several trials, which differ in their seeds, the same metrics and the same flows?"""
+    first, *others = trials
+    return bool(others) and all(
+        one.metrics == first.metrics and _flows(one.folder) == _flows(first.folder)
+        for one in others
+    )
+
+
+def _flows(folder: Path) -> bytes:
+    """flows.csv; nothing where there is none."""
+    path = folder / "flows.csv"
+    return path.read_bytes() if path.is_file() else b""
+
+
+def sentence(same: int, cells: int) -> str:
+    """What is said where the seeds of some cells left the same record."""
+    of_cells = "the only cell" if cells == 1 else f"{same} of {cells} cells"
+    return (
+        f"In {of_cells} every seed left the same record, since nothing in it is drawn from the"
+        f" seed: such a cell has one observation and no interval. For replicates, {WHAT_TO_DO}."
+    )
+
+
+def check_replicates(table: Table, response: str, factors: Collection[str]) -> None:
+    """TableError where each set of levels has several rows, and all of them the same response."""
+    cells: dict[tuple[str, ...], list[str]] = {}
+    for row in table.rows:
+        cells.setdefault(tuple(row[factor] for factor in factors), []).append(row[response])
+    if _repeated(cells.values()):
+        raise TableError(
+            f"{table.source}: every row of a set of levels has the same {response}: the seeds"
+            f" changed nothing, so there is no error to test against; {WHAT_TO_DO}, or give one"
+            " row of each with --where"
+        )
+
+
+def _repeated(cells: Iterable[Collection[str]]) -> bool:
+    """Is every cell's value there more than once, and never another one?"""
+    return all(len(values) > 1 and len({*values}) == 1 for values in cells)

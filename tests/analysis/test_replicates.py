@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Seeds that left the same record are said to be no replicates."""
+
+from pathlib import Path
+
+import pytest
+
+from analysis import anova_cli, replicates
+from analysis.cells import Cell, cells_of
+from analysis.errors import TableError
+from analysis.records import read_campaign
+from analysis.report.build import _in_short
+from analysis.report.results import results_of
+from analysis.study import NONE
+from harness.cli.result_table import replicates_that_are_none
+from tests.analysis import synthetic
+
+CELLS = {
+    ("WAN", "SACK", policy, 1.0): (value, 0.9) for policy, value in (("EPD", 0.8), ("SD", 0.7))
+}
+SENTENCE = "every seed left the same record"
+
+
+def cells(folder: Path, noise: float, with_series: bool = False) -> tuple[Cell, ...]:
+    synthetic.write_campaign(
+        folder, seeds=(1, 2, 3), noise=noise, cells=CELLS, with_series=with_series
+    )
+    return cells_of(read_campaign(folder).trials)
+
+
+def test_equal_records_have_no_interval(tmp_path: Path) -> None:
+    for cell in cells(tmp_path, noise=0):
+        found = cell.estimate("efficiency")
+        assert cell.one_record and found is not None
+        assert (found.n, found.half_width) == (3, None)
+
+
+def test_records_that_differ_have_one(tmp_path: Path) -> None:
+    for cell in cells(tmp_path, noise=0.01):
+        found = cell.estimate("efficiency")
+        assert not cell.one_record and found is not None and found.half_width
+
+
+def test_equal_metrics_of_other_flows_are_replicates(tmp_path: Path) -> None:
+    first, second = cells(tmp_path, noise=0)
+    (second.trials[1].folder / "flows.csv").write_text("pair,bytes\n1,7\n")
+    assert replicates.left_the_same(first.trials)
+    assert not replicates.left_the_same(second.trials)
+    assert not replicates.left_the_same(first.trials[:1])
+
+
+@pytest.mark.parametrize(("noise", "said"), [(0, True), (0.01, False)])
+def test_the_table_says_it(noise: float, said: bool, tmp_path: Path) -> None:
+    trials = [trial for cell in cells(tmp_path, noise) for trial in cell.trials]
+    documents = [{"factors": dict(one.factors), "metrics": one.metrics} for one in trials]
+    assert (SENTENCE in replicates_that_are_none(documents)) == said
+    assert replicates_that_are_none(documents[:1]) == ""
+
+
+@pytest.mark.parametrize(("noise", "said"), [(0, True), (0.01, False)])
+def test_the_report_says_it_in_short(noise: float, said: bool, tmp_path: Path) -> None:
+    cells(tmp_path, noise)
+    told = _in_short(results_of(read_campaign(tmp_path), NONE, {}), NONE)
+    assert (f"In 2 of 2 cells {SENTENCE}" in told[-1]) == said
+
+
+ROWS = "flavor,seed,eff\n" + "".join(
+    f"{flavor},{seed},{value}\n" for flavor, value in (("a", 0.1), ("b", 0.3)) for seed in (1, 2, 3)
+)
+
+
+def test_anova_refuses_and_says_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "results.csv"
+    path.write_text(ROWS)
+    with pytest.raises(TableError) as caught:
+        anova_cli.run(str(path), response="eff", factors=["flavor"])
+    assert str(caught.value).startswith(f"{path}: every row of a set of levels has the same eff")
+    assert "workload.start_jitter_us" in str(caught.value) and "\n" not in str(caught.value)
+    path.write_text(ROWS.replace("a,2,0.1", "a,2,0.2"))
+    assert "Allocation" in anova_cli.run(str(path), response="eff", factors=["flavor"])
