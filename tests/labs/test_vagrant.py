@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import IO
 
 import pytest
@@ -72,6 +73,7 @@ class Machine:
 @contextmanager
 def machine(release: str) -> Iterator[Machine]:
     """A tree with Vagrant, for the duration; nothing that was made in it stays."""
+    sweep(release)
     folder = place() / f"vagrant-{release}-{os.getpid()}"
     try:
         subprocess.run([*SCRIPT, "make", release, str(folder)], check=True)
@@ -83,6 +85,13 @@ def machine(release: str) -> Iterator[Machine]:
             running.stdin.close()
     finally:
         subprocess.run([*SCRIPT, "remove", str(folder)], check=True)
+
+
+def sweep(release: str) -> None:
+    """Remove the trees of tests that were killed; all else of theirs has ended with them."""
+    for folder in place().glob(f"vagrant-{release}-*"):
+        if not Path("/proc", folder.name.rpartition("-")[2]).exists():
+            subprocess.run([*SCRIPT, "remove", str(folder)], check=True)
 
 
 def check(command: str, status: int, said: str) -> None:
