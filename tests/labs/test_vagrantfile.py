@@ -98,7 +98,8 @@ def test_products_that_were_made_here_are_shared_and_no_others(tmp_path: Path) -
     for name in ("image", "kernel", "environment"):
         places[name].mkdir(parents=True)
     (cache / "kernel-of-another-source").mkdir()
-    (places["kernel"] / "complete").touch()
+    for name in ("kernel", "environment"):
+        (places[name] / "complete").touch()
     options = shared(settings(tmp_path, CELLBED_CACHE=str(cache)))["/home/vagrant/.cache/cellbed"]
     included = {word for word in options["rsync__args"] if word.startswith("--include=")}
     assert included == {f"--include=/{places[name].name}/***" for name in ("image", "kernel")}
