@@ -13,6 +13,8 @@ from markdown_it.token import Token
 MARKDOWN = MarkdownIt("commonmark").enable("table")
 CODE = "X"  # what inline code is to a reader: a name
 BLOCK_END = "|"  # of a paragraph, a heading, an item or a table's cell
+# Results that a study fills in are figures, not prose.
+RESULTS = re.compile(r"^<!-- table .*?^<!-- end -->$", re.MULTILINE | re.DOTALL)
 SENTENCE = re.compile(r"(?:[^|.!?]|[.!?](?!\s|$|\|))+[.!?]*")
 
 
@@ -24,7 +26,8 @@ class Sentence(NamedTuple):
 def prose(markdown: str) -> str:
     """The page's text without code and links' targets. Line n of it is line n of the page."""
     lines = [""] * (markdown.count("\n") + 1)
-    for token in MARKDOWN.parse(markdown):
+    written = RESULTS.sub(lambda match: "\n" * match[0].count("\n"), markdown)
+    for token in MARKDOWN.parse(written):
         if token.type == "inline" and token.map:
             for at, line in enumerate(text(token).split("\n"), token.map[0]):
                 lines[at] = f"{lines[at]} {line}".strip()

@@ -40,6 +40,7 @@ GOOD = [
     "- an item of a list without a verb or a dot\n" * 9,
     "| a | b |\n| --- | --- |\n" + "| a cell of words | and another of words |\n" * 9,
     "```\nwhat is in a block is code\n```",
+    "<!-- table claims -->\n| a |\n| --- |\n| what is generated |\n<!-- end -->\n",
 ]
 
 
@@ -54,10 +55,11 @@ def test_a_good_sentence_is_not(text: str) -> None:
 
 
 def test_a_fault_has_its_line() -> None:
-    text = (
+    table = "<!-- table a -->\n| a |\n<!-- end -->\n"
+    page = (
         "# A page\n\nA sentence\nthat shows what is\nlost.\n\n| a |\n| --- |\n| what was lost |\n"
     )
-    assert [fault.line for fault in faults(pages.prose(text))] == [4, 9]
+    assert [fault.line for fault in faults(pages.prose(table + page))] == [7, 12]
 
 
 def fault(line: int) -> Fault:
