@@ -30,7 +30,7 @@ class Settings:
         float,
         ZeroOr(LEAST_MS, MOST_PERIOD_MS),
         "The time between two rows of throughput.csv. With 0 there is no such file.",
-    ] = 0
+    ] = 1000
 
     def wanted(self, topology: Topology, queue: Queue) -> Wanted:
         return Wanted(throughput_sample_ns=round(self.throughput_sample_ms * 1e6))
