@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from analysis.kept import Kept, number
 from analysis.report.model import Sheet, Value, plain
 from analysis.table import Row
+from studies.web_2003.abstract import AS_IN_NS_2, abstract
 from studies.web_2003.ns2 import tables as ns_2
 from studies.web_2003.study import QUEUES, SENDERS
 
@@ -13,7 +14,6 @@ WHOLE, RED, TODAY = "web", "web-red", "web-today"
 FIRST, SMALLER = "web-first", "web-witness"
 JUDGED = SMALLER
 """The campaign of which the claims' verdicts are shown."""
-AS_IN_NS_2 = "-as-in-ns-2"
 TIMES = {"median_ms": "median", "p90_ms": "90 %", "large_median_ms": "above 50 kB"}
 Line = list[Value]
 
@@ -114,6 +114,7 @@ def _heads(*names: str) -> list[tuple[str, str]]:
 
 
 TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
+    "abstract": abstract,
     "quantiles": quantiles,
     "claims": claims,
     "red": red,

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from analysis.kept import Kept
+from studies.web_2003.abstract import abstract
 from studies.web_2003.ns2 import tables
-from studies.web_2003.ns2.tables import CAMPAIGN, FIGURES, PLAN
+from studies.web_2003.ns2.tables import CAMPAIGN, FIGURES, PLAN, TICKS
 
 Levels = tuple[str, str, str, int]
 
@@ -80,3 +81,38 @@ def test_a_variant_is_compared_with_the_plan_of_its_own_seeds(kept: Kept) -> Non
     assert [list(row[:4]) for row in tables.variants(kept).rows] == [
         ["drop-tail", "Nagle", 1, "55 (−50 %)"]
     ]
+
+
+def test_the_abstract_has_the_kept_results_numbers(tmp_path: Path) -> None:
+    """ns-2 is 10 % above drop tail and its own rule, 25 % below Linux's; a clock of 10 ms."""
+    cells = {"drop-tail": 100, "ARED as in ns-2": 200, "ARED": 400}
+    of_ns_2 = {"drop-tail": 110, "ARED as in ns-2": 220}
+    (tmp_path / CAMPAIGN).mkdir()
+    (tmp_path / TICKS).mkdir()
+    at: list[Levels] = [("80", "SACK", queue, 1) for queue in cells]
+    write(tmp_path / CAMPAIGN / "trials.csv", [row(one, cells[one[2]]) for one in at])
+    more = {"variant": PLAN, "exchanges": "9990"}
+    tail = ("105", "SACK", "drop-tail", 1)
+    write(
+        tmp_path / CAMPAIGN / "ns-2.csv",
+        [row(one, of_ns_2[one[2]], **more) for one in at if one[2] in of_ns_2]
+        + [row(tail, 80, **more), row(tail, 97, **{**more, "variant": "ticks of 10 ms"})],
+    )
+    write(
+        tmp_path / TICKS / "trials.csv",
+        [row(tail, 100, tick="100 ms"), row(tail, 100, tick="10 ms")],
+    )
+    verdicts = {"a": "holds", "b": "undecided", "c": "does not hold", "a-as-in-ns-2": "holds"}
+    write(
+        tmp_path / CAMPAIGN / "claims.csv",
+        [{"id": name, "verdict_seeds": verdict} for name, verdict in verdicts.items()],
+    )
+    what, how, agrees, claims, why = (str(line[0]) for line in abstract(Kept(tmp_path)).rows)
+    assert "at loads of 80 %" in what
+    assert "at least 9,990 exchanges a trial in 3 trials, of 1 seeds" in how
+    assert "beside 3 of them" in how
+    assert "10.0 % apart on average with drop tail and 10.0 % with Adaptive RED" in agrees
+    assert "with Linux's Adaptive RED 1 hold and 1 do not, of 3;" in claims
+    assert "with that of ns-2 1 hold and 0 do not, of 1:" in claims
+    assert why.startswith("Linux's own Adaptive RED is 45.0 % from ns-2's in the median")
+    assert "20.0 % apart with ticks of 100 ms and 3.0 % with ticks of 10 ms" in why

@@ -34,6 +34,8 @@ QUEUES = {
 LOADS, SENDERS = ("50", "80", "90", "105"), ("Reno", "SACK")
 CAMPAIGN, PLAN = WITNESS.experiment, WITNESS.variants[0]
 TICKS = "web-ticks"
+CLOCKS = {"100 ms": PLAN, "10 ms": "ticks of 10 ms"}
+"""Of the timeouts: levels of web-ticks.toml, and the variants of ns-2."""
 
 
 @dataclass(frozen=True)
@@ -122,25 +124,39 @@ def _percent(ratio: float) -> str:
 
 def ticks(kept: Kept) -> Sheet:
     """Both clocks of the timeouts, in the kernel and in ns-2, of the same traces."""
-    lines = kept.table(CAMPAIGN, WITNESS.name).rows
     rows: list[list[Value]] = []
-    for tick, variant in {"100 ms": PLAN, "10 ms": "ticks of 10 ms"}.items():
+    for tick, found in clocks(kept).items():
         for sender in SENDERS:
-            witness = {
-                row["seed"]: row
-                for row in lines
-                if (row["load"], row["queue"]) == ("105", "drop-tail")
-                and (row["sender"], row["variant"]) == (sender, variant)
-            }
-            some = [
-                Pair("105", sender, "drop-tail", row, witness[row["seed"]])
-                for row in kept.table(TICKS, "trials").rows
-                if (row["sender"], row["tick"]) == (sender, tick) and row["seed"] in witness
-            ]
-            if some:
+            if some := [pair for pair in found if pair.sender == sender]:
                 rows.append([tick, sender, len(some), *(_both(some, name) for name in FIGURES)])
     titles = [f"{title}: kernel, ns-2" for title, _, _ in FIGURES.values()]
     return plain(rows, "ticks of", "sender", "seeds", *titles)
+
+
+def clocks(kept: Kept) -> Mapping[str, Sequence[Pair]]:
+    """The pairs with each of CLOCKS, of the senders and seeds that have been run with all."""
+    found = {tick: list(_of_clock(kept, tick)) for tick in CLOCKS}
+    whole = set.intersection(*({_sender_and_seed(one) for one in some} for some in found.values()))
+    return {
+        tick: [one for one in some if _sender_and_seed(one) in whole]
+        for tick, some in found.items()
+    }
+
+
+def _sender_and_seed(pair: Pair) -> tuple[str, str]:
+    return pair.sender, pair.kernel["seed"]
+
+
+def _of_clock(kept: Kept, tick: str) -> Iterator[Pair]:
+    witness = {
+        (row["sender"], row["seed"]): row
+        for row in kept.table(CAMPAIGN, WITNESS.name).rows
+        if (row["load"], row["queue"], row["variant"]) == ("105", "drop-tail", CLOCKS[tick])
+    }
+    for row in kept.table(TICKS, "trials").rows:
+        beside = witness.get((row["sender"], row["seed"]))
+        if row["tick"] == tick and beside is not None:
+            yield Pair("105", row["sender"], "drop-tail", row, beside)
 
 
 def variants(kept: Kept) -> Sheet:
