@@ -4,6 +4,7 @@
 # make check style, types, and the tests that need no lab and little time: a minute
 # make test-vagrant  the guide of the virtual machine, with the Vagrant of Debian 12 and 13: hours
 # make lint  style, types, misspellings and the English of pages and help only
+# make digests  twenty trials of all studies: what they leave, beside other machines' digests
 # make man   manual pages, in build/man
 # make site  all pages as a site, in build/site (first installs Sphinx: ./cellbed setup --site)
 
@@ -32,6 +33,9 @@ test-vagrant: setup-all
 setup:
 	@./cellbed setup
 
+digests: setup
+	./cellbed study digests
+
 setup-check:
 	@./cellbed setup --check
 
@@ -56,5 +60,5 @@ site: setup-site
 	$(PYTHON) -m sphinx -q -W --keep-going -c docs/site build/site-pages build/site
 	@echo open build/site/index.html in a browser
 
-.PHONY: run test test-vagrant check setup setup-check setup-site setup-all \
+.PHONY: run test test-vagrant check digests setup setup-check setup-site setup-all \
 	lint man site

@@ -13,7 +13,7 @@ Source: Jain 1991, chapter 13; Hahn and Meeker 1991, Statistical Intervals, sect
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from scipy import stats
@@ -105,3 +105,21 @@ def outside(cells: Iterable[Cell], response: str, known_to: float = 0.0) -> Outs
         ),
         single=len(known) - len(several),
     )
+
+
+def outside_kept(
+    rows: Iterable[Mapping[str, str]], response: str, known_to: float = 0.0
+) -> tuple[int, int]:
+    """Of the lines of a kept cells.csv: how many cells have both, and how many lie outside.
+
+    The half-width h of the mean's interval over n seeds is t * s / sqrt(n), so that of one draw is
+    h * sqrt(n + 1).
+    """
+    known = [row for row in rows if row[f"{response}_published"] and row[f"{response}_half_width"]]
+    beyond = [
+        row
+        for row in known
+        if abs(float(row[f"{response}_difference"])) - known_to
+        > float(row[f"{response}_half_width"]) * math.sqrt(int(row["seeds"]) + 1)
+    ]
+    return len(known), len(beyond)

@@ -4,11 +4,13 @@
 from collections.abc import Mapping
 from statistics import fmean
 
+from analysis.draws import outside_kept
 from analysis.kept import Kept
 from analysis.report.sentences import Numbers, Source
+from analysis.statistics import CONFIDENCE
 from analysis.table import Row
 from studies.ubrplus_1998.cells import cells_of
-from studies.ubrplus_1998.study import CELL
+from studies.ubrplus_1998.study import CELL, STUDY
 
 TEXT, RFC, OPEN = "ubrplus-www-text", "ubrplus-www-rfc", "ubrplus-www-assumptions"
 
@@ -80,11 +82,24 @@ def simulation(kept: Kept) -> Numbers:
     }
 
 
+def draws(kept: Kept) -> Numbers:
+    """Published cells that one seed of ours could not have given."""
+    known_to = {one.name: one.known_to for one in STUDY.means}
+    found: dict[str, int] = {}
+    for name, minimum in (("ticks", "2 ticks"), ("second", "1 s")):
+        for response, to in known_to.items():
+            rows = _text(kept, minimum)
+            found["cells"], found[f"{response}_{name}"] = outside_kept(rows, response, to)
+    chance = (1 - CONFIDENCE) * found["cells"]
+    return {**found, "chance": chance, "seeds": _seeds(_text(kept, "1 s"))}
+
+
 NUMBERS: Mapping[str, Source] = {
     "end-of-path": end_of_path,
     "minimum": minimum,
     "idle": idle,
     "simulation": simulation,
+    "draws": draws,
 }
 
 

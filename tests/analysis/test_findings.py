@@ -12,7 +12,7 @@ from analysis.claims import Evidence, Finding, Method, Verdict
 from analysis.claims.checks import CHECKS
 from analysis.claims.findings import Figure, Side, bounded
 from analysis.contrasts import contrast
-from analysis.draws import outside
+from analysis.draws import outside, outside_kept
 from analysis.records import read_campaign
 from analysis.report import write_report
 from studies.ubrplus_1998.study import STUDY
@@ -124,3 +124,13 @@ def test_the_report_and_its_tables_have_both(tmp_path: Path) -> None:
     cells = table("one-draw")["efficiency"]
     assert (cells["cells"], cells["one_seed"]) == ("24", "0") and int(cells["outside"]) <= 5
     assert "claim a direction" in written.markdown.read_text()
+
+
+def test_the_same_of_kept_cells() -> None:
+    """As above: the mean's interval is ± 0.133764 (t * s / 2), that of one draw ± 0.299105."""
+    row = {"seeds": "4", "efficiency_published": "x", "efficiency_half_width": "0.133764"}
+    rows = [{**row, "efficiency_difference": text} for text in ("-0.2990", "0.2992", "0.31")]
+    rows.append({**row, "efficiency_published": "", "efficiency_difference": ""})
+    rows.append({**row, "efficiency_half_width": "", "efficiency_difference": "0.9"})
+    assert outside_kept(rows, "efficiency") == (3, 2)
+    assert outside_kept(rows, "efficiency", known_to=0.0005) == (3, 1)

@@ -4,6 +4,7 @@ same traffic in another program, or by a study's model."""
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import click
@@ -123,6 +124,39 @@ def model(experiment: Path, only: tuple[str, ...], seeds: int | None, out: Path)
 
     for line in models.compute(experiment, only, seeds, out):
         click.echo(line)
+
+
+@command.command()
+@click.option("--keep", "keeping", is_flag=True, help="Put this machine's lines into the table.")
+@click.option("--jobs", type=click.IntRange(1, 256), help="How many labs at a time.")
+def digests(keeping: bool, jobs: int | None) -> None:
+    """Run twenty trials of all studies; compare what they leave with every kept machine.
+
+    The exit status is 1 when a trial differs.
+    """
+    from harness.api import digests as table  # and all that runs a trial with it
+
+    folder = studies.folder("ubr_1996").parent
+    try:
+        before, lines = table.kept(folder), []
+        click.echo(f"This machine: {table.machine()}")
+        with tempfile.TemporaryDirectory(prefix="cellbed-digests.") as out:
+            for line in table.run(folder, table.wanted(folder), Path(out), jobs):
+                click.echo(f"{line.trial:<60} {line.digest:<16}  {table.agreement(line, before)}")
+                lines.append(line)
+        if keeping:
+            table.keep(folder, lines)
+    except AnalysisError as error:
+        raise UsageError(str(error)) from error
+    told = [table.agreement(line, before) for line in lines]
+    agree = sum(one.startswith("agrees") for one in told)
+    click.echo(f"{agree} of {len(lines)} trials agree with every kept machine.")
+    if not keeping:
+        click.echo("To add this machine to the table: ./cellbed study digests --keep")
+    if any(
+        one.startswith("differs") or not line.digest for one, line in zip(told, lines, strict=True)
+    ):
+        raise SystemExit(1)
 
 
 @command.command()

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The table of digests: its trials are there, and what another machine left is compared."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.api import digests
+from harness.api.digests import Line
+from harness.api.experiment import Experiment
+from harness.judge import studies
+from plan.errors import UsageError
+
+FOLDER = studies.folder("ubr_1996").parent
+LINE = Line(machine="Debian 12, gcc 12, x86_64, root", trial="t seed 1", plan="p1", digest="d1")
+OTHER = replace(LINE, machine="Debian 13, gcc 14, x86_64, user")
+
+
+def test_twenty_trials_of_all_studies() -> None:
+    trials = digests.wanted(FOLDER)
+    assert len({trial.name for trial in trials}) == 20
+    assert {Path(trial.experiment).parts[0] for trial in trials} == {
+        path.name for path in FOLDER.iterdir() if path.is_dir() and any(path.glob("*.toml"))
+    } - {"__pycache__"}
+    for trial in trials:
+        levels = {name: [level] for name, level in trial.levels.items()}
+        found = Experiment.from_file(FOLDER / trial.experiment).trials(seeds=trial.seed)
+        there = {digests._key(one) for one in found}
+        assert (frozenset(trial.levels.items()), trial.seed) in there, levels
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({}, "agrees with 1 kept"),
+        ({"digest": "d2"}, "differs from Debian 13, gcc 14, x86_64, user"),
+        ({"plan": "p2"}, "another plan is kept"),
+        ({"trial": "u seed 1"}, "nothing is kept"),
+        ({"digest": ""}, "it left no record"),
+    ],
+)
+def test_a_line_is_compared_with_other_machines(changed: dict[str, str], said: str) -> None:
+    assert digests.agreement(replace(LINE, **changed), [OTHER]) == said
+
+
+def test_a_machine_replaces_its_own_lines_only(tmp_path: Path) -> None:
+    assert digests.kept(tmp_path) == []
+    digests.keep(tmp_path, [LINE])
+    digests.keep(tmp_path, [OTHER])
+    again = replace(LINE, digest="d3")
+    digests.keep(tmp_path, [again, replace(LINE, trial="u seed 1", digest="")])
+    assert digests.kept(tmp_path) == [OTHER, again]
+
+
+def test_a_trial_that_its_experiment_has_not(tmp_path: Path) -> None:
+    [first, *_] = digests.wanted(FOLDER)
+    lost = replace(first, levels={**first.levels, "network": "MAN"})
+    with pytest.raises(UsageError, match="ubr-persistent.toml has no trial 'ubr-persistent MAN"):
+        list(digests.run(FOLDER, [lost], tmp_path, None))
+
+
+def test_a_bad_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot read the trials"):
+        digests.wanted(tmp_path)
+    (tmp_path / digests.TRIALS).write_text("[[trial]]\nseed = 1\nplace = 2\n")
+    with pytest.raises(UsageError, match="cannot read the trials"):
+        digests.wanted(tmp_path)
+
+
+def test_a_machine_is_told_in_words() -> None:
+    told = digests.machine()
+    assert told.endswith((", root", ", user")) and told.count(", ") >= 3
