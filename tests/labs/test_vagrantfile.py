@@ -45,9 +45,9 @@ NEEDS_RUBY = pytest.mark.skipif(shutil.which("ruby") is None, reason="no ruby")
 Said = list[list[Any]]
 
 
-def settings(home: Path, **environment: str) -> Said:
+def settings(home: Path, project: Path = PROJECT, **environment: str) -> Said:
     """What the Vagrantfile sets, in its order, for somebody with nothing but a home."""
-    argv = ["ruby", "-e", STAND_IN, str(PROJECT / "Vagrantfile")]
+    argv = ["ruby", "-e", STAND_IN, str(project / "Vagrantfile")]
     clean = {"PATH": os.environ["PATH"], "HOME": str(home), **environment}
     done = subprocess.run(argv, capture_output=True, text=True, check=True, env=clean)
     said: Said = json.loads(done.stdout)
@@ -128,3 +128,27 @@ def test_a_virtual_clock_is_an_emulated_processor_that_counts(tmp_path: Path) ->
     words = [found[1]["value"] for found in said if found[0] == f"{libvirt}.qemuargs"]
     assert words == ["-icount", "shift=0,sleep=on"]
     assert not [name for name, *_ in settings(tmp_path) if name.endswith(".qemuargs")]
+
+
+@NEEDS_RUBY
+def test_a_class_is_as_large_as_asked_for_or_as_it_is(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    shutil.copytree(PROJECT / "lab", project / "lab")
+    shutil.copy(PROJECT / "Vagrantfile", project)
+    assert not defined(settings(tmp_path, project))
+    said = settings(tmp_path, project, CELLBED_MACHINES="2")
+    assert defined(said) == ["cellbed1", "cellbed2"]
+    address = "config.vm.define cellbed2.vm.network"
+    assert [words[1]["ip"] for name, *words in said if name == address] == ["192.168.56.12"]
+
+    for name in ("cellbed1", "cellbed2", "default"):
+        (project / ".vagrant" / "machines" / name / "libvirt").mkdir(parents=True)
+        (project / ".vagrant" / "machines" / name / "libvirt" / "id").touch()
+    assert defined(settings(tmp_path, project)) == ["cellbed1", "cellbed2"]
+    (project / ".vagrant" / "machines" / "cellbed2" / "libvirt" / "id").unlink()
+    assert defined(settings(tmp_path, project)) == ["cellbed1"]
+
+
+def defined(said: Said) -> list[str]:
+    """The names of the machines that a Vagrantfile defines."""
+    return [words[0] for name, *words in said if name == "config.vm.define"]
