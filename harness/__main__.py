@@ -21,7 +21,7 @@ def main() -> int:
 
         completion.install()
     try:
-        cellbed.main(prog_name="cellbed", standalone_mode=False)
+        cellbed.main(sys.argv[1:] or ["--help"], prog_name="cellbed", standalone_mode=False)
     except CellbedError as error:
         console = getattr(error, "console", "")
         if console:

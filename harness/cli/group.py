@@ -15,6 +15,7 @@ from pathlib import Path
 import click
 
 from harness.cli import commands
+from plan.near import nearest
 
 
 class CommandGroup(click.Group):
@@ -30,6 +31,16 @@ class CommandGroup(click.Group):
         assert isinstance(found, click.Command)
         return found
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            meant = nearest(args[0], [*self.list_commands(ctx), "setup"])
+            hint = f". Did you mean '{meant}'?" if meant else ""
+            raise click.UsageError(f"No such command '{args[0]}'{hint}", ctx) from error
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary(name)) for name in self.list_commands(ctx)])
@@ -41,11 +52,22 @@ def summary(name: str) -> str:
     return (ast.get_docstring(ast.parse(path.read_text())) or "").partition("\n")[0]
 
 
+def print_version(context: click.Context) -> None:
+    from harness.cli.version import version  # for this option only
+
+    click.echo(f"cellbed {version()}")
+    context.exit()
+
+
 @click.group(
     cls=CommandGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=False,
 )
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, help="Print the version.",
+    callback=lambda context, _, wanted: print_version(context) if wanted else None,
+)  # fmt: skip
 def cellbed() -> None:
     """TCP testbed emulator: classic experiments on the real Linux kernel, in virtual time.
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import copy
 import sys
-import tomllib
 from pathlib import Path
 
 import click
 from click_man.core import write_man_pages
 
 from harness.cli.group import cellbed
-from harness.host.paths import PROJECT
+from harness.cli.version import version
 
 
 def write(folder: Path) -> None:
@@ -23,8 +22,7 @@ def write(folder: Path) -> None:
     # click-man wants to see all of them at once.
     parts = {name: one for name, one in found.items() if one}
     whole = named(click.Group("cellbed", parts, help=cellbed.help))
-    project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    write_man_pages("cellbed", whole, version=project["version"], target_dir=str(folder))
+    write_man_pages("cellbed", whole, version=version(), target_dir=str(folder))
 
 
 def named(command: click.Command) -> click.Command:

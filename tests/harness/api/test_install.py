@@ -23,6 +23,7 @@ def test_it_installs_in_place(tmp_path: Path) -> None:
     [site] = (tmp_path / "venv").glob("lib/python*/site-packages")
     code = f"import site; site.addsitedir({str(site)!r})\nimport cellbed; print(cellbed.__file__)"
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path / "venv", env=environment,
-                          text=True, check=True, capture_output=True)  # fmt: skip
-    assert done.stdout.strip() == str(copy / "cellbed.py")
+    for folder in (tmp_path / "venv", tmp_path):  # in the second, the folder bears the name
+        done = subprocess.run([sys.executable, "-c", code], cwd=folder, env=environment,
+                              text=True, check=True, capture_output=True)  # fmt: skip
+        assert done.stdout.strip() == str(copy / "cellbed.py")

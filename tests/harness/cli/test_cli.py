@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -43,8 +45,10 @@ def test_bad_input_is_one_line_and_exit_2(tmp_path: Path, text: str, said: str) 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "missing command; see cellbed --help"),
         (("fly",), "no such command 'fly'; see cellbed --help"),
+        (("rnu",), "no such command 'rnu'. Did you mean 'run'?; see cellbed --help"),
+        (("setpu",), "no such command 'setpu'. Did you mean 'setup'?; see cellbed --help"),
+        (("run", "x.toml", "--sedes", "3"), "no such option '--sedes'. (Did you mean one of: '--s"),
         (("export", "x"), "missing option '--as'. Choose from: flent, parquet, pcapng, qlog; see"),
         (("run",), "missing argument 'EXPERIMENT'; see cellbed run --help"),
         (("run", "x.toml", "--jobs", "0"), "'--jobs': 0 is not in the range"),
@@ -63,6 +67,39 @@ def test_every_message_has_one_form(
     assert main() == 2
     message = capsys.readouterr().err
     assert message.startswith("cellbed: ") and message.count("\n") == 1 and said in message
+
+
+def test_without_a_command_it_prints_help(tmp_path: Path) -> None:
+    done = cellbed(cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Usage: cellbed" in done.stdout and "\n  run " in done.stdout
+
+
+def test_the_version_is_that_of_the_project(tmp_path: Path) -> None:
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+    assert cellbed("--version", cwd=tmp_path).stdout == f"cellbed {project['version']}\n"
+    citation = (PROJECT / "CITATION.cff").read_text().splitlines()
+    assert f"version: {project['version']}" in citation
+
+
+def test_python_has_the_library_at_hand(tmp_path: Path) -> None:
+    """Also where a folder has the module's name."""
+    (tmp_path / "cellbed").mkdir()
+    (tmp_path / "script.py").write_text("import sys, cellbed; print(cellbed.__file__, sys.argv)")
+    done = cellbed("python", "script.py", "--seeds", cwd=tmp_path)
+    assert done.stdout == f"{PROJECT / 'cellbed.py'} ['script.py', '--seeds']\n"
+    done = cellbed("python", "-c", "import cellbed; print(cellbed.__file__)", cwd=tmp_path)
+    assert done.stdout == f"{PROJECT / 'cellbed.py'}\n"
+
+
+def test_a_notebook_needs_the_library(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(sys, "argv", ["cellbed", "notebook"])
+    assert main() == 3
+    said = capsys.readouterr().err
+    assert said == "cellbed: Jupyter is not installed: run ./cellbed setup --library\n"
 
 
 def test_native_labs_run_one_at_a_time(tmp_path: Path) -> None:
