@@ -44,8 +44,6 @@ Agent/TCP set minrto_ $option(rto_min)
 Agent/TCP set maxrto_ $option(rto_most)
 Agent/TCP set rtxcur_init_ $option(rto_first)
 Agent/TCP set ecn_ $option(ecn)
-# A timeout tells nothing of how many packets may go at once.
-Agent/TCP set maxburst_ 0
 set sender [expr {$option(sender) eq "Reno" ? "Agent/TCP/FullTcp" : "Agent/TCP/FullTcp/Sack"}]
 
 # ---- the link ----
