@@ -112,7 +112,7 @@ def test_a_name_that_is_none(tmp_path: Path, name: str) -> None:
 
 def test_no_such_lab_or_folder(tmp_path: Path) -> None:
     _, error = course("check", "99", tmp_path)
-    assert isinstance(error, UsageError) and f"there are {LABS[0]}" in str(error)
+    assert isinstance(error, UsageError) and f"99 is no lab; the labs are {LABS[0]}" in str(error)
     _, error = course("check", 1, tmp_path / "none")
     assert isinstance(error, UsageError) and "this folder does not exist" in str(error)
 

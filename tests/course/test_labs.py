@@ -64,7 +64,7 @@ def test_an_edited_record_is_told(copied: Student) -> None:
         path = first / name
         path.write_text(path.read_text().replace(old, new))
         said = copied.check(5)["record"]
-        assert said.startswith("NO") and first.name in said and "not as recorded" in said
+        assert said.startswith("NO") and first.name in said and "changed after the run" in said
 
 
 def test_a_folder_with_another_name_is_told(copied: Student) -> None:
