@@ -76,11 +76,17 @@ def texts(cell: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"flavour": 1}, "experiment: flavour: unknown key"),
+        ({"flavour": 1}, "experiment, line 3: flavour: unknown key; it must be one of name"),
         ({"title": None}, "experiment: Object of type 'NoneType' is not TOML"),
-        ({"factors": {"flavor": []}}, "experiment: factors.flavor: needs levels, each once"),
-        ({"title": "a\nb"}, "experiment: title: 'a\\nb': a text of one line"),
-        ({"extends": "nowhere.toml"}, "nowhere.toml: No such file or directory"),
+        (
+            {"factors": {"flavor": []}},
+            "experiment, line 5: factors.flavor: needs levels, each once",
+        ),
+        ({"title": "a\nb"}, "experiment, line 2: title: 'a\\nb': a text has one line"),
+        (
+            {"extends": "nowhere.toml"},
+            "experiment, line 3: extends = nowhere.toml: there is no such file",
+        ),
     ],
 )
 def test_a_wrong_mapping_is_told_in_one_line(change: dict[str, Any], said: str) -> None:
