@@ -175,12 +175,16 @@ def pairs(trial: Trial) -> Drawing | None:
     return Drawing(kind="pairs", title="Throughput by pair", alt=alt, paint=paint)
 
 
-def windows(trial: Trial) -> Drawing | None:
-    """Congestion windows of the flows that the trial followed (`cwnd.csv`)."""
+def windows(trial: Trial, chosen: Sequence[int] = ()) -> Drawing | None:
+    """Congestion windows of flows that the trial followed (`cwnd.csv`).
+
+    chosen: their pairs [the first five]; one that was not followed is left out.
+    """
     flows: dict[str, list[dict[str, float | str | None]]] = {}
     for row in trial.series("cwnd") or ():
         flows.setdefault(level_text(row["pair"]), []).append(row)
-    shown = dict(list(flows.items())[: len(SERIES)])
+    wanted = [str(pair) for pair in chosen] or list(flows)[: len(SERIES)]
+    shown = {pair: flows[pair] for pair in wanted if pair in flows}
     if not shown:
         return None
 

@@ -25,6 +25,13 @@ if TYPE_CHECKING:
 
     from analysis.report import Written
 
+RECORDED_BY = {
+    "cwnd": "record.cwnd_sample_ms = 100",
+    "drops": "record.drops = true",
+    "queue": "record.queue_sample_ms = 100",
+    "throughput": "record.throughput_sample_ms = 1000",
+}
+
 
 class Campaign:
     """The records of a campaign's directory.
@@ -106,8 +113,14 @@ class Campaign:
         return self.series("requests")
 
     def series(self, name: str) -> pd.DataFrame:
-        """The lines of NAME.csv of every valid trial, after its name, levels and seed."""
-        return frames().series(self.records, name)
+        """The lines of NAME.csv of every valid trial, after its name, levels and seed.
+
+        Where no trial has any, a line on standard error tells which key records them.
+        """
+        found: pd.DataFrame = frames().series(self.records, name)
+        if found.empty:
+            print(f"{self.folder}: {nothing_in(name)}", file=sys.stderr)
+        return found
 
     def report(
         self, out: Path | str | None = None, listener: Callable[[str], None] = lambda _: None
@@ -124,7 +137,7 @@ class Campaign:
             return write_report(self.records, study, out, listener)
 
     def export(self, kind: str, out: Path | str | None = None) -> Sequence[Path]:
-        """Write it as flent, parquet, pcapng or qlog into `out` [the folder/export-KIND].
+        """Write it as csv, flent, parquet, pcapng or qlog into `out` [the folder/export-KIND].
 
         Raises:
             MissingError: the environment has not what the format needs.
@@ -148,6 +161,13 @@ def judge(folder: Path | str) -> Judged:
         raise UsageError(why_none(folder))
     with locked(folder):
         return judgement.bring_up_to_date(judgement.records(folder))
+
+
+def nothing_in(table: str) -> str:
+    """Why a table is empty, and what would fill it."""
+    if key := RECORDED_BY.get(table):
+        return f"no trial has {table}.csv; set {key} in the experiment to record it"
+    return f"no trial has a row of {table}.csv; docs/records.md lists the tables"
 
 
 @contextmanager

@@ -7,7 +7,8 @@ Each gives a figure, whose `axes[0]` a caller can go on with, or draws into `axe
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from math import nan
 from typing import Any
 
@@ -120,9 +121,20 @@ def drops(trial: Trial, axes: Axes | None = None) -> Figure:
     return of_trial(trial, trial_plots.drops, "record.drops", axes)
 
 
-def windows(trial: Trial, axes: Axes | None = None) -> Figure:
-    """Congestion windows of the pairs that were followed."""
-    return of_trial(trial, trial_plots.windows, "record.cwnd_sample_ms", axes)
+def windows(trial: Trial, axes: Axes | None = None, *, pairs: Sequence[int] = ()) -> Figure:
+    """Congestion windows of pairs that were followed [the first five].
+
+    Raises:
+        UsageError: the trial did not follow one of `pairs`.
+    """
+    followed = {int(row["pair"] or 0) for row in trial.series("cwnd") or ()}
+    if missing := [pair for pair in pairs if pair not in followed]:
+        raise UsageError(
+            f"{trial.name}: the window of pair {missing[0]} was not recorded; record.cwnd_pairs "
+            f"chose {', '.join(map(str, sorted(followed))) or 'none'}"
+        )
+    draw = partial(trial_plots.windows, chosen=pairs)
+    return of_trial(trial, draw, "record.cwnd_sample_ms", axes)
 
 
 def throughput(trial: Trial, axes: Axes | None = None) -> Figure:

@@ -115,7 +115,9 @@ def test_qlog_has_a_connections_life(
 @pytest.mark.lab
 def test_parquet_has_the_tables(campaign: cellbed.Campaign, tmp_path: Path) -> None:
     names = {path.stem for path in campaign.export("parquet", tmp_path)}
-    assert names == {"checks", "cwnd", "drops", "flows", "queue", "requests", "trials"}
+    assert names == {
+        *("checks", "cwnd", "drops", "flows", "queue", "requests", "throughput", "trials")
+    }
     for name in names - {"checks", "trials"}:
         pd.testing.assert_frame_equal(
             parquet.read_table(tmp_path / f"{name}.parquet").to_pandas(), campaign.series(name)
@@ -135,7 +137,7 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> cellbed.Campaign:
         ("flent", "has no data over time; record a capture, requests, windows or the queue"),
         ("pcapng", "has no capture; ./cellbed run --pcap records packets"),
         ("qlog", "has no windows; set record.cwnd_sample_ms to record them"),
-        ("excel", "excel is no format; the formats are flent, parquet, pcapng, qlog"),
+        ("excel", "excel is no format; the formats are csv, flent, parquet, pcapng, qlog"),
     ],
 )
 def test_what_is_not_there_is_said(bare: cellbed.Campaign, kind: str, said: str) -> None:
@@ -152,3 +154,24 @@ def test_a_library_that_is_missing_is_said(
         cellbed.MissingError, match="the export needs pyarrow; run ./cellbed setup --"
     ):
         bare.export("parquet")
+
+
+def test_csv_has_the_tables(bare: cellbed.Campaign, tmp_path: Path) -> None:
+    written = {path.name: path for path in bare.export("csv", tmp_path / "csv")}
+    assert {"trials.csv", "checks.csv"} <= {*written}
+    found = pd.read_csv(written["trials.csv"])
+    assert found["efficiency"].tolist() == bare.trials()["efficiency"].tolist()
+
+
+def test_an_empty_table_tells_its_key(
+    bare: cellbed.Campaign, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bare.series("queue").empty
+    said = capsys.readouterr().err
+    assert "set record.queue_sample_ms = 100 in the experiment to record it" in said
+
+
+def test_windows_of_a_pair_that_was_not_followed(bare: cellbed.Campaign) -> None:
+    [trial] = bare.records.trials
+    with pytest.raises(cellbed.UsageError, match="the window of pair 9 was not recorded"):
+        cellbed.plot.windows(trial, pairs=[9])

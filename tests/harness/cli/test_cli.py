@@ -49,7 +49,7 @@ def test_bad_input_is_one_line_and_exit_2(tmp_path: Path, text: str, said: str) 
         (("rnu",), "no such command 'rnu'. Did you mean 'run'?; see cellbed --help"),
         (("setpu",), "no such command 'setpu'. Did you mean 'setup'?; see cellbed --help"),
         (("run", "x.toml", "--sedes", "3"), "no such option '--sedes'. (Did you mean one of: '--s"),
-        (("export", "x"), "missing option '--as'. Choose from: flent, parquet, pcapng, qlog; see"),
+        (("export", "x"), "missing option '--as'. Choose from: csv, flent, parquet, pcapng, qlog"),
         (("run",), "missing argument 'EXPERIMENT'; see cellbed run --help"),
         (("run", "x.toml", "--jobs", "0"), "'--jobs': 0 is not in the range"),
         (("run", "x.toml", "--zzz"), "no such option '--zzz'; see cellbed run --help"),
