@@ -147,21 +147,23 @@ def extreme(
     )
 
 
-def effects_within(evidence: Evidence, *, where: Levels, response: str, limit: float) -> Finding:
-    """No main effect of any factor is larger than `limit`, in either direction."""
+def effects_within(
+    evidence: Evidence, *, where: Levels, response: str, limit: float, enclosing: int = 0
+) -> Finding:
+    """No main effect is larger than `limit`; at least `enclosing` of their intervals enclose 0."""
 
     def largest_of(draw: Evidence) -> Effect:
         return max(draw.anova(where, response).effects, key=lambda effect: abs(effect.effect))
 
     effects, largest = evidence.anova(where, response).effects, largest_of(evidence)
     name = evidence.study.level(largest.factors[0], largest.levels[0])
-    enclosing = sum(not effect.significant for effect in effects)
+    found = sum(not effect.significant for effect in effects)
     text = (
         f"largest effect {largest.effect:+.4f} ({name}), limit {limit}; "
-        f"{enclosing} of {len(effects)} intervals enclose 0"
+        f"{found} of {len(effects)} intervals enclose 0"
     )
     return Finding(
-        verdict=holds(abs(largest.effect) <= limit),
+        verdict=holds(abs(largest.effect) <= limit and found >= enclosing),
         evidence=text,
         figures=[evidence.statistic("largest effect", lambda draw: abs(largest_of(draw).effect))],
     )

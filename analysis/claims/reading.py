@@ -11,10 +11,12 @@ reading = "..."                 how the check reads them, where they say more (n
 source = "8.2.1, item 1"        section and item
 check = "extreme"               one of checks.py, or of the study's own
 ...                             its parameters
+wider = { at_most = 0.05 }      where a word has to be read: the same claim once more, with a wider
+                                bound in place of the rule's; its id ends in "-wider" (not required)
 """
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,7 @@ from analysis.errors import TableError
 from analysis.study import Study
 
 NO_CHECKS: Mapping[str, Check] = {}
+WIDER = "-wider"
 REQUIRED = ("id", "sentence", "source", "check")
 
 
@@ -84,7 +87,9 @@ def load(path: Path, checks: Mapping[str, Check], words: Words) -> tuple[Claim, 
         raise TableError(f"{path}: 'claim' is no list of tables; write [[claim]]")
     if not isinstance(headings, dict):
         raise TableError(f"{path}: 'headings' is no table; write [headings]")
-    found = tuple(_claim(path, entry, checks, words, headings) for entry in entries)
+    found = tuple(
+        _claim(path, one, checks, words, headings) for entry in entries for one in _bounds(entry)
+    )
     _check_unique(path, [claim.id for claim in found])
     return found
 
@@ -106,6 +111,15 @@ def _check_unique(path: Path, names: Sequence[str]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise TableError(f"{path}: two claims have the id '{name}'")
+
+
+def _bounds(entry: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """A claim, and the same with the wider bound where it has one."""
+    strict = {key: value for key, value in entry.items() if key != "wider"}
+    yield strict
+    if isinstance(wider := entry.get("wider"), dict):
+        reading = f"{entry.get('reading', '')} With a wider bound.".strip()
+        yield {**strict, **wider, "id": f"{entry.get('id')}{WIDER}", "reading": reading}
 
 
 def _claim(

@@ -7,6 +7,7 @@ from analysis.report import plots
 from analysis.report.model import Gallery
 from analysis.report.pages import Pages
 from analysis.report.results import Results
+from studies.ubrplus_1998.checks import CHECKS
 from studies.ubrplus_1998.numbers import NUMBERS
 from studies.ubrplus_1998.readme import TABLES
 from studies.ubrplus_1998.side_by_side import side_by_side
@@ -24,5 +25,10 @@ def heat_maps(results: Results, network: str) -> Sequence[Gallery]:
 ROWS = ("policy", "flavor")
 KEPT = ("predictions", "claims-by-variant")
 PAGES = Pages(
-    sections=[side_by_side], panels=[heat_maps], tables=TABLES, numbers=NUMBERS, kept=KEPT
+    sections=[side_by_side],
+    panels=[heat_maps],
+    checks=CHECKS,
+    tables=TABLES,
+    numbers=NUMBERS,
+    kept=KEPT,
 )

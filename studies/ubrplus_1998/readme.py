@@ -4,7 +4,7 @@
 from collections.abc import Callable, Mapping
 
 from analysis.kept import Kept, number
-from analysis.report.model import Sheet, Value, plain
+from analysis.report.model import MISSING, Sheet, Value, plain
 from studies.ubrplus_1998 import open_points
 from studies.ubrplus_1998.cells import RESPONSES, cells_of, distance, means
 from studies.ubrplus_1998.study import CELL
@@ -53,7 +53,7 @@ def failing(kept: Kept) -> Sheet:
     found = _verdicts(kept)
     readings = [name for name, (campaign, _) in CAMPAIGNS.items() if campaign == TEXT]
     rows: list[list[Value]] = [
-        [row["sentence"], row["source"], *(found[name][row["id"]] for name in found)]
+        [row["sentence"], row["source"], *(of.get(row["id"], MISSING) for of in found.values())]
         for row in kept.claims(TEXT).rows
         if any(found[name][row["id"]] != "holds" for name in readings)
     ]

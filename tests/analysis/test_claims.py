@@ -15,6 +15,7 @@ from analysis.report.pages import pages_of
 from analysis.study import NONE
 from studies.ubr_1996 import study as ubr
 from studies.ubrplus_1998 import study as ubrplus
+from studies.ubrplus_1998.checks import CHECKS as OWN
 
 STUDIES = (ubr.STUDY, ubrplus.STUDY)
 
@@ -90,6 +91,19 @@ def test_bad_claims_file(tmp_path: Path, text: str, message: str) -> None:
         load(path, CHECKS, words_of(ubrplus.STUDY))
 
 
+def test_a_word_is_judged_under_both_bounds(tmp_path: Path) -> None:
+    path = tmp_path / "claims.toml"
+    path.write_text(
+        "[[claim]]\nid = 'a'\nsentence = 's'\nsource = '1'\ncheck = 'share_at_most'\n"
+        "where = {}\nresponse = 'efficiency'\nfactor = 'policy'\npercent = 1.0\n"
+        "wider = { percent = 5.0 }\n"
+    )
+    strict, wider = load(path, CHECKS, words_of(ubrplus.STUDY))
+    assert (strict.id, wider.id) == ("a", "a-wider")
+    assert (strict.parameters["percent"], wider.parameters["percent"]) == (1.0, 5.0)
+    assert (strict.reading, wider.reading) == ("", "With a wider bound.")
+
+
 def ours(path: Path, rule: Callable[..., Finding]) -> None:
     """Decide, on nothing, one claim whose check is `rule`, known to no table of checks."""
     path.write_text("[[claim]]\nid = 'a'\nsentence = 's'\nsource = '1'\ncheck = 'mine'\n")
@@ -114,4 +128,4 @@ def test_two_claims_of_one_name(tmp_path: Path) -> None:
     text = ubrplus.FOLDER.joinpath("claims.toml").read_text()
     path.write_text(text + text[text.index("[[claim]]") :])
     with pytest.raises(TableError, match="two claims have the id 'wan-efficiency-flavor"):
-        load(path, CHECKS, words_of(ubrplus.STUDY))
+        load(path, {**CHECKS, **OWN}, words_of(ubrplus.STUDY))

@@ -149,7 +149,7 @@ def test_the_queue_to_the_cell_where_nothing_is_lost(written: Written) -> None:
 
 def test_observations_are_judged(written: Written) -> None:
     verdicts = {row["id"]: row["verdict_seeds"] for row in table(written, "claims")}
-    assert len(verdicts) == 24
+    assert len(verdicts) == 34
     assert verdicts["seven-2-sources"] == "one seed: no verdict"
     assert verdicts["seven-1-queue-is-windows"] == "one seed: no verdict"
     assert verdicts["lan-epd-efficiency"] == "holds"

@@ -3,6 +3,7 @@
 
 import random
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,13 +13,15 @@ from analysis.anova import Effect
 from analysis.cells import Cell, cells_of, published_cells
 from analysis.claims import Evidence, Finding, Method, Verdict, claims_of
 from analysis.claims.checks import CHECKS
+from analysis.claims.reading import WIDER
 from analysis.records import CampaignRecords, read_campaign
+from studies.ubrplus_1998.checks import CHECKS as OWN
 from studies.ubrplus_1998.study import STUDY, published, results
 from tests import made_plans
 from tests.analysis import synthetic
 from tests.analysis.synthetic import RESPONSES, paper_cells
 
-CLAIMS = claims_of(STUDY)
+CLAIMS = claims_of(STUDY, OWN)
 Table = dict[synthetic.Cell, tuple[float, float]]
 
 
@@ -64,7 +67,7 @@ def verdicts(table: Table) -> dict[str, Verdict]:
 
 def test_each_holds_on_the_published_table() -> None:
     found = findings(list(published_cells(STUDY)))
-    assert len(found) == 56
+    assert len(found) == 104 and sum(name.endswith(WIDER) for name in found) == 27
     assert {f.evidence for f in found.values() if f.verdict is not Verdict.HOLDS} == set()
 
 
@@ -74,6 +77,34 @@ def test_figures_in_the_evidence_are_the_papers() -> None:
     assert "SACK +0.0642 (+0.0517, +0.0768)" in found["geo-efficiency-sack-best"]
     assert "4 of 9 intervals" not in found["geo-fairness-alike"]
     assert "8 of 9 intervals enclose 0" in found["geo-fairness-alike"]
+
+
+BOUNDS = {
+    # word: key, its bound in the file of claims, and one under which a claim no longer holds
+    "substantial": ("at_least", 0.0537, 0.0540),
+    "not much": ("at_most", 0.0261, 0.0259),
+    "similar": ("within", 0.0255, 0.0253),
+    "negligible": ("percent", 0.81, 0.79),
+    "very small": ("limit", 0.0099, 0.0097),
+    "not very large": ("limit", 0.0471, 0.0469),
+    "only slightly": ("limit", 0.0253, 0.0252),
+    "not have much effect": ("limit", 0.0047, 0.0045),
+    "marginal": ("at_most", 0.0336, 0.0334),
+    "negligible effect": ("limit", 0.012, 0.0118),
+}
+
+
+@pytest.mark.parametrize("word", BOUNDS)
+def test_a_bound_is_the_largest_that_the_paper_calls_so(word: str) -> None:
+    """On the published table: a bound a little narrower fails."""
+    key, bound, narrower = BOUNDS[word]
+    claims = [claim for claim in CLAIMS if claim.parameters.get(key) == bound]
+    evidence = Evidence(list(published_cells(STUDY)), STUDY, Method.CELL_MEANS)
+    found = {
+        replace(claim, parameters={**claim.parameters, key: narrower}).on(evidence).verdict
+        for claim in claims
+    }
+    assert Verdict.FAILS in found, claims
 
 
 def random_table(seed: int) -> Table:
@@ -97,7 +128,8 @@ LEVELS = ("Vanilla", "Reno", "NewReno", "SACK", "EPD", "SD", 0.5, 1.0, 2.0)
 def test_each_conclusion_fails_on_some_table() -> None:
     tables = [verdicts(random_table(seed)) for seed in range(12)]
     failing = {name for table in tables for name in table if table[name] is Verdict.FAILS}
-    assert failing == {claim.id for claim in CLAIMS}
+    rarely = {"overall-sd-not-always-fairer"}  # one pair of 36 is enough; test_can_fail has it
+    assert failing | rarely == {claim.id for claim in CLAIMS}
 
 
 @pytest.mark.parametrize(
@@ -114,6 +146,7 @@ def test_each_conclusion_fails_on_some_table() -> None:
         ("meo-efficiency-flavors-near", lambda c, e, f: (e - 0.2 * (c[1] == "Reno"), f)),
         ("geo-efficiency-others-alike", lambda c, e, f: (e - 0.2 * (c[1] == "Reno"), f)),
         ("geo-efficiency-0.5-and-1-alike", lambda c, e, f: (e - 0.2 * (c[3] == 0.5), f)),
+        ("overall-sd-not-always-fairer", lambda c, e, f: (e, f + 0.5 * (c[2] == "SD"))),
         ("geo-fairness-alike", lambda c, e, f: (e, f - 0.2 * (c[1] == "SACK"))),
         ("overall-policy-geo-fairness", lambda c, e, f: (e, f - 0.2 * (c[2] == "SD"))),
         ("overall-sack-newreno-geo-fairness", lambda c, e, f: (e, f - 0.2 * (c[1] == "SACK"))),
