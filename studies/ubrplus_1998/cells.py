@@ -33,13 +33,6 @@ def distance(rows: Sequence[Row], response: str) -> list[Value]:
     ]
 
 
-def means(rows: Sequence[Row], column: str = "") -> str:
-    """Both responses' means over some cells; column: "" or "_published"."""
-    return " / ".join(
-        _text(fmean(float(row[f"{name}{column}"]) for row in rows), ".3f") for name in RESPONSES
-    )
-
-
 def pair(row: Row) -> str:
     """Both responses of a cell."""
     return " / ".join(_text(number(row, name), ".3f") for name in RESPONSES)

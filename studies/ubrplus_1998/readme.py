@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping
 
 from analysis.kept import Kept, number
 from analysis.report.model import MISSING, Sheet, Value, plain
-from studies.ubrplus_1998 import open_points
-from studies.ubrplus_1998.cells import RESPONSES, cells_of, distance, means
+from studies.ubrplus_1998 import open_points, witnesses
+from studies.ubrplus_1998.cells import RESPONSES, cells_of, distance
 from studies.ubrplus_1998.study import CELL
 
-TEXT, RFC, STOCK = "ubrplus-www-text", "ubrplus-www-rfc", "ubrplus-www-stock"
+TEXT, RFC = "ubrplus-www-text", "ubrplus-www-rfc"
 MINIMA = ("2 ticks", "1 s")
 CAMPAIGNS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     **{f"the text, minimum {minimum}": (TEXT, {"minimum": minimum}) for minimum in MINIMA},
@@ -93,37 +93,11 @@ def simulation(kept: Kept) -> Sheet:
     return plain(rows, "senders", "network", *heads)
 
 
-def stock(kept: Kept) -> Sheet:
-    """Today's senders beside SACK of 1998: the cells of WAN, the means of the others."""
-    sack = cells_of(kept, TEXT, flavor="SACK", minimum=MINIMA[0])
-    today = kept.cells(STOCK)
-    flavors = today.levels("flavor")
-    rows: list[list[Value]] = []
-    for where in _places():
-        mine = [row for row in sack if where.items() <= row.items()]
-        found = [row for row in today.rows if where.items() <= row.items()]
-        texts = [means([row for row in found if row["flavor"] == flavor]) for flavor in flavors]
-        heads = [where.get(factor, "all") for factor in HEADS]
-        rows.append([*heads, *texts, means(mine), means(mine, "_published")])
-    return plain(rows, *HEADS, *flavors, "SACK of 1998", "SACK, paper")
-
-
-def _places() -> list[dict[str, str]]:
-    """The cells of WAN, then each other network whole."""
-    wan = [
-        {"network": "WAN", "policy": policy, "buffer": buffer}
-        for policy in CELL["policy"]
-        for buffer in CELL["buffer"]
-    ]
-    return [*wan, {"network": "MEO"}, {"network": "GEO"}]
-
-
-HEADS = ("network", "policy", "buffer")
 TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
     "distances": distances,
     "simulation": simulation,
     "claims": claims,
     "failing": failing,
+    **witnesses.TABLES,
     **open_points.TABLES,
-    "stock": stock,
 }

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""An independent simulation of 98-0876R1, cell and segment, on the request schedules used here.
+"""What two programs without a kernel predict of 98-0876R1's trials, on the same request schedules.
 
-predicted/simulation.csv has two sets, each of the 72 cells and seeds 1 to 10, whose senders are
+predicted/simulation.csv is of an independent simulation, cell and segment, whose program is not in
+this project: nobody can look into it here. predicted/model.csv is of the study's own model
+(model/): `./cellbed study model studies/ubrplus_1998/ubrplus-www-text.toml` computes its lines.
+
+The simulation has two sets, each of the 72 cells and seeds 1 to 10, whose senders are
 those of an experiment: "today" ubrplus-www-rfc, "literal" ubrplus-www.
 """
 
@@ -15,6 +19,9 @@ from analysis.table import read_csv
 from plan.plan import Plan, to_json
 
 FILE = Path(__file__).parent / "predicted" / "simulation.csv"
+MODEL_FILE = FILE.with_name("model.csv")
+MINIMA = {2: "2 ticks", 10: "1 s"}
+"""Least timeout in ticks of 100 ms -> level of the experiment."""
 DIFFERENT = (
     "ssthresh_rule", "sack_pipe", "multiple_fast_retransmits", "resend_boundaries",
     "newreno_partial", "newreno_flywheel",
@@ -73,4 +80,28 @@ def _prediction(name: str) -> Prediction:
     return Prediction(name=name, of=of)
 
 
-PREDICTIONS = tuple(map(_prediction, SETS))
+@cache
+def modelled() -> dict[tuple[str, ...], dict[str, float]]:
+    """(network, flavor, policy, buffer, least timeout, seed) -> responses, by the model."""
+    columns = ("network", "flavor", "policy", "buffer", "minimum", "seed")
+    return {
+        tuple(row[column] for column in columns): {
+            name: float(row[name]) for name in ("efficiency", "fairness")
+        }
+        for row in read_csv(MODEL_FILE).rows
+    }
+
+
+def _of_model(levels: Mapping[str, str], plan: Plan, seed: int) -> Mapping[str, float] | None:
+    """Of the text's senders, with either reading of the least timeout."""
+    document = to_json(plan)
+    parameters = document["tcp"]["flavor"]["parameters"]
+    minimum = MINIMA.get(parameters.get("rto_min_ticks"), "")
+    document["tcp"]["flavor"]["parameters"] = {**parameters, "rto_min_ticks": 2}
+    if not _has(document, SETS["literal"]):
+        return None
+    named = (levels.get(factor, "") for factor in ("network", "flavor", "policy", "buffer"))
+    return modelled().get((*named, minimum, str(seed)))
+
+
+PREDICTIONS = (*map(_prediction, SETS), Prediction(name="model", of=_of_model))

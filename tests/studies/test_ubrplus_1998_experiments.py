@@ -62,6 +62,7 @@ def test_the_path_leads_from_the_later_rfcs_to_the_text() -> None:
 
 def test_each_set_of_the_simulation_is_of_one_experiment() -> None:
     simulated = {("today", "-rfc", ""), ("literal", "", ""), ("literal", "-text", "2 ticks")}
+    simulated |= {("model", "", ""), ("model", "-text", "2 ticks"), ("model", "-text", "1 s")}
     found = set()
     for name in ("", "-rfc", "-text"):
         for cell, plans in plans_of(name).items():
