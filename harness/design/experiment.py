@@ -195,6 +195,8 @@ def with_kernels(experiment: Design, origin: Path, names: Sequence[str]) -> Desi
         return experiment
     if KERNEL in experiment.factors:
         raise UsageError(f"--kernel: {origin} has a factor {KERNEL}: --only {KERNEL}=... instead")
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise UsageError(f"--kernel: {twice[0]} is named twice; name each kernel once")
     table = schema.to_json(experiment)
     levels = [kernel_level(name) for name in names]
     table["factors"] = {KERNEL: levels, **experiment.factors}
