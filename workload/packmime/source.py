@@ -24,8 +24,8 @@ SERVER, CLIENT = Path("/opt/cellbed/packmime_server"), Path("/opt/cellbed/packmi
 NS_PER_S = 1_000_000_000
 # For the clients to read the trace, where that takes time.
 LEAD_NS = 5 * NS_PER_S
-# The kernel rounds timers below 41 s, as of a SYN sent again, to up to 64 of its ticks of 10 ms,
-# counted from its start. It rounds alike every 16 s: a trial's place in its lab is of no matter.
+# However long the clients read, the trace begins at one moment of the trial, which itself begins
+# where the kernel rounds long timers alike (topology/clock.py).
 START_GRAIN_NS = 16 * NS_PER_S
 OTHER = {"down": "up", "up": "down"}
 SYN_BYTES = 60  # two cells, as with fewer options
