@@ -123,7 +123,7 @@ class Site:
 def shown(path: Path) -> str:
     """A page with a file in it."""
     text = path.read_text(encoding="utf-8").rstrip()
-    language = path.suffix.removeprefix(".").replace("ipynb", "json")
+    language = path.suffix.removeprefix(".").replace("ipynb", "json").replace("csv", "text")
     return f"# {relative(path)}\n\n````{language}\n{text}\n````\n"
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from analysis.cells import cells_of, distances, published_cells, variant_factors
 from analysis.records import CampaignRecords, read_campaign
+from analysis.report.pages import pages_of
 from analysis.report.results import results_of
 from analysis.study import NONE
 from studies.ubrplus_1998.study import STUDY
@@ -76,7 +77,7 @@ def test_variants_are_kept_apart_and_the_first_named_is_the_reports(tmp_path: Pa
     )
     campaign = read_campaign(folder)
     assert variant_factors(campaign, STUDY) == ("idle",)
-    results = results_of(campaign, STUDY, {})
+    results = results_of(campaign, STUDY, pages_of(STUDY).checks)
     assert {name: len(cells) for name, cells in results.variants.items()} == {
         "idle=keep": 72,
         "idle=restart": 72,

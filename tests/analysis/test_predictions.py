@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from analysis.cells import Cell
+from analysis.claims import claims_of
 from analysis.predictions import against, mean_absolute_difference
 from analysis.records import read_campaign
 from analysis.report import write_report
+from analysis.report.pages import pages_of
 from analysis.study import Prediction
 from studies.ubrplus_1998.simulation import simulated
 from studies.ubrplus_1998.study import STUDY
@@ -60,8 +62,9 @@ def test_a_report_has_the_simulation_beside_the_cells(tmp_path: Path) -> None:
     written = write_report(read_campaign(tmp_path), STUDY)
     rows = table(written.tables / "predictions.csv")
     assert [(r["prediction"], r["response"], r["cells"]) for r in rows] == [
-        ("literal", "efficiency", "1"),
-        ("literal", "fairness", "1"),
+        (prediction, response, "1")
+        for prediction in ("literal", "model")
+        for response in ("efficiency", "fairness")
     ]
     [line] = table(written.tables / "predicted-literal-wan.csv")
     theirs = [
@@ -83,7 +86,7 @@ def test_every_variant_has_its_claims_and_predictions(tmp_path: Path) -> None:
     assert (first["variant"], first["other"]) == ("reading=a", "0")
     assert int(other["fails"]) > int(first["fails"]) and int(other["other"]) > 0
     verdicts = {row["id"]: row for row in table(tables / "claims-by-variant.csv")}
-    assert len(verdicts) == 56
+    assert len(verdicts) == len(claims_of(STUDY, pages_of(STUDY).checks))
     alike = verdicts["wan-efficiency-newreno-sack-alike"]
     assert (alike["reading=a"], alike["reading=b"]) == ("holds", "does not hold")
     predicted = table(tables / "predictions.csv")

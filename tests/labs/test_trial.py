@@ -28,7 +28,9 @@ def test_the_record_is_whole_and_nothing_else_is_there(finished: Finished) -> No
     assert {p.name for p in (folder / "trials").iterdir()} == {d["trial"] for d in documents}
     for document in documents:
         place = folder / "trials" / document["trial"]
-        tables = {f"{name}.csv" for name in ("flows", "requests", "queue", "drops", "cwnd")}
+        tables = {
+            f"{name}.csv" for name in ("flows", "requests", "queue", "drops", "cwnd", "throughput")
+        }
         others = {"trial.json", "lab.json", "run.json", "judgement.json", "SHA256SUMS"}
         assert {p.name for p in place.iterdir()} == tables | others
 

@@ -369,7 +369,7 @@ def cellbed(*words: str) -> subprocess.CompletedProcess[str]:
         ),
         (["compare", "x.toml"], "compare needs either --factor FACTOR=A,B or --kernel A,B"),
         (["run", "x.toml", "--kernel", "six"], "kernel six: this name is not known; write one of"),
-        (["run", "x.toml", "--kernel", "6.12,6.12"], "--kernel: 6.12 is named twice; name each kernel once"),
+        (["run", "x.toml", "--kernel", "6.12,6.12"], "--kernel: 6.12 is named twice; name each"),
         (["run", "x.toml", "--kernel", "6.1", "--lab", "vm"], "only in the uml lab"),
         (["kernel", "remove", "6.12"], "set-up's kernel; ./cellbed clean --cache"),
     ],

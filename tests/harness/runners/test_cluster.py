@@ -143,5 +143,5 @@ def test_a_worker_with_other_code_is_refused(tmp_path: Path, scheduler: Server) 
 def test_a_cluster_without_workers_is_refused(tmp_path: Path, scheduler: Server) -> None:
     trials = tiny_trials(tmp_path)
     campaign = CampaignRun(tmp_path / "out", trials, {"name": "tiny"}, options(scheduler))
-    with pytest.raises(UsageError, match="it has no workers"):
+    with pytest.raises(UsageError, match="has no workers; start one"):
         campaign.run()

@@ -182,9 +182,9 @@ def test_no_file_is_one_sentence(tmp_path):
     [
         ({"load_percent": 0}, r"workload.load_percent = 0: allowed are 1 to 200"),
         ({"load_percent": 300}, r"workload.load_percent = 300: allowed are 1 to 200"),
-        ({"load_percent": "80"}, r"workload.load_percent = '80': must be a number"),
+        ({"load_percent": "80"}, r'workload.load_percent = "80": must be a number'),
         ({"exchanges": 1}, r"workload.exchanges = 1: allowed are 10"),
-        ({"http": "2"}, r"workload.http = 2: one of 1.0, 1.1"),
+        ({"http": "2"}, r"workload.http = 2: it must be one of 1.0, 1.1"),
     ],
 )
 def test_bad_parameters_are_one_sentence(change, message):
