@@ -6,7 +6,7 @@ studies/ID/results/CAMPAIGN/trials.csv has a column for each factor, then
     seed        the trial's
     trial       its name when it was run
     plan        a hash of its plan, without seed and captures
-    digest      a hash of the facts and tables that its lab left, without captures (16 hex digits)
+    digest      a hash of the facts and tables that its lab left (16 hex digits)
     virtual_s   how long it lasted by its own clock [s]
     wall_s      and by the machine's [s]
     ended       when it ended (UTC, ISO 8601)
@@ -34,8 +34,8 @@ OWN = ("seed", "trial", "plan", "digest", "virtual_s", "wall_s", "ended")
 SUMS = "SHA256SUMS"
 OF_THE_RUN = ("run.json", "trial.json")
 """Files of a record that name the machine and the software; no two machines have the same."""
-CAPTURED = ("queue.csv", "drops.csv", "cwnd.csv", "throughput.csv", ".cellq", ".pcap")
-"""Files that the keys of [record] ask for: what is recorded changes nothing of a trial."""
+BY_DEFAULT = ("throughput.csv",)
+"""What a trial records unless an experiment says otherwise. It changes nothing of the trial."""
 
 Key = tuple[frozenset[tuple[str, str]], int]
 """Levels and seed."""
@@ -89,12 +89,12 @@ def plan_hash(plan: Mapping[str, object]) -> str:
 
 
 def digest(folder: Path) -> str:
-    """A hash of the checksums of lab.json and of the tables that every record of the trial has."""
+    """A hash of the checksums of lab.json and of the tables, but of throughput.csv."""
     try:
         lines = regular(folder / SUMS).read_text(encoding="ascii").splitlines()
     except (OSError, ValueError) as error:
         raise ReportError(f"{folder / SUMS}: cannot read the checksums: {error}") from None
-    told = sorted(line for line in lines if not line.endswith((*OF_THE_RUN, *CAPTURED)))
+    told = sorted(line for line in lines if not line.endswith((*OF_THE_RUN, *BY_DEFAULT)))
     return hashlib.sha256("\n".join(told).encode()).hexdigest()[:DIGITS]
 
 
