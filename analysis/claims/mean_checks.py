@@ -14,6 +14,7 @@ from analysis.cells import Cell, Levels
 from analysis.claims.evidence import Evidence, Weighted, combinations, equal, words
 from analysis.claims.findings import (
     Bounds,
+    Figure,
     Finding,
     NoEvidenceError,
     Side,
@@ -43,18 +44,9 @@ def difference(
     the two, less 1, by logarithms of each seed; for responses with heavy tails.
     """
     bounds = (at_least if within is None else -within, at_most if within is None else within)
-    figures = [
-        evidence.difference(
-            named(evidence, levels),
-            where,
-            response,
-            {**of, **levels},
-            {**minus, **levels},
-            claimed(*bounds),
-            relative=relative,
-        )
-        for levels in combinations(for_each or {})
-    ]
+    figures = _each_difference(
+        evidence, where, response, of, minus, for_each or {}, claimed(*bounds), relative=relative
+    )
     on_scale = _logarithms(bounds) if relative else bounds
     return Finding(
         verdict=bounded(figures, [on_scale] * len(figures)),
@@ -77,17 +69,7 @@ def mostly_positive(
 
     It does not hold when at most 1 - `share` are; in between it is undecided.
     """
-    figures = [
-        evidence.difference(
-            named(evidence, levels),
-            where,
-            response,
-            {**of, **levels},
-            {**minus, **levels},
-            Side.ABOVE,
-        )
-        for levels in combinations(for_each)
-    ]
+    figures = _each_difference(evidence, where, response, of, minus, for_each, Side.ABOVE)
     positive = sum(figure.measured.difference > 0 for figure in figures) / len(figures)
     verdict = Verdict.UNDECIDED
     if positive >= share or positive <= 1 - share:
@@ -279,6 +261,20 @@ def limits(low: float | None, high: float | None) -> str:
     if low is not None and high is not None:
         return f", from {low:g} to {high:g}"
     return f", at least {low:g}" if low is not None else f", at most {high:g}"
+
+
+def _each_difference(
+    evidence: Evidence, where: Levels, response: str, of: Levels, minus: Levels,
+    for_each: Levels, side: Side, *, relative: bool = False,
+) -> list[Figure]:  # fmt: skip
+    """The mean over `of` less that over `minus`, for each combination of the levels."""
+    return [
+        evidence.difference(
+            named(evidence, levels), where, response, {**of, **levels}, {**minus, **levels}, side,
+            relative=relative,
+        )
+        for levels in combinations(for_each)
+    ]  # fmt: skip
 
 
 def _logarithms(bounds: Bounds) -> Bounds:

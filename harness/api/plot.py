@@ -127,14 +127,19 @@ def windows(trial: Trial, axes: Axes | None = None, *, pairs: Sequence[int] = ()
     Raises:
         UsageError: the trial did not follow one of `pairs`.
     """
+    if pairs:
+        _require_followed(trial, pairs)
+    draw = partial(trial_plots.windows, chosen=pairs)
+    return of_trial(trial, draw, "record.cwnd_sample_ms", axes)
+
+
+def _require_followed(trial: Trial, pairs: Sequence[int]) -> None:
     followed = {int(row["pair"] or 0) for row in trial.series("cwnd") or ()}
     if missing := [pair for pair in pairs if pair not in followed]:
         raise UsageError(
             f"{trial.name}: the window of pair {missing[0]} was not recorded; record.cwnd_pairs "
             f"chose {', '.join(map(str, sorted(followed))) or 'none'}"
         )
-    draw = partial(trial_plots.windows, chosen=pairs)
-    return of_trial(trial, draw, "record.cwnd_sample_ms", axes)
 
 
 def throughput(trial: Trial, axes: Axes | None = None) -> Figure:

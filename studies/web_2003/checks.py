@@ -1,41 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The checks of its claims: one cell's response over another's, seed by seed.
+"""The check of its own beside the engine's: does a response cross another's, seed by seed?
 
 Trials of one seed have the same exchanges, so a ratio is made within each seed. Response times
 have heavy tails: the ratios are averaged as logarithms, and the intervals are over the seeds.
 """
 
-from typing import Any
-
 from analysis.cells import Levels
 from analysis.claims.evidence import Evidence, words
 from analysis.claims.findings import Finding, Side, Verdict, holds, intervals, sure_sides
-from analysis.claims.mean_checks import difference
-
-
-def relative(
-    evidence: Evidence,
-    *,
-    where: Levels,
-    response: str,
-    of: Levels,
-    minus: Levels,
-    for_each: Levels,
-    at_least: float | None = None,
-    at_most: float | None = None,
-) -> Finding:
-    """By how much `of` is larger than `minus`, as a share of it, keeps the bounds for each."""
-    bounds: dict[str, Any] = {"at_least": at_least, "at_most": at_most}
-    return difference(
-        evidence,
-        where=where,
-        response=response,
-        of=of,
-        minus=minus,
-        for_each=for_each,
-        relative=True,
-        **bounds,
-    )
 
 
 def crosses(
@@ -60,4 +32,4 @@ def crosses(
     )
 
 
-CHECKS = {check.__name__: check for check in (relative, crosses)}
+CHECKS = {crosses.__name__: crosses}

@@ -16,6 +16,7 @@ import pytest
 
 from analysis.cells import cells_of
 from analysis.claims import Claim, Evidence, Method
+from analysis.claims.checks import CHECKS as ENGINE
 from analysis.errors import RecordError
 from analysis.records import read_campaign, read_facts, record_of
 from analysis.report import Written, write_report
@@ -284,17 +285,22 @@ def test_ratios_are_of_each_seed_and_no_seed_is_left_out_in_silence(
     evidence = Evidence(cells_of(read_campaign(folder).trials), STUDY, Method.SEEDS)
     both = {"of": {"queue": ["ARED"]}, "minus": {"queue": ["drop-tail"]}}
     for check, more in (
-        ("relative", {"response": "median_ms", "for_each": {}, "at_most": -0.01}),
+        ("difference", {"response": "median_ms", "relative": True, "at_most": -0.01}),
         ("crosses", {"responses": ["median_ms", "p90_ms"]}),
     ):
         parameters = {"where": {"load": [80]}, **both, **more}
         found = Claim(
-            id="a", sentence="s", source="1", check=check, parameters=parameters, rule=CHECKS[check]
+            id="a",
+            sentence="s",
+            source="1",
+            check=check,
+            parameters=parameters,
+            rule={**ENGINE, **CHECKS}[check],
         ).on(evidence)
         assert text in found.evidence
         # It is only shorter, and crosses nothing.
         of_crossing = "undecided" if verdict == "undecided" else "does not hold"
-        assert found.verdict.value == (verdict if check == "relative" else of_crossing)
+        assert found.verdict.value == (verdict if check == "difference" else of_crossing)
 
 
 def test_the_report_has_the_slides_comparisons(tmp_path: Path) -> None:
