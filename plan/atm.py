@@ -17,7 +17,7 @@ def frame_cells(ip_bytes: int) -> int:
         ValueError: a packet of no bytes.
     """
     if ip_bytes <= 0:
-        raise ValueError(f"an IP packet has at least one byte, not {ip_bytes}")
+        raise ValueError(f"ip_bytes is {ip_bytes}, but an IP packet has at least 1 byte")
     return -(-(ip_bytes + AAL5_OVERHEAD_BYTES) // CELL_PAYLOAD_BYTES)
 
 

@@ -183,7 +183,7 @@ def read(kind: type[T], data: object, place: str = "") -> T:
         TypedError: a value of another type; names it.
     """
     if not isinstance(data, Mapping):
-        raise schema.TypedError(f"{place or 'lab.json'}: a table is needed")
+        raise schema.TypedError(f"{place or 'lab.json'} must be a table")
     hints = schema.type_hints(kind)
     there = {field.name for field in fields(kind)} & data.keys()
     known = [name for name in there if data[name] is not None or schema.may_be_none(hints[name])]

@@ -73,7 +73,7 @@ class Segments:
         if value == "bdp":
             return "bdp"
         if isinstance(value, bool) or not isinstance(value, int) or value < 2:
-            raise TypedError(f'{place} = {value!r}: must be "bdp" or a whole number from 2')
+            raise TypedError(f'{place} = {value!r}: must be "bdp" or a whole number of at least 2')
         return value
 
 

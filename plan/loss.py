@@ -51,14 +51,20 @@ class Loss:
         check(self, "topology.loss")
         if self.burst_packets is None:
             if self.burst_share != 1:
-                raise ValueError("topology.loss.burst_share: needs topology.loss.burst_packets")
+                raise ValueError(
+                    "topology.loss.burst_share also needs the key topology.loss.burst_packets:"
+                    " add it, or remove burst_share"
+                )
             return
         most = self.burst_share * self.burst_packets / (1 + self.burst_packets)
         if self.share > most:
             raise ValueError(
-                f"topology.loss.share = {self.share}: at most {most:.6g} in such bursts"
+                f"topology.loss.share = {self.share}: these bursts cannot lose more than"
+                f" {most:.6g}; choose a smaller share or longer bursts"
             )
-        check_range("topology.loss: share of packets that begin a burst", self.chain()[0], 1e-6, 1)
+        check_range(
+            "topology.loss: the share of packets that begin a burst", self.chain()[0], 1e-6, 1
+        )
 
     @property
     def directions(self) -> tuple[str, ...]:

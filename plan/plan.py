@@ -141,7 +141,7 @@ class Recording:
         for one in self.captures:
             if hasattr(one, key):
                 return getattr(one, key)
-        raise AttributeError(f"no capture has a key {key}")
+        raise AttributeError(f"no capture has the key {key}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,7 +186,7 @@ def from_json(data: object) -> Plan:
         TypedError: an unknown key, a missing one, or a value that does not do.
     """
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise TypedError(f"plan.format: {FORMAT} is needed")
+        raise TypedError(f"plan.format must be {FORMAT}")
     return part(Plan, as_now({key: value for key, value in data.items() if key != "format"}))
 
 
@@ -220,7 +220,7 @@ def kind_of(value: object) -> str | None:
 def read_kind(registry: Registry, name: str, data: object, place: str) -> Any:
     """One of several kinds from JSON; `name`: of its class in the kind's file."""
     if not isinstance(data, dict):
-        raise TypedError(f"{place}: a table is needed")
+        raise TypedError(f"{place} must be a table")
     rest = dict(data)
     try:
         kind = getattr(registry[rest.pop("kind", None)], name)
@@ -236,7 +236,7 @@ def read_captures(part: str, data: object, place: str, *, defaults: bool = False
         ValueError: one line with the key and what is allowed.
     """
     if not isinstance(data, dict):
-        raise TypedError(f"{place}: a table is needed")
+        raise TypedError(f"{place} must be a table")
     kinds = [getattr(kind, part) for kind in CAPTURES.kinds.values()]
     keys = [[field.name for field in fields(kind)] for kind in kinds]
     known = [key for several in keys for key in several]

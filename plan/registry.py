@@ -61,13 +61,15 @@ class Registry:
                 folder.__path__[0], module.name + ("/__init__.py" if module.ispkg else ".py")
             )
             if not NAME.fullmatch(module.name):
-                raise CellbedError(f"{place}: its name: lower-case letters, digits and _")
+                raise CellbedError(
+                    f"{place}: the name of this file may have only small letters, digits and _"
+                )
             kind = importlib.import_module(f"{self.package}.{module.name}")
             if self.among_others and not any(hasattr(kind, part) for part in self.parts):
                 continue
             for part in self.parts:
                 if not hasattr(kind, part):
-                    raise CellbedError(f"{place}: has no {part}")
+                    raise CellbedError(f"{place} must define {part}, but does not")
             found[module.name.replace("_", "-")] = kind
         return found
 

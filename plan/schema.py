@@ -109,7 +109,7 @@ class Matches:
         if not re.fullmatch(self.pattern, value):
             raise TypedError(f"{place}{shown(value)}: must be {self.words}{self.such_as(value)}")
         if len(value) > self.most:
-            raise TypedError(f"{place}: has {len(value)} letters, at most {self.most}")
+            raise TypedError(f"{place} has {len(value)} letters; at most {self.most} are allowed")
 
     def such_as(self, value: str) -> str:
         """The most similar text that matches, if one is easily made."""

@@ -219,7 +219,9 @@ def start_namespaces(count: int) -> tuple[subprocess.Popen[str], list[int]]:
         if not line.strip():
             return farm, pids
         pids.append(int(line))
-    raise RuntimeError(f"nsfarm {count}: ended with status {farm.wait()}")
+    raise RuntimeError(
+        f"nsfarm made fewer than {count} network namespaces and ended with status {farm.wait()}"
+    )
 
 
 def start_open_vswitch() -> None:

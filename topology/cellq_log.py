@@ -32,14 +32,14 @@ def records(path: Path) -> Iterator[tuple[int, ...]]:
     """
     data = path.read_bytes()
     if len(data) < HEADER.size:
-        raise ValueError(f"{path}: cut short: {len(data)} bytes")
+        raise ValueError(f"{path} is cut short: it has only {len(data)} bytes")
     magic, version, offset = HEADER.unpack_from(data)
     if magic != MAGIC or version != VERSION:
-        raise ValueError(f"{path}: not a cellq record of version {VERSION}")
+        raise ValueError(f"{path} is not a record that cellq wrote in version {VERSION}")
     while offset < len(data):
         layout = LAYOUTS.get(data[offset])
         if layout is None or offset + layout.size > len(data):
-            raise ValueError(f"{path}: damaged at byte {offset}")
+            raise ValueError(f"{path} is damaged at byte {offset}")
         yield layout.unpack_from(data, offset)
         offset += layout.size
 

@@ -196,7 +196,7 @@ def load(path: Path) -> ctypes.CDLL:
     sizes = {"params": Params, "stats": Stats, "op": Op, "result": OpResult}
     for name, struct in sizes.items():
         if lib.libcellq_sizeof(name.encode()) != ctypes.sizeof(struct):
-            raise RuntimeError(f"struct {name}: Python and C disagree on its size")
+            raise RuntimeError(f"struct {name} does not have the same size in Python and in C")
     return lib
 
 
@@ -257,7 +257,9 @@ class Queue:
         count = c_uint64()
         first = self._lib.libcellq_samples(self._handle, ctypes.byref(count))
         if count.value > self._samples_room:
-            raise OverflowError(f"{count.value} samples, room for {self._samples_room}")
+            raise OverflowError(
+                f"the queue took {count.value} samples, but there is room for {self._samples_room}"
+            )
         return [(s.time_ns, s.occupancy_cells, s.active_vcs) for s in first[: count.value]]
 
     def set_budget(self, loops: int) -> None:

@@ -84,4 +84,6 @@ def check(device: str, wanted: str) -> None:
     alike = partial(isclose, rel_tol=1e-4, abs_tol=1e-9)  # tc prints six digits, of 32 bits
     same = len(taken) == len(shares) and all(map(alike, taken, shares))
     if not same or found.get("seed") != int(seed):
-        raise RuntimeError(f"{device}: netem {wanted}: is {found}; a seed needs Linux 6.6")
+        raise RuntimeError(
+            f"{device}: netem was told {wanted}, but has {found}; a seed needs Linux 6.6 or newer"
+        )

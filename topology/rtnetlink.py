@@ -136,7 +136,7 @@ def apply(link: socket.socket, requests: Sequence[Request]) -> None:
     link.send(data)
     number, error = _first_answer(link.recv(RECEIVE_BYTES))
     if error:
-        raise NetlinkError(f"{requests[number].words}: {os.strerror(error)}")
+        raise NetlinkError(f"the kernel refused {requests[number].words}: {os.strerror(error)}")
 
 
 def _message(request: Request, number: int, *, ask: bool) -> bytes:

@@ -27,10 +27,12 @@ def run(argv: Sequence[str], stdin: str = "") -> str:
             argv, input=stdin, capture_output=True, text=True, timeout=TIMEOUT_S, env=ENVIRONMENT
         )
     except subprocess.TimeoutExpired as error:
-        raise CommandError(f"{' '.join(argv)[:200]}: no end within {TIMEOUT_S} s") from error
+        raise CommandError(
+            f"the command did not end within {TIMEOUT_S} s: {' '.join(argv)[:200]}"
+        ) from error
     if done.returncode != 0:
         said = " ".join((done.stderr or done.stdout).split())[:300]
-        raise CommandError(f"{' '.join(argv)[:200]}: status {done.returncode}: {said}")
+        raise CommandError(f"{' '.join(argv)[:200]} failed with status {done.returncode}: {said}")
     return done.stdout
 
 

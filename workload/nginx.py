@@ -102,12 +102,14 @@ class Server:
 
     def __post_init__(self) -> None:
         if not 1 <= self.port <= 65535:
-            raise WorkloadError(f"nginx port {self.port}: must be 1..65535")
+            raise WorkloadError(f"nginx port {self.port}: allowed are 1 to 65535")
         if not 8 <= self.connections <= 65535:
-            raise WorkloadError(f"nginx connections {self.connections}: must be 8..65535")
+            raise WorkloadError(f"nginx connections {self.connections}: allowed are 8 to 65535")
         for name in (self.run_dir, self.docroot):
             if not name.is_absolute() or set(str(name)) & set(" \t\n\"';{}$\\"):
-                raise WorkloadError(f"nginx path {name}: must be absolute, without blank or quote")
+                raise WorkloadError(
+                    f"nginx path {name}: must be absolute, without blank, quote, ;, {{, }}, $ or \\"
+                )
 
     @property
     def conf_path(self) -> Path:

@@ -54,14 +54,14 @@ def bounded(mean: float, low: int, high: int, fit: str) -> Bounded:
     Raises WorkloadError for an unknown reading or a mean that is not inside low..high.
     """
     if not 0 <= low < high or not low < mean < high:
-        raise WorkloadError(f"Poisson mean {mean:g} must lie inside {low}..{high}")
+        raise WorkloadError(f"the Poisson mean {mean:g} must lie between {low} and {high}")
     if fit == "mean":
         return _cut(_rate_for_mean(mean, low, high), low, high)
     if fit == "redraw":
         return _cut(mean, low, high)
     if fit == "clamp":
         return _clamped(mean, low, high)
-    raise WorkloadError(f"unknown Poisson fit {fit!r}: use one of {', '.join(FITS)}")
+    raise WorkloadError(f"the Poisson fit {fit!r} is unknown; it must be one of {', '.join(FITS)}")
 
 
 def _weights(rate: float, count: int) -> list[float]:

@@ -17,7 +17,7 @@ def await_line(process: Popen[str], what: str) -> None:
     assert process.stdout is not None
     line = process.stdout.readline()
     if line != "ready\n":
-        raise RuntimeError(f"{what}: {line.strip() or 'ended'}")
+        raise RuntimeError(f"{what} did not begin: {line.strip() or 'it ended without a word'}")
 
 
 def listening(proc_net_tcp: str, port: int) -> bool:
@@ -37,5 +37,5 @@ def is_listening(pid: int, port: int) -> bool:
         if (net / "tcp6").exists():  # not in a kernel without IPv6
             texts.append((net / "tcp6").read_text())
     except OSError as error:
-        raise WorkloadError(f"process {pid} is gone: {error.strerror}") from error
+        raise WorkloadError(f"process {pid} has ended: {error.strerror}") from error
     return any(listening(text, port) for text in texts)

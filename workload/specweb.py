@@ -36,7 +36,9 @@ CLASSES = (
 def size_bytes(file_class: int, file: int) -> int:
     """Return the size of `file` (1..9) of `file_class` (0..4)."""
     if file_class not in range(len(CLASSES)) or file not in FILES:
-        raise WorkloadError(f"no file {file} in class {file_class}: classes 0..4, files 1..9")
+        raise WorkloadError(
+            f"class {file_class} has no file {file}; the classes are 0 to 4, and the files 1 to 9"
+        )
     return round(CLASSES[file_class].unit_bytes * file)
 
 

@@ -78,8 +78,8 @@ def test_every_default_is_allowed():
     (Number(2, 5), 2, 2, True, "x = true: must be a whole number"),
     (Number(2, 5), 2, 2, "2", 'x = "2": must be a whole number'),
     (Choice({"a": "", "b": ""}), "b", 1, 1, "x = 1: it must be one of a, b"),
-    (Segments(), "bdp", "bdp", 1, 'x = 1: must be "bdp" or a whole number from 2'),
-    (Segments(), 2, 2, True, 'x = True: must be "bdp" or a whole number from 2'),
+    (Segments(), "bdp", "bdp", 1, 'x = 1: must be "bdp" or a whole number of at least 2'),
+    (Segments(), 2, 2, True, 'x = True: must be "bdp" or a whole number of at least 2'),
 ])  # fmt: skip
 def test_what_a_value_may_be(kind, good: object, kernel: object, wrong: object, allowed: str):
     assert kind.read(good, "x") == kernel

@@ -62,7 +62,7 @@ def test_pairs_have_flavors_in_turn(tmp_path: Path) -> None:
 MISTAKES: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
     (lambda d: d.pop("seed"), "plan.seed: this key is missing"),
     (lambda d: d.update(sed=1), "plan.sed: unknown key"),
-    (lambda d: d.update(format="cellbed-plan/0"), "plan.format: cellbed-plan/1 is needed"),
+    (lambda d: d.update(format="cellbed-plan/0"), "plan.format must be cellbed-plan/1"),
     (lambda d: d["topology"].pop("pairs"), "plan.topology.pairs: this key is missing"),
     (lambda d: d["topology"].update(pairs="4"), 'plan.topology.pairs = "4": must be a whole'),
     (lambda d: d["topology"].update(pairs=True), "plan.topology.pairs = true: must be a whole"),
@@ -240,5 +240,5 @@ def test_a_plan_from_before_there_were_kinds_of_queues_is_read() -> None:
     assert plan.QUEUES.name_of(read.queue.down) == "cells"
     assert (read.queue.up.room_cells, read.topology.loss, read.tcp.others) == (531, None, ())
     assert (read.topology.delay, read.record.value("throughput_sample_ns")) == ("constant", 0)
-    with pytest.raises(AttributeError, match="no capture has a key throughputs"):
+    with pytest.raises(AttributeError, match="no capture has the key throughputs"):
         read.record.value("throughputs")

@@ -50,7 +50,7 @@ def test_a_folder_is_a_kind_too_and_may_lie_beside_what_several_share(package: P
 def test_a_folder_with_one_of_two_parts_is_named(package: Path) -> None:
     (package / "half").mkdir()
     (package / "half/__init__.py").write_text(GOOD)
-    with pytest.raises(CellbedError, match=r"half/__init__.py: has no Other$"):
+    with pytest.raises(CellbedError, match=r"half/__init__.py must define Other, but"):
         Registry(package.name, "Part", "Other", among_others=True).kinds  # noqa: B018
 
 
@@ -63,11 +63,11 @@ def test_another_name_says_what_there_is(package: Path, name: object) -> None:
 
 def test_a_file_without_its_part_is_named(package: Path) -> None:
     (package / "empty.py").touch()
-    with pytest.raises(CellbedError, match=r"empty.py: has no Part$"):
+    with pytest.raises(CellbedError, match=r"empty.py must define Part, but does not$"):
         Registry(package.name, "Part").kinds  # noqa: B018 (read for what it raises)
 
 
 def test_a_name_that_does_not_do_is_told(package: Path) -> None:
     (package / "Red.py").write_text(GOOD)
-    with pytest.raises(CellbedError, match=r"Red.py: its name: lower-case"):
+    with pytest.raises(CellbedError, match=r"Red.py: the name of this file may have only small"):
         Registry(package.name, "Part").kinds  # noqa: B018

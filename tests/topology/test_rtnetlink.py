@@ -45,4 +45,4 @@ def test_all_are_made() -> None:
 )  # fmt: skip
 def test_a_refused_one_is_named(requests: str, said: str) -> None:
     done = in_a_namespace(requests)
-    assert done.returncode == 1 and f"NetlinkError: {said}" in done.stderr
+    assert done.returncode == 1 and f"NetlinkError: the kernel refused {said}" in done.stderr

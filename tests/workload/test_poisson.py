@@ -56,11 +56,11 @@ def test_ends_of_the_uniform_are_the_bounds(fit):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((5, 1, 9, "bend"), "unknown Poisson fit 'bend'"),
-        ((9, 1, 9, "mean"), "mean 9 must lie inside 1..9"),
-        ((1, 1, 9, "redraw"), "mean 1 must lie inside"),
-        ((5, 9, 1, "mean"), "inside 9..1"),
-        ((5, -1, 9, "mean"), "inside -1..9"),
+        ((5, 1, 9, "bend"), "the Poisson fit 'bend' is unknown"),
+        ((9, 1, 9, "mean"), "mean 9 must lie between 1 and 9"),
+        ((1, 1, 9, "redraw"), "mean 1 must lie between"),
+        ((5, 9, 1, "mean"), "between 9 and 1"),
+        ((5, -1, 9, "mean"), "between -1 and 9"),
     ],
 )
 def test_what_is_refused(arguments, message):

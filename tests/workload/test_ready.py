@@ -35,5 +35,5 @@ def test_a_process_that_is_gone():
     if child == 0:
         os._exit(0)
     os.waitpid(child, 0)
-    with pytest.raises(WorkloadError, match=f"process {child} is gone"):
+    with pytest.raises(WorkloadError, match=f"process {child} has ended"):
         ready.is_listening(child, 80)

@@ -50,7 +50,7 @@ def test_class_at_the_last_uniform_below_one_is_the_last_class():
 
 @pytest.mark.parametrize(("file_class", "file"), [(5, 1), (-1, 1), (0, 0), (0, 10)])
 def test_no_such_file(file_class, file):
-    with pytest.raises(WorkloadError, match=f"no file {file} in class {file_class}"):
+    with pytest.raises(WorkloadError, match=f"class {file_class} has no file {file}"):
         specweb.size_bytes(file_class, file)
 
 

@@ -44,21 +44,21 @@ class Queue(QdiscQueue):
     def __post_init__(self) -> None:
         super().__post_init__()
         if (self.min_packets is None) != (self.max_packets is None):
-            raise ValueError("queue: min_packets and max_packets: both or none")
+            raise ValueError("queue: set both min_packets and max_packets, or neither")
         if self.min_packets is not None and self.max_packets is not None:
             check_range("queue.max_packets", self.max_packets, 2, self.limit_packets)
             check_range("queue.min_packets", self.min_packets, 1, self.max_packets - 1)
 
     def discipline(self) -> str:
-        raise NotImplementedError("tc cannot set it: see add()")
+        raise NotImplementedError("tc cannot set up this queue; add() does")
 
     def add(self, port: Port) -> None:
         wanted = self.on(port.dumbbell)
         adaptive_red.put(wanted, port.device, parent=CHILD_PARENT, handle=CHILD_HANDLE)
         if adaptive_red.flags_on(port.device) != wanted.flags:
             raise RuntimeError(
-                f"{port.device}: this kernel's red has not all of: adaptive, ecn, drop_above_max, "
-                "gentle (the last by lab/kernel/patches/0010)"
+                f"{port.device}: this kernel's red does not know all of the flags adaptive, ecn,"
+                " drop_above_max and gentle; lab/kernel/patches/0010 adds gentle"
             )
 
     def on(self, network: Dumbbell) -> adaptive_red.AdaptiveRed:

@@ -78,13 +78,13 @@ class Queue(QdiscQueue):
     def __post_init__(self) -> None:
         super().__post_init__()
         if (self.min_packets is None) != (self.max_packets is None):
-            raise ValueError("queue: min_packets and max_packets: both or none")
+            raise ValueError("queue: set both min_packets and max_packets, or neither")
         if self.min_packets is not None and self.max_packets is not None:
             check_range("queue.max_packets", self.max_packets, 2, self.limit_packets)
             check_range("queue.min_packets", self.min_packets, 1, self.max_packets - 1)
 
     def discipline(self) -> str:
-        raise NotImplementedError("tc cannot set it: see add()")
+        raise NotImplementedError("tc cannot set up this queue; add() does")
 
     def add(self, port: Port) -> None:
         wanted = self.on(port.dumbbell)

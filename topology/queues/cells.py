@@ -40,7 +40,9 @@ def policies() -> dict[str, frozenset[str]]:
     for path in sorted(POLICIES.glob("*.h")):
         row = ROW.search(path.read_text(encoding="utf-8"))
         if row is None or row[1] != path.stem:
-            raise ValueError(f"{path}: has no line #define CQ_POLICY_{path.stem}")
+            raise ValueError(
+                f"{path} must have a line #define CQ_POLICY_{path.stem} WORDS, but has none"
+            )
         found[path.stem] = frozenset(row[2].replace("|", " ").split())
     return found
 
@@ -89,7 +91,8 @@ class Settings:
                 raise ValueError(f"queue.{key} = {name}: {choices(name, policies())}")
         if self.threshold is not None and self.threshold_minus_packets is not None:
             raise ValueError(
-                "queue.threshold: a queue has threshold or threshold_minus_packets, and not both"
+                "queue.threshold: remove either this key or queue.threshold_minus_packets; a queue"
+                " cannot have both"
             )
 
     def ports(self, mss_bytes: int) -> tuple[Queue, Queue]:
@@ -128,8 +131,8 @@ class Settings:
         cells = packets * frame_cells(mss_bytes + TCP_IP_HEADER_BYTES)
         if cells >= buffer_cells:
             raise ValueError(
-                f"queue.threshold_minus_packets = {packets}: {cells} cells, but the buffer has"
-                f" {buffer_cells}"
+                f"queue.threshold_minus_packets = {packets}: these packets have {cells} cells,"
+                f" which must be fewer than the buffer's {buffer_cells}"
             )
         return cells
 

@@ -98,7 +98,9 @@ def put(wanted: Parameters, device: str, *, parent: int, handle: int = 0) -> Non
         rtnetlink.apply(link, [ask])
     found = statistics(device)[COUNTERS.size :][: PARMS.size]
     if found != wanted.packed():
-        raise RuntimeError(f"{device}: {KIND} has other parameters than it was told: {found.hex()}")
+        raise RuntimeError(
+            f"{device}: the kernel did not keep the parameters of {KIND}; it has {found.hex()}"
+        )
 
 
 def load_module() -> None:
@@ -120,7 +122,7 @@ def statistics(device: str) -> bytes:
         for found_index, kind, stats in netlink.qdiscs(link):
             if (found_index, kind) == (index, KIND):
                 return stats[APP_STATS]
-    raise RuntimeError(f"{device}: has no {KIND}")
+    raise RuntimeError(f"{device} has no queue {KIND}")
 
 
 def counters(device: str) -> dict[str, int]:

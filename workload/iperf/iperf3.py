@@ -91,13 +91,15 @@ def report(stdout: str) -> Report:
         # Some builds print a warning before the JSON text.
         found = json.loads(stdout[stdout.index("{") :])
     except ValueError as error:
-        raise WorkloadError(f"iperf3 printed no JSON: {stdout.strip()[:80]!r}") from error
+        raise WorkloadError(f"iperf3 printed no JSON, but {stdout.strip()[:80]!r}") from error
     if "error" in found:
-        raise WorkloadError(f"iperf3: {found['error']}")
+        raise WorkloadError(f"iperf3 failed: {found['error']}")
     try:
         return _report(found)
     except (KeyError, IndexError, TypeError) as error:
-        raise WorkloadError(f"iperf3's report lacks {error}: an unknown version?") from error
+        raise WorkloadError(
+            f"iperf3's report lacks {error}; perhaps this is a version that cellbed does not know"
+        ) from error
 
 
 def _report(found: dict[str, Any]) -> Report:

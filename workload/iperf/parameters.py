@@ -57,12 +57,17 @@ class Parameters:
         check(self, "workload")
         if self.measure_from_s >= self.duration_s:
             raise WorkloadError(
-                f"workload.measure_from_s: {self.measure_from_s}, must be below duration_s"
+                f"workload.measure_from_s = {self.measure_from_s}: must be below"
+                f" workload.duration_s, which is {self.duration_s}"
             )
         last_start_us = self.start_jitter_us + self.late_start_us
-        if last_start_us > (self.measure_from_s or self.duration_s) * 1_000_000:
+        most_us = (self.measure_from_s or self.duration_s) * 1_000_000
+        if last_start_us > most_us:
             name = "late_start_us" if self.late_start_us else "start_jitter_us"
-            raise WorkloadError(f"workload.{name}: {last_start_us}, ends after the interval begins")
+            raise WorkloadError(
+                f"workload.{name}: the last source would start after {last_start_us} us; it must"
+                f" start within {most_us} us, before the measured interval begins or ends"
+            )
 
     @property
     def data_port(self) -> int:

@@ -130,7 +130,7 @@ def _check(params: Traffic, found: Calibrated) -> None:
     if loads_off > TOLERANCE or abs(exchanges / params.exchanges - 1) > EXCHANGES_TOLERANCE:
         down, up = found.offered_percent
         raise WorkloadError(
-            f"workload.exchanges: {params.exchanges} are too few for {params.load_percent:g} % both"
-            f" ways with this seed (it would be {exchanges} at {down:.2f} % and {up:.2f} %):"
-            " ask for more"
+            f"workload.exchanges = {params.exchanges}: with this seed they are too few to offer"
+            f" {params.load_percent:g} % in both directions (it would be {exchanges} exchanges"
+            f" at {down:.2f} % and {up:.2f} %); choose more exchanges"
         )

@@ -166,7 +166,7 @@ def summary(stdout: str) -> dict[str, Any]:
     except ValueError:
         found = {}
     if found.get("format") not in (CLIENT_FORMAT, SERVER_FORMAT):
-        raise WorkloadError("a program that carries the trace left no summary: it did not end well")
+        raise WorkloadError("a program that carries the trace ended early and left no summary")
     return found
 
 
@@ -193,10 +193,12 @@ def _rows(path: Path, header: str) -> Iterator[list[str]]:
         with path.open(encoding="ascii", newline="") as file:
             rows = csv.reader(file)
             if next(rows, None) != columns:
-                raise WorkloadError(f"{path}: its first line is not {header}")
+                raise WorkloadError(f"{path}: the first line must be {header}")
             for row in rows:
                 if len(row) != len(columns):
-                    raise WorkloadError(f"{path}:{rows.line_num}: not {len(columns)} columns")
+                    raise WorkloadError(
+                        f"{path}:{rows.line_num}: the line must have {len(columns)} columns"
+                    )
                 yield row
     except OSError as error:
         raise WorkloadError(f"cannot read {path}: {error.strerror}") from error

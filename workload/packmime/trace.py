@@ -98,7 +98,7 @@ def read(path: Path) -> Iterator[Exchange]:
             row = _row(path, rows + 3, line, before)
             before = (row.direction, row.connection)
             yield row
-    raise WorkloadError(f"{path}: the trace is cut short: its last line must be end,<rows>")
+    raise WorkloadError(f"{path}: the trace is cut short; its last line must be end,ROWS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +132,14 @@ def _open(path: Path) -> TextIO:
 def _header(path: Path, file: TextIO) -> Header:
     name, _, text = file.readline().partition(" ")
     if name != FORMAT:
-        raise WorkloadError(f"{path}: not a {FORMAT} file")
+        raise WorkloadError(f"{path} is no file of the format {FORMAT}")
     try:
         found = json.loads(text)
         header = Header(**{f.name: found[f.name] for f in fields(Header)})
     except (ValueError, KeyError, TypeError) as error:
-        raise WorkloadError(f"{path}: its first line is damaged: {error}") from error
+        raise WorkloadError(f"{path}: the first line is damaged: {error}") from error
     if file.readline() != COLUMNS + "\n":
-        raise WorkloadError(f"{path}: its second line is not {COLUMNS}")
+        raise WorkloadError(f"{path}: the second line must be {COLUMNS}")
     return header
 
 

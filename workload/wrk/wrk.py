@@ -101,6 +101,6 @@ def report(stdout: str) -> Report:
     """Return the figures of a wrk that ran with our script; its errors are not judged here."""
     lines = [line for line in stdout.splitlines() if line.startswith(_MARK)]
     if len(lines) != 1:
-        last = (stdout.strip().splitlines() or ["nothing"])[-1]
-        raise WorkloadError(f"wrk left no report: {last}")
+        last = (stdout.strip().splitlines() or ["(none)"])[-1]
+        raise WorkloadError(f"wrk left no report; the last line that it printed is: {last}")
     return Report(**json.loads(lines[0].removeprefix(_MARK)))

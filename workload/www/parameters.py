@@ -76,7 +76,8 @@ class Parameters:
         if not self.requests_min < self.requests_mean < self.requests_max:
             low, high = self.requests_min, self.requests_max
             raise WorkloadError(
-                f"workload.requests_mean: {self.requests_mean:g}, must be inside {low}..{high}"
+                f"workload.requests_mean = {self.requests_mean:g}: must be above requests_min,"
+                f" which is {low}, and below requests_max, which is {high}"
             )
 
     @property

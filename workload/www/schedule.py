@@ -47,7 +47,7 @@ def schedule(params: Parameters, seed: int, pairs: int) -> tuple[Request, ...]:
     all other draws as they are.
     """
     if pairs < 1:
-        raise WorkloadError(f"pairs: {pairs}, must be 1 or more")
+        raise WorkloadError(f"pairs = {pairs}: must be at least 1")
     counts = bounded(
         params.requests_mean, params.requests_min, params.requests_max, params.poisson_fit
     )

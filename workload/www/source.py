@@ -55,7 +55,7 @@ class Source(source.Source):
                 self.testbed.sample_tcp(state.second)
                 progress(state.second)
         if process.wait() != 0:
-            raise RuntimeError(f"www_client: {' '.join(lines[-1:])[:300].strip()}")
+            raise RuntimeError(f"www_client failed: {' '.join(lines[-1:])[:300].strip()}")
         return "".join(lines)
 
     def _pairs(self) -> list[www_client.Pair]:

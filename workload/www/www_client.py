@@ -211,10 +211,10 @@ def summary(stdout: str) -> Summary:
     """Return the summary from the client's whole standard output."""
     lines = [line for line in stdout.splitlines() if line.startswith("{")]
     if len(lines) != 1:
-        raise WorkloadError("www_client left no summary: it did not end well")
+        raise WorkloadError("www_client ended early and left no summary")
     found = json.loads(lines[0])
     if found.pop("format", None) != FORMAT:
-        raise WorkloadError(f"www_client's summary is not of format {FORMAT}")
+        raise WorkloadError(f"www_client's summary is not in the format {FORMAT}")
     try:
         return Summary(**found)
     except TypeError as error:
@@ -247,7 +247,7 @@ def _check(record: Record) -> None:
     }
     for name, ok in agree.items():
         if not ok:
-            raise WorkloadError(f"www_client's tables and summary disagree on {name}")
+            raise WorkloadError(f"www_client's tables and its summary give different {name}")
 
 
 def _rows(file: Path, header: str) -> Iterator[dict[str, int | None]]:
@@ -258,12 +258,14 @@ def _rows(file: Path, header: str) -> Iterator[dict[str, int | None]]:
         raise WorkloadError(f"cannot read {file}: {error.strerror}") from error
     lines = list(csv.reader(text.splitlines()))
     if not lines or lines[0] != columns:
-        raise WorkloadError(f"{file}: its first line is not {header}")
+        raise WorkloadError(f"{file}: the first line must be {header}")
     if not text.endswith("\n"):
-        raise WorkloadError(f"{file}: its last line is cut short")
+        raise WorkloadError(f"{file}: the last line is cut short")
     for number, line in enumerate(lines[1:], 2):
         if len(line) != len(columns):
-            raise WorkloadError(f"{file}:{number}: {len(line)} columns, expected {len(columns)}")
+            raise WorkloadError(
+                f"{file}:{number}: the line has {len(line)} columns, but must have {len(columns)}"
+            )
         try:
             cells = [int(cell) if cell else None for cell in line]
         except ValueError as error:

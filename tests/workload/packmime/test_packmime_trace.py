@@ -149,11 +149,11 @@ LINE = "down,0,1,2000000,400,5,300\n"
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "not a cellbed-packmime/1 file"),
-        ("cellbed-packmime/2 {}\n", "not a cellbed-packmime/1 file"),
-        ("cellbed-packmime/1 {\n", "its first line is damaged"),
-        ("cellbed-packmime/1 {}\n", "its first line is damaged: 'seed'"),
-        ("HEADER\n", "its second line is not direction,connection"),
+        ("", "is no file of the format cellbed-packmime/1"),
+        ("cellbed-packmime/2 {}\n", "no file of the format cellbed-packmime/1"),
+        ("cellbed-packmime/1 {\n", "the first line is damaged"),
+        ("cellbed-packmime/1 {}\n", "the first line is damaged: 'seed'"),
+        ("HEADER\n", "the second line must be direction,connection"),
         ("HEADER\nCOLUMNS\n", "the trace is cut short"),
         ("HEADER\nCOLUMNS\n" + LINE, "the trace is cut short"),
         ("HEADER\nCOLUMNS\n" + LINE + "end,2\n", "the trace is cut short"),
@@ -194,7 +194,7 @@ def test_bad_parameters_are_one_sentence(change, message):
 
 def test_too_few_exchanges_to_load_both_ways_alike(tmp_path):
     with pytest.raises(
-        WorkloadError, match=r"workload.exchanges: 10 are too few for 80 % both ways"
+        WorkloadError, match=r"workload.exchanges = 10: .* too few to offer 80 % in both"
     ):
         write(tmp_path / "trace", Traffic(exchanges=10), 1)
     assert not list(tmp_path.iterdir())

@@ -161,5 +161,5 @@ def test_an_unknown_key_is_an_error():
 
 
 def test_no_pairs_no_schedule():
-    with pytest.raises(WorkloadError, match="pairs: 0"):
+    with pytest.raises(WorkloadError, match="pairs = 0: must be"):
         schedule(Parameters(), 1, 0)

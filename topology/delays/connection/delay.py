@@ -137,4 +137,4 @@ def await_line(process: Popen[str], ready: str, what: str) -> None:
         said += line
         if ready in line:
             return
-    raise RuntimeError(f"{what} did not begin: {' '.join(said.split())}")
+    raise RuntimeError(f"{what} did not begin; it said: {' '.join(said.split()) or 'nothing'}")

@@ -139,7 +139,7 @@ def packets(data: bytes) -> Iterator[tuple[int, bytes]]:
     """
     magic, *_, link = FILE_HEAD.unpack_from(data) if len(data) >= FILE_HEAD.size else (0, 0)
     if (magic, link) != (NANOSECONDS, ETHERNET):
-        raise ValueError("not a capture in nanoseconds of an Ethernet device")
+        raise ValueError("the file is no capture of an Ethernet device with times in nanoseconds")
     at = FILE_HEAD.size
     while at < len(data):
         head = data[at : at + PACKET_HEAD.size].ljust(PACKET_HEAD.size, b"\xff")

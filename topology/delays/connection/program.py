@@ -79,4 +79,6 @@ def read(stdout: str) -> Counters:
             return Counters(**{field.name: int(found[field.name]) for field in fields(Counters)})
     except (ValueError, KeyError, TypeError, AttributeError):
         pass
-    raise ValueError(f"delays did not end well: {last[:200]}")
+    raise ValueError(
+        f"the program delays left no counters; its last line is: {last[:200] or 'empty'}"
+    )

@@ -33,7 +33,7 @@ def write(path: Path, entries: Iterable[Entry]) -> int:
 def _line(entry: Entry) -> str:
     if not 0 <= entry.round_trip_ns <= MAX_ROUND_TRIP_NS:
         raise ValueError(
-            f"round trip of {entry.client_address}:{entry.client_port}:"
-            f" {entry.round_trip_ns} ns: allowed are 0 to {MAX_ROUND_TRIP_NS}"
+            f"the round trip of {entry.client_address}:{entry.client_port} is"
+            f" {entry.round_trip_ns} ns; allowed are 0 to {MAX_ROUND_TRIP_NS}"
         )
     return " ".join(map(str, entry)) + "\n"
