@@ -19,6 +19,7 @@ from harness.course import lab as labs
 from harness.course.again import run_again
 from harness.course.handed_in import NotHandedInError, finished
 from harness.course.handout import ANSWERS
+from harness.course.items import HandedIn, Item, State
 from harness.course.lab import (
     CourseLab,
     Measured,
@@ -28,7 +29,7 @@ from harness.course.lab import (
     Sentences,
     WhichLevel,
 )
-from harness.course.measures import OF_REPAIRS, Finished, Measurable, Repair, measure
+from harness.course.measures import OF_REPAIRS, Between, Finished, Measurable, Repair, measure
 from harness.course.seeds import seed_of
 from harness.design.levels import same
 from harness.design.toml_file import read_table
@@ -42,28 +43,8 @@ MOST_SHOWN = 40
 NOT_MEASURED = (AnalysisError, ArithmeticError, LookupError, TypeError, ValueError)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Item:
-    """One thing that was handed in; sentence: what is wrong with it, or what it is."""
-
-    name: str
-    ok: bool
-    sentence: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class HandedIn:
-    """A folder that was looked at; student and seed are None where it names nobody."""
-
-    lab: str
-    folder: Path
-    student: str | None
-    seed: int | None
-    items: tuple[Item, ...]
-
-    @property
-    def ok(self) -> bool:
-        return all(item.ok for item in self.items)
+class UnreadableError(Exception):
+    """Why an answer cannot be read: one sentence for the student."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,10 +87,12 @@ def check_folder(name: str, folder: Path, again: bool = False) -> HandedIn:
         said = str(error)
     except Exception as error:  # noqa: BLE001 (nobody thought of what this student did)
         said = f"cannot be judged: {type(error).__name__}: {error}"
-    return HandedIn(
-        lab=name, folder=folder, student=None, seed=None,
-        items=(Item(name="folder", ok=False, sentence=said),),
-    )  # fmt: skip
+    return of_nobody(name, lab, folder, Item(name="folder", state="wrong", sentence=said))
+
+
+def of_nobody(name: str, lab: CourseLab, folder: Path, item: Item) -> HandedIn:
+    """A folder that does not say whose it is."""
+    return HandedIn(name=name, lab=lab, folder=folder, student=None, seed=None, items=(item,))
 
 
 def look_at(name: str, lab: CourseLab, folder: Path, again: bool) -> HandedIn:
@@ -120,15 +103,16 @@ def look_at(name: str, lab: CourseLab, folder: Path, again: bool) -> HandedIn:
     try:
         student, answers = read_answers(folder, lab)
     except (UsageError, NotHandedInError) as error:
-        items = (Item(name=ANSWERS, ok=False, sentence=str(error)),)
-        return HandedIn(lab=name, folder=folder, student=None, seed=None, items=items)
+        item = Item(name=ANSWERS, state="wrong", sentence=str(error))
+        return of_nobody(name, lab, folder, item)
     with temporary.folder("again") as place:
         trials, record = run_of(name, lab, folder, student, place if again else None)
         evidence = Evidence(trials=trials, name=name, lab=lab, student=student)
         answered = [judge(question, answers, evidence) for question in lab.question]
     return HandedIn(
-        lab=name, folder=folder, student=student, seed=seed_of(student), items=(record, *answered)
-    )
+        name=name, lab=lab, folder=folder, student=student, seed=seed_of(student),
+        items=(record, *answered),
+    )  # fmt: skip
 
 
 def read_answers(folder: Path, lab: CourseLab) -> tuple[str, Mapping[str, Any]]:
@@ -168,40 +152,72 @@ def run_of(
         if again is not None:
             trials = run_again(experiment, name, trials, again)
     except NotHandedInError as error:
-        return (), Item(name="record", ok=False, sentence=str(error))
+        return (), Item(name="record", state="wrong", sentence=str(error))
     except (LabError, InvalidTrialError) as error:
-        return (), Item(name="record", ok=False, sentence=f"could not be run again here: {error}")
+        said = f"could not be run again here: {error}"
+        return (), Item(name="record", state="wrong", sentence=said)
     said = f"{len(trials)} trials with seed {experiment.first_seed}, unchanged, all checks passed"
     said += "; the same when run again" if again else ""
-    return trials, Item(name="record", ok=True, sentence=said)
+    return trials, Item(name="record", state="right", sentence=said)
 
 
 def judge(question: Question, answers: Mapping[str, Any], evidence: Evidence) -> Item:
     """One answer."""
     given = str(answers.get(question.key, "")).strip()
+    state: State
     if not given:
-        return Item(name=question.key, ok=False, sentence="nothing is written")
-    try:
-        ok, sentence = verdict(question, given, evidence)
-    except NotHandedInError as error:
-        ok, sentence = False, str(error)
-    return Item(name=question.key, ok=ok, sentence=sentence)
+        state, sentence = "not answered", "not answered"
+    else:
+        try:
+            state, sentence = (receipt if evidence.lab.exam else verdict)(question, given, evidence)
+        except UnreadableError as error:
+            state, sentence = "unreadable", str(error)
+        except NotHandedInError as error:
+            state, sentence = "wrong", str(error)
+    points = points_of(question, state, evidence.lab)
+    return Item(
+        name=question.key, state=state, sentence=sentence, points=points, most=question.points
+    )
 
 
-def verdict(question: Question, given: str, evidence: Evidence) -> tuple[bool, str]:
-    """Is an answer right, and a sentence about it."""
+def points_of(question: Question, state: State, lab: CourseLab) -> int | None:
+    """All points or none; None: a person or the copy of a teacher says."""
+    if state == "received":
+        return question.points if isinstance(question, Prediction) and not lab.exam else None
+    return question.points if state == "right" else 0
+
+
+def verdict(question: Question, given: str, evidence: Evidence) -> tuple[State, str]:
+    """What an answer is, and a sentence about it."""
     if isinstance(question, Sentences):
-        words = len(given.split())
-        if words < question.least_words:
-            return False, f"{words} words: in full sentences, at least {question.least_words} words"
-        return True, f"{words} words, for your teacher to read"
+        return "received", f"{count(question, given)} words, for your teacher to read"
     if isinstance(question, Prediction):
-        return True, f"you guessed {shown(given)}; what did you find at {question.of}?"
+        return "received", f"you guessed {shown(given)}; what did you find at {question.of}?"
     trials = evidence.of(question)
     if not trials:
-        return False, f"{shown(given)}: cannot be judged without your own record"
-    right = is_right(question, given, trials)
-    return right, f"{shown(given)}: {'right' if right else 'not so; ' + question.hint}"
+        return "wrong", f"{shown(given)}: cannot be judged without your own record"
+    if is_right(question, given, trials):
+        return "right", f"{shown(given)}: right"
+    return "wrong", f"{shown(given)}: not so; {question.hint}"
+
+
+def receipt(question: Question, given: str, evidence: Evidence) -> tuple[State, str]:
+    """That an answer of an exam has come and can be read, and nothing of what is right."""
+    if isinstance(question, Sentences):
+        return "received", f"{count(question, given)} words: received"
+    if isinstance(question, Number):
+        number(given)
+    return "received", f"{shown(given)}: received"
+
+
+def count(question: Sentences, given: str) -> int:
+    """The words of an answer; UnreadableError where they are too few."""
+    words = len(given.split())
+    if words < question.least_words:
+        raise UnreadableError(
+            f"{words} words: in full sentences, at least {question.least_words} words"
+        )
+    return words
 
 
 def shown(given: str) -> str:
@@ -214,8 +230,10 @@ def is_right(question: Measured, given: str, trials: Sequence[Measurable]) -> bo
     if isinstance(question, WhichLevel):
         return any(same(given, level) for level in extremes(question, trials))
     assert isinstance(question, Number)
-    right = one_value(question.measure, trials)
-    return abs(number(given) - right) <= abs(right) * question.within_percent / 100
+    found = one_value(question.measure, trials)
+    least, most = found if isinstance(found, Between) else (found, found)
+    part = question.within_percent / 100
+    return least - abs(least) * part <= number(given) <= most + abs(most) * part
 
 
 def number(given: str) -> float:
@@ -223,10 +241,10 @@ def number(given: str) -> float:
     try:
         return float(given.replace(",", "."))
     except ValueError:
-        raise NotHandedInError(f"{shown(given)}: a number is needed, without its unit") from None
+        raise UnreadableError(f"{shown(given)}: a number is needed, without its unit") from None
 
 
-def one_value(wanted: Mapping[str, Any], trials: Sequence[Measurable]) -> float:
+def one_value(wanted: Mapping[str, Any], trials: Sequence[Measurable]) -> float | Between:
     """A measure of the trial that its `where` names."""
     where = {factor: level_text(level) for factor, level in wanted.get("where", {}).items()}
     [trial] = [one for one in trials if where.items() <= one.factors.items()]
@@ -237,7 +255,7 @@ def extremes(question: WhichLevel, trials: Sequence[Measurable]) -> list[str]:
     """The levels at which a measure is the largest, or the smallest, of the trials of `where`."""
     where = {f: level_text(level) for f, level in question.measure.get("where", {}).items()}
     values = {
-        one.factors[question.factor]: value(one, question.measure)
+        one.factors[question.factor]: single(value(one, question.measure))
         for one in trials
         if where.items() <= one.factors.items()
     }
@@ -245,7 +263,16 @@ def extremes(question: WhichLevel, trials: Sequence[Measurable]) -> list[str]:
     return [level for level, found in values.items() if found == best]
 
 
-def value(trial: Measurable, wanted: Mapping[str, Any]) -> float:
+def single(found: float | Between) -> float:
+    """A number to compare levels by; NotHandedInError where the record leaves two."""
+    if isinstance(found, Between):
+        raise NotHandedInError(
+            "this question compares levels by two numbers each: tell your teacher"
+        )
+    return found
+
+
+def value(trial: Measurable, wanted: Mapping[str, Any]) -> float | Between:
     """A measure of a trial; NotHandedInError where its record does not have it."""
     try:
         return measure(trial, wanted)

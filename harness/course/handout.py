@@ -104,7 +104,8 @@ def answer_lines(lab: CourseLab, student: str) -> Iterator[str]:
     yield "[answers]"
     for question in lab.question:
         unit = getattr(question, "unit", "")
-        asked = f"{question.ask} [{unit}]" if unit else question.ask
+        worth = "1 point" if question.points == 1 else f"{question.points} points"
+        asked = f"{question.ask} [{unit + ', ' if unit else ''}{worth}]"
         yield from (f"# {line}" for line in textwrap.wrap(asked, WIDTH))
         yield f'{question.key} = ""'
         yield ""

@@ -30,10 +30,11 @@ EXPERIMENT, QUESTIONS, TEXT = "experiment.toml", "lab.toml", "text.md"
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What all questions have: a key in answers.toml, and what is asked there."""
+    """What all questions have: a key in answers.toml, what is asked there, and points for it."""
 
     key: Annotated[str, Matches(r"[a-z][a-z0-9_]*", "small letters, digits and _")]
     ask: str
+    points: Annotated[int, Within(0, 100)] = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,11 +42,11 @@ class Measured(Asked):
     """A question whose answer is in the student's record, or follows from the experiment.
 
     measure: `of`, a function of harness/course/measures.py, and its arguments; `where`: levels of
-    the trial. hint: where to look, said with an answer that is wrong.
+    the trial. hint: where to look, said with an answer that is wrong. An exam has neither.
     """
 
-    measure: Mapping[str, Any]
-    hint: str
+    measure: Mapping[str, Any] = field(default_factory=dict)
+    hint: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +69,7 @@ class WhichLevel(Measured):
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction(Asked):
-    """A guess made before the run: it must be there, and is neither right nor wrong.
+    """A guess made before the run: it must be there for its points, and is not judged.
 
     of: key of the question that it is about.
     """
@@ -95,10 +96,12 @@ class CourseLab:
 
     draw: dotted keys of the experiment's [base], and of what each is drawn. lose: of what each
     segment is drawn that ./cellbed flavors check --lose is to lose, where the lab does that.
+    exam: an answer is received and not judged; only then a question needs no measure.
     """
 
     title: str
     minutes: Annotated[int, Within(1)]
+    exam: bool = False
     draw: Mapping[str, Draw] = field(default_factory=dict)
     lose: Sequence[Draw] = ()
     question: Sequence[Question]
@@ -110,6 +113,8 @@ class CourseLab:
         for question in self.question:
             if isinstance(question, Prediction) and question.of not in keys:
                 raise ValueError(f"{question.key}: of = {question.of}: no such question")
+            if isinstance(question, Measured) and not (self.exam or question.measure):
+                raise ValueError(f"{question.key}: measure is missing: nothing can judge an answer")
 
     def keys(self) -> set[str]:
         """Of its questions, in answers.toml."""
@@ -136,9 +141,14 @@ def find(name: str) -> str:
 def load(name: str) -> CourseLab:
     """Read a lab's questions; UsageError with file, key and what is allowed."""
     path = FOLDER / name / QUESTIONS
+    return of_table(read_table(path), path)
+
+
+def of_table(table: Mapping[str, Any], path: Path) -> CourseLab:
+    """A lab of what is in its file; UsageError with file, key and what is allowed."""
     try:
         readers = {Question: read_question}
-        return schema.from_json(CourseLab, read_table(path), "", defaults=True, readers=readers)
+        return schema.from_json(CourseLab, table, "", defaults=True, readers=readers)
     except ValueError as error:
         raise UsageError(f"{path}: {error}") from error
 

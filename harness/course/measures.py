@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,13 @@ from plan.atm import CELL_BITS
 
 NS_PER_MS = 1_000_000
 Row = Mapping[str, Any]
+
+
+class Between(NamedTuple):
+    """A quantity of which a record says that it is not less, and not more."""
+
+    least: float
+    most: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +78,6 @@ def series(
     take: str,
     column: str = "",
     rows: Row | None = None,
-    until_first: str = "",
     scale: float = 1.0,
 ) -> float:
     """A figure of a column of a table.
@@ -79,19 +85,32 @@ def series(
     Args:
         take: one of TAKES; count needs no column.
         rows: only those with these values, such as port = "down".
-        until_first: only what is not later than the first row of another table.
         scale: what the figure is multiplied with, to be in the unit that is asked for.
     """
     found = [row for row in trial.rows(table) if all(row[k] == v for k, v in (rows or {}).items())]
-    if until_first:
-        end = min(row["time_ns"] for row in trial.rows(until_first))
-        found = [row for row in found if row["time_ns"] <= end]
     if take == "count":
         return float(len(found))
     values = [float(row[column]) for row in found if row[column] is not None]
     if not values:
         raise ValueError(f"{trial.record.name} has nothing in {table}.csv of {column}")
     return TAKES[take](values) * scale
+
+
+def at_first(trial: Finished, *, table: str, column: str, other: str) -> Between:
+    """What a column of samples was at the first row of another table.
+
+    A sample is taken now and then. So the record says only that the value lay between the last
+    sample that is not later, and the first that is.
+    """
+    at_ns = min(row["time_ns"] for row in trial.rows(other))
+    samples = sorted(trial.rows(table), key=lambda row: row["time_ns"])
+    before = [row[column] for row in samples if row["time_ns"] <= at_ns]
+    after = [row[column] for row in samples if row["time_ns"] > at_ns]
+    if not before or not after:
+        raise ValueError(
+            f"{trial.record.name}: {table}.csv has no samples around {other}.csv's first"
+        )
+    return Between(*sorted((float(before[-1]), float(after[0]))))
 
 
 def response_ms(trial: Finished, *, at: float, most_bytes: float = math.inf) -> float:
@@ -246,11 +265,12 @@ TAKES: Mapping[str, Callable[[Sequence[float]], float]] = {
 OF_REPAIRS: Mapping[str, Callable[..., float]] = {
     found.__name__: found for found in (timeouts, recoveries, sent_again, last_resending_ms)
 }
-OF_TRIALS: Mapping[str, Callable[..., float]] = {
+OF_TRIALS: Mapping[str, Callable[..., float | Between]] = {
     found.__name__: found
     for found in (
         metric,
         series,
+        at_first,
         response_ms,
         packets_wait_ms,
         path_segments,
@@ -269,11 +289,11 @@ OF_TRIALS: Mapping[str, Callable[..., float]] = {
         most_served,
     )
 }
-MEASURES = {**OF_REPAIRS, **OF_TRIALS}
+MEASURES: Mapping[str, Callable[..., float | Between]] = {**OF_REPAIRS, **OF_TRIALS}
 
 
-def measure(trial: Measurable, wanted: Mapping[str, Any]) -> float:
-    """The number that a lab's `measure` names, of a trial.
+def measure(trial: Measurable, wanted: Mapping[str, Any]) -> float | Between:
+    """The number, or the two numbers around it, that a lab's `measure` names, of a trial.
 
     Raises:
         KeyError, TypeError, ValueError, ArithmeticError, AnalysisError: the record does not have

@@ -24,6 +24,7 @@ SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NOT_COPIED = shutil.ignore_patterns(".*", "results", "mine", "__pycache__")
 LIMIT_S = 900
+GOOD = ("ok", "in")  # the marks of an item about which nothing is left to do
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +54,7 @@ class Student:
         return done
 
     def check(self, status: int, folder: Path | None = None) -> dict[str, str]:
-        """What `course check` says of each item: 'ok' or 'NO', and the sentence."""
+        """What `course check` says of each item: its mark, and the sentence."""
         number = self.lab.partition("-")[0]
         done = self.shell(f"./cellbed course check {number} {folder or self.folder}", status)
         return items(done.stdout)
@@ -97,9 +98,16 @@ def student(folder: Path, lab: str) -> Student:
 
 
 def items(printed: str) -> dict[str, str]:
-    """Of what `course check` prints: 'ok' or 'NO', and the sentence, of each item."""
-    lines = [line.split(maxsplit=2) for line in printed.splitlines()[1:]]
+    """Of what `course check` prints: the mark and the sentence of each item, without the points."""
+    found = [line for line in printed.splitlines()[1:] if not line.startswith("  points: ")]
+    lines = [line.split(maxsplit=2) for line in found]
     return {name: f"{mark} {said}" for mark, name, said in lines}
+
+
+def points(printed: str) -> str:
+    """The line of the points, of what `course check` prints of one folder."""
+    [found] = [line for line in printed.splitlines() if line.startswith("  points: ")]
+    return found.removeprefix("  points: ")
 
 
 def solution(lab: str) -> str:

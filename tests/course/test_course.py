@@ -189,5 +189,7 @@ def test_facts_that_are_not_there(started: Path) -> None:
 def test_json_is_an_item_a_line(started: Path) -> None:
     said, _ = course("check", 1, started, "--json")
     items = [json.loads(line) for line in said.splitlines()]
-    assert {"lab", "folder", "student", "name", "ok", "sentence"} == set(items[0])
+    keys = {"lab", "folder", "student", "name", "state", "ok", "sentence", "points", "most"}
+    assert keys == set(items[0])
     assert items[0]["student"] == ADA and not items[0]["ok"]
+    assert {item["state"] for item in items[1:]} == {"not answered"}

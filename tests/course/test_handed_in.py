@@ -15,10 +15,18 @@ from click.testing import CliRunner
 from harness.cli.commands.course import command
 from harness.course import again, check, handed_in, handout
 from harness.course import lab as labs
+from harness.course.lab import Measured
 from harness.flavors import check as flavors_check
 from plan.errors import InvalidTrialError
 from tests.course import by_hand, forging
-from tests.course.handing_in import course, items, judged_by_record, write_answers, wrong_answers
+from tests.course.handing_in import (
+    GOOD,
+    course,
+    items,
+    judged_by_record,
+    write_answers,
+    wrong_answers,
+)
 
 ADA, GRACE = "Ada Lovelace", "Grace Hopper"
 
@@ -43,8 +51,8 @@ def checked(lab: str, mine: Path, *more: str) -> dict[str, str]:
     printed, error = course("check", lab, mine, *more)
     said = items(printed)
     assert set(said) == {"record", *(question.key for question in labs.load(lab).question)}
-    assert len(printed.splitlines()) == len(said) + 1
-    all_right = all(text.startswith("ok") for text in said.values())
+    assert len(printed.splitlines()) == len(said) + 2
+    all_right = all(text.startswith(GOOD) for text in said.values())
     assert error is None if all_right else isinstance(error, InvalidTrialError)
     return said
 
@@ -57,7 +65,9 @@ def test_right(lab: str, tmp_path: Path) -> None:
     by_hand.write_records(lab, tmp_path / "mine", ADA)
     write_answers(tmp_path / "mine", by_hand.solved(lab, tmp_path / "mine"))
     said = checked(lab, tmp_path / "mine")
-    assert [text for text in said.values() if not text.startswith("ok")] == []
+    assert [text for text in said.values() if not text.startswith(GOOD)] == []
+    read = {key for key, text in said.items() if text.startswith("in")}
+    assert read == {one.key for one in labs.load(lab).question if not isinstance(one, Measured)}
 
 
 def test_wrong(lab: str, tmp_path: Path) -> None:
@@ -71,7 +81,7 @@ def test_wrong(lab: str, tmp_path: Path) -> None:
 def test_empty(lab: str, tmp_path: Path) -> None:
     said = checked(lab, tmp_path / "mine")
     assert said.pop("record").startswith("NO the lab has not been run: ")
-    assert set(said.values()) == {"NO nothing is written"}
+    assert set(said.values()) == {"-- not answered"}
 
 
 def test_a_folder_of_another_lab(lab: str, tmp_path: Path) -> None:
@@ -141,7 +151,7 @@ def test_answers_are_judged_by_what_was_run_again(
     said = checked(lab, mine, "--again")
     assert other and {key for key in other if "not so" not in said[key]} == set()
     write_answers(mine, right)
-    assert {text[:2] for text in checked(lab, mine, "--again").values()} == {"ok"}
+    assert {text[:2] for text in checked(lab, mine, "--again").values()} == {"ok", "in"}
 
 
 def test_no_name_of_a_folder_makes_a_line_of_its_own(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from harness.course import lab as labs
 from harness.records.seal import SUMS, seal
-from tests.course.handing_in import SHELL, Student, judged_by_record, student, wrong_answers
+from tests.course.handing_in import GOOD, SHELL, Student, judged_by_record, student, wrong_answers
 from tests.small import PROJECT
 
 pytestmark = pytest.mark.lab
@@ -30,7 +30,7 @@ def one(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     """A student who has done a lab, answers and all."""
     found = student(tmp_path_factory.mktemp("course"), request.param)
     found.follow()
-    assert not any(said.startswith("ok") for key, said in found.check(5).items() if key != "record")
+    assert {said for key, said in found.check(5).items() if key != "record"} == {"-- not answered"}
     found.answer(found.solved())
     return found
 
@@ -55,7 +55,7 @@ def test_of_wrong_answers_nothing_is_told_but_where_to_look(copied: Student) -> 
     copied.answer(wrong)
     said = copied.check(5)
     assert {key: said[key] for key in wrong} == expected
-    assert all(text.startswith("ok") for key, text in said.items() if key not in wrong)
+    assert all(text.startswith(GOOD) for key, text in said.items() if key not in wrong)
 
 
 def test_an_edited_record_is_told(copied: Student) -> None:

@@ -4,18 +4,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
+from rich.console import Console
 
+from harness.cli.class_table import print_class, printable
 from harness.course import handout
 from harness.course import lab as labs
-from harness.course.check import HandedIn, Item, check_folder
+from harness.course.check import check_folder
+from harness.course.exam import as_exam
+from harness.course.items import MARKS, HandedIn, Item
 from plan.errors import InvalidTrialError, UsageError
 
 WIDTH = 20
+TABLE_WIDTH = 120  # of a class table that goes into a file
 
 
 @click.group(help=__doc__)
@@ -50,19 +56,40 @@ def start(lab: str, folder: Path, name: str) -> None:
     "--again", is_flag=True, help="Run the trials again on this machine and compare the records."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON for each item.")
-def check(lab: str, folders: tuple[Path, ...], again: bool, as_json: bool) -> None:
+@click.option("--table", is_flag=True, help="Print one row for each student.")
+def check(lab: str, folders: tuple[Path, ...], again: bool, as_json: bool, table: bool) -> None:
     """Say for each item in DIR whether it is right. Each DIR must belong to another student."""
     name = labs.find(lab)
     missing = [folder for folder in folders if not folder.is_dir()]
     if missing:
         raise UsageError(f"{missing[0]}: this folder does not exist")
-    verdicts = []
+    if as_json and table:
+        raise UsageError("--json and --table: choose one of them")
+    found = []
     for handed_in in with_doubles_told(check_folder(name, folder, again) for folder in folders):
-        (print_json if as_json else print_items)(handed_in)
-        verdicts += [item.ok for item in handed_in.items]
-    if not all(verdicts):
-        wrong = verdicts.count(False)
-        raise InvalidTrialError(f"{wrong} of {len(verdicts)} items are not right yet")
+        if not table:
+            (print_json if as_json else print_items)(handed_in)
+        found.append(handed_in)
+    if table:
+        print_class(found, Console(width=None if sys.stdout.isatty() else TABLE_WIDTH))
+    if said := not_right_yet([item for one in found for item in one.items]):
+        raise InvalidTrialError(said)
+
+
+def not_right_yet(items: Sequence[Item]) -> str:
+    """How many items are not as they should be, in words; "" where all are."""
+    missing = sum(item.state == "not answered" for item in items)
+    wrong = sum(not item.ok for item in items) - missing
+    parts = [f"{wrong} of {len(items)} items are not right yet"] if wrong else []
+    parts += [f"{missing} of {len(items)} items are not answered"] if missing else []
+    return ", ".join(parts)
+
+
+@command.command()
+@click.argument("lab")
+def exam(lab: str) -> None:
+    """Print LAB's questions for an exam. With this lab.toml, a check only receives answers."""
+    click.echo(as_exam(labs.find(lab)), nl=False)
 
 
 def with_doubles_told(looked_at: Iterable[HandedIn]) -> Iterator[HandedIn]:
@@ -71,27 +98,30 @@ def with_doubles_told(looked_at: Iterable[HandedIn]) -> Iterator[HandedIn]:
     for one in looked_at:
         if one.seed is not None and first.setdefault(one.seed, one) is not one:
             said = f"{first[one.seed].folder} has the same seed: find out whose work it is"
-            one = HandedIn(**{**vars(one), "items": (Item(name="name", ok=False, sentence=said),
-                                                     *one.items)})  # fmt: skip
+            one = replace(one, items=(Item(name="name", state="wrong", sentence=said), *one.items))
         yield one
 
 
 def print_items(handed_in: HandedIn) -> None:
-    """A line an item, under one that says whose they are."""
+    """A line for whose they are, a line for each item, and a line for the points."""
     whose = "" if handed_in.student is None else f": {handed_in.student}, seed {handed_in.seed}"
-    click.echo(printable(f"{handed_in.folder}, {handed_in.lab}{whose}"))
+    click.echo(printable(f"{handed_in.folder}, {handed_in.name}{whose}"))
     for item in handed_in.items:
-        mark = "ok" if item.ok else "NO"
-        click.echo(f"  {mark}  {item.name:<{WIDTH}}  {printable(item.sentence)}")
+        click.echo(f"  {MARKS[item.state]}  {item.name:<{WIDTH}}  {printable(item.sentence)}")
+    if handed_in.student is not None:
+        click.echo(f"  points: {points(handed_in)}")
 
 
-def printable(text: str) -> str:
-    """A line that no file's name and no answer can make into another one on a terminal."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
+def points(one: HandedIn) -> str:
+    """The points of a folder in words."""
+    if one.lab.exam:
+        return "your teacher grades the answers that were received"
+    read = f"; up to {one.to_read} more by your teacher, who reads your sentences"
+    return f"{one.points} of {one.most}{read if one.to_read else ''}"
 
 
 def print_json(handed_in: HandedIn) -> None:
     """An item a line."""
-    whose = {"lab": handed_in.lab, "folder": str(handed_in.folder), "student": handed_in.student}
+    whose = {"lab": handed_in.name, "folder": str(handed_in.folder), "student": handed_in.student}
     for item in handed_in.items:
-        click.echo(json.dumps({**whose, **asdict(item)}))
+        click.echo(json.dumps({**whose, **item.as_json()}))

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A class as a table: who, which lab, the points, what is wrong, and what nobody answered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from harness.cli.tables import print_table
+from harness.course.items import HandedIn, Item
+
+HEADINGS = ("student", "lab", "points", "to read", "wrong", "not answered")
+NAME, POINTS, TO_READ = 0, 2, 3
+
+
+def print_class(handed_in: Sequence[HandedIn], console: Console) -> None:
+    """A row for each folder; below the table, what is wrong beside answers."""
+    rows = [row(one) for one in handed_in]
+    left = {*range(len(HEADINGS))} - {POINTS, TO_READ}
+    print_table(HEADINGS, rows, console, fold=len(HEADINGS), left=left)
+    for one in handed_in:
+        for item in faults(one):
+            console.print(
+                Text(printable(f"{who(one)}, {item.name}: {item.sentence}")), soft_wrap=True
+            )
+
+
+def row(one: HandedIn) -> list[str]:
+    """A folder in words."""
+    asked = {question.key for question in one.lab.question}
+    wrong = [item.name for item in one.named("wrong", "unreadable") if item.name in asked]
+    missing = [item.name for item in one.named("not answered")]
+    missing = ["all"] if len(missing) == len(asked) else missing
+    points = "-" if one.lab.exam else f"{one.points} of {one.most}"
+    cells = (who(one), one.name, points, str(one.to_read), faulty(one, wrong), ", ".join(missing))
+    return [printable(cell) for cell in cells]
+
+
+def faulty(one: HandedIn, wrong: Sequence[str]) -> str:
+    """What is wrong: of the folder first, since it may be why answers are."""
+    return ", ".join([*(item.name for item in faults(one)), *wrong])
+
+
+def faults(one: HandedIn) -> Sequence[Item]:
+    """What is wrong with the folder, its record and its name, and not with an answer."""
+    asked = {question.key for question in one.lab.question}
+    return [item for item in one.named("wrong") if item.name not in asked]
+
+
+def who(one: HandedIn) -> str:
+    """A student's name, or the folder that names nobody."""
+    return one.student or str(one.folder)
+
+
+def printable(text: str) -> str:
+    """A line that no file's name and no answer can make into another one on a terminal."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
