@@ -55,7 +55,7 @@ class Facts:
         def __getattr__(self, name: str) -> NoReturn:
             if name.startswith("__"):
                 raise AttributeError(name)
-            raise NotRecordedError(f"not recorded: {schema.joined(self.place, name)}")
+            raise NotRecordedError(f"the record has no {schema.joined(self.place, name)}")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

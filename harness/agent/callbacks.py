@@ -37,8 +37,8 @@ def check(parameters: Path = PARAMETERS) -> None:
     found = order(parameters)
     if found != "right":
         raise FlavorError(
-            f"{MODULE}: the order of calls in tcp_ack() of kernel {os.uname().release} is"
-            f" {found}: its flavors need one that cleans the retransmission queue before"
+            f"the order of calls in tcp_ack() of kernel {os.uname().release} is {found}:"
+            f" the flavors of {MODULE} need a kernel that cleans the retransmission queue before"
             " in_ack_event(), as Debian's 6.12 does from 6.12.32 on"
         )
 

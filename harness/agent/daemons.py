@@ -59,5 +59,5 @@ def wait_until(ready: Callable[[], bool], what: str) -> None:
     end = time.monotonic() + READY_LIMIT_S
     while not ready():
         if time.monotonic() > end:
-            raise RuntimeError(f"{what}: not ready within {READY_LIMIT_S:.0f} s")
+            raise RuntimeError(f"{what} was not ready within {READY_LIMIT_S:.0f} s")
         time.sleep(READY_STEP_S)

@@ -72,15 +72,15 @@ def _open(flavor: Flavor, wanted: Iterable[str], root: Path, files: dict[str, in
     available = text(root / "tcp_available_congestion_control", SYSCTL_BYTES).split()
     if flavor.congestion not in available:
         raise FlavorError(
-            f"flavor {flavor.name}: no congestion control {flavor.congestion} in this"
-            f" kernel: load module {flavor.module or 'tcp_' + flavor.congestion}"
+            f"flavor {flavor.name}: this kernel has no congestion control"
+            f" {flavor.congestion}; load the module {flavor.module or 'tcp_' + flavor.congestion}"
         )
     folder = os.open(root, os.O_PATH)
     try:
         for name in wanted:
             files[name] = os.open(name, os.O_RDWR, dir_fd=folder)
     except FileNotFoundError:
-        message = f"flavor {flavor.name}: no sysctl net.ipv4.{_dotted(name)}"
+        message = f"flavor {flavor.name}: this kernel has no sysctl net.ipv4.{_dotted(name)}"
         raise FlavorError(message) from None
     finally:
         os.close(folder)
@@ -97,12 +97,13 @@ def _set(flavor: Flavor, file: int, name: str, value: str) -> str:
         found = put(file, value)
     except OSError as error:
         raise FlavorError(
-            f"flavor {flavor.name}: net.ipv4.{_dotted(name)} = {value}: {error.strerror}"
+            f"flavor {flavor.name}: the kernel refused net.ipv4.{_dotted(name)} = {value}:"
+            f" {error.strerror}"
         ) from None
     if found != value.split():
         raise FlavorError(
             f"flavor {flavor.name}: net.ipv4.{_dotted(name)} = {value}:"
-            f" the kernel keeps {' '.join(found)}"
+            f" the kernel changed this value to {' '.join(found)}"
         )
     return " ".join(found)
 

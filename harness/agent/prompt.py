@@ -40,7 +40,9 @@ class Prompt(CLI):
             _, received = self.mn._parsePing(said)
             answered += received
             print(f"{one.name} -> {other.name if received else 'X'}")
-        print(f"*** {answered} of {2 * len(pairs)} answered; only pairs have a way to each other")
+        print(
+            f"*** {answered} of {2 * len(pairs)} pings were answered; each pair reaches only itself"
+        )
 
     do_pingallfull = do_pingall
 

@@ -26,7 +26,9 @@ def await_no_connections(pids: Iterable[int]) -> None:
     for pid in pids:
         while has_sockets(pid):
             if time.monotonic() > end:
-                raise RuntimeError(f"an earlier trial's connections last {LIMIT_S:.0f} s")
+                raise RuntimeError(
+                    f"an earlier trial's connections were still open after {LIMIT_S:.0f} s"
+                )
             time.sleep(STEP_S)
 
 

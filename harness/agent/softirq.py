@@ -24,4 +24,4 @@ def go_first() -> None:
         if comm.read_text().strip() == THREAD:
             os.sched_setscheduler(int(comm.parent.name), os.SCHED_FIFO, os.sched_param(PRIORITY))
             return
-    raise RuntimeError(f"{THREAD}: no such thread")
+    raise RuntimeError(f"this kernel has no thread {THREAD}")

@@ -100,7 +100,9 @@ class Tuner:
                 check_netem_delay(box, wanted.middle.delay_ns)
         for link in json.loads(run(["ip", "-j", "link", "show"])):
             if link["ifname"] in ports and link["mtu"] != wanted.mtu_bytes:
-                raise TuneError(f"{link['ifname']}: mtu {wanted.mtu_bytes}: is {link['mtu']}")
+                raise TuneError(
+                    f"{link['ifname']}: the kernel has mtu {link['mtu']} and not {wanted.mtu_bytes}"
+                )
         self._middle = key
 
     def _tune_host(self, host: Host, wanted: Dumbbell, tcp: Tcp, end: str) -> None:
@@ -127,7 +129,7 @@ def write_buffers() -> None:
         found = flavors.put(file, f"4096 {size} {size}")
         os.close(file)
         if found != ["4096", str(size), str(size)]:
-            raise TuneError(f"{name}: 4096 {size} {size}: is {' '.join(found)}")
+            raise TuneError(f"{name}: the kernel has {' '.join(found)} and not 4096 {size} {size}")
 
 
 def set_route(host: Host, mtu_bytes: int, metrics: Mapping[str, int]) -> None:
@@ -138,7 +140,7 @@ def set_route(host: Host, mtu_bytes: int, metrics: Mapping[str, int]) -> None:
         found = rtnetlink.route_metrics(link, host.peer_ip)
     for name, value in metrics.items():
         if found.get(name, 0) != value:
-            raise TuneError(f"{host.name}: route {name} {value}: is {found.get(name)}")
+            raise TuneError(f"{host.name}: the route has {name} {found.get(name)} and not {value}")
 
 
 def check_netem_delay(device: str, delay_ns: int) -> None:
@@ -147,4 +149,4 @@ def check_netem_delay(device: str, delay_ns: int) -> None:
     delay = qdisc["options"].get("delay", {"delay": 0})  # tc does not show one of 0
     found = delay["delay"] * 1e9
     if abs(found - delay_ns) > 1000:
-        raise TuneError(f"{device}: netem delay {delay_ns} ns: is {found:.0f} ns")
+        raise TuneError(f"{device}: netem delays by {found:.0f} ns and not by {delay_ns} ns")

@@ -144,7 +144,7 @@ class CampaignRun:
             os.close(open_lock(self.folder / LOCK))
         except OSError as error:
             raise UsageError(
-                f"{self.folder}: the results cannot be written there ({error.filename}: "
+                f"the results cannot be written to {self.folder} ({error.filename}: "
                 f"{error.strerror}); name another folder with --out"
             ) from error
 
@@ -208,14 +208,14 @@ class CampaignRun:
                 raise UsageError(f"{error}; name another folder with --out") from error
             if name != self.header["name"]:
                 raise UsageError(
-                    f"{path} belongs to experiment {name}; name another folder with --out"
+                    f"{path} belongs to the experiment {name}; name another folder with --out"
                 )
         elif self.folder.is_dir() and not all(
             x.name == LOCK or x.name.startswith(f".{HEADER}.") for x in self.folder.iterdir()
         ):
             raise UsageError(
                 f"{self.folder} has files but no campaign.json; "
-                "name an empty or new folder with --out"
+                "name an empty or a new folder with --out"
             )
 
     def _prepare(self) -> None:
@@ -296,4 +296,4 @@ class CampaignRun:
 
 def damaged(folder: Path, why: str) -> UsageError:
     """A record that cannot be used: it is not run over."""
-    return UsageError(f"{why}; {folder}: remove it to run the trial again")
+    return UsageError(f"{why}; remove the folder {folder} to run the trial again")

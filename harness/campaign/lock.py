@@ -35,7 +35,7 @@ def locked(folder: Path) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             holder = os.pread(descriptor, 200, 0).decode(errors="replace").strip()
-            text = f"{folder}: {holder or 'another process'} is at work in it; wait for its end"
+            text = f"{folder}: {holder or 'another process'} uses this folder; wait until it ends"
             raise UsageError(text) from None
         with naming(path):
             os.ftruncate(descriptor, 0)

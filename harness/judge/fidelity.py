@@ -28,6 +28,6 @@ def attempted(one: Check, lab: TrialFacts, plan: Plan) -> CheckResult | None:
     try:
         return one(lab, plan)
     except (KeyError, TypeError, ValueError, ArithmeticError) as error:
-        why = f"not recorded: {error}" if isinstance(error, KeyError) else f"{error}"
+        why = f"the record has no {error}" if isinstance(error, KeyError) else f"{error}"
         name = one.__name__.replace("_", " ")
         return {**check(name, None, 0, 0, ""), "why": f"{type(error).__name__}: {why}"}

@@ -191,7 +191,7 @@ def attempt(name: str, compute: Callable[[], T], otherwise: T, failed: list[Chec
     try:
         return compute()
     except Exception as error:  # noqa: BLE001 (one record's fault must not end a campaign)
-        why = f"not recorded: {error}" if isinstance(error, KeyError) else f"{error}"
+        why = f"the record has no {error}" if isinstance(error, KeyError) else f"{error}"
         verdict = check(name, None, 0, 0, "")
         failed.append({**verdict, "why": f"{type(error).__name__}: {why}"})
         return otherwise

@@ -38,4 +38,4 @@ def unpack(archive: bytes, trials: Path, name: str) -> None:
         with whole_folder(trials, name) as folder, zipfile.ZipFile(io.BytesIO(archive)) as stream:
             stream.extractall(folder)
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError) as error:
-        raise DamagedError(f"the record came damaged from its worker: {error}") from error
+        raise DamagedError(f"the record was damaged on its way from the worker: {error}") from error

@@ -62,7 +62,9 @@ def refuse_strange(raw: Path) -> None:
     for path in (raw, *raw.rglob("*")):
         mode = path.lstat().st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-            raise ValueError(f"{path}: is a link, a pipe or a device; a lab leaves files only")
+            raise ValueError(
+                f"{path} is a link, a pipe or a device; a record may have only files and folders"
+            )
 
 
 def asked(trial: PlannedTrial, software: Mapping[str, str]) -> Document:

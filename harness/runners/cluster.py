@@ -45,7 +45,7 @@ from plan.errors import LabError, UsageError
 CONNECT_S = 10.0
 LOOK_S = 2.0
 SAY_AGAIN_S = 60.0
-OTHER_CODE = "not the campaign's code, kernel or image; bring it up to date"
+OTHER_CODE = "its code, kernel or image differs from the campaign's; update the project there"
 
 
 class UnfitError(Exception):
@@ -135,9 +135,14 @@ class ClusterRunner:
             try:
                 outcome = future.result()
             except KilledWorker as error:
-                outcome = Outcome(reason=f"its worker was lost, again and again: {error}")
+                outcome = Outcome(
+                    reason=f"several workers were lost while they ran this trial: {error}"
+                )
             except FutureCancelledError as error:
-                raise LabError("the connection to the scheduler is lost") from error
+                raise LabError(
+                    "the connection to the scheduler was lost; the same command runs the trials"
+                    " that are missing"
+                ) from error
             except UnfitError as error:
                 self.leave_out({error.address: error.why})
                 self.submit(trial)
@@ -162,7 +167,7 @@ class ClusterRunner:
                 self._give(set(workers_of(self._client)) - self._unfit.keys())
             if self._fit is not None and not self._fit:
                 address, why = next(iter(unfit.items()))
-                raise LabError(f"no worker is left that can run trials; {address}: {why}")
+                raise LabError(f"no worker is left that can run trials; of worker {address}: {why}")
 
     def look(self, workers: Iterable[str]) -> int:
         """How many of these may be given trials; of those that have come since, ask."""
@@ -190,7 +195,7 @@ class ClusterRunner:
     def _note(self, unfit: dict[str, str]) -> None:
         """Remember who cannot, and say so once."""
         for address in sorted(unfit.keys() - self._unfit.keys()):
-            self._listener(Message(text=f"worker {address} is left out: {unfit[address]}"))
+            self._listener(Message(text=f"worker {address} gets no trials: {unfit[address]}"))
         self._unfit |= unfit
 
     def _give(self, fit: set[str]) -> None:
@@ -288,12 +293,18 @@ def next_look(alone: Alone | None, workers: int) -> tuple[Alone | None, str]:
     """One look at the number of workers: what is new, or after a while what still holds."""
     now = time.monotonic()
     if workers:
-        text = f"a worker has come after {now - alone.since:.0f} s without one" if alone else ""
+        text = (
+            f"after {now - alone.since:.0f} s a worker has connected; the trials go on"
+            if alone
+            else ""
+        )
         return None, text
     if alone is None:
-        return Alone(now, now), "no worker is left; waiting for one, ./cellbed worker makes it"
+        return Alone(
+            now, now
+        ), "no worker is left; the trials wait until ./cellbed worker starts one"
     if now - alone.said >= SAY_AGAIN_S:
-        text = f"no worker is left; waited for one for {now - alone.since:.0f} s"
+        text = f"no worker is left; the trials have waited for {now - alone.since:.0f} s"
         return Alone(alone.since, now), text
     return alone, ""
 
@@ -304,12 +315,12 @@ def check_workers(client: Client, address: str, lab: str, code: str) -> dict[str
         workers = workers_of(client)
         unfit = unfit_of(client, lab, code, workers)
     except Exception as error:
-        raise UsageError(f"--scheduler {address}: {error}") from error
+        raise UsageError(f"--scheduler {address}: its workers cannot be asked: {error}") from error
     if not workers:
         raise UsageError(f"--scheduler {address} has no workers; start one with ./cellbed worker")
     if len(unfit) == len(workers):
         worker, why = next(iter(unfit.items()))
-        raise UsageError(f"worker {worker}: {why}")
+        raise UsageError(f"no worker can run trials; of worker {worker}: {why}")
     return unfit
 
 
@@ -328,7 +339,7 @@ def unfit_of(client: Client, lab: str, code: str, workers: list[str]) -> dict[st
 def why_unfit(has: object, code: str) -> str:
     """By what a worker says of its code; "" where it is the campaign's."""
     if isinstance(has, ModuleNotFoundError):
-        return "started without cellbed; use ./cellbed worker"
+        return "it was started without cellbed; start it with ./cellbed worker"
     if isinstance(has, Exception):
         return f"{type(has).__name__}: {has}"
     return "" if has == code else OTHER_CODE

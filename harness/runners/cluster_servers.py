@@ -39,14 +39,19 @@ def run_scheduler(host: str | None, port: int, secret: Path | None, say: Say) ->
             dashboard=False,
             dashboard_address=LOOPBACK,
         ) as scheduler:
-            say(f"scheduler at {scheduler.address}; Ctrl-C ends it")
-            say(f"a worker needs a copy of {path.absolute()}; keep it secret: who has it is let in")
+            say(f"the scheduler listens at {scheduler.address}; Ctrl-C ends it")
+            say(
+                f"each worker needs a copy of {path.absolute()}; keep this file secret, since it"
+                " lets a person use the cluster"
+            )
             if host is None:
-                say("reached from this machine only; --host ADDRESS for others")
+                say(
+                    "only this machine can reach the scheduler; --host ADDRESS lets others reach it"
+                )
             await until_signal(scheduler.finished())
 
     where = f"--host {host} --port {port}" if host else f"--port {port}"
-    run_server(serve, lambda: f"{where}: the scheduler cannot be there")
+    run_server(serve, lambda: f"{where}: the scheduler cannot listen there; choose another")
 
 
 def run_worker(cluster: Cluster, host: str | None, labs: int, say: Say) -> None:
@@ -64,7 +69,7 @@ def run_worker(cluster: Cluster, host: str | None, labs: int, say: Say) -> None:
             dashboard_address=LOOPBACK,
             death_timeout=CONNECT_S,
         )
-        say(f"worker {worker.address} of {address} with {labs} labs; Ctrl-C ends it")
+        say(f"worker {worker.address} runs {labs} labs for {address}; Ctrl-C ends it")
         try:
             await until_signal(worker.finished())
         finally:
@@ -99,5 +104,5 @@ async def until_signal(finished: Coroutine[Any, Any, Any]) -> None:
     await asyncio.wait([ended, signalled], return_when=asyncio.FIRST_COMPLETED)
     signalled.cancel()
     if not asked.is_set():
-        raise CellbedError("the scheduler is gone")
+        raise CellbedError("the scheduler has ended")
     ended.cancel()

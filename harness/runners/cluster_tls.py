@@ -101,7 +101,10 @@ def read(path: Path) -> Security:
     except (ssl.SSLError, ValueError) as error:
         raise UsageError(f"{path} does not have the key and certificate of a cluster") from error
     if ends < datetime.datetime.now(datetime.UTC):
-        raise UsageError(f"{path}: the certificate ended on {ends:%Y-%m-%d}; remove the file")
+        raise UsageError(
+            f"{path}: the certificate ended on {ends:%Y-%m-%d}; remove this file, and"
+            " ./cellbed scheduler makes a new one"
+        )
     name = str(path)
     return Security(
         require_encryption=True,
@@ -118,7 +121,9 @@ def security_for(address: str, path: Path | None) -> Security | None:
     """
     if not address.startswith("tls://"):
         if path is not None:
-            raise UsageError(f"--tls {path} needs an address tls://..., not {address}")
+            raise UsageError(
+                f"--tls {path} needs an address that begins with tls://, not {address}"
+            )
         return None
     configured = dask.config.get("distributed.comm.tls.ca-file") is not None
     if path is None and configured and not default_file().exists():
@@ -132,10 +137,14 @@ def why_not(address: str, security: Security | None) -> str:
     if encrypted is None:
         return "no Dask scheduler answers there"
     if encrypted and security is None:
-        return f"the scheduler there wants its secret: tls://{place(address)} and --tls FILE"
+        return f"the scheduler there asks for its secret; use tls://{place(address)} and --tls FILE"
     if encrypted:
-        return "the scheduler there has another secret than the file of --tls, or other software"
-    return "no Dask scheduler answers there" if security is None else "what is there uses no TLS"
+        return "the scheduler there has another secret than the file of --tls, or is other software"
+    return (
+        "no Dask scheduler answers there"
+        if security is None
+        else "the program there does not use TLS"
+    )
 
 
 def place(address: str) -> str:

@@ -117,7 +117,7 @@ class LabPool:
         with self.lock:
             self._slots = slots
             if job.campaign in self._abandoned:
-                raise LabError("the campaign was abandoned")
+                raise LabError("the campaign was ended")
             task = self._tasks.get(job.key)
             if task is None:
                 task = self._tasks[job.key] = Task(job)
@@ -216,7 +216,7 @@ class LabThread(threading.Thread):
         with session(job.lab, spec) as lab:
             with self.pool.lock:
                 if self._abandoned:
-                    raise LabError("abandoned")
+                    raise LabError("the campaign was ended")
                 lab.submit_network(topology)
                 self._lab = lab
                 self._submit(lab, self.tasks[0])
@@ -324,7 +324,10 @@ def deliver(job: PoolJob, lab: Lab, costs: dict[str, float]) -> Outcome:
     """
     ran = identity.software(job.lab, job.trial.kernel)
     if identity.found(job.lab, job.trial.kernel) != ran:
-        raise LabError("the project's files or set-up's products changed while the trial ran")
+        raise LabError(
+            "the project's files or set-up's products changed while the trial ran;"
+            " run the trial again"
+        )
     name = job.trial.name
     software = {"lab": job.lab, "clock": job.clock, **ran}
     with temporary.folder("record") as here:
@@ -336,7 +339,7 @@ def deliver(job: PoolJob, lab: Lab, costs: dict[str, float]) -> Outcome:
 def no_record(error: Exception) -> str:
     """Why a trial has no record, in a sentence."""
     kind = "" if isinstance(error, LabError) else f"{type(error).__name__}: "
-    return f"no record could be made of it: {kind}{error}"
+    return f"its record could not be made: {kind}{error}"
 
 
 def disk_full(error: Exception) -> bool:

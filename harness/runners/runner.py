@@ -36,4 +36,4 @@ def runner(options: Options, records: Path, listener: Listener) -> AbstractConte
 def require_dask() -> None:
     """Refuse where set-up has not installed what clusters need."""
     if find_spec("distributed") is None or find_spec("cryptography") is None:
-        raise MissingError("many machines need Dask; run ./cellbed setup --cluster")
+        raise MissingError("a cluster of machines needs Dask; run ./cellbed setup --cluster")

@@ -28,7 +28,7 @@ WRONG = [
     ("not a word of the list", '"data"', '"syn"', "one of handshake, data"),
     ("a number for a switch", "from_route = true", "from_route = 1", "must be true or false"),
     ("unknown route attribute", "initcwnd = 1", "initial = 1", "unknown key route.server.initial"),
-    ("ssthresh of one segment", '"bdp"', "1", '"bdp" or a whole number from 2'),
+    ("ssthresh of one segment", '"bdp"', "1", '"bdp" or a whole number of at least 2'),
     ("a third end", "[route.client]", "[route.router]", "unknown key route.router"),
     ("a path as sysctl", "tcp_sack = 1", '"../tcp_sack" = 1', "a name relative to net.ipv4"),
     ("a sysctl of the trial", "tcp_sack = 1", 'tcp_rmem = "1 2 3"', "the trial sets this"),

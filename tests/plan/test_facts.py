@@ -12,9 +12,9 @@ from plan.schema import TypedError
 def test_an_absent_value_says_so_by_its_name() -> None:
     facts = read(TrialFacts, {"source": {"offered": 9}, "realtime": None})
     assert (facts.source.offered, facts.exact) == (9, True)
-    with pytest.raises(NotRecordedError, match=r"not recorded: source\.answered"):
+    with pytest.raises(NotRecordedError, match=r"the record has no source\.answered"):
         _ = facts.source.answered
-    with pytest.raises(NotRecordedError, match="not recorded: links"):
+    with pytest.raises(NotRecordedError, match="the record has no links"):
         _ = facts.links
 
 

@@ -125,7 +125,7 @@ def test_another_experiments_folder_is_refused(tmp_path: Path, paper: type[Paper
     trials = small_trials(tmp_path)
     make(tmp_path / "out", trials).run()
     other = CampaignRun(tmp_path / "out", trials, {"name": "other"}, Options(lab="paper"))
-    with pytest.raises(UsageError, match="belongs to experiment small"):
+    with pytest.raises(UsageError, match="belongs to the experiment small"):
         other.run()
 
 
@@ -220,7 +220,9 @@ def test_a_record_that_cannot_be_read_is_not_run_over(
     make(tmp_path / "out", trials).run()
     path = tmp_path / "out" / "trials" / trials[0].name / "lab.json"
     path.write_text("{")
-    with pytest.raises(UsageError, match="lab.json is not JSON.*remove it to run the trial again"):
+    with pytest.raises(
+        UsageError, match="lab.json is not JSON.*remove the folder .* to run the trial again"
+    ):
         make(tmp_path / "out", trials).run()
     assert path.read_text() == "{" and len(paper.tried) == len(trials)
     shutil.rmtree(path.parent)
@@ -263,14 +265,14 @@ def test_a_second_campaign_in_a_folder_is_refused_and_disturbs_nothing(
         with pytest.raises(UsageError) as refused:
             make(tmp_path / "out", trials).run()
         refusals.append(str(refused.value))
-        with pytest.raises(UsageError, match="is at work in it"):
+        with pytest.raises(UsageError, match="uses this folder; wait"):
             remove_campaign(tmp_path / "out")
         assert half.exists()
 
     first = make(tmp_path / "out", trials)
     first.listener = second
     assert len(first.run()) == len(trials) == len(refusals) == len(paper.tried)
-    holder = f"{tmp_path / 'out'}: process {os.getpid()} on {socket.gethostname()} is at work"
+    holder = f"{tmp_path / 'out'}: process {os.getpid()} on {socket.gethostname()} uses"
     assert all(refusal.startswith(holder) for refusal in refusals)
     assert (tmp_path / "out" / "campaign.lock").read_text() == ""
     assert len(make(tmp_path / "out", trials).run()) == len(trials)

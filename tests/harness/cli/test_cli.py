@@ -163,7 +163,7 @@ def test_an_unwritable_folder_is_one_line_that_names_the_option(tmp_path: Path, 
     (tmp_path / "full" / "campaign.lock").mkdir(parents=True)  # root may write anywhere else
     done = cellbed("run", write_small(tmp_path), "--out", out, cwd=tmp_path)
     assert done.returncode == 2 and done.stderr.count("\n") == 1
-    assert f"{out}: the results cannot be written there (" in done.stderr
+    assert f"the results cannot be written to {out} (" in done.stderr
     assert done.stderr.endswith("); name another folder with --out\n")
 
 

@@ -169,7 +169,7 @@ def test_a_check_whose_facts_were_not_recorded_fails_and_says_so(
     other_code(monkeypatch)
     document = judgement.document(made)
     [failed] = [check for check in document["checks"] if not check["ok"]]
-    assert "not recorded: losses" in failed["why"]
+    assert "the record has no losses" in failed["why"]
     assert not document["valid"] and document["metrics"]["efficiency"] > 0
 
 
@@ -300,7 +300,7 @@ def test_a_cut_file_of_the_queue_is_no_record(tmp_path: Path, length: int) -> No
     (raw / "up.cellq").write_bytes(whole)
     (raw / "down.cellq").write_bytes(whole[:length])
     [trial, *_] = small_trials(tmp_path)
-    with pytest.raises(ValueError, match=r"down.cellq: (cut short|damaged at byte)"):
+    with pytest.raises(ValueError, match=r"down.cellq is (cut short|damaged at byte)"):
         record.finish(trial, {}, raw, tmp_path / "trials", COSTS)
     assert not list((tmp_path / "trials").iterdir())
 

@@ -135,7 +135,7 @@ def test_a_worker_with_other_code_is_refused(tmp_path: Path, scheduler: Server) 
     campaign = CampaignRun(tmp_path / "out", trials, {"name": "tiny"}, options(scheduler))
     with (
         worker(scheduler, tmp_path / "one", "# changed\n") as one,
-        pytest.raises(UsageError, match=f"{one.address}: not the campaign's code"),
+        pytest.raises(UsageError, match=f"of worker {one.address}: its code, kernel or"),
     ):
         campaign.run()
 

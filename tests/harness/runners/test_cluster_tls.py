@@ -55,7 +55,7 @@ def test_at_an_address_it_says_what_a_worker_needs(tmp_path: Path) -> None:
         assert made.address.startswith("tls://127.0.0.2:")
         assert made.process.stdout is not None
         said = made.process.stdout.readline()
-        assert f"a worker needs a copy of {secret}; keep it secret" in said
+        assert f"each worker needs a copy of {secret}; keep this file secret" in said
 
 
 def test_who_has_the_file_is_let_in(scheduler: Server) -> None:
@@ -75,8 +75,11 @@ def others(scheduler: Server, folder: Path) -> list[tuple[Cluster, str]]:
     plain = f"tcp://127.0.0.1:{port(scheduler)}"
     secured = scheduler.address
     return [
-        (Cluster(address=plain), f"wants its secret: {secured} and --tls FILE"),
-        (Cluster(address=plain, secret=foreign), f"needs an address tls://..., not {plain}"),
+        (Cluster(address=plain), f"asks for its secret; use {secured} and --tls FILE"),
+        (
+            Cluster(address=plain, secret=foreign),
+            f"an address that begins with tls://, not {plain}",
+        ),
         (Cluster(address=secured), "cache/cluster.pem does not exist; copy it from the machine of"),
         (Cluster(address=secured, secret=foreign), "has another secret than the file of --tls"),
         (
@@ -160,7 +163,7 @@ def test_a_cluster_without_a_worker_says_so_and_for_how_long(
         time.sleep(0.3)
         assert not said
         local.scale(0)
-        until("no worker is left; waiting for one")
-        until("no worker is left; waited for one for 0 s")
+        until("no worker is left; the trials wait until")
+        until("no worker is left; the trials have waited for 0 s")
         local.scale(1)
-        until("a worker has come after")
+        until("a worker has connected; the trials go on")

@@ -75,7 +75,7 @@ def test_a_full_disk_costs_that_worker(tmp_path: Path, dask: LocalCluster, pool:
         done = run(client, tmp_path, heard)
     assert done == {trial.name for trial in tiny_trials(tmp_path, 6)}
     said = [event.text for event in heard if isinstance(event, Message)]
-    assert said == [f"worker {bad} is left out: OSError: [Errno 28] No space left on device"]
+    assert said == [f"worker {bad} gets no trials: OSError: [Errno 28] No space left on device"]
 
 
 def test_without_any_other_it_is_an_error(tmp_path: Path, dask: LocalCluster, pool: Pool) -> None:
@@ -105,9 +105,9 @@ def test_one_with_other_code_is_left_out_from_the_beginning(
             made.submit(trial)
         done = {trial.name for trial, outcome in made.outcomes() if outcome.record}
     assert done == {trial.name for trial in trials}
-    assert Message(text=f"worker {bad} is left out: {cluster.OTHER_CODE}") in heard
+    assert Message(text=f"worker {bad} gets no trials: {cluster.OTHER_CODE}") in heard
     monkeypatch.setattr(identity, "checkout", lambda lab: "older")
-    with Client(dask) as client, pytest.raises(UsageError, match="not the campaign's code"):
+    with Client(dask) as client, pytest.raises(UsageError, match="differs from the campaign's"):
         check_workers(client, "here", "paper", code)
 
 
