@@ -203,7 +203,7 @@ class _Request:
 
 def _check_request(table: Table, response: str, factors: Sequence[str], confidence: float) -> None:
     if not 0 < confidence < 1:
-        raise TableError(f"the confidence must be between 0 and 1, not {confidence}")
+        raise TableError(f"the confidence is {confidence}, but must be between 0 and 1")
     if not factors:
         raise TableError(f"{table.source}: name at least one factor")
     table.require(response, *factors)
@@ -249,8 +249,8 @@ def _check_blocks(table: Table, request: _Request, block: str) -> None:
     cells = math.prod(map(len, request.levels.values()))
     if len(set(seen)) != len(seen) or len(seen) != cells * len(table.levels(block)):
         raise TableError(
-            f"{table.source}: column '{block}' cannot be a block: not every level of it has every "
-            "combination of the factors once"
+            f"{table.source}: column '{block}' cannot be a block: each of its levels must have "
+            "each combination of the factors once"
         )
 
 
@@ -260,14 +260,15 @@ def _model_order(source: str, values: Values, factors: int, order: int | None) -
     largest = factors if replicated else factors - 1
     if largest == 0:
         raise TableError(
-            f"{source}: one factor without replications leaves nothing to estimate the error "
-            f"from; give each level two rows or more"
+            f"{source}: with one factor and one row for each level, the error cannot be estimated; "
+            f"give each level two rows or more"
         )
     if order is None:
         return largest if replicated else min(PUBLISHED_ORDER, largest)
     if not 1 <= order <= largest:
         raise TableError(
-            f"{source}: interactions of {order} factors are not possible; 1 to {largest} are"
+            f"{source}: the model cannot have interactions of {order} factors; allowed are "
+            f"1 to {largest}"
         )
     return order
 

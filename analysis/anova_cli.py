@@ -45,7 +45,7 @@ def select(table: Table, where: Sequence[str]) -> Table:
     for condition in where:
         column, equals, value = condition.partition("=")
         if not equals:
-            raise TableError(f"--where {condition}: write COLUMN=VALUE")
+            raise TableError(f"--where {condition} has no =; write COLUMN=VALUE")
         table = table.where(column, value)
     return table
 
@@ -77,9 +77,11 @@ def to_text(result: Anova, differing: Sequence[str] = ()) -> str:
     console = Console(file=text, width=WIDTH, force_terminal=False, highlight=False, markup=False)
     console.print(_heading(result), soft_wrap=True)
     if differing:
-        console.print(f"Taken as replications, though they differ in: {', '.join(differing)}.")
+        console.print(
+            f"These rows count as replications, but they differ in: {', '.join(differing)}."
+        )
     if result.spread is not None and result.spread.unlike:
-        console.print(f"Beware: {result.spread}.")
+        console.print(f"Warning: {result.spread}.")
     console.print(_allocation(result))
     console.print(_main_effects(result))
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines()).rstrip()

@@ -66,7 +66,7 @@ def read_header(folder: Path) -> CampaignFile:
     factors = named_factors(document)
     listed = document.get("trials")
     if listed is not None and not isinstance(listed, list):
-        raise RecordError(f"{path}: trials: a list is needed")
+        raise RecordError(f"{path}: the key trials must be a list")
     if listed is not None and document["format"] == NAMES_ONLY:
         listed = by_name(listed, factors)
     return CampaignFile(document=document, factors=factors, trials=entries(path, listed))
@@ -76,12 +76,12 @@ def why_none(folder: Path) -> str:
     """What a path is instead of a campaign's folder, and what to do, in one sentence."""
     if folder.suffix == ".toml" and folder.is_file():
         return (
-            f"{folder}: this is an experiment, and the folder of its results is needed; "
-            f"./cellbed run {folder} makes that folder and names it at the end"
+            f"{folder} is an experiment, but this command needs the folder of its results; "
+            f"./cellbed run {folder} makes that folder and prints its name at the end"
         )
     if folder.is_dir():
-        return f"{folder}: not a campaign directory: it has no campaign.json"
-    return f"{folder}: there is no such campaign directory"
+        return f"{folder} is no folder of results: it has no campaign.json"
+    return f"{folder} does not exist; name a folder that ./cellbed run has made"
 
 
 def entries(path: Path, listed: object) -> Sequence[Entry] | None:

@@ -43,7 +43,7 @@ class Cell:
     def plan(self) -> Plan:
         """That of its trials, which differ in seed and captures only; ValueError without one."""
         if self.planned is None:
-            raise ValueError(f"{self.name}: no trial of it was run")
+            raise ValueError(f"no trial of the cell {self.name} has been run")
         return self.planned
 
     def values(self, metric: str) -> tuple[float, ...]:

@@ -16,5 +16,5 @@ def regular(path: Path) -> Path:
     if stat.S_ISDIR(mode):
         raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(mode):
-        raise OSError(errno.EINVAL, "is not a file", str(path))
+        raise OSError(errno.EINVAL, "it is not a file", str(path))
     return path

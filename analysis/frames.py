@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A campaign as pandas data frames, for a notebook. Valid trials only; a missing value is NaN."""
+"""A campaign as pandas data frames, for a notebook (harness/api/campaign.py has the columns).
+
+The frames have valid trials only, except checks(). A missing value is NaN.
+"""
 
 from dataclasses import asdict
 
 try:
     import pandas as pd
 except ImportError as error:
-    missing = "analysis.frames needs pandas, which ./cellbed setup --library installs"
+    missing = "data frames need pandas, which is missing; run ./cellbed setup --library"
     raise ImportError(missing) from error
 
 from analysis.cells import cells_of
@@ -14,7 +17,7 @@ from analysis.records import CampaignRecords
 
 
 def trials(campaign: CampaignRecords) -> pd.DataFrame:
-    """A line a trial: its name, levels, seed, metrics, and NAME_published where there is one."""
+    """Return one row for each trial: name, levels, seed, metrics, NAME_published, times [s]."""
     return pd.DataFrame(
         {
             "trial": trial.name,
@@ -29,7 +32,10 @@ def trials(campaign: CampaignRecords) -> pd.DataFrame:
 
 
 def cells(campaign: CampaignRecords, *metrics: str) -> pd.DataFrame:
-    """A line a set of levels and metric [all]: mean, half-width of its 95 % interval, seeds."""
+    """Return one row for each cell and metric: levels, metric, mean, half_width, seeds.
+
+    half_width: half of the mean's 95 % interval (Student's t); None with one seed.
+    """
     lines = []
     for cell in cells_of(campaign.trials):
         for metric in metrics or cell.metrics:
@@ -41,9 +47,9 @@ def cells(campaign: CampaignRecords, *metrics: str) -> pd.DataFrame:
 
 
 def series(campaign: CampaignRecords, name: str) -> pd.DataFrame:
-    """The lines of NAME.csv of every trial that has one, after its name, levels and seed.
+    """Return the rows of NAME.csv of each trial that has this table; empty without any.
 
-    Names: flows, requests, queue, drops, cwnd and what else a trial recorded (docs/records.md).
+    The columns trial, one for each factor, and seed come first (docs/records.md has the others).
     """
     found = []
     for trial in campaign.trials:
@@ -59,17 +65,17 @@ def series(campaign: CampaignRecords, name: str) -> pd.DataFrame:
 
 
 def flows(campaign: CampaignRecords) -> pd.DataFrame:
-    """series() of the connections."""
+    """Return series() of the connections."""
     return series(campaign, "flows")
 
 
 def requests(campaign: CampaignRecords) -> pd.DataFrame:
-    """series() of the requests."""
+    """Return series() of the requests."""
     return series(campaign, "requests")
 
 
 def checks(campaign: CampaignRecords) -> pd.DataFrame:
-    """A line a fidelity check of every trial, also of the invalid ones."""
+    """Return one row for each fidelity check of each trial, also of the invalid trials."""
     return pd.DataFrame(
         {"trial": trial.name, **trial.factors, "seed": trial.seed, **asdict(check)}
         for trial in (*campaign.trials, *campaign.invalid)

@@ -51,7 +51,9 @@ class Kept:
         found = [row for row in table.rows if levels.items() <= row.items()]
         if len(found) != 1:
             text = " ".join(f"{name}={level}" for name, level in levels.items())
-            raise TableError(f"{table.source}: {len(found)} cells with {text}, not one")
+            raise TableError(
+                f"{table.source} has {len(found)} cells with {text}, but must have one"
+            )
         return found[0]
 
     def claims(self, campaign: str) -> Table:
@@ -68,7 +70,9 @@ class Kept:
         except ValueError as error:
             raise TableError(f"{path} is not JSON: {error}") from None
         if document.get("format") != FORMAT:
-            raise TableError(f"{path} has the format '{document.get('format')}', not '{FORMAT}'")
+            raise TableError(
+                f"{path} has the format '{document.get('format')}', but must have '{FORMAT}'"
+            )
         return document
 
 

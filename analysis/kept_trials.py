@@ -93,7 +93,7 @@ def digest(folder: Path) -> str:
     try:
         lines = regular(folder / SUMS).read_text(encoding="ascii").splitlines()
     except (OSError, ValueError) as error:
-        raise ReportError(f"{folder / SUMS}: cannot read the checksums: {error}") from None
+        raise ReportError(f"the checksums in {folder / SUMS} cannot be read: {error}") from None
     told = sorted(line for line in lines if not line.endswith((*OF_THE_RUN, *BY_DEFAULT)))
     return hashlib.sha256("\n".join(told).encode()).hexdigest()[:DIGITS]
 
@@ -147,8 +147,9 @@ def _require_same(old: KeptTrial, new: KeptTrial, where: Path) -> None:
     for what in ("plan", "digest"):
         if getattr(old, what) != getattr(new, what):
             raise ReportError(
-                f"{where}: {new.name}: the kept trial {old.trial} has {what} {getattr(old, what)}, "
-                f"the new one {new.trial} has {getattr(new, what)}; --replace keeps the new one"
+                f"{where}: {new.name}: the kept trial {old.trial} has the {what} "
+                f"{getattr(old, what)}, but the new trial {new.trial} has {getattr(new, what)}; "
+                "--replace keeps the new trial"
             )
 
 
@@ -192,8 +193,8 @@ def with_kept(campaign: CampaignRecords, lines: Iterable[KeptTrial]) -> Campaign
         sibling = like.get(line.key[0])
         if sibling is None:
             raise ReportError(
-                f"{campaign.folder}: it has no trial like the kept one '{line.name}'; run at least "
-                "one seed of each kept cell"
+                f"{campaign.folder} has no trial of the cell of the kept trial '{line.name}'; run "
+                "at least one seed of each kept cell"
             )
         more.append(_of_line(line, sibling))
     return replace(campaign, trials=(*campaign.trials, *more))

@@ -43,8 +43,8 @@ def why_not(document: Document, like: Document | None, factors: Mapping[str, lis
     levels = document["factors"]
     strange = [f"{n}={x}" for n, x in levels.items() if x not in factors.get(n, [])]
     if factors and strange:
-        return f"the experiment has no {' or '.join(strange)}"
-    return "another plan or other software; of its levels no trial counts"
+        return f"the experiment does not have {' or '.join(strange)}"
+    return "another plan or other software; no trial with these levels counts"
 
 
 def differing(one: object, other: object, place: str = "") -> Iterator[str]:

@@ -50,7 +50,9 @@ def capacity_bit_per_s(mss_bytes: int, rate_bit_per_s: float = DS3_BIT_PER_S) ->
     MSS of 1024 bytes and 40.39 Mbit/s with 9180 on 45 Mbit/s (98-0876R1, section 7).
     """
     if mss_bytes <= 0 or rate_bit_per_s <= 0:
-        raise ValueError(f"MSS {mss_bytes} bytes and rate {rate_bit_per_s} bit/s must be above 0")
+        raise ValueError(
+            f"mss_bytes = {mss_bytes} and rate_bit_per_s = {rate_bit_per_s}: both must be above 0"
+        )
     wire_bytes = CELL_BYTES * segment_cells(mss_bytes)
     return rate_bit_per_s * mss_bytes / wire_bytes
 
@@ -61,7 +63,7 @@ def rates_bit_per_s(payload_bytes: Iterable[int | None], duration_s: float) -> t
     With received bytes this is x_i, with scheduled bytes S_i (98-0876R1, section 7).
     """
     if not duration_s > 0:
-        raise ValueError(f"the duration must be above 0 s, not {duration_s}")
+        raise ValueError(f"duration_s = {duration_s}: must be above 0")
     return tuple(
         math.inf if count is None else count * BITS_PER_BYTE / duration_s for count in payload_bytes
     )
@@ -76,9 +78,9 @@ def max_min_fair_shares(demands: Sequence[float], capacity: float) -> tuple[floa
     min(capacity, sum of demands). Demands in ascending order make one pass enough.
     """
     if not capacity > 0:
-        raise ValueError(f"the capacity must be above 0, not {capacity}")
+        raise ValueError(f"capacity = {capacity}: must be above 0")
     if any(not demand >= 0 for demand in demands):
-        raise ValueError("a demand is below 0 or not a number")
+        raise ValueError("each demand must be a number of at least 0")
     shares = [0.0] * len(demands)
     left = capacity
     order = sorted(range(len(demands)), key=demands.__getitem__)
@@ -131,7 +133,8 @@ def trial_metrics(
     """
     if len(received_bytes) != len(scheduled_bytes):
         raise ValueError(
-            f"{len(received_bytes)} connections received and {len(scheduled_bytes)} scheduled"
+            f"received_bytes has {len(received_bytes)} values and scheduled_bytes has "
+            f"{len(scheduled_bytes)}; both must have the same number"
         )
     capacity = capacity_bit_per_s(mss_bytes, rate_bit_per_s)
     throughputs = rates_bit_per_s(received_bytes, duration_s)

@@ -7,7 +7,7 @@ from analysis.records import CampaignRecords
 
 MOST_NAMED = 2
 MOST_REASONS = 4
-NEWER = "another record of the same cell and seed counts"
+NEWER = "a newer record of the same cell and seed counts"
 
 
 def omissions(campaign: CampaignRecords) -> str:

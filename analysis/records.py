@@ -143,7 +143,7 @@ def read_campaign(folder: Path | str) -> CampaignRecords:
     if not trials:
         first = "".join(f": {why}" for _, why in [*unreadable, *reasons][:1])
         what = "counts" if others and not unreadable else "can be read"
-        raise RecordError(f"{folder}: no trial in it {what}{first}")
+        raise RecordError(f"no trial in {folder} {what}{first}")
     factors = _factors(header, trials)
     trials.sort(key=lambda trial: _place(trial, factors))
     valid, superseded = _chosen([trial for trial in trials if trial.valid])
@@ -176,7 +176,7 @@ def read_trial(folder: Path) -> Trial:
     except KeyError as error:
         raise RecordError(f"{folder}: the key {error} is missing") from None
     except (AttributeError, OverflowError, TypeError, ValueError) as error:
-        raise RecordError(f"{folder}: a value is of the wrong kind: {error}") from None
+        raise RecordError(f"{folder}: a value has the wrong type: {error}") from None
 
 
 def record_of(folder: Path, document: Mapping[str, Any]) -> Record:
@@ -225,7 +225,7 @@ def read_facts(folder: Path) -> dict[str, Any]:
     _require_of_the_run(of_the_run, path, "lab")
     lab = _joined(json_object(folder / "lab.json"), of_the_run)
     if not isinstance(lab.get("virtual_s"), (int, float)):
-        raise RecordError(f"{path}: lab.virtual_s: a number is needed")
+        raise RecordError(f"{path}: lab.virtual_s must be a number")
     return {**lab, **run, **trial}
 
 
@@ -236,7 +236,7 @@ def _require_of_the_run(document: Mapping[str, Any], path: Path, place: str) -> 
         if isinstance(value, dict) and key not in OF_THE_RUN:
             _require_of_the_run(value, path, here)
         elif key not in OF_THE_RUN:
-            raise RecordError(f"{path}: {here}: belongs into lab.json")
+            raise RecordError(f"{path}: the key {here} belongs in lab.json")
 
 
 def level_text(level: object) -> str:
@@ -267,7 +267,7 @@ def _joined(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
 def _trial_folders(folder: Path) -> list[Path]:
     trials = folder / "trials"
     if not trials.is_dir():
-        raise RecordError(f"{folder} has no recorded trials yet (it has no folder 'trials')")
+        raise RecordError(f"{folder} has no recorded trials yet: it has no folder 'trials'")
     return sorted(e for e in trials.iterdir() if e.is_dir() and not e.name.startswith("."))
 
 
@@ -380,7 +380,7 @@ def _series(path: Path) -> list[dict[str, float | str | None]] | None:
         with regular(path).open(newline="", encoding="utf-8") as file:
             return list(_typed_rows(csv.reader(file, strict=True), path))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise RecordError(f"{path}: cannot read the series: {error}") from None
+        raise RecordError(f"the series in {path} cannot be read: {error}") from None
 
 
 def _typed_rows(reader: Iterator[list[str]], path: Path) -> Iterator[dict[str, float | str | None]]:

@@ -36,8 +36,8 @@ def sentence(same: int, cells: int) -> str:
     """What is said where the seeds of some cells left the same record."""
     of_cells = "the only cell" if cells == 1 else f"{same} of {cells} cells"
     return (
-        f"In {of_cells} every seed left the same record, since nothing in it is drawn from the"
-        f" seed: such a cell has one observation and no interval. For replicates, {WHAT_TO_DO}."
+        f"In {of_cells} all seeds left the same record, because the seed draws nothing there."
+        f" Such a cell has one observation and no interval. For replicates, {WHAT_TO_DO}."
     )
 
 
@@ -48,9 +48,9 @@ def check_replicates(table: Table, response: str, factors: Collection[str]) -> N
         cells.setdefault(tuple(row[factor] for factor in factors), []).append(row[response])
     if _repeated(cells.values()):
         raise TableError(
-            f"{table.source}: every row of a set of levels has the same {response}: the seeds"
-            f" changed nothing, so there is no error to test against; {WHAT_TO_DO}, or give one"
-            " row of each with --where"
+            f"{table.source}: all rows with the same levels have the same {response}: the seeds"
+            f" changed nothing, so the error cannot be estimated; {WHAT_TO_DO}, or choose one"
+            " row of each set of levels with --where"
         )
 
 

@@ -30,7 +30,7 @@ class Table:
             if column not in self.columns:
                 known = ", ".join(self.columns)
                 raise TableError(
-                    f"{self.source}: there is no column '{column}' (there are: {known})"
+                    f"{self.source}: the table has no column '{column}' (it has: {known})"
                 )
 
     def where(self, column: str, value: str) -> "Table":
@@ -39,7 +39,9 @@ class Table:
         rows = tuple(row for row in self.rows if _same(row[column], value))
         if not rows:
             held = ", ".join(self.levels(column))
-            raise TableError(f"{self.source}: column '{column}' never is '{value}' (it is: {held})")
+            raise TableError(
+                f"{self.source}: column '{column}' never has the value '{value}' (it has: {held})"
+            )
         return Table(source=self.source, columns=self.columns, rows=rows)
 
     def levels(self, column: str) -> tuple[str, ...]:
@@ -62,9 +64,9 @@ def read_csv(path: Path | str) -> Table:
         with regular(Path(path)).open(newline="", encoding="utf-8-sig") as file:
             lines = list(csv.reader(file, strict=True))
     except OSError as error:
-        raise TableError(f"{path}: cannot read the table: {error.strerror}") from None
+        raise TableError(f"the table {path} cannot be read: {error.strerror}") from None
     except (UnicodeDecodeError, csv.Error) as error:
-        raise TableError(f"{path}: not a CSV table in UTF-8: {error}") from None
+        raise TableError(f"{path} is no CSV table in UTF-8: {error}") from None
     lines = [line for line in lines if any(field.strip() for field in line)]
     if not lines:
         raise TableError(f"{path}: the table is empty; its first line must name the columns")
@@ -75,11 +77,12 @@ def _checked(source: str, header: Sequence[str], lines: Sequence[Sequence[str]])
     columns = tuple(name.strip() for name in header)
     for column in columns:
         if columns.count(column) > 1:
-            raise TableError(f"{source}: there are two columns '{column}'")
+            raise TableError(f"{source}: two columns have the name '{column}'")
     for place, line in enumerate(lines, start=1):
         if len(line) != len(columns):
             raise TableError(
-                f"{source}: data row {place} has {len(line)} fields for {len(columns)} columns"
+                f"{source}: data row {place} has {len(line)} fields, but there are {len(columns)} "
+                "columns"
             )
     if not lines:
         raise TableError(f"{source}: the table has column names but no rows")

@@ -84,9 +84,9 @@ def load(path: Path, checks: Mapping[str, Check], words: Words) -> tuple[Claim, 
     document = _document(path)
     entries, headings = document.get("claim", []), document.get("headings", {})
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise TableError(f"{path}: 'claim' is no list of tables; write [[claim]]")
+        raise TableError(f"{path}: 'claim' must be a list of tables; write [[claim]]")
     if not isinstance(headings, dict):
-        raise TableError(f"{path}: 'headings' is no table; write [headings]")
+        raise TableError(f"{path}: 'headings' must be a table; write [headings]")
     found = tuple(
         _claim(path, one, checks, words, headings) for entry in entries for one in _bounds(entry)
     )
@@ -98,12 +98,14 @@ def _document(path: Path) -> dict[str, Any]:
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise TableError(f"{path}: cannot read the claims: {error.strerror}") from None
+        raise TableError(f"the claims in {path} cannot be read: {error.strerror}") from None
     except tomllib.TOMLDecodeError as error:
-        raise TableError(f"{path}: not TOML: {error}") from None
+        raise TableError(f"{path} is not TOML: {error}") from None
     unknown = sorted(set(document) - {"claim", "headings"})
     if unknown:
-        raise TableError(f"{path}: unknown key '{unknown[0]}'")
+        raise TableError(
+            f"{path}: the key '{unknown[0]}' is unknown; allowed are claim and headings"
+        )
     return document
 
 
@@ -135,7 +137,7 @@ def _claim(
             raise TableError(f"{path}: claim '{name}': the key '{key}' is missing or no text")
     rule = checks.get(entry["check"])
     if rule is None:
-        raise TableError(f"{path}: claim '{name}': unknown check '{entry['check']}'")
+        raise TableError(f"{path}: claim '{name}': the check '{entry['check']}' does not exist")
     parameters = {key: entry[key] for key in entry if key not in (*REQUIRED, "reading")}
     wrong = fault(rule, parameters, words)
     if wrong:

@@ -56,13 +56,13 @@ def _of_keys(known: Sequence[inspect.Parameter], given: Mapping[str, Any]) -> It
     names = [parameter.name for parameter in known]
     for key in given:
         if key not in names:
-            yield f"unknown key '{key}' (allowed: {', '.join(names)})"
+            yield f"the key '{key}' is unknown (allowed: {', '.join(names)})"
     for parameter in known:
         if parameter.default is parameter.empty and parameter.name not in given:
             yield f"the key '{parameter.name}' is missing"
     bounds = [one.name for one in known if one.name in BOUNDS and one.default is None]
     if bounds and not any(name in given for name in bounds):
-        yield f"needs one of the keys {', '.join(bounds)}"
+        yield f"it needs one of the keys {', '.join(bounds)}"
 
 
 def _of_kinds(known: Sequence[inspect.Parameter], given: Mapping[str, Any]) -> Iterator[str]:
@@ -101,11 +101,11 @@ def _of_list(key: str, kind: str, value: Any, known: Sequence[str]) -> Iterator[
     words = value if isinstance(value, list) else [value]
     fewest = 2 if key in COMPARED_KEYS else 1
     if len(words) < fewest:
-        yield f"the key '{key}': lists {len(words)}, needs {fewest} or more"
+        yield f"the key '{key}' lists {len(words)}, but needs {fewest} or more"
     for word in words:
         if str(word) not in known:
             yield _unknown(key, kind, word, known)
 
 
 def _unknown(key: str, kind: str, word: object, known: Sequence[str] | Mapping[str, Any]) -> str:
-    return f"the key '{key}': unknown {kind} '{word}' (known: {', '.join(known)})"
+    return f"the key '{key}': '{word}' is no {kind} (known: {', '.join(known)})"

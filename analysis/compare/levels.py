@@ -71,7 +71,7 @@ class Comparison:
             return not self.identical
         if not (self.responses or self.one_sided):
             raise RecordError(
-                "--tolerance: no response is known at either level; leave out --tolerance"
+                "--tolerance cannot be used: no response has a value at either level; leave it out"
             )
         return bool(self.one_sided) or any(one.relative > tolerance for one in self.responses)
 
@@ -92,7 +92,8 @@ def compare(
     both = [(first[key], second[key]) for key in first if key in second]
     if not both:
         raise RecordError(
-            f"no valid trial with {factor}={levels[0]} has a partner with {factor}={levels[1]}"
+            f"no valid trial with {factor}={levels[0]} has a valid trial with "
+            f"{factor}={levels[1]} and the same seed and other levels"
         )
     pairs = [
         Pair(first=a, second=b, changed=changed_files(a, b), divergence=divergence(a, b))

@@ -78,7 +78,7 @@ def connections(trial: Trial) -> list[Connection]:
     """
     path = trial.folder / "down.pcap"
     if not path.exists():
-        raise RecordError(f"{path} does not exist: the trial ran without --pcap down")
+        raise RecordError(f"{path} does not exist; run the trial with --pcap down")
     began_ns = capture_start_ns(trial)
     found: dict[frozenset[Endpoint], Connection] = {}
     for time_ns, source, target, tcp in packets(path):

@@ -39,7 +39,9 @@ def export(campaign: CampaignRecords, out: Path) -> Sequence[Path]:
     """TRIAL.pcapng of every trial with a capture; RecordError where none has one."""
     chosen = [trial for trial in campaign.trials if captured(trial)]
     if not chosen:
-        raise RecordError(f"{campaign.folder} has no capture; ./cellbed run --pcap records packets")
+        raise RecordError(
+            f"{campaign.folder} has no captured packets; ./cellbed run --pcap records them"
+        )
     return [write(trial, out / f"{trial.name}.pcapng") for trial in chosen]
 
 

@@ -33,8 +33,8 @@ from analysis.study import Response, Study
 Listener = Callable[[str], None]
 
 NO_SERIES = (
-    "This trial recorded no series. The keys record.queue_sample_ms, record.cwnd_sample_ms and "
-    "record.throughput_sample_ms record what a report draws."
+    "This trial recorded no tables over time, so it has no pictures. The keys "
+    "record.queue_sample_ms, record.cwnd_sample_ms and record.throughput_sample_ms record them."
 )
 MOST_TRIALS = 100
 """Above this many trials only the first seed of each cell is plotted."""
@@ -84,9 +84,9 @@ def _subtitle(campaign: CampaignRecords) -> str:
     wall_s = sum(trial.document.get("wall_s") or 0 for trial in campaign.trials)
     left_out = len(list(omissions.left_out(campaign)))
     return (
-        f"Campaign {campaign.name}: {_count(len(campaign.trials), 'trial')} of "
-        f"{_count(seeds, 'seed')}, {virtual_s:,.0f} virtual s in {wall_s:,.0f} s of labs' wall "
-        f"time; {_count(left_out, 'record')} left out"
+        f"The campaign {campaign.name} has {_count(len(campaign.trials), 'trial')} with "
+        f"{_count(seeds, 'seed')}. The trials lasted {virtual_s:,.0f} s of virtual time and took "
+        f"{wall_s:,.0f} s. The report leaves out {_count(left_out, 'record')}"
     )
 
 
@@ -99,7 +99,7 @@ def _summary(results: Results, study: Study) -> Section:
     drawn = drawn or overview(results)
     return Section(
         id="summary",
-        title="In short",
+        title="Summary",
         paragraphs=_in_short(results, study),
         parts=[
             *([tables.distances(results.distances, study)] if results.distances else []),
@@ -111,25 +111,26 @@ def _summary(results: Results, study: Study) -> Section:
 
 def _in_short(results: Results, study: Study) -> list[str]:
     if not results.campaign.trials:
-        return ["No trial is valid: there is nothing to analyse yet."]
+        return ["No trial is valid, so there is nothing to analyse yet."]
     told = []
     if len(results.variants) > 1:
         name, cells = next(iter(results.variants.items()))
         told.append(
-            "All but the tables of cells and the section on variants is about the variant "
-            f"{name} ({_count(len(cells), 'cell')})."
+            f"This report is about the variant {name} ({_count(len(cells), 'cell')}). Only the "
+            "tables of cells and the section on variants have all variants."
         )
     if study.cell and not results.study.cell:
         told.append(
-            f"This campaign is not of {study.source}'s design, so its cells stand as they are: "
-            "no analysis of variance, and none of its claims."
+            f"This campaign does not have the design of {study.source}. Therefore the report has "
+            "no analysis of variance and does not test the claims of that source."
         )
     elif study.published and not results.distances:
-        told.append("No trial of this campaign has a published value to compare with.")
+        told.append("The source has no published value for any trial of this campaign.")
     for method, findings in results.findings.items():
         counts = _counts(finding for _, finding in findings)
         told.append(
-            f"The {len(findings)} claims of {study.source} (error from {method.value}): {counts}."
+            f"We tested {len(findings)} claims of {study.source} (source of the error: "
+            f"{method.value}): {counts}."
         )
     told += _directions_and_sizes(results)
     same = sum(cell.one_record for cell in results.every_cell)
@@ -141,8 +142,12 @@ def _directions_and_sizes(results: Results) -> list[str]:
     """How many claims have the direction that they say, and the size that is published."""
     sharpest = [found for _, found in [*results.findings.values()][-1]] if results.findings else []
     told = {
-        "claim a direction": [one for found in sharpest if (one := found.direction)],
-        "have published figures, and their size": [o for found in sharpest if (o := found.size)],
+        "claims say in which direction figures differ": [
+            one for found in sharpest if (one := found.direction)
+        ],
+        "claims have published figures, whose size was compared": [
+            o for found in sharpest if (o := found.size)
+        ],
     }
     return [f"{len(some)} {what}: {_counts(some)}." for what, some in told.items() if some]
 
@@ -163,8 +168,8 @@ def _extremes(results: Results) -> list[str]:
         if len(known) > 1:
             (least, first), (most, last) = (pick(known, key=itemgetter(0)) for pick in (min, max))
             told.append(
-                f"{response.title}: from {format(least, response.form)} ({first.name})"
-                f" to {format(most, response.form)} ({last.name})."
+                f"{response.title} lies between {format(least, response.form)} ({first.name})"
+                f" and {format(most, response.form)} ({last.name})."
             )
     return told
 
@@ -219,11 +224,12 @@ def _values(cell: Cell, response: Response) -> list[Sequence[float]]:
 def _anova(results: Results) -> Section:
     sections = [section for group in results.groups if (section := _anova_of(results, group))]
     text = (
-        f"As in Jain 1991, chapters 20 to 23; 90 % intervals. The error is taken from "
-        f"{results.methods[-1].value}. Intervals of two levels that overlap do not tell them apart."
+        f"The analysis follows Jain 1991, chapters 20 to 23, and its intervals are 90 % intervals. "
+        f"The source of the error is: {results.methods[-1].value}. If the intervals of two levels "
+        "overlap, the analysis cannot tell these levels apart."
     )
     if not sections:
-        text = "Not every combination of levels is there, so there is no analysis yet."
+        text = "Some combinations of levels have no trial yet, so there is no analysis."
     return Section(id="anova", title="Analysis of variance", paragraphs=[text], sections=sections)
 
 
@@ -250,13 +256,17 @@ def _errors(results: Results, group: str, responses: Sequence[str]) -> list[str]
     """Where one error for all cells is wrong, and what seeds add to all of them."""
     found = {name: results.anova(group, name) for name in responses}
     told = [
-        f"{name.capitalize()}: {anova.spread}. Intervals of effects have one error for all cells; "
-        "those of differences paired by seed have their own."
+        f"{name.capitalize()}: {anova.spread}. The intervals of the effects use one error for all "
+        "cells. The intervals of differences that are paired by seed use an error of their own."
         for name, anova in found.items()
         if anova and anova.spread and anova.spread.unlike
     ]
     if any(anova and anova.block for anova in found.values()):
-        told.insert(0, "Each seed is a block: what it adds to all cells is not in the error.")
+        told.insert(
+            0,
+            "Each seed is a block: an amount that a seed adds to all cells does not count as "
+            "error.",
+        )
     return told
 
 
@@ -266,13 +276,14 @@ def _claims(results: Results) -> Section:
         groups.setdefault(same[0][0].heading, []).append(_claim(same, list(results.findings)))
     return Section(
         id="claims",
-        title=f"What {results.study.source} says",
+        title=f"Claims of {results.study.source}",
         paragraphs=[
-            f"Each sentence with its place in {results.study.source}, and what the measured cells "
-            "say of it. Undecided: not measured, or the intervals allow both. Direction: each "
-            "difference lies on the side of 0 that the sentence says, by intervals paired by seed. "
-            "Size: one seed of ours could have given the published figures (95 % prediction "
-            "interval of one draw)."
+            f"The list has each sentence, its place in {results.study.source}, and our verdicts. A "
+            "verdict is undecided if we did not measure the cells, or if the intervals allow both "
+            "answers. The verdict on the direction asks whether each difference lies on the side "
+            "of 0 that the sentence says, by intervals paired by seed. The verdict on the size "
+            "asks whether one of our seeds could have given the published figures (by the 95 % "
+            "prediction interval of one trial)."
         ],
         parts=[Claims(claims=groups.pop(""))] if "" in groups else [],
         sections=[
@@ -314,8 +325,8 @@ def _explore(part: Explore) -> Section:
         id="explore",
         title="Trial by trial",
         paragraphs=[
-            "Each point is a trial. Point at it to see which trial it is. Press it, or a cell of "
-            "the matrix below, to see the trial's pictures."
+            "Each point is a trial. Point at a point to see its trial. Press a point, or a cell of "
+            "the table below, to see the pictures of the trial."
         ],
         parts=[part],
     )
@@ -335,9 +346,9 @@ def _trials(campaign: CampaignRecords, drawn: Mapping[str, Sequence[Plot]]) -> S
     left_out = tables.left_out(campaign)
     shown = [one for one in campaign.trials if one.name in drawn]
     sections = [_trial(one, drawn[one.name], opened=one is shown[0]) for one in shown]
-    text = "Press a trial's name below the table to open or close its pictures and checks."
+    text = "Press the name of a trial below the table to open or close its pictures and checks."
     if len(drawn) < len(campaign.trials):
-        text += " The pictures are of the first seed of each cell."
+        text += " Only the first seed of each cell has pictures."
     return Section(
         id="trials",
         title="Trials",
@@ -395,7 +406,8 @@ def _making(campaign: CampaignRecords) -> Section:
     paragraphs = []
     if len(found) > 1:
         paragraphs.append(
-            f"The trials were run by {len(found)} sets of versions; they are not one experiment."
+            f"{len(found)} different sets of software versions ran these trials, so do not compare "
+            "the trials as one experiment."
         )
     versions = "\n".join(map(_lines, found))
     parts: list[Part] = [Source(text=versions)]
@@ -419,5 +431,5 @@ def sets_of(versions: Iterable[object]) -> list[dict[str, object]]:
 
 def _lines(versions: dict[str, object]) -> str:
     if not versions:
-        return "no versions recorded"
+        return "The trials recorded no versions."
     return "\n".join(f"{name}: {value}" for name, value in versions.items())

@@ -30,7 +30,7 @@ def claims(results: Results) -> Sheet:
             Column(name=f"{kind}_evidence", title="Evidence"),
         ]
     rows = [_claim_row(same) for same in zip(*results.findings.values(), strict=True)]
-    return Sheet(name="claims", caption="Claims", columns=columns, rows=rows)
+    return Sheet(name="claims", caption="The claims and their verdicts", columns=columns, rows=rows)
 
 
 def _claim_row(same: Sequence[tuple[Claim, Finding]]) -> Line:
@@ -60,7 +60,12 @@ def claims_by_variant(results: Results) -> Sheet:
         ]
         for same in zip(*results.by_variant.values(), strict=True)
     ]
-    return Sheet(name="claims-by-variant", caption="Verdicts", columns=columns, rows=rows)
+    return Sheet(
+        name="claims-by-variant",
+        caption="The verdicts on each claim in each variant",
+        columns=columns,
+        rows=rows,
+    )
 
 
 def _word(judged: Judged | None) -> str | None:
@@ -73,7 +78,7 @@ def verdicts_by_variant(results: Results) -> Sheet:
     columns = [
         Column(name="variant", title="Variant"),
         *(Column(name=v.name.lower(), title=v.value.capitalize(), form="d") for v in verdicts),
-        Column(name="other", title="Other than in the first", form="d"),
+        Column(name="other", title="Different from the first", form="d"),
     ]
     found = {
         name: [finding.verdict for _, finding in findings]
@@ -86,7 +91,8 @@ def verdicts_by_variant(results: Results) -> Sheet:
     ]
     return Sheet(
         name="verdicts-by-variant",
-        caption="Claims by variant, the error from the seeds where there are two",
+        caption="The verdicts on the claims by variant; the error comes from the seeds if there "
+        "are two",
         columns=columns,
         rows=rows,
     )
@@ -107,14 +113,14 @@ def one_draw(results: Results) -> Sheet | None:
         Column(name="response", title="Response"),
         Column(name="cells", title="Cells", form="d"),
         Column(name="outside", title="Outside", form="d"),
-        Column(name="by_chance", title="By chance", form=".1f"),
-        Column(name="one_seed", title="With one seed", form="d"),
+        Column(name="by_chance", title="Expected by chance", form=".1f"),
+        Column(name="one_seed", title="Cells with one seed", form="d"),
     ]
     return Sheet(
         name="one-draw",
-        caption="Published cells that one seed of ours could not have given: outside the 95 % "
-        "prediction interval of one draw, and how many would be by chance; cells with one seed "
-        "tell nothing",
+        caption="The number of published cells that one of our seeds could not have given: they "
+        "lie outside the 95 % prediction interval of one trial. The next column is the number that "
+        "chance alone would give. A cell with one seed has no such interval.",
         columns=columns,
         rows=rows,
         heads=2,

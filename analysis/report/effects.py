@@ -138,7 +138,7 @@ def _sentence(results: Results, effect: Effect) -> str:
     what = f"{effect.factor.capitalize()} {words[0]} instead of {words[1]}"
     name, form = effect.response.title.lower(), effect.response.form
     if not effect.sure:
-        return f"{what} does not measurably change {name} ({_figure(effect.change, form)})."
+        return f"{what} does not change {name} measurably ({_figure(effect.change, form)})."
     verb = "raises" if effect.change.mean > 0 else "lowers"
     size = _figure(effect.change, form, sign=False)
     parts = ", ".join(f"{where} {_figure(one, form)}" for where, one in effect.by)
@@ -154,10 +154,10 @@ def _figure(found: Estimate, form: str, *, sign: bool = True) -> str:
 def _without_intervals(results: Results) -> str:
     if max(len(cell.trials) for cell in results.every_cell) > 1:
         return (
-            "The seeds of each cell gave equal figures, so there are no intervals: nothing in this "
-            "experiment is drawn by chance."
+            "All seeds of a cell gave equal figures, so there are no intervals: this experiment "
+            "uses no random values."
         )
-    return "Each cell has one seed, so there are no intervals; run with --seeds 5 to get them."
+    return "Each cell has one seed, so there are no intervals. Run with --seeds 5 to get them."
 
 
 def _pairs(levels: Sequence[str]) -> list[tuple[str, str]]:

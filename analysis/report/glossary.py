@@ -9,25 +9,28 @@ from analysis.report.model import Column, Sheet
 from analysis.report.tables import metric_title
 
 MEANINGS = {
-    "efficiency": "the TCP payload that all clients received while it was measured, divided by "
-    "what the link can carry",
-    "fairness": "Jain's index (1: all got the same) of what each client received, divided by its "
-    "max-min fair share",
+    "efficiency": "the TCP payload that all clients received in the measured interval, divided by "
+    "the payload that the link can carry in this time",
+    "fairness": "Jain's index of the clients' shares; a client's share is its received payload, "
+    "divided by its max-min fair share; the index is 1 when all shares are equal",
     "capacity_bit_per_s": "the TCP payload that the link can carry each second, after all headers "
     "and cells",
-    "retransmits": "segments that the servers sent again",
-    "timeouts": "retransmission timeouts of the servers",
-    "answered": "the share of the requests whose whole answer came",
-    "efficiency_from_start": "efficiency over the whole trial, its start included",
-    "peak_cells": "the most cells that the queue held",
-    "wasted_share": "the share of the link's cells that belonged to packets that could not arrive "
-    "whole",
+    "retransmits": "the number of segments that the servers sent again",
+    "timeouts": "the number of retransmission timeouts of the servers",
+    "answered": "the share of the requests whose whole answer arrived",
+    "efficiency_from_start": "the efficiency over the whole trial, with its start",
+    "peak_cells": "the largest number of cells in the queue",
+    "wasted_share": "the share of the link's cells that belonged to incomplete packets: the queue "
+    "had dropped another cell of the same packet",
 }
 ALWAYS = (
-    ("seed", "the number from which the trial draws all that is drawn by chance"),
-    ("±", "half the width of the 95 % interval of a mean over the seeds (Student's t)"),
-    ("virtual s", "how long the trial lasted by its virtual clock"),
-    ("wall s, CPU s", "how long the trial took on this machine, and the processor time it used"),
+    ("seed", "the number from which the trial computes all its random values"),
+    ("±", "half of the width of the 95 % interval of a mean over the seeds (Student's t)"),
+    ("virtual s", "the length of the trial by its virtual clock, in seconds"),
+    (
+        "wall s, CPU s",
+        "the time that the trial took on this machine, and the processor time that it used",
+    ),
 )
 
 
@@ -36,7 +39,7 @@ def glossary(measured: Iterable[str]) -> Sheet:
     own = [[metric_title(name), MEANINGS[name]] for name in measured if name in MEANINGS]
     return Sheet(
         name="glossary",
-        caption="Columns of the tables above",
+        caption="The columns of the tables above",
         columns=[Column(name="column", title="Column"), Column(name="meaning", title="Meaning")],
         rows=[*own, *(list(row) for row in ALWAYS)],
     )

@@ -61,7 +61,7 @@ def _plot(
             told += _line(axes, results, response, along, cells, place, level)
         _finish(axes, results, along, title, response, legend=lines)
         svg = to_svg(figure)
-    return Plot(name=name, title=title, alt=f"{title} over {along}. {'; '.join(told)}.", svg=svg)
+    return Plot(name=name, title=title, alt=f"{title} against {along}. {'; '.join(told)}.", svg=svg)
 
 
 def _line(

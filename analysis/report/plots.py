@@ -64,12 +64,13 @@ def scatter(results: Results, response: str) -> Plot | None:
 
 def _scatter_alt(results: Results, response: str) -> str:
     texts = [
-        f"{one.group or 'all'} lies {one.mean_difference:+.3f} from the published on average"
+        f"{one.group or 'all'} lies {one.mean_difference:+.3f} from the published values on average"
         for one in results.distances
         if one.response == response
     ]
-    return f"Scatter plot of {response}, a point a cell, with the line of equality: " + "; ".join(
-        texts
+    return (
+        f"Scatter plot of {response}: each point is a cell, and the line shows equality. "
+        + "; ".join(texts)
     )
 
 
@@ -157,8 +158,8 @@ def _heat_alt(grid: _Grid, title: str, values: Values) -> str:
         names = f"{' '.join(grid.rows[row])}, {grid.study.level(grid.along, grid.columns[column])}"
         ends.append(f"{values[row, column]:.3f} ({names})")
     return (
-        f"Heat map of {title}, by {' and '.join(grid.factors)} over {grid.along}: "
-        f"from {ends[0]} to {ends[1]}. The table above has every value."
+        f"Heat map of {title}: {' and '.join(grid.factors)} against {grid.along}. The values lie "
+        f"between {ends[0]} and {ends[1]}. The table above has every value."
     )
 
 
@@ -189,7 +190,8 @@ def effects(results: Results, group: str, response: str) -> Plot | None:
         name=name,
         title=f"{group} {response}: main effects",
         alt=f"Main effects on {group} {response} with 90 % confidence intervals, measured and "
-        f"published. Measured effects whose interval excludes 0: {', '.join(telling) or 'none'}.",
+        "published. The intervals of these measured effects exclude 0: "
+        f"{', '.join(telling) or 'none'}.",
         svg=svg,
     )
 
@@ -262,8 +264,9 @@ def _interaction_alt(results: Results, group: str, response: str, lines: str, al
         ]
         texts.append(f"{level} {_figure(values[0])} to {_figure(values[1])}")
     return (
-        f"Interaction of {lines} and {along} in {group} {response}, measured solid, published "
-        f"dashed. Measured, from {along} {ends[0]} to {ends[1]}: {', '.join(texts)}."
+        f"Interaction of {lines} and {along} in {group} {response}: measured lines are solid, "
+        f"published lines are dashed. Measured from {along} {ends[0]} to {ends[1]}: "
+        f"{', '.join(texts)}."
     )
 
 
@@ -292,7 +295,7 @@ def variant_effects(results: Results, sheet: Sheet, response: str) -> Plot | Non
         axes.axvline(0, color=ink(), lw=0.8)
         axes.set_yticks(range(len(names)), names)
         axes.set_ylim(len(names) - 0.5, -0.5)
-        axes.set(title=response.capitalize(), xlabel="less the first variant")
+        axes.set(title=response.capitalize(), xlabel="difference from the first variant")
         axes.legend()
         svg = to_svg(figure)
     return Plot(
@@ -309,8 +312,9 @@ def _variants_alt(results: Results, found: dict[str, dict[str, float]], response
         strongest = max(values, key=lambda variant: abs(values[variant]))
         texts.append(f"in {group} {strongest}, {values[strongest]:+.3f}")
     first = next(iter(results.variants))
-    return f"Effect of each variant on mean {response}, less {first}. Strongest: " + "; ".join(
-        texts
+    return (
+        f"Effect of each variant on mean {response}, compared with {first}. Strongest: "
+        + "; ".join(texts)
     )
 
 
@@ -331,7 +335,9 @@ def distributions(
             step = max(1, len(x) // MOST_STEPS)
             line = "-" if place < 5 else "--"
             axes.step(x[::step], share[::step], line, where="post", color=colour(place), label=cell)
-        axes.set(title=title, xlabel=response.title.lower(), ylabel="share at most", ylim=(0, 1))
+        axes.set(
+            title=title, xlabel=response.title.lower(), ylabel="share of the values", ylim=(0, 1)
+        )
         if all(np.min(known) > 0 for known in values.values() if len(known)):
             axes.set_xscale("log")
         axes.legend(fontsize=7)
@@ -341,5 +347,5 @@ def distributions(
         for cell, known in values.items()
         if len(known)
     )
-    alt = f"Distribution functions of {title}, a line a cell. Medians: {medians}."
+    alt = f"Distribution functions of {title}; each line is a cell. Medians: {medians}."
     return Plot(name=name, title=title, alt=alt, svg=svg)

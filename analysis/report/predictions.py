@@ -33,8 +33,9 @@ def predictions(results: Results) -> Section | None:
         if (sheet := _cells(results, prediction, group)) is not None
     ]
     text = (
-        "Measured less predicted, seed by seed, with the 95 % interval of the mean over the seeds. "
-        "A model is no authority: where a cell is outside, one of the two is wrong."
+        "A difference is the measured value minus the value that a model predicts, seed by seed, "
+        "with the 95 % interval of the mean over the seeds. A model is no authority: if the "
+        "interval of a cell leaves out 0, the measurement or the model is wrong."
     )
     return Section(id="predictions", title="Predictions", paragraphs=[text], parts=parts)
 
@@ -63,7 +64,8 @@ def _summary(results: Results, found: Found) -> Sheet:
         rows.append([*heads, len(of), *figures, counted])
     return Sheet(
         name="predictions",
-        caption="Over the cells; apart: the interval over the seeds leaves 0 out",
+        caption="Differences over the cells; in a cell that is apart, the interval over the seeds "
+        "leaves out 0",
         columns=columns,
         rows=rows,
         heads=4 if several else 3,
@@ -86,8 +88,8 @@ def _cells(results: Results, prediction: Prediction, group: str) -> Sheet | None
         return None
     return Sheet(
         name=named(f"predicted-{prediction.name}", group),
-        caption=f"{titled(group)}{prediction.name}: predicted mean, measured less predicted, "
-        "half-width of its 95 % interval",
+        caption=f"{titled(group)}{prediction.name}: the predicted mean, the measured value "
+        "minus the predicted value, and the half-width of its 95 % interval",
         columns=columns,
         rows=list(lines.values()),
         heads=len(factors),

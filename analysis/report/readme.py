@@ -36,7 +36,9 @@ def with_tables(study: Study, folder: Path) -> str:
     shown = [match.group(2) for match in PLACE.finditer(text)]
     for name in shown:
         if name not in tables:
-            raise TableError(f"{path}: unknown table '{name}' (known: {', '.join(tables)})")
+            raise TableError(
+                f"{path}: the table '{name}' does not exist (known: {', '.join(tables)})"
+            )
     for name in tables:
         if name not in shown:
             raise TableError(f"{path} has no place for the table '{name}'")

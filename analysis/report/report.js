@@ -140,7 +140,7 @@
   }
 
   function pictures(found) {
-    const none = found ? "This trial recorded no series to draw." : "The report has no pictures of this trial: it draws the first seed of each cell only.";
+    const none = found ? "This trial recorded no tables over time to draw." : "The report has no pictures of this trial: it draws only the first seed of each cell.";
     at("explore-pictures").replaceChildren(...(found?.length ? found.map((one) => {
       const figure = made("figure", "");
       const place = made("div", "", {className: "picture"});

@@ -64,7 +64,7 @@ def load(path: Path) -> dict[str, Sentence]:
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise TableError(f"{path}: cannot read the sentences: {error}") from None
+        raise TableError(f"the sentences in {path} cannot be read: {error}") from None
     found: dict[str, Sentence] = {}
     for entry in document.get("sentence", []):
         try:
@@ -89,7 +89,7 @@ def written(sentence: Sentence, numbers: Numbers, where: str) -> str:
     try:
         return _Signed().vformat(sentence.text, (), _Known(numbers, about))
     except (ValueError, IndexError) as error:
-        raise TableError(f"{about}: cannot fill its text: {error}") from None
+        raise TableError(f"{about}: the text cannot be filled: {error}") from None
 
 
 def with_sentences(text: str, path: Path, sources: Mapping[str, Source], kept: Kept) -> str:
@@ -104,7 +104,9 @@ def with_sentences(text: str, path: Path, sources: Mapping[str, Source], kept: K
 
     def one(name: str) -> str:
         if name not in known:
-            raise TableError(f"{path}: unknown sentence '{name}' (known: {', '.join(known)})")
+            raise TableError(
+                f"{path}: the sentence '{name}' does not exist (known: {', '.join(known)})"
+            )
         shown.add(name)
         sentence = known[name]
         if sentence.numbers not in sources:
@@ -132,7 +134,7 @@ def with_sentences(text: str, path: Path, sources: Mapping[str, Source], kept: K
     whole = PLACE.sub(filled, text)
     for name in known:
         if name not in shown:
-            raise TableError(f"{path}: the sentence '{name}' has no place in it")
+            raise TableError(f"{path} has no place for the sentence '{name}'")
     return whole
 
 
@@ -144,7 +146,9 @@ class _Known(dict[str, Number]):
         self._about = about
 
     def __missing__(self, name: str) -> Number:
-        raise TableError(f"{self._about}: unknown number '{name}' (known: {', '.join(self)})")
+        raise TableError(
+            f"{self._about}: the number '{name}' does not exist (known: {', '.join(self)})"
+        )
 
     def __getitem__(self, name: str) -> Number:
         value = super().__getitem__(name)

@@ -46,7 +46,7 @@ def distances(found: Sequence[Distance], study: Study) -> Sheet:
     ]
     return Sheet(
         name="distances",
-        caption="Measured less published, over the cells",
+        caption="The measured value minus the published value, over the cells",
         columns=columns,
         rows=rows,
         heads=2,
@@ -56,10 +56,10 @@ def distances(found: Sequence[Distance], study: Study) -> Sheet:
 def cells(results: Results, group: str) -> Sheet:
     """One level of `by`: each cell's means, intervals, published values, differences."""
     factors = [factor for factor in results.factors if factor != results.study.by]
-    published = ", published value, difference" if results.study.published else ""
+    published = ", the published value, and the difference" if results.study.published else ""
     return Sheet(
         name=named("cells", group),
-        caption=f"{titled(group)}mean over the seeds, ± half of its 95 % interval{published}",
+        caption=f"{titled(group)}the mean over the seeds, ± half of its 95 % interval{published}",
         columns=_cell_columns(results, factors),
         rows=[_cell_row(results, cell, factors) for cell in results.every(group)],
         heads=len(factors),
@@ -135,14 +135,16 @@ def allocation(results: Results, group: str) -> Sheet | None:
         Column(name="sum_of_squares", title="Sum of squares", form=".4f"),
         Column(name="percent", title="% of variation", form=".2f"),
         Column(name="published_percent", title="Published %", form=".2f"),
-        Column(name="degrees_of_freedom", title="df", form="d"),
+        Column(name="degrees_of_freedom", title="Degrees of freedom", form="d"),
         Column(name="f", title="F", form=".2f"),
         Column(name="p", title="p", form=".2g"),
     ]
     return Sheet(
         name=named("anova", group),
-        caption=f"{titled(group)}allocation of variation (error from {results.methods[-1].value};"
-        " published: recomputed from its table of results)",
+        caption=f"{titled(group)}the share of the variation that each factor explains (source of "
+        "the"
+        f" error: {results.methods[-1].value}; we computed the published shares from the source's"
+        " table of results)",
         columns=columns,
         rows=rows,
         heads=2,
@@ -218,8 +220,8 @@ def effects(results: Results, group: str) -> Sheet | None:
     ]
     return Sheet(
         name=named("effects", group),
-        caption=f"{titled(group)}main effects with 90 % confidence intervals "
-        "(published: recomputed from its table of results)",
+        caption=f"{titled(group)}the main effects with 90 % confidence intervals "
+        "(we computed the published effects from the source's table of results)",
         columns=columns,
         rows=rows,
         heads=3,
@@ -244,14 +246,14 @@ def variants(results: Results, factors: Sequence[str], name: str = "variants") -
         Column(name="variant", title="Variant"),
         *([factor_column(study, study.by)] if study.by else []),
         Column(name="cells", title="Cells", form="d"),
-        Column(name="shared_cells", title="Shared", form="d"),
+        Column(name="shared_cells", title="Cells of both", form="d"),
     ]
     for one in study.means:
         columns += [
             Column(name=f"{one.name}_mean", title=f"{one.title}, mean", form=one.form),
             Column(name=f"{one.name}_effect", title="Effect", form=f"+{one.form}"),
             Column(name=f"{one.name}_half_width", title="±", form=one.form),
-            Column(name=f"{one.name}_distance", title="From the published", form=one.form),
+            Column(name=f"{one.name}_distance", title="Distance from published", form=one.form),
         ]
     groups, stepwise = _by_variant(results, factors), [study.path] == list(factors)
     names = list(groups)
@@ -262,12 +264,12 @@ def variants(results: Results, factors: Sequence[str], name: str = "variants") -
         for group in results.groups
         if (row := _variant_row(results, groups, variant, base, group)) is not None
     ]
-    against = "the step before" if stepwise else "the first"
+    against = "the step before" if stepwise else "the first variant"
     return Sheet(
         name=name,
-        caption=f"Mean over the cells that have a value; effect: less {against}, over the cells "
-        "that both have, with its 95 % interval over these; from the published: mean absolute "
-        "difference",
+        caption="The mean is over the cells that have a value. The effect is the difference from "
+        f"{against}, over the cells that both have, with its 95 % interval over these cells. The "
+        "distance from the published values is the mean absolute difference.",
         columns=columns,
         rows=rows,
         heads=2 if study.by else 1,
@@ -353,8 +355,8 @@ def quantiles_of(
         rows.append(row)
     return Sheet(
         name=named(f"quantiles-{response.name}", group),
-        caption=f"{titled(group)}quantiles of {response.title.lower()}, mean over the seeds with "
-        "the half-width of its 95 % interval",
+        caption=f"{titled(group)}the quantiles of {response.title.lower()}: the mean over the "
+        "seeds with the half-width of its 95 % interval",
         columns=columns,
         rows=rows,
         heads=len(factors),
@@ -393,7 +395,7 @@ def trials(campaign: CampaignRecords) -> Sheet:
         ]
         for trial in campaign.trials
     ]
-    return Sheet(name="trials", caption="Trials that count", columns=columns, rows=rows)
+    return Sheet(name="trials", caption="The valid trials", columns=columns, rows=rows)
 
 
 def metric_form(values: Iterable[float | None]) -> str:
@@ -416,7 +418,7 @@ def left_out(campaign: CampaignRecords) -> Sheet | None:
     rows: Lines = []
     for trial in campaign.invalid:
         failed = ", ".join(
-            f"{check.name}: {check.measured} {check.unit}, expected {check.expected}"
+            f"{check.name}: {check.measured} {check.unit}, but {check.expected} was expected"
             + (f" ({check.why})" if check.why else "")
             for check in trial.checks
             if not check.ok
@@ -432,7 +434,9 @@ def left_out(campaign: CampaignRecords) -> Sheet | None:
         Column(name="state", title="State"),
         Column(name="reason", title="Reason"),
     ]
-    return Sheet(name="left-out", caption="Records that do not count", columns=columns, rows=rows)
+    return Sheet(
+        name="left-out", caption="Records that the report leaves out", columns=columns, rows=rows
+    )
 
 
 def checks(trial: Trial) -> Sheet:
@@ -454,7 +458,13 @@ def checks(trial: Trial) -> Sheet:
         ]
         for check in trial.checks
     ]
-    return Sheet(name=f"checks-{trial.name}", caption="Fidelity checks", columns=columns, rows=rows)
+    return Sheet(
+        name=f"checks-{trial.name}",
+        caption="Checks of the trial; a check is ok if measured and expected differ by at most "
+        "the limit",
+        columns=columns,
+        rows=rows,
+    )
 
 
 def counters(trial: Trial) -> Sheet | None:
@@ -476,7 +486,11 @@ def counters(trial: Trial) -> Sheet | None:
     if not rows:
         return None
     return Sheet(
-        name=f"queue-{trial.name}", caption="Queue counters", columns=columns, rows=rows, heads=2
+        name=f"queue-{trial.name}",
+        caption="Counters of the queues",
+        columns=columns,
+        rows=rows,
+        heads=2,
     )
 
 

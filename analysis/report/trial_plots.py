@@ -83,10 +83,10 @@ def queue(trial: Trial, kind: str = "queue", title: str = "Queue occupancy") -> 
             axes.axhline(buffer_cells, color=ink(), lw=0.8, ls="--")
         axes.set(xlabel="time (s)", ylabel=unit, ylim=(0, None))
 
-    full = "" if buffer_cells is None else f", buffer {buffer_cells:.0f} (dashed)"
+    full = "" if buffer_cells is None else f"; the dashed line is the buffer of {buffer_cells:.0f}"
     alt = (
-        f"{title}, {unit} towards the clients over time: mean {length.mean():.0f}, "
-        f"largest {length.max():.0f}{full}."
+        f"{title} towards the clients over time, in {unit}: the mean is {length.mean():.0f}, "
+        f"the largest value is {length.max():.0f}{full}."
     )
     return Drawing(kind=kind, title=title, alt=alt, paint=paint)
 
@@ -116,7 +116,7 @@ def drops(trial: Trial) -> Drawing | None:
             axes.legend(ncols=2)
 
     counted = ", ".join(f"{len(times)} by {cause}" for cause, times in sorted(causes.items()))
-    alt = f"Frames dropped in each second towards the clients: {counted or 'none'}."
+    alt = f"Frames that the queue towards the clients dropped in each second: {counted or 'none'}."
     return Drawing(kind="drops", title="Frames dropped", alt=alt, paint=paint)
 
 
@@ -138,7 +138,7 @@ def throughput(trial: Trial) -> Drawing | None:
 
     alt = (
         f"Throughput of the answers that were complete by the end, in each second: "
-        f"mean {rate.mean():.1f} Mbit/s, largest {rate.max():.1f}."
+        f"the mean is {rate.mean():.1f} Mbit/s, the largest value is {rate.max():.1f} Mbit/s."
     )
     return Drawing(kind="throughput", title="Throughput of completed answers", alt=alt, paint=paint)
 
@@ -171,7 +171,7 @@ def pairs(trial: Trial) -> Drawing | None:
 
     means = ", ".join(f"{name} {np.average(one, weights=np.diff(time_s)):.2f}"
                       for name, one in lines.items())  # fmt: skip
-    alt = f"Throughput of {rate.shape[1]} pairs, IP packets, over time. Means in Mbit/s: {means}."
+    alt = f"Throughput of {rate.shape[1]} pairs over time, in IP packets. Means in Mbit/s: {means}."
     return Drawing(kind="pairs", title="Throughput by pair", alt=alt, paint=paint)
 
 
@@ -232,7 +232,7 @@ def completion(trial: Trial) -> Drawing | None:
         f"class {name} {_median_text(times)}" for name, times in sorted(classes.items())
     )
     alt = (
-        "Cumulative share of the requests sent over their completion time, by file class; one that "
+        "Share of the sent requests that were complete within a time, by file class. A line that "
         f"ends below 1 has requests without a whole answer. Medians: {medians}."
     )
     return Drawing(kind="completion", title="Request completion time", alt=alt, paint=paint)
@@ -258,11 +258,11 @@ def shares(trial: Trial) -> Drawing | None:
         axes.set(xlabel="client", ylabel="received / fair share", ylim=(0, None))
 
     alt = (
-        f"Bytes that each client received over its max-min fair share: from {ratio.min():.2f} "
-        f"(client {ratio.argmin() + 1}) to {ratio.max():.2f} (client {ratio.argmax() + 1}), "
-        f"median {np.median(ratio):.2f}."
+        "Bytes that each client received, divided by its max-min fair share: the values lie "
+        f"between {ratio.min():.2f} (client {ratio.argmin() + 1}) and {ratio.max():.2f} "
+        f"(client {ratio.argmax() + 1}), and the median is {np.median(ratio):.2f}."
     )
-    return Drawing(kind="shares", title="Received over fair share", alt=alt, paint=paint)
+    return Drawing(kind="shares", title="Received bytes / fair share", alt=alt, paint=paint)
 
 
 def _rows(trial: Trial, name: str, port: str) -> Rows:

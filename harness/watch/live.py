@@ -102,7 +102,7 @@ class Live:
             job = json.loads(path.read_text(encoding="utf-8"))
             if job.get("trial") == self.name:
                 return plans.from_json(job["plan"])
-        raise ValueError(f"{self.lab}: no job {self.name}")
+        raise ValueError(f"{self.lab} has no job {self.name}")
 
     def _events(self) -> bool:
         """Take in what the lab has said since; is the trial further than it was?"""

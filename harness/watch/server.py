@@ -73,7 +73,9 @@ class Server(ThreadingHTTPServer):
         try:
             super().__init__((ADDRESS, port), Handler)
         except OSError as error:
-            raise UsageError(f"--port {port}: {error.strerror}") from error
+            raise UsageError(
+                f"--port {port}: the page cannot be served there ({error.strerror}); choose another"
+            ) from error
 
     @property
     def url(self) -> str:

@@ -263,8 +263,8 @@ GOOD = [(a, b, 10.0 * ord(a) + ord(b) ** 2) for a in "uv" for b in "xyz"]
 @pytest.mark.parametrize(
     ("rows", "response", "factors", "message"),
     [
-        (GOOD, "speed", ("a", "b"), "t.csv: there is no column 'speed' .there are: a, b, y"),
-        (GOOD, "y", ("a", "c"), "t.csv: there is no column 'c'"),
+        (GOOD, "speed", ("a", "b"), "t.csv: the table has no column 'speed' .it has: a, b, y"),
+        (GOOD, "y", ("a", "c"), "t.csv: the table has no column 'c'"),
         (GOOD, "y", (), "t.csv: name at least one factor"),
         (GOOD, "y", ("a", "a"), "t.csv: column 'a' is named twice"),
         (GOOD, "y", ("a", "y"), "t.csv: column 'y' is named twice"),
@@ -274,7 +274,7 @@ GOOD = [(a, b, 10.0 * ord(a) + ord(b) ** 2) for a in "uv" for b in "xyz"]
         ([*GOOD[:-1], ("v", "z", "n/a")], "y", ("a", "b"), "column 'y', data row 6: 'n/a' is not"),
         ([*GOOD[:-1], ("v", "z", "nan")], "y", ("a", "b"), "data row 6: 'nan' is not a number"),
         ([*GOOD[:-1], ("v", "z", "")], "y", ("a", "b"), "data row 6: '' is not a number"),
-        ([("u", "x", 1), ("v", "x", 2)], "y", ("a",), "without replications leaves nothing"),
+        ([("u", "x", 1), ("v", "x", 2)], "y", ("a",), "the error cannot be estimated"),
         ([(a, b, 5) for a, b, _ in GOOD], "y", ("a", "b"), "all values of column 'y' are equal"),
     ],
 )

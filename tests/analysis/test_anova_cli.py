@@ -40,7 +40,7 @@ def test_json_has_every_field() -> None:
 
 def test_a_forgotten_factor_is_named() -> None:
     text = anova_cli.run(RESULTS, response="efficiency", factors=FACTORS[::2])
-    assert "though they differ in: network, rtt_ms" in text
+    assert "but they differ in: network, rtt_ms" in text
     text = anova_cli.run(RESULTS, response="efficiency", factors=FACTORS, where=["network=WAN"])
     assert "differ in" not in text
 
@@ -60,10 +60,10 @@ def test_condition_compares_numbers_as_numbers() -> None:
     [
         ("", "the table is empty"),
         ("a,y\n", "column names but no rows"),
-        ("a,a,y\n1,2,3\n", "there are two columns 'a'"),
-        ("a,y\n1,2,3\n", "data row 1 has 3 fields for 2 columns"),
+        ("a,a,y\n1,2,3\n", "two columns have the name 'a'"),
+        ("a,y\n1,2,3\n", "data row 1 has 3 fields, but there are 2 columns"),
         ("a,y\nu,1\nu,2\nv,3\nv,x\n", "column 'y', data row 4: 'x' is not a number"),
-        ("b,y\n1,2\n", "there is no column 'a'"),
+        ("b,y\n1,2\n", "has no column 'a'"),
         ("a,y\nu,1\nu,2\nv,3\n", "unbalanced design in column 'y'"),
     ],
 )
@@ -77,12 +77,12 @@ def test_a_bad_file_is_one_line(tmp_path: Path, content: str, message: str) -> N
 
 
 def test_unreadable_files(tmp_path: Path) -> None:
-    with pytest.raises(TableError, match=r"none\.csv: cannot read the table: No such file"):
+    with pytest.raises(TableError, match=r"the table .*none\.csv cannot be read: No such file"):
         anova_cli.run(str(tmp_path / "none.csv"), response="y", factors=["a"])
-    with pytest.raises(TableError, match="cannot read the table: Is a directory"):
+    with pytest.raises(TableError, match="the table .* cannot be read: Is a directory"):
         anova_cli.run(str(tmp_path), response="y", factors=["a"])
     (tmp_path / "image.csv").write_bytes(b"\xff\xd8\xff\xe0")
-    with pytest.raises(TableError, match="not a CSV table in UTF-8"):
+    with pytest.raises(TableError, match="is no CSV table in UTF-8"):
         anova_cli.run(str(tmp_path / "image.csv"), response="y", factors=["a"])
 
 
@@ -90,8 +90,8 @@ def test_unreadable_files(tmp_path: Path) -> None:
     ("condition", "message"),
     [
         ("network", "write COLUMN=VALUE"),
-        ("link=WAN", "there is no column 'link'"),
-        ("network=LEO", "never is 'LEO' .it is: WAN, MEO, GEO"),
+        ("link=WAN", "has no column 'link'"),
+        ("network=LEO", "never has the value 'LEO' .it has: WAN, MEO, GEO"),
     ],
 )
 def test_bad_conditions(condition: str, message: str) -> None:

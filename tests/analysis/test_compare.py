@@ -143,7 +143,7 @@ def compared(tmp_path: Path, first: float | None, second: float | None) -> Compa
 def test_without_a_known_response_a_tolerance_has_no_answer(tmp_path: Path) -> None:
     found = compared(tmp_path, None, None)
     assert found.differs(0)
-    with pytest.raises(RecordError, match="--tolerance: no response is known"):
+    with pytest.raises(RecordError, match="--tolerance cannot be used: no response"):
         found.differs(0.5)
 
 

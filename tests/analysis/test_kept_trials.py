@@ -64,7 +64,7 @@ def test_a_trial_that_left_other_tables_is_not_kept_silently(tmp_path: Path) -> 
     (changed / "lab.json").write_text(json.dumps(lab | {"other": 1}))
     (changed / "SHA256SUMS").unlink()
     seal(changed)
-    with pytest.raises(ReportError, match=r"has digest \w+, the new one .* --replace"):
+    with pytest.raises(ReportError, match=r"has the digest \w+, but the new .* --replace"):
         kept_of(folder, tmp_path / "study")
     assert (kept / kept_trials.FILE).read_text() == before
     kept_of(folder, tmp_path / "study", replace_kept=True)
@@ -76,7 +76,7 @@ def test_a_kept_cell_that_was_not_run_again_is_named(tmp_path: Path) -> None:
     part = recorded(tmp_path / "part", 2)
     for trial in (part / "trials").glob("*-vanilla-*"):
         trial.rename(tmp_path / trial.name)
-    with pytest.raises(ReportError, match="it has no trial like the kept one 'WAN Vanilla"):
+    with pytest.raises(ReportError, match="no trial of the cell of the kept trial 'WAN Vanilla"):
         kept_of(part, tmp_path / "study")
 
 

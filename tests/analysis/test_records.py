@@ -56,7 +56,7 @@ def test_invalid_trials_are_listed_and_not_among_the_valid(tmp_path: Path) -> No
         ("judgement", lambda d: d.pop("format"), "judgement.json has the format 'None'"),
         ("judgement", lambda d: d.pop("valid"), "the key 'valid' is missing"),
         ("judgement", lambda d: d.update(valid="yes"), "'yes' is neither true nor false"),
-        ("judgement", lambda d: d.update(metrics=[1]), "a value is of the wrong kind"),
+        ("judgement", lambda d: d.update(metrics=[1]), "a value has the wrong type"),
         ("trial", lambda d: d.update(seed=None), "trial.json: seed = null: must be a whole number"),
         ("trial", lambda d: d.update(factors={"buffer": math.inf}), "trial.json: factors.buffer"),
         ("trial", lambda d: d.pop("plan"), "trial.json: plan: this key is missing"),
@@ -66,7 +66,7 @@ def test_invalid_trials_are_listed_and_not_among_the_valid(tmp_path: Path) -> No
             lambda d: d["plan"]["topology"].update(
                 loss={"share": 0.1, "burst_packets": None, "burst_share": 0.5, "direction": "up"}
             ),
-            "trial.json: topology.loss.burst_share: needs",
+            "trial.json: topology.loss.burst_share also needs",
         ),
         ("lab", lambda d: d.update(links=[1]), "lab.json: links = [1]: must be a table"),
         ("run", lambda d: d.update(wall_s="8"), 'run.json: wall_s = "8": must be a number'),
@@ -119,7 +119,7 @@ def test_what_tells_of_the_run_takes_the_place_of_nothing_else(
     """run.json differs from run to run, so nobody compares it: a figure in it would be believed."""
     small(tmp_path)
     edit(tmp_path, lambda d: d.update(lab={"virtual_s": 1.5, **lab}), "run")
-    with pytest.raises(RecordError, match=f"run.json: {place}: belongs into lab.json"):
+    with pytest.raises(RecordError, match=f"run.json: the key {place} belongs in lab.json"):
         read_facts(tmp_path / "trials" / TRIAL)
 
 
@@ -198,13 +198,13 @@ def test_levels_come_in_the_experiments_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("prepare", "message"),
     [
-        (lambda folder: (folder / "trials").mkdir(), "not a campaign directory"),
+        (lambda folder: (folder / "trials").mkdir(), "is no folder of results"),
         (lambda folder: (folder / "campaign.json").write_text("{"), "not JSON"),
         (lambda folder: (folder / "campaign.json").write_text("[]"), "not a JSON object"),
         (lambda folder: small(folder, seeds=()), "has no recorded trials yet"),
         (
             lambda folder: (small(folder, seeds=[1]), edit(folder, lambda d: d.pop("format"))),
-            "no trial in it can be read: .*format",
+            "no trial in .* can be read: .*format",
         ),
     ],
 )
@@ -212,7 +212,7 @@ def test_no_campaign(tmp_path: Path, prepare: Callable[[Path], Any], message: st
     prepare(tmp_path)
     with pytest.raises(RecordError, match=message):
         read_campaign(tmp_path)
-    with pytest.raises(RecordError, match="there is no such campaign"):
+    with pytest.raises(RecordError, match="does not exist; name a folder"):
         read_campaign(tmp_path / "none")
 
 

@@ -18,7 +18,7 @@ from tests.analysis import synthetic
 CELLS = {
     ("WAN", "SACK", policy, 1.0): (value, 0.9) for policy, value in (("EPD", 0.8), ("SD", 0.7))
 }
-SENTENCE = "every seed left the same record"
+SENTENCE = "all seeds left the same record"
 
 
 def cells(folder: Path, noise: float, with_series: bool = False) -> tuple[Cell, ...]:
@@ -74,7 +74,7 @@ def test_anova_refuses_and_says_what_to_do(tmp_path: Path) -> None:
     path.write_text(ROWS)
     with pytest.raises(TableError) as caught:
         anova_cli.run(str(path), response="eff", factors=["flavor"])
-    assert str(caught.value).startswith(f"{path}: every row of a set of levels has the same eff")
+    assert str(caught.value).startswith(f"{path}: all rows with the same levels have the same eff")
     assert "workload.start_jitter_us" in str(caught.value) and "\n" not in str(caught.value)
     path.write_text(ROWS.replace("a,2,0.1", "a,2,0.2"))
     assert "Allocation" in anova_cli.run(str(path), response="eff", factors=["flavor"])

@@ -242,7 +242,7 @@ def test_out_of_what_cannot_be_written_or_read(folder: Path, tmp_path: Path) -> 
     (tmp_path / "file").write_text("")
     with pytest.raises(ReportError, match="file.* cannot be written: "):
         write(folder, tmp_path / "file")
-    with pytest.raises(RecordError, match="no such campaign"):
+    with pytest.raises(RecordError, match="does not exist; name a folder"):
         write(tmp_path / "none")
 
 
@@ -278,7 +278,7 @@ def test_a_campaign_of_other_factors_has_its_trials(tmp_path: Path) -> None:
         judgement.write_text(json.dumps(json.loads(judgement.read_text()) | {"published": {}}))
     written = write(tmp_path)
     assert len(rows(written, "trials")) == 2
-    assert "not of 98-0876R1's design" in html.unescape(written.html.read_text())
+    assert "does not have the design of 98-0876R1" in html.unescape(written.html.read_text())
     assert [row["epd"] for row in rows(written, "cells")] == ["0.5", "1"]
     assert not (written.tables / "claims.csv").exists()
 
@@ -290,7 +290,7 @@ def test_without_a_study_it_says_who_is_first_and_has_nothing_published(tmp_path
     text = html.unescape(written.html.read_text())
     found = sorted(rows(written, "cells"), key=lambda row: float(row["efficiency"]))
     least, most = (f"{float(row['efficiency']):.4f}" for row in (found[0], found[-1]))
-    assert re.search(f"Efficiency: from {least} \\(.+\\) to {most} \\(.+\\)", text)
+    assert re.search(f"Efficiency lies between {least} \\(.+\\) and {most} \\(.+\\)", text)
 
 
 def test_a_campaign_without_a_valid_trial_says_so(tmp_path: Path) -> None:
@@ -396,7 +396,7 @@ def test_a_trial_draws_what_it_recorded(folder: Path, tmp_path: Path) -> None:
     drawn = {plot.name.rsplit("-", 1)[1]: plot for plot in plots(trial)}
     series = ["queue", "drops", "throughput", "pairs", "windows", "completion", "shares"]
     assert list(drawn) == series
-    assert "buffer 531 (dashed)" in drawn["queue"].alt
+    assert "the dashed line is the buffer of 531" in drawn["queue"].alt
     assert " by epd" in drawn["drops"].alt
     other = next(t for t in read_campaign(folder).trials if t.name != trial.name)
     assert plots(other) == []

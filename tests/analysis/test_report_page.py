@@ -51,7 +51,7 @@ def test_the_page(page: Page, tmp_path: Path) -> None:
     page.get_by_role("button", name="SACK EPD 1: ").press("Enter")
     title = page.locator("#explore-name")
     expect(title).to_be_focused()
-    expect(page.get_by_text("This trial recorded no series to draw.")).to_be_visible()
+    expect(page.get_by_text("This trial recorded no tables over time to draw.")).to_be_visible()
     page.get_by_role("button", name="seed 2").click()
     expect(title).to_have_text("SACK EPD 1, seed 2")
     expect(page.locator("#explore-facts")).to_contain_text("wan-sack-epd-1-2")

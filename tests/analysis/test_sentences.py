@@ -60,14 +60,14 @@ def test_a_false_sentence_is_not_written(
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("{gain:+.3f}", "{gains}", "unknown number 'gains'"),
+        ("{gain:+.3f}", "{gains}", "the number 'gains' does not exist"),
         ("gain > 0.01", "gain is large", "'gain is large' is no condition"),
         ('numbers = "gains"', 'numbers = "losses"', "the study has no numbers 'losses'"),
         ('id = "more"', 'id = "gain"', "two sentences have the id 'gain'"),
-        ('id = "more"', 'id = "less"', "unknown sentence 'more'"),
+        ('id = "more"', 'id = "less"', "the sentence 'more' does not exist"),
         ("only_if", "if_only", "unexpected keyword argument 'if_only'"),
-        ("[[sentence]]", "[[sentence]", "cannot read the sentences"),
-        ("{cells:d}", "{cells:z}", "cannot fill its text"),
+        ("[[sentence]]", "[[sentence]", "the sentences in .* cannot be read"),
+        ("{cells:d}", "{cells:z}", "the text cannot be filled"),
     ],
 )
 def test_a_mistake_in_the_file_is_told(tmp_path: Path, old: str, new: str, message: str) -> None:
@@ -76,5 +76,5 @@ def test_a_mistake_in_the_file_is_told(tmp_path: Path, old: str, new: str, messa
 
 
 def test_a_sentence_needs_a_place(tmp_path: Path) -> None:
-    with pytest.raises(TableError, match="the sentence 'more' has no place"):
+    with pytest.raises(TableError, match="no place for the sentence 'more'"):
         made(tmp_path, readme=README.replace("gain more", "gain"))

@@ -34,7 +34,7 @@ def test_every_kept_campaign_has_cells_and_a_manifest(name: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("<!-- table windows -->", "<!-- table window -->", "unknown table 'window'"),
+        ("<!-- table windows -->", "<!-- table window -->", "the table 'window' does not exist"),
         ("<!-- table windows -->", "", "has no place for the table 'windows'"),
     ],
 )

@@ -264,10 +264,10 @@ def test_a_trial_without_fairness_is_in_no_mean() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('factor = "sources"', 'factor = "senders"', "the key 'factor': unknown factor 'senders'"),
-        ("buffer = [10000]", "buffer = [1001]", "the key 'where': unknown level of buffer '1001'"),
-        ('response = "peak_cells"', 'response = "peak"', "'response': unknown response 'peak'"),
-        ("of = { buffer = [1000] }", "of = { buffer = [1234] }", "unknown level of buffer '1234'"),
+        ('factor = "sources"', 'factor = "senders"', "the key 'factor': 'senders' is no factor"),
+        ("buffer = [10000]", "buffer = [1001]", "the key 'where': '1001' is no level of buffer"),
+        ('response = "peak_cells"', 'response = "peak"', "'response': 'peak' is no response"),
+        ("of = { buffer = [1000] }", "of = { buffer = [1234] }", "'1234' is no level of buffer"),
         ("sources = [5]", "sources = 5", "the key 'where.sources' = 5: must be a list"),
         ("at_most = 0.96", "", "needs one of the keys at_least, at_most"),
     ],

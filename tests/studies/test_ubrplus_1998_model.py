@@ -67,6 +67,6 @@ def test_a_file_of_another_experiment_is_left_as_it_is(tmp_path: Path) -> None:
     file, out = write_small(tmp_path, EXPERIMENT), tmp_path / "model.csv"
     text = "sender,seed,efficiency,fairness\nSACK,1,0.9,0.9\n"
     out.write_text(text)
-    with pytest.raises(UsageError, match="its columns are not flavor, seed"):
+    with pytest.raises(UsageError, match="does not have the columns flavor, seed"):
         list(compute(file, [], 1, out))
     assert out.read_text() == text

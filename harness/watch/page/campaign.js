@@ -22,8 +22,8 @@ function show(found) {
   const bad = found.trials.filter((one) => ["invalid", "failed"].includes(one.status)).length;
   at("bar").max = Math.max(1, found.trials.length);
   at("bar").value = done;
-  const left = found.left_s ? `, about ${lasting(found.left_s)} to go` : "";
-  at("progress").textContent = `${done} of ${found.trials.length} trials recorded, ${bad} not valid`
+  const left = found.left_s ? `; about ${lasting(found.left_s)} are left` : "";
+  at("progress").textContent = `${done} of ${found.trials.length} trials have a record; ${bad} are not valid`
     + (found.ended ? `; ${found.ended}` : left);
   const now = JSON.stringify([found.factors, found.trials.map((one) => one.name)]);
   if (now !== shape) {
@@ -69,7 +69,7 @@ function build(found) {
     if (heads.length) for (const level of key.split("\u0000")) row.append(made("th", level, {scope: "row"}));
     for (const trials of cells) row.insertCell().append(...trials.map(button));
   }
-  table.caption.textContent = "Trials by their levels";
+  table.caption.textContent = "The trials by their levels";
   at("matrix").replaceChildren(table);
 }
 

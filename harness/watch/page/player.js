@@ -56,7 +56,7 @@ function begin(found) {
 
 // A trial that runs: what has come of it, again and again.
 function follow(name) {
-  at("facts").textContent = "The trial begins. Its series come with its first second.";
+  at("facts").textContent = "The trial begins. The first figures come after its first second.";
   reader = crypto.randomUUID();
   stream = new EventSource(`live/${encodeURIComponent(name)}?reader=${reader}`);
   stream.onerror = () => { at("facts").textContent = "The page's server does not answer."; stream?.close(); };
@@ -77,7 +77,7 @@ function follow(name) {
 
 function ended(name) {
   stream.close();
-  at("facts").textContent = "The trial has ended. Its record is being made.";
+  at("facts").textContent = "The trial has ended. cellbed makes its record.";
   const wait = setInterval(() => {
     const done = !["running", "recorded"].includes(stateOf(name)?.status);
     if (done || name !== chosen()) clearInterval(wait);
@@ -101,7 +101,7 @@ function take(found) {
 function facts(found) {
   const levels = Object.entries(found.levels).map(([name, level]) => `${name} ${level}`).join(", ");
   const what = `${levels ? `${levels}; ` : ""}${found.pairs} pairs, ${found.rate_bit_per_s / 1e6} Mbit/s`;
-  if (found.live) return `${what}; ${found.duration_s} virtual seconds in all.`;
+  if (found.live) return `${what}; the trial lasts ${found.duration_s} virtual seconds.`;
   const failed = found.checks.filter((one) => !one.ok).map((one) => one.name);
   return `${what}; ${failed.length ? `failed: ${failed.join(", ")}` : `${found.checks.length} checks ok`}.`;
 }

@@ -52,7 +52,7 @@ function prepare(trial) {
   const comes = (part) => trial.live && (part === "pairs" || trial.sampled[part]);
   for (const part of Object.keys(there)) {
     at(`plot-${part}`).parentElement.hidden = !there[part] && !comes(part);
-    if (!there[part]) at(`plot-${part}`).textContent = "Nothing has come yet.";
+    if (!there[part]) at(`plot-${part}`).textContent = "No figures have come yet.";
   }
   if (there.queue) queuePlot(trial);
   if (there.windows) windowsPlot(trial);
@@ -65,10 +65,10 @@ function prepare(trial) {
 }
 
 function captions(trial) {
-  at("caption-queue").textContent = trial.sampled.drops ? "Queue, and frames dropped"
-    : "Queue (the key record.drops records drops, too)";
+  at("caption-queue").textContent = trial.sampled.drops ? "Queue and dropped frames"
+    : "Queue (the key record.drops also records the drops)";
   at("caption-pairs").textContent = trial.rates ? "Throughput by pair"
-    : "Throughput by pair, of answers that were whole by the end, over the last second";
+    : "Throughput by pair over the last second, of the answers that were complete by the end";
 }
 
 const hasRates = (trial) => !!(trial.rates || trial.answers.length);

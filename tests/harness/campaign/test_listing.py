@@ -126,7 +126,7 @@ def test_a_level_that_is_gone(folder: Folder) -> None:
     folder.run()
     found = folder.run(TEXT.replace("[2.0, 3]", "[3]"))
     assert len(found.trials) == 2
-    assert {why for _, why in found.others} == {"the experiment has no buffer=2"}
+    assert {why for _, why in found.others} == {"the experiment does not have buffer=2"}
 
 
 def test_other_software(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,7 +137,7 @@ def test_other_software(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None
     found = folder.run(only=["buffer=3"])
     others = dict(found.others).values()
     assert len(found.trials) == 2 and len(others) == 4
-    no_like = "another plan or other software; of its levels no trial counts"
+    no_like = "another plan or other software; no trial with these levels counts"
     assert set(others) == {"other software: code", no_like}
 
 

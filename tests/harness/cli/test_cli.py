@@ -134,8 +134,8 @@ def test_anova_takes_confidence_and_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--order", "3"), "interactions of 3 factors are not possible; 1 to 2 are"),
-        (("--confidence", "90"), "the confidence must be between 0 and 1, not 90.0"),
+        (("--order", "3"), "cannot have interactions of 3 factors; allowed are 1 to 2"),
+        (("--confidence", "90"), "the confidence is 90.0, but must be between 0 and 1"),
     ],
 )
 def test_anova_refuses_in_one_line(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
@@ -173,8 +173,8 @@ def test_an_experiment_is_no_folder_of_results(tmp_path: Path, command: str) -> 
     done = cellbed(command, experiment, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr == (
-        f"cellbed: {experiment}: this is an experiment, and the folder of its results is needed; "
-        f"./cellbed run {experiment} makes that folder and names it at the end\n"
+        f"cellbed: {experiment} is an experiment, but this command needs the folder of its "
+        f"results; ./cellbed run {experiment} makes that folder and prints its name at the end\n"
     )
 
 

@@ -384,7 +384,7 @@ def test_report_judges_before_it_uses_a_record(campaign: Path, made: Path) -> No
     done = command("report", campaign)
     assert done.exit_code == 0 and "1 of 1 records judged anew" in done.output
     text = (campaign / "report" / "report.md").read_text()
-    assert "record unchanged: 1 files, expected 0 (flows.csv)" in text
+    assert "record unchanged: 1 files, but 0 was expected (flows.csv)" in text
     why = verdict.why_invalid(judgement.document(made))
     assert why.endswith("record unchanged (flows.csv)")
 
@@ -399,7 +399,9 @@ def test_judge_names_what_it_cannot_read(campaign: Path, made: Path) -> None:
 
 def test_judge_refuses_what_is_no_campaign(tmp_path: Path) -> None:
     done = command("judge", tmp_path / "none")
-    assert isinstance(done.exception, UsageError) and "no such campaign" in str(done.exception)
+    assert isinstance(done.exception, UsageError) and "does not exist; name a folder" in str(
+        done.exception
+    )
 
 
 def test_a_share_of_no_cells_is_none() -> None:

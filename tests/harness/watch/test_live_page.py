@@ -75,7 +75,7 @@ def test_live(page: Page, made: Made, lab: Lab, tmp_path: Path) -> None:
     page.get_by_label("Speed").select_option("1 ×")
     page.get_by_role("button", name="Play").click()
     await_until(page, lab, 7)
-    page.get_by_label("Speed").select_option("as it runs")
+    page.get_by_label("Speed").select_option("as the trial runs")
     await_until(page, lab, None)
     made.end(NAME)
     lab.folder.rename(tmp_path / "gone")

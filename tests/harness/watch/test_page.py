@@ -30,7 +30,7 @@ def page(made: Made, request: pytest.FixtureRequest) -> Iterator[Page]:
 
 
 def test_the_page(page: Page, made: Made, tmp_path: Path) -> None:
-    expect(page.get_by_role("status")).to_contain_text("1 of 2 trials recorded")
+    expect(page.get_by_role("status")).to_contain_text("1 of 2 trials have a record")
     first = page.get_by_role("button", name="WAN SACK EPD 0.5, seed 1: valid")
     made.say(TrialStarted(trial=TRIALS[1]))
     made.say(TrialProgress(trial=TRIALS[1], virtual_s=41))
@@ -61,9 +61,9 @@ def test_the_page(page: Page, made: Made, tmp_path: Path) -> None:
     assert_no_violation(page)
     page.screenshot(path=tmp_path / "page.png", full_page=True)
     caption = page.locator("#caption-queue")
-    expect(caption).to_have_text("Queue, and frames dropped")
+    expect(caption).to_have_text("Queue and dropped frames")
     page.evaluate("captions({...trial, sampled: {...trial.sampled, drops: false}})")
-    expect(caption).to_have_text("Queue (the key record.drops records drops, too)")
+    expect(caption).to_have_text("Queue (the key record.drops also records the drops)")
     assert_the_last_seconds_are_in_view(page)
     assert_no_room_for_what_is_missing(page)
 

@@ -181,13 +181,13 @@ def test_other_websites_are_kept_out(server: Server, headers: dict[str, str], st
 
 
 def test_a_port_that_is_taken(server: Server, made: Made) -> None:
-    with pytest.raises(UsageError, match="--port .*: Address already in use"):
+    with pytest.raises(UsageError, match="port .*.Address already in use"):
         Server(made.folder, server.server_address[1])
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [(["nowhere"], "nowhere: there is no such campaign"), ([], "results has no campaign; name")],
+    [(["nowhere"], "nowhere does not exist; name a folder"), ([], "results has no campaign; name")],
 )
 def test_no_campaign(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
