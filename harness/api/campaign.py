@@ -34,16 +34,24 @@ RECORDED_BY = {
 
 
 class Campaign:
-    """The records of a campaign's directory.
+    """The records in a folder of results.
+
+    A record that another version of the checks has judged is judged again first. If records are
+    left out, a line on standard error names them with the reason.
+
+    Args:
+        folder: the folder that `./cellbed run` or Experiment.run() has made.
 
     Attributes:
-        folder: the directory.
-        judged: which records had to be judged anew, and with what difference.
-        records: all that was read: `trials` that count, and what is left out: `invalid`,
-            `superseded`, `unreadable`, `others`. A line on standard error names that.
+        folder: this folder.
+        judged: the records that were judged again, and the verdicts and figures that changed.
+        records: all that was read. `trials` has the valid trials, which all tables and figures
+            use. `invalid` has the trials that failed a check, `superseded` the older records of
+            the same cell and seed, `unreadable` and `others` (another plan or other software) the
+            names of records with the reason.
 
     Raises:
-        UsageError: no campaign, or no trial in it can be read.
+        UsageError: the folder has no results, or no trial in it can be read.
     """
 
     def __init__(self, folder: Path | str) -> None:
@@ -62,21 +70,26 @@ class Campaign:
 
     @property
     def name(self) -> str:
+        """The name of the experiment."""
         return self.records.name
 
     @property
     def factors(self) -> dict[str, tuple[str, ...]]:
-        """Each factor with its levels, as text."""
+        """Each factor with its levels as text, in the order of the experiment."""
         return dict(self.records.factors)
 
     def trial(
         self, levels: Mapping[str, Level] | None = None, /, seed: int = 1, **more: Level
     ) -> Trial:
-        """The one valid trial with these levels and this seed; UsageError where there is none.
+        """Return the valid trial with these levels and this seed, for example to draw it.
 
         Args:
-            levels: of factors whose names have a dot, such as {"queue.policy": "epd"}.
-            more: of other factors, such as policy="EPD".
+            levels: levels of factors whose names have a dot, such as {"queue.policy": "epd"}.
+            seed: the trial's seed.
+            more: levels of other factors, such as policy="EPD".
+
+        Raises:
+            UsageError: no valid trial, or more than one, has these levels and this seed.
         """
         wanted = {f: level_text(level) for f, level in {**(levels or {}), **more}.items()}
         found = [
@@ -87,35 +100,76 @@ class Campaign:
         if len(found) != 1:
             text = ", ".join(f"{factor}={level}" for factor, level in wanted.items())
             raise UsageError(
-                f"{self.folder}: {len(found)} valid trials with {text or 'any level'}, seed "
-                f"{seed}, not one; levels of {', '.join(self.factors)} tell them apart"
+                f"{self.folder} has {len(found)} valid trials with {text or 'any level'} and seed "
+                f"{seed}; name one trial by levels of {', '.join(self.factors)}"
             )
         return found[0]
 
     def trials(self) -> pd.DataFrame:
-        """A line a valid trial: name, levels, seed, metrics, NAME_published where there is one."""
+        """Return one row for each valid trial.
+
+        The columns are `trial` (its name), one for each factor, `seed`, one for each metric,
+        NAME_published for each metric that the study's paper publishes, and virtual_s, wall_s and
+        cpu_s [s]. A metric without a unit in its name is a ratio or a count. efficiency and
+        fairness are those of 98-0876R1, section 7; docs/records.md explains all metrics. A missing
+        value is NaN.
+
+        Raises:
+            MissingError: pandas is not installed; `./cellbed setup --library` installs it.
+        """
         return frames().trials(self.records)
 
     def cells(self, *metrics: str) -> pd.DataFrame:
-        """A line a set of levels and metric [all]: mean, half-width of its 95 % interval, seeds."""
+        """Return one row for each cell and metric, as means over the seeds.
+
+        The columns are one for each factor, `metric`, `mean`, `half_width` (half of the 95 %
+        interval of the mean, by Student's t, in the unit of the metric; NaN with one seed), and
+        `seeds` (the number of trials with a value).
+
+        Args:
+            metrics: the names of the metrics; without any, all metrics.
+
+        Raises:
+            MissingError: as trials().
+        """
         return frames().cells(self.records, *metrics)
 
     def checks(self) -> pd.DataFrame:
-        """A line a check, of the invalid trials too."""
+        """Return one row for each check of each trial, also of the invalid trials.
+
+        The columns are `trial`, one for each factor, `seed`, `name`, `ok`, `measured`, `expected`
+        and `limit` (all three in `unit`), and `why` (the reason where a record lacks a value).
+        docs/records.md explains each check.
+
+        Raises:
+            MissingError: as trials().
+        """
         return frames().checks(self.records)
 
     def flows(self) -> pd.DataFrame:
-        """A line a connection of every valid trial."""
+        """Return one row for each connection of each valid trial: series("flows")."""
         return self.series("flows")
 
     def requests(self) -> pd.DataFrame:
-        """A line a request of every valid trial that has any."""
+        """Return one row for each request of each valid trial: series("requests").
+
+        A workload without requests gives an empty frame.
+        """
         return self.series("requests")
 
     def series(self, name: str) -> pd.DataFrame:
-        """The lines of NAME.csv of every valid trial, after its name, levels and seed.
+        """Return the rows of the table NAME.csv of all valid trials.
 
-        Where no trial has any, a line on standard error tells which key records them.
+        The columns `trial`, one for each factor, and `seed` come first, then the columns of the
+        table. Their names carry the units (docs/records.md); times count from the trial's start.
+        If no trial has a row, the frame is empty, and a line on standard error names the key that
+        records the table.
+
+        Args:
+            name: flows, requests, queue, drops, cwnd, throughput, or another table of a trial.
+
+        Raises:
+            MissingError: as trials().
         """
         found: pd.DataFrame = frames().series(self.records, name)
         if found.empty:
@@ -125,10 +179,15 @@ class Campaign:
     def report(
         self, out: Path | str | None = None, listener: Callable[[str], None] = lambda _: None
     ) -> Written:
-        """Write the report into `out` [the campaign's folder/report]; where each part is.
+        """Write the report and return the paths of its files.
 
         Args:
-            listener: called with a word on what is being made.
+            out: the folder of the report; None: the folder `report` in the folder of results.
+            listener: a function that is called with the name of each part before it is made.
+
+        Raises:
+            CellbedError: the report cannot be written.
+            UsageError: a file of the study is wrong.
         """
         from analysis.report import write_report  # the plots' libraries are slow to load
 
@@ -137,11 +196,16 @@ class Campaign:
             return write_report(self.records, study, out, listener)
 
     def export(self, kind: str, out: Path | str | None = None) -> Sequence[Path]:
-        """Write it as csv, flent, parquet, pcapng or qlog into `out` [the folder/export-KIND].
+        """Write the tables and captures in another format and return the paths of the files.
+
+        Args:
+            kind: csv, flent, parquet, pcapng or qlog (docs/api.md).
+            out: the folder of the files; None: export-KIND in the folder of results.
 
         Raises:
-            MissingError: the environment has not what the format needs.
-            UsageError: no such format, or the records have nothing that it can hold.
+            CellbedError: the files cannot be written.
+            MissingError: a library of the format is not installed.
+            UsageError: the format does not exist, or the records have no data for it.
         """
         from analysis import exports
 
@@ -151,10 +215,16 @@ class Campaign:
 
 
 def judge(folder: Path | str) -> Judged:
-    """Judge the records of a campaign's directory by the present code; run nothing.
+    """Judge the records in a folder of results by the checks of this version. Run no trial.
+
+    Args:
+        folder: the folder that `./cellbed run` or Experiment.run() has made.
+
+    Returns:
+        the numbers of records and of judged records, and each verdict or figure that changed.
 
     Raises:
-        UsageError: no campaign, or another process is at work in it.
+        UsageError: the folder has no results, or another process uses it.
     """
     folder = Path(folder)
     if not (folder / "campaign.json").is_file():
@@ -164,10 +234,10 @@ def judge(folder: Path | str) -> Judged:
 
 
 def nothing_in(table: str) -> str:
-    """Why a table is empty, and what would fill it."""
+    """Say why a table is empty, and which key would fill it."""
     if key := RECORDED_BY.get(table):
         return f"no trial has {table}.csv; set {key} in the experiment to record it"
-    return f"no trial has a row of {table}.csv; docs/records.md lists the tables"
+    return f"no trial has a row in {table}.csv; docs/records.md lists the tables"
 
 
 @contextmanager

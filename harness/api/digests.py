@@ -71,7 +71,7 @@ def wanted(folder: Path) -> list[Wanted]:
         entries = tomllib.loads(path.read_text(encoding="utf-8")).get("trial", [])
         return [Wanted(**entry) for entry in entries]
     except (OSError, ValueError, TypeError) as error:
-        raise UsageError(f"{path}: cannot read the trials: {error}") from None
+        raise UsageError(f"the trials in {path} cannot be read: {error}") from None
 
 
 def kept(folder: Path) -> list[Line]:
@@ -114,7 +114,9 @@ def run(folder: Path, trials: Sequence[Wanted], out: Path, jobs: int | None) -> 
         found = [planned.get((frozenset(t.levels.items()), t.seed)) for t in some]
         for trial, there in zip(some, found, strict=True):
             if there is None:
-                raise UsageError(f"{folder / TRIALS}: {experiment} has no trial '{trial.name}'")
+                raise UsageError(
+                    f"{folder / TRIALS} names '{trial.name}', but {experiment} has no such trial"
+                )
         running.trials = running.every = [there for there in found if there is not None]
         execute(running)
         for trial, there in zip(some, running.trials, strict=True):

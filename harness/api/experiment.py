@@ -34,12 +34,12 @@ Levels = Mapping[str, Level | Sequence[Level]]
 
 @dataclass(frozen=True)
 class Experiment:
-    """An experiment (docs/experiments.md); made by one of its from_ methods.
+    """An experiment (docs/experiments.md). Make it with from_file, from_text or from_mapping.
 
     Attributes:
-        design: its validated file.
-        origin: what its errors name.
-        text: its TOML, which a campaign keeps.
+        design: the experiment, checked.
+        origin: the file that errors name.
+        text: the experiment as TOML; the folder of results keeps it.
     """
 
     design: experiments.Design = field(repr=False)
@@ -48,33 +48,40 @@ class Experiment:
 
     @classmethod
     def from_file(cls, path: Path | str) -> Experiment:
-        """The experiment in a TOML file.
+        """Read the experiment in a TOML file.
 
         Raises:
-            UsageError: one line with the file, the key and what is allowed.
+            UsageError: the file is wrong; one line names the file, the line, the key and the
+                allowed values.
         """
         path = Path(path)
         return cls(experiments.load(path), path, path.read_text(encoding="utf-8"))
 
     @classmethod
     def from_text(cls, text: str) -> Experiment:
-        """The experiment that a text in TOML is; UsageError as from_file()."""
+        """Read an experiment from TOML in a string.
+
+        Raises:
+            UsageError: as from_file(); the file is then called "experiment".
+        """
         origin = Path("experiment")
         file = parse(text.encode("utf-8", "surrogatepass"), str(origin))
         return cls(experiments.of_file(origin, file), origin, text)
 
     @classmethod
     def from_mapping(cls, table: Mapping[str, Any]) -> Experiment:
-        """The experiment that nested dicts and lists are, of a TOML file's shape.
+        """Read an experiment from nested dicts and lists with the keys of an experiment file.
 
         Raises:
-            UsageError: as from_file(), or a value that TOML does not have.
-            MissingError: there is no tomli-w.
+            UsageError: as from_file(); or TOML cannot hold a value, such as None.
+            MissingError: the package tomli-w is missing; `./cellbed setup --library` installs it.
         """
         try:
             import tomli_w
         except ImportError as error:
-            raise MissingError("tomli-w is needed; run ./cellbed setup --library") from error
+            raise MissingError(
+                "the Python package tomli-w is missing; run ./cellbed setup --library"
+            ) from error
         try:
             return cls.from_text(tomli_w.dumps(table))
         except (TypeError, RecursionError) as error:
@@ -82,33 +89,37 @@ class Experiment:
 
     @property
     def name(self) -> str:
+        """The name, which is also the default folder of results: results/NAME."""
         return self.design.name
 
     @property
     def title(self) -> str:
+        """The title, which a report has as its heading."""
         return self.design.title
 
     @property
     def factors(self) -> dict[str, list[Level]]:
-        """Each factor with its levels."""
+        """Each factor with its levels, in the order of the file."""
         return {name: list(levels) for name, levels in self.design.factors.items()}
 
     @property
     def cells(self) -> list[dict[str, Level]]:
-        """Every combination of levels that is wanted, the last factor changing fastest."""
+        """Each combination of levels that the experiment runs; the last factor changes fastest."""
         return list(self.design.cells())
 
     def trials(self, only: Levels | None = None, seeds: int | None = None) -> list[PlannedTrial]:
-        """What would run: each with its `name`, `factors` and whole `plan`.
+        """Return the trials that run() would run, each with its `name`, `factors` and `plan`.
 
-        Its name lacks what run() adds: the software of this machine.
+        The plan has all settings of a trial. The name ends in a hash of the plan; run() adds the
+        software of this machine to this hash.
 
         Args:
-            only: a cell must have one of these levels; None: all cells.
-            seeds: how many, from 1; None: as the experiment says.
+            only: levels of some factors; a cell must have one of the levels. None: all cells.
+            seeds: the number of seeds of each cell, from first_seed on; None: as the experiment
+                says.
 
         Raises:
-            UsageError: a level that is not there, a setting that is missing or out of range.
+            UsageError: a level does not exist, or a setting is missing or out of range.
         """
         return planned(self.design, self.origin, options(only or {}), seeds)
 
@@ -126,24 +137,31 @@ class Experiment:
         trust_kernels: bool = False,
         progress: bool = True,
     ) -> Campaign:
-        """Run the trials that are not there yet; the whole campaign, as `./cellbed run`.
+        """Run the trials that have no record yet, as `./cellbed run`, and return all records.
 
         Args:
-            out: the campaign's directory [results/NAME].
+            out: the folder of results; None: results/NAME.
             only, seeds: as trials().
-            jobs: labs at a time [as processors and memory allow; on a real clock one].
-            lab: uml, vm or native.
-            clock: virtual or real [virtual; of the native lab real].
-            pcap: ports where packets are captured.
-            kernels: names (docs/kernels.md) of the levels of one more factor, `kernel`.
-            trust_kernels: build the kernel trees that the experiment names (path:, git:), too.
-            progress: say on standard error how far it is.
+            jobs: the number of labs that run at once; None: as many as processors and memory
+                allow, and one with the real clock.
+            lab: "uml", "vm" or "native" (docs/labs.md).
+            clock: "virtual" or "real"; None: "virtual", and "real" in the native lab.
+            pcap: the ports that capture packets: "down" (to the clients), "up" or both.
+            kernels: names of kernels (docs/kernels.md); they become the levels of a factor
+                `kernel`.
+            trust_kernels: also build the kernel trees that the experiment names (path:, git:).
+                The build runs files of these trees with your rights.
+            progress: print the progress on standard error.
+
+        Returns:
+            the campaign with all its records, also those of earlier runs.
 
         Raises:
-            UsageError: wrong input, or a directory that is another experiment's.
-            MissingError: set-up has not made what it needs.
-            LabError: a trial left no record, twice; a kernel does not build.
-            InvalidTrialError: every trial ran, and one failed its checks; Campaign(out) has all.
+            UsageError: the input is wrong, or the folder has results of another experiment.
+            MissingError: set-up has not made a product that the lab needs.
+            LabError: a trial left no record in two attempts, or a kernel cannot be built.
+            InvalidTrialError: all trials ran, and at least one failed its checks; Campaign(out)
+                reads all records.
         """
         running = self.prepare(
             out, options(only or {}), seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap,
@@ -167,7 +185,11 @@ class Experiment:
         trust_kernels: bool = False,
         cluster: Cluster | None = None,
     ) -> CampaignRun:
-        """What run() runs; `only` as the command line has it, FACTOR=LEVEL[,LEVEL] each."""
+        """Return the campaign that run() runs, without running it.
+
+        The arguments are those of run(), except `only`: each text is FACTOR=LEVEL[,LEVEL], as on
+        the command line. cluster: the Dask cluster that runs the trials; None: this machine.
+        """
         design = experiments.with_captures(self.design, pcap)
         design = experiments.with_kernels(design, self.origin, kernels)
         studies.find(design.study)
@@ -192,10 +214,10 @@ class Experiment:
 def kernels_of(
     lab: str, cluster: Cluster | None, origin: Path, trusted: Sequence[str] | None
 ) -> Callable[[str | None], TrialKernel]:
-    """The kernels that lab.kernel names, each built when it is first asked for.
+    """Return the kernels that lab.kernel names; each is built when it is first needed.
 
-    Who is given an experiment's file does not expect it to run code. Of its own accord it has
-    Debian's kernels only.
+    A person who receives an experiment's file does not expect that it runs code. Therefore only
+    Debian's kernels are built without permission.
 
     trusted: the trees that may be built (their build files run here); None: all.
     """
@@ -205,11 +227,14 @@ def kernels_of(
         if name is None:
             return OwnKernel()
         if lab != "uml" or cluster is not None:
-            raise UsageError(f"lab.kernel = {name}: only in the uml lab of this machine")
+            raise UsageError(
+                f"lab.kernel = {name} works only in the uml lab of this machine; leave out --lab"
+                " and --scheduler"
+            )
         if names.runs_code(name) and trusted is not None and name not in trusted:
             raise UsageError(
-                f"{origin}: lab.kernel = {name}: to build it runs that tree's files with your "
-                "rights; where you trust the tree, add --trust-kernels"
+                f"{origin}: lab.kernel = {name}: the build runs files of this tree with your "
+                "rights; if you trust the tree, add --trust-kernels"
             )
         return store.ready(name) or OwnKernel()
 
@@ -217,14 +242,14 @@ def kernels_of(
 
 
 def execute(running: CampaignRun, progress: bool = True) -> dict[str, dict[str, Any]]:
-    """Run what is missing; every finished trial's record by name."""
+    """Run the trials that are missing; return the record of each finished trial by its name."""
     display = ProgressDisplay(running.trials) if progress else nullcontext(events.ignore)
     with display as running.listener:
         return running.run()
 
 
 def options(only: Levels) -> list[str]:
-    """Levels as --only has them."""
+    """Levels as the option --only has them."""
     return [
         f"{factor}={','.join(map(level_name, listed(levels)))}" for factor, levels in only.items()
     ]
@@ -236,7 +261,7 @@ def listed(levels: Level | Sequence[Level]) -> Sequence[Level]:
 
 
 def labs_at_once(jobs: int | None, lab: str, clock: str) -> int:
-    """How many labs run at a time: as the machine carries, one where they would disturb others."""
+    """The number of labs that run at once: as the machine allows, one with the real clock."""
     if lab == "native" and jobs not in (None, 1):
-        raise UsageError(f"--jobs {jobs}: a machine has its TCP module once: one native lab")
+        raise UsageError(f"--jobs {jobs}: a machine can have only one native lab; leave out --jobs")
     return jobs or (1 if clock == "real" else capacity.capacity().labs)

@@ -47,7 +47,7 @@ def model_of(name: str | None, file: Path) -> Model:
     """The model of a study."""
     module = studies.find(name).model
     if not module:
-        raise UsageError(f"{file}: study = {name}: this study has no model")
+        raise UsageError(f"{file}: study = {name}: this study has no model to compute trials with")
     model: Model = importlib.import_module(module).trial
     return model
 
@@ -63,7 +63,7 @@ def _there(out: Path, columns: Sequence[str], heads: int) -> set[tuple[str, ...]
     table = read_csv(out)
     if list(table.columns) != list(columns):
         raise UsageError(
-            f"{out}: its columns are not {', '.join(columns)}; name another file with --out"
+            f"{out} does not have the columns {', '.join(columns)}; name another file with --out"
         )
     return {tuple(row[name] for name in columns[:heads]) for row in table.rows}
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Figures of a campaign and of one trial, as the report has them; whole matplotlib figures.
+"""Figures of a campaign and of one trial, as the report has them.
 
-Each gives a figure, whose `axes[0]` a caller can go on with, or draws into `axes` that it gets.
+Each function returns a matplotlib figure; `figure.axes[0]` are its axes. With `axes=`, a function
+draws into these axes and returns their figure. Times are in seconds of the virtual clock. A
+function raises UsageError if the trial did not record the table that it draws.
 """
 
 from __future__ import annotations
@@ -45,15 +47,20 @@ def means(
     axes: Axes | None = None,
     **where: Level,
 ) -> Figure:
-    """A metric's mean over the seeds with its 95 % interval, where there is more than one seed.
+    """Draw a metric's mean over the seeds against the levels of a factor.
+
+    A mean of several seeds has its 95 % interval (Student's t).
 
     Args:
-        metric: a column of Campaign.cells().
-        along: the factor of the axis; lines: that of which each level is a line.
-        where: the level of each other factor that has several.
+        metric: a metric of Campaign.cells(), in its own unit.
+        along: the factor whose levels are on the horizontal axis.
+        lines: the factor whose levels are lines; None: one line.
+        axes: the matplotlib axes to draw into; None: a figure of its own.
+        where: one level of each other factor that has several levels.
 
     Raises:
-        UsageError: no such factor, no such metric, or several cells at one place.
+        UsageError: a factor or the metric does not exist, or several cells would be drawn at one
+            place because `where` does not choose between them.
     """
     found = cells(campaign, metric, {"along": along, "lines": lines}, where)
     levels = campaign.records.levels
@@ -79,7 +86,7 @@ def means(
 def cells(
     campaign: Campaign, metric: str, named: dict[str, str | None], where: dict[str, Level]
 ) -> dict[tuple[str, str], Estimate]:
-    """The estimate of each cell by its level along and its line; UsageError as means()."""
+    """Return the estimate of each cell by its level along and its line; UsageError as means()."""
     for factor in (*filter(None, named.values()), *where):
         if factor not in campaign.factors:
             raise UsageError(
@@ -93,15 +100,16 @@ def cells(
         if place in found:
             others = [f for f in campaign.factors if f not in {*named.values(), *where}]
             raise UsageError(
-                f"several cells are at one place; choose a level of {', '.join(others)}"
+                "several cells have the same place in the figure; choose a level of "
+                f"{', '.join(others)}"
             )
         if one is not None:
             found[place] = one
     if not found:
         known = dict.fromkeys(name for cell in chosen for name in cell.metrics)
         levels = ", ".join(f"{factor}={level_text(level)}" for factor, level in where.items())
-        text = f"{metric}: no cell has it{' with ' + levels if levels else ''}"
-        raise UsageError(f"{text}; there are {', '.join(known) or 'no cells'}")
+        text = f"no cell has the metric {metric}{' with ' + levels if levels else ''}"
+        raise UsageError(f"{text}; known are {', '.join(known) or 'no metrics'}")
     return found
 
 
@@ -112,20 +120,24 @@ def at(cell: Cell, named: dict[str, str | None]) -> tuple[str, str]:
 
 
 def queue(trial: Trial, axes: Axes | None = None) -> Figure:
-    """Length of the downward queue over time."""
+    """Draw the length of the queue towards the clients over time, in cells or packets."""
     return of_trial(trial, trial_plots.queue, "record.queue_sample_ms", axes)
 
 
 def drops(trial: Trial, axes: Axes | None = None) -> Figure:
-    """Frames dropped in each second, by cause."""
+    """Draw the number of frames that the queue towards the clients dropped in each second, by
+    cause."""
     return of_trial(trial, trial_plots.drops, "record.drops", axes)
 
 
 def windows(trial: Trial, axes: Axes | None = None, *, pairs: Sequence[int] = ()) -> Figure:
-    """Congestion windows of pairs that were followed [the first five].
+    """Draw the congestion windows of the servers over time, in segments.
+
+    Args:
+        pairs: the numbers of pairs, from 1; without any, the first five that the trial followed.
 
     Raises:
-        UsageError: the trial did not follow one of `pairs`.
+        UsageError: the trial did not record the window of one of `pairs`.
     """
     if pairs:
         _require_followed(trial, pairs)
@@ -138,34 +150,43 @@ def _require_followed(trial: Trial, pairs: Sequence[int]) -> None:
     if missing := [pair for pair in pairs if pair not in followed]:
         raise UsageError(
             f"{trial.name}: the window of pair {missing[0]} was not recorded; record.cwnd_pairs "
-            f"chose {', '.join(map(str, sorted(followed))) or 'none'}"
+            f"chose the pairs {', '.join(map(str, sorted(followed))) or '(none)'}"
         )
 
 
 def throughput(trial: Trial, axes: Axes | None = None) -> Figure:
-    """Throughput of the answers that were complete by the end."""
+    """Draw the throughput of the answers that were complete by the end, in Mbit/s over time.
+
+    The bytes of an answer are spread evenly from its first byte to its last byte.
+    """
     return of_trial(trial, trial_plots.throughput, "a workload of requests", axes)
 
 
 def pairs(trial: Trial, axes: Axes | None = None) -> Figure:
-    """Throughput of each pair; of many the largest, the median and the smallest."""
+    """Draw the throughput of each pair in Mbit/s over time, counted in IP packets.
+
+    If there are more than five pairs, the lines are the largest, the median and the smallest.
+    """
     return of_trial(trial, trial_plots.pairs, "record.throughput_sample_ms", axes)
 
 
 def completion(trial: Trial, axes: Axes | None = None) -> Figure:
-    """Distribution of the requests' completion times, by file class."""
+    """Draw the distribution of the requests' completion times in seconds, by file class."""
     return of_trial(trial, trial_plots.completion, "a workload of requests", axes)
 
 
 def shares(trial: Trial, axes: Axes | None = None) -> Figure:
-    """Bytes that each connection received over its max-min fair share."""
+    """Draw the bytes that each client received, divided by its max-min fair share.
+
+    98-0876R1, section 7, defines the fair share.
+    """
     return of_trial(trial, trial_plots.shares, "flows that ask for anything", axes)
 
 
 def of_trial(
     trial: Trial, draw: Callable[[Trial], Drawing | None], needed: str, axes: Axes | None
 ) -> Figure:
-    """One of a trial's plots; UsageError where it did not record what that is of."""
+    """Return one of a trial's plots; UsageError if it did not record `needed`."""
     drawing = draw(trial)
     if drawing is None:
         raise UsageError(f"{trial.name} recorded nothing to draw; the plot needs {needed}")
@@ -178,7 +199,7 @@ def of_trial(
 
 
 def drawn(paint: Callable[[Axes], None], axes: Axes | None) -> Figure:
-    """What paint draws, in the report's style, into axes or a figure of their own."""
+    """Return the figure that paint draws in the report's style, into axes or into its own."""
     settings: Any = light()
     with mpl.rc_context(settings):
         if axes is None:

@@ -87,9 +87,9 @@ def verify(
     for line in lines:
         if line.key not in same:
             why = (
-                "the experiment has no such trial now"
+                "the experiment does not have this trial any more"
                 if found[line.key] is None
-                else ("the experiment's plan of this trial is another now")
+                else ("the experiment now has another plan for this trial")
             )
             yield Verified(campaign=campaign, kept=line, why=why)
             continue

@@ -58,15 +58,15 @@ def test_a_machine_replaces_its_own_lines_only(tmp_path: Path) -> None:
 def test_a_trial_that_its_experiment_has_not(tmp_path: Path) -> None:
     [first, *_] = digests.wanted(FOLDER)
     lost = replace(first, levels={**first.levels, "network": "MAN"})
-    with pytest.raises(UsageError, match="ubr-persistent.toml has no trial 'ubr-persistent MAN"):
+    with pytest.raises(UsageError, match="names 'ubr-persistent MAN"):
         list(digests.run(FOLDER, [lost], tmp_path, None))
 
 
 def test_a_bad_file_is_told(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot read the trials"):
+    with pytest.raises(UsageError, match="the trials in .* cannot be read"):
         digests.wanted(tmp_path)
     (tmp_path / digests.TRIALS).write_text("[[trial]]\nseed = 1\nplace = 2\n")
-    with pytest.raises(UsageError, match="cannot read the trials"):
+    with pytest.raises(UsageError, match="the trials in .* cannot be read"):
         digests.wanted(tmp_path)
 
 

@@ -135,7 +135,7 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> cellbed.Campaign:
     ("kind", "said"),
     [
         ("flent", "has no data over time; record a capture, requests, windows or the queue"),
-        ("pcapng", "has no capture; ./cellbed run --pcap records packets"),
+        ("pcapng", "has no captured packets; ./cellbed run --pcap records them"),
         ("qlog", "has no windows; set record.cwnd_sample_ms to record them"),
         ("excel", "excel is no format; the formats are csv, flent, parquet, pcapng, qlog"),
     ],
