@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The table of commands that the image for Mininet does not have. No lab."""
+
+from __future__ import annotations
+
+import tomllib
+
+from harness.scripts.products import PACKAGE
+from tests.small import PROJECT
+
+FOLDER = PROJECT / "lab" / "mininet"
+
+
+def test_each_command_names_a_package_that_the_image_does_not_have() -> None:
+    commands = tomllib.loads((FOLDER / "commands.toml").read_text())
+    lines = (FOLDER / "packages").read_text().splitlines()
+    there = {line for line in lines if not line.startswith("#")}
+    assert "bridge-utils" in there and commands["vtysh"] == "frr"
+    assert all(PACKAGE.fullmatch(name) for name in commands.values())
+    assert not [command for command, name in commands.items() if name in there]
