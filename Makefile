@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# make run   set up, then a small factorial of 98-0876R1's WAN case
-# make test  set up, the vm lab too, then all tests
-# make check style, types, and the tests that need no lab and little time: a minute
-# make test-vagrant  the guide of the virtual machine, with the Vagrant of Debian 12 and 13: hours
-# make lint  style, types, misspellings and the English of pages and help only
-# make digests  twenty trials of all studies: what they leave, beside other machines' digests
-# make man   manual pages, in build/man
-# make site  all pages as a site, in build/site (first installs Sphinx: ./cellbed setup --site)
+# make run           sets up, and runs four trials of the WAN experiment of 98-0876R1
+# make test          sets up, also for the vm lab, and runs all tests
+# make check         checks style and types, and runs the short tests without a lab: a minute
+# make test-vagrant  runs the guide of the virtual machine with the Vagrant of Debian 12 and of
+#                    Debian 13, which takes hours
+# make lint          checks only style, types, spelling, and the English of pages and help
+# make digests       runs twenty kept trials and compares their records with those of other machines
+# make man           writes the manual pages into build/man
+# make site          writes all pages as a website into build/site; it first installs Sphinx
 
 PYTHON = $(shell lab/paths --environment | sed -n 's/^environment=//p')/bin/python -P
 unexport PYTHONHOME PYTHONINSPECT PYTHONPATH PYTHONSTARTUP PYTHONUSERBASE
 
-# What else lies in this folder is a user's own, and not judged.
+# Other files in this folder belong to the user, and lint does not check them.
 OWN = $(wildcard $(shell git ls-files '*.py' '*.ipynb' 2> /dev/null))
 TEXTS = $(wildcard $(shell git ls-files 2> /dev/null))
 
@@ -58,7 +59,7 @@ site: setup-site
 	rm -rf build/site build/site-pages
 	PYTHONPATH=. $(PYTHON) docs/site/pages.py build/site-pages
 	$(PYTHON) -m sphinx -q -W --keep-going -c docs/site build/site-pages build/site
-	@echo open build/site/index.html in a browser
+	@echo "Open build/site/index.html in a browser."
 
 .PHONY: run test test-vagrant check digests setup setup-check setup-site setup-all \
 	lint man site

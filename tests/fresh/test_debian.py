@@ -85,7 +85,7 @@ def refused(fresh: Fresh) -> str:
     done = fresh("user", "cd ~/cellbed && ./cellbed setup")
     assert done.returncode == 3
     assert done.stderr.count("\n") == 1
-    asked = done.stderr.strip().partition("as an administrator: ")[2]
+    asked = done.stderr.strip().partition("run as root: ")[2]
     assert asked.startswith("apt-get update && apt-get install -y --no-install-recommends ")
     return asked
 

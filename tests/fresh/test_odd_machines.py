@@ -25,7 +25,7 @@ def here(tmp_path: Path) -> Machine:
 @pytest.mark.parametrize("name", ["my cache", "a:b", "tab\there"])
 def test_a_cache_whose_path_no_kernel_is_built_in(here: Machine, name: str) -> None:
     done = here.run("cellbed", "setup", CELLBED_CACHE=str(here.cache / name))
-    assert "no kernel is built in a path with a blank or a colon" in sentence(done)
+    assert "has a blank or a colon, and a kernel cannot be built there" in sentence(done)
     assert not here.cache.exists() and done.stderr.count("\n") == 1
 
 
@@ -37,13 +37,13 @@ def moved(here: Machine, name: str) -> Machine:
 
 def test_a_project_below_a_colon(here: Machine) -> None:
     done = moved(here, "a:b").run("cellbed", "setup")
-    assert "a:b: Python's path cannot name a folder with a colon" in sentence(done)
+    assert "a:b has a colon, and Python cannot import from such a path" in sentence(done)
 
 
 def test_a_project_below_a_blank_has_no_vm_lab(here: Machine) -> None:
     blank = moved(here, "my project")
     assert blank.run("cellbed", "setup").returncode == 0
-    assert "my project: the vm lab is not built from" in sentence(
+    assert "my project has a blank, and the vm lab cannot be built" in sentence(
         blank.run("cellbed", "setup", "--vm")
     )
 
@@ -61,7 +61,10 @@ def test_room_where_packages_are_unpacked(here: Machine, tmp_path: Path) -> None
     small = 'case "$*" in *small*) echo Avail; echo 12M ;; *) echo Avail; echo 99999M ;; esac'
     here.replace("df", small)
     done = here.run("cellbed", "setup", TMPDIR=str(tmp_path / "small"))
-    assert "small: 12 MiB are free, unpacking packages needs 1000; TMPDIR names" in sentence(done)
+    assert (
+        "small has 12 MiB of free space, but packages need 1000 to be unpacked; name another"
+        in sentence(done)
+    )
 
 
 @pytest.mark.parametrize("given", ["yes", "no"])
@@ -73,7 +76,7 @@ def test_a_cache_that_sudo_dropped_is_told(here: Machine, given: str) -> None:
     argv = here.argv_of("cellbed")
     argv["args"] = ["bash", "-c", f"{shlex.join(inner)}; exit $?"]
     done = subprocess.run(**argv, capture_output=True, text=True, timeout=60, check=False)  # type: ignore[call-overload]
-    told = f"sudo drops CELLBED_CACHE: sudo CELLBED_CACHE={here.cache} " in done.stderr
+    told = f"sudo dropped CELLBED_CACHE; run sudo CELLBED_CACHE={here.cache} " in done.stderr
     assert told == (given == "no"), done.stderr
 
 

@@ -82,7 +82,7 @@ def test_an_ordinary_user_gets_the_command_for_an_administrator(here: Machine, s
     here.replace("id", "echo 1000")
     here.replace("sudo", sudo)
     done = here.run("cellbed", "setup")
-    assert sentence(done).endswith(f"as an administrator: apt-get update && {INSTALL}")
+    assert sentence(done).endswith(f"run as root: apt-get update && {INSTALL}")
     assert done.stderr.count("\n") == 1
 
 
@@ -110,8 +110,8 @@ def test_under_sudo_all_but_the_packages_is_the_callers(here: Machine) -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--al",), "--al: no such option; ./cellbed setup --help lists the options"),
-        (("--vm", "--library"), "--library: one option at a time; run it once for each"),
+        (("--al",), "the option --al does not exist; ./cellbed setup --help lists the options"),
+        (("--vm", "--library"), "--library is a second option; run set-up once for each option"),
     ],
 )
 def test_options_that_cannot_be(here: Machine, options: tuple[str, ...], says: str) -> None:
@@ -131,12 +131,15 @@ def test_help_names_every_option(here: Machine) -> None:
 @pytest.mark.parametrize(
     ("said", "means"),
     [
-        ("Temporary failure resolving 'deb.example'", "no way to the network"),
-        ("E: Unable to locate package bison", "apt does not know bison: is the name right"),
-        ("E: Package 'flex' has no installation candidate", "apt does not know flex: "),
+        ("Temporary failure resolving 'deb.example'", "the network cannot be reached"),
+        (
+            "E: Unable to locate package bison",
+            "apt does not know the package bison; check its name",
+        ),
+        ("E: Package 'flex' has no installation candidate", "apt does not know the package flex; "),
         ("E: Could not get lock /var/lib/dpkg/lock-frontend", "another program holds apt's lock"),
         ("dpkg: error: No space left on device", "the disk is full"),
-        ("[SSL: CERTIFICATE_VERIFY_FAILED]", "a package source shows a certificate"),
+        ("[SSL: CERTIFICATE_VERIFY_FAILED]", "this machine does not trust the certificate"),
         ("something else", "the end of the log says why"),
     ],
 )
@@ -154,10 +157,14 @@ def test_packages_that_cannot_be_installed(here: Machine, said: str, means: str)
 @pytest.mark.parametrize(
     ("command", "script", "says"),
     [
-        ("uname", "echo Linux aarch64", "this is Linux aarch64; the labs need Linux on x86-64"),
-        ("apt-get", "", "no apt here; Debian 12 or 13 is needed"),
-        ("dpkg-query", "", "no apt here; Debian 12 or 13 is needed"),
-        ("df", "echo Avail; echo 12M", "12 MiB are free, set-up needs 3000"),
+        (
+            "uname",
+            "echo Linux aarch64",
+            "this machine is Linux aarch64, but the labs need Linux on x86-64",
+        ),
+        ("apt-get", "", "this machine has no apt; use Debian 12 or 13"),
+        ("dpkg-query", "", "this machine has no apt; use Debian 12 or 13"),
+        ("df", "echo Avail; echo 12M", "12 MiB of free space, but set-up needs 3000"),
     ],
 )
 def test_an_unfit_machine(here: Machine, command: str, script: str, says: str) -> None:
@@ -170,19 +177,22 @@ def test_an_unfit_machine(here: Machine, command: str, script: str, says: str) -
 @pytest.mark.parametrize("place", ["/proc/cellbed", "/dev/null/cellbed"])
 def test_a_cache_that_cannot_be_written(here: Machine, place: str) -> None:
     done = here.run("cellbed", "setup", CELLBED_CACHE=place)
-    assert f"{place}: cannot be written; CELLBED_CACHE names another" in sentence(done)
+    assert (
+        f"the cache {place} cannot be written; name another folder with CELLBED_CACHE"
+        in sentence(done)
+    )
 
 
 def test_a_cache_must_be_an_absolute_path(here: Machine) -> None:
     done = here.run("cellbed", "flavors", CELLBED_CACHE="cache")
-    assert "CELLBED_CACHE: cache: must be an absolute path" in sentence(done)
+    assert "CELLBED_CACHE is cache, but must be an absolute path" in sentence(done)
 
 
 @pytest.mark.parametrize(
     ("python", "means"),
     [
-        ("exit 1", "3.11 or newer is needed"),
-        ("echo ensurepip is not available; exit 1", "has no venv: install python3-venv"),
+        ("exit 1", "needs Python 3.11 or newer"),
+        ("echo ensurepip is not available; exit 1", "has no module venv; install python3-venv"),
     ],
     ids=["too old", "without ensurepip"],
 )
@@ -199,7 +209,7 @@ def test_an_environment_whose_packages_cannot_be_had_is_not_complete(here: Machi
     here.replace("python3", machine.FAKE_PYTHON.replace(r"#!/bin/sh\n", rf"#!/bin/sh\n{pip}\n"))
     for _ in range(2):
         done = here.run("cellbed", "setup", "--environment")
-        assert "Python environment failed: no way to the network" in sentence(done)
+        assert "Python environment failed: the network cannot be reached" in sentence(done)
 
 
 def test_without_python_the_launcher_sets_up_first(here: Machine) -> None:
@@ -269,7 +279,7 @@ def test_interrupted(here: Machine, which: signal.Signals) -> None:
     running.send_signal(which)
     _, said = running.communicate(timeout=20)
     assert running.returncode == 130
-    assert "interrupted; the next set-up goes on" in said
+    assert "set-up was interrupted; run it again" in said
     assert not processes_of(here)
 
 
