@@ -140,6 +140,8 @@ def test_each_workload_has_the_checks_that_its_source_can_answer() -> None:
         ({"received_whole_bytes": [512, 0], "lost": 1}, []),  # never got a segment through
         ({"received_whole_bytes": [512, 0], "lost": 0}, ["idle sources", "receiver window"]),
         ({"received_whole_bytes": [512, 9], "lost": 1}, ["idle sources", "receiver window"]),
+        ({"received_whole_bytes": [512, 37], "lost": 1}, []),  # iperf3's cookie, and no data
+        ({"received_whole_bytes": [512, 37], "lost": 0}, ["idle sources", "receiver window"]),
         ({"received_whole_bytes": [512, 0], "lost": 1, "idle_sources": 2}, ["idle sources"]),
         ({"received_whole_bytes": [0, 0], "lost": 1, "idle_sources": 2}, []),
     ],
@@ -155,6 +157,26 @@ def test_a_source_that_never_got_through_starved(
     lab["source"]["received_whole_bytes"] = facts_of["received_whole_bytes"]
     found = {check.__name__: check(facts(lab), PLAN) for check in (idle_sources, receiver_window)}
     assert [name.replace("_", " ") for name, one in found.items() if not one["ok"]] == failed
+
+
+@pytest.mark.parametrize(
+    ("told", "received", "ok"),
+    [
+        ([262_140, 65_535], [512, 0], True),
+        ([262_140, 65_535], [512, 512], False),
+        ([262_140, 40_000], [512, 0], False),
+        ([65_535, 65_535], [512, 0], False),
+    ],
+)
+def test_a_starved_source_knows_only_the_window_of_the_handshake(
+    told: list[int], received: list[int], ok: bool
+) -> None:
+    """Which no SYN can scale: 65,535 bytes at most. Data of a source bring the whole window."""
+    plan = made({"tcp": {"window_bytes": 262_140}})
+    lab = persistent()
+    lab["losses"] = lab["losses"] | {"at_port": {"down": 1, "up": 0}}
+    lab["source"] |= {"peer_window_bytes": told, "received_whole_bytes": received}
+    assert receiver_window(facts(lab), plan)["ok"] == ok
 
 
 def lossy(lost: int, links: int = 100) -> dict[str, bool]:
