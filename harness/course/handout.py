@@ -2,6 +2,7 @@
 """What a student begins with: a folder with the text, an experiment of his own, empty answers.
 
 text.md, experiment.toml    copies of the lab's
+picture.svg                 the lab's picture, with the student's own numbers
 mine.toml                   extends it by the student's seed and what is drawn with it
 losses                      segments to be lost, where the lab has exact losses
 answers.toml                the name, and a line for each answer
@@ -17,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.course import lab as labs
-from harness.course.lab import EXPERIMENT, TEXT, CourseLab
+from harness.course import pictures
+from harness.course.lab import EXPERIMENT, PICTURE, TEXT, CourseLab
 from harness.course.seeds import drawn, seed_of, tables
 from harness.design.experiment import Design, extend, validated, with_dotted_factors
 from harness.design.toml_file import read_file
@@ -46,8 +48,12 @@ def start(name: str, folder: Path, student: str) -> None:
     for file in (TEXT, EXPERIMENT):
         shutil.copyfile(labs.file(name, file), folder / file)
     (folder / MINE).write_text(experiment_text(name, lab, student), encoding="utf-8")
+    lost = losses(name, lab, student)
     if lab.lose:
-        (folder / LOSSES).write_text(",".join(map(str, losses(name, lab, student))) + "\n")
+        (folder / LOSSES).write_text(",".join(map(str, lost)) + "\n")
+    own = planned(experiment_of(name, lab, student), labs.file(name, EXPERIMENT))
+    picture = pictures.of_student(lab, [trial.plan for trial in own], lost)
+    (folder / PICTURE).write_text(picture.svg, encoding="utf-8")
     (folder / ANSWERS).write_text("\n".join(answer_lines(lab, student)) + "\n", encoding="utf-8")
 
 

@@ -3,6 +3,7 @@
 
     course/N-NAME/
         text.md           what a student reads
+        picture.svg       its picture, drawn by harness/course/pictures.py
         experiment.toml   what is run, with what is not drawn for each student
         lab.toml          what is drawn, and what is asked (CourseLab below)
 
@@ -25,7 +26,7 @@ from plan.errors import UsageError
 from plan.schema import Matches, Within
 
 FOLDER = PROJECT / "course"
-EXPERIMENT, QUESTIONS, TEXT = "experiment.toml", "lab.toml", "text.md"
+EXPERIMENT, QUESTIONS, TEXT, PICTURE = "experiment.toml", "lab.toml", "text.md", "picture.svg"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,10 +98,16 @@ class CourseLab:
     draw: dotted keys of the experiment's [base], and of what each is drawn. lose: of what each
     segment is drawn that ./cellbed flavors check --lose is to lose, where the lab does that.
     exam: an answer is received and not judged; only then a question needs no measure.
+    week, concept, reading: for the teacher's overview; reading: chapters of textbooks and RFCs.
+    picture: the parts of its picture (harness/course/panels.py).
     """
 
     title: str
     minutes: Annotated[int, Within(1)]
+    week: Annotated[int, Within(1)]
+    concept: str
+    reading: str
+    picture: Sequence[str]
     exam: bool = False
     draw: Mapping[str, Draw] = field(default_factory=dict)
     lose: Sequence[Draw] = ()

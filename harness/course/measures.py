@@ -196,14 +196,20 @@ def jain_of(trial: Finished, *, rates: Sequence[float]) -> float:
 
 def fairness(trial: Finished) -> float:
     """Jain's index over what each client received, from flows.csv."""
-    index = jain_index(row["received_bytes"] for row in trial.rows("flows"))
+    index = jain_index(received_bytes(trial))
     return math.nan if index is None else index
 
 
-def spread(trial: Finished) -> float:
-    """What the client with most received, over what the one with least did."""
-    received = [row["received_bytes"] for row in trial.rows("flows")]
-    return float(max(received) / min(received))
+def largest_percent(trial: Finished) -> float:
+    """The part of all received bytes that the client with most received."""
+    received = received_bytes(trial)
+    return 100 * max(received) / sum(received)
+
+
+def clients_below(trial: Finished, *, part: float) -> float:
+    """How many clients received less than this part of an equal share."""
+    received = received_bytes(trial)
+    return float(sum(one < part * sum(received) / len(received) for one in received))
 
 
 def most_served(trial: Finished) -> float:
@@ -229,6 +235,11 @@ def sent_again(repair: Repair) -> float:
 def last_resending_ms(repair: Repair) -> float:
     """When the last segment was sent again, from the connection's start."""
     return max(sent.time_s for sent in repair.outcome.sent if sent.sending) * 1e3
+
+
+def received_bytes(trial: Finished) -> list[int]:
+    """Of each client."""
+    return [row["received_bytes"] for row in trial.rows("flows")]
 
 
 def payload_rate(trial: Finished) -> float:
@@ -285,7 +296,8 @@ OF_TRIALS: Mapping[str, Callable[..., float | Between]] = {
         threshold_cells,
         fairness,
         jain_of,
-        spread,
+        largest_percent,
+        clients_below,
         most_served,
     )
 }

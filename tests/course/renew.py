@@ -7,14 +7,14 @@ plots of the reports of the student of all examples.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
-import resource
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,6 +25,7 @@ from analysis.report import trial_plots
 from analysis.report.svg import stand_alone
 from harness.course import handout
 from harness.course import lab as labs
+from tests.bench.cost import run as bench
 from tests.small import PROJECT
 
 STUDENT = "Ada Lovelace"
@@ -42,13 +43,22 @@ SHOWN = {
 }
 
 
-def line(name: str, found: CampaignRecords, cpu_s: float, took_s: float) -> str:
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """Of a lab: processor time and time until it has ended [s], the most memory [MiB]."""
+
+    cpu_s: float
+    took_s: float
+    memory_mib: float
+
+
+def line(name: str, found: CampaignRecords, cost: Cost) -> str:
     """A line of the table."""
     virtual_s = sum(one.document["virtual_s"] for one in found.trials)
-    figures = " | ".join(f"{seconds:.0f} s" for seconds in (virtual_s, cpu_s, took_s))
+    figures = " | ".join(f"{seconds:.0f} s" for seconds in (virtual_s, cost.cpu_s, cost.took_s))
     today = datetime.now(UTC)
     when = f"{today.day} {today:%B %Y}, {os.cpu_count()} cores, load {os.getloadavg()[1]:.0f}"
-    return f"| {name} | {len(found.trials)} | {figures} | {when} |\n"
+    return f"| {name} | {len(found.trials)} | {figures} | {cost.memory_mib:.0f} MiB | {when} |\n"
 
 
 def picture(name: str, found: CampaignRecords) -> str:
@@ -66,22 +76,28 @@ def run(name: str) -> str:
     with TemporaryDirectory(prefix="cellbed-course-") as folder:
         mine, out = Path(folder, "mine"), Path(folder, "out")
         handout.start(name, mine, STUDENT)
-        begin, before_s = time.monotonic(), children_s()
-        command = [PROJECT / "cellbed", "run", mine / handout.MINE, "--out", out]
-        subprocess.run(command, check=True)
-        took_s, cpu_s = time.monotonic() - begin, children_s() - before_s
+        cost = measured([PROJECT / "cellbed", "run", mine / handout.MINE, "--out", out])
         found = read_campaign(out)
         (SOLUTIONS / f"{name}.svg").write_text(picture(name, found), encoding="utf-8")
-        return line(name, found, cpu_s, took_s)
+        return line(name, found, cost)
 
 
-def children_s() -> float:
-    """Processor time of all processes that this one has begun, and they, and that have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+def measured(command: Sequence[str | Path]) -> Cost:
+    """Run a command in one lab at a time, as students on a server do."""
+    begin, before_s = time.monotonic(), bench.used_s()
+    with TemporaryDirectory(prefix="cellbed-course-") as folder:
+        process = subprocess.Popen([*command, "--jobs", "1"])
+        _, memory_mib = bench.watch(process, Path(folder))
+    took_s = time.monotonic() - begin
+    bench.reap_orphans()
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    return Cost(cpu_s=bench.used_s() - before_s, took_s=took_s, memory_mib=memory_mib)
 
 
 def renew(names: Sequence[str]) -> None:
+    # Processes whose own parents have ended are then this one's, and their time is counted.
+    ctypes.CDLL(None).prctl(bench.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     new = {name: run(name) for name in names}
     text = README.read_text(encoding="utf-8")
     README.write_text(LINE.sub(lambda old: new.get(old[1], old[0]), text), encoding="utf-8")

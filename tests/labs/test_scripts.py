@@ -263,7 +263,7 @@ ssh-keyscan 127.0.0.1
 
 @pytest.mark.parametrize("words", [["mininet", "here.py"], ["mn", "--test", "none"]])
 def test_a_cache_that_cannot_be_written_serves_scripts(tmp_path: Path, words: list[str]) -> None:
-    """Of a classroom, where what set-up and a first script made is shared (course/teaching.md)."""
+    """As docs/guides/classroom.md shares what set-up and a first script made."""
     (tmp_path / "here.py").write_text("print('it ran')")
     products.require("uml", "virtual", [])
     cache = paths.places()["cache"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A cache that is shared and cannot be written gives what is in it (course/teaching.md)."""
+"""A cache that is shared and cannot be written gives what is in it (docs/guides/classroom.md)."""
 
 from __future__ import annotations
 
