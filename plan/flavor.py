@@ -112,157 +112,168 @@ PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
         "byte_window": Parameter(
             kind=Switch(),
             default=False,
-            text="The window is counted in bytes and filled with segments cut short: no silly"
-            " window avoidance (98-0876R1, 6.2; `cellbed_bytes.c`).",
+            text="The sender counts its window in bytes. It cuts a segment short to fill the"
+            " window, and does not avoid the silly window syndrome (98-0876R1, 6.2;"
+            " `cellbed_bytes.c`). Otherwise it counts whole segments.",
         ),
         "ssthresh_from_route": Parameter(
             kind=Switch(),
             default=False,
-            text="The initial ssthresh is the route's, in segments, on the first connection too;"
-            " else it is unlimited.",
+            text="The attribute `ssthresh` of the route sets the initial ssthresh, in segments,"
+            " also for the first connection. Otherwise the initial ssthresh is unlimited.",
         ),
         "ssthresh_rule": Parameter(
             kind=Choice(
                 {
-                    "flight": "half of min(cwnd, what is outstanding), and once only for the"
-                    " timeouts of a segment (RFC 2581; RFC 5681, 3.1)",
-                    "window": "half of min(cwnd, the peer's window), at every timeout (RFC 2001, 1;"
-                    " 4.4BSD, tcp_timers())",
+                    "flight": "Half of min(cwnd, outstanding data), and only once for all timeouts"
+                    " of a segment (RFC 2581; RFC 5681, 3.1).",
+                    "window": "Half of min(cwnd, the peer's window), at each timeout (RFC 2001, 1;"
+                    " 4.4BSD, tcp_timers()).",
                 }
             ),
             default="flight",
-            text="What ssthresh becomes on a loss.",
+            text="The value that a loss gives to ssthresh.",
         ),
         "idle_restart": Parameter(
             kind=Switch(),
             default=False,
-            text="After an idle RTO cwnd is the initial one again; else it stays.",
+            text="If the sender was idle for an RTO, cwnd falls back to the initial window."
+            " Otherwise cwnd stays as it was.",
         ),
         "grow_app_limited": Parameter(
             kind=Switch(),
             default=True,
-            text="cwnd grows with each ACK though the application does not fill it, as BSD's did.",
+            text="cwnd also grows with each ACK while the application sends less than the window"
+            " allows, as in BSD.",
         ),
         "rto_tick_ms": Parameter(
             kind=Milliseconds(0, 1000),
             default=0,
-            text="0: the kernel's timer. Else 4.4BSD's integer estimator in ticks of so many ms,"
-            " counted from when the timer is set (`cellbed_rto.c`).",
+            text="With 0, the sender uses the kernel's timer. Another value is the length of a tick"
+            " in ms: the sender uses the integer estimator of 4.4BSD and counts the ticks from the"
+            " moment at which it sets the timer (`cellbed_rto.c`).",
         ),
         "rto_min_ticks": Parameter(
             kind=Number(0, 100),
             default=2,
-            text="The lower bound of the RTO, in those ticks.",
+            text="The smallest RTO, in ticks of `rto_tick_ms`.",
         ),
         "rto_first_ms": Parameter(
             kind=Milliseconds(0, 60000),
             default=0,
-            text="The RTO until the first sample of the round trip; 0: the kernel's, a second.",
+            text="The RTO until the first sample of the round trip. With 0, it is the kernel's: one"
+            " second.",
         ),
         "rto_first_sample": Parameter(
             kind=Choice(
                 {
-                    "handshake": "the handshake, unless it was sent again (4.4BSD; RFC 6298, 2)",
-                    "data": "data; the round trip of the handshake is forgotten",
+                    "handshake": "From the handshake, unless a segment of the handshake was sent"
+                    " twice (4.4BSD; RFC 6298, 2).",
+                    "data": "From data. The sender forgets the round trip of the handshake.",
                 }
             ),
             default="handshake",
-            text="What the first sample is of.",
+            text="The origin of the first sample of the round trip.",
         ),
         "backoff_clear": Parameter(
             kind=Choice(
                 {
-                    "valid_sample": "a valid sample of the round trip (Karn)",
-                    "any_ack": "any ACK of new data",
+                    "valid_sample": "A valid sample of the round trip (Karn).",
+                    "any_ack": "Any ACK of new data.",
                 }
             ),
             default="valid_sample",
-            text="What ends the doubling of the RTO.",
+            text="The event that ends the doubling of the RTO.",
         ),
         "after_timeout": Parameter(
             kind=Choice(
                 {
-                    "go_back_n": "all; what the blocks said is forgotten until all of it is"
-                    " acknowledged",
-                    "keep_scoreboard": "what is not SACKed",
+                    "go_back_n": "All outstanding data. The sender forgets the SACK blocks until"
+                    " all of this data is acknowledged.",
+                    "keep_scoreboard": "Only data that is not SACKed.",
                 }
             ),
             default="go_back_n",
-            text="SACK: what is sent again after a timeout.",
+            text="SACK: the data that the sender sends again after a timeout.",
         ),
         "sack_retransmit": Parameter(
             kind=Choice(
                 {
-                    "three_above": "one with three SACKed segments above it (RFC 6675)",
-                    "pipe": "any, while PIPE is less than cwnd (Fall & Floyd 1996)",
+                    "three_above": "A hole with three SACKed segments above it (RFC 6675).",
+                    "pipe": "Any hole, while PIPE is less than cwnd (Fall & Floyd 1996).",
                 }
             ),
             default="three_above",
-            text="SACK: which hole may be sent again.",
+            text="SACK: the holes that the sender may send again.",
         ),
         "sack_resend_on_partial": Parameter(
             kind=Choice(
                 {
-                    "never": "no, a retransmission that is lost costs a timeout",
-                    "always": "at once",
-                    "after_rtt": "when a smoothed round trip has passed since its last sending",
+                    "never": "No. A lost retransmission costs a timeout.",
+                    "always": "Yes, at once.",
+                    "after_rtt": "Yes, if a smoothed round trip has passed since the sender last"
+                    " sent the hole.",
                 }
             ),
             default="never",
-            text="SACK: may the first hole be sent a third time on a partial ACK?",
+            text="SACK: may the sender send the first hole a third time on a partial ACK?",
         ),
         "sack_pipe": Parameter(
             kind=Choice(
                 {
-                    "bytes": "what is outstanding at first, then what is SACKed and sent, in bytes"
-                    " with `byte_window`",
-                    "segments": "those of the text, each a full segment: the window less 3 at"
-                    " first, 1 off for a duplicate ACK, 2 for a partial one, 1 on for a sending;"
-                    " and a recovery goes by the text's table: the third duplicate ACK begins it,"
-                    " any segment not SACKed below one that is is sent again as it was, new data"
-                    " in whole segments (98-0876R1, 3.2; `cellbed_sack.c`)",
+                    "bytes": "PIPE begins with at most the outstanding data. It changes by the data"
+                    " that is SACKed or sent. With `byte_window`, it counts bytes.",
+                    "segments": "PIPE changes as the text says, and each step is a full segment. It"
+                    " begins with the window less 3. A duplicate ACK takes off 1, a partial ACK"
+                    " takes off 2, and a sent segment adds 1. The third duplicate ACK begins the"
+                    " recovery. In the recovery, the sender sends again each segment that is not"
+                    " SACKed and lies below a SACKed segment, cut as before, and it sends new data"
+                    " in whole segments (98-0876R1, 3.2; `cellbed_sack.c`).",
                 }
             ),
             default="bytes",
-            text="SACK: the steps of PIPE.",
+            text="SACK: the rule by which PIPE changes.",
         ),
         "multiple_fast_retransmits": Parameter(
             kind=Switch(),
             default=False,
             text="The third duplicate ACK always starts a fast retransmit (RFC 2001; 98-0876R1,"
-            " 3.1; `cellbed_recovery.c`); else not while a timeout is repaired, nor for the last"
-            " byte of a recovery (RFC 2582, 5). With it the module counts duplicate ACKs by"
-            " RFC 5681, 2; the kernel misses the one after the peer has sent data.",
+            " 3.1; `cellbed_recovery.c`), and the module counts duplicate ACKs by RFC 5681, 2. The"
+            " kernel's own count misses the duplicate ACK after the peer has sent data. Otherwise"
+            " no fast retransmit starts while the sender repairs a timeout, or for the last byte"
+            " of a recovery (RFC 2582, 5).",
         ),
         "resend_boundaries": Parameter(
             kind=Choice(
                 {
-                    "kept": "as it was; small segments are joined, and what does not fit the"
-                    " window waits",
-                    "anew": "from the first byte missing, as long as a segment may be and the"
-                    " window allows, new data behind it included, with SACK to the end of the"
-                    " hole (4.4BSD, tcp_output(); `cellbed_recut.c`); by the table of `sack_pipe`"
-                    " as it was",
+                    "kept": "As before. The sender joins small segments, and a segment that does"
+                    " not fit the window waits.",
+                    "anew": "From the first missing byte, as long as the segment size and the"
+                    " window allow. The segment may include new data after the missing data; with"
+                    " SACK it ends at the end of the hole (4.4BSD, tcp_output();"
+                    ' `cellbed_recut.c`). With `sack_pipe = "segments"`, the sender cuts the data'
+                    " as before.",
                 }
             ),
             default="kept",
-            text="With `byte_window`: how what is sent again is cut.",
+            text="With `byte_window`: how the sender cuts data that it sends again.",
         ),
         "newreno_partial": Parameter(
             kind=Choice(
                 {
-                    "deflate": "less by what was acknowledged, and one segment more (RFC 6582)",
-                    "reset": "ssthresh (98-0876R1, 3.1; ns-2.1b3)",
+                    "deflate": "The window shrinks by the acknowledged data and grows by one"
+                    " segment (RFC 6582).",
+                    "reset": "The window becomes ssthresh (98-0876R1, 3.1; ns-2.1b3).",
                 }
             ),
             default="deflate",
-            text="NewReno: what the window becomes on a partial ACK.",
+            text="NewReno: the effect of a partial ACK on the window.",
         ),
         "newreno_flywheel": Parameter(
             kind=Switch(),
             default=False,
             text="NewReno: every second duplicate ACK of a recovery sends a new segment, whatever"
-            " the window (Hoe 1996).",
+            " the window is (Hoe 1996).",
         ),
     }
 )
@@ -271,25 +282,27 @@ ROUTE: Mapping[str, Attribute] = MappingProxyType(
     {
         "initcwnd": Attribute(
             kind=Number(1, 65535),
-            text="The window that a connection begins with, in segments.",
+            text="The congestion window at the begin of a connection, in segments.",
         ),
         "initrwnd": Attribute(
             kind=Number(1, 65535),
-            text="The window that it first offers to the peer, in segments.",
+            text="The window that the host offers to its peer at the begin of a connection, in"
+            " segments.",
         ),
         "quickack": Attribute(
             kind=Switch(),
-            text="Each segment is acknowledged at once.",
+            text="The host acknowledges each segment at once.",
         ),
         "rto_min_ms": Attribute(
             kind=Number(1, 120000),
-            text="The lower bound of the kernel's own RTO.",
+            text="The smallest RTO of the kernel's own timer, in ms.",
         ),
         "ssthresh": Attribute(
             kind=Segments(),
-            text="The initial ssthresh, in segments; `bdp`: the experiment's `ssthresh_bytes`, as a"
-            " rule round-trip time x bandwidth. The kernel's own controls honour it only from their"
-            " metrics cache, the module's with `ssthresh_from_route`.",
+            text="The initial ssthresh, in segments. `bdp` means the experiment's `ssthresh_bytes`,"
+            " which is usually round-trip time x bandwidth. The module's senders use the attribute"
+            " with `ssthresh_from_route`. The kernel's own congestion controls use it only from"
+            " their metrics cache.",
         ),
     }
 )

@@ -138,7 +138,7 @@ static int take(void *answer, unsigned int size, struct flow *flow)
 		if (one->nlmsg_type == NLMSG_DONE)
 			return 0;
 		if (one->nlmsg_type == NLMSG_ERROR)
-			errx(1, "sock_diag: %s", strerror(-((struct nlmsgerr *)NLMSG_DATA(one))->error));
+			errx(1, "sock_diag refused: %s", strerror(-((struct nlmsgerr *)NLMSG_DATA(one))->error));
 		connection(one, flow);
 	}
 	return 1;
@@ -214,7 +214,7 @@ int main(int argc, char **argv)
 		err(1, "%s", argv[1]);
 	for (; count < argc - 3; count++) {
 		if (sscanf(argv[3 + count], "%d:%d", &senders[count].pair, &pid) != 2)
-			errx(2, "%s: not PAIR:PID", argv[3 + count]);
+			errx(2, "%s: must be PAIR:PID", argv[3 + count]);
 		senders[count].diag = open_in(pid);
 	}
 	sigaction(SIGTERM, &(struct sigaction){ .sa_handler = end }, NULL);

@@ -61,7 +61,7 @@ int main(int argc, char **argv)
 	long count = argc == 2 ? atol(argv[1]) : 0;
 
 	if (count < 1 || count > 4096) {
-		fprintf(stderr, "usage: nsfarm COUNT (1 to 4096)\n");
+		fprintf(stderr, "usage: nsfarm COUNT, a number from 1 to 4096\n");
 		return 2;
 	}
 	for (long i = 0; i < count; i++) {

@@ -98,13 +98,13 @@ static void read_table(struct table *table, const char *name)
 	while (fgets(line, sizeof(line), file)) {
 		number++;
 		if (read_line(table, line) != 0)
-			fail("%s:%u: not 'CLIENT_IPV4 CLIENT_PORT SERVER_PORT ROUND_TRIP_NS', round "
-			     "trips 0 to %llu ns, at most %u lines", name, number, MAX_ROUND_TRIP_NS,
+			fail("%s:%u: the line must be 'CLIENT_IPV4 CLIENT_PORT SERVER_PORT "
+			     "ROUND_TRIP_NS'; allowed are 0 to %llu ns, and at most %u lines", name, number, MAX_ROUND_TRIP_NS,
 			     MAX_ENTRIES);
 	}
 	fclose(file);
 	if (!table->count)
-		fail("%s: no connection", name);
+		fail("%s has no connection", name);
 }
 
 static int compare(const void *a, const void *b)
@@ -124,7 +124,7 @@ static void refuse_twins(const struct table *table, const char *name)
 	qsort(sorted, table->count, sizeof(*sorted), compare);
 	for (__u32 i = 1; i < table->count; i++)
 		if (!compare(&sorted[i - 1], &sorted[i]))
-			fail("%s: client port %u, server port %u: a connection that appears twice",
+			fail("%s: the connection of client port %u and server port %u appears twice",
 			     name, ntohs(sorted[i].client_port), ntohs(sorted[i].server_port));
 	free(sorted);
 }
@@ -150,10 +150,10 @@ static struct bpf_object *load(const char *path, __u32 entries)
 	struct bpf_map *map;
 
 	if (!object)
-		fail("opening %s: %s", path, strerror(errno));
+		fail("cannot open %s: %s", path, strerror(errno));
 	map = bpf_object__find_map_by_name(object, "connections");
 	if (!map || bpf_map__set_max_entries(map, entries))
-		fail("%s and delays are not of the same build", path);
+		fail("%s and delays are from different builds; build both again", path);
 	if (bpf_object__load(object))
 		fail("the kernel refused %s: %s (DELAYS_DEBUG=1 shows why)", path, strerror(errno));
 	return object;
@@ -174,7 +174,7 @@ static void fill(struct bpf_object *object, const struct table *table)
 
 		if (bpf_map_update_batch(fd, table->keys + done, table->connections + done, &count,
 					 &options))
-			fail("noting the round trips: %s", strerror(errno));
+			fail("cannot note the round trips: %s", strerror(errno));
 		done += count;
 	}
 }
@@ -186,9 +186,9 @@ static void attach(struct bpf_object *object, const char *device)
 	unsigned index = if_nametoindex(device);
 
 	if (!index)
-		fail("--device %s: no such device", device);
+		fail("--device %s: this device does not exist", device);
 	if (!bpf_program__attach_tcx(program, (int)index, &options))
-		fail("--device %s: attaching: %s", device, strerror(errno));
+		fail("--device %s: cannot attach to it: %s", device, strerror(errno));
 }
 
 static void report(struct bpf_object *object, __u32 connections)
@@ -197,7 +197,7 @@ static void report(struct bpf_object *object, __u32 connections)
 	__u32 zero = 0;
 
 	if (bpf_map_lookup_elem(map_fd(object, "stats"), &zero, &stats))
-		fail("reading the counters: %s", strerror(errno));
+		fail("cannot read the counters: %s", strerror(errno));
 	printf("{\"format\": \"cellbed-delays/1\", \"connections\": %u, \"to_server\": %llu, "
 	       "\"to_client\": %llu, \"not_tcp\": %llu, \"unknown\": %llu, \"refused\": %llu}\n",
 	       connections, stats.to_server, stats.to_client, stats.not_tcp, stats.unknown,

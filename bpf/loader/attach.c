@@ -41,7 +41,7 @@ static int enter(__u32 pid, __u64 *ino)
 static void leave(int home)
 {
 	if (setns(home, CLONE_NEWNET))
-		exit(fail(STATUS_FAILED, "returning to the network namespace:"
+		exit(fail(STATUS_FAILED, "cannot return to the network namespace:"
 			  " %s", strerror(errno)));
 	close(home);
 }
@@ -63,7 +63,7 @@ static int attach_here(int prog_fd, const char *dev,
 	if (done->ingress)
 		opts.priority = 1;
 	if (error && error != -EEXIST)
-		return fail(STATUS_FAILED, "creating clsact on %s: %s", dev,
+		return fail(STATUS_FAILED, "cannot create clsact on %s: %s", dev,
 			    strerror(-error));
 	done->made_clsact = !error;
 	error = bpf_tc_attach(&hook, &opts);
@@ -71,7 +71,7 @@ static int attach_here(int prog_fd, const char *dev,
 		hook.attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS;
 		if (done->made_clsact)
 			bpf_tc_hook_destroy(&hook);
-		return fail(STATUS_FAILED, "attaching to %s: %s", dev,
+		return fail(STATUS_FAILED, "cannot attach to %s: %s", dev,
 			    strerror(-error));
 	}
 	done->handle = opts.handle;
@@ -90,16 +90,16 @@ int attach(int prog_fd, __u32 pid, const char *dev, __u32 min, __u32 max,
 	done->ingress = ingress;
 	home = enter(pid, &done->netns_ino);
 	if (home < 0)
-		return fail(STATUS_FAILED, "entering the network namespace of"
+		return fail(STATUS_FAILED, "cannot enter the network namespace of"
 			    " process %u: %s", pid, strerror(errno));
 	done->ifindex = if_nametoindex(dev);
 	if (!done->ifindex)
-		status = fail(STATUS_FAILED, "process %u, device %s: no such"
-			      " device", pid, dev);
+		status = fail(STATUS_FAILED, "process %u has no device %s", pid,
+			      dev);
 	else if (done->ifindex < min || done->ifindex > max)
-		status = fail(STATUS_USAGE, "process %u, device %s: interface"
-			      " index %u, must be %u to %u (--ifindex-base,"
-			      " --vcs)", pid, dev, done->ifindex, min, max);
+		status = fail(STATUS_USAGE, "process %u, device %s: the interface"
+			      " index is %u, but must be %u to %u"
+			      " (--ifindex-base, --vcs)", pid, dev, done->ifindex, min, max);
 	else
 		status = attach_here(prog_fd, dev, done);
 	leave(home);
@@ -132,7 +132,7 @@ int detach_all(int attachments_fd)
 
 	for (i = 0; i < CELLQ_MAX_ATTACHMENTS; i++) {
 		if (bpf_map_lookup_elem(attachments_fd, &i, &done))
-			return fail(STATUS_FAILED, "reading the attachments:"
+			return fail(STATUS_FAILED, "cannot read the attachments:"
 				    " %s", strerror(errno));
 		if (!done.prog_id)
 			break;

@@ -45,8 +45,8 @@ static int set_params(struct bpf_object *object, const struct cellq_params *p)
 	/* const in some versions of libbpf, and meant to be written to */
 	value = map ? (void *)bpf_map__initial_value(map, &size) : NULL;
 	if (!value || size != sizeof(*p))
-		return fail(STATUS_FAILED, "cellq.bpf.o and cellq are not of"
-			    " the same build");
+		return fail(STATUS_FAILED, "cellq.bpf.o and cellq are from"
+			    " different builds; build both again");
 	memcpy(value, p, sizeof(*p));
 	return STATUS_OK;
 }
@@ -59,7 +59,8 @@ static struct bpf_object *open_object(const struct load_options *o)
 
 	object = bpf_object__open_file(path, NULL);
 	if (!object) {
-		fail(STATUS_FAILED, "opening %s: %s", path, strerror(errno));
+		fail(STATUS_FAILED, "cannot open %s: %s", path,
+		     strerror(errno));
 		return NULL;
 	}
 	if (set_params(object, &o->params)) {
@@ -88,7 +89,7 @@ static int attach_one(struct attacher *a, const char *program, __u32 pid,
 	int fd, status;
 
 	if (a->count == CELLQ_MAX_ATTACHMENTS)
-		return fail(STATUS_USAGE, "--announce-list: more than %d"
+		return fail(STATUS_USAGE, "--announce-list names more than %d"
 			    " devices", CELLQ_MAX_ATTACHMENTS - 1);
 	fd = bpf_program__fd(bpf_object__find_program_by_name(a->object,
 							      program));
@@ -96,7 +97,7 @@ static int attach_one(struct attacher *a, const char *program, __u32 pid,
 	if (status)
 		return status;
 	if (bpf_map_update_elem(a->attachments_fd, &a->count, &done, 0))
-		return fail(STATUS_FAILED, "noting an attachment: %s",
+		return fail(STATUS_FAILED, "cannot note an attachment: %s",
 			    strerror(errno));
 	a->count++;
 	return STATUS_OK;
@@ -111,7 +112,7 @@ static int attach_list(struct attacher *a, const struct load_options *o)
 	int status = STATUS_OK;
 
 	if (!list)
-		return fail(STATUS_USAGE, "--announce-list %s: %s",
+		return fail(STATUS_USAGE, "cannot read --announce-list %s: %s",
 			    o->announce_list, strerror(errno));
 	while (!status && fgets(line, sizeof(line), list)) {
 		line_number++;
@@ -127,7 +128,7 @@ static int attach_list(struct attacher *a, const struct load_options *o)
 	}
 	fclose(list);
 	if (!status && !a->count)
-		return fail(STATUS_USAGE, "--announce-list %s: no device",
+		return fail(STATUS_USAGE, "--announce-list %s names no device",
 			    o->announce_list);
 	return status;
 }

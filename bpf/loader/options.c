@@ -113,7 +113,7 @@ static int check_name(const char *name)
 	size_t length = name ? strlen(name) : 0, i;
 
 	if (!name)
-		return fail(STATUS_USAGE, "--name: missing");
+		return fail(STATUS_USAGE, "--name is missing");
 	for (i = 0; i < length; i++)
 		if (!isalnum((unsigned char)name[i]) && !strchr("_-", name[i]))
 			length = 0;
@@ -130,12 +130,13 @@ static int derive_threshold(const struct number *n, struct cellq_params *p)
 	const struct number *minus = &n[THRESHOLD_MINUS_CELLS];
 
 	if (ppm->given && minus->given)
-		return fail(STATUS_USAGE, "--threshold-minus-cells: not with"
-			    " --threshold-ppm");
+		return fail(STATUS_USAGE, "--threshold-minus-cells cannot be"
+			    " used with --threshold-ppm");
 	if (!ppm->given && !minus->given &&
 	    policies[p->policy].needs_threshold)
-		return fail(STATUS_USAGE, "--threshold-ppm: missing (or"
-			    " --threshold-minus-cells), --policy %s needs it",
+		return fail(STATUS_USAGE, "--threshold-ppm or"
+			    " --threshold-minus-cells is missing; --policy %s"
+			    " needs one of them",
 			    policies[p->policy].name);
 	if (minus->value > p->buffer_cells)
 		return fail(STATUS_USAGE, "--threshold-minus-cells %llu: must"
@@ -165,7 +166,7 @@ static int derive(const struct number *n, struct cellq_params *p)
 	p->service_ps = (CELLQ_CELL_BITS * 1000 * GIGA + rate / 2) / rate;
 	p->access_ps = (CELLQ_CELL_BITS * GIGA + access / 2) / access * 1000;
 	if (policies[p->policy].needs_z && !n[Z_PPM].given)
-		return fail(STATUS_USAGE, "--z-ppm: missing, --policy %s needs"
+		return fail(STATUS_USAGE, "--z-ppm is missing; --policy %s needs"
 			    " it", policies[p->policy].name);
 	return derive_threshold(n, p);
 }
@@ -177,13 +178,14 @@ static int check_required(const struct number *n, const struct load_options *o,
 
 	for (i = 0; i < NUMBERS; i++)
 		if (n[i].required && !n[i].given)
-			return fail(STATUS_USAGE, "--%s: missing", n[i].name);
+			return fail(STATUS_USAGE, "--%s is missing",
+				    n[i].name);
 	if (!policy_given)
-		return fail(STATUS_USAGE, "--policy: missing");
+		return fail(STATUS_USAGE, "--policy is missing");
 	if (!o->announce_list)
-		return fail(STATUS_USAGE, "--announce-list: missing");
+		return fail(STATUS_USAGE, "--announce-list is missing");
 	if (!o->verdict_dev)
-		return fail(STATUS_USAGE, "--verdict-dev: missing");
+		return fail(STATUS_USAGE, "--verdict-dev is missing");
 	if (strlen(o->verdict_dev) >= IF_NAMESIZE)
 		return fail(STATUS_USAGE, "--verdict-dev %s: must be 1 to %d"
 			    " characters", o->verdict_dev, IF_NAMESIZE - 1);
@@ -217,8 +219,8 @@ static int refuse_option(int code, char **argv)
 	const char *word = argv[optind - 1];
 
 	if (code == ':')
-		return fail(STATUS_USAGE, "%s: needs a value", word);
-	return fail(STATUS_USAGE, "%s: no such option of this command", word);
+		return fail(STATUS_USAGE, "%s needs a value", word);
+	return fail(STATUS_USAGE, "this command has no option %s", word);
 }
 
 int parse_load(int argc, char **argv, struct load_options *o)
@@ -284,6 +286,6 @@ int parse_name(int argc, char **argv, const char *allowed,
 	if (optind < argc)
 		return fail(STATUS_USAGE, "%s: not an option", argv[optind]);
 	if (strchr(allowed, 'o') && !o->out)
-		return fail(STATUS_USAGE, "--out: missing");
+		return fail(STATUS_USAGE, "--out is missing");
 	return check_name(o->name);
 }

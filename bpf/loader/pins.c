@@ -43,17 +43,17 @@ int pins_create(const char *name)
 
 	if (statfs("/sys/fs/bpf", &fs) || fs.f_type != BPF_FS_MAGIC)
 		return fail(STATUS_FAILED, "/sys/fs/bpf is not a BPF file"
-			    " system: mount -t bpf bpf /sys/fs/bpf");
+			    " system; run mount -t bpf bpf /sys/fs/bpf");
 	if (mkdir(PIN_ROOT, 0755) && errno != EEXIST)
-		return fail(STATUS_FAILED, "making %s: %s", PIN_ROOT,
+		return fail(STATUS_FAILED, "cannot make %s: %s", PIN_ROOT,
 			    strerror(errno));
 	pin_path(path, sizeof(path), name, NULL);
 	if (!mkdir(path, 0755))
 		return STATUS_OK;
 	if (errno == EEXIST)
-		return fail(STATUS_FAILED, "%s is loaded already: cellq unload"
-			    " --name %s", name, name);
-	return fail(STATUS_FAILED, "making %s: %s", path, strerror(errno));
+		return fail(STATUS_FAILED, "%s is loaded already; run cellq"
+			    " unload --name %s", name, name);
+	return fail(STATUS_FAILED, "cannot make %s: %s", path, strerror(errno));
 }
 
 static int object_fd(struct bpf_object *object, size_t i)
@@ -72,7 +72,7 @@ int pins_fill(const char *name, struct bpf_object *object)
 	for (i = 0; i < PINS; i++) {
 		pin_path(path, sizeof(path), name, pins[i].pin);
 		if (bpf_obj_pin(object_fd(object, i), path))
-			return fail(STATUS_FAILED, "pinning %s: %s", path,
+			return fail(STATUS_FAILED, "cannot pin %s: %s", path,
 				    strerror(errno));
 	}
 	return STATUS_OK;
@@ -86,7 +86,7 @@ int pins_remove(const char *name)
 	for (i = 0; i < PINS; i++)
 		unlink(pin_path(path, sizeof(path), name, pins[i].pin));
 	if (rmdir(pin_path(path, sizeof(path), name, NULL)))
-		return fail(STATUS_FAILED, "removing %s: %s", path,
+		return fail(STATUS_FAILED, "cannot remove %s: %s", path,
 			    strerror(errno));
 	rmdir(PIN_ROOT);	/* when it was the last port */
 	return STATUS_OK;
@@ -98,8 +98,10 @@ int pins_open(const char *name, const char *map)
 	int fd = bpf_obj_get(pin_path(path, sizeof(path), name, map));
 
 	if (fd < 0 && errno == ENOENT)
-		fail(STATUS_FAILED, "--name %s: no such port is loaded", name);
+		fail(STATUS_FAILED, "--name %s: no port of this name is loaded",
+		     name);
 	else if (fd < 0)
-		fail(STATUS_FAILED, "opening %s: %s", path, strerror(errno));
+		fail(STATUS_FAILED, "cannot open %s: %s", path,
+		     strerror(errno));
 	return fd;
 }

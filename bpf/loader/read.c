@@ -201,7 +201,7 @@ static int snapshot(const volatile struct cellq_stats *live,
 		if (before % 2 == 0 && before == live->generation)
 			return STATUS_OK;
 	}
-	return fail(STATUS_FAILED, "the counters change too fast to read");
+	return fail(STATUS_FAILED, "the counters change too fast to be read");
 }
 
 int read_params(const char *name, struct cellq_params *params)
@@ -213,7 +213,7 @@ int read_params(const char *name, struct cellq_params *params)
 		return STATUS_FAILED;
 	error = bpf_map_lookup_elem(fd, &zero, params);
 	close(fd);
-	return error ? fail(STATUS_FAILED, "reading the parameters: %s",
+	return error ? fail(STATUS_FAILED, "cannot read the parameters: %s",
 			    strerror(errno)) : STATUS_OK;
 }
 
@@ -227,7 +227,7 @@ static int read_stats(const char *name, struct cellq_stats *stats)
 	live = mmap(NULL, sizeof(*stats), PROT_READ, MAP_SHARED, fd, 0);
 	close(fd);
 	if (live == MAP_FAILED)
-		return fail(STATUS_FAILED, "mapping the counters: %s",
+		return fail(STATUS_FAILED, "cannot map the counters: %s",
 			    strerror(errno));
 	status = snapshot(live, stats);
 	munmap(live, sizeof(*stats));
@@ -243,7 +243,7 @@ static int read_wire(const char *name, struct cellq_wire *wire)
 		return STATUS_FAILED;
 	error = bpf_map_lookup_elem_flags(fd, &zero, wire, BPF_F_LOCK);
 	close(fd);
-	return error ? fail(STATUS_FAILED, "reading the watch on the wire: %s",
+	return error ? fail(STATUS_FAILED, "cannot read the counters of the wire: %s",
 			    strerror(errno)) : STATUS_OK;
 }
 

@@ -94,7 +94,7 @@ static int record_to(FILE *file, const struct name_options *o)
 		error = drain(ring, file, o->until_signal);
 	ring_buffer__free(ring);
 	close(fd);
-	return error ? fail(STATUS_FAILED, "--out %s: %s", o->out,
+	return error ? fail(STATUS_FAILED, "cannot write --out %s: %s", o->out,
 			    strerror(-error)) : STATUS_OK;
 }
 
@@ -108,11 +108,11 @@ int verb_record(int argc, char **argv)
 		return status;
 	file = fopen(o.out, "wbe");
 	if (!file)
-		return fail(STATUS_FAILED, "--out %s: %s", o.out,
+		return fail(STATUS_FAILED, "cannot write --out %s: %s", o.out,
 			    strerror(errno));
 	status = record_to(file, &o);
 	if (fclose(file) && !status)
-		status = fail(STATUS_FAILED, "--out %s: %s", o.out,
+		status = fail(STATUS_FAILED, "cannot write --out %s: %s", o.out,
 			      strerror(errno));
 	return status;
 }

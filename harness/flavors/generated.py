@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What is made of the table of TCP parameters (plan/flavor.py), and kept beside it.
+"""Generates text from the table of TCP parameters (plan/flavor.py).
 
-The header of the kernel module, for someone who reads the C alone, and the tables of
-docs/flavors.md. A test says when they are not those of the table; then
+It generates the header of the kernel module and the tables of docs/flavors.md. A test fails if
+they are not those of the table. Then run
 
     python3 -m harness.flavors.generated
 
-writes them. Standard library only: it needs no set-up.
+It needs only Python's standard library, and no set-up.
 """
 
 from __future__ import annotations
@@ -126,12 +126,12 @@ def page(text: str) -> str:
 
 def _parameters() -> str:
     rows = (f"| `{n}` | {_values(p)} | {_meaning(p)} |\n" for n, p in PARAMETERS.items())
-    return "| parameter | values | what it decides |\n| --- | --- | --- |\n" + "".join(rows)
+    return "| parameter | values | meaning |\n| --- | --- | --- |\n" + "".join(rows)
 
 
 def _route() -> str:
     rows = (f"| `{name}` | {_allowed(a.kind)} | {a.text} |\n" for name, a in ROUTE.items())
-    return "| attribute | values | what it is |\n| --- | --- | --- |\n" + "".join(rows)
+    return "| attribute | values | meaning |\n| --- | --- | --- |\n" + "".join(rows)
 
 
 def _values(parameter: Parameter) -> str:
@@ -153,7 +153,7 @@ def _allowed(kind: Switch | Number | Segments) -> str:
 def _meaning(parameter: Parameter) -> str:
     if not isinstance(parameter.kind, Choice):
         return parameter.text
-    words = "; ".join(f"`{word}`: {text}" for word, text in parameter.kind.words.items())
+    words = " ".join(f"`{word}`: {text}" for word, text in parameter.kind.words.items())
     return f"{parameter.text} {words}"
 
 

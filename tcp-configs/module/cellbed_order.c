@@ -46,5 +46,5 @@ void cellbed_order_note(const struct sock *sk)
 		return;
 	}
 	WRITE_ONCE(cellbed_order, CELLBED_ORDER_WRONG);
-	pr_err("cellbed_tcp: this kernel calls in_ack_event() before it cleans the retransmission queue: the senders do not do what they are said to do\n");
+	pr_err("cellbed_tcp: this kernel calls in_ack_event() before it cleans the retransmission queue; load this module into a kernel that cleans the queue first\n");
 }

@@ -9,102 +9,111 @@
  * later write changes the connections after it, never one that is running.
  *
  * byte_window: 0 or 1 [0]
- *	The window is counted in bytes and filled with segments cut short: no
- *	silly window avoidance (98-0876R1, 6.2; cellbed_bytes.c).
+ *	The sender counts its window in bytes. It cuts a segment short to fill
+ *	the window, and does not avoid the silly window syndrome (98-0876R1,
+ *	6.2; cellbed_bytes.c). Otherwise it counts whole segments.
  *
  * ssthresh_from_route: 0 or 1 [0]
- *	The initial ssthresh is the route's, in segments, on the first
- *	connection too; else it is unlimited.
+ *	The attribute ssthresh of the route sets the initial ssthresh, in
+ *	segments, also for the first connection. Otherwise the initial ssthresh
+ *	is unlimited.
  *
  * ssthresh_rule: 0 or 1 [0]
- *	What ssthresh becomes on a loss.
- *	0 flight: half of min(cwnd, what is outstanding), and once only for the
- *	timeouts of a segment (RFC 2581; RFC 5681, 3.1)
- *	1 window: half of min(cwnd, the peer's window), at every timeout (RFC
- *	2001, 1; 4.4BSD, tcp_timers())
+ *	The value that a loss gives to ssthresh.
+ *	0 flight: Half of min(cwnd, outstanding data), and only once for all
+ *	timeouts of a segment (RFC 2581; RFC 5681, 3.1).
+ *	1 window: Half of min(cwnd, the peer's window), at each timeout (RFC
+ *	2001, 1; 4.4BSD, tcp_timers()).
  *
  * idle_restart: 0 or 1 [0]
- *	After an idle RTO cwnd is the initial one again; else it stays.
+ *	If the sender was idle for an RTO, cwnd falls back to the initial
+ *	window. Otherwise cwnd stays as it was.
  *
  * grow_app_limited: 0 or 1 [1]
- *	cwnd grows with each ACK though the application does not fill it, as
- *	BSD's did.
+ *	cwnd also grows with each ACK while the application sends less than the
+ *	window allows, as in BSD.
  *
  * rto_tick_ms: 0 to 1000 [0]
- *	0: the kernel's timer. Else 4.4BSD's integer estimator in ticks of so
- *	many ms, counted from when the timer is set (cellbed_rto.c).
+ *	With 0, the sender uses the kernel's timer. Another value is the length
+ *	of a tick in ms: the sender uses the integer estimator of 4.4BSD and
+ *	counts the ticks from the moment at which it sets the timer
+ *	(cellbed_rto.c).
  *
  * rto_min_ticks: 0 to 100 [2]
- *	The lower bound of the RTO, in those ticks.
+ *	The smallest RTO, in ticks of rto_tick_ms.
  *
  * rto_first_ms: 0 to 60000 [0]
- *	The RTO until the first sample of the round trip; 0: the kernel's, a
- *	second.
+ *	The RTO until the first sample of the round trip. With 0, it is the
+ *	kernel's: one second.
  *
  * rto_first_sample: 0 or 1 [0]
- *	What the first sample is of.
- *	0 handshake: the handshake, unless it was sent again (4.4BSD; RFC 6298,
- *	2)
- *	1 data: data; the round trip of the handshake is forgotten
+ *	The origin of the first sample of the round trip.
+ *	0 handshake: From the handshake, unless a segment of the handshake was
+ *	sent twice (4.4BSD; RFC 6298, 2).
+ *	1 data: From data. The sender forgets the round trip of the handshake.
  *
  * backoff_clear: 0 or 1 [0]
- *	What ends the doubling of the RTO.
- *	0 valid_sample: a valid sample of the round trip (Karn)
- *	1 any_ack: any ACK of new data
+ *	The event that ends the doubling of the RTO.
+ *	0 valid_sample: A valid sample of the round trip (Karn).
+ *	1 any_ack: Any ACK of new data.
  *
  * after_timeout: 0 or 1 [0]
- *	SACK: what is sent again after a timeout.
- *	0 go_back_n: all; what the blocks said is forgotten until all of it is
- *	acknowledged
- *	1 keep_scoreboard: what is not SACKed
+ *	SACK: the data that the sender sends again after a timeout.
+ *	0 go_back_n: All outstanding data. The sender forgets the SACK blocks
+ *	until all of this data is acknowledged.
+ *	1 keep_scoreboard: Only data that is not SACKed.
  *
  * sack_retransmit: 0 or 1 [0]
- *	SACK: which hole may be sent again.
- *	0 three_above: one with three SACKed segments above it (RFC 6675)
- *	1 pipe: any, while PIPE is less than cwnd (Fall & Floyd 1996)
+ *	SACK: the holes that the sender may send again.
+ *	0 three_above: A hole with three SACKed segments above it (RFC 6675).
+ *	1 pipe: Any hole, while PIPE is less than cwnd (Fall & Floyd 1996).
  *
  * sack_resend_on_partial: 0 to 2 [0]
- *	SACK: may the first hole be sent a third time on a partial ACK?
- *	0 never: no, a retransmission that is lost costs a timeout
- *	1 always: at once
- *	2 after_rtt: when a smoothed round trip has passed since its last
- *	sending
+ *	SACK: may the sender send the first hole a third time on a partial ACK?
+ *	0 never: No. A lost retransmission costs a timeout.
+ *	1 always: Yes, at once.
+ *	2 after_rtt: Yes, if a smoothed round trip has passed since the sender
+ *	last sent the hole.
  *
  * sack_pipe: 0 or 1 [0]
- *	SACK: the steps of PIPE.
- *	0 bytes: what is outstanding at first, then what is SACKed and sent, in
- *	bytes with byte_window
- *	1 segments: those of the text, each a full segment: the window less 3 at
- *	first, 1 off for a duplicate ACK, 2 for a partial one, 1 on for a
- *	sending; and a recovery goes by the text's table: the third duplicate
- *	ACK begins it, any segment not SACKed below one that is is sent again as
- *	it was, new data in whole segments (98-0876R1, 3.2; cellbed_sack.c)
+ *	SACK: the rule by which PIPE changes.
+ *	0 bytes: PIPE begins with at most the outstanding data. It changes by
+ *	the data that is SACKed or sent. With byte_window, it counts bytes.
+ *	1 segments: PIPE changes as the text says, and each step is a full
+ *	segment. It begins with the window less 3. A duplicate ACK takes off 1,
+ *	a partial ACK takes off 2, and a sent segment adds 1. The third
+ *	duplicate ACK begins the recovery. In the recovery, the sender sends
+ *	again each segment that is not SACKed and lies below a SACKed segment,
+ *	cut as before, and it sends new data in whole segments (98-0876R1, 3.2;
+ *	cellbed_sack.c).
  *
  * multiple_fast_retransmits: 0 or 1 [0]
  *	The third duplicate ACK always starts a fast retransmit (RFC 2001;
- *	98-0876R1, 3.1; cellbed_recovery.c); else not while a timeout is
- *	repaired, nor for the last byte of a recovery (RFC 2582, 5). With it the
- *	module counts duplicate ACKs by RFC 5681, 2; the kernel misses the one
- *	after the peer has sent data.
+ *	98-0876R1, 3.1; cellbed_recovery.c), and the module counts duplicate
+ *	ACKs by RFC 5681, 2. The kernel's own count misses the duplicate ACK
+ *	after the peer has sent data. Otherwise no fast retransmit starts while
+ *	the sender repairs a timeout, or for the last byte of a recovery (RFC
+ *	2582, 5).
  *
  * resend_boundaries: 0 or 1 [0]
- *	With byte_window: how what is sent again is cut.
- *	0 kept: as it was; small segments are joined, and what does not fit the
- *	window waits
- *	1 anew: from the first byte missing, as long as a segment may be and the
- *	window allows, new data behind it included, with SACK to the end of the
- *	hole (4.4BSD, tcp_output(); cellbed_recut.c); by the table of sack_pipe
- *	as it was
+ *	With byte_window: how the sender cuts data that it sends again.
+ *	0 kept: As before. The sender joins small segments, and a segment that
+ *	does not fit the window waits.
+ *	1 anew: From the first missing byte, as long as the segment size and the
+ *	window allow. The segment may include new data after the missing data;
+ *	with SACK it ends at the end of the hole (4.4BSD, tcp_output();
+ *	cellbed_recut.c). With sack_pipe = "segments", the sender cuts the data
+ *	as before.
  *
  * newreno_partial: 0 or 1 [0]
- *	NewReno: what the window becomes on a partial ACK.
- *	0 deflate: less by what was acknowledged, and one segment more (RFC
- *	6582)
- *	1 reset: ssthresh (98-0876R1, 3.1; ns-2.1b3)
+ *	NewReno: the effect of a partial ACK on the window.
+ *	0 deflate: The window shrinks by the acknowledged data and grows by one
+ *	segment (RFC 6582).
+ *	1 reset: The window becomes ssthresh (98-0876R1, 3.1; ns-2.1b3).
  *
  * newreno_flywheel: 0 or 1 [0]
  *	NewReno: every second duplicate ACK of a recovery sends a new segment,
- *	whatever the window (Hoe 1996).
+ *	whatever the window is (Hoe 1996).
  */
 #ifndef CELLBED_PARAMS_H
 #define CELLBED_PARAMS_H

@@ -30,10 +30,10 @@ announce() { printf "$1" | sed "s/PID/$$/" > list; }
 """
 # Name: lines of the list, device of the verdicts, exit status, what it says.
 REFUSED = {
-    "unknown": (r"PID h1\nPID nope\n", "down", 1, "device nope: no such device"),
-    "index": (r"PID h1\nPID far\n", "down", 2, "interface index 2000, must be 1001 to 1100"),
-    "verdict": (r"PID h1\n", "nope", 1, "device nope: no such device"),
-    "process": (r"PID h1\n99999999 h2\n", "down", 1, "entering the network namespace of process"),
+    "unknown": (r"PID h1\nPID nope\n", "down", 1, "has no device nope"),
+    "index": (r"PID h1\nPID far\n", "down", 2, "index is 2000, but must be 1001 to 1100"),
+    "verdict": (r"PID h1\n", "nope", 1, "has no device nope"),
+    "process": (r"PID h1\n99999999 h2\n", "down", 1, "cannot enter the network namespace of"),
     "words": (r"PID h1 x\n", "down", 2, "line 1: must be PID DEV"),
     "nobody": (r"# nobody\n\n", "down", 2, "no device"),
 }

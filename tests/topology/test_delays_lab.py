@@ -144,15 +144,15 @@ CONNECTION = "echo 10.1.0.2 10000 8000 1000000 > t; "
 BAD_INPUT = {
     "usage": ("", "/opt/cellbed/delays --table t", 2, "usage: delays"),
     "no table": ("", "/opt/cellbed/delays --table t --device lo", 1, "cannot read t: No such file"),
-    "empty": ("> t; ", "/opt/cellbed/delays --table t --device lo", 1, "t: no connection"),
+    "empty": ("> t; ", "/opt/cellbed/delays --table t --device lo", 1, "t has no connection"),
     "line": ("echo 10.1.0.2 1 2 > t; ", "/opt/cellbed/delays --table t --device lo", 1,
-             "t:1: not 'CLIENT_IPV4 CLIENT_PORT SERVER_PORT ROUND_TRIP_NS'"),
+             "t:1: the line must be 'CLIENT_IPV4 CLIENT_PORT SERVER_PORT ROUND_TRIP_NS'"),
     "twins": (CONNECTION + "cat t t > u; ", "/opt/cellbed/delays --table u --device lo", 1,
-              "u: client port 10000, server port 8000: a connection that appears twice"),
+              "u: the connection of client port 10000 and server port 8000 appears twice"),
     "device": (CONNECTION, "/opt/cellbed/delays --table t --device none", 1,
-               "--device none: no such device"),
+               "--device none: this device does not exist"),
     "object": (CONNECTION, "/opt/cellbed/delays --table t --device lo --object none", 1,
-               "opening none: No such file"),
+               "cannot open none: No such file"),
 }  # fmt: skip
 
 

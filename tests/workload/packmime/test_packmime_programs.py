@@ -170,16 +170,16 @@ def test_2000_connections_at_a_time_in_a_few_megabytes(isolated, programs, tmp_p
 @pytest.mark.parametrize(
     ("rows", "ending", "message"),
     [
-        ([], "end,1", "trace is cut short: its last line must be end,<rows>"),
+        ([], "end,1", "trace is cut short; its last line must be end,ROWS"),
         (ROWS, "end,6", "trace is cut short"),
         (ROWS, "down,4,1,", "trace:10: the trace is cut short or damaged here"),
         ([("down", 0, 1, 1, "x", 1, 1)], None, "trace:3: the trace is cut short or damaged here"),
         ([("down", 0, 1, 1, 400, 1, 0)], None, "trace:3: the trace is cut short or damaged here"),
-        ([("down", 800_000, 1, 1, 400, 1, 1)], None, "more than 800000 connections a host"),
+        ([("down", 800_000, 1, 1, 400, 1, 1)], None, "more than 800000 connections for this host"),
         (
             [("down", 0, 1, 1, 20, 1, 1)],
             None,
-            "connection 0: a request of 20 bytes, must be 48 or more",
+            "connection 0: a request has 20 bytes, but must have 48 or more",
         ),
     ],
 )

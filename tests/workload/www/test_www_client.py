@@ -101,19 +101,19 @@ PAIR = "pair 1 /proc/self/ns/net 127.0.0.1 80 -\n"
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("", "no pair"),
-        ("cellbed-www/2\n", "not a cellbed-www/1 file"),
+        ("", "has no pair"),
+        ("cellbed-www/2\n", "no file of the format cellbed-www/1"),
         (HEAD, "no pair"),
         (HEAD + PAIR + PAIR, "4: pair 1 appears twice"),
         (HEAD + "pair 1 x 127.0.0.300 80 -\n", "3: 127.0.0.300 port 80 is no IPv4"),
         (HEAD + "pair 1 x 127.0.0.1 0 -\n", "3: 127.0.0.1 port 0 is no IPv4"),
-        (HEAD + "pair 1 x 127.0.0.1 80\n", "3: not 'pair NUMBER"),
-        (HEAD + PAIR + "request 2 0 0 1 1 10 0 /x\n", "4: no pair 2 before"),
+        (HEAD + "pair 1 x 127.0.0.1 80\n", "3: the line must be 'pair NUMBER"),
+        (HEAD + PAIR + "request 2 0 0 1 1 10 0 /x\n", "4: no line before this request"),
         (HEAD + PAIR + "request 1 0 0 1 1 0 0 /x\n", "4: size and due time"),
-        (HEAD + PAIR + "request 1 0 0 1 1 10 /x\n", "4: not 'request PAIR"),
+        (HEAD + PAIR + "request 1 0 0 1 1 10 /x\n", "4: the line must be 'request PAIR"),
         (HEAD + PAIR + "request 1 0 0 1 1 10 5 /x\nrequest 1 0 1 1 1 10 4 /x\n", "5: requests"),
-        (HEAD + "color red\n", "3: unknown line"),
-        ("cellbed-www/1\nrequest_bytes 20\n" + PAIR, "request_bytes must be 64..1024"),
+        (HEAD + "color red\n", "3: the line must begin"),
+        ("cellbed-www/1\nrequest_bytes 20\n" + PAIR, "request_bytes must be 64 to 1024"),
     ],
 )
 def test_a_bad_specification_is_refused_with_its_line(client, tmp_path, spec, message):

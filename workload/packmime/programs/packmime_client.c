@@ -124,7 +124,7 @@ static void begin_request(struct client *client, struct connection *connection)
 	if (!connection->request)
 		fail("out of memory");
 	if (request_write(connection->request, &request) != 0)
-		fail("connection %s %u: a request of %" PRId64 " bytes is too small for its words",
+		fail("connection %s %u: a request of %" PRId64 " bytes is too small for its text",
 		     client->totals.direction, connection->number, request.bytes);
 	exchange->state = SENDING;
 	send_rest(client, connection);
@@ -469,7 +469,7 @@ static struct options read_options(int argc, char **argv)
 	if (strcmp(options.direction, "down") != 0 && strcmp(options.direction, "up") != 0)
 		fail("--direction %s: must be down or up", options.direction);
 	if (options.hosts < 1 || options.hosts > 65536 || options.host >= options.hosts)
-		fail("--host %" PRId64 " of --hosts %" PRId64 ": must be 0 to hosts - 1, hosts at least 1",
+		fail("--host %" PRId64 " of --hosts %" PRId64 ": must be less than --hosts, which must be at least 1",
 		     options.host, options.hosts);
 	return options;
 }
@@ -494,7 +494,7 @@ int main(int argc, char **argv)
 	 * that wait lets the clock jump. An ordinary user may not lock as much: then it may happen. */
 	(void)mlockall(MCL_CURRENT);
 	if (loop_now(&client.loop) >= options.t0_ns)
-		fail("--t0-ns %" PRId64 ": was %" PRId64 " ns ago when the trace was read",
+		fail("--t0-ns %" PRId64 ": this moment was %" PRId64 " ns ago when the trace was read",
 		     options.t0_ns, loop_now(&client.loop) - options.t0_ns);
 
 	run(&client);

@@ -46,7 +46,7 @@ static void add_connection(struct reader *reader, const struct row *row)
 	uint32_t own = (uint32_t)row->connection / reader->hosts;
 
 	if (own / CLIENT_PORTS >= SERVER_PORTS)
-		fail("%s: more than %u connections a host", reader->name, CLIENT_PORTS * SERVER_PORTS);
+		fail("%s has more than %u connections for this host", reader->name, CLIENT_PORTS * SERVER_PORTS);
 	trace->connections = grown(trace->connections, trace->connection_count,
 				   &reader->connection_room, sizeof(*trace->connections));
 	trace->connections[trace->connection_count++] = (struct connection){
@@ -65,7 +65,7 @@ static void add(struct reader *reader, const struct row *row)
 	uint32_t count = trace->connection_count;
 
 	if (row->request_bytes < REQUEST_MIN_BYTES)
-		fail("%s: connection %" PRId64 ": a request of %" PRId64 " bytes, must be %d or more",
+		fail("%s: connection %" PRId64 ": a request has %" PRId64 " bytes, but must have %d or more",
 		     reader->name, row->connection, row->request_bytes, REQUEST_MIN_BYTES);
 	if (row->connection % reader->hosts != reader->host)
 		return;
@@ -104,7 +104,7 @@ static void read_rows(struct reader *reader, FILE *file, const char *direction)
 			fail("%s:%lu: the trace is cut short or damaged here", reader->name, rows + 2);
 		add(reader, &row);
 	}
-	fail("%s: the trace is cut short: its last line must be end,<rows>", reader->name);
+	fail("%s: the trace is cut short; its last line must be end,ROWS", reader->name);
 }
 
 void trace_read(struct trace *trace, const char *name, const char *direction, uint32_t hosts,
@@ -120,9 +120,9 @@ void trace_read(struct trace *trace, const char *name, const char *direction, ui
 	if (!file)
 		fail("cannot read %s: %s", name, strerror(errno));
 	if (!fgets(line, sizeof(line), file) || strncmp(line, format, sizeof(format) - 1) != 0)
-		fail("%s: not a cellbed-packmime/1 file", name);
+		fail("%s is no file of the format cellbed-packmime/1", name);
 	if (!fgets(line, sizeof(line), file) || strcmp(line, columns) != 0)
-		fail("%s: its second line is not the columns of a cellbed-packmime/1 file", name);
+		fail("%s: the second line must be the columns of the format cellbed-packmime/1", name);
 	read_rows(&reader, file, direction);
 	fclose(file);
 }

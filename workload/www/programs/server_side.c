@@ -102,7 +102,7 @@ static void hear(struct connection *connection, int netlink)
 	unsigned rest;
 
 	if (len < 0 || !NLMSG_OK(header, (unsigned)len))
-		fail("pair %u: no answer of sock_diag: %s", connection->pair, strerror(errno));
+		fail("pair %u: sock_diag did not answer: %s", connection->pair, strerror(errno));
 	if (header->nlmsg_type == NLMSG_ERROR) {
 		if (!connection->broken[0])
 			snprintf(connection->broken, sizeof(connection->broken),

@@ -54,7 +54,7 @@ static void finish_connect(struct connection *connection, int64_t timeout_ns)
 	socklen_t len = sizeof(error);
 
 	if (poll(&wait, 1, (int)(timeout_ns / 1000000)) != 1)
-		fail("pair %u: no connection within %lld ms", connection->pair,
+		fail("pair %u: the connection was not there within %lld ms", connection->pair,
 		     (long long)(timeout_ns / 1000000));
 	if (getsockopt(connection->fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0)
 		error = errno;
@@ -96,7 +96,7 @@ uint64_t sockets_unread(const struct connection *connection, struct tcp_state *s
 		sockets_state(connection, state);
 		received = state->bytes_received;
 		if (ioctl(connection->fd, FIONREAD, &unread) != 0)
-			fail("pair %u: cannot tell what is unread: %s", connection->pair,
+			fail("pair %u: cannot read the number of unread bytes: %s", connection->pair,
 			     strerror(errno));
 		sockets_state(connection, state);
 	} while (state->bytes_received != received);

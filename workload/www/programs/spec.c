@@ -42,7 +42,7 @@ static void read_pair(struct reader *reader, const char *line)
 	memset(connection, 0, sizeof(*connection));
 	if (sscanf(line, "pair %u %127s %31s %u %127s %1s", &pair, connection->client_netns, address,
 		   &port, connection->server_netns, rest) != 5)
-		fail("%s:%u: not 'pair NUMBER NETNS ADDRESS PORT NETNS'", reader->name, reader->line);
+		fail("%s:%u: the line must be 'pair NUMBER NETNS ADDRESS PORT NETNS'", reader->name, reader->line);
 	if (connection_of(reader, pair) != NO_REQUEST)
 		fail("%s:%u: pair %u appears twice", reader->name, reader->line, pair);
 	if (port < 1 || port > 65535 || inet_pton(AF_INET, address, &connection->server.sin_addr) != 1)
@@ -84,11 +84,11 @@ static void read_request(struct reader *reader, const char *line)
 	if (sscanf(line, "request %u %u %u %u %u %" SCNd64 " %" SCNd64 " %63s %1s", &pair,
 		   &request->batch, &request->number, &request->file_class, &request->file,
 		   &request->size_bytes, &request->due_ns, request->path, rest) != 8)
-		fail("%s:%u: not 'request PAIR BATCH NUMBER CLASS FILE BYTES DUE_NS PATH'",
+		fail("%s:%u: the line must be 'request PAIR BATCH NUMBER CLASS FILE BYTES DUE_NS PATH'",
 		     reader->name, reader->line);
 	request->connection = connection_of(reader, pair);
 	if (request->connection == NO_REQUEST)
-		fail("%s:%u: no pair %u before this request", reader->name, reader->line, pair);
+		fail("%s:%u: no line before this request describes its pair %u", reader->name, reader->line, pair);
 	if (request->size_bytes < 1 || request->due_ns < 0)
 		fail("%s:%u: size and due time must not be negative", reader->name, reader->line);
 	if (trial->request_count && request[-1].due_ns > request->due_ns)
@@ -104,7 +104,7 @@ static void read_line(struct reader *reader, const char *line)
 	char rest[2];
 
 	if (reader->line == 1 && strcmp(line, "cellbed-www/1\n") != 0)
-		fail("%s: not a cellbed-www/1 file", reader->name);
+		fail("%s is no file of the format cellbed-www/1", reader->name);
 	else if (reader->line == 1)
 		return;
 	else if (strncmp(line, "request ", 8) == 0)
@@ -112,7 +112,8 @@ static void read_line(struct reader *reader, const char *line)
 	else if (strncmp(line, "pair ", 5) == 0)
 		read_pair(reader, line);
 	else if (sscanf(line, "request_bytes %d %1s", &reader->trial->request_bytes, rest) != 1)
-		fail("%s:%u: unknown line", reader->name, reader->line);
+		fail("%s:%u: the line must begin with pair, request or request_bytes",
+		     reader->name, reader->line);
 }
 
 void spec_read(const char *file_name, struct trial *trial)
@@ -131,7 +132,7 @@ void spec_read(const char *file_name, struct trial *trial)
 		fail("cannot read %s: %s", file_name, strerror(errno));
 	fclose(file);
 	if (!trial->connection_count)
-		fail("%s: no pair", file_name);
+		fail("%s has no pair", file_name);
 	if (trial->request_bytes < 64 || trial->request_bytes > 1024)
-		fail("%s: request_bytes must be 64..1024", file_name);
+		fail("%s: request_bytes must be 64 to 1024", file_name);
 }

@@ -357,7 +357,7 @@ static void check_room(const struct trial *trial)
 
 		sockets_room(&trial->connections[i], &buffer, &window);
 		if (buffer < 4 * trial->low_water_bytes)
-			fail("pair %u: its receive buffer of %d bytes is less than 4 x --low-water %d: "
+			fail("pair %u: the receive buffer of %d bytes is less than 4 x --low-water %d: "
 			     "raise the middle value of tcp_rmem", trial->connections[i].pair, buffer,
 			     trial->low_water_bytes);
 	}
@@ -386,7 +386,7 @@ static void choose_t0(struct trial *trial, const struct options *options, int64_
 	trial->t0_ns = options->t0_ns > 0 ? start_ns + options->t0_ns
 					  : next_second_ns(now_ns + options->lead_ns);
 	if (trial->t0_ns <= now_ns)
-		fail("the connections took %" PRId64 " ns, longer than --t0-in-ns %" PRId64,
+		fail("the connections took %" PRId64 " ns, which is longer than --t0-in-ns %" PRId64,
 		     now_ns - start_ns, options->t0_ns);
 	printf("t0 %" PRId64 "\n", trial->t0_ns);
 	fflush(stdout);
