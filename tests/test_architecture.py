@@ -39,7 +39,7 @@ LAB_ROOMS = (
     *("plan", "topology", "workload"),
 )
 SHARED = {"harness", "harness.capture"}
-LAB_LIBRARIES = {"mininet", "pyroute2", "_typeshed"}  # the last for types only
+LAB_LIBRARIES = {"fissix", "mininet", "pyroute2", "_typeshed"}  # the last for types only
 
 
 def files(name: str) -> list[Path]:

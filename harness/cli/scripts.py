@@ -45,6 +45,14 @@ OPTIONS = (
         help="Also install this package of Debian 13 in the lab.",
     ),
     click.option(
+        "--beside", multiple=True, metavar="COMMAND",
+        help="Start this command first, as a controller, and the script when it listens at a port.",
+    ),
+    click.option(
+        "--python2", is_flag=True,
+        help="Convert the script, and what it starts with python, from Python 2.",
+    ),
+    click.option(
         "--isolated", is_flag=True,
         help="Refuse to run it if the lab cannot keep it away from this machine.",
     ),
@@ -77,6 +85,8 @@ def run_script(script: Script, clock: str | None, out: Path | None) -> None:
     script = replace(script, clock=clock or ("real" if script.lab == "native" else "virtual"))
     person = script.clock == "real" and is_terminal()
     ended = at_terminal(script, out) if person else unattended(script, out)
+    for sentence in ended.lacked:
+        print(f"cellbed: {sentence}", file=sys.stderr)
     if ended.stopped:
         raise LabError(f"{' '.join(script.argv)} was ended: {ended.stopped}")
     for name in ended.full:

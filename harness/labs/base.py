@@ -126,6 +126,12 @@ class Lab(ABC):
         """A sentence, once, when its clock stands still for a program that computes; else ""."""
         return ""
 
+    def glance(self) -> tuple[float, str]:
+        """Its clock [s] and the program that has computed most since the last call; 0 and "" where
+        nobody can tell.
+        """
+        return 0.0, ""
+
     def refuse_damage(self) -> None:
         """Called at each look at the lab, silent or not: who waits for a killed one says nothing.
 

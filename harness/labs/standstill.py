@@ -57,20 +57,41 @@ class StandstillWatch:
             return ""
         self._looked = now
         ticks = self._ticks()
-        clock_s = next(filter(None, map(read_clock_s, ticks)), None)
+        clock_s = clock_of(ticks)
         if clock_s is None or clock_s != self._clock_s:
             self._clock_s, self._since, self._before = clock_s, now, ticks
             return ""
-        used = {pid: count - self._before.get(pid, 0) for pid, count in ticks.items()}
+        used = growth(ticks, self._before)
         if now - self._since < STILL_S or sum(used.values()) * self._tick_s < COMPUTED_S:
             return ""
         self._told = True
-        busiest = sorted(used, key=used.__getitem__, reverse=True)
-        program = next(filter(None, map(read_command, busiest)), "that runs")
+        program = busiest(used) or "that runs"
         return (
             f"virtual time stands still at {clock_s:.3f} s, because the program {program} computes "
             "without waiting; press Ctrl-C to end it"
         )
+
+
+def look_into(ticks: Ticks, before: Ticks) -> tuple[float, str]:
+    """The lab's clock [s], and the program that has computed most; 0 and "" where there is none."""
+    used = {pid: count for pid, count in growth(ticks, before).items() if count}
+    return clock_of(ticks) or 0.0, busiest(used)
+
+
+def growth(ticks: Ticks, before: Ticks) -> dict[int, int]:
+    """What each process has used since an earlier look."""
+    return {pid: count - before.get(pid, 0) for pid, count in ticks.items()}
+
+
+def busiest(used: Ticks) -> str:
+    """The command of the process that has used most; "" where none has arguments."""
+    order = sorted(used, key=used.__getitem__, reverse=True)
+    return next(filter(None, map(read_command, order)), "")
+
+
+def clock_of(ticks: Ticks) -> float | None:
+    """The lab's clock as any of its processes reads it."""
+    return next(filter(None, map(read_clock_s, ticks)), None)
 
 
 def read_clock_s(pid: int) -> float | None:

@@ -12,7 +12,7 @@ from typing import Any
 from harness.growing import Growing
 from harness.host import paths
 from harness.labs.base import MODULES, LabSpec
-from harness.labs.standstill import StandstillWatch
+from harness.labs.standstill import StandstillWatch, look_into
 from harness.labs.supervised import AGENT, CLOCK_TICK, SupervisedLab, wait_for_exit
 from plan.errors import LabError, MissingError
 
@@ -41,6 +41,7 @@ class UmlLab(SupervisedLab):
         super().__init__(spec, run_directory)
         self._console = Growing(self.run_directory / "console.log")
         self._watch = StandstillWatch(self.ticks, 1 / CLOCK_TICK)
+        self._glanced: dict[int, int] = {}
 
     @property
     def exact(self) -> bool:
@@ -70,6 +71,10 @@ class UmlLab(SupervisedLab):
 
     def standstill(self) -> str:
         return self._watch.look() if self.exact else ""
+
+    def glance(self) -> tuple[float, str]:
+        before, self._glanced = self._glanced, self.ticks()
+        return look_into(self._glanced, before)
 
     def argv(self) -> list[str]:
         # The kernel mixes its command line into its entropy: with the host's paths in it,

@@ -17,8 +17,9 @@ from harness.host.ownership import give_tree, make_folder
 from harness.labs import Lab, LabSpec
 from harness.labs.hang import HANG_CPU_S, HANG_IDLE_S
 from harness.labs.session import session
-from harness.scripts import products
+from harness.scripts import products, python2_text, remedies
 from harness.scripts.job import FILE, INPUT, KEPT, SHARE, ScriptJob
+from harness.scripts.silence import Silence
 from plan.errors import LabError, UsageError
 
 # Not exec: the shell stays the first process and waits for the orphans of all others.
@@ -44,6 +45,8 @@ class Script:
         disk_mib: how much it may write to each of its disks [MiB].
         processes: how many processes the lab may have, of which each is one of the host, too.
         packages: of Debian, beside those of lab/mininet/packages.
+        beside: commands of a shell that begin before it and end with it, as a controller does.
+        python2: convert it, and what it starts with `python`, from Python 2.
         isolated: see LabSpec.
     """
 
@@ -57,6 +60,8 @@ class Script:
     disk_mib: int = 512
     processes: int = 2000
     packages: Sequence[str] = ()
+    beside: Sequence[str] = ()
+    python2: bool = False
     terminal: int | None = None
     isolated: bool = False
 
@@ -69,11 +74,13 @@ class Ended:
         status: as a shell tells it.
         stopped: why it was ended, if it was.
         full: which of its disks were.
+        lacked: sentences about what the lab did not have for it.
     """
 
     status: int
     stopped: str
     full: Sequence[str]
+    lacked: Sequence[str] = ()
 
 
 @contextmanager
@@ -88,6 +95,9 @@ def running(script: Script) -> Iterator[Lab]:
     job = ScriptJob(
         argv=script.argv,
         modules=[path.name for path in made.modules],
+        beside=script.beside,
+        python2=script.python2,
+        built_in=made.built_in,
         limit_s=script.limit_s,
         disk_mib=script.disk_mib,
         output_mib=OUTPUT_MIB,
@@ -123,18 +133,29 @@ def follow(lab: Lab, say: Say) -> Ended:
         LabError: the lab ended, or hung.
     """
     begun, ended = False, None
+    old = OldPython()
+    silence = Silence(lab, lambda sentence: say(2, f"cellbed: {sentence}\n"))
 
     def look() -> None:
         if begun and (sentence := lab.standstill()):
             say(2, f"cellbed: {sentence}\n")
+        if begun:
+            silence.look()
 
     try:
         for event in lab.events(look=look):
             match event["event"]:
                 case "begun":
                     begun = True
+                    silence.heard()
                 case "said":
+                    silence.heard()
+                    old.listen(event["text"])
                     say(event["stream"], event["text"])
+                case "alive":
+                    silence.alive(event)
+                case "refused":
+                    raise LabError(event["error"])
                 case "failed":
                     raise LabError(event["error"], lab.console())
                 case "ended":
@@ -153,7 +174,26 @@ def follow(lab: Lab, say: Say) -> Ended:
         status=status if status >= 0 else 128 - status,
         stopped=ended["stopped"],
         full=ended["full"],
+        lacked=[*old.sentences(), *remedies.sentences(ended["missed"])],
     )
+
+
+class OldPython:
+    """Hears what Python 3 says of a file of Python 2 that a script starts."""
+
+    def __init__(self) -> None:
+        self.heard = False
+        self.end = ""
+
+    def listen(self, text: str) -> None:
+        """Look at a piece of what the script says; a message may come in several."""
+        self.end = self.end[-200:] + text
+        self.heard = self.heard or any(message in self.end for message in python2_text.MESSAGES)
+
+    def sentences(self) -> list[str]:
+        """At most one."""
+        said = "a file that the script started is written in Python 2; try --python2"
+        return [said] if self.heard else []
 
 
 def keep(lab: Lab, out: Path, most_mib: int) -> list[str]:

@@ -23,6 +23,9 @@ class ScriptJob:
     Attributes:
         argv: the command.
         modules: kernel modules of the run directory that the lab needs.
+        beside: commands of a shell that begin before the script and end with it.
+        python2: `python` is for scripts of Python 2.
+        built_in: names of what the lab's kernel has built in; empty: it is not a uml lab's.
         limit_s: how long it may take, by the lab's clock [s].
         disk_mib: how much it may write to its folder, to /tmp, and elsewhere, each [MiB].
         output_mib: how much it may say [MiB].
@@ -32,6 +35,9 @@ class ScriptJob:
 
     argv: Sequence[str]
     modules: Sequence[str]
+    beside: Sequence[str]
+    python2: bool
+    built_in: Sequence[str]
     limit_s: float
     disk_mib: int
     output_mib: int

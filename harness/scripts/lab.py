@@ -2,8 +2,9 @@
 """Runs one script inside a lab, as on a machine of its own; the lab's main program.
 
 Events: of a script without a terminal "begun", "said" (text and stream, 1 or 2), and "alive" each
-second of the lab's clock; last "ended" (status; stopped: why it was ended, if it was; full: a disk
-of it was).
+second of the lab's clock or MANY packets (packets, broadcasts: so far; device: of the last
+broadcast); last "refused" (error) or "ended" (status; stopped: why it was ended, if it was; full: a
+disk of it was; missed: kind, name and command of what the lab lacked).
 """
 
 from __future__ import annotations
@@ -17,16 +18,21 @@ import shutil
 import signal
 import stat
 import subprocess
+import sys
 import termios
 import threading
 import time
 import traceback
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from harness.agent import softirq
 from harness.agent.events import RUN, emit
 from harness.agent.power_off import power_off
+from harness.scripts import python2
+from harness.scripts.beside import Beside, BesideError
+from harness.scripts.controllers import Controllers
 from harness.scripts.job import FILE, INPUT, KEPT, SHARE, WORK, ScriptJob
 from topology.clock import wake_exactly
 from topology.run import run
@@ -34,8 +40,19 @@ from topology.run import run
 # Of Mininet's own machines, whom scripts name.
 USER = "mininet"
 CHUNK = 65536
-LOOK_S = 1.0
+LOOK_S = 0.1
+ALIVE_S = 1.0
+MANY = 100_000
 PRIORITY = 1
+# Of the thread that tells of a storm, in which packets leave no time for others (softirq.py, and
+# the module of lab/mininet/processor).
+FIRST = 99
+# Of the image: notes of what a command or the kernel lacked (lab/mininet/files).
+MISSED = Path("/run/cellbed-missed")
+ASKED = "/usr/lib/cellbed/asked"
+MOST_MISSED = 50
+BUILT_IN = Path("/run/cellbed-built-in")
+COUNTERS = Path("/sys/module/cellbed_processor/parameters")
 CONGESTION_CONTROLS = sorted(Path("/opt/cellbed").glob("tcp_*.ko"))
 # All that can be filled. The root's is where the image's init left it, and not in every lab.
 WORK_DISK = Path("/run/work")
@@ -52,6 +69,7 @@ ENVIRONMENT = {
     "MPLBACKEND": "Agg",
     "PYTHONUNBUFFERED": "1",
     "PYTHONDONTWRITEBYTECODE": "1",
+    "BASH_ENV": "/usr/lib/cellbed/bashrc",
 }
 
 
@@ -64,7 +82,9 @@ def main() -> None:
         os.kill(-1, signal.SIGKILL)  # what it left running: all but the first process and this
         full = [name for name, place in DISKS.items() if not os.statvfs(place).f_bavail]
         keep()
-        emit("ended", status=status, stopped=stopped, full=full)
+        emit("ended", status=status, stopped=stopped, full=full, missed=missed())
+    except BesideError as error:
+        emit("refused", error=str(error))
     except Exception as error:  # noqa: BLE001 (the last stop before the power goes)
         traceback.print_exc()
         emit("failed", error=f"{type(error).__name__}: {error}")
@@ -89,6 +109,26 @@ def prepare(job: ScriptJob) -> None:
         Path("/proc/sys/kernel/modules_disabled").write_text("1")
     make_ready_for_ssh()
     start_open_vswitch()
+    if job.python2:
+        python2.install()
+    if job.built_in:
+        watch_kernel(job)
+    MISSED.write_text("")
+
+
+def watch_kernel(job: ScriptJob) -> None:
+    """The lab's kernel tells what it is asked for and has not; modprobe, what it has."""
+    Path("/proc/sys/kernel/modprobe").write_text(ASKED)
+    loaded = [line.split()[0] for line in Path("/proc/modules").read_text().splitlines()]
+    BUILT_IN.write_text("".join(f"{name}\n" for name in [*job.built_in, *loaded]))
+
+
+def missed() -> list[list[str]]:
+    """What the lab lacked: kind, name, command; each once, in the order of the first."""
+    lines = MISSED.read_text(errors="replace").splitlines()
+    notes = [fields for line in lines if len(fields := line.split("\t")) == 3]
+    first = {(kind, name): [kind, name, command] for kind, name, command in reversed(notes)}
+    return list(reversed(first.values()))[:MOST_MISSED]
 
 
 def make_work_folder(job: ScriptJob) -> None:
@@ -150,13 +190,16 @@ class Watched:
         self.stopped = ""
         self.begun = threading.Event()
         self.left_bytes = job.output_mib << 20
+        self.saying = threading.Lock()
         self.events = (RUN / "events.jsonl").open("ab", buffering=0)
 
     def run(self) -> tuple[int, str]:
         """Its exit status, and why it was ended before its end, if it was."""
         # Begun before the script, which may leave no room for one more thread.
+        self.controllers = Controllers()
         threading.Thread(target=self.watch, daemon=True).start()
         emit("begun")  # a script that never waits leaves no time for it
+        start_beside(self.job, self.say)
         with (RUN / INPUT).open("rb") as source:
             self.process = subprocess.Popen(
                 self.job.argv, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -196,23 +239,27 @@ class Watched:
 
     def say(self, stream: int, text: str) -> None:
         """Pass a text on; too much of it ends the script."""
-        if self.left_bytes < 0:
-            return
-        self.left_bytes -= len(text)
-        # Not emit(), which opens the host's file anew: a script may say a million things.
-        event = {"event": "said", "stream": stream, "text": text}
-        self.events.write(json.dumps(event).encode() + b"\n")
+        with self.saying:
+            if self.left_bytes < 0:
+                return
+            self.left_bytes -= len(text)
+            # Not emit(), which opens the host's file anew: a script may say a million things.
+            event = {"event": "said", "stream": stream, "text": text}
+            self.events.write(json.dumps(event).encode() + b"\n")
         if self.left_bytes < 0:
             self.stop(f"it printed more than {self.job.output_mib} MiB")
 
     def watch(self) -> None:
         """Say that time goes on, and end a script that takes too much of it or of processes."""
         self.begun.wait()
-        before_all_others()
+        before_all_others(FIRST)
+        traffic = Traffic()
         end = time.monotonic() + self.job.limit_s
         while self.process.poll() is None:
             time.sleep(min(LOOK_S, max(0.0, end - time.monotonic())))
-            emit("alive")
+            traffic.look()
+            for sentence in self.controllers.waiting():
+                self.say(2, f"cellbed: {sentence}\n")
             if time.monotonic() >= end:
                 return self.stop(f"{self.job.limit_s:g} s of the lab's clock were over")
             if processes() > 0.9 * self.job.processes:
@@ -226,9 +273,46 @@ class Watched:
             os.killpg(self.process.pid, signal.SIGKILL)
 
 
-def before_all_others() -> None:
+class Traffic:
+    """Tells the host that time goes on, and how many packets the lab has sent."""
+
+    def __init__(self) -> None:
+        self.packets, self.at_s = 0, time.monotonic()
+
+    def look(self) -> None:
+        """Emit "alive" where a second is over, or MANY packets were sent."""
+        now, packets = time.monotonic(), counter("packets")
+        if now - self.at_s < ALIVE_S and packets - self.packets < MANY:
+            return
+        self.packets, self.at_s = packets, now
+        device = COUNTERS / "broadcast_device"
+        emit(
+            "alive",
+            packets=packets,
+            broadcasts=counter("broadcasts"),
+            device=device.read_text().strip() if device.exists() else "",
+        )
+
+
+def counter(name: str) -> int:
+    """Of lab/mininet/processor; 0 in a lab without it."""
+    path = COUNTERS / name
+    return int(path.read_text()) if path.exists() else 0
+
+
+def start_beside(job: ScriptJob, say: Callable[[int, str], None]) -> None:
+    """Begin what is to run beside the script, each when the one before listens.
+
+    Raises:
+        BesideError: one does not.
+    """
+    for command in job.beside:
+        Beside(command, ENVIRONMENT, say).wait()
+
+
+def before_all_others(priority: int = PRIORITY) -> None:
     """The calling thread runs before any process of the script's."""
-    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
 
 
 def processes() -> int:
@@ -243,6 +327,7 @@ def on_terminal(job: ScriptJob) -> tuple[int, str]:
         os.setsid()
         fcntl.ioctl(0, termios.TIOCSCTTY, 1)
 
+    start_beside(job, lambda _, text: print(text, end="", file=sys.stderr, flush=True))
     done = subprocess.run(
         job.argv, cwd=WORK, env=ENVIRONMENT, preexec_fn=take_terminal, check=False
     )

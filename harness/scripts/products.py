@@ -25,6 +25,7 @@ class Products:
 
     image: Path
     modules: tuple[Path, ...]
+    built_in: tuple[str, ...] = ()
 
 
 def require(lab: str, clock: str, packages: Sequence[str]) -> Products:
@@ -46,11 +47,21 @@ def require(lab: str, clock: str, packages: Sequence[str]) -> Products:
     if lab == "vm":
         disk = Path(f"{image}.squashfs")
         make(f"disk of {label}", disk, [build.parent / "vm" / "disk", image, disk])
-    if lab != "uml" or clock != "virtual":
+    if lab != "uml":
         return Products(image=image, modules=())
     module, kernel = places["processor"], places["kernel"]
+    names = built_in(kernel)
+    if clock != "virtual":
+        return Products(image=image, modules=(), built_in=names)
     make("processor module", module, [build / "processor" / "build", kernel, module])
-    return Products(image=image, modules=(module,))
+    return Products(image=image, modules=(module,), built_in=names)
+
+
+def built_in(kernel: Path) -> tuple[str, ...]:
+    """The names of the modules that a kernel has built in, as modprobe writes them."""
+    table = kernel / "build" / "modules.builtin"
+    lines = table.read_text().splitlines() if table.exists() else []
+    return tuple(Path(line).stem.replace("-", "_") for line in lines)
 
 
 def make(what: str, product: Path, argv: Sequence[str | Path]) -> None:

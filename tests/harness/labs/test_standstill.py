@@ -55,6 +55,15 @@ def test_a_clock_that_stands_still_is_told_once_and_soon(told: Told) -> None:
     assert told(lambda wall_s: min(wall_s, 2.5), 0.5) == [f"11 s: {SENTENCE}"]
 
 
+def test_a_look_names_the_clock_and_who_computed_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(standstill, "read_clock_s", lambda pid: 7.5 if pid == WAITS else None)
+    monkeypatch.setattr(standstill, "read_command", lambda pid: COMMANDS.get(pid, ""))
+    before = {KERNEL: 10, WAITS: 50, COMPUTES: 5}
+    after = {KERNEL: 90, WAITS: 51, COMPUTES: 30}
+    assert standstill.look_into(after, before) == (7.5, "python3 -c while True: pass")
+    assert standstill.look_into(after, after) == (7.5, "")
+
+
 def test_a_clock_that_goes_slowly_is_not(told: Told) -> None:
     assert told(lambda wall_s: wall_s // 5 / 1e9 + 1, 1.0) == []
 

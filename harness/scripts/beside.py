@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A program beside the script, as a controller is: begun first, and waited for. In the lab."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from harness.scripts.job import WORK
+
+# By the lab's clock: a program that imports much takes seconds of the real one.
+READY_S = 60.0
+LOOK_S = 0.01
+LISTENS = {"tcp": "0A", "tcp6": "0A", "udp": "07", "udp6": "07"}  # net/tcp_states.h
+
+Say = Callable[[int, str], None]
+
+
+class BesideError(Exception):
+    """The program ended, or never listened: the script was not begun."""
+
+
+class Beside:
+    """A program that runs beside the script.
+
+    Args:
+        command: of a shell, in the script's folder.
+        say: called with stream and text for each of its lines, from a thread.
+    """
+
+    def __init__(self, command: str, environment: Mapping[str, str], say: Say) -> None:
+        self.command = command
+        self.name = name_of(command)
+        self.say = say
+        self.before = listening()
+        self.process = subprocess.Popen(
+            ["bash", "-c", command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, cwd=WORK, env=dict(environment), start_new_session=True,
+            encoding="utf-8", errors="surrogateescape",
+        )  # fmt: skip
+        self.reader = threading.Thread(target=self.pass_on, daemon=True)
+        self.reader.start()
+
+    def pass_on(self) -> None:
+        """Say its lines, with its name before each, and that it ended."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.say(2, f"[{self.name}] {line.rstrip(chr(10))}\n")
+
+    def wait(self) -> None:
+        """Until it listens at a port at which nothing listened before it.
+
+        Raises:
+            BesideError: it ended, or it did not within READY_S.
+        """
+        end = time.monotonic() + READY_S
+        while not listening() - self.before:
+            if self.process.poll() is not None:
+                self.reader.join(1.0)  # what it said comes before the sentence
+                raise BesideError(
+                    f"--beside '{self.command}' ended with status {self.process.returncode} before "
+                    "it listened at a port, and the script did not begin"
+                )
+            if time.monotonic() > end:
+                raise BesideError(
+                    f"--beside '{self.command}' listened at no port within {READY_S:g} s of the "
+                    "lab's clock, and the script did not begin"
+                )
+            time.sleep(LOOK_S)
+
+
+def listening() -> set[tuple[str, str, str]]:
+    """Protocol, address with port, and inode of each socket that listens here."""
+    found = set()
+    for protocol, state in LISTENS.items():
+        table = Path("/proc/net", protocol)
+        lines = table.read_text().splitlines()[1:] if table.exists() else []
+        for fields in map(str.split, lines):
+            if fields[3] == state:
+                found.add((protocol, fields[1], fields[9]))
+    return found
+
+
+def ports() -> set[int]:
+    """The TCP ports at which something listens here."""
+    return {int(where.rpartition(":")[2], 16) for kind, where, _ in listening() if "tcp" in kind}
+
+
+def name_of(command: str) -> str:
+    """The program that a shell's line starts last: of `cd pox && ./pox.py x` it is pox.py."""
+    last = command.replace("&&", ";").split(";")[-1].split()
+    words = [word for word in last if word not in ("exec", "sudo") and "=" not in word]
+    if len(words) > 1 and words[0].startswith("python") and not words[1].startswith("-"):
+        words = words[1:]
+    return Path(words[0]).name if words else "beside"

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a lab lacked, in sentences with a remedy. On the host, from the notes of the lab."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from harness.host import paths
+
+# Of request_module() in the kernel: what was asked for, by its name. What is in no line of this is
+# asked for without need, as an address family by a program that can do without.
+KERNEL = [
+    (r"(?:net-sch-|sch_)(\S+)", "queue discipline {} (tc qdisc)"),
+    (r"(?:net-cls-|cls_)(\S+)", "classifier {} (tc filter)"),
+    (r"(?:net-act-|act_)(\S+)", "action {} (tc action)"),
+    (r"rtnl-link-(\S+)", "network device of the type {} (ip link)"),
+    (r"tcp_(\S+)", "congestion control {}"),
+    (r"fs-(\S+)", "file system {}"),
+    (r"bridge()", "Linux bridge (brctl)"),
+    (r"8021q()", "VLAN device (vconfig)"),
+    (r"net-pf-2-proto-132(?:-type-\d+)?()", "SCTP"),
+    (r"(?:ip6?|x|eb|arp)t(?:able)?_(\S+)", "table, match or target {} (iptables)"),
+    (r"(ip_tables|ip6_tables|ebtables|arp_tables)", "{} (iptables)"),
+    (r"ip_set_?(\S*)", "set of addresses {} (ipset)"),
+    (r"nfnetlink-subsys-10()", "nftables"),
+]  # fmt: skip
+MODULES = {"yaml": "yaml", "sklearn": "sklearn", "cv2": "opencv", "PIL": "pil", "bs4": "bs4",
+           "paho": "paho-mqtt", "dateutil": "dateutil", "pylab": "matplotlib"}  # fmt: skip
+OLD = re.compile(r"python2(\.\d)?")
+WINDOWS = ("xterm", "gnome-terminal", "wireshark", "firefox", "xhost", "chromium", "vlc")
+
+
+def sentences(missed: Sequence[Sequence[str]]) -> list[str]:
+    """One for each thing that was not there.
+
+    Args:
+        missed: kind, name and command, as lab.py tells.
+    """
+    found = [sentence for kind, name, command in missed if (sentence := tell(kind, name, command))]
+    return list(dict.fromkeys(found))
+
+
+def tell(kind: str, name: str, command: str) -> str:
+    """The sentence of one note; nothing where it does no harm."""
+    match kind:
+        case "command":
+            return no_command(name)
+        case "program":
+            return no_program(name)
+        case "python":
+            top = name.partition(".")[0]
+            package = f"python3-{MODULES.get(top, top.lower().replace('_', '-'))}"
+            return f"{name}: the image has no such Python module; try --package {package}"
+        case "sysctl":
+            return no_sysctl(name.replace("/", "."))
+        case "module":
+            return f"{name}: the lab's kernel has no such module"
+        case "refused":
+            return f"{shorten(command)}: the lab answered {name!r}" if command else ""
+        case "kernel":
+            return no_part(name)
+    return ""
+
+
+def no_command(name: str) -> str:
+    """Which option brings a command."""
+    begin = f"{name}: the image has no such command"
+    if OLD.fullmatch(name):
+        return f"{begin}; try --python2"
+    if name in WINDOWS:
+        return f"{begin}, because a program in the lab cannot open a window"
+    if package := packages().get(name):
+        return f"{begin}; try --package {package}"
+    return f"{begin}; --package NAME adds the package of Debian that has it"
+
+
+def no_program(path: str) -> str:
+    """A program that is named with its folder."""
+    name = Path(path).name
+    begin = f"{path}: the lab has no such program"
+    if package := packages().get(name):
+        return f"{begin}; --package {package} adds {name}, in a folder of Debian's"
+    return f"{begin}; it has the script's folder and Debian's packages"
+
+
+def no_sysctl(name: str) -> str:
+    """A setting of the kernel that is not there; to turn off what is absent is no loss."""
+    if name.endswith("disable_ipv6"):
+        return ""
+    return f"{name}: the lab's kernel has no such setting (sysctl)"
+
+
+def no_part(asked: str) -> str:
+    """What the kernel was asked for and has not."""
+    for pattern, words in KERNEL:
+        if found := re.fullmatch(pattern, asked):
+            return f"the lab's kernel has no {words.format(found[1])}"
+    return ""
+
+
+def shorten(command: str) -> str:
+    """A command that fits into a sentence."""
+    return command if len(command) <= 80 else f"{command[:77]}..."
+
+
+@cache
+def packages() -> dict[str, str]:
+    """The package of Debian 13 that has a command, as far as we know."""
+    table = paths.PROJECT / "lab" / "mininet" / "commands.toml"
+    return tomllib.loads(table.read_text()) if table.exists() else {}

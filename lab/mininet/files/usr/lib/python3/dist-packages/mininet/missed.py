@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Notes what a command says that the lab lacks; Node.cmd() may throw it away.
+
+Only what a lab can lack is noted. That a link is already there or no longer there is no such thing.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+NOTES = "/run/cellbed-missed"
+SHELL = r"(?:sudo|\S*sh): (?:line )?(?:\d+: )?"
+NO_FILE = "(?:No such file or directory|nonexistent directory|Permission denied)"
+NOT = "((?:Operation|Protocol|Address family) not supported(?: by protocol)?)"
+SAID = [
+    ("command", rf"{SHELL}([\w.+-]+): command not found"),
+    ("command", r"\S+: \d+: ([\w.+-]+): not found"),
+    ("command", r"(?:env|nohup|timeout|nice|stdbuf): .*[‘']([\w.+-]+)[’']: No such file.*"),
+    ("program", r"bash: (\S*/\S+): No such file or directory"),
+    ("python", r"(?:ModuleNotFoundError|ImportError): No module named '?([\w.]+)'?.*"),
+    ("python", r"\S*python\S*: No module named ([\w.]+).*"),
+    ("sysctl", r"sysctl: cannot stat /proc/sys/(\S+): No such file or directory"),
+    ("sysctl", rf".*sh: .*/proc/sys/(\S+): {NO_FILE}"),
+    ("module", r"modprobe: FATAL: Module (\S+) not found in directory \S+"),
+    ("refused", rf"(?:RTNETLINK answers|Error|ioctl.*|socket|\w+): .*{NOT}"),
+    ("refused", r"([Uu]nknown (?:qdisc|filter|action|type) \S+),? ?.*"),
+]
+PATTERNS = [(kind, re.compile(said)) for kind, said in SAID]
+COLOUR = re.compile(r"\x1b\[[\d;]*m")  # of Python's messages on a terminal, as a node's shell has
+QUICK = re.compile("not found|No such file|No module|nonexistent|not supported|nknown|Permission")
+
+
+def listen(node: Any, text: str) -> None:
+    """Look at what a node's shell says, whole lines only.
+
+    Args:
+        node: of Mininet.
+        text: what was read from its shell.
+    """
+    *lines, node.unheard = (getattr(node, "unheard", "") + text).split("\n")
+    for line in lines:
+        look(line, node.lastCmd)
+
+
+def look(line: str, command: Any) -> None:
+    """Note the line if it says that the lab lacks something."""
+    if not QUICK.search(line):
+        return
+    line = COLOUR.sub("", line).strip().replace("\x7f", "")
+    text = " ".join(command if isinstance(command, (list, tuple)) else str(command or "").split())
+    for kind, pattern in PATTERNS:
+        found = pattern.fullmatch(line)
+        if found and not (kind == "program" and not starts(found[1], text)):
+            note(kind, found[1], text)
+            return
+
+
+def starts(path: str, command: str) -> bool:
+    """Is the path the program of a command, and no file that it reads or writes?"""
+    return (
+        re.search(rf"(?:^|[;&|(]\s*|\bsudo\s+){re.escape(path)}(?:\s|$|[;&|)])", command)
+        is not None
+    )
+
+
+def note(kind: str, name: str, command: str) -> None:
+    """Append it for the lab (harness/scripts/lab.py)."""
+    with open(NOTES, "a", errors="replace") as notes:  # noqa: PTH123 (no package of ours is here)
+        notes.write(f"{kind}\t{name}\t{command[:200]}\n")

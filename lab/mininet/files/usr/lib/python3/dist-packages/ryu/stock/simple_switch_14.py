@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""ryu.app.simple_switch_14: as simple_switch_13, with OpenFlow 1.4."""
+
+from os_ken.app import simple_switch_13
+from os_ken.ofproto import ofproto_v1_4
+
+
+class SimpleSwitch14(simple_switch_13.SimpleSwitch13):
+    OFP_VERSIONS = [ofproto_v1_4.OFP_VERSION]

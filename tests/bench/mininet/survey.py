@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Runs a list of public Mininet scripts, each in a lab of its own; writes how each ended.
+
+Usage: tests/bench/mininet/survey LIST SOURCES TABLE [--only WORD] [--plain]
+
+LIST is like survey.toml. SOURCES has a clone of each repository, named OWNER+NAME. A script runs
+first without options and then, if it does not keep its promise, with those of the list.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[3]
+LIMIT_S = 400  # of the host's clock, an attempt
+START = "cellbed-start.sh"
+REASONS = re.compile(
+    r"cellbed: .*|\w+(Error|Exception): .*|.*(not found|Connection refused|Unable to contact).*"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Script:
+    """One script of the list; survey.toml says what each field is."""
+
+    theme: str
+    repository: str
+    commit: str
+    path: str
+    text: str
+    promise: Sequence[str]
+    words: str = ""
+    start: str = ""
+    input: str = ""
+    options: Sequence[str] = ()
+    beside: Sequence[str] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """How one run ended; status None: the host's limit."""
+
+    status: int | None
+    kept: bool
+    reason: str
+    host_s: float
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("list", type=Path)
+    parser.add_argument("sources", type=Path)
+    parser.add_argument("table", type=Path)
+    parser.add_argument("--only", default="", help="scripts whose repository or path has this word")
+    parser.add_argument("--plain", action="store_true", help="no attempt with options")
+    given = parser.parse_args()
+    scripts = [Script(**entry) for entry in tomllib.loads(given.list.read_text())["script"]]
+    for script in scripts:
+        if given.only in f"{script.repository}/{script.path}":
+            result = survey(script, given.sources, plain=given.plain)
+            print(json.dumps(result), flush=True)
+            with given.table.open("a") as table:
+                table.write(json.dumps(result) + "\n")
+
+
+def survey(script: Script, sources: Path, *, plain: bool) -> dict[str, object]:
+    """The row of a script."""
+    attempt = run(script, sources, ())
+    verdict = judge(attempt)
+    if verdict != "passes" and script.options and not plain:
+        again = run(script, sources, script.options)
+        if again.kept and again.status == 0:
+            attempt, verdict = again, "passes with option"
+        else:
+            attempt, verdict = again, judge(again)
+    return {
+        "theme": script.theme,
+        "script": f"{script.repository}/{script.path}",
+        "commit": script.commit,
+        "result": verdict,
+        "options": " ".join(map(shlex.quote, script.options)) if "option" in verdict else "",
+        "reason": "" if verdict.startswith("passes") else attempt.reason,
+        "seconds": round(attempt.host_s),
+    }
+
+
+def judge(attempt: Attempt) -> str:
+    """A wrong script says that all went well, and does not do what its text says."""
+    if attempt.status != 0:
+        return "fails"
+    return "passes" if attempt.kept else "wrong"
+
+
+def run(script: Script, sources: Path, options: Sequence[str]) -> Attempt:
+    """One run in a copy of the repository."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        above = "" if script.start else str(Path(script.path).parent)
+        export(sources, script.repository, script.commit, place, above)
+        file = place / Path(script.path).name
+        root = place
+        for name, _, commit in (other.partition("@") for other in script.beside):
+            export(sources, name, commit, root / name.partition("/")[2])
+        if script.start:
+            file = place / START
+            file.write_text(f"{script.start}\n")
+        words = [*options, str(file), *shlex.split(script.words)]
+        return attempt(["./cellbed", "mininet", "--limit", "3000", *words], script)
+
+
+def attempt(argv: Sequence[str], script: Script) -> Attempt:
+    """Run the command, and judge what it says by the script's promise."""
+    begin = time.monotonic()
+    with tempfile.TemporaryFile("w+", errors="replace") as said:
+        process = subprocess.Popen(
+            argv, cwd=PROJECT, stdin=subprocess.PIPE, stdout=said, stderr=subprocess.STDOUT,
+            text=True,
+        )  # fmt: skip
+        status: int | None = None
+        try:
+            process.communicate(script.input, timeout=LIMIT_S)
+            status = process.returncode
+        except subprocess.TimeoutExpired:
+            process.terminate()
+            process.wait()
+        said.seek(0)
+        text = said.read()
+    host_s = time.monotonic() - begin
+    log = Path(tempfile.gettempdir()) / "cellbed-survey" / f"{script.path.replace('/', '_')}.log"
+    log.parent.mkdir(exist_ok=True)
+    log.write_text(f"{shlex.join(argv)}\n{text}")
+    kept = re.search(".*?".join(script.promise), text, re.DOTALL) is not None
+    return Attempt(status=status, kept=kept, reason=reason(text, status), host_s=host_s)
+
+
+def reason(text: str, status: int | None) -> str:
+    """The line that says best why; the reader of the table improves it."""
+    if status is None:
+        return f"no end within {LIMIT_S} s"
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    told = [line for line in lines if REASONS.fullmatch(line)]
+    return (told or lines or [f"status {status}"])[-1][:160]
+
+
+def export(sources: Path, repository: str, commit: str, place: Path, folder: str = "") -> None:
+    """The files of a commit, or of a folder of it."""
+    place.mkdir(exist_ok=True, parents=True)
+    clone = sources / repository.replace("/", "+")
+    tree = commit if folder in ("", ".") else f"{commit}:{folder}"
+    archive = subprocess.run(
+        ["git", "-C", str(clone.resolve()), "archive", tree], capture_output=True, check=False
+    )
+    if archive.returncode:
+        sys.exit(f"{clone}: {archive.stderr.decode().strip()}; clone {repository} to this folder")
+    subprocess.run(["tar", "-x", "-C", str(place)], input=archive.stdout, check=True)
+
+
+if __name__ == "__main__":
+    main()

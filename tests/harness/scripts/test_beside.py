@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What runs beside a script, and controllers that nobody started: what needs no lab."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from typing import Any
+
+import pytest
+
+from harness.scripts import controllers
+from harness.scripts.beside import listening, name_of, ports
+from harness.scripts.controllers import Controllers
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("ryu-manager app.py", "ryu-manager"),
+        ("cd pox && ./pox.py forwarding.l2_learning", "pox.py"),
+        ("exec python3 pox/pox.py openflow.of_01", "pox.py"),
+        ("PORT=1 sudo python3 -m http.server", "python3"),
+    ],
+)
+def test_the_lines_are_named_after_the_program(command: str, name: str) -> None:
+    assert name_of(command) == name
+
+
+def test_a_socket_that_listens_is_seen() -> None:
+    before = listening()
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        assert listening() == before
+        server.listen()
+        assert len(listening() - before) == 1
+        assert server.getsockname()[1] in ports()
+
+
+@pytest.fixture
+def waiting(monkeypatch: pytest.MonkeyPatch) -> Controllers:
+    """With no database to follow, and at the moment 100 s."""
+    monkeypatch.setattr(Controllers, "follow", lambda self: None)
+    monkeypatch.setattr(controllers, "ports", set)
+    monkeypatch.setattr(time, "monotonic", lambda: 100.0)
+    return Controllers()
+
+
+def row(target: str, connected: bool) -> dict[str, Any]:
+    return {"Controller": {"uuid": {"new": {"target": target, "is_connected": connected}}}}
+
+
+def test_a_controller_that_nobody_started_is_told_once_after_five_seconds(
+    waiting: Controllers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting.take(row("tcp:127.0.0.1:6633", False))
+    monkeypatch.setattr(time, "monotonic", lambda: 104.9)
+    assert waiting.waiting() == []
+    monkeypatch.setattr(time, "monotonic", lambda: 105.0)
+    (sentence,) = waiting.waiting()
+    assert "a controller at 127.0.0.1:6633, and nothing listens there: --beside" in sentence
+    assert waiting.waiting() == []
+
+
+@pytest.mark.parametrize(
+    "later", [row("tcp:127.0.0.1", True), {"Controller": {"uuid": {"old": {}}}}]
+)
+def test_a_controller_that_came_or_was_removed_is_not(
+    waiting: Controllers, monkeypatch: pytest.MonkeyPatch, later: dict[str, Any]
+) -> None:
+    waiting.take(row("tcp:127.0.0.1", False))
+    waiting.take(later)
+    monkeypatch.setattr(time, "monotonic", lambda: 1000.0)
+    assert waiting.waiting() == []
+
+
+def test_another_machine_is_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "10.1.2.3:6653, and the lab has no way" in controllers.tell("tcp:10.1.2.3")
+    monkeypatch.setattr(controllers, "ports", lambda: {6653})
+    assert controllers.tell("tcp:127.0.0.1:6653") == ""
+
+
+def test_objects_come_in_pieces() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        text = json.dumps({"id": 1}) + " " + json.dumps({"id": 2, "text": "é"})
+        for piece in (text[:5], text[5:15], text[15:]):
+            ours.sendall(piece.encode())
+        ours.shutdown(socket.SHUT_WR)
+        assert [found["id"] for found in controllers.objects(theirs)] == [1, 2]

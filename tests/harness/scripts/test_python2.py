@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Which files are of Python 2. What it does with them: tests/labs/test_any_script.py. No lab."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from harness.scripts import python2
+from harness.scripts.python2_text import is_old
+
+OLD = {
+    "print": ('x = 1\nprint "a"\n', "line 2: Missing parentheses in call to 'print'"),
+    "to": ('import sys\nprint >>sys.stderr, "a"\n', "line 2: "),
+    "except": ("try:\n    x()\nexcept ValueError, e:\n    pass\n", "line 3: multiple exception"),
+    "raise": ('raise ValueError, "x"\n', "line 1: "),
+    "tabs": ("if 1:\n        x = 1\n\tx = 2\n", "line 3: inconsistent use of tabs"),
+    "octal": ("x = 0777\n", "line 1: leading zeros"),
+    "long": ("x = 1L\n", "line 1: "),
+}
+NOT_OLD = {
+    "of Python 3": 'print("a")\n',
+    "of both": 'print ("a")\nx = 7 / 2\n',
+    "wrong": "def f(:\n",
+    "wrong in both": 'class A:\n"x"\n',
+    "no text": "x = 1\0",
+}
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_a_script_of_python_2_is_recognised(tmp_path: Path, name: str) -> None:
+    text, why = OLD[name]
+    path = tmp_path / "script.py"
+    path.write_text(text)
+    assert is_old(path).startswith(why)
+
+
+@pytest.mark.parametrize("name", NOT_OLD)
+def test_what_python_2_would_not_mend_is_not(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "script.py"
+    path.write_text(NOT_OLD[name])
+    assert is_old(path) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("7 / 2", 3),
+        ("7 / 2.0", 3.5),
+        ("-7 / 2", -4),
+        ("sorted([1, 3], lambda a, b: b - a)[0]", 3),
+    ],
+)
+def test_whole_numbers_have_a_whole_quotient(text: str, value: float) -> None:
+    tree = ast.fix_missing_locations(
+        python2.Pitfalls(division=True).visit(ast.parse(text, mode="eval"))
+    )
+    names = {"__python2_divide__": python2.divide, "__python2_key__": python2.functools.cmp_to_key}
+    assert eval(compile(tree, "text", "eval"), names) == value
+
+
+def test_a_tab_goes_to_the_next_multiple_of_eight() -> None:
+    assert python2.indented("  \tx\ty") == " " * 8 + "x\ty"

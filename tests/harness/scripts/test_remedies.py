@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a lab lacked, in sentences; and no sentence for what does no harm. No lab."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.scripts import remedies
+
+TOLD = [
+    ("command", "vconfig", "vconfig: the image has no such command; try --package vlan"),
+    ("command", "python2.7", "python2.7: the image has no such command; try --python2"),
+    ("command", "xterm", "xterm: the image has no such command, because a program in the lab "
+     "cannot open a window"),
+    ("command", "foo", "foo: the image has no such command; --package NAME adds the package of "
+     "Debian that has it"),
+    ("program", "./stp", "./stp: the lab has no such program; it has the script's folder and "
+     "Debian's packages"),
+    ("python", "yaml.nodes", "yaml.nodes: the image has no such Python module; try --package "
+     "python3-yaml"),
+    ("sysctl", "net/ipv4/tcp_none", "net.ipv4.tcp_none: the lab's kernel has no such setting "
+     "(sysctl)"),
+    ("module", "tcp_probe", "tcp_probe: the lab's kernel has no such module"),
+    ("refused", "Operation not supported", "ip x: the lab answered 'Operation not supported'"),
+    ("kernel", "net-sch-sfb", "the lab's kernel has no queue discipline sfb (tc qdisc)"),
+    ("kernel", "rtnl-link-macvlan", "the lab's kernel has no network device of the type macvlan "
+     "(ip link)"),
+    ("kernel", "8021q", "the lab's kernel has no VLAN device (vconfig)"),
+    ("kernel", "ip6t_REJECT", "the lab's kernel has no table, match or target REJECT (iptables)"),
+    ("kernel", "tcp_htcp", "the lab's kernel has no congestion control htcp"),
+]  # fmt: skip
+HARMLESS = [
+    ("kernel", "net-pf-10"),  # most programs try IPv6 first
+    ("kernel", "netdev-h1-eth7"),  # a device that is not there
+    ("kernel", "net-pf-16-proto-16-family-ovs_ct_limit"),
+    ("kernel", "net-pf-31"),  # tcpdump looks for Bluetooth
+    ("kernel", "binfmt-464c"),
+    ("sysctl", "net/ipv6/conf/all/disable_ipv6"),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "sentence"), TOLD)
+def test_what_was_not_there_has_its_sentence(
+    kind: str, name: str, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remedies, "packages", lambda: {"vconfig": "vlan"})
+    assert remedies.sentences([[kind, name, "ip x"]]) == [sentence]
+
+
+@pytest.mark.parametrize(("kind", "name"), HARMLESS)
+def test_what_does_no_harm_has_none(kind: str, name: str) -> None:
+    assert remedies.sentences([[kind, name, "a command"]]) == []
+
+
+def test_the_same_is_told_once() -> None:
+    notes = [["module", "x", "modprobe x"], ["module", "x", "modprobe -v x"]]
+    assert len(remedies.sentences(notes)) == 1

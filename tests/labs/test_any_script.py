@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Public Mininet scripts in a lab: controllers beside them, what the lab lacks, and Python 2."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.labs.test_scripts import cellbed, without_silence, write
+
+pytestmark = pytest.mark.lab
+
+REMOTE = """
+from mininet.net import Mininet
+from mininet.node import RemoteController
+from mininet.topo import LinearTopo
+
+net = Mininet(topo=LinearTopo(2), controller=RemoteController)
+net.start()
+net.waitConnected(timeout=8)
+print("lost", net.pingAll())
+net.stop()
+"""
+APPLICATION = """
+from ryu.app import simple_switch_13
+from ryu.base import app_manager
+from ryu.controller import ofp_event
+from ryu.controller.handler import MAIN_DISPATCHER, set_ev_cls
+
+assert issubclass(simple_switch_13.SimpleSwitch13, app_manager.RyuApp)
+
+class Noted(simple_switch_13.SimpleSwitch13):
+    @set_ev_cls(ofp_event.EventOFPStateChange, MAIN_DISPATCHER)
+    def connected(self, event):
+        print("switch", event.datapath.id)
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("ryu-manager app.py", "[ryu-manager] switch 2\n"),
+        ("ryu-manager ryu.app.simple_switch", "[ryu-manager] loading app ryu.app.simple_switch\n"),
+        ("ovs-controller ptcp:6633", ""),
+    ],
+)
+def test_a_controller_listens_before_the_script_begins(
+    tmp_path: Path, command: str, said: str
+) -> None:
+    write(tmp_path, {"remote.py": REMOTE, "app.py": APPLICATION})
+    done = cellbed(tmp_path, "mininet", "--beside", command, "remote.py")
+    assert (done.returncode, done.stdout) == (0, "lost 0.0\n"), done.stderr
+    assert said in done.stderr
+    assert "cellbed: " not in without_silence(done.stderr)
+
+
+def test_who_waits_for_a_controller_that_nobody_started_is_told_how(tmp_path: Path) -> None:
+    write(tmp_path, {"remote.py": REMOTE})
+    done = cellbed(tmp_path, "mininet", "remote.py")
+    assert (done.returncode, done.stdout) == (0, "lost 100.0\n"), done.stderr
+    assert done.stderr.count("for a controller at 127.0.0.1:6653, and nothing listens there") == 1
+    assert "--beside 'ryu-manager app.py'" in done.stderr
+
+
+def test_a_controller_that_ends_is_told_and_the_script_does_not_begin(tmp_path: Path) -> None:
+    write(tmp_path, {"script.py": "print('it ran')"})
+    done = cellbed(tmp_path, "mininet", "--beside", "echo why; exit 3", "script.py")
+    assert (done.returncode, done.stdout) == (4, ""), done.stderr
+    assert without_silence(done.stderr).splitlines() == [
+        "[exit] why",
+        "cellbed: --beside 'echo why; exit 3' ended with status 3 before it listened at a port, "
+        "and the script did not begin",
+    ]
+
+
+LACKS = """
+import subprocess
+from mininet.net import Mininet
+
+net = Mininet(controller=None)
+host = net.addHost("h1")
+other = net.addHost("h2")
+net.addLink(host, other)
+net.start()
+assert host.cmd("no-such-command add 10") == "bash: no-such-command: command not found\\r\\n"
+host.cmd("hidden > /dev/null 2>&1 &")
+host.cmd("tc qdisc add dev h1-eth0 root no_such")
+host.cmd("tc qdisc add dev h1-eth0 root sfb")
+host.cmd("ip link add link h1-eth0 name x type ipvlan")
+host.cmd("sysctl -w net.ipv4.no_such=1")
+host.cmd("modprobe no_such")
+host.cmd("python3 -c 'import no_such'")
+host.popen("in_a_pipe | cat", shell=True).wait()
+for shell in ("bash -c nope", "bash three.sh"):
+    plain = subprocess.run(f"env -u BASH_ENV {shell}", shell=True, capture_output=True, text=True)
+    noted = subprocess.run(shell, shell=True, capture_output=True, text=True)
+    assert (plain.returncode, plain.stderr) == (noted.returncode, noted.stderr), noted.stderr
+net.stop()
+"""
+SENTENCES = [
+    "no-such-command: the image has no such command",
+    "hidden: the image has no such command",
+    "the lab's kernel has no queue discipline no_such",
+    "the lab's kernel has no queue discipline sfb",
+    "the lab's kernel has no network device of the type ipvlan",
+    "net.ipv4.no_such: the lab's kernel has no such setting",
+    "no_such: the lab's kernel has no such module",
+    "no_such: the image has no such Python module; try --package python3-no-such",
+    "in_a_pipe: the image has no such command",
+    "nope: the image has no such command",
+    "third_line: the image has no such command",
+]
+HARMLESS = """
+from mininet.link import TCLink
+from mininet.net import Mininet
+from mininet.topo import LinearTopo
+
+net = Mininet(topo=LinearTopo(2), link=TCLink, waitConnected=True)
+net.start()
+net.pingAll()
+host = net.hosts[0]
+for command in (
+    "ip link del no_such", "tc qdisc del dev h1-eth0 root", "cat no_such < /dev/null",
+    "ip route add 10.0.0.0/8 dev h1-eth0", "ifconfig h7-eth0 up", "ping -c 1 10.0.0.9",
+    "sysctl -w net.ipv6.conf.all.disable_ipv6=1", "modprobe sch-htb",
+    "modprobe tcp_bbr", "ls /no/such/folder", "timeout 1 tcpdump -i h1-eth0 -w /dev/null",
+):
+    host.cmd(command)
+assert host.cmd("modprobe openvswitch; echo $?").strip() == "0"
+net.configLinkStatus("s1", "s2", "down")
+net.stop()
+"""
+
+
+def test_what_the_lab_lacks_is_told_at_the_end(tmp_path: Path) -> None:
+    write(tmp_path, {"lacks.py": LACKS, "three.sh": "#\n#\nthird_line\n"})
+    done = cellbed(tmp_path, "mininet", "lacks.py")
+    assert done.returncode == 0, done.stderr
+    told = [
+        line for line in without_silence(done.stderr).splitlines() if line.startswith("cellbed: ")
+    ]
+    assert [sentence for sentence in SENTENCES if not any(sentence in line for line in told)] == []
+    assert len(told) == len(SENTENCES), told
+
+
+def test_what_fails_on_any_machine_is_not(tmp_path: Path) -> None:
+    write(tmp_path, {"harmless.py": HARMLESS})
+    done = cellbed(tmp_path, "mininet", "harmless.py")
+    assert done.returncode == 0, done.stderr
+    assert "cellbed: " not in without_silence(done.stderr)
+
+
+OLD = """
+import csv, socket, struct, subprocess
+from mininet.net import Mininet
+import helper
+
+class Failure(Exception): pass
+
+net = Mininet(controller=None)
+host = net.addHost("h1")
+net.build()
+print helper.half(7), 7 / 2.0, map(lambda x: x * 2, [1])[0], {1: 2}.has_key(1)
+try:
+    raise Failure, "text"
+except Failure, failure:
+	print failure, `3`, 0777,
+print subprocess.check_output("echo out", shell=True).split("\\n")
+print host.popen("echo node", shell=True).communicate()[0].strip(),
+print host.pexec("echo exec")[0].strip()
+print host.cmd("python other.py").strip(), host.cmd("./other.py").strip()
+table = csv.writer(open("table.csv", "wb"))
+table.writerow([1, "a"])
+del table
+print list(csv.reader(open("table.csv", "rb")))
+pair = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+receiver.bind(("127.0.0.1", 0))
+sender.sendto("five:" + struct.pack("!H", 513), receiver.getsockname())
+data = receiver.recv(100)
+print data[:5], struct.unpack("!H", data[5:])
+values = [2, 3, 1]
+values.sort(lambda a, b: cmp(b, a))
+print values
+net.stop()
+"""
+OUT = [
+    "3 3.5 2 True", "text 3 511 ['out', '']", "node exec", "4 4", "[['1', 'a']]", "five: (513,)",
+    "[3, 2, 1]",
+]  # fmt: skip
+
+
+def test_a_script_of_python_2_runs_with_its_own_arithmetic_and_text(tmp_path: Path) -> None:
+    write(tmp_path, {
+        "old.py": OLD, "helper.py": "def half(x):\n\treturn x / 2\n",
+        "other.py": "#!/usr/bin/python\nprint 9 / 2\n",
+    })  # fmt: skip
+    (tmp_path / "other.py").chmod(0o755)
+    done = cellbed(tmp_path, "mininet", "--python2", "old.py")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == OUT
+    assert (tmp_path / "old.py").read_text() == OLD
+
+
+def test_a_script_of_python_2_is_refused_with_the_option(tmp_path: Path) -> None:
+    write(tmp_path, {"old.py": 'print "a"\n', "run.sh": "python3 old.py\n"})
+    done = cellbed(tmp_path, "mininet", "old.py")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "cellbed: old.py is written in Python 2 (line 1: Missing parentheses in call to 'print'); "
+        "./cellbed mininet --python2 converts it\n"
+    )
+    done = cellbed(tmp_path, "mininet", "run.sh")
+    assert done.returncode == 1
+    assert done.stderr.endswith("is written in Python 2; try --python2\n")
+
+
+TOPOLOGY = """
+from mininet.topo import Topo
+
+class Pair(Topo):
+    def build(self):
+        print "a pair"
+        self.addLink(self.addHost("h1"), self.addHost("h2"))
+
+topos = {"pair": lambda: Pair()}
+"""
+
+
+def test_mn_takes_topologies_of_python_2(tmp_path: Path) -> None:
+    write(tmp_path, {"pair.py": TOPOLOGY})
+    words = ["--custom", "pair.py", "--topo", "pair", "--test", "pingall"]
+    done = cellbed(tmp_path, "mn", "--python2", *words)
+    assert (done.returncode, done.stdout) == (0, "a pair\n"), done.stderr
+    assert " 0% dropped (2/2 received)" in done.stderr
+
+
+STORM = """
+from mininet.net import Mininet
+
+net = Mininet(controller=None)
+switches = [net.addSwitch(f"s{number}", failMode="standalone") for number in (1, 2, 3)]
+for one, two in zip(switches, switches[1:] + switches[:1]):
+    net.addLink(one, two)
+host = net.addHost("h1")
+net.addLink(host, switches[0])
+net.start()
+host.cmd("ping -c 1 -W 1 10.0.0.9")
+"""
+
+
+def test_a_broadcast_storm_is_named(tmp_path: Path) -> None:
+    write(tmp_path, {"storm.py": STORM})
+    done = cellbed(tmp_path, "mininet", "--limit", "3", "storm.py")
+    assert done.stderr.count("cellbed: broadcast storm at ") == 1, done.stderr
+    assert "broadcasts a second, for example at s" in done.stderr
