@@ -72,6 +72,9 @@ def test_nothing_lies_outside_of_a_picture(name: str) -> None:
         for key in NUMBERS:
             most = WIDTH if key.startswith("x") else height
             assert 0 <= float(part.get(key, 0)) <= most, ElementTree.tostring(part)
+        if part.tag == f"{SVG}rect" and "x" in part.attrib:
+            assert float(part.attrib["x"]) + float(part.attrib["width"]) <= WIDTH
+            assert float(part.attrib["y"]) + float(part.attrib["height"]) <= height
 
 
 @pytest.mark.parametrize("name", LABS)
