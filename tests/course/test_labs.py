@@ -105,7 +105,9 @@ def test_another_run_tells_who_made_the_checksums_fit(copied: Student) -> None:
     assert "the same when run again" in copied.shell(again).stdout
     mark, more = '"t0_ns": ', '"measured_s": 0.5, "t0_ns": '
     edit_and_seal(copied, "run.json", mark, more)
-    assert "run.json: the key lab.source.measured_s belongs in lab.json" in copied.check(5)["record"]
+    assert (
+        "run.json: the key lab.source.measured_s belongs in lab.json" in copied.check(5)["record"]
+    )
     edit_and_seal(copied, "run.json", more, mark)
     edit_and_seal(copied, "drops.csv", ",lost_mid,", ",lost_first,")
     assert copied.check(0)
