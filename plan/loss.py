@@ -39,7 +39,9 @@ class Loss:
         " key, the path loses each packet independently of all others.",
     ] = None
     burst_share: Annotated[
-        float, Within(1e-6, 1), "The share of the packets in a burst that the path loses."
+        float,
+        Within(1e-6, 1),
+        "The share of the packets that the path loses during a burst. With 1, it loses all.",
     ] = 1.0
     direction: Annotated[
         Literal["down", "up", "both"],

@@ -67,13 +67,13 @@ class Tcp:
         int | None,
         Within(1, 65_535),
         "The initial congestion window of the servers. With `packmime` the key sets it at both"
-        " ends, because both ends send answers. The default is the flavor's.",
+        " ends, because both ends send answers. The default is the value of the flavor.",
     ] = None
     server_quickack: Annotated[
         bool | None,
         "true: a server acknowledges each segment at once. false: an acknowledgement may wait"
         " and go with the answer. With `packmime` both ends are servers. The default is the"
-        " flavor's.",
+        " value of the flavor.",
     ] = None
     parameters: Annotated[
         Mapping[str, Any] | Literal["none"],

@@ -42,7 +42,7 @@ class Queue(QdiscQueue):
         Literal["packets", "bytes"],
         "The unit in which the length of the queue is counted. ns-2 counted packets until"
         " October 2004 and counts bytes since then. With bytes, the queue drops a large packet"
-        " more often than a small one.",
+        " more often than a small packet.",
     ] = "packets"
     mean_packet_bytes: Annotated[
         int | None,
@@ -68,7 +68,8 @@ class Queue(QdiscQueue):
         " effect of each rule. `spacing`: the gap between two drops is between 0 and 1/p."
         " `short`: the queue also drops when at most one packet waits. `size`: with `queue.count"
         ' = "bytes"`, a packet\'s size does not change its drop probability. `slope`: above the'
-        " upper threshold, the probability rises from the present max_P.",
+        " upper threshold, the probability rises from the present value of max_P, the probability"
+        " at the threshold.",
     ] = field(default=(), metadata={"later": True})
 
     kind: ClassVar[str] = red_ns2.KIND
