@@ -60,6 +60,11 @@ class Evidence:
         """What a question asks about; exact losses are run anew, once."""
         return self._repairs if question.measure["of"] in OF_REPAIRS else self.trials
 
+    def levels(self, factor: str) -> list[str]:
+        """The levels of a factor of the lab's experiment."""
+        cells = handout.experiment_of(self.name, self.lab, self.student).cells()
+        return list(dict.fromkeys(level_text(cell[factor]) for cell in cells))
+
     @cached_property
     def _repairs(self) -> Sequence[Repair]:
         lost = handout.losses(self.name, self.lab, self.student)
@@ -207,6 +212,10 @@ def receipt(question: Question, given: str, evidence: Evidence) -> tuple[State, 
         return "received", f"{count(question, given)} words: received"
     if isinstance(question, Number):
         number(given)
+    if isinstance(question, WhichLevel):
+        levels = evidence.levels(question.factor)
+        if not any(same(given, level) for level in levels):
+            raise UnreadableError(f"{shown(given)}: is none of {', '.join(levels)}")
     return "received", f"{shown(given)}: received"
 
 

@@ -11,7 +11,8 @@ import pytest
 
 from harness.course import check, handed_in, handout
 from harness.course import lab as labs
-from harness.course.lab import Measured, Prediction, Sentences
+from harness.course.lab import Measured, Prediction, Sentences, WhichLevel
+from harness.design.levels import same
 from harness.flavors import check as flavors_check
 from plan.errors import InvalidTrialError, UsageError
 from tests.course import by_hand
@@ -159,12 +160,28 @@ def exam(
     return str(request.param), copy
 
 
+def other_levels(lab: str, right: dict[str, str]) -> dict[str, str]:
+    """For each question for a level, a level of the experiment that is not the right answer."""
+    cells = list(handout.experiment_of(lab, labs.load(lab), ADA).cells())
+    return {
+        one.key: next(
+            str(cell[one.factor])
+            for cell in cells
+            if not same(cell[one.factor], right[one.key].strip('"'))
+        )
+        for one in labs.load(lab).question
+        if isinstance(one, WhichLevel)
+    }
+
+
 def test_an_exam_says_what_came_and_not_what_is_right(
     exam: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lab, copy = exam
     right = done(tmp_path / "mine", ADA, lab)
-    wrong, _ = wrong_answers(lab, right)
+    numbers = {one.key for one in labs.load(lab).question if one.kind == "number"}
+    wrong = {key: one for key, one in wrong_answers(lab, right)[0].items() if key in numbers}
+    wrong |= other_levels(lab, right)
     mine = tmp_path / "mine"
     graded = items(course("check", lab, mine)[0])
     monkeypatch.setattr(labs, "FOLDER", copy)
@@ -182,6 +199,19 @@ def test_an_exam_says_what_came_and_not_what_is_right(
         given = right[key].strip('"')
         assert received[key] == f"in {check.shown(given)}: received"
         assert of_wrong[key] == f"in {check.shown(answer)}: received"
+
+
+def test_an_exam_tells_a_level_that_is_none(
+    exam: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab, copy = exam
+    done(tmp_path / "mine", ADA, lab)
+    level = next(one.key for one in labs.load(lab).question if one.kind == "level")
+    write_answers(tmp_path / "mine", {level: "none of them"})
+    monkeypatch.setattr(labs, "FOLDER", copy)
+    printed, error = course("check", lab, tmp_path / "mine")
+    assert items(printed)[level].startswith("?? none of them: is none of ")
+    assert isinstance(error, InvalidTrialError)
 
 
 def test_an_exam_tells_what_is_missing_or_cannot_be_read(
