@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from analysis.report import trial_plots
 from harness.course import handout, pictures
 from harness.course import lab as labs
 from harness.course.canvas import WIDTH
@@ -107,6 +108,16 @@ def test_a_part_that_is_none() -> None:
 
 def test_each_part_is_in_a_picture() -> None:
     assert {part for name in LABS for part in labs.load(name).picture} == set(PANELS)
+
+
+PLOT = re.compile(r"(?<!\*)\*([A-Z][a-z]+ [^*]+)\*(?!\*)")
+TITLE = re.compile(r'title(?:: str)? ?= ?"([^"]+)"')
+
+
+def test_the_plots_that_texts_name_are_in_a_report() -> None:
+    titles = set(TITLE.findall(Path(trial_plots.__file__).read_text(encoding="utf-8")))
+    named = {plot for name in LABS for plot in PLOT.findall(text_of(name))}
+    assert len(named) >= 4 and named <= titles
 
 
 def test_pages_name_the_overview() -> None:
