@@ -288,7 +288,8 @@ def scripts() -> list[str]:
         ["git", "grep", "-lE", r"^#!(/usr/bin/env bash|/bin/sh)$"],
         cwd=PROJECT, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    return sorted(set(listed.stdout.split()) - REPORTING)
+    found = set(listed.stdout.split()) - REPORTING
+    return sorted(name for name in found if not name.startswith(IN_THE_IMAGE))
 
 
 # These report a status of their own to whoever started them in a lab, or are one line.
@@ -296,6 +297,7 @@ REPORTING = {"tests/labs/fresh_debian_inside", "tests/labs/native_in_vm",
              "tests/labs/stress_in_vm", ".ci/run",
              "lab/kernel/cc", "lab/mininet/controller",
              "lab/mininet/ovs-command"}  # fmt: skip
+IN_THE_IMAGE = "lab/mininet/files/"  # commands of the lab, where there is no lab/strict
 BASH = re.compile(r"^\. .*/strict\"?$", re.M)
 DASH = re.compile(r"^trap .*status.* EXIT$", re.M)
 
