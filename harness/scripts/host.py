@@ -88,9 +88,11 @@ def running(script: Script) -> Iterator[Lab]:
     """A lab that runs the script.
 
     Raises:
-        UsageError: a package that cannot be one.
+        UsageError: a package that cannot be one, or --python2 on this machine.
         MissingError, LabError: it cannot be booted.
     """
+    if script.python2 and script.lab == "native":
+        raise UsageError("--python2 replaces commands of the lab, and --lab native is this machine")
     made = products.require(script.lab, script.clock, script.packages)
     job = ScriptJob(
         argv=script.argv,

@@ -113,7 +113,8 @@ def prepare(job: ScriptJob) -> None:
         python2.install()
     if job.built_in:
         watch_kernel(job)
-    MISSED.write_text("")
+    if Path(ASKED).exists():  # not in the native lab, which is the machine itself
+        MISSED.write_text("")
 
 
 def watch_kernel(job: ScriptJob) -> None:
@@ -125,7 +126,7 @@ def watch_kernel(job: ScriptJob) -> None:
 
 def missed() -> list[list[str]]:
     """What the lab lacked: kind, name, command; each once, in the order of the first."""
-    lines = MISSED.read_text(errors="replace").splitlines()
+    lines = MISSED.read_text(errors="replace").splitlines() if MISSED.exists() else []
     notes = [fields for line in lines if len(fields := line.split("\t")) == 3]
     first = {(kind, name): [kind, name, command] for kind, name, command in reversed(notes)}
     return list(reversed(first.values()))[:MOST_MISSED]

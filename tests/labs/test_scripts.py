@@ -303,6 +303,7 @@ def test_a_processor_of_which_a_host_has_a_share(tmp_path: Path) -> None:
     [
         (["mininet", "absent.py"], "absent.py: this file does not exist"),
         (["mininet", "--package", "no/name", "here.py"], "--package no/name is not the name"),
+        (["mininet", "--python2", "--lab", "native", "here.py"], "--lab native is this machine"),
         (["mininet", "--out", "full", "here.py"], "--out full: this folder is not empty"),
         (
             ["mininet", "--out", "here.py/x", "here.py"],

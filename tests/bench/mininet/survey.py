@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Runs a list of public Mininet scripts, each in a lab of its own; writes how each ended.
 
-Usage: tests/bench/mininet/survey LIST SOURCES TABLE [--only WORD] [--plain]
+Usage: tests/bench/mininet/survey LIST SOURCES RESULTS [--only WORD] [--plain]
+       tests/bench/mininet/survey LIST --page RESULTS
 
 LIST is like survey.toml. SOURCES has a clone of each repository, named OWNER+NAME. A script runs
-first without options and then, if it does not keep its promise, with those of the list.
+first without options and then, if it does not keep its promise, with those of the list. --page
+prints the results as the table of docs/mininet.md, with the cause that the list names.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import sys
 import tempfile
 import time
 import tomllib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,6 +47,7 @@ class Script:
     start: str = ""
     input: str = ""
     options: Sequence[str] = ()
+    cause: str = ""
     beside: Sequence[str] = field(default_factory=tuple)
 
 
@@ -60,18 +64,41 @@ class Attempt:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("list", type=Path)
-    parser.add_argument("sources", type=Path)
-    parser.add_argument("table", type=Path)
+    parser.add_argument("sources", type=Path, nargs="?")
+    parser.add_argument("results", type=Path, nargs="?")
+    parser.add_argument("--page", type=Path, help="print the table of these results")
     parser.add_argument("--only", default="", help="scripts whose repository or path has this word")
     parser.add_argument("--plain", action="store_true", help="no attempt with options")
     given = parser.parse_args()
     scripts = [Script(**entry) for entry in tomllib.loads(given.list.read_text())["script"]]
+    if given.page:
+        return print_page(scripts, given.page)
+    if not given.results:
+        parser.error("SOURCES and RESULTS are missing")
     for script in scripts:
         if given.only in f"{script.repository}/{script.path}":
             result = survey(script, given.sources, plain=given.plain)
             print(json.dumps(result), flush=True)
-            with given.table.open("a") as table:
-                table.write(json.dumps(result) + "\n")
+            with given.results.open("a") as results:
+                results.write(json.dumps(result) + "\n")
+    return None
+
+
+def print_page(scripts: Sequence[Script], results: Path) -> None:
+    """A row a script, and how many there are of each result."""
+    rows = [json.loads(line) for line in results.read_text().splitlines()]
+    last = {row["script"]: row for row in rows}
+    counts = Counter(row["result"] for row in last.values())
+    print("; ".join(f"{count} {result}" for result, count in counts.most_common()), "\n")
+    print("| theme | script | result | cause, if it does not pass | s |")
+    print("| --- | --- | --- | --- | ---: |")
+    for script in scripts:
+        name = f"{script.repository}/{script.path}"
+        row = last[name]
+        passes = row["result"].startswith("passes")
+        result = f"{row['result']} `{row['options']}`" if row["options"] else row["result"]
+        cause = "" if passes else script.cause or row["reason"]
+        print(f"| {script.theme} | {name} | {result} | {cause} | {row['seconds']} |")
 
 
 def survey(script: Script, sources: Path, *, plain: bool) -> dict[str, object]:
