@@ -262,9 +262,13 @@ class Watched:
             for sentence in self.controllers.waiting():
                 self.say(2, f"cellbed: {sentence}\n")
             if time.monotonic() >= end:
-                return self.stop(f"{self.job.limit_s:g} s of the lab's clock were over")
+                return self.stop(
+                    f"it reached its limit of {self.job.limit_s:g} s of the lab's clock"
+                )
             if processes() > 0.9 * self.job.processes:
-                return self.stop(f"it had {processes()} processes, of {self.job.processes}")
+                return self.stop(
+                    f"it had {processes()} processes, but may have {self.job.processes}"
+                )
         return None
 
     def stop(self, why: str) -> None:

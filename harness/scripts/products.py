@@ -70,7 +70,7 @@ def make(what: str, product: Path, argv: Sequence[str | Path]) -> None:
         return
     with only_one(what, product) as lock:
         if not product.exists():
-            say(f"{what}: building, once")
+            say(f"{what}: this command builds it once")
             build(what, argv, lock)
 
 
@@ -85,14 +85,15 @@ def only_one(what: str, product: Path) -> Iterator[int]:
         lock = Path(f"{product}.lock").open("w")  # noqa: SIM115 (the next line closes it)
     except OSError as error:
         raise MissingError(
-            f"{what} is not there and cannot be built: {product.parent}: {error.strerror}; build "
-            "it as the owner of that folder, or name another one with CELLBED_CACHE"
+            f"{what} is missing and cannot be built in {product.parent} ({error.strerror}); build "
+            "it "
+            "as the owner of that folder, or name another folder with CELLBED_CACHE"
         ) from error
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            say(f"{what}: another command is building it; waiting for it")
+            say(f"{what}: another command builds it; this command waits")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield lock.fileno()
 
@@ -107,7 +108,7 @@ def build(what: str, argv: Sequence[str | Path], lock: int) -> None:
             check=False,
         )  # fmt: skip
     if done.returncode:
-        raise MissingError(f"{what} failed: {reason(log)} ({log})")
+        raise MissingError(f"{what} could not be built: {reason(log)} ({log})")
 
 
 def say(text: str) -> None:

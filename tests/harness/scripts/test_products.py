@@ -106,13 +106,13 @@ def test_who_waits_says_so_and_the_image_is_built_once(
     builders.wait_for_begun()
     monkeypatch.setattr(products, "say", wait)
     assert builders.ask("slow").result(LIMIT_S) == building.result(LIMIT_S)
-    assert said == ["image for Mininet with slow: another command is building it; waiting for it"]
-    assert "image for Mininet with slow: building, once" in capfd.readouterr().err
+    assert said == ["image for Mininet with slow: another command builds it; this command waits"]
+    assert "image for Mininet with slow: this command builds it once" in capfd.readouterr().err
     assert builders.built() == ["mininet,slow"]
 
 
 def test_an_image_that_cannot_be_built_is_a_sentence(builders: Builders) -> None:
     builders.places["mininet"] = builders.folder / "lab" / "mininet" / "build" / "image"
-    said = r"image for Mininet is not there and cannot be built: .*; build it as the owner .*"
+    said = r"image for Mininet is missing and cannot be built in .*; build it as the owner .*"
     with pytest.raises(MissingError, match=said):
         builders.ask().result(LIMIT_S)
