@@ -86,7 +86,7 @@ def _subtitle(campaign: CampaignRecords) -> str:
     return (
         f"The campaign {campaign.name} has {_count(len(campaign.trials), 'trial')} with "
         f"{_count(seeds, 'seed')}. The trials lasted {virtual_s:,.0f} s of virtual time and took "
-        f"{wall_s:,.0f} s. The report leaves out {_count(left_out, 'record')}"
+        f"{wall_s:,.0f} s of real time. The report leaves out {_count(left_out, 'record')}"
     )
 
 

@@ -135,14 +135,14 @@ def _sentence(results: Results, effect: Effect) -> str:
         results.study.level(effect.factor, effect.new),
         results.study.level(effect.factor, effect.old),
     )
-    what = f"{effect.factor.capitalize()} {words[0]} instead of {words[1]}"
-    name, form = effect.response.title.lower(), effect.response.form
+    what = f"With {effect.factor} {words[0]} instead of {words[1]}, {effect.response.title.lower()}"
+    form = effect.response.form
     if not effect.sure:
-        return f"{what} does not change {name} measurably ({_figure(effect.change, form)})."
-    verb = "raises" if effect.change.mean > 0 else "lowers"
+        return f"{what} does not change measurably ({_figure(effect.change, form)})."
+    verb = "is higher" if effect.change.mean > 0 else "is lower"
     size = _figure(effect.change, form, sign=False)
-    parts = ", ".join(f"{where} {_figure(one, form)}" for where, one in effect.by)
-    return f"{what} {verb} {name} by {size}{f', on average ({parts})' if parts else ''}."
+    parts = ", ".join(f"{where}: {_figure(one, form)}" for where, one in effect.by)
+    return f"{what} {verb} by {size}{f' on average ({parts})' if parts else ''}."
 
 
 def _figure(found: Estimate, form: str, *, sign: bool = True) -> str:

@@ -5,7 +5,7 @@ from analysis.cells import group_of
 from analysis.predictions import Against, against, mean_absolute_difference
 from analysis.report.model import Column, Part, Section, Sheet, Value
 from analysis.report.results import Results
-from analysis.report.tables import DIFFERENCES, factor_column, named, titled
+from analysis.report.tables import DIFFERENCES, factor_column, named
 from analysis.study import Prediction, Response
 
 
@@ -88,8 +88,8 @@ def _cells(results: Results, prediction: Prediction, group: str) -> Sheet | None
         return None
     return Sheet(
         name=named(f"predicted-{prediction.name}", group),
-        caption=f"{titled(group)}{prediction.name}: the predicted mean, the measured value "
-        "minus the predicted value, and the half-width of its 95 % interval",
+        caption=f"{group}{': ' if group else ''}{prediction.name}: the predicted mean, the "
+        "measured value minus the predicted value, and the half-width of its 95 % interval",
         columns=columns,
         rows=list(lines.values()),
         heads=len(factors),

@@ -59,7 +59,7 @@ def cells(results: Results, group: str) -> Sheet:
     published = ", the published value, and the difference" if results.study.published else ""
     return Sheet(
         name=named("cells", group),
-        caption=f"{titled(group)}the mean over the seeds, ± half of its 95 % interval{published}",
+        caption=titled(group, f"the mean over the seeds, ± half of its 95 % interval{published}"),
         columns=_cell_columns(results, factors),
         rows=[_cell_row(results, cell, factors) for cell in results.every(group)],
         heads=len(factors),
@@ -141,10 +141,12 @@ def allocation(results: Results, group: str) -> Sheet | None:
     ]
     return Sheet(
         name=named("anova", group),
-        caption=f"{titled(group)}the share of the variation that each factor explains (source of "
-        "the"
-        f" error: {results.methods[-1].value}; we computed the published shares from the source's"
-        " table of results)",
+        caption=titled(
+            group,
+            "the share of the variation that each factor explains (source of the error: "
+            f"{results.methods[-1].value}; we computed the published shares from the source's "
+            "table of results)",
+        ),
         columns=columns,
         rows=rows,
         heads=2,
@@ -156,9 +158,9 @@ def named(kind: str, group: str) -> str:
     return f"{kind}-{group.lower()}" if group else kind
 
 
-def titled(group: str) -> str:
-    """The beginning of a caption."""
-    return f"{group}: " if group else ""
+def titled(group: str, text: str) -> str:
+    """A caption that begins with the level of `by`, or else with a capital letter."""
+    return f"{group}: {text}" if group else f"{text[:1].upper()}{text[1:]}"
 
 
 def _allocation_of(results: Results, group: str, response: str) -> Lines:
@@ -220,8 +222,11 @@ def effects(results: Results, group: str) -> Sheet | None:
     ]
     return Sheet(
         name=named("effects", group),
-        caption=f"{titled(group)}the main effects with 90 % confidence intervals "
-        "(we computed the published effects from the source's table of results)",
+        caption=titled(
+            group,
+            "the main effects with 90 % confidence intervals "
+            "(we computed the published effects from the source's table of results)",
+        ),
         columns=columns,
         rows=rows,
         heads=3,
@@ -355,8 +360,11 @@ def quantiles_of(
         rows.append(row)
     return Sheet(
         name=named(f"quantiles-{response.name}", group),
-        caption=f"{titled(group)}the quantiles of {response.title.lower()}: the mean over the "
-        "seeds with the half-width of its 95 % interval",
+        caption=titled(
+            group,
+            f"the quantiles of {response.title.lower()}: the mean over the seeds with the "
+            "half-width of its 95 % interval",
+        ),
         columns=columns,
         rows=rows,
         heads=len(factors),

@@ -115,12 +115,12 @@ class ProgressDisplay:
         self._count(1)
         now = time.monotonic()
         wall_s = now - self._starts.pop(event.trial, now)
-        self._say(event.trial, f"{event.virtual_s:.0f} virtual s in {wall_s:.1f} s")
+        self._say(event.trial, f"ended after {wall_s:.1f} s ({event.virtual_s:.0f} virtual s)")
 
     def _trial_failed(self, event: TrialFailed) -> None:
         self._drop(event.trial)
         self._count(not event.retried)
-        self._say(event.trial, "failed; once more" if event.retried else "failed")
+        self._say(event.trial, "failed; it runs again" if event.retried else "failed")
 
     def _drop(self, name: str) -> None:
         bar = self._bars.pop(name, None)

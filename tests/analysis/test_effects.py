@@ -41,8 +41,8 @@ def told(results: Results, *words: str) -> str:
 def test_an_effect_has_its_size_and_interval(tmp_path: Path) -> None:
     results = measured(tmp_path, range(1, 11), 0.001)
     found = re.fullmatch(
-        r"Flavor SACK instead of Vanilla raises efficiency by (0\.\d+) ± (0\.\d+)\.",
-        told(results, "Flavor", "efficiency"),
+        r"With flavor SACK instead of Vanilla, efficiency is higher by (0\.\d+) ± (0\.\d+)\.",
+        told(results, "With flavor", "efficiency"),
     )
     assert found is not None
     assert abs(float(found[1]) - 0.1) < 0.002
@@ -50,9 +50,9 @@ def test_an_effect_has_its_size_and_interval(tmp_path: Path) -> None:
 
 
 def test_an_effect_says_what_it_depends_on(tmp_path: Path) -> None:
-    sentence = told(measured(tmp_path, range(1, 6), 0.001), "Buffer", "efficiency")
-    assert sentence.startswith("Buffer 0.5 instead of 2 lowers efficiency by 0.1")
-    low, high = re.findall(r"policy (?:EPD|SD) ([+−]?\d\.\d+)", sentence)
+    sentence = told(measured(tmp_path, range(1, 6), 0.001), "With buffer", "efficiency")
+    assert sentence.startswith("With buffer 0.5 instead of 2, efficiency is lower by 0.1")
+    low, high = re.findall(r"policy (?:EPD|SD): ([+−]?\d\.\d+)", sentence)
     assert low.startswith("−0.2") or low.startswith("−0.19")
     assert abs(float(high.replace("−", "-"))) < 0.01
 
@@ -61,7 +61,7 @@ def test_no_effect_is_said_to_be_none(tmp_path: Path) -> None:
     """Of many seeds' noise one interval in twenty leaves out 0: one response, not all."""
     results = measured(tmp_path, range(1, 11), 0.01)
     fairness = [one for one in effects.sentences(results) if "fairness" in one]
-    assert sum("does not change fairness measurably" in one for one in fairness) >= 2
+    assert sum("fairness does not change measurably" in one for one in fairness) >= 2
 
 
 @pytest.mark.parametrize(("seeds", "words"), [([1], "--seeds 5"), ([1, 2, 3], "equal figures")])

@@ -58,7 +58,9 @@ def test_the_page(page: Page, tmp_path: Path) -> None:
     drawn = page.locator("#explore-pictures .picture")
     expect(drawn).to_have_count(7)
     assert len(page.evaluate("document.querySelector('.picture').data[0].x")) > 200
-    expect(page.get_by_role("img", name="Queue occupancy, cells").first).to_be_visible()
+    expect(
+        page.get_by_role("img", name="Queue occupancy towards the clients").first
+    ).to_be_visible()
     assert_no_violation(page)
     page.screenshot(path=tmp_path / "report.png", full_page=True)
     page.emulate_media(media="print")
