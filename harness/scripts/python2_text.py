@@ -8,6 +8,8 @@ import re
 import warnings
 from pathlib import Path
 
+from harness.scripts import python2
+
 # Of Python 3.11 to 3.13.
 MESSAGES = (
     "Missing parentheses in call to 'print'",
@@ -42,6 +44,19 @@ def shifted(tree: ast.AST) -> str:
     return ""
 
 
+def tabs(text: bytes, number: int) -> str:
+    """Would Python 2 take the tabs? It counts to the next multiple of eight."""
+    lines = text.decode("latin-1").splitlines()
+    counted = "\n".join(python2.indented(line) for line in lines)
+    try:
+        compile(counted, "text", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+    except IndentationError:
+        return ""
+    except SyntaxError:
+        pass  # of a statement of Python 2, most likely; it says so itself
+    return f"line {number}: inconsistent use of tabs and spaces in indentation"
+
+
 def is_old(path: Path) -> str:
     """Where and why a file is of Python 2; nothing where Python 3 takes it, or neither would.
 
@@ -56,11 +71,13 @@ def is_old(path: Path) -> str:
             warnings.simplefilter("ignore")
             tree = compile(text, str(path), "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
         return shifted(tree)
+    except TabError as error:
+        return tabs(text, error.lineno or 1)
     except SyntaxError as error:
         message, number = error.msg.partition(". Did you")[0], error.lineno or 1
         lines = text.decode("latin-1").splitlines()
         line = lines[number - 1] if number <= len(lines) else ""
-        known = any(known in error.msg for known in MESSAGES[:4])
+        known = any(known in error.msg for known in MESSAGES[:3])
         if known or any(pattern.match(line) for pattern in LINES):
             return f"line {number}: {message}"
     except ValueError:  # a null byte

@@ -24,6 +24,7 @@ NOT_OLD = {
     "of Python 3": 'print("a")\n',
     "of both": 'print ("a")\nx = 7 / 2\n',
     "wrong": "def f(:\n",
+    "tabs that no Python takes": "if 1:\n        x = 1\n\t\ty = 2\n",
     "wrong in both": 'class A:\n"x"\n',
     "no text": "x = 1\0",
 }
