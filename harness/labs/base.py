@@ -59,6 +59,7 @@ class LabSpec:
         image: a lab image other than set-up's, and its disk for the vm lab.
         shares: host folders for the lab to mount, read-only, by names that its environment has.
         kernel: folder of a kernel, with its modules, other than set-up's; of the uml lab.
+        kernel_words: what that kernel is told at its boot beside.
         isolated: refuse to boot where what runs in it could reach more of this machine.
     """
 
@@ -73,6 +74,7 @@ class LabSpec:
     image: Path | None = None
     shares: Mapping[str, Path] = field(default_factory=dict)
     kernel: Path | None = None
+    kernel_words: str = ""
     isolated: bool = False
 
 

@@ -125,6 +125,7 @@ class UmlLab(SupervisedLab):
             # hostfs wants absolute paths; the kernel's process works in the run directory.
             f"root=none rootfstype=hostfs rootflags={HOST}/image/. ro init=/cellbed-init",
             "panic=-1 quiet norandmaps uml_dir=uml umid=lab",
+            spec.kernel_words,
             f"entropy-seed={spec.seed}",
             f"cellbed_repo={HOST}/repo/. cellbed_run={HOST}/run/.",
             f"cellbed_programs={HOST}/programs/.",

@@ -14,7 +14,7 @@ from harness.host import temporary
 
 KEY = r"[0-9a-f]{16}"
 MADE = re.compile(
-    rf"(image|kernel|vm)-{KEY}(\.lock)?"
+    rf"(image|kernel|full-kernel|vm)-{KEY}(\.lock)?"
     rf"|programs-{KEY}-{KEY}-{KEY}(\.tools)?"
     rf"|python-{KEY}-[0-9.]+"
     rf"|disk-{KEY}\.squashfs"
@@ -30,7 +30,7 @@ BELOW = {
 }
 # What a recipe fills (mktemp -d) until it is whole, and moves or removes at its end.
 PARTIAL = re.compile(
-    rf"(image|processor|mininet|vm|disk|programs-{KEY}-{KEY}-{KEY}(\.tools)?|debian-[0-9.]+)"
+    rf"(image|processor|mininet|full-kernel|vm|disk|programs-{KEY}-{KEY}-{KEY}(\.tools)?|debian-[0-9.]+)"
     r"\.[A-Za-z0-9]{6}"
 )
 LOCKS = ("lock", "*.lock", "kernels/work-*/lock")

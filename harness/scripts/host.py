@@ -99,7 +99,7 @@ def running(script: Script) -> Iterator[Lab]:
         modules=[path.name for path in made.modules],
         beside=script.beside,
         python2=script.python2,
-        built_in=made.built_in,
+        own_kernel=script.lab != "native",
         limit_s=script.limit_s,
         disk_mib=script.disk_mib,
         output_mib=OUTPUT_MIB,
@@ -116,10 +116,12 @@ def running(script: Script) -> Iterator[Lab]:
         main=MAIN,
         terminal=script.terminal,
         image=made.image,
+        kernel=made.kernel,
+        kernel_words=products.WORDS if made.kernel else "",
         shares={SHARE: script.folder},
         isolated=script.isolated,
     )
-    files = {path.name: path.read_bytes() for path in made.modules}
+    files = {path.name: path.read_bytes() for path in made.modules} | made.notes
     files |= {FILE: json.dumps(asdict(job)).encode(), INPUT: script.text}
     with session(script.lab, spec, files) as lab:
         yield lab

@@ -12,6 +12,9 @@ INPUT = "input"
 # The host's folder of the script, by the name of its share; in the lab it is WORK.
 SHARE = "theirs"
 WORK = Path("/work")
+# What the kernel's build says of the modules that are built in, and its configuration.
+BUILT_IN = ("modules.builtin", "modules.builtin.modinfo")
+CONFIG = "kernel-config"
 # What was written into it and into /tmp, in the results of the run directory.
 KEPT = ("work", "tmp")
 
@@ -25,7 +28,7 @@ class ScriptJob:
         modules: kernel modules of the run directory that the lab needs.
         beside: commands of a shell that begin before the script and end with it.
         python2: `python` is for scripts of Python 2.
-        built_in: names of what the lab's kernel has built in; empty: it is not a uml lab's.
+        own_kernel: the lab's kernel is nobody else's.
         limit_s: how long it may take, by the lab's clock [s].
         disk_mib: how much it may write to its folder, to /tmp, and elsewhere, each [MiB].
         output_mib: how much it may say [MiB].
@@ -37,7 +40,7 @@ class ScriptJob:
     modules: Sequence[str]
     beside: Sequence[str]
     python2: bool
-    built_in: Sequence[str]
+    own_kernel: bool
     limit_s: float
     disk_mib: int
     output_mib: int

@@ -30,7 +30,7 @@ from pathlib import Path
 from harness.agent import softirq
 from harness.agent.events import RUN, emit
 from harness.agent.power_off import power_off
-from harness.scripts import python2
+from harness.scripts import kernel, python2
 from harness.scripts.beside import Beside, BesideError
 from harness.scripts.controllers import Controllers
 from harness.scripts.job import FILE, INPUT, KEPT, SHARE, WORK, ScriptJob
@@ -49,9 +49,7 @@ PRIORITY = 1
 FIRST = 99
 # Of the image: notes of what a command or the kernel lacked (lab/mininet/files).
 MISSED = Path("/run/cellbed-missed")
-ASKED = "/usr/lib/cellbed/asked"
 MOST_MISSED = 50
-BUILT_IN = Path("/run/cellbed-built-in")
 COUNTERS = Path("/sys/module/cellbed_processor/parameters")
 CONGESTION_CONTROLS = sorted(Path("/opt/cellbed").glob("tcp_*.ko"))
 # All that can be filled. The root's is where the image's init left it, and not in every lab.
@@ -104,6 +102,8 @@ def prepare(job: ScriptJob) -> None:
     # Nothing in the image could load them when they are asked for.
     for module in (*map(RUN.joinpath, job.modules), *CONGESTION_CONTROLS):
         run(["insmod", str(module)])
+    if job.own_kernel:
+        kernel.show()
     # The boundary is around the lab's kernel (SECURITY.md); a script need not become that.
     with suppress(FileNotFoundError):
         Path("/proc/sys/kernel/modules_disabled").write_text("1")
@@ -111,17 +111,8 @@ def prepare(job: ScriptJob) -> None:
     start_open_vswitch()
     if job.python2:
         python2.install()
-    if job.built_in:
-        watch_kernel(job)
-    if Path(ASKED).exists():  # not in the native lab, which is the machine itself
+    if Path(kernel.ASKED).exists():  # not in the native lab, which is the machine itself
         MISSED.write_text("")
-
-
-def watch_kernel(job: ScriptJob) -> None:
-    """The lab's kernel tells what it is asked for and has not; modprobe, what it has."""
-    Path("/proc/sys/kernel/modprobe").write_text(ASKED)
-    loaded = [line.split()[0] for line in Path("/proc/modules").read_text().splitlines()]
-    BUILT_IN.write_text("".join(f"{name}\n" for name in [*job.built_in, *loaded]))
 
 
 def missed() -> list[list[str]]:

@@ -13,19 +13,38 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.host import paths
+from harness.scripts.job import BUILT_IN, CONFIG
 from plan.errors import MissingError, UsageError
 
 PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+")  # Debian Policy 5.6.1
-MODULE = "cellbed_processor.ko"
+COMPLETE = "complete"
+# The names are what the kernel's build gives them.
+NOTES = {**{f"build/{name}": name for name in BUILT_IN}, "build/.config": CONFIG}
+# Modules that are built in make no device of which a script knows nothing, as on a machine that has
+# not loaded them; events have the lab's clock, and not that of its ticks.
+WORDS = "fb_tunnels=none bonding.max_bonds=0 dummy.numdummies=0 ifb.numifbs=0 trace_clock=mono"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Products:
-    """An image with its disk beside it, and the kernel modules that a lab loads."""
+    """What a lab is made of.
+
+    Attributes:
+        image: with its disk beside it.
+        modules: of the kernel, which the lab loads.
+        kernel: its folder; None: the lab has another.
+    """
 
     image: Path
-    modules: tuple[Path, ...]
-    built_in: tuple[str, ...] = ()
+    modules: tuple[Path, ...] = ()
+    kernel: Path | None = None
+
+    @property
+    def notes(self) -> dict[str, bytes]:
+        """What the lab is told of its kernel, by file names."""
+        if self.kernel is None:
+            return {}
+        return {name: (self.kernel / made).read_bytes() for made, name in NOTES.items()}
 
 
 def require(lab: str, clock: str, packages: Sequence[str]) -> Products:
@@ -48,28 +67,27 @@ def require(lab: str, clock: str, packages: Sequence[str]) -> Products:
         disk = Path(f"{image}.squashfs")
         make(f"disk of {label}", disk, [build.parent / "vm" / "disk", image, disk])
     if lab != "uml":
-        return Products(image=image, modules=())
-    module, kernel = places["processor"], places["kernel"]
-    names = built_in(kernel)
+        return Products(image=image)
+    kernel = places["full"]
+    make("kernel for Mininet", kernel, [build / "kernel" / "build", kernel], kernel / COMPLETE)
     if clock != "virtual":
-        return Products(image=image, modules=(), built_in=names)
+        return Products(image=image, kernel=kernel)
+    module = places["processor"]
     make("processor module", module, [build / "processor" / "build", kernel, module])
-    return Products(image=image, modules=(module,), built_in=names)
+    return Products(image=image, modules=(module,), kernel=kernel)
 
 
-def built_in(kernel: Path) -> tuple[str, ...]:
-    """The names of the modules that a kernel has built in, as modprobe writes them."""
-    table = kernel / "build" / "modules.builtin"
-    lines = table.read_text().splitlines() if table.exists() else []
-    return tuple(Path(line).stem.replace("-", "_") for line in lines)
+def make(what: str, product: Path, argv: Sequence[str | Path], whole: Path | None = None) -> None:
+    """Run the script that makes a product, unless that is there.
 
-
-def make(what: str, product: Path, argv: Sequence[str | Path]) -> None:
-    """Run the script that makes a product, unless that is there."""
-    if product.exists():
+    Args:
+        whole: a file of the product that is made last; None: the product appears as a whole.
+    """
+    whole = whole or product
+    if whole.exists():
         return
     with only_one(what, product) as lock:
-        if not product.exists():
+        if not whole.exists():
             say(f"{what}: this command builds it once")
             build(what, argv, lock)
 

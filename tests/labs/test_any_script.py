@@ -86,8 +86,8 @@ net.start()
 assert host.cmd("no-such-command add 10") == "bash: no-such-command: command not found\\r\\n"
 host.cmd("hidden > /dev/null 2>&1 &")
 host.cmd("tc qdisc add dev h1-eth0 root no_such")
-host.cmd("tc qdisc add dev h1-eth0 root sfb")
-host.cmd("ip link add link h1-eth0 name x type ipvlan")
+host.cmd("tc qdisc add dev h1-eth0 root teql0")
+host.cmd("ip link add link h1-eth0 name x type team")
 host.cmd("sysctl -w net.ipv4.no_such=1")
 host.cmd("modprobe no_such")
 host.cmd("python3 -c 'import no_such'")
@@ -102,8 +102,8 @@ SENTENCES = [
     "no-such-command: the image has no such command",
     "hidden: the image has no such command",
     "the lab's kernel has no queue discipline no_such",
-    "the lab's kernel has no queue discipline sfb",
-    "the lab's kernel has no network device of the type ipvlan",
+    "the lab's kernel has no queue discipline teql0",
+    "the lab's kernel has no network device of the type team",
     "net.ipv4.no_such: the lab's kernel has no such setting",
     "no_such: the lab's kernel has no such module",
     "no_such: the image has no such Python module; try --package python3-no-such",

@@ -290,14 +290,6 @@ def test_services_that_scripts_start(tmp_path: Path) -> None:
     assert "unable to resolve" not in done.stderr
 
 
-def test_a_processor_of_which_a_host_has_a_share(tmp_path: Path) -> None:
-    code = "from mininet.node import CPULimitedHost\nCPULimitedHost('h1', cpu=.5).configDefault()"
-    (tmp_path / "share.py").write_text(code)
-    done = cellbed(tmp_path, "mininet", "share.py")
-    assert done.returncode == 0
-    assert "CPULimitedHost: this lab has no control groups" in done.stderr
-
-
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

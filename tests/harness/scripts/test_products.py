@@ -31,9 +31,11 @@ class Builders:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.threads = ThreadPoolExecutor()
-        self.places = {name: folder / name for name in ("cache", "mininet", "processor", "kernel")}
+        self.places = {name: folder / name for name in ("cache", "mininet", "processor", "full")}
         self.places["cache"].mkdir()
         self.places["processor"].touch()
+        self.places["full"].mkdir()
+        (self.places["full"] / products.COMPLETE).touch()
         build = folder / "lab" / "mininet" / "build"
         build.parent.mkdir(parents=True)
         build.write_text(BUILD)

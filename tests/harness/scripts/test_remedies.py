@@ -36,6 +36,7 @@ HARMLESS = [
     ("kernel", "net-pf-31"),  # tcpdump looks for Bluetooth
     ("kernel", "binfmt-464c"),
     ("sysctl", "net/ipv6/conf/all/disable_ipv6"),
+    ("sysctl", "net/bridge/bridge-nf-call-iptables"),  # Mininet's LinuxBridge warns of a 1
 ]
 
 
