@@ -63,5 +63,7 @@ def test_of_the_harness_it_needs_the_kinds_of_captures_alone(folder: Path) -> No
 def test_without_pandas_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     monkeypatch.delitem(sys.modules, "analysis.frames", raising=False)
-    with pytest.raises(ImportError, match="pandas, which ./cellbed setup --library installs"):
+    with pytest.raises(
+        ImportError, match="pandas, which is missing; run ./cellbed setup --library"
+    ):
         importlib.import_module("analysis.frames")
