@@ -124,6 +124,7 @@ def shown(path: Path) -> str:
     """A page with a file in it."""
     text = path.read_text(encoding="utf-8").rstrip()
     language = path.suffix.removeprefix(".").replace("ipynb", "json").replace("csv", "text")
+    language = language.replace("patch", "diff")
     return f"# {relative(path)}\n\n````{language}\n{text}\n````\n"
 
 
