@@ -15,9 +15,6 @@ MESSAGES = (
     "Missing parentheses in call to 'print'",
     "Missing parentheses in call to 'exec'",
     "multiple exception types must be parenthesized",
-    "inconsistent use of tabs and spaces in indentation",
-    "leading zeros in decimal integer literals are not permitted",
-    "invalid decimal literal",
 )
 # What these messages leave open: the line of an error may be of any Python that is wrong.
 LINES = (
@@ -77,7 +74,7 @@ def is_old(path: Path) -> str:
         message, number = error.msg.partition(". Did you")[0], error.lineno or 1
         lines = text.decode("latin-1").splitlines()
         line = lines[number - 1] if number <= len(lines) else ""
-        known = any(known in error.msg for known in MESSAGES[:3])
+        known = any(known in error.msg for known in MESSAGES)
         if known or any(pattern.match(line) for pattern in LINES):
             return f"line {number}: {message}"
     except ValueError:  # a null byte
