@@ -142,8 +142,19 @@ def run(script: Script, sources: Path, options: Sequence[str]) -> Attempt:
         if script.start:
             file = place / START
             file.write_text(f"{script.start}\n")
+        build(options, place)
         words = [*options, str(file), *shlex.split(script.words)]
         return attempt(["./cellbed", "mininet", "--limit", "3000", *words], script)
+
+
+def build(options: Sequence[str], place: Path) -> None:
+    """Have the image of a package, whose making is no part of an attempt."""
+    if "--package" in options:
+        package = options[options.index("--package") + 1]
+        empty = place / "cellbed-empty.sh"
+        empty.touch()
+        argv = ["./cellbed", "mininet", "--package", package, str(empty)]
+        subprocess.run(argv, cwd=PROJECT, stdin=subprocess.DEVNULL, check=True)
 
 
 def attempt(argv: Sequence[str], script: Script) -> Attempt:
