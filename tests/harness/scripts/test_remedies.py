@@ -35,6 +35,7 @@ HARMLESS = [
     ("kernel", "net-pf-16-proto-16-family-ovs_ct_limit"),
     ("kernel", "net-pf-31"),  # tcpdump looks for Bluetooth
     ("kernel", "binfmt-464c"),
+    ("command", "netplan"),  # of Mininet's NAT
     ("sysctl", "net/ipv6/conf/all/disable_ipv6"),
     ("sysctl", "net/bridge/bridge-nf-call-iptables"),  # Mininet's LinuxBridge warns of a 1
 ]
