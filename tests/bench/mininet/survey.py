@@ -70,7 +70,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="scripts whose repository or path has this word")
     parser.add_argument("--plain", action="store_true", help="no attempt with options")
     given = parser.parse_args()
-    scripts = [Script(**entry) for entry in tomllib.loads(given.list.read_text())["script"]]
+    scripts = read_list(given.list)
     if given.page:
         return print_page(scripts, given.page)
     if not given.results:
@@ -82,6 +82,11 @@ def main() -> None:
             with given.results.open("a") as results:
                 results.write(json.dumps(result) + "\n")
     return None
+
+
+def read_list(path: Path) -> list[Script]:
+    """The scripts of a file like survey.toml."""
+    return [Script(**entry) for entry in tomllib.loads(path.read_text())["script"]]
 
 
 def print_page(scripts: Sequence[Script], results: Path) -> None:
