@@ -261,6 +261,38 @@ def test_a_program_that_stops_the_clock_is_named_while_it_runs(tmp_path: Path) -
     assert running.returncode == 130
 
 
+# Nothing here waits: a sender without a queue, a start of a program, and a question asked again.
+BUSY = """
+import re, socket, subprocess, time
+from mininet.net import Mininet
+from mininet.topo import SingleSwitchTopo
+
+net = Mininet(topo=SingleSwitchTopo(2), waitConnected=True)
+net.start()
+one, two = net.hosts
+pings = re.findall(r"time=([0-9.]+) ms", one.cmd("ping -c 4 -i 0.2", two.IP()))
+sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+begin = time.time()
+for _ in range(10000):
+    sender.sendto(b"x", ("127.0.0.1", 9))
+sent = time.time() - begin
+begin = time.time()
+subprocess.check_call(["true"])
+print(*pings[1:], sent, time.time() - begin)
+net.stop()
+"""
+
+
+def test_computing_takes_the_time_of_a_real_machine(tmp_path: Path) -> None:
+    write(tmp_path / "busy", {"busy.py": BUSY})
+    ran = cellbed(tmp_path / "busy", "mininet", "busy.py")
+    assert ran.returncode == 0, ran.stderr
+    *pings, sent, started = map(float, ran.stdout.split())
+    assert all(0.03 <= ms <= 0.1 for ms in pings), pings
+    assert 0.005 <= sent <= 0.1  # 0.5 us for a call at least; a real machine takes some 20 ms
+    assert 0.001 <= started <= 0.01
+
+
 SERVICES = """#!/bin/sh
 sudo -n true
 controller ptcp: & /usr/sbin/sshd -D &
