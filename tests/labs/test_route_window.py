@@ -17,9 +17,11 @@ WINDOW = 60_000
 # buffer, and compute its windows anew.
 PROGRAM = f"""
 import socket, subprocess, time
-subprocess.check_call("ip link set lo up mtu 1500; sysctl -qw net.ipv4.tcp_rmem='4096 4000000 4000000'",
-    shell=True)
-subprocess.check_call("ip route change table local local 127.0.0.1 dev lo window {WINDOW}", shell=True)
+SH = {"shell": True}
+subprocess.check_call("sysctl -qw net.ipv4.tcp_rmem='4096 4000000 4000000'", **SH)
+subprocess.check_call("ip link set lo up mtu 1500", **SH)
+route = "ip route change table local local 127.0.0.1 dev lo window {WINDOW}"
+subprocess.check_call(route, **SH)
 listener = socket.create_server(("127.0.0.1", 5000))
 sender = socket.create_connection(("127.0.0.1", 5000))
 receiver, _ = listener.accept()
