@@ -17,11 +17,15 @@ WINDOW = 60_000
 # buffer, and compute its windows anew.
 PROGRAM = f"""
 import socket, subprocess, time
-SH = {"shell": True}
-subprocess.check_call("sysctl -qw net.ipv4.tcp_rmem='4096 4000000 4000000'", **SH)
-subprocess.check_call("ip link set lo up mtu 1500", **SH)
-route = "ip route change table local local 127.0.0.1 dev lo window {WINDOW}"
-subprocess.check_call(route, **SH)
+WINDOW = {WINDOW}
+"""
+PROGRAM += """
+def run(command):
+    subprocess.check_call(command, shell=True)
+
+run("sysctl -qw net.ipv4.tcp_rmem='4096 4000000 4000000'")
+run("ip link set lo up mtu 1500")
+run(f"ip route change table local local 127.0.0.1 dev lo window {WINDOW}")
 listener = socket.create_server(("127.0.0.1", 5000))
 sender = socket.create_connection(("127.0.0.1", 5000))
 receiver, _ = listener.accept()
@@ -36,9 +40,8 @@ for size in (100, 100, 100, 100, 300, 700, 1400, 1400, 1400):
 
 
 def test_segments_of_all_sizes_leave_it(tmp_path: Path) -> None:
-    said = scripts_in_lab.run({"x": f"cat > x << 'END'\n{PROGRAM}\nEND\npython3 x\n"}, tmp_path)[
-        "x"
-    ]
+    script = f"cat > x << 'END'\n{PROGRAM}\nEND\npython3 x\n"
+    said = scripts_in_lab.run({"x": script}, tmp_path)["x"]
     assert (said.status, said.err) == (0, "")
     offered = {int(window) for window in re.findall(r"rcv_wnd:(\d+)", said.out)}
     assert offered
