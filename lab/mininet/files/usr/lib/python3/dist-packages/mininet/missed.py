@@ -24,11 +24,12 @@ SAID = [
     ("sysctl", rf".*sh: .*/proc/sys/(\S+): {NO_FILE}"),
     ("module", r"modprobe: FATAL: Module (\S+) not found in directory \S+"),
     ("refused", rf"(?:RTNETLINK answers|Error|ioctl.*|socket|\w+): .*{NOT}"),
-    ("refused", r"([Uu]nknown (?:qdisc|filter|action|type) \S+),? ?.*"),
+    ("refused", r"((?:Unknown|unknown) (?:qdisc|filter|action|type) \S+),? ?.*"),
 ]
 PATTERNS = [(kind, re.compile(said)) for kind, said in SAID]
 COLOUR = re.compile(r"\x1b\[[\d;]*m")  # of Python's messages on a terminal, as a node's shell has
-QUICK = re.compile("not found|No such file|No module|nonexistent|not supported|nknown|Permission")
+WORDS = "not found|No such file|No module|nonexistent|not supported|Unknown|unknown|Permission"
+QUICK = re.compile(WORDS)
 
 
 def listen(node: Any, text: str) -> None:
