@@ -10,6 +10,7 @@ from analysis.report.model import Sheet, Value, plain
 from analysis.report.pages import Pages
 from analysis.table import Row
 from studies.kernel_cc import changes
+from studies.kernel_cc.abstract import abstract
 from studies.kernel_cc.study import STUDY
 
 CAMPAIGN, SHARED, LOSSES = "kernel-cc", "kernel-shared", "kernel-losses"
@@ -90,6 +91,6 @@ TABLES: dict[str, Callable[[Kept], Sheet]] = {
 PAGES = Pages(
     sections=[changes.changes],
     tables=TABLES,
-    numbers={"bbr-again": changes.bbr_again},
+    numbers={"abstract": abstract, "bbr-again": changes.bbr_again},
     kept=[changes.NAME],
 )

@@ -7,6 +7,7 @@ from analysis.report import plots
 from analysis.report.model import Gallery
 from analysis.report.pages import Pages
 from analysis.report.results import Results
+from studies.ubrplus_1998.abstract import abstract
 from studies.ubrplus_1998.checks import CHECKS
 from studies.ubrplus_1998.numbers import NUMBERS
 from studies.ubrplus_1998.readme import TABLES
@@ -29,6 +30,6 @@ PAGES = Pages(
     panels=[heat_maps],
     checks=CHECKS,
     tables=TABLES,
-    numbers=NUMBERS,
+    numbers={**NUMBERS, "abstract": abstract},
     kept=KEPT,
 )

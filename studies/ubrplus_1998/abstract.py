@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The numbers of its README's abstract (sentences.toml), from the kept results."""
+
+from collections import Counter
+
+from analysis.kept import Kept
+from analysis.report.sentences import Numbers
+from studies.ubrplus_1998.cells import cells_of, distance
+from studies.ubrplus_1998.numbers import TEXT, draws, minimum, simulation
+from studies.ubrplus_1998.study import CELL
+
+READING = "1 s"
+"""The minimum of the timeout whose results the abstract gives."""
+
+
+def abstract(kept: Kept) -> Numbers:
+    """Distances from the paper and the simulation, verdicts, and cells that no seed could give."""
+    near: dict[str, float] = {}
+    ranks: list[float] = []
+    for network in CELL["network"]:
+        cells = cells_of(kept, TEXT, minimum=READING, network=network)
+        mean, _, rank = distance(cells, "efficiency")
+        near[network.lower()] = _number(mean)
+        ranks.append(_number(rank))
+    claims = kept.table(TEXT, "claims-by-variant").rows
+    verdicts = Counter(row[f"minimum={READING}"] for row in claims)
+    return {
+        **simulation(kept),
+        **draws(kept),
+        **minimum(kept),
+        **near,
+        "cells": sum(
+            len(cells_of(kept, TEXT, minimum=READING, network=n)) for n in CELL["network"]
+        ),
+        "rank_least": min(ranks),
+        "rank_most": max(ranks),
+        "claims": verdicts.total(),
+        "holds": verdicts["holds"],
+        "fails": verdicts["does not hold"],
+        "undecided": verdicts["undecided"],
+    }
+
+
+def _number(value: object) -> float:
+    assert isinstance(value, float)  # every cell of the text's campaign has its published figure
+    return value
