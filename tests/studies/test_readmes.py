@@ -8,6 +8,7 @@ import pytest
 
 from analysis.errors import TableError
 from analysis.kept import Kept
+from analysis.report import sentences
 from analysis.report.readme import with_tables
 from harness.judge import studies
 
@@ -57,6 +58,7 @@ def test_other_results_are_noticed(tmp_path: Path) -> None:
             (tmp_path / "results" / campaign.name / path.name).write_bytes(path.read_bytes())
     text = (source / "README.md").read_text()
     (tmp_path / "README.md").write_text(text)
+    (tmp_path / sentences.FILE).write_text((source / sentences.FILE).read_text())
     study = studies.find("ubr_1996")
     assert with_tables(study, tmp_path) == text
     path = tmp_path / "results" / "ubr-persistent" / "windows.csv"
