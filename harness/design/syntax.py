@@ -15,6 +15,7 @@ TWICE = re.compile(r"overwrite|twice|[Dd]uplicate|mutate")  # tomllib's words fo
 STRING = re.compile(r'"""|\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'')
 KEY = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
 TOKEN = re.compile(r"[^,\]}#\n]*")
+PLAIN = "type a plain one for it"
 CURLY = "“”„‟‘’‚‛«»"
 SWITCHES = {"true": "true", "yes": "true", "on": "true"} | dict.fromkeys(
     ("false", "no", "off"), "false"
@@ -143,21 +144,24 @@ def odd_letter(place: Place) -> tuple[int, str] | None:
         return place.number, f'{curly[0]} is a curly quote: type straight quotes, "'
     for letter in rest:
         kind = unicodedata.category(letter)
-        if ord(letter) > 127 and (
-            kind in ("Zs", "Cf", "Pd", "Sm", "Po", "Cc") or letter == "\ufeff"
-        ):
-            name = unicodedata.name(letter, "without a name").lower()
-            code = f"U+{ord(letter):04X} ({name})"
-            return place.number, f"the line has the character {code}: type a plain one for it"
+        odd = kind in ("Zs", "Cf", "Pd", "Ps", "Pe", "Sm", "Po", "Cc") or letter.isdecimal()
+        if ord(letter) > 127 and odd:
+            return place.number, f"the line has the character {named(letter)}: {PLAIN}"
     return None
+
+
+def named(letter: str) -> str:
+    """A letter by its number and name, because it may look like another letter."""
+    return f"U+{ord(letter):04X} ({unicodedata.name(letter, 'without a name').lower()})"
 
 
 def bad_heading(place: Place) -> tuple[int, str] | None:
     text = bare(place.line).strip()
     if place.open or not (text.startswith("[") or re.fullmatch(r"[\w.-]+\]+", text)):
         return None
-    brackets = 2 if text.startswith("[[") or text.endswith("]]") and text[0] != "[" else 1
-    name = re.sub(r"\s+", ".", text.strip("[] "))
+    name = re.sub(r"\s+", ".", text.strip("[]; :,")).replace("[", "").replace("]", "")
+    doubled = text.startswith("[[") or text.endswith("]]")
+    brackets = 2 if name in ("rule", "only") or doubled else 1
     right = f"{'[' * brackets}{name or 'base'}{']' * brackets}"
     return place.number, f"a heading is a name in brackets, alone in its line: write {right}"
 
@@ -229,6 +233,8 @@ def bad_key(place: Place) -> tuple[int, str] | None:
         return place.number, "a list is in brackets, such as [250, 500]; braces are for keys"
     if begun.strip() and "=" not in re.split(r"[,}#]", place.after)[0]:
         return place.number, f"= is missing after {begun.strip()}; write KEY = VALUE"
+    if odd := next((letter for letter in bare(word) if ord(letter) > 127), ""):
+        return place.number, f"the key {word} has the character {named(odd)}: {PLAIN}"
     if begun.strip():
         return place.number, (
             f"a key has letters, digits, _ and - only; {word} needs quotes, or _ for its blanks"
@@ -249,6 +255,10 @@ def bad_value(place: Place) -> tuple[int, str] | None:
         return place.number, f"a table is in braces: a {{ is missing before {word.split()[0]}"
     if word.startswith("("):
         return place.number, "a list is in brackets, such as [250, 500]"
+    if not word and place.inner == "[" and place.after.lstrip().startswith(","):
+        return place.number, "a comma is too much before ,; remove it"
+    if "(" in word:
+        return place.number, "( is no part of a number or a list: write the levels, as [250, 500]"
     if not word:
         return place.number, f"{key or 'the key'} has no value: write one after ="
     return place.number, right_value(key, word)
@@ -283,7 +293,7 @@ def leftover(place: Place) -> tuple[int, str] | None:
     rest = place.after.strip()
     if not rest:
         return None
-    said = behind_number(place) or wrong_end(place, rest)
+    said = behind_number(place) or of_sum(place) or wrong_end(place, rest)
     if not said and place.inner:
         word = re.split(r"[\s=,\]}]", rest)[0] or rest[0]
         said = f"a comma is missing before {word}"
@@ -299,18 +309,34 @@ def behind_number(place: Place) -> str:
     if not number or not more:
         return ""
     word = number[0].strip() + more[1]
+    blank = number[0][-1:].isspace() or place.after[:1].isspace()
     if said := without_unit(last_key(place.before), word):
         return said
     if re.fullmatch(r"0\d[\d_]*", word):
         return f"a number begins with no 0: write {word.lstrip('0') or '0'}"
+    if blank and more[1].isdigit():
+        if place.inner == "[":
+            return f"a comma is missing before {more[1]}"
+        return f"a number has no blanks: write {number[0].strip()}_{more[1]}"
     return f"{word} is no number"
+
+
+def of_sum(place: Place) -> str:
+    """A calculation such as 256*1024, which TOML does not make; "" for any other text."""
+    before = re.search(r"(?<![\w.])[\d._]+\s*$", place.before)
+    after = re.match(r"\s*[*+^-]{1,2}\s*\d[\d*+^.-]*", place.after)
+    if not before or not after:
+        return ""
+    return f"{(before[0] + after[0]).strip()} is no number: write the result of the calculation"
 
 
 def wrong_end(place: Place, rest: str) -> str:
     """What is wrong with the sign behind a value; "" where nothing is."""
+    if place.inner == "[" and rest[0] in ";|":
+        return f"write , in place of {rest[0]} between the values of a list"
     if rest.startswith(("//", ";", "--", "/*")) and len(rest) > 1:
         return f"a comment begins with #, and not with {rest.split()[0][:2]}"
-    if rest[0] in "]}":
+    if rest[0] in "]})":
         closing = {"[": "]", "{": "}", "": ""}[place.inner]
         return (
             f"{closing} must stand here, and not {rest[0]}"
