@@ -20,6 +20,7 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from datetime import date, time
 from functools import cache
 from math import inf, isfinite
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -109,7 +110,9 @@ class Matches:
         if not re.fullmatch(self.pattern, value):
             raise TypedError(f"{place}{shown(value)}: must be {self.words}{self.such_as(value)}")
         if len(value) > self.most:
-            raise TypedError(f"{place} has {len(value)} letters; at most {self.most} are allowed")
+            raise TypedError(
+                f"{place}: the text has {len(value)} letters; at most {self.most} are allowed"
+            )
 
     def such_as(self, value: str) -> str:
         """The most similar text that matches, if one is easily made."""
@@ -334,6 +337,8 @@ def shown(value: object) -> str:
 
 def as_written(value: object) -> str:
     """A value as a file has it; what JSON has not, as Python does."""
+    if isinstance(value, date | time):  # TOML has them, and people write them by accident
+        return value.isoformat()
     try:
         return json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError):

@@ -15,6 +15,8 @@ from plan.near import choices
 from plan.plan import Level, Plan
 from plan.registry import Registry, UnknownKindError
 
+NO_TEXT = '""'  # an empty text, which nobody would see without its quotes
+
 
 def wanted_plan(experiment: Design, cell: Mapping[str, Level]) -> tuple[Plan, str | None]:
     """What a cell's trials want, each with a seed in the place of this one's 0; the kernel's name.
@@ -83,7 +85,8 @@ def tcp(wanted: Tcp, topology: plan.Topology, ends: Sequence[str]) -> plan.Tcp:
     """The flavors, and the windows."""
     if not 1 <= len(wanted.flavor) <= topology.pairs:
         raise UsageError(
-            f"tcp.flavor: a list of {len(wanted.flavor)}: 1 to {topology.pairs}, as pairs"
+            f"tcp.flavor: the list has {len(wanted.flavor)} flavors; with topology.pairs ="
+            f" {topology.pairs}, allowed are 1 to {topology.pairs}"
         )
     first, *others = (flavor(name, wanted, ends) for name in wanted.flavor)
     return plan.Tcp(
@@ -98,7 +101,7 @@ def flavor(name: str, wanted: Tcp, ends: Sequence[str]) -> plan.Flavor:
     """A flavor with what the experiment changes in it; ends: those that serve."""
     if name.lower() not in flavors.names():
         raise UsageError(
-            f"tcp.flavor = {name}: no such TCP flavor; {choices(name, flavors.names())}"
+            f"tcp.flavor = {name or NO_TEXT}: no such TCP flavor; {choices(name, flavors.names())}"
         )
     found = flavors.load(name.lower()).with_parameters(
         {} if wanted.parameters == "none" else wanted.parameters, "tcp.parameters"
@@ -143,5 +146,6 @@ def of_kind(registry: Registry, part: str, place: str, table: Mapping[str, Any])
     try:
         kind = getattr(registry[name], part)
     except UnknownKindError as error:
-        raise UsageError(f"{place}.kind = {error}") from error
+        shown = name if name and isinstance(name, str) else schema.as_written(name)
+        raise UsageError(f"{place}.kind = {shown}: {choices(name, registry.kinds)}") from error
     return schema.from_json(kind, rest, place, defaults=True)

@@ -32,13 +32,14 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from harness.design.hints import sentence
-from harness.design.levels import canonical, check_name, listed, nested, same, value_at
+from harness.design.levels import check_different, check_name, listed, nested, same, value_at
 from harness.design.settings import TABLES, is_key
 from harness.design.sources import Sources
 from harness.design.toml_file import TomlFile, read_file
@@ -46,7 +47,7 @@ from plan import schema
 from plan.errors import UsageError
 from plan.near import choices
 from plan.plan import Level, level_name
-from plan.schema import Matches, OneOrMore, Within
+from plan.schema import Matches, OneOrMore, Within, as_written
 
 MOST_LEVELS = 1000
 MOST_CELLS = 100_000
@@ -114,8 +115,7 @@ class Design:
                 raise schema.WrongTypeError(f"base.{name}", value, "a table")
         for factor, levels in self.factors.items():
             check_name("factors", factor)
-            if not levels or len({canonical(level) for level in levels}) < len(levels):
-                raise ValueError(f"factors.{factor}: needs levels, each once")
+            check_different(f"factors.{factor}", levels)
             if len(levels) > MOST_LEVELS:
                 raise ValueError(f"factors.{factor}: {len(levels)} levels, at most {MOST_LEVELS}")
             for level in levels:
@@ -155,7 +155,9 @@ class Design:
             raise ValueError(f"{place}: no such factor; {choices(factor, self.factors)}")
         if not any(same(level, known) for known in self.factors[factor]):
             known = map(level_name, self.factors[factor])
-            raise ValueError(f"{place} = {level}: no such level; {choices(level, known)}")
+            raise ValueError(
+                f"{place} = {level_name(level)}: no such level; {choices(level, known)}"
+            )
 
     def cells(self) -> Iterator[dict[str, Level]]:
         """Every combination of levels that is wanted, the last factor changing fastest."""
@@ -313,8 +315,13 @@ def extended(path: Path, file: TomlFile) -> tuple[Sources, dict[str, Any]]:
     if not isinstance(name, str):
         raise file.mistake(line, f"extends = {name}: must be the name of a file")
     parent = path.parent / name
-    if not parent.exists():
+    if not os.path.exists(parent):  # also False for a name that is too long
         raise file.mistake(line, f"extends = {name}: there is no such file")
+    if not parent.is_file():
+        written = as_written(name)
+        raise file.mistake(line, f"extends = {written}: must be a file, and this is none")
+    if path.exists() and parent.samefile(path):
+        raise file.mistake(line, f"extends = {name}: a file cannot extend itself")
     under = with_dotted_factors(read_file(parent))
     if "extends" in under.table:
         raise file.mistake(

@@ -14,6 +14,7 @@ from plan import plan, schema
 from plan.loss import Loss
 from plan.schema import UnknownKeyError, WrongTypeError, joined
 
+MOST_EXACT = 1 << 53  # above it, a fraction is no longer the number that was written
 SWITCHES = {"true": "true", "yes": "true", "on": "true"} | dict.fromkeys(
     ("false", "no", "off"), "false"
 )
@@ -104,7 +105,7 @@ def of_value(place: str, value: object, words: str) -> str:
         return without_unit(place.rpartition(".")[2], value.strip())
     if isinstance(value, str) and words == "true or false" and value.casefold() in SWITCHES:
         return f"write {SWITCHES[value.casefold()]}, without quotes"
-    if isinstance(value, float) and number and value == int(value):
+    if isinstance(value, float) and number and value == int(value) and abs(value) < MOST_EXACT:
         return f"write {int(value):_}"
     if isinstance(value, int | float) and words == "a text":
         return f'write "{schema.as_written(value)}", in quotes'

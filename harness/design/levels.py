@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plan.plan import Level
+from plan.schema import MOST_SHOWN, as_written
 
 
 def listed(levels: Any) -> Any:
@@ -21,10 +22,25 @@ def check_name(place: str, name: Level) -> None:
     if isinstance(name, str) and not (
         len(text) <= 64 and text[:1].isalnum() and text.isprintable() and not set(text) & set(",=")
     ):
+        cut = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
         raise ValueError(
-            f"{place}: {text!r}: 1 to 64 printable characters, the first a letter or digit, "
-            "no comma, no ="
+            f"{place}: {cut!r}: a name must have 1 to 64 printable characters, the first a letter"
+            " or digit, no comma, no ="
         )
+
+
+def check_different(place: str, levels: Sequence[Level]) -> None:
+    """ValueError for no levels, or for two that are the same, even if written as 1 and 1.0."""
+    if not levels:
+        raise ValueError(f"{place} = []: a factor needs at least one level")
+    found: dict[object, Level] = {}
+    for level in levels:
+        key = canonical(level)
+        if key in found:
+            one, other = as_written(found[key]), as_written(level)
+            same_as = "stands there twice" if one == other else f"is the same level as {one}"
+            raise ValueError(f"{place}: {other} {same_as}; remove one of them")
+        found[key] = level
 
 
 def canonical(level: object) -> object:

@@ -80,7 +80,7 @@ def texts(cell: Any) -> list[str]:
         ({"title": None}, "experiment: Object of type 'NoneType' is not TOML"),
         (
             {"factors": {"flavor": []}},
-            "experiment, line 5: factors.flavor: needs levels, each once",
+            "experiment, line 5: factors.flavor = []: a factor needs at least one level",
         ),
         ({"title": "a\nb"}, "experiment, line 2: title: 'a\\nb': a text has one line"),
         (

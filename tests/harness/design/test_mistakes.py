@@ -98,6 +98,12 @@ def test_a_mistake_in_the_file_that_is_extended_bears_its_name(tmp_path: Path) -
         load(tmp_path, child.encode())
 
 
+def test_a_file_that_is_extended_may_have_too_long_a_name(tmp_path: Path) -> None:
+    data = f'extends = "{"a" * 300}"\n{GOOD}'.encode()
+    with pytest.raises(UsageError, match=rf"{NAME}, line 1: extends = a+: there is no such file"):
+        load(tmp_path, data)
+
+
 def test_the_line_stands_below_the_message(tmp_path: Path) -> None:
     (tmp_path / NAME).write_text(GOOD.replace("pairs = 4", "pairs = 4000"))
     done = cellbed("run", NAME, "--dry-run", cwd=tmp_path)
