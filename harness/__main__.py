@@ -13,6 +13,10 @@ import click
 from harness.cli.group import cellbed
 from plan.errors import CellbedError
 
+# What click says of numbers, which is neither a sentence nor plain.
+NOT_WHOLE = re.compile(r"is not a valid integer(?: range)?")
+NOT_WITHIN = re.compile(r" is not in the range (-?\d+)<=x<=(-?\d+)")
+
 
 def main() -> int:
     """Exit codes: plan/errors.py; 2 also for a wrong option, 130 after Ctrl-C."""
@@ -27,6 +31,8 @@ def main() -> int:
         if console:
             print(console, file=sys.stderr)
         return refuse(str(error), error.exit_code, getattr(error, "__notes__", ()))
+    except click.exceptions.NoArgsIsHelpError as error:  # its message is a whole help page
+        return refuse(no_command(error.ctx), 2)
     except click.ClickException as error:
         return refuse(click_message(error), max(2, error.exit_code))
     except (KeyboardInterrupt, click.Abort):
@@ -56,7 +62,18 @@ def click_message(error: click.ClickException) -> str:
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "cellbed"
     said = re.sub(r"\n\s*", " ", error.format_message()).rstrip(".")
+    said = re.sub(NOT_WHOLE, "must be a whole number", said)
+    said = re.sub(NOT_WITHIN, r": allowed are \1 to \2", said)
     return f"{said[:1].lower()}{said[1:]}; see {command} --help"
+
+
+def no_command(context: click.Context | None) -> str:
+    """The sentence for a group such as `kernel` that stands alone on the line."""
+    if context is None or not isinstance(context.command, click.Group):
+        return "a command is missing; see cellbed --help"
+    names = ", ".join(context.command.list_commands(context))
+    path = context.command_path
+    return f"{path}: a command is missing; it must be one of {names}; see {path} --help"
 
 
 if __name__ == "__main__":

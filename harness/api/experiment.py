@@ -192,7 +192,7 @@ class Experiment:
         """
         design = experiments.with_captures(self.design, pcap)
         design = experiments.with_kernels(design, self.origin, kernels)
-        studies.find(design.study)
+        self._check_study(design)
         clock = clock or ("real" if lab == "native" else "virtual")
         code = identity.code(lab) + lab + clock
         trusted = None if trust_kernels else kernels
@@ -209,6 +209,13 @@ class Experiment:
         folder = RESULTS / design.name if out is None else Path(out)
         how = Options(lab=lab, clock=clock, jobs=jobs, cluster=cluster)
         return CampaignRun(folder, trials, header, how, every=every)
+
+    def _check_study(self, design: experiments.Design) -> None:
+        """UsageError, with the line of the file, where there is no such study."""
+        try:
+            studies.find(design.study)
+        except UsageError as error:
+            raise design.sources.refusal(self.origin, str(error)) from error
 
 
 def kernels_of(

@@ -13,6 +13,7 @@ from importlib import import_module
 from pathlib import Path
 
 import click
+from click.shell_completion import CompletionItem
 
 from harness.cli import commands
 from plan.near import nearest
@@ -38,8 +39,17 @@ class CommandGroup(click.Group):
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             meant = nearest(args[0], [*self.list_commands(ctx), "setup"])
+            if args[0].casefold() == "help":  # else `shell` would be the most similar word
+                meant = "--help"
             hint = f". Did you mean '{meant}'?" if meant else ""
             raise click.UsageError(f"No such command '{args[0]}'{hint}", ctx) from error
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands and options; also `setup`, which the script ./cellbed has of its own."""
+        found = super().shell_complete(ctx, incomplete)
+        if "setup".startswith(incomplete):
+            found.append(CompletionItem("setup", help="Install and build everything."))
+        return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -145,6 +145,8 @@ def folder_of(path: Path) -> Path:
     Raises:
         UsageError: there is no such file.
     """
+    if path.is_dir():
+        raise UsageError(f"{path}: this is a folder; name a script in it")
     if not path.is_file():
         raise UsageError(f"{path}: this file does not exist")
     return path.resolve().parent

@@ -195,6 +195,8 @@ def with_kernels(experiment: Design, origin: Path, names: Sequence[str]) -> Desi
     """The experiment with one factor more, the kernels of these names; UsageError."""
     if not names:
         return experiment
+    if "" in names:
+        raise UsageError("--kernel: a name is empty; write NAME[,NAME]")
     if KERNEL in experiment.factors:
         raise UsageError(f"--kernel: {origin} has a factor {KERNEL}: --only {KERNEL}=... instead")
     if twice := [name for name in names if names.count(name) > 1]:

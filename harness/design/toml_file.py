@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import codecs
 import math
+import os
 import re
 import tomllib
 import unicodedata
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +23,7 @@ from typing import Any
 from harness.design.positions import positions
 from harness.design.syntax import explain
 from plan.errors import UsageError
+from plan.near import nearest
 
 MOST_BYTES = 1 << 20
 MOST_DEPTH = 16
@@ -85,8 +88,19 @@ def read_file(path: Path) -> TomlFile:
         with path.open("rb") as stream:
             data = stream.read(MOST_BYTES + 1)
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from error
+        raise UsageError(f"{path}: {error.strerror}{meant(path)}") from error
     return parse(data, str(path))
+
+
+def meant(path: Path) -> str:
+    """The file that was most likely meant by the name of none; "" where no other is like it."""
+    if os.path.lexists(path):
+        return ""
+    with suppress(OSError):
+        names = [one.name for one in path.parent.glob("*.toml") if one.is_file()]
+        found = nearest(path.with_suffix(".toml").name, names)
+        return f"; did you mean {path.with_name(found)}?" if found else ""
+    return ""
 
 
 def parse(data: bytes, origin: str) -> TomlFile:

@@ -45,14 +45,41 @@ def test_bad_input_is_one_line_and_exit_2(tmp_path: Path, text: str, said: str) 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (("run", "smal"), "smal: No such file or directory; did you mean small.toml?"),
+        (("run", "small.tml"), "small.tml: No such file or directory; did you mean small.toml?"),
+        (("run", "else.toml"), "else.toml: No such file or directory"),
+        (("run", "small.toml", "--kernel", ""), "--kernel: a name is empty; write NAME[,NAME]"),
+    ],
+)
+def test_the_word_that_is_wrong_is_named(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    write_small(tmp_path)
+    done = cellbed(*words, "--dry-run", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (2, f"cellbed: {said}\n")
+
+
+def test_a_study_that_does_not_exist_is_told_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(f'study = "nope"\n{SMALL}')
+    done = cellbed("run", "small.toml", "--dry-run", cwd=tmp_path)
+    assert done.returncode == 2
+    said = "cellbed: small.toml, line 1: study = nope: this study does not exist; the studies are "
+    assert done.stderr.startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
         (("fly",), "no such command 'fly'; see cellbed --help"),
         (("rnu",), "no such command 'rnu'. Did you mean 'run'?; see cellbed --help"),
         (("setpu",), "no such command 'setpu'. Did you mean 'setup'?; see cellbed --help"),
         (("run", "x.toml", "--sedes", "3"), "no such option '--sedes'. (Did you mean one of: '--s"),
         (("export", "x"), "missing option '--as'. Choose from: csv, flent, parquet, pcapng, qlog"),
         (("run",), "missing argument 'EXPERIMENT'; see cellbed run --help"),
-        (("run", "x.toml", "--jobs", "0"), "'--jobs': 0 is not in the range"),
+        (("run", "x.toml", "--jobs", "0"), "'--jobs': 0: allowed are 1 to 256; see"),
         (("run", "x.toml", "--zzz"), "no such option '--zzz'; see cellbed run --help"),
+        (("run", "x.toml", "--seeds", "1e3"), "'--seeds': '1e3' must be a whole number; see"),
+        (("help",), "no such command 'help'. Did you mean '--help'?; see cellbed --help"),
+        (("kernel",), "cellbed kernel: a command is missing; it must be one of build, list, rem"),
+        (("mininet", "/"), "cellbed: /: this is a folder; name a script in it"),
         (("flavors", "chek"), "no such command 'chek'. Did you mean 'check'?"),
         (("run", "a\nb\x1b[31m.toml"), r"a\nb\x1b[31m.toml: No such file"),
     ],
