@@ -12,7 +12,9 @@ NARROW = 12  # letters of a level, and of a figure
 def lines(comparison: Comparison) -> Iterator[str]:
     """The whole text."""
     one, other = comparison.levels
-    yield f"{comparison.factor}: {other} against {one}, {len(comparison.pairs)} pairs of trials"
+    count = len(comparison.pairs)
+    pairs = f"{count} pair{'' if count == 1 else 's'} of trials"
+    yield f"{comparison.factor}: {other} against {one}, {pairs}"
     yield answer(comparison)
     if comparison.identical:
         return

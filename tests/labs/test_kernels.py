@@ -92,7 +92,7 @@ def test_a_history_is_bisected(history: Path, tmp_path: Path) -> None:
     found = re.search(r"^(\w+) is the first bad commit", done.stdout, re.MULTILINE)
     assert found, done.stdout + done.stderr
     assert git(history, "show", "-s", "--format=%s", found[1]) == GUILTY
-    steps = done.stdout.count(" pairs of trials\n")
+    steps = done.stdout.count(" of trials\n")
     assert steps == 3 and "byte-identical" in done.stdout
     print(f"{steps} steps, {(time.monotonic() - begin) / steps:.0f} s each")
     git(history, "bisect", "reset")
