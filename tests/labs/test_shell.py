@@ -53,7 +53,7 @@ def test_every_line_of_a_file_is_run(tmp_path: Path, lab: str) -> None:
     said = done.stdout
     wanted = ["1 received", "*** Unknown command: nonsense", "division by zero", "no endPING",
               "2 received", "qdisc clsact", "c1 -> s1", "s1 -> c1", "s5 -> c5",
-              "*** 10 of 10 answered"]  # fmt: skip
+              "*** 10 of 10 pings were answered"]  # fmt: skip
     places = [said.find(words) for words in wanted]
     assert -1 not in places and places == sorted(places), said
     assert "never" not in said and "mininet>" not in said and "\r" not in said
