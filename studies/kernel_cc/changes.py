@@ -17,6 +17,7 @@ from analysis.table import Row
 from studies.kernel_cc.study import STUDY
 
 NAME = "changes"
+CAMPAIGN = "kernel-cc"
 RESPONSES = {
     "efficiency": "efficiency",
     "fairness": "fairness",
@@ -88,12 +89,22 @@ def _difference(pairs: Sequence[tuple[Trial, Trial]], response: str) -> float | 
 
 def table(kept: Kept) -> Sheet:
     """By pair of kernels and flavor: how many trials are the same, and mean differences."""
-    groups: dict[tuple[str, ...], list[Row]] = {}
-    for row in kept.table("kernel-cc", NAME).rows:
-        groups.setdefault(tuple(row[name] for name in ("from", "to", "flavor")), []).append(row)
     means = zip(RESPONSES.values(), ("+.3f", "+.3f", "+.1f", "+,.0f"), strict=True)
-    lines = [_line(key, rows) for key, rows in groups.items()]
+    lines = [_line(key, rows) for key, rows in grouped(kept).items()]
     return plain(lines, "from", "to", "flavor", ("trials", "d"), ("the same", "d"), *means)
+
+
+def grouped(kept: Kept) -> dict[tuple[str, ...], list[Row]]:
+    """The kept changes by earlier kernel, later kernel and flavor."""
+    groups: dict[tuple[str, ...], list[Row]] = {}
+    for row in kept.table(CAMPAIGN, NAME).rows:
+        groups.setdefault(tuple(row[name] for name in ("from", "to", "flavor")), []).append(row)
+    return groups
+
+
+def count_same(rows: Sequence[Row]) -> int:
+    """How many of them have the same tables on both kernels."""
+    return sum(row["same"] == SAME for row in rows)
 
 
 def bbr_again(kept: Kept) -> Numbers:
@@ -102,11 +113,7 @@ def bbr_again(kept: Kept) -> Numbers:
     The paths are taken as a sample: the interval is over them, for each has one seed.
     """
     old, new = STUDY.cell["kernel"][-2:]
-    rows = [
-        row
-        for row in kept.table("kernel-cc", NAME).rows
-        if (row["from"], row["to"], row["flavor"]) == (old, new, "bbr")
-    ]
+    rows = grouped(kept)[old, new, "bbr"]
     found = [float(row["retransmits"]) for row in rows]
     most = max(range(len(found)), key=lambda place: abs(found[place]))
     whole = estimate(found)
@@ -118,11 +125,10 @@ def bbr_again(kept: Kept) -> Numbers:
         "trials": whole.n,
         "without": fmean(found[:most] + found[most + 1 :]),
         "place": f"{path['rate']} Mbit/s, {path['rtt']} ms, {path['queue']}, {path['flows']} flows",
-        "same": sum(row["same"] == SAME for row in rows),
+        "same": count_same(rows),
     }
 
 
 def _line(key: Sequence[str], rows: Sequence[Row]) -> list[Value]:
     known = [[x for row in rows if (x := number(row, name)) is not None] for name in RESPONSES]
-    same = sum(row["same"] == SAME for row in rows)
-    return [*key, len(rows), same, *(fmean(some) if some else None for some in known)]
+    return [*key, len(rows), count_same(rows), *(fmean(some) if some else None for some in known)]

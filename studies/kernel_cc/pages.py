@@ -11,9 +11,10 @@ from analysis.report.pages import Pages
 from analysis.table import Row
 from studies.kernel_cc import changes
 from studies.kernel_cc.abstract import abstract
+from studies.kernel_cc.changes import CAMPAIGN
 from studies.kernel_cc.study import STUDY
 
-CAMPAIGN, SHARED, LOSSES = "kernel-cc", "kernel-shared", "kernel-losses"
+SHARED, LOSSES = "kernel-shared", "kernel-losses"
 KERNELS = STUDY.cell["kernel"]
 PATH = ("rate", "rtt", "queue", "flows")
 

@@ -2,22 +2,21 @@
 """The numbers of its README's abstract (sentences.toml), from the kept results."""
 
 from collections import Counter
-from collections.abc import Sequence
 from statistics import fmean
 
 from analysis.kept import Kept
 from analysis.report.sentences import Numbers
 from analysis.table import Row
-from studies.ubr_1996.readme import MAIN, OPEN, RESPONSES, SLOW
+from studies.ubr_1996.readme import MAIN, OPEN, RESPONSES, SLOW, mean, published
 
 
 def abstract(kept: Kept) -> Numbers:
     """Distances from the paper with and without losses, and verdicts."""
-    rows = _published(kept, MAIN)
+    rows = published(kept, MAIN)
     lan, wan = ([row for row in rows if row["network"] == network] for network in ("LAN", "WAN"))
     whole = [row for row in lan if float(row["lost_frames"]) == 0]
     lossy = [row for row in lan if float(row["lost_frames"]) > 0]
-    slow = [row for row in _published(kept, SLOW) if row["network"] == "WAN"]
+    slow = [row for row in published(kept, SLOW) if row["network"] == "WAN"]
     short = [
         row
         for row in kept.cells(OPEN).rows
@@ -25,7 +24,7 @@ def abstract(kept: Kept) -> Numbers:
     ]
     verdicts = Counter(row["verdict_seeds"] for row in kept.claims(MAIN).rows)
     means = {
-        f"{response}{of}": _mean(lossy, f"{response}{of}")
+        f"{response}{of}": mean(lossy, f"{response}{of}")
         for response in RESPONSES
         for of in ("", "_published")
     }
@@ -38,8 +37,8 @@ def abstract(kept: Kept) -> Numbers:
         "lossy": len(lossy),
         "wan": fmean(map(_distance, wan)),
         "wan_slow": fmean(map(_distance, slow)),
-        "short_fairness": _mean(short, "fairness"),
-        "short_efficiency": _mean(short, "efficiency"),
+        "short_fairness": mean(short, "fairness"),
+        "short_efficiency": mean(short, "efficiency"),
         "claims": verdicts.total(),
         "holds": verdicts["holds"],
         "fails": verdicts["does not hold"],
@@ -47,13 +46,5 @@ def abstract(kept: Kept) -> Numbers:
     }
 
 
-def _published(kept: Kept, campaign: str) -> list[Row]:
-    return [row for row in kept.cells(campaign).rows if row["efficiency_published"]]
-
-
 def _distance(row: Row) -> float:
-    return abs(float(row["efficiency"]) - float(row["efficiency_published"]))
-
-
-def _mean(rows: Sequence[Row], column: str) -> float:
-    return fmean(float(row[column]) for row in rows if row[column])
+    return abs(float(row["efficiency_difference"]))

@@ -33,7 +33,7 @@ READINGS = {
 
 def rows(kept: Kept) -> Sheet:
     """Its rows, measured beside published."""
-    found = [row for row in kept.cells(MAIN).rows if row["efficiency_published"]]
+    found = published(kept, MAIN)
     columns = [f"{name}{kind}" for name in RESPONSES for kind in ("", "_published")]
     lines = [
         [*(row[factor] for factor in ROW), *(number(row, column) for column in columns)]
@@ -41,6 +41,11 @@ def rows(kept: Kept) -> Sheet:
     ]
     paper = ("paper", ".2f")
     return plain(lines, *ROW, ("efficiency", ".3f"), paper, ("fairness", ".3f"), paper)
+
+
+def published(kept: Kept, campaign: str) -> list[Row]:
+    """The cells of a campaign that the paper has."""
+    return [row for row in kept.cells(campaign).rows if row["efficiency_published"]]
 
 
 def first_8s(kept: Kept) -> Sheet:
@@ -80,11 +85,11 @@ def timeouts(kept: Kept) -> Sheet:
         "from 2 to 12 s, minimum 200 ms (all eight rows)": lossy,
     }
     found: list[list[Value]] = [
-        [name, _mean(some, "timeouts") / 5, *(_mean(some, response) for response in RESPONSES)]
+        [name, mean(some, "timeouts") / 5, *(mean(some, response) for response in RESPONSES)]
         for name, some in readings.items()
     ]
     found.append(["paper (all eight rows)", None])
-    found[-1] += [_mean(lossy, f"{response}_published") for response in RESPONSES]
+    found[-1] += [mean(lossy, f"{response}_published") for response in RESPONSES]
     heads = (("timeouts a source", ".1f"), *((response, ".2f") for response in RESPONSES))
     return plain(found, "reading", *heads)
 
@@ -161,7 +166,7 @@ def flavors(kept: Kept) -> Sheet:
                 of = {"network": network, "policy": policy}
                 some = [row for row in found if of.items() <= row.items()]
                 by_flavor = [[row for row in some if row["flavor"] == name] for name in names]
-                means = [_mean(cells, response) for cells in by_flavor]
+                means = [mean(cells, response) for cells in by_flavor]
                 lines.append([f"{network} {response}", policy, *means])
     return plain(lines, "network", "policy", *((name, ".3f") for name in names))
 
@@ -244,5 +249,5 @@ def _lan(kept: Kept, campaign: str) -> list[Row]:
     ]
 
 
-def _mean(rows: Sequence[Row], column: str) -> float:
+def mean(rows: Sequence[Row], column: str) -> float:
     return fmean(float(row[column]) for row in rows)

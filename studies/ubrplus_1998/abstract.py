@@ -25,13 +25,10 @@ def abstract(kept: Kept) -> Numbers:
     claims = kept.table(TEXT, "claims-by-variant").rows
     verdicts = Counter(row[f"minimum={READING}"] for row in claims)
     return {
-        **simulation(kept),
-        **draws(kept),
         **minimum(kept),
+        **simulation(kept),
+        **draws(kept),  # the last: its cells are those of all networks
         **near,
-        "cells": sum(
-            len(cells_of(kept, TEXT, minimum=READING, network=n)) for n in CELL["network"]
-        ),
         "rank_least": min(ranks),
         "rank_most": max(ranks),
         "claims": verdicts.total(),
