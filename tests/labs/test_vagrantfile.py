@@ -131,6 +131,17 @@ def test_a_virtual_clock_is_an_emulated_processor_that_counts(tmp_path: Path) ->
 
 
 @NEEDS_RUBY
+def test_a_machine_gets_nothing_from_outside_the_project(tmp_path: Path) -> None:
+    """A link in the folder, for example in a student's work, may lead to a key in one's home."""
+    said = settings(tmp_path)
+    options = shared(said)["/cellbed"]
+    # Without arguments, Vagrant copies the files to which links lead.
+    assert "--archive" in options["rsync__args"]
+    assert "--copy-links" not in options["rsync__args"]
+    assert value(said, "config.vm.provider libvirt.graphics_type") == "none", "a port on the host"
+
+
+@NEEDS_RUBY
 def test_a_class_is_as_large_as_asked_for_or_as_it_is(tmp_path: Path) -> None:
     project = tmp_path / "project"
     shutil.copytree(PROJECT / "lab", project / "lab")
