@@ -127,7 +127,12 @@ def test_a_virtual_clock_is_an_emulated_processor_that_counts(tmp_path: Path) ->
     assert value(said, f"{libvirt}.cpus") == 1
     words = [found[1]["value"] for found in said if found[0] == f"{libvirt}.qemuargs"]
     assert words == ["-icount", "shift=0,sleep=on"]
-    assert not [name for name, *_ in settings(tmp_path) if name.endswith(".qemuargs")]
+    busy = [found[2] for found in said if found[0] == "config.vm.provision"][-1]
+    assert busy["run"] == "always", "also after a restart the machine is never idle"
+    assert "CPUSchedulingPolicy=idle" in busy["inline"]
+    usual = settings(tmp_path)
+    assert not [name for name, *_ in usual if name.endswith(".qemuargs")]
+    assert not [words for name, *words in usual if "always" in str(words)]
 
 
 @NEEDS_RUBY
