@@ -63,6 +63,7 @@ def click_message(error: click.ClickException) -> str:
     command = context.command_path if context is not None else "cellbed"
     said = re.sub(r"\n\s*", " ", error.format_message()).rstrip(".")
     said = re.sub(NOT_WHOLE, "must be a whole number", said)
+    said = said.replace("requires an argument", "needs a value")
     said = re.sub(NOT_WITHIN, r": allowed are \1 to \2", said)
     return f"{said[:1].lower()}{said[1:]}; see {command} --help"
 

@@ -196,7 +196,7 @@ class Experiment:
         clock = clock or ("real" if lab == "native" else "virtual")
         code = identity.code(lab) + lab + clock
         trusted = None if trust_kernels else kernels
-        chosen = kernels_of(lab, cluster, self.origin, trusted)
+        chosen = kernels_of(lab, cluster, trusted)
         trials = planned(design, self.origin, only, seeds, code, chosen)
         jobs = labs_at_once(jobs, lab, clock)
         header = {
@@ -219,7 +219,7 @@ class Experiment:
 
 
 def kernels_of(
-    lab: str, cluster: Cluster | None, origin: Path, trusted: Sequence[str] | None
+    lab: str, cluster: Cluster | None, trusted: Sequence[str] | None
 ) -> Callable[[str | None], TrialKernel]:
     """Return the kernels that lab.kernel names; each is built when it is first needed.
 
@@ -240,7 +240,7 @@ def kernels_of(
             )
         if names.runs_code(name) and trusted is not None and name not in trusted:
             raise UsageError(
-                f"{origin}: lab.kernel = {name}: the build runs files of this tree with your "
+                f"lab.kernel = {name}: the build runs files of this tree with your "
                 "rights; if you trust the tree, add --trust-kernels"
             )
         return store.ready(name) or OwnKernel()

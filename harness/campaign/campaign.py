@@ -143,10 +143,7 @@ class CampaignRun:
             make_folder(self.folder)
             os.close(open_lock(self.folder / LOCK))
         except OSError as error:
-            raise UsageError(
-                f"the results cannot be written to {self.folder} ({error.filename}: "
-                f"{error.strerror}); name another folder with --out"
-            ) from error
+            raise unwritable(self.folder, error.filename, error.strerror) from error
 
     def _judge_anew(self) -> None:
         """Bring the judgement of what is there up to date, before anything goes by it."""
@@ -210,6 +207,8 @@ class CampaignRun:
                 raise UsageError(
                     f"{path} belongs to the experiment {name}; name another folder with --out"
                 )
+        elif not (there := first_existing(self.folder)).is_dir():
+            raise unwritable(self.folder, there, "this is a file")
         elif self.folder.is_dir() and not all(
             x.name == LOCK or x.name.startswith(f".{HEADER}.") for x in self.folder.iterdir()
         ):
@@ -297,3 +296,16 @@ class CampaignRun:
 def damaged(folder: Path, why: str) -> UsageError:
     """A record that cannot be used: it is not run over."""
     return UsageError(f"{why}; remove the folder {folder} to run the trial again")
+
+
+def first_existing(path: Path) -> Path:
+    """A path, or the nearest folder above it that exists."""
+    return next(one for one in (path, *path.parents) if one.exists())
+
+
+def unwritable(folder: Path, where: object, why: object) -> UsageError:
+    """Why no results can be written to a folder."""
+    return UsageError(
+        f"the results cannot be written to {folder} ({where}: {why}); "
+        "name another folder with --out"
+    )

@@ -24,11 +24,18 @@ from plan.errors import CellbedError
 from plan.plan import level_name
 
 ADDED = "COMPREPLY+=($value)"
-# After `network=` its level follows at once.
-NO_SPACE = f"{ADDED}\n            [[ $value != *= ]] || compopt -o nospace"
+# After `network=` its level follows at once, and after a folder its files. `filenames` lets bash
+# quote a name and see what is a folder.
+NO_SPACE = f"""{ADDED}
+            [[ $value != *= ]] || compopt -o nospace
+        elif [[ "$type" == 'path' ]]; then
+            COMPREPLY+=($value)
+            compopt -o filenames"""
 
 PLAIN = 'if [[ "$type" == "plain" ]]; then'
-NO_SPACE_ZSH = f"""if [[ "$type" == "plain" && "$key" == *= ]]; then
+NO_SPACE_ZSH = f"""if [[ "$type" == "path" ]]; then
+            [[ "$key" == */ ]] && compadd -U -S '' -V unsorted -- "$key" || completions+=("$key")
+        elif [[ "$type" == "plain" && "$key" == *= ]]; then
             compadd -U -S '' -V unsorted -- "$key"
         el{PLAIN}"""
 IN_PATH = "    (( ! $+commands[%(prog_name)s] )) && return 1\n\n"
@@ -69,6 +76,24 @@ def install() -> None:
     """Let click use them."""
     add_completion_class(Bash)
     add_completion_class(Zsh)
+
+
+def experiment_files(
+    _: click.Context, __: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """The experiments and folders that begin so; hidden names only if they are asked for."""
+    folder, begun = os.path.split(incomplete)
+    above = Path(folder or ".").expanduser()
+    try:
+        found = sorted(above.iterdir())
+    except OSError:
+        return []
+    return [
+        CompletionItem(os.path.join(folder, one.name) + "/" * one.is_dir(), type="path")
+        for one in found
+        if one.name.startswith(begun) and (begun or not one.name.startswith("."))
+        if one.is_dir() or one.suffix == ".toml"
+    ]
 
 
 def levels(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:

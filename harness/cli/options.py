@@ -19,6 +19,13 @@ TLS_HELP = "The file with the cluster's secret [the file that ./cellbed schedule
 tls_option = click.option("--tls", type=click.Path(path_type=Path), help=TLS_HELP)
 
 
+experiment_argument = click.argument(
+    "experiment",
+    type=click.Path(path_type=Path),
+    shell_complete=completion.experiment_files,
+)
+
+
 def lab_option(text: str) -> Decorator:
     """--lab: which of the labs, with its help."""
     return click.option("--lab", default="uml", type=click.Choice(list(LABS)), help=text)

@@ -80,6 +80,10 @@ class Sources:
             place = f"{found[1]}.{int(found[2]) - 1 - before}.{place}"
         return next((line for file in self.files if (line := nearest(file, place))), None)
 
+    def have_factor(self, name: str) -> bool:
+        """Does a file have a factor of this name?"""
+        return any(name in file.table.get("factors", {}) for file in self.files)
+
     def of_setting(self, key: str, cell: Mapping[str, Level]) -> Line | None:
         """The line that a cell has a setting from, or that of its table where no line sets it."""
         best: Line | None = None

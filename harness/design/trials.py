@@ -19,7 +19,7 @@ from typing import Protocol
 
 from harness.design import distinct
 from harness.design.cell import wanted_plan
-from harness.design.experiment import Design
+from harness.design.experiment import KERNEL, Design
 from harness.design.hints import sentence
 from harness.design.levels import same
 from harness.design.settings import is_key
@@ -125,7 +125,7 @@ def planned(
         raise UsageError(
             f"{path}: {len(cells)} cells with {count} seeds each: at most {MOST_TRIALS} trials"
         )
-    of_cells = [fitted(*plans.of(cell), kernels) for cell in cells]
+    of_cells = [plans.fitted(cell, kernels) for cell in cells]
     return [
         trial(path, of_cell, kernel.folder, seed, code + kernel.identity)
         for seed in range(experiment.first_seed, experiment.first_seed + count)
@@ -168,6 +168,21 @@ class WantedPlans:
                 return f" (in the cell with {levels})"
         return ""
 
+    def fitted(
+        self, cell: Mapping[str, Level], kernels: Callable[[str | None], TrialKernel]
+    ) -> tuple[Plan, TrialKernel]:
+        """A cell's plan as its kernel can run it; the kernel. UsageError with the kernel's line."""
+        wanted, name = self.of(cell)
+        try:
+            kernel = kernels(name)
+            return kernel.fitted(wanted), kernel
+        except UsageError as error:
+            sources, key = self.experiment.sources, f"lab.kernel = {name}"
+            if name is None or (KERNEL in cell and not sources.have_factor(KERNEL)):
+                raise  # no line of the file has this name
+            said = str(error).removeprefix(f"kernel {name}").removeprefix(key)
+            raise sources.refusal_of_setting(self.path, key + said, cell, "") from error
+
     def meaning(self, cell: Mapping[str, Level]) -> str:
         """What the levels of a cell mean, whatever they are called."""
         key = tuple(cell.values())
@@ -206,14 +221,6 @@ def selection(experiment: Design, only: Sequence[str]) -> dict[str, list[str]]:
                 )
         wanted.setdefault(factor, []).extend(text.split(","))
     return wanted
-
-
-def fitted(
-    wanted: Plan, name: str | None, kernels: Callable[[str | None], TrialKernel]
-) -> tuple[Plan, TrialKernel]:
-    """A plan as the kernel of that name can run it; the kernel."""
-    kernel = kernels(name)
-    return kernel.fitted(wanted), kernel
 
 
 def trial(path: Path, of_cell: Plan, kernel: Path | None, seed: int, code: str) -> PlannedTrial:

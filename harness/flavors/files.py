@@ -30,9 +30,12 @@ from typing import Any
 from plan import plan
 from plan.errors import UsageError
 from plan.flavor import PARAMETERS, ROUTE, Attribute, Parameter, Value
+from plan.schema import WrongTypeError
 
 FOLDER = Path(__file__).resolve().parents[2] / "tcp-configs"
 MODULE = "cellbed_tcp"
+
+SYSCTL_TYPES = {int: "a whole number", str: "a text"}
 
 # Left to the trial: they follow from the network, and two writers would disagree.
 TRIAL_SYSCTLS = ("tcp_rmem", "tcp_wmem", "tcp_mem", "tcp_congestion_control")
@@ -84,13 +87,14 @@ def with_sysctls(flavor: Flavor, changes: Mapping[str, Value], origin: str) -> F
     """The flavor with some of its own sysctls at other values.
 
     Raises:
-        UsageError: a sysctl that the flavor's file does not set, or no integer or text.
+        UsageError: a sysctl that the flavor's file does not set.
+        WrongTypeError: a value of another type than in the flavor's file.
     """
     for name, value in changes.items():
         if name not in flavor.sysctl:
             raise UsageError(f"{origin}.{name}: flavor {flavor.name} does not set it")
-        if isinstance(value, bool) or not isinstance(value, int | str):
-            raise UsageError(f"{origin}.{name} = {value}: an integer or a text")
+        if isinstance(value, bool) or not isinstance(value, type(flavor.sysctl[name])):
+            raise WrongTypeError(f"{origin}.{name}", value, SYSCTL_TYPES[type(flavor.sysctl[name])])
     return replace(flavor, sysctl={**flavor.sysctl, **changes})
 
 

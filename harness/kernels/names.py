@@ -20,7 +20,7 @@ DEBIAN = re.compile(r"\d{1,3}\.\d{1,3}")
 LEAST_HZ, MOST_HZ = 100, 1000
 WITH_HZ = re.compile(r"(.+),hz=(.*)")
 ALLOWED = (
-    f"{SET_UP} (set-up's), a version as 6.1 that Debian has, path:DIR or git:DIR@COMMIT, "
+    f"{SET_UP} (set-up's), a version of Debian such as 6.1, path:DIR or git:DIR@COMMIT, "
     "each also with ,hz=N"
 )
 FETCH = "lab/kernel/fetch"

@@ -9,10 +9,11 @@ import click
 
 from analysis import anova_cli
 from analysis.errors import AnalysisError
+from harness.cli.command import Command
 from plan.errors import UsageError
 
 
-@click.command(help=__doc__)
+@click.command(cls=Command, help=__doc__)
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--response", required=True, help="The column of the response.")
 @click.option("--factors", required=True, help="The columns of the factors: A,B,C.")

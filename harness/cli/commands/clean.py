@@ -7,11 +7,12 @@ from pathlib import Path
 
 import click
 
+from harness.cli.command import Command
 from harness.machine.clean import remove_cache, remove_campaign, remove_leftovers
 from plan.errors import CellbedError
 
 
-@click.command(help=__doc__)
+@click.command(cls=Command, help=__doc__)
 @click.option(
     "--cache", is_flag=True, help="Also remove the products of set-up (image, kernel, environment)."
 )

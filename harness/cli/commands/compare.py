@@ -22,7 +22,14 @@ from analysis.records import level_text, read_trial
 from harness.api.campaign import told
 from harness.api.experiment import Experiment, execute
 from harness.api.verdict import raise_failures
-from harness.cli.options import kernel_option, lab_option, levels_option, trust_kernels_option
+from harness.cli.command import Command
+from harness.cli.options import (
+    experiment_argument,
+    kernel_option,
+    lab_option,
+    levels_option,
+    trust_kernels_option,
+)
 from harness.design import experiment as experiments
 from harness.design.experiment import KERNEL, kernel_level
 from harness.kernels.errors import KernelError
@@ -35,7 +42,7 @@ MOST_PAIRS = 100
 NO_ANSWER = 128  # and more: `git bisect run` stops, where it would take anything else for bad
 
 
-class Comparing(click.Command):
+class Comparing(Command):
     """Words that it does not know are no answer either."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -66,7 +73,7 @@ def answering() -> Iterator[None]:
 
 
 @click.command(cls=Comparing, help=__doc__)
-@click.argument("experiment", type=click.Path(path_type=Path))
+@experiment_argument
 @click.option("--factor", metavar="FACTOR=A,B", help="The factor and its two levels.")
 @kernel_option("A,B", "Compare two kernels instead of two levels (docs/kernels.md).")
 @trust_kernels_option

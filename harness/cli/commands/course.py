@@ -13,6 +13,7 @@ import click
 from rich.console import Console
 
 from harness.cli.class_table import print_class, printable
+from harness.cli.command import Group
 from harness.course import handout
 from harness.course import lab as labs
 from harness.course.check import check_folder
@@ -24,7 +25,7 @@ WIDTH = 20
 TABLE_WIDTH = 120  # of a class table that goes into a file
 
 
-@click.group(help=__doc__)
+@click.group(cls=Group, help=__doc__)
 def command() -> None:
     pass
 

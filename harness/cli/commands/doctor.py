@@ -8,13 +8,14 @@ import json
 import click
 from rich.console import Console
 
+from harness.cli.command import Command
 from harness.cli.options import lab_option
 from harness.cli.tables import print_table
 from harness.machine import calibrate as calibration
 from harness.machine.doctor import examine
 
 
-@click.command(help=__doc__)
+@click.command(cls=Command, help=__doc__)
 @lab_option("The lab to examine [uml].")
 @click.option(
     "--calibrate",

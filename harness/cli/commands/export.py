@@ -9,10 +9,11 @@ import click
 
 from analysis.exports import formats
 from harness.api import Campaign
+from harness.cli.command import Command
 from harness.cli.judged import print_judged
 
 
-@click.command(help=__doc__)
+@click.command(cls=Command, help=__doc__)
 @click.argument("campaign", type=click.Path(path_type=Path))
 @click.option("--as", "kind", required=True, type=click.Choice(formats()), help="The format.")
 @click.option(

@@ -8,13 +8,14 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from harness.cli.command import Group
 from harness.cli.tables import print_table
 from harness.flavors import check as flavors_check
 from harness.flavors.files import load_all
 from plan.errors import InvalidTrialError, UsageError
 
 
-@click.group(help=__doc__, invoke_without_command=True)
+@click.group(cls=Group, help=__doc__, invoke_without_command=True)
 @click.pass_context
 def command(context: click.Context) -> None:
     if context.invoked_subcommand is None:

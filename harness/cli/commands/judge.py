@@ -11,10 +11,11 @@ from pathlib import Path
 import click
 
 from harness.api import judge
+from harness.cli.command import Command
 from plan.errors import CellbedError
 
 
-@click.command(help=__doc__)
+@click.command(cls=Command, help=__doc__)
 @click.argument("campaign", type=click.Path(path_type=Path))
 def command(campaign: Path) -> None:
     found = judge(campaign)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import click
 from rich.console import Console
 
+from harness.cli.command import Group
 from harness.cli.tables import print_table
 from harness.kernels import names, store
 from harness.kernels.kernel import Kernel
@@ -20,7 +21,7 @@ from plan.errors import UsageError
 MIB = 1 << 20
 
 
-@click.group(name="kernel", help=__doc__)
+@click.group(name="kernel", cls=Group, help=__doc__)
 def command() -> None:
     """The commands below."""
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from harness.cli.command import Command
 from harness.cli.scripts import PASS_ON, folder_of, run_script, script_options
 from harness.scripts import python2_text
 from harness.scripts.host import Script
@@ -21,7 +22,9 @@ INTERPRETERS = {".py": "python3", ".sh": "bash"}
 PYTHON2 = "python2"
 
 
-@click.command(help=__doc__, context_settings={**PASS_ON, "allow_interspersed_args": False})
+@click.command(
+    cls=Command, help=__doc__, context_settings={**PASS_ON, "allow_interspersed_args": False}
+)
 @script_options
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)

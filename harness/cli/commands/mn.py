@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from harness.cli.command import Command
 from harness.cli.scripts import PASS_ON, is_terminal, run_script, script_options
 from harness.scripts.host import Script
 
@@ -20,7 +21,7 @@ from harness.scripts.host import Script
 NO_PROMPT = ("--test", "-h", "--help", "--version", "-c", "--clean")
 
 
-@click.command(help=__doc__, context_settings=PASS_ON)
+@click.command(cls=Command, help=__doc__, context_settings=PASS_ON)
 @script_options
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
 def command(args: tuple[str, ...], clock: str | None, out: Path | None, **options: Any) -> None:

@@ -12,13 +12,16 @@ import sys
 
 import click
 
+from harness.cli.command import Command
 from harness.cli.scripts import PASS_ON
 from plan.errors import MissingError
 
 JUPYTER = "jupyterlab"
 
 
-@click.command(help=__doc__, context_settings={**PASS_ON, "allow_interspersed_args": False})
+@click.command(
+    cls=Command, help=__doc__, context_settings={**PASS_ON, "allow_interspersed_args": False}
+)
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
 def command(args: tuple[str, ...]) -> None:
     """Raises MissingError where the environment has no Jupyter."""

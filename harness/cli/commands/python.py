@@ -11,10 +11,13 @@ import sys
 
 import click
 
+from harness.cli.command import Command
 from harness.cli.scripts import PASS_ON
 
 
-@click.command(help=__doc__, context_settings={**PASS_ON, "allow_interspersed_args": False})
+@click.command(
+    cls=Command, help=__doc__, context_settings={**PASS_ON, "allow_interspersed_args": False}
+)
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
 def command(args: tuple[str, ...]) -> None:
     os.execv(sys.executable, [sys.executable, *(args or ("-i", "-c", "import cellbed"))])

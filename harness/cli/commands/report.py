@@ -8,10 +8,11 @@ from pathlib import Path
 import click
 
 from harness.api import Campaign
+from harness.cli.command import Command
 from harness.cli.judged import print_judged
 
 
-@click.command(help=__doc__)
+@click.command(cls=Command, help=__doc__)
 @click.argument("campaign", type=click.Path(path_type=Path))
 @click.option(
     "--out", type=click.Path(path_type=Path), help="The folder for the report [CAMPAIGN/report]."

@@ -19,8 +19,10 @@ from harness.api.experiment import Experiment, execute
 from harness.api.verdict import raise_failures
 from harness.campaign import costs
 from harness.campaign.campaign import CampaignRun
+from harness.cli.command import Command
 from harness.cli.judged import print_judged
 from harness.cli.options import (
+    experiment_argument,
     kernel_option,
     lab_option,
     levels_option,
@@ -34,8 +36,8 @@ from harness.runners.options import Cluster
 from plan.errors import UsageError
 
 
-@click.command(help=__doc__)
-@click.argument("experiment", type=click.Path(path_type=Path))
+@click.command(cls=Command, help=__doc__)
+@experiment_argument
 @levels_option("FACTOR=LEVEL[,LEVEL]", "Run only these levels.")
 @click.option(
     "--seeds",

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import click
 
+from harness.cli.command import Command
 from harness.cli.options import tls_option
 from harness.runners.runner import require_dask
 
 
-@click.command(help=__doc__)
+@click.command(cls=Command, help=__doc__)
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),

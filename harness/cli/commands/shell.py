@@ -15,7 +15,8 @@ from typing import TextIO
 
 import click
 
-from harness.cli.options import lab_option, levels_option
+from harness.cli.command import Command
+from harness.cli.options import experiment_argument, lab_option, levels_option
 from harness.cli.terminal import converse, raw_terminal
 from harness.design import experiment as experiments
 from harness.design.trials import PlannedTrial, planned
@@ -25,8 +26,8 @@ from plan.errors import LabError
 from plan.plan import DELAYS, to_json
 
 
-@click.command(help=__doc__)
-@click.argument("experiment", type=click.Path(path_type=Path))
+@click.command(cls=Command, help=__doc__)
+@experiment_argument
 @levels_option("FACTOR=LEVEL", "The levels of the network [the first level of each factor].")
 @lab_option("The lab to boot [uml].")
 def command(experiment: Path, only: tuple[str, ...], lab: str) -> None:

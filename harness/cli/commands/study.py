@@ -14,13 +14,14 @@ from analysis.records import read_campaign
 from analysis.report.keep import keep as keep_results
 from analysis.report.readme import with_tables
 from harness.cli import witnessed
-from harness.cli.options import levels_option
+from harness.cli.command import Group
+from harness.cli.options import experiment_argument, levels_option
 from harness.host import checkout
 from harness.judge import judgement, studies
 from plan.errors import CellbedError, MissingError, UsageError
 
 
-@click.group(help=__doc__, invoke_without_command=True)
+@click.group(cls=Group, help=__doc__, invoke_without_command=True)
 @click.pass_context
 def command(context: click.Context) -> None:
     if context.invoked_subcommand is None:
@@ -102,7 +103,7 @@ def verify(
 
 
 @command.command()
-@click.argument("experiment", type=click.Path(path_type=Path))
+@experiment_argument
 @levels_option("FACTOR=LEVEL[,LEVEL]", "Compute only these levels.")
 @click.option(
     "--seeds",

@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from threading import Event
 
 import click
 
+from analysis.campaign_file import NAME as HEADER
 from analysis.campaign_file import why_none
 from harness.api.experiment import RESULTS
+from harness.cli.command import Command
 from harness.watch.server import serving
 from plan.errors import UsageError
 
 
-@click.command(help=__doc__)
+@click.command(cls=Command, help=__doc__)
 @click.argument("campaign", required=False, type=click.Path(path_type=Path))
 @click.option(
     "--port", default=0, type=click.IntRange(0, 65_535), help="The port of the page [a free port]."
@@ -25,6 +28,11 @@ def command(campaign: Path | None, port: int) -> None:
         raise UsageError(why_none(folder))
     with serving(folder, port) as server:
         click.echo(f"Open {server.url} to see {folder}. Press Ctrl-C to end the page.")
+        if not (folder / HEADER).exists():
+            click.echo(
+                f"{folder} has no campaign yet. The page waits until "
+                f"./cellbed run EXPERIMENT --out {shlex.quote(str(folder))} begins one."
+            )
         Event().wait()
 
 

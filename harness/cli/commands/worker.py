@@ -7,13 +7,14 @@ from pathlib import Path
 
 import click
 
+from harness.cli.command import Command
 from harness.cli.options import tls_option
 from harness.host.capacity import capacity
 from harness.runners.options import Cluster
 from harness.runners.runner import require_dask
 
 
-@click.command(help=__doc__)
+@click.command(cls=Command, help=__doc__)
 @click.argument("address")
 @click.option(
     "--jobs", type=click.IntRange(1, 256), help="The number of labs at a time [as many as fit]."

@@ -76,6 +76,9 @@ def test_a_study_that_does_not_exist_is_told_with_its_line(tmp_path: Path) -> No
         (("run",), "missing argument 'EXPERIMENT'; see cellbed run --help"),
         (("run", "x.toml", "--jobs", "0"), "'--jobs': 0: allowed are 1 to 256; see"),
         (("run", "x.toml", "--zzz"), "no such option '--zzz'; see cellbed run --help"),
+        (("run", "x.toml", "--seeds"), "option '--seeds' needs a value; see cellbed run --help"),
+        (("run", "x.toml", "--seeds", "2", "--seeds=3"), "option '--seeds' is given twice; see"),
+        (("course", "start", "1", "x", "--name", "a", "--name", "b"), "'--name' is given twice"),
         (("run", "x.toml", "--seeds", "1e3"), "'--seeds': '1e3' must be a whole number; see"),
         (("help",), "no such command 'help'. Did you mean '--help'?; see cellbed --help"),
         (("kernel",), "cellbed kernel: a command is missing; it must be one of build, list, rem"),
@@ -100,6 +103,18 @@ def test_without_a_command_it_prints_help(tmp_path: Path) -> None:
     done = cellbed(cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert "Usage: cellbed" in done.stdout and "\n  run " in done.stdout
+
+
+def test_a_kernel_that_is_not_known_is_told_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(SMALL.replace("[base]", '[base]\nlab.kernel = "nope"', 1))
+    line = SMALL.split("\n").index("[base]") + 2
+    done = cellbed("run", "small.toml", "--dry-run", cwd=tmp_path)
+    message, shown, _ = done.stderr.split("\n")
+    said = f"cellbed: small.toml, line {line}: lab.kernel = nope: this name is not known; write one"
+    assert done.returncode == 2 and message.startswith(said)
+    assert shown.endswith('| lab.kernel = "nope"')
+    done = cellbed("run", "small.toml", "--dry-run", "--kernel", "no", cwd=tmp_path)
+    assert done.stderr.startswith("cellbed: kernel no: this name is not known; write one of ")
 
 
 def test_the_version_is_that_of_the_project(tmp_path: Path) -> None:
@@ -184,7 +199,33 @@ def test_a_scheduler_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     assert done.returncode == 2 and "--jobs" in done.stderr
 
 
-@pytest.mark.parametrize("out", ["file/below", "full"])
+@pytest.mark.parametrize("words", [("--dry-run", "--out"), ("--out",)])
+@pytest.mark.parametrize("out", ["file", "file/below"])
+def test_a_file_is_no_folder_for_results(tmp_path: Path, words: tuple[str, ...], out: str) -> None:
+    (tmp_path / "file").touch()
+    done = cellbed("run", write_small(tmp_path), *words, out, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (
+        2,
+        f"cellbed: the results cannot be written to {out} (file: this is a file); "
+        "name another folder with --out\n",
+    )
+
+
+def test_a_page_of_an_empty_folder_says_what_it_waits_for(tmp_path: Path) -> None:
+    argv = [sys.executable, "-m", "harness", "watch", str(tmp_path)]
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT)}
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, env=environment) as page:
+        assert page.stdout
+        said = [page.stdout.readline(), page.stdout.readline()]
+        page.terminate()
+    assert said[0].startswith("Open http://")
+    assert said[1] == (
+        f"{tmp_path} has no campaign yet. The page waits until "
+        f"./cellbed run EXPERIMENT --out {tmp_path} begins one.\n"
+    )
+
+
+@pytest.mark.parametrize("out", ["full"])
 def test_an_unwritable_folder_is_one_line_that_names_the_option(tmp_path: Path, out: str) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "full" / "campaign.lock").mkdir(parents=True)  # root may write anywhere else

@@ -35,8 +35,12 @@ _cellbed_completion
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with an experiment, and the command without its set-up."""
+    """A folder with experiments and other files, and the command without its set-up."""
     write_small(tmp_path)
+    (tmp_path / "below").mkdir()
+    (tmp_path / ".hidden").mkdir()
+    for other in ("below/with blank.toml", "below/with blank.py", "small.csv"):
+        (tmp_path / other).touch()
     command = tmp_path / "cellbed"
     command.write_text(f'#!/bin/sh\nPYTHONPATH={PROJECT} exec {sys.executable} -m harness "$@"\n')
     command.chmod(0o755)
@@ -57,7 +61,13 @@ def folder(tmp_path: Path) -> Path:
         ("cellbed run small.toml --only flavor = SACK,", ["SACK,NewReno"]),
         ("cellbed run small.toml --only network = GEO --only f", ["compopt -o nospace", "flavor="]),
         ("cellbed run nowhere.toml --only ''", [""]),
-        ("cellbed run ''", ["compopt -o default", ""]),
+        ("cellbed run s", ["compopt -o filenames", "small.toml"]),
+        ("cellbed run ./", ["compopt -o filenames", "compopt -o filenames", "./below/",
+                            "./small.toml"]),
+        ("cellbed shell below/", ["compopt -o filenames", "below/with blank.toml"]),
+        ("cellbed compare .h", ["compopt -o filenames", ".hidden/"]),
+        ("cellbed run nowhere/", [""]),
+        ("cellbed report ''", ["compopt -o default", ""]),
     ],
 )  # fmt: skip
 def test_bash(folder: Path, words: str, said: list[str]) -> None:
@@ -75,6 +85,8 @@ def test_bash(folder: Path, words: str, said: list[str]) -> None:
         ("./cellbed run small.toml --only ''", ["-U -S  -V unsorted -- network=",
                                                 "-U -S  -V unsorted -- flavor="]),
         ("./cellbed run small.toml --only network=g", ["network=GEO"]),
+        ("./cellbed run s", ["small.toml"]),
+        ("./cellbed run b", ["-U -S  -V unsorted -- below/"]),
         ("./cellbed run small.toml --only flavor=SACK,", ["flavor=SACK,NewReno"]),
     ],
 )  # fmt: skip

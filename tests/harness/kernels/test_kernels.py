@@ -344,10 +344,12 @@ def test_a_file_builds_no_tree_of_its_own_accord(tmp_path: Path, name: str) -> N
     file = tmp_path / "x.toml"
     file.write_text(f'{TINY}[[rule]]\nwhen = {{}}\nset = {{ lab.kernel = "{name}" }}\n')
     given = Experiment.from_file(file)
-    refused = f"{file}: lab.kernel = {name}: the build runs files of this tree with your rights"
-    with pytest.raises(UsageError, match=f"^{re.escape(refused)}; .* add --trust-kernels$"):
+    line = TINY.count("\n") + 3
+    said = f"lab.kernel = {name}: the build runs files of this tree with your rights"
+    refused = f"{file}, line {line}: {said}"
+    with pytest.raises(UsageError, match=f"^{re.escape(refused)}; .* add --trust-kernels\n"):
         given.prepare(tmp_path / "out")
-    with pytest.raises(UsageError, match="/nowhere: no such folder$"):
+    with pytest.raises(UsageError, match="/nowhere: no such folder\n"):
         given.prepare(tmp_path / "out", trust_kernels=True)
     with pytest.raises(UsageError, match="/nowhere: no such folder$"):
         given.prepare(tmp_path / "out", kernels=[name])
