@@ -282,11 +282,11 @@ ROUTE: Mapping[str, Attribute] = MappingProxyType(
     {
         "initcwnd": Attribute(
             kind=Number(1, 65535),
-            text="The congestion window at the begin of a connection, in segments.",
+            text="The congestion window at the beginning of a connection, in segments.",
         ),
         "initrwnd": Attribute(
             kind=Number(1, 65535),
-            text="The window that the host offers to its peer at the begin of a connection, in"
+            text="The window that the host offers to its peer at the beginning of a connection, in"
             " segments.",
         ),
         "quickack": Attribute(

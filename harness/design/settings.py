@@ -25,8 +25,9 @@ class Topology:
     access_rate_bit_per_s: Annotated[
         int,
         Within(1_000_000, 622_080_000),
-        "The rate of the link between each host and the middle, counted as the rate of the"
-        " middle link. The default is 155.52 Mbit/s without the overhead of SONET.",
+        "The rate of the link between each host and the middle. It counts all bits of the"
+        " cells, as the rate of the middle link does. The default is 155.52 Mbit/s without the"
+        " overhead of SONET.",
     ] = 149_760_000
     access_delay_us: Annotated[
         int, Within(1, 1_000_000), "The one-way delay of the link between each host and the middle."

@@ -48,8 +48,8 @@ class Queue(QdiscQueue):
         int | None,
         Within(40, 65_535),
         "The size of a mean packet on the middle link, with its Ethernet header. cellbed"
-        " computes the thresholds and the weight from this size. The default is the size of a"
-        " full packet.",
+        " computes the thresholds and the weight of the average from this size. The default is"
+        " the size of a full packet.",
     ] = None
     min_packets: Annotated[
         int | None,

@@ -21,7 +21,7 @@ class Parameters:
     measure_from_s: Annotated[
         int,
         Within(0, 86_399),
-        "The begin of the measured interval, in seconds after time 0.",
+        "The beginning of the measured interval, in seconds after time 0.",
     ] = 0
     start_jitter_us: Annotated[
         int,
