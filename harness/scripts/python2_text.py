@@ -8,7 +8,7 @@ import re
 import warnings
 from pathlib import Path
 
-from harness.scripts import python2
+from harness.scripts import python2_convert
 
 # Of Python 3.11 to 3.13.
 MESSAGES = (
@@ -44,7 +44,7 @@ def shifted(tree: ast.AST) -> str:
 def tabs(text: bytes, number: int) -> str:
     """Would Python 2 take the tabs? It counts to the next multiple of eight."""
     lines = text.decode("latin-1").splitlines()
-    counted = "\n".join(python2.indented(line) for line in lines)
+    counted = "\n".join(python2_convert.indented(line) for line in lines)
     try:
         compile(counted, "text", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
     except IndentationError:

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import ast
+import functools
 from pathlib import Path
 
 import pytest
 
-from harness.scripts import python2
+from harness.scripts import python2_convert
 from harness.scripts.python2_text import is_old
 
 OLD = {
@@ -56,11 +57,11 @@ def test_what_python_2_would_not_mend_is_not(tmp_path: Path, name: str) -> None:
 )
 def test_whole_numbers_have_a_whole_quotient(text: str, value: float) -> None:
     tree = ast.fix_missing_locations(
-        python2.Pitfalls(division=True).visit(ast.parse(text, mode="eval"))
+        python2_convert.Pitfalls(division=True).visit(ast.parse(text, mode="eval"))
     )
-    names = {"__python2_divide__": python2.divide, "__python2_key__": python2.functools.cmp_to_key}
+    names = {"__python2_divide__": python2_convert.divide, "__python2_key__": functools.cmp_to_key}
     assert eval(compile(tree, "text", "eval"), names) == value
 
 
 def test_a_tab_goes_to_the_next_multiple_of_eight() -> None:
-    assert python2.indented("  \tx\ty") == " " * 8 + "x\ty"
+    assert python2_convert.indented("  \tx\ty") == " " * 8 + "x\ty"

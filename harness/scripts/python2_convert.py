@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Rewrites a program of Python 2 for Python 3: fissix, and what fissix leaves."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import io
+import re
+import tokenize
+from types import CodeType
+from typing import Any
+
+LEFT_OUT = ("buffer", "idioms", "set_literal", "ws_comma")  # matters of taste
+SHIMS = ("csv", "socket", "struct", "subprocess")  # of python2_modules.py
+BYTE = "latin-1"  # each byte is a character, and back
+
+
+def read(data: bytes) -> str:
+    """A source's text by its coding line; Python 2 took any byte in a comment."""
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        return data.decode(encoding)
+    except (SyntaxError, UnicodeDecodeError):
+        return data.decode(BYTE)
+
+
+@functools.cache
+def tool() -> Any:
+    """The rewriter with all fixers, as the program 2to3 has them."""
+    from fissix.refactor import RefactoringTool, get_fixers_from_package
+
+    fixers = get_fixers_from_package("fissix.fixes")
+    return RefactoringTool([name for name in fixers if not name.endswith(LEFT_OUT)])
+
+
+def translate(text: str, name: str) -> CodeType:
+    """The program for Python 3; lines keep their numbers where the rewriter keeps them.
+
+    Raises:
+        SyntaxError: it is of neither Python.
+    """
+    # A tab goes to the next multiple of eight; Python 3 refuses to count.
+    text = "\n".join(indented(line) for line in text.splitlines()) + "\n"
+    exact = re.search(r"^from __future__ import .*\bdivision\b", text, re.MULTILINE)
+    try:
+        tree = ast.parse(text, name)  # is of both
+    except SyntaxError:
+        tree = None
+    try:
+        rewritten = str(tool().refactor_string(text, name))
+        tree = ast.parse(rewritten, name)
+    except Exception:
+        if tree is None:
+            ast.parse(text, name)  # says what is wrong with it
+            raise
+    tree = ast.fix_missing_locations(Pitfalls(division=not exact).visit(tree))
+    return compile(tree, name, "exec", dont_inherit=True)
+
+
+def indented(line: str) -> str:
+    """With the tabs at its begin as blanks."""
+    rest = line.lstrip(" \t")
+    return line[: len(line) - len(rest)].expandtabs(8) + rest
+
+
+class Pitfalls(ast.NodeTransformer):
+    """What fissix leaves: division, comparing functions, and modules of bytes."""
+
+    def __init__(self, *, division: bool) -> None:
+        self.division = division
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:  # noqa: N802
+        self.generic_visit(node)
+        if self.division and isinstance(node.op, ast.Div):
+            return called(node, "__python2_divide__", node.left, node.right)
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:  # noqa: N802
+        self.generic_visit(node)
+        if not self.division or not isinstance(node.op, ast.Div):
+            return node
+        if not isinstance(node.target, ast.Name):
+            node.op = ast.Div()  # a place that may count its readers: it stays exact
+            return node
+        left = ast.copy_location(ast.Name(node.target.id, ast.Load()), node)
+        value = called(node, "__python2_divide__", left, node.value)
+        return ast.copy_location(ast.Assign([node.target], value), node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802
+        """`x.sort(f)` and `sorted(x, f)`: f compares."""
+        self.generic_visit(node)
+        function, found = node.func, [word for word in node.keywords if word.arg == "cmp"]
+        sorts = isinstance(function, ast.Attribute) and function.attr == "sort"
+        orders = isinstance(function, ast.Name) and function.id == "sorted"
+        if found:
+            node.keywords.remove(found[0])
+            compares = found[0].value
+        elif (sorts and len(node.args) == 1) or (orders and len(node.args) == 2):
+            compares = node.args.pop()
+        else:
+            return node
+        key = called(node, "__python2_key__", compares)
+        node.keywords.append(ast.copy_location(ast.keyword("key", key), node))
+        return node
+
+    def visit_Import(self, node: ast.Import) -> ast.AST:  # noqa: N802
+        for name in node.names:
+            if name.name in SHIMS:
+                name.asname = name.asname or name.name
+                name.name = f"_python2_{name.name}"
+        return node
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:  # noqa: N802
+        if node.module in SHIMS and not node.level:
+            node.module = f"_python2_{node.module}"
+        return node
+
+
+def called(near: ast.AST, name: str, *arguments: ast.expr) -> ast.Call:
+    """`name(arguments)` at the place of another expression."""
+    function = ast.Name(name, ast.Load())
+    return ast.copy_location(ast.Call(function, list(arguments), []), near)
+
+
+def divide(left: Any, right: Any) -> Any:
+    """Whole numbers have a whole quotient."""
+    if isinstance(left, int) and isinstance(right, int):
+        return left // right
+    return left / right

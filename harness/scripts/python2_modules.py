@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What programs of Python 2 count on: names, and modules with text in the place of bytes."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import io
+import string
+import sys
+import time
+from types import ModuleType
+from typing import Any
+
+from harness.scripts.python2_convert import BYTE, SHIMS, divide
+
+
+def prepare() -> None:
+    """Give programs of Python 2 what they count on."""
+    import builtins
+
+    for name in SHIMS:
+        sys.modules[f"_python2_{name}"] = SHIM[name](again(name))
+    vars(builtins).update(
+        __python2_divide__=divide,
+        __python2_key__=functools.cmp_to_key,
+        cmp=lambda left, right: (left > right) - (left < right),
+        file=open,
+    )
+    setattr(sys, "setdefaultencoding", lambda name: None)  # noqa: B010 (mypy knows no such name)
+    setattr(time, "clock", time.process_time)  # noqa: B010
+    for name in ("join", "split", "replace", "strip", "find", "lower", "upper", "zfill"):
+        setattr(string, name, Method(name))
+    vars(string).update(
+        letters=string.ascii_letters, lowercase=string.ascii_lowercase,
+        uppercase=string.ascii_uppercase, atoi=int, atof=float, maketrans=str.maketrans,
+        join=lambda words, between=" ": between.join(words),
+    )  # fmt: skip
+    wrap_mininet()
+
+
+class Method:
+    """A function of the module string that became a method of text."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, text: str, *arguments: Any) -> Any:
+        return getattr(text, self.name)(*arguments)
+
+
+def again(name: str) -> ModuleType:
+    """A second copy of a module of Python's, to be changed without harm for others."""
+    first = importlib.import_module(name)
+    if not str(getattr(first, "__file__", "")).endswith(".py"):
+        module = ModuleType(name)
+        vars(module).update(vars(first))
+        return module
+    del sys.modules[name]
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.modules[name] = first
+
+
+def to_bytes(data: Any) -> Any:
+    """Text as its bytes; anything else as it is."""
+    return data.encode(BYTE, "replace") if isinstance(data, str) else data
+
+
+def text_subprocess(module: Any) -> ModuleType:
+    """What a program says is text."""
+
+    class Popen(module.Popen):  # type: ignore[misc,name-defined]
+        def __init__(self, *arguments: Any, **words: Any) -> None:
+            given = ("text", "universal_newlines", "encoding", "errors")
+            if not any(name in words for name in given):
+                words.update(encoding="utf-8", errors="surrogateescape")
+            super().__init__(*arguments, **words)
+
+    module.Popen = Popen
+    return module
+
+
+def text_socket(module: Any) -> ModuleType:
+    """What a socket sends and receives is text, a character for each byte."""
+
+    class Socket(module.socket):  # type: ignore[misc,name-defined]
+        def send(self, data: Any, *rest: Any) -> Any:
+            return super().send(to_bytes(data), *rest)
+
+        def sendall(self, data: Any, *rest: Any) -> Any:
+            return super().sendall(to_bytes(data), *rest)
+
+        def sendto(self, data: Any, *rest: Any) -> Any:
+            return super().sendto(to_bytes(data), *rest)
+
+        def recv(self, *arguments: Any) -> Any:
+            return super().recv(*arguments).decode(BYTE)
+
+        def recvfrom(self, *arguments: Any) -> Any:
+            data, sender = super().recvfrom(*arguments)
+            return data.decode(BYTE), sender
+
+    module.socket = module.SocketType = Socket
+    return module
+
+
+def text_struct(module: Any) -> ModuleType:
+    """Packed values are text."""
+    pack, unpack = module.pack, module.unpack
+    module.pack = lambda *arguments: pack(*arguments).decode(BYTE)
+    module.unpack = lambda form, data: unpack(form, to_bytes(data))
+    return module
+
+
+def text_csv(module: Any) -> ModuleType:
+    """Tables are read from files that were opened for bytes, and written to them."""
+    reader, writer = module.reader, module.writer
+
+    def lines(file: Any) -> Any:
+        return (line.decode(BYTE) if isinstance(line, bytes) else line for line in file)
+
+    def text(file: Any) -> Any:
+        if not isinstance(file, (io.BufferedWriter, io.BufferedRandom, io.RawIOBase)):
+            return file
+        return io.TextIOWrapper(file, BYTE, newline="", write_through=True)
+
+    module.reader = lambda file, *rest, **words: reader(lines(file), *rest, **words)
+    module.writer = lambda file, *rest, **words: writer(text(file), *rest, **words)
+    return module
+
+
+SHIM = {
+    "csv": text_csv,
+    "socket": text_socket,
+    "struct": text_struct,
+    "subprocess": text_subprocess,
+}
+
+
+def wrap_mininet() -> None:
+    """What a program in a node says is text: Node.popen()."""
+    try:
+        from mininet import node, util
+    except ImportError:
+        return
+    popen, decode = node.Node.popen, util.decode
+
+    def text_popen(self: Any, *arguments: Any, **words: Any) -> Any:
+        words.setdefault("encoding", "utf-8")
+        words.setdefault("errors", "surrogateescape")
+        return popen(self, *arguments, **words)
+
+    def text_decode(data: Any) -> str:
+        return data if isinstance(data, str) else str(decode(data))
+
+    node.Node.popen = text_popen
+    node.decode = util.decode = text_decode
