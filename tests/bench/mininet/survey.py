@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Runs a list of public Mininet scripts, each in a lab of its own; writes how each ended.
 
-Usage: tests/bench/mininet/survey LIST SOURCES RESULTS [--only WORD] [--plain]
+Usage: tests/bench/mininet/survey LIST SOURCES RESULTS [--only WORD] [--plain] [--host-limit S]
        tests/bench/mininet/survey LIST --page RESULTS
 
 LIST is like survey.toml. SOURCES has a clone of each repository, named OWNER+NAME. A script runs
@@ -23,11 +23,12 @@ import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain, pairwise
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[3]
-LIMIT_S = 400  # of the host's clock, an attempt
 START = "cellbed-start.sh"
+MODULE = re.compile(r"path = (\S+)\s+url = (\S+)")  # of .gitmodules
 REASONS = re.compile(
     r"cellbed: .*|\w+(Error|Exception): .*|.*(not found|Connection refused|Unable to contact).*"
 )
@@ -68,6 +69,7 @@ def main() -> None:
     parser.add_argument("results", type=Path, nargs="?")
     parser.add_argument("--page", type=Path, help="print the table of these results")
     parser.add_argument("--only", default="", help="scripts whose repository or path has this word")
+    parser.add_argument("--host-limit", type=float, default=400.0, help="seconds of an attempt")
     parser.add_argument("--plain", action="store_true", help="no attempt with options")
     given = parser.parse_args()
     scripts = read_list(given.list)
@@ -77,7 +79,7 @@ def main() -> None:
         parser.error("SOURCES and RESULTS are missing")
     for script in scripts:
         if given.only in f"{script.repository}/{script.path}":
-            result = survey(script, given.sources, plain=given.plain)
+            result = survey(script, given.sources, given.host_limit, plain=given.plain)
             print(json.dumps(result), flush=True)
             with given.results.open("a") as results:
                 results.write(json.dumps(result) + "\n")
@@ -106,12 +108,12 @@ def print_page(scripts: Sequence[Script], results: Path) -> None:
         print(f"| {script.theme} | {name} | {result} | {cause} | {row['seconds']} |")
 
 
-def survey(script: Script, sources: Path, *, plain: bool) -> dict[str, object]:
+def survey(script: Script, sources: Path, limit_s: float, *, plain: bool) -> dict[str, object]:
     """The row of a script."""
-    attempt = run(script, sources, ())
+    attempt = run(script, sources, (), limit_s)
     verdict = judge(attempt)
     if verdict != "passes" and script.options and not plain:
-        again = run(script, sources, script.options)
+        again = run(script, sources, script.options, limit_s)
         if again.kept and again.status == 0:
             attempt, verdict = again, "passes with option"
         else:
@@ -134,7 +136,7 @@ def judge(attempt: Attempt) -> str:
     return "passes" if attempt.kept else "wrong"
 
 
-def run(script: Script, sources: Path, options: Sequence[str]) -> Attempt:
+def run(script: Script, sources: Path, options: Sequence[str], limit_s: float) -> Attempt:
     """One run in a copy of the repository."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
@@ -149,20 +151,20 @@ def run(script: Script, sources: Path, options: Sequence[str]) -> Attempt:
             file.write_text(f"{script.start}\n")
         build(options, place)
         words = [*options, str(file), *shlex.split(script.words)]
-        return attempt(["./cellbed", "mininet", "--limit", "3000", *words], script)
+        return attempt(["./cellbed", "mininet", "--limit", "3000", *words], script, limit_s)
 
 
 def build(options: Sequence[str], place: Path) -> None:
     """Have the image of a package, whose making is no part of an attempt."""
-    if "--package" in options:
-        package = options[options.index("--package") + 1]
+    pairs = [list(pair) for pair in pairwise(options) if pair[0] == "--package"]
+    if pairs:
         empty = place / "cellbed-empty.sh"
         empty.touch()
-        argv = ["./cellbed", "mininet", "--package", package, str(empty)]
+        argv = ["./cellbed", "mininet", *chain.from_iterable(pairs), str(empty)]
         subprocess.run(argv, cwd=PROJECT, stdin=subprocess.DEVNULL, check=True)
 
 
-def attempt(argv: Sequence[str], script: Script) -> Attempt:
+def attempt(argv: Sequence[str], script: Script, limit_s: float) -> Attempt:
     """Run the command, and judge what it says by the script's promise."""
     begin = time.monotonic()
     with tempfile.TemporaryFile("w+", errors="replace") as said:
@@ -172,7 +174,7 @@ def attempt(argv: Sequence[str], script: Script) -> Attempt:
         )  # fmt: skip
         status: int | None = None
         try:
-            process.communicate(script.input, timeout=LIMIT_S)
+            process.communicate(script.input, timeout=limit_s)
             status = process.returncode
         except subprocess.TimeoutExpired:
             process.terminate()
@@ -180,7 +182,8 @@ def attempt(argv: Sequence[str], script: Script) -> Attempt:
         said.seek(0)
         text = said.read()
     host_s = time.monotonic() - begin
-    log = Path(tempfile.gettempdir()) / "cellbed-survey" / f"{script.path.replace('/', '_')}.log"
+    name = f"{script.repository}/{script.path}".replace("/", "+")
+    log = Path(tempfile.gettempdir()) / "cellbed-survey" / f"{name}.log"
     log.parent.mkdir(exist_ok=True)
     log.write_text(f"{shlex.join(argv)}\n{text}")
     kept = re.search(".*?".join(script.promise), text, re.DOTALL) is not None
@@ -190,7 +193,7 @@ def attempt(argv: Sequence[str], script: Script) -> Attempt:
 def reason(text: str, status: int | None) -> str:
     """The line that says best why; the reader of the table improves it."""
     if status is None:
-        return f"no end within {LIMIT_S} s"
+        return "no end within the host's limit"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     told = [line for line in lines if REASONS.fullmatch(line)]
     return (told or lines or [f"status {status}"])[-1][:160]
@@ -207,6 +210,24 @@ def export(sources: Path, repository: str, commit: str, place: Path, folder: str
     if archive.returncode:
         sys.exit(f"{clone}: {archive.stderr.decode().strip()}; clone {repository} to this folder")
     subprocess.run(["tar", "-x", "-C", str(place)], input=archive.stdout, check=True)
+    if not folder or folder == ".":
+        export_submodules(sources, clone, commit, place)
+
+
+def export_submodules(sources: Path, clone: Path, commit: str, place: Path) -> None:
+    """The files of the repositories in a repository, as far as they are in SOURCES."""
+    listed = subprocess.run(
+        ["git", "-C", str(clone.resolve()), "ls-tree", "-r", commit],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    modules = place / ".gitmodules"
+    urls = dict(MODULE.findall(modules.read_text())) if modules.exists() else {}
+    for line in listed.stdout.splitlines():
+        mode, _, rest = line.split(" ", 2)
+        within, path = rest.split("\t", 1)
+        repository = "/".join(re.split("[:/]", urls.get(path, "").removesuffix(".git"))[-2:])
+        if mode == "160000" and (sources / repository.replace("/", "+")).is_dir():
+            export(sources, repository, within, place / path)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import runpy
+import subprocess
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -28,6 +30,33 @@ def test_each_script_has_a_result_of_its_commit() -> None:
     for script in survey.read_list(FOLDER / "survey.toml"):
         assert results.pop(f"{script.repository}/{script.path}") == script.commit
     assert results == {}
+
+
+def git(folder: Path, *words: str) -> str:
+    who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    done = subprocess.run(
+        ["git", "-C", str(folder), *who, *words], capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+def test_a_repository_brings_those_in_it(tmp_path: Path) -> None:
+    inner, outer, place = (tmp_path / name for name in ("a+inner", "a+outer", "place"))
+    for folder in (inner, outer):
+        folder.mkdir()
+        git(folder, "init", "-q")
+    (inner / "helper.py").write_text("")
+    git(inner, "add", "helper.py")
+    git(inner, "commit", "-q", "-m", "x")
+    commit = git(inner, "rev-parse", "HEAD")
+    (outer / ".gitmodules").write_text(
+        '[submodule "u"]\n\tpath = util\n\turl = git@github.com:a/inner.git\n'
+    )
+    git(outer, "add", ".gitmodules")
+    git(outer, "update-index", "--add", "--cacheinfo", f"160000,{commit},util")
+    git(outer, "commit", "-q", "-m", "x")
+    survey.export(tmp_path, "a/outer", git(outer, "rev-parse", "HEAD"), place)
+    assert (place / "util" / "helper.py").is_file()
 
 
 @pytest.mark.parametrize(
