@@ -111,6 +111,8 @@ def read_command(pid: int) -> str:
     _, *words = page[begin:].rstrip(b"\0").split(b"\0")
     arguments = itertools.takewhile(lambda word: not ENVIRONMENT.match(word), words)
     text = " ".join(b" ".join(arguments).decode(errors="replace").split())
+    if not text.isprintable() or "\N{REPLACEMENT CHARACTER}" in text:
+        return ""  # a process may write what it likes there, and this goes to a terminal
     return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 3]}..."
 
 

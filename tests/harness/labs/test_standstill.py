@@ -85,6 +85,8 @@ AUXILIARY = (15).to_bytes(8, "little"), bytes(16)
     [
         ([b"./a", b"--b=c", b"d\ne"], "./a --b=c d e"),
         ([b"qemu-x86_64", b"x" * 100], f"qemu-x86_64 {'x' * 45}..."),
+        ([b"./a", b"\x1b[2J"], ""),
+        ([b"\xff\xfe", b"a"], ""),
     ],
 )
 def test_a_command_is_read_from_the_end_of_a_stack(
