@@ -13,7 +13,8 @@ from analysis.records import Trial
 from analysis.table import Table
 
 WHAT_TO_DO = (
-    "let the sources start at random moments (workload.start_jitter_us, docs/experiments.md)"
+    "let the sources start at random moments"
+    " (workload.start_jitter_us above 0, docs/experiments.md)"
 )
 
 

@@ -113,6 +113,10 @@ class Dumbbell:
             switch_port=f"{'sw1-c' if client else 'sw2-s'}{pair}",
         )
 
+    def propagation_ns(self) -> int:
+        """Round trip of a bit over the three links each way, without any rate or queue [ns]."""
+        return 2 * (2 * self.access.delay_ns + self.middle.delay_ns)
+
     def idle_round_trip_ns(self, ip_bytes: int, wait_ns: Wait | None = None) -> float:
         """Round trip of an IP packet of `ip_bytes` and its echo over idle links [ns].
 

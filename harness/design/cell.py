@@ -27,7 +27,7 @@ def wanted_plan(experiment: Design, cell: Mapping[str, Level]) -> tuple[Plan, st
     settings = schema.from_json(Settings, experiment.settings(cell), "", defaults=True)
     topology = network(settings.topology)
     queue = queues(settings)
-    workload = of_kind(plan.WORKLOADS, "Parameters", "workload", settings.workload)
+    workload = traffic(settings.workload, topology)
     check_delay(topology.delay, workload)
     wanted = Plan(
         experiment=experiment.name,
@@ -74,6 +74,13 @@ def check_delay(delay: str, workload: object) -> None:
     others = [name for name, kind in plan.DELAYS.kinds.items() if not kind.Delay.of_workload]
     kind, allowed = plan.kind_of(workload), needed or " or ".join(others)
     raise UsageError(f"topology.delay = {delay}: with workload.kind = {kind} it must be {allowed}")
+
+
+def traffic(table: Mapping[str, Any], topology: plan.Topology) -> Any:
+    """The workload; a kind with `on_path` completes by the path what the table leaves open."""
+    workload = of_kind(plan.WORKLOADS, "Parameters", "workload", table)
+    on_path = getattr(workload, "on_path", None)
+    return on_path(topology.dumbbell()) if on_path else workload
 
 
 def serving(workload: object) -> tuple[str, ...]:

@@ -169,7 +169,7 @@ def sized(pairs: int, rate_bit_per_s: int) -> PlannedTrial:
         "topology": topology,
         "queue": {"policy": "epd", "buffer_cells": buffer_cells, "threshold": 0.8},
         "tcp": {"flavor": "sack", "window_bytes": 65_535, "ssthresh_bytes": 12_500},
-        "workload": {"kind": "iperf", "duration_s": 4},
+        "workload": {"kind": "iperf", "duration_s": 4, "start_jitter_us": 0},
     }
     factors = {"pairs": [pairs], "rate": [rate_bit_per_s]}
     table = {"name": "calibrate", "title": "calibrate", "factors": factors, "base": base}

@@ -48,7 +48,7 @@ def starts_ns(params: Parameters, seed: int, pairs: int) -> list[int]:
     draws = (stream(seed, "iperf", "start", pair).random() for pair in range(1, pairs + 1))
     late_ns = params.late_start_us * 1000
     return [
-        int(draw * params.start_jitter_us * 1000) + late_ns * (place % 2)
+        int(draw * params.jitter_us * 1000) + late_ns * (place % 2)
         for place, draw in enumerate(draws)
     ]
 

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The keys of an experiment's table [workload] for persistent sources."""
 
-from dataclasses import dataclass, field
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
+from plan.dumbbell import Dumbbell
 from plan.schema import Within, check
 from workload.errors import WorkloadError
 
@@ -24,11 +27,13 @@ class Parameters:
         "The beginning of the measured interval, in seconds after time 0.",
     ] = 0
     start_jitter_us: Annotated[
-        int,
+        int | None,
         Within(0, 86_400_000_000),
         "Each source starts at a random moment between time 0 and this time. If the measured"
-        " interval begins later than time 0, all sources must start before it begins.",
-    ] = 0
+        " interval begins later than time 0, all sources must start before it begins. The default"
+        " is one round trip of the path without a queue. With 0, all sources start together, and"
+        " every seed gives the same record.",
+    ] = None
     unsent_bytes: Annotated[
         int,
         Within(65_536, 1 << 30),
@@ -60,14 +65,32 @@ class Parameters:
                 f"workload.measure_from_s = {self.measure_from_s}: must be below"
                 f" workload.duration_s, which is {self.duration_s}"
             )
-        last_start_us = self.start_jitter_us + self.late_start_us
-        most_us = (self.measure_from_s or self.duration_s) * 1_000_000
-        if last_start_us > most_us:
+        last_start_us = self.jitter_us + self.late_start_us
+        if last_start_us > self._most_us:
             name = "late_start_us" if self.late_start_us else "start_jitter_us"
             raise WorkloadError(
                 f"workload.{name}: the last source would start after {last_start_us} us; it must"
-                f" start within {most_us} us, before the measured interval begins or ends"
+                f" start within {self._most_us} us, before the measured interval begins or ends"
             )
+
+    def on_path(self, path: Dumbbell) -> Parameters:
+        """The same with the starts that a path gives: within its round trip, or what is left of
+        the time in which sources may start.
+        """
+        if self.start_jitter_us is not None:
+            return self
+        left_us = self._most_us - self.late_start_us
+        return replace(self, start_jitter_us=min(path.propagation_ns() // 1000, left_us))
+
+    @property
+    def jitter_us(self) -> int:
+        """The time within which the sources start; 0 where neither a file nor a path says it."""
+        return self.start_jitter_us or 0
+
+    @property
+    def _most_us(self) -> int:
+        """The time within which all sources must have started."""
+        return (self.measure_from_s or self.duration_s) * 1_000_000
 
     @property
     def data_port(self) -> int:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from plan.dumbbell import Dumbbell, Link
 from workload.errors import WorkloadError
 from workload.iperf import Parameters, iperf3
 
@@ -107,6 +108,18 @@ def test_starts_are_named_draws_within_the_jitter():
     assert iperf3.starts_ns(params, 1, 49) == starts[:49]
     assert not set(iperf3.starts_ns(params, 2, 50)) & set(starts)
     assert iperf3.starts_ns(Parameters(), 1, 3) == [0, 0, 0]
+
+
+def test_the_path_says_within_which_time_sources_start():
+    link = Link(rate_bit_per_s=10_000_000, delay_ns=50_000_000)
+    access = Link(rate_bit_per_s=149_760_000, delay_ns=5_000)
+    path = Dumbbell(pairs=2, access=access, middle=link, mss_bytes=1024)
+    assert Parameters().on_path(path).jitter_us == 100_020
+    assert Parameters(start_jitter_us=0).on_path(path).jitter_us == 0
+    slow = replace(path, middle=replace(link, delay_ns=10_000_000_000))
+    assert Parameters(duration_s=2).on_path(slow).jitter_us == 2_000_000
+    late = Parameters(measure_from_s=3, late_start_us=2_500_000)
+    assert late.on_path(slow).jitter_us == 500_000
 
 
 def test_every_second_source_comes_late():
