@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 from analysis.kept import Kept, number
 from analysis.report.model import MISSING, Sheet, Value, plain
-from studies.ubrplus_1998 import open_points, witnesses
+from studies.ubrplus_1998 import open_points, source_tables, witnesses
 from studies.ubrplus_1998.cells import RESPONSES, cells_of, distance
 from studies.ubrplus_1998.study import CELL
 
@@ -98,6 +98,9 @@ TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
     "simulation": simulation,
     "claims": claims,
     "failing": failing,
+    "source-cells": source_tables.cells,
+    "source-allocation": source_tables.allocation,
+    "source-effects": source_tables.effects,
     **witnesses.TABLES,
     **open_points.TABLES,
 }
