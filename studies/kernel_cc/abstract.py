@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The numbers of its README's abstract (sentences.toml), from the kept results."""
 
-from statistics import fmean
-
 from analysis.kept import Kept
 from analysis.report.sentences import Numbers
-from studies.kernel_cc.changes import CAMPAIGN, count_same, grouped
+from studies.kernel_cc.changes import CAMPAIGN, count_same, grouped, mean_change
 from studies.kernel_cc.study import STUDY
 
 
@@ -18,21 +16,25 @@ def abstract(kept: Kept) -> Numbers:
     earlier = [row for flavor in flavors for row in groups[first, middle, flavor]]
     later = {flavor: groups[middle, last, flavor] for flavor in flavors}
     changes = {
-        (flavor, to): fmean(float(row["efficiency"]) for row in rows if row["efficiency"])
+        (flavor, to): change
         for (_, to, flavor), rows in groups.items()
+        if (change := mean_change(rows, "efficiency")) is not None
     }
-    flavor, to = max(changes, key=lambda place: abs(changes[place]))
+    flavor, to = max(changes, key=lambda place: abs(changes[place].mean))
+    largest = changes[flavor, to]
     return {
         **{f"{name}_same": count_same(later[name]) for name in flavors},
         **{f"{name}_trials": len(later[name]) for name in flavors},
-        "trials": len(cells),
+        "cells": len(cells),
+        "trials": sum(int(row["seeds"]) for row in cells),
         "seeds": max(int(row["seeds"]) for row in cells),
         "first": first,
         "middle": middle,
         "last": last,
         "earlier_same": count_same(earlier),
         "earlier_trials": len(earlier),
-        "largest": changes[flavor, to],
+        "largest": largest.mean,
+        "largest_half": largest.half_width,
         "largest_flavor": flavor,
         "largest_to": to,
     }

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What changed from one kernel to the next: what is the same, and by how much the rest differs."""
+"""What changed from one kernel to the next: what is the same, and by how much the rest differs.
+
+Trials of one path and one seed are compared, so each row is a difference of two trials. A mean over
+paths is one observation for each seed, and its interval is over the seeds.
+"""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -9,10 +13,10 @@ from analysis.cells import Cell
 from analysis.compare.difference import changed_files
 from analysis.kept import Kept, number
 from analysis.records import Trial
-from analysis.report.model import Column, Section, Sheet, Value, plain
+from analysis.report.model import Column, Section, Sheet, Value, plain, signed
 from analysis.report.results import Results
 from analysis.report.sentences import Numbers
-from analysis.statistics import estimate
+from analysis.statistics import Estimate, estimate
 from analysis.table import Row
 from studies.kernel_cc.study import STUDY
 
@@ -24,11 +28,14 @@ RESPONSES = {
     "queue_delay_ms": "queue (ms)",
     "retransmits": "sent again",
 }
+DIGITS = {"efficiency": 3, "fairness": 3, "queue_delay_ms": 1, "retransmits": 0}
+"""Of a mean difference, after the point."""
+PATH = ("rate", "rtt", "queue", "flows")
 SAME = "yes"
 
 
 def changes(results: Results) -> Section | None:
-    """A row a cell and pair of kernels that follow each other; None of other factors."""
+    """A row a path, seed and pair of kernels that follow each other; None of other factors."""
     if not set(STUDY.cell) <= set(results.campaign.factors):
         return None
     text = (
@@ -38,16 +45,16 @@ def changes(results: Results) -> Section | None:
     path = [factor for factor in results.factors if factor != "kernel"]
     columns = [
         *(Column(name=factor, title=STUDY.heading(factor)) for factor in path),
-        *(Column(name=name, title=name) for name in ("from", "to", "same")),
+        *(Column(name=name, title=name) for name in ("from", "to", "seed", "same")),
         *(Column(name=name, title=title, form="+.4g") for name, title in RESPONSES.items()),
     ]
     found = {(cell.levels["kernel"], *levels(cell, path)): cell for cell in results.every_cell}
     rows = [
-        [*place, *_row(found[old, *place], found[new, *place])]
+        [*place, old, new, *_row(*trials)]
         for place in dict.fromkeys(levels(cell, path) for cell in results.every_cell)
         for old, new in pairwise(results.campaign.levels("kernel"))
         if {(old, *place), (new, *place)} <= found.keys()
-        and same_seed(found[old, *place], found[new, *place])
+        for trials in same_seed(found[old, *place], found[new, *place])
     ]
     sheet = Sheet(
         name=NAME,
@@ -70,28 +77,22 @@ def same_seed(old: Cell, new: Cell) -> list[tuple[Trial, Trial]]:
     return [(trial, after[trial.seed]) for trial in old.trials if trial.seed in after]
 
 
-def _row(old: Cell, new: Cell) -> list[Value]:
-    pairs = same_seed(old, new)
-    changed = any(name.endswith(".csv") for pair in pairs for name in changed_files(*pair))
-    return [
-        *(cell.levels["kernel"] for cell in (old, new)),
-        "no" if changed else SAME,
-        *(_difference(pairs, name) for name in RESPONSES),
-    ]
+def _row(old: Trial, new: Trial) -> list[Value]:
+    changed = any(name.endswith(".csv") for name in changed_files(old, new))
+    return [old.seed, "no" if changed else SAME, *(_difference(old, new, r) for r in RESPONSES)]
 
 
-def _difference(pairs: Sequence[tuple[Trial, Trial]], response: str) -> float | None:
-    """The later kernel's less the earlier one's, over the seeds for which both have it."""
-    values = [(old.metrics.get(response), new.metrics.get(response)) for old, new in pairs]
-    known = [b - a for a, b in values if a is not None and b is not None]
-    return fmean(known) if known else None
+def _difference(old: Trial, new: Trial, response: str) -> float | None:
+    """The later kernel's less the earlier one's; None where either has no value."""
+    before, after = old.metrics.get(response), new.metrics.get(response)
+    return None if before is None or after is None else after - before
 
 
 def table(kept: Kept) -> Sheet:
     """By pair of kernels and flavor: how many trials are the same, and mean differences."""
-    means = zip(RESPONSES.values(), ("+.3f", "+.3f", "+.1f", "+,.0f"), strict=True)
     lines = [_line(key, rows) for key, rows in grouped(kept).items()]
-    return plain(lines, "from", "to", "flavor", ("trials", "d"), ("the same", "d"), *means)
+    heads = ("from", "to", "flavor", ("pairs of trials", "d"), ("the same", "d"))
+    return plain(lines, *heads, *RESPONSES.values())
 
 
 def grouped(kept: Kept) -> dict[tuple[str, ...], list[Row]]:
@@ -107,28 +108,49 @@ def count_same(rows: Sequence[Row]) -> int:
     return sum(row["same"] == SAME for row in rows)
 
 
-def bbr_again(kept: Kept) -> Numbers:
-    """What bbr sends again on the last kernel less the one before, over the paths.
+def mean_change(rows: Sequence[Row], response: str) -> Estimate | None:
+    """The mean over the paths, with its interval over the seeds; None without values.
 
-    The paths are taken as a sample: the interval is over them, for each has one seed.
+    Only paths with a value for each seed count, so that no path weighs more in one seed.
     """
-    old, new = STUDY.cell["kernel"][-2:]
-    rows = grouped(kept)[old, new, "bbr"]
-    found = [float(row["retransmits"]) for row in rows]
-    most = max(range(len(found)), key=lambda place: abs(found[place]))
-    whole = estimate(found)
-    path = rows[most]
-    return {
-        "mean": whole.mean,
-        "size": abs(whole.mean),
-        "half": whole.half_width,
-        "trials": whole.n,
-        "without": fmean(found[:most] + found[most + 1 :]),
-        "place": f"{path['rate']} Mbit/s, {path['rtt']} ms, {path['queue']}, {path['flows']} flows",
-        "same": count_same(rows),
+    found = {
+        (_path(row), row["seed"]): x for row in rows if (x := number(row, response)) is not None
     }
+    seeds = sorted({seed for _, seed in found})
+    paths = [p for p in dict.fromkeys(p for p, _ in found) if all((p, s) in found for s in seeds)]
+    if not paths:
+        return None
+    return estimate([fmean(found[path, seed] for path in paths) for seed in seeds])
+
+
+def _path(row: Row) -> tuple[str, ...]:
+    return tuple(row[name] for name in PATH)
 
 
 def _line(key: Sequence[str], rows: Sequence[Row]) -> list[Value]:
-    known = [[x for row in rows if (x := number(row, name)) is not None] for name in RESPONSES]
-    return [*key, len(rows), count_same(rows), *(fmean(some) if some else None for some in known)]
+    means = (_shown(mean_change(rows, response), digits) for response, digits in DIGITS.items())
+    return [*key, len(rows), count_same(rows), *means]
+
+
+def _shown(change: Estimate | None, digits: int) -> str | None:
+    """A mean with half its interval, where several seeds give one."""
+    if change is None:
+        return None
+    mean = signed(f"{change.mean:+,.{digits}f}")
+    return mean if change.half_width is None else f"{mean} ± {change.half_width:,.{digits}f}"
+
+
+def bbr_again(kept: Kept) -> Numbers:
+    """What bbr sends again on the last kernel less the one before, a trial: mean over the paths."""
+    old, new = STUDY.cell["kernel"][-2:]
+    rows = grouped(kept)[old, new, "bbr"]
+    change = mean_change(rows, "retransmits")
+    assert change is not None
+    return {
+        "mean": change.mean,
+        "size": abs(change.mean),
+        "half": change.half_width,
+        "seeds": change.n,
+        "trials": len(rows),
+        "same": count_same(rows),
+    }

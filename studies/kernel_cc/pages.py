@@ -9,14 +9,13 @@ from analysis.kept import Kept, number
 from analysis.report.model import Sheet, Value, plain
 from analysis.report.pages import Pages
 from analysis.table import Row
-from studies.kernel_cc import changes
+from studies.kernel_cc import changes, findings
 from studies.kernel_cc.abstract import abstract
-from studies.kernel_cc.changes import CAMPAIGN
+from studies.kernel_cc.changes import CAMPAIGN, PATH
+from studies.kernel_cc.findings import LOSSES, SHARED
 from studies.kernel_cc.study import STUDY
 
-SHARED, LOSSES = "kernel-shared", "kernel-losses"
 KERNELS = STUDY.cell["kernel"]
-PATH = ("rate", "rtt", "queue", "flows")
 
 
 def matrix(response: str, form: str, kept: Kept) -> Sheet:
@@ -32,19 +31,6 @@ def matrix(response: str, form: str, kept: Kept) -> Sheet:
             rows.append([f"{rate} Mbit/s, {rtt} ms", queue, flows, *values])
     heads = [(f"{flavor} {kernel}", form) for flavor, kernel in columns]
     return plain(rows, "path", "queue", "flows", *heads)
-
-
-def above_one(kept: Kept) -> Sheet:
-    """The cells of both matrices with an efficiency above 1, which no link can carry."""
-    rows: list[list[Value]] = [
-        [campaign, row["kernel"], f"{row['rate']} Mbit/s, {row['rtt']} ms", row["queue"],
-         row["flows"], row["flavor"], value]
-        for campaign in (CAMPAIGN, SHARED)
-        for row in kept.cells(campaign).rows
-        if (value := number(row, "efficiency")) is not None and value > 1
-    ]  # fmt: skip
-    heads = ("campaign", "kernel", "path", "queue", "flows", "flavor")
-    return plain(rows, *heads, ("efficiency", ".3f"))
 
 
 def shared(kept: Kept) -> Sheet:
@@ -81,7 +67,6 @@ def by_kernel(
 TABLES: dict[str, Callable[[Kept], Sheet]] = {
     "changes": changes.table,
     "efficiency": partial(matrix, "efficiency", ".3f"),
-    "above-one": above_one,
     "fairness": partial(matrix, "fairness", ".3f"),
     "queue-delay": partial(matrix, "queue_delay_ms", ".1f"),
     "retransmits": partial(matrix, "retransmits", ",.0f"),
@@ -92,6 +77,14 @@ TABLES: dict[str, Callable[[Kept], Sheet]] = {
 PAGES = Pages(
     sections=[changes.changes],
     tables=TABLES,
-    numbers={"abstract": abstract, "bbr-again": changes.bbr_again},
+    numbers={
+        "abstract": abstract,
+        "bbr-again": changes.bbr_again,
+        "trials-run": findings.trials_run,
+        "sure": findings.sure,
+        "cells-that-moved": findings.cells_that_moved,
+        "beside-bbr": findings.beside_bbr,
+        "with-losses": findings.with_losses,
+    },
     kept=[changes.NAME],
 )

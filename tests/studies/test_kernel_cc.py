@@ -20,7 +20,7 @@ from harness.design.trials import PlannedTrial, planned
 from harness.judge import studies
 from plan.atm import CELL_BYTES
 from plan.facts import TrialFacts, read
-from studies.kernel_cc.changes import changes
+from studies.kernel_cc.changes import changes, mean_change
 from studies.kernel_cc.study import (
     STUDY,
     convergence_s,
@@ -182,15 +182,15 @@ def changed_rows(folder: Path) -> list[list[Any]]:
     assert section is not None
     [sheet] = section.parts
     assert isinstance(sheet, Sheet)
-    return [[*row[len(LEVELS) : len(LEVELS) + 4]] for row in sheet.rows]
+    return [[*row[len(LEVELS) : len(LEVELS) + 5]] for row in sheet.rows]
 
 
 def test_what_is_the_same_on_two_kernels_and_what_is_not(tmp_path: Path) -> None:
     for kernel, rows in (("6.1", [HEAD]), ("6.12", [HEAD]), ("7.3", [HEAD, (5 * S, 1, 9)])):
         write_trial(tmp_path, kernel, {"cwnd": rows})
     assert changed_rows(tmp_path) == [
-        ["6.1", "6.12", "yes", 0],
-        ["6.12", "7.3", "no", pytest.approx(0.1)],
+        ["6.1", "6.12", 1, "yes", 0],
+        ["6.12", "7.3", 1, "no", pytest.approx(0.1)],
     ]
 
 
@@ -203,4 +203,18 @@ def test_two_kernels_are_compared_where_they_have_the_same_seed(tmp_path: Path) 
         ("7.3", 1, one),
     ):  # fmt: skip
         write_trial(tmp_path, kernel, {"cwnd": rows}, seed)
-    assert changed_rows(tmp_path) == [["6.1", "6.12", "yes", 0]]
+    assert changed_rows(tmp_path) == [["6.1", "6.12", 2, "yes", 0]]
+
+
+def change_row(seed: int, flows: int, efficiency: object) -> dict[str, str]:
+    path = {"rate": "5", "rtt": "40", "queue": "EPD", "flows": str(flows)}
+    return {**path, "seed": str(seed), "efficiency": str(efficiency)}
+
+
+def test_a_mean_change_is_one_observation_a_seed_over_the_paths_that_all_seeds_have() -> None:
+    both = [change_row(1, 1, 0.1), change_row(1, 6, 0.3), change_row(2, 1, 0.2)]
+    alone = mean_change([*both, change_row(2, 6, "")], "efficiency")
+    assert alone is not None and alone.n == 2 and alone.mean == pytest.approx(0.15)
+    whole = mean_change([*both, change_row(2, 6, 0.6)], "efficiency")
+    assert whole is not None and whole.mean == pytest.approx((0.2 + 0.4) / 2)
+    assert mean_change([change_row(1, 1, 0.1), change_row(2, 6, 0.3)], "efficiency") is None
