@@ -29,6 +29,7 @@ class Kernel:
         version: of its source, as 6.1.
         release: its own, as `uname -r` has it.
         hz: its ticks a second; 100 in those that were built before it could be chosen.
+        kind: of the recipe that it was built by; empty: that of the experiments.
         source: Debian's package and its version, or the commit, or the folder.
         left_out: titles of the lab's patches that it goes without; none is essential.
         lacks: options of lab/kernel/config that it does not have.
@@ -46,6 +47,7 @@ class Kernel:
     sysctls: Sequence[str]
     no_module: str
     hz: int = 100
+    kind: str = ""
 
     @property
     def identity(self) -> str:

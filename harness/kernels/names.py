@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.host import paths
+from harness.kernels.recipe import LAB, Recipe
 from harness.kernels.trees import Commit, Folder, Tree
 from plan.errors import MissingError, UsageError
 
@@ -84,7 +85,7 @@ def runs_code(name: str) -> bool:
     return name.startswith(("path:", "git:"))
 
 
-def source(name: str) -> Source:
+def source(name: str, recipe: Recipe = LAB) -> Source:
     """The source that a name stands for; Debian's is fetched the first time.
 
     Raises:
@@ -94,12 +95,13 @@ def source(name: str) -> Source:
     plain, hz = parted(name)
     kind, where, commit = place(plain)
     if kind == "git":
-        tree: Tree = (of_commit := Commit(name, Path(where), commit))
+        tree: Tree = (of_commit := Commit(name, Path(where), commit, recipe))
         text = f"commit {of_commit.commit}"
     else:
-        folder, text = debian(where) if kind == "debian" else (Path(where), where)
-        seen = hashlib.sha256(str(folder).encode()).hexdigest()[: paths.DIGITS]
-        tree = Folder(name, folder, home() / f"seen-{seen}.json")
+        folder, text = debian(where, recipe) if kind == "debian" else (Path(where), where)
+        read = f"{folder}{recipe.kind and recipe.parts}"
+        seen = hashlib.sha256(read.encode()).hexdigest()[: paths.DIGITS]
+        tree = Folder(name, folder, home() / f"seen-{seen}.json", recipe)
     return Source(tree=tree, version=version(name, tree), text=text, hz=hz)
 
 
@@ -114,11 +116,11 @@ def version(name: str, tree: Tree) -> str:
     return ".".join(match[1].decode() for match in found if match)
 
 
-def debian(version: str) -> tuple[Path, str]:
+def debian(version: str, recipe: Recipe = LAB) -> tuple[Path, str]:
     """Debian's source of a version, unpacked, and its package with the package's version."""
-    folder = home() / f"debian-{version}"
+    folder = home() / recipe.folder(f"debian-{version}")
     if not folder.exists():
-        argv = [str(paths.PROJECT / FETCH), version, str(folder)]
+        argv = [str(recipe.root / FETCH), version, str(folder)]
         done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=3600)
         if done.returncode != 0:
             said = "".join(done.stderr.strip().splitlines()[-1:]).removeprefix(f"{FETCH}: ")

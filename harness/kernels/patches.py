@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.host import paths, temporary
+from harness.host import temporary
 from harness.kernels.errors import KernelError
+from harness.kernels.recipe import LAB, Recipe
 from harness.kernels.trees import Tree, blob
 from plan.errors import LabError
 
@@ -29,7 +30,7 @@ class Patched:
     left_out: Sequence[str]
 
 
-def patched(name: str, tree: Tree) -> Patched:
+def patched(name: str, tree: Tree, recipe: Recipe = LAB) -> Patched:
     """The lab's patches on a source.
 
     Args:
@@ -40,10 +41,10 @@ def patched(name: str, tree: Tree) -> Patched:
         LabError: they could not be tried.
     """
     with temporary.folder("patches") as folder:
-        changed = touched()
+        changed = touched(recipe)
         for path, content in tree.read([path for path in changed if path in tree.files]):
             put(folder / path, content)
-        argv = [str(paths.PROJECT / PATCH), str(folder)]
+        argv = [str(recipe.root / PATCH), str(folder)]
         done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=600)
         if done.returncode != 0:
             said = "".join(done.stderr.strip().splitlines()[-1:]).removeprefix(f"{PATCH}: ")
@@ -56,9 +57,9 @@ def patched(name: str, tree: Tree) -> Patched:
     return Patched(files=files, left_out=done.stdout.splitlines())
 
 
-def touched() -> list[str]:
+def touched(recipe: Recipe) -> list[str]:
     """The files that any patch changes or adds."""
-    texts = [path.read_text() for path in (paths.PROJECT / FOLDER).rglob("*.patch")]
+    texts = [path.read_text() for path in (recipe.root / FOLDER).rglob("*.patch")]
     return sorted({path for text in texts for path in TOUCHED.findall(text)})
 
 

@@ -24,6 +24,7 @@ from harness.kernels.kernel import Kernel
 from harness.kernels.lay import lay
 from harness.kernels.names import SET_UP, Source, home, source
 from harness.kernels.patches import Patched
+from harness.kernels.recipe import LAB, Recipe, folder_of
 from harness.kernels.trees import blob
 from plan.errors import LabError, UsageError
 
@@ -40,37 +41,44 @@ RENAMED = {"PROC_SYSCTL"}
 
 
 def ready(name: str) -> Kernel | None:
-    """The kernel of a name, built if it is not there; None for set-up's.
+    """The kernel of a name for experiments, built if it is not there; None for set-up's.
 
     Raises:
         UsageError, MissingError: as names.source().
         KernelError: it does not build, or a patch that is needed does not apply.
     """
-    if name == SET_UP:
-        return None
-    found = source(name)
-    patched = patches.patched(name, found.tree)
-    product = home() / f"built-{key(found, patched)}"
+    return None if name == SET_UP else made(name, LAB)
+
+
+def made(name: str, recipe: Recipe) -> Kernel:
+    """The kernel of a name by a recipe, built if it is not there. Raises what ready() does."""
+    found = source(name, recipe)
+    patched = patches.patched(name, found.tree, recipe)
+    product = home() / f"built-{key(found, patched, recipe)}"
     if not (product / kernel.NOTE).exists():  # what is there may be in a cache that is not ours
-        work = home() / f"work-{found.version}"
+        work = home() / recipe.folder(f"work-{found.version}")
         work.mkdir(exist_ok=True)
         with locked(work):
             if not (product / kernel.NOTE).exists():
                 print(f"kernel {name}: building", file=sys.stderr)
-                build(name, found, patched, work, product)
+                build(name, found, patched, work, product, recipe)
     return kernel.read(product)
 
 
-def key(found: Source, patched: Patched) -> str:
+def key(found: Source, patched: Patched, recipe: Recipe = LAB) -> str:
     """The content of a source and of all that makes a kernel of it."""
     files = sorted((path, file.mode, file.blob) for path, file in found.tree.files.items())
     ours = sorted((path, blob(content)) for path, content in patched.files.items())
     module = [p for p in (paths.PROJECT / MODULE).iterdir() if p.suffix in (".c", ".h")]
-    recipe = paths.content(*(paths.PROJECT / name for name in (*RECIPE, TCP_MODULE)), *module)
-    return blob(json.dumps([files, ours, recipe, found.hz]).encode())[: paths.DIGITS]
+    read = [recipe.root / part for part in RECIPE]
+    read += [paths.PROJECT / TCP_MODULE, *module] if recipe.module else []
+    told = paths.content(*read)
+    return blob(json.dumps([files, ours, told, found.hz]).encode())[: paths.DIGITS]
 
 
-def build(name: str, found: Source, patched: Patched, work: Path, product: Path) -> None:
+def build(
+    name: str, found: Source, patched: Patched, work: Path, product: Path, recipe: Recipe = LAB
+) -> None:
     """Build a kernel into its folder, which is there when it is whole."""
     partial = product.with_suffix(".partial")
     lay(found.tree, patched.files, work)
@@ -78,18 +86,21 @@ def build(name: str, found: Source, patched: Patched, work: Path, product: Path)
         shutil.rmtree(folder, ignore_errors=True)
     log = work / "log"
     hz = [] if found.hz is None else [str(found.hz)]
-    of_kernel = [BUILD, str(work), str(partial), *hz]
-    of_module = [TCP_MODULE, str(work / "build"), str(work / "module"), str(partial)]
+    steps = [[str(recipe.root / BUILD), str(work), str(partial), *hz]]
+    if recipe.module:
+        program = str(paths.PROJECT / TCP_MODULE)
+        steps.append([program, str(work / "build"), str(work / "module"), str(partial)])
     with log.open("wb") as stream:
-        for recipe, *words in (of_kernel, of_module):
+        for argv in steps:
             done = subprocess.run(
-                [str(paths.PROJECT / recipe), *words], stdin=subprocess.DEVNULL, stdout=stream,
+                argv, stdin=subprocess.DEVNULL, stdout=stream,
                 stderr=stream, check=False,
             )  # fmt: skip
             if done.returncode != 0:
                 raise failed(name, log)
     note = {
         "name": name,
+        "kind": recipe.kind,
         "version": found.version,
         "release": "".join(lines(partial / "release")),
         "hz": int("".join(lines(partial / "hz"))),
@@ -149,10 +160,10 @@ def remove(name: str) -> int:
         raise UsageError(
             f"kernel {name}: it is not built; ./cellbed kernel list shows the built kernels"
         )
-    needed = {one.version for one in built() if one not in gone}
+    needed = {(one.version, one.kind) for one in built() if one not in gone}
     folders = [one.folder for one in gone]
-    for version in {one.version for one in gone} - needed:
-        folders += [home() / f"work-{version}", home() / f"debian-{version}"]
+    for version, kind in {(one.version, one.kind) for one in gone} - needed:
+        folders += [home() / folder_of(kind, f"{what}-{version}") for what in ("work", "debian")]
     freed = sum(map(size, folders))
     for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Protocol
 
 from harness.kernels import parts
+from harness.kernels.recipe import LAB, Recipe
 from plan.errors import UsageError
 
 # Without these it is no source of a kernel that the lab can use.
@@ -66,12 +67,13 @@ class Folder:
     Args:
         name: as the user has it, for errors.
         seen: a file that remembers what was read; beside the build.
+        recipe: which of the files belong to the source.
     """
 
-    def __init__(self, name: str, folder: Path, seen: Path) -> None:
+    def __init__(self, name: str, folder: Path, seen: Path, recipe: Recipe = LAB) -> None:
         if not folder.is_dir():
             raise UsageError(f"kernel {name}: {folder}: no such folder")
-        self.folder = folder
+        self.folder, self.recipe = folder, recipe
         try:
             known = json.loads(seen.read_text())
         except (OSError, ValueError):
@@ -93,7 +95,7 @@ class Folder:
             listed: Iterable[str] = map(os.fsdecode, git.stdout.split(b"\0"))
         else:
             listed = (path for path in self._walked() if not parts.MADE.match(path))
-        yield from sorted({path for path in listed if parts.wanted(path)})
+        yield from sorted({path for path in listed if parts.wanted(path, self.recipe)})
 
     def _walked(self) -> Iterator[str]:
         for here, folders, names in os.walk(self.folder):
@@ -129,9 +131,10 @@ class Commit:
     Args:
         name: as the user has it, for errors.
         folder: the top of the source, in its repository.
+        recipe: which of the files belong to the source.
     """
 
-    def __init__(self, name: str, folder: Path, commit: str) -> None:
+    def __init__(self, name: str, folder: Path, commit: str, recipe: Recipe = LAB) -> None:
         self.folder = folder
         if not folder.is_dir():
             raise UsageError(f"kernel {name}: {folder}: no such folder")
@@ -144,7 +147,7 @@ class Commit:
         listed = self._git("ls-tree", "-rz", self.commit).stdout.split(b"\0")
         rows = (row.partition(b"\t") for row in listed if row)
         found_files = {os.fsdecode(path): about.decode().split() for about, _, path in rows}
-        files = {p: File(x[0], x[2]) for p, x in found_files.items() if parts.wanted(p)}
+        files = {p: File(x[0], x[2]) for p, x in found_files.items() if parts.wanted(p, recipe)}
         self.files = checked(name, files)
 
     def _git(self, *words: str) -> subprocess.CompletedProcess[bytes]:

@@ -21,6 +21,7 @@ from harness.kernels import names, parts, patches, store
 from harness.kernels.errors import KernelError
 from harness.kernels.kernel import Kernel
 from harness.kernels.lay import lay
+from harness.kernels.recipe import LAB
 from harness.kernels.trees import TOP, Commit, Folder, Tree
 from plan.errors import LabError, UsageError
 from tests.small import PROJECT, TINY, tiny_trials, trials_of
@@ -192,7 +193,7 @@ def test_what_patch_cannot_do_is_no_fault_of_the_source(
     assert not isinstance(told.value, KernelError)
 
 
-LINES = (PROJECT / parts.PARTS).read_text().splitlines()
+LINES = (PROJECT / LAB.parts).read_text().splitlines()
 PARTS = ["Makefile", "drivers/a/Kconfig.b", "arch/arm/Makefile", "Kbuild", "drivers/net/veth.c",
          *(f"{line}/a/b.c" for line in LINES if re.fullmatch(r"[\w/]+", line))]  # fmt: skip
 NO_PARTS = ["drivers/a/b.c", "drivers/net/a/b.c", "drivers/net/veth.o", "nets/a.c", "anet/a.c",

@@ -17,7 +17,7 @@ from tests.small import PROJECT
 ASK = """
 import dataclasses, json, sys
 from harness.kernels import kernel, patches, store
-def build(name, found, patched, work, product):
+def build(name, found, patched, work, product, recipe):
     product.mkdir()
     note = {"name": name, "version": "6.1", "release": "6.1.3", "source": "", "left_out": [],
             "lacks": [], "sysctls": [], "no_module": "", "hz": 100}
@@ -25,7 +25,7 @@ def build(name, found, patched, work, product):
     note = {key: value for key, value in note.items() if key in known}
     (product / kernel.NOTE).write_text(json.dumps(note))
 store.build = build
-patches.patched = lambda name, tree: patches.Patched(files={}, left_out=[])
+patches.patched = lambda name, tree, recipe: patches.Patched(files={}, left_out=[])
 print(store.ready(sys.argv[1]).release)
 """
 

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Run the kernel's own tests in virtual time, on one kernel or several.
+
+TEST is a folder below tools/testing/selftests that has a runner (net/packetdrill), a test in it
+(net/packetdrill/tcp_inq_client.pkt), or a pattern with * in quotes. Each test has a lab of its own.
+The output is KTAP. --out keeps it with the JSON of netdev's CI, and logs and packets of failures.
+
+\b
+The exit status is 0 if no test failed, and 5 if any failed.
+"""
+
+from __future__ import annotations
+
+import datetime
+import sys
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from harness.cli.options import kernel_option
+from harness.cli.tables import print_table
+from harness.host.capacity import capacity
+from harness.kernels import names
+from harness.selftests import folder, ktap, packetdrill, products, sources, table
+from harness.selftests.choice import RUN_BY_IT, Test
+from harness.selftests.lab import Work
+from harness.selftests.progress import Progress
+from harness.selftests.sources import Tests
+from harness.selftests.suite import Found, Row, Task, execute
+from plan.errors import UsageError
+
+CLOCKS = ("virtual", "real")
+OUT = Path("results/selftests")
+FAILED = 5  # docs/commands.md
+
+
+def split_clocks(_: click.Context, option: click.Parameter, value: str) -> list[str]:
+    """One clock or both, with a comma between them."""
+    found = list(dict.fromkeys(value.split(",")))
+    for word in found:
+        if word not in CLOCKS:
+            raise UsageError(
+                f"--clock {value}: {word} is no clock; write virtual, real, or virtual,real"
+            )
+    return found
+
+
+@click.command(help=__doc__)
+@click.argument("tests", metavar="TEST...", nargs=-1, required=True)
+@kernel_option("A[,B...]", "The kernels (docs/kernels.md) [6.12].")
+@click.option(
+    "--scripts",
+    metavar="KERNEL",
+    help="Take the tests from this kernel's tree [each kernel runs the tests of its own tree].",
+)
+@click.option(
+    "--packetdrill",
+    "programs",
+    multiple=True,
+    metavar="[KERNEL=]PATH",
+    help="The program packetdrill or its folder; with KERNEL=, for this kernel [from the PATH].",
+)
+@click.option(
+    "--clock",
+    "clocks",
+    default="virtual",
+    metavar="virtual|real",
+    callback=split_clocks,
+    help="The clock of the labs; virtual,real runs each test by both [virtual].",
+)
+@click.option(
+    "--repeat",
+    default=1,
+    type=click.IntRange(1, 10_000),
+    metavar="N",
+    help="Run each test N times and count the runs that differ [1].",
+)
+@click.option(
+    "--seed",
+    default=1,
+    type=click.IntRange(0, 2**63 - 1),
+    help="The seed of everything that the lab draws at random [1].",
+)
+@click.option(
+    "--jobs", type=click.IntRange(1, 256), help="The number of labs at a time [as many as fit]."
+)
+@click.option(
+    "--out", default=OUT, type=click.Path(path_type=Path),
+    help=f"The folder of the results [{OUT}].",
+)  # fmt: skip
+def command(
+    tests: tuple[str, ...],
+    kernels: list[str],
+    scripts: str | None,
+    programs: tuple[str, ...],
+    clocks: list[str],
+    repeat: int,
+    seed: int,
+    jobs: int | None,
+    out: Path,
+) -> None:
+    asked = list(dict.fromkeys(kernels or [names.SET_UP]))
+    trees = {name: sources.tests(scripts or name, tests) for name in asked}
+    drill = packetdrill.by_kernel(programs, asked) if needs_packetdrill(trees) else {}
+    folder.make(out)
+    built = {name: sources.built(name, tree) for name, tree in trees.items()}
+    image, tools = products.image(), products.tools()
+    tasks = [
+        Task(
+            row=Row(name, clock), test=test,
+            work=Work(
+                folder=test.folder, test=test.file, limit_s=tree.limit_s(test), clock=clock,
+                seed=seed, image=image, kernel=built[name].folder, words=products.WORDS,
+                tests=tree.place, tools=tools, packetdrill=drill.get(name),
+            ),
+        )
+        for name, tree in trees.items() for clock in clocks for test in tree.chosen
+    ]  # fmt: skip
+    say = Progress(len(tasks) * repeat, lambda line: click.echo(line, err=True))
+    begin = now()
+    found = execute(tasks, repeat, jobs or capacity().labs, say)
+    releases = {name: kernel.release for name, kernel in built.items()}
+    folder.write(out, found, releases, begin, now())
+    show(found, releases, out)
+    if any(test.verdict == "fail" for row in found.values() for test in row.values()):
+        raise SystemExit(FAILED)
+
+
+def needs_packetdrill(trees: dict[str, Tests]) -> bool:
+    """Is any of the tests a script of packetdrill?"""
+    chosen: list[Test] = [test for tree in trees.values() for test in tree.chosen]
+    return any(test.file.endswith(RUN_BY_IT) for test in chosen)
+
+
+def now() -> datetime.datetime:
+    """As the documents have it."""
+    return datetime.datetime.now(datetime.UTC)
+
+
+def show(found: Found, releases: dict[str, str], out: Path) -> None:
+    """KTAP goes to the standard output, tables for a person beside it."""
+    for row, tests in found.items():
+        if len(found) > 1:
+            click.echo(f"# kernel {row.kernel} ({releases[row.kernel]}), {row.clock} clock")
+        for line in ktap.lines(tests):
+            click.echo(line)
+    sys.stdout.flush()
+    console = Console(stderr=True)
+    if reasons := list(table.reasons(found)):
+        headings = ["failed", "kernel", "clock", "runs", "cases", "why"]
+        print_table(headings, reasons, console, fold=0, left={0, 1, 2, 4, 5})
+    print_table(table.HEADINGS, list(table.rows(found, releases)), console, fold=0, left={0, 1})
+    click.echo(f"{out} has the KTAP, results.json, and the logs and packets of failures", err=True)

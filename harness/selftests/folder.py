@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The folder of results: a KTAP document, a JSON document and the logs of each kernel and clock."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from harness.host.ownership import give_tree, make_folder
+from harness.selftests import ktap, nipa
+from harness.selftests.outcome import Outcome
+from harness.selftests.suite import Found, Row, Runs, failures
+from plan.errors import UsageError
+
+MARK = "selftests.json"  # of a folder that this command made
+
+
+def make(out: Path) -> None:
+    """An empty folder for results; what an earlier run of the command left there goes.
+
+    Raises:
+        UsageError: something else is there, or nothing can be written.
+    """
+    try:
+        if out.exists() and not out.is_dir():
+            raise UsageError(f"--out {out}: this is no folder; name an empty or a new folder")
+        if out.is_dir() and any(out.iterdir()):
+            if not (out / MARK).is_file():
+                raise UsageError(
+                    f"--out {out}: this folder has other files; name an empty or a new folder"
+                )
+            shutil.rmtree(out)
+        make_folder(out)
+        (out / MARK).write_text("{}\n")
+    except OSError as error:
+        raise UsageError(
+            f"--out {out}: this folder cannot be written ({error.strerror}); name another folder"
+        ) from error
+
+
+def write(
+    out: Path, found: Found, releases: Mapping[str, str],
+    begin: datetime.datetime, end: datetime.datetime,
+) -> None:  # fmt: skip
+    """Write all that came of the tests.
+
+    Args:
+        releases: of the kernels, by their names.
+    """
+    kept = []
+    for row, tests in found.items():
+        place = out / place_of(row)
+        place.mkdir()
+        (place / "ktap").write_text("".join(f"{line}\n" for line in ktap.lines(tests)))
+        document = nipa.document(row, tests, begin, end)
+        (place / "results.json").write_text(json.dumps(document, indent=1) + "\n")
+        for test, runs in failures(tests):
+            assert runs.failed is not None
+            keep(place / "logs" / nipa.log_name(test), runs.failed)
+        kept.append({
+            "kernel": row.kernel, "release": releases[row.kernel], "clock": row.clock,
+            "folder": place.name, "tests": {test.name: digests(x) for test, x in tests.items()},
+        })  # fmt: skip
+    (out / MARK).write_text(json.dumps(kept, indent=1) + "\n")
+    give_tree(out)
+
+
+def place_of(row: Row) -> str:
+    """The name of a folder for a kernel and a clock."""
+    name = re.sub(r"[^0-9A-Za-z.]+", "-", row.kernel).strip("-.")
+    return name if row.clock == "virtual" else f"{name}-{row.clock}"
+
+
+def keep(place: Path, outcome: Outcome) -> None:
+    """What one run said, and its packets."""
+    place.mkdir(parents=True)
+    (place / "output").write_text(outcome.output)
+    if outcome.complaint:
+        (place / "kernel.log").write_text(outcome.complaint + "\n")
+    for name, content in outcome.packets.items():
+        (place / name).write_bytes(content)
+
+
+def digests(runs: Runs) -> dict[str, dict[str, int]]:
+    """How often each verdict, each text and each set of packets came."""
+    return {"verdicts": runs.verdicts, "ktap": runs.said, "packets": runs.sent}

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Results as KTAP, in the form of tools/testing/selftests/kselftest/runner.sh."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from harness.selftests.choice import Test
+from harness.selftests.outcome import Outcome
+from harness.selftests.suite import Runs
+
+
+def lines(tests: Mapping[Test, Runs]) -> Iterator[str]:
+    """The document of one kernel by one clock."""
+    yield "TAP version 13"
+    yield f"1..{len(tests)}"
+    for number, (test, runs) in enumerate(tests.items(), start=1):
+        yield from of_test(number, test, runs)
+
+
+def of_test(number: int, test: Test, runs: Runs) -> Iterator[str]:
+    """A test: what it said, as a comment, and its verdict."""
+    title = f"selftests: {test.folder}: {test.file}"
+    shown = runs.failed or runs.first
+    yield f"# {title}"
+    yield from (f"# {line}" for line in (shown.output.splitlines()))
+    yield from (f"# cellbed: {line}" for line in shown.complaint.splitlines())
+    if runs.odd is not None:
+        yield f"# cellbed: repetition {runs.odd_number} said something else than the first"
+    passed = "not ok" if runs.verdict == "fail" else "ok"
+    yield f"{passed} {number} {title}{directive(runs.verdict, shown)}"
+
+
+def directive(verdict: str, outcome: Outcome) -> str:
+    """What kselftest puts behind a verdict."""
+    if verdict == "skip":
+        return " # SKIP"
+    return f" # exit={outcome.status}" if verdict == "fail" and outcome.status else ""

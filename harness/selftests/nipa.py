@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Results as the executors of netdev's CI (NIPA) hand them over: one JSON document a run."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from harness.selftests.choice import Test
+from harness.selftests.suite import Row, Runs
+
+EXECUTOR = "cellbed"
+NO_WORD = re.compile("[^0-9a-zA-Z]+")
+
+
+def document(
+    row: Row, tests: Mapping[Test, Runs], begin: datetime.datetime, end: datetime.datetime
+) -> dict[str, Any]:
+    """The results of one kernel by one clock; of repetitions the worst verdict.
+
+    `time` is that of the lab's clock [s], `link` a file beside the document.
+    """
+    return {
+        "executor": EXECUTOR,
+        "branch": row.kernel,
+        "start": str(begin),
+        "end": str(end),
+        "device": {"clock": row.clock},
+        "results": [result(test, runs) for test, runs in tests.items()],
+    }
+
+
+def result(test: Test, runs: Runs) -> dict[str, Any]:
+    """A test and its cases."""
+    shown = runs.failed or runs.first
+    found = {
+        "test": plain(test.file),
+        "group": f"selftests-{plain(test.folder)}",
+        "result": runs.verdict,
+        "link": f"logs/{log_name(test)}/output" if runs.failed else "ktap",
+        "time": round(shown.took_s, 2),
+        "results": [{"test": plain(one.name), "result": one.verdict} for one in shown.cases],
+    }
+    if shown.complaint and shown.status is not None:
+        found["crashes"] = [shown.complaint.splitlines()[0]]
+    return found
+
+
+def plain(name: str) -> str:
+    """A name with nothing in it but letters, digits and dashes."""
+    return NO_WORD.sub("-", name).removesuffix("-")
+
+
+def log_name(test: Test) -> str:
+    """The name of a test's folder of logs."""
+    return test.name.replace("/", ".")

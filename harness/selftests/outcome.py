@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a selftest has said: its KTAP, its verdict, its packets."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+# What the exit status of a selftest says (tools/testing/selftests/kselftest.h).
+SKIPPED = 4
+TIMED_OUT = 124
+LINE = re.compile(r"(not )?ok (\d+)(?: -)? ([^#]*?)\s*(?:# *(.*))?$")
+DIGITS = 16
+VERDICTS = ("pass", "fail", "skip")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A line of a test's own KTAP."""
+
+    name: str
+    verdict: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """One run of one test.
+
+    Attributes:
+        output: what it said, both streams.
+        status: its exit status; None: the lab ended before it did.
+        took_s: by the lab's clock.
+        packets: of each run of packetdrill, a pcap file.
+        sent: a digest of all packets and their times.
+        complaint: what the kernel or the lab said, where that is a fault in itself.
+    """
+
+    output: str
+    status: int | None
+    took_s: float = 0.0
+    packets: Mapping[str, bytes] = field(default_factory=dict)
+    complaint: str = ""
+    sent: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """pass, fail or skip."""
+        if self.complaint or self.status is None:
+            return "fail"
+        return {0: "pass", SKIPPED: "skip"}.get(self.status, "fail")
+
+    @property
+    def cases(self) -> list[Case]:
+        """Those that it names itself."""
+        found = map(LINE.match, self.output.splitlines())
+        return [case(match) for match in found if match]
+
+    @property
+    def why(self) -> str:
+        """The first thing that was said of a failure; of many the first."""
+        if self.complaint:
+            return self.complaint.splitlines()[0]
+        said = [line for line in self.output.splitlines() if not LINE.match(line)]
+        told = [line for line in said if line and not line.startswith(("TAP version", "1..", "#"))]
+        if self.status == TIMED_OUT and not told:
+            return "it reached its limit"
+        return told[0] if told else f"exit status {self.status}"
+
+    @property
+    def said(self) -> str:
+        """A digest of the verdict and all that was said."""
+        return digest(f"{self.status} {self.complaint}\n{self.output}".encode())
+
+
+def case(match: re.Match[str]) -> Case:
+    """What a line says, whose directive may be SKIP or XFAIL."""
+    failed, _, name, directive = match.groups()
+    word = (directive or "").upper()
+    if word.startswith("SKIP"):
+        return Case(name=name, verdict="skip")
+    expected = word.startswith("XFAIL")
+    return Case(name=name, verdict="fail" if failed and not expected else "pass")
+
+
+def of_packets(packets: Mapping[str, bytes]) -> str:
+    """A digest of all packets and their times."""
+    return digest(b"".join(name.encode() + x for name, x in sorted(packets.items())))
+
+
+def digest(content: bytes) -> str:
+    """Short enough for a table."""
+    return hashlib.sha256(content).hexdigest()[:DIGITS]

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Runs tests on several kernels, by several clocks, and again; as many labs as fit at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field, replace
+
+from harness.selftests.choice import Test
+from harness.selftests.lab import Work, run
+from harness.selftests.outcome import VERDICTS, Outcome
+
+
+@dataclass(kw_only=True)
+class Runs:
+    """What came of one test on one kernel by one clock, by repetitions.
+
+    Attributes:
+        first: the first repetition.
+        odd: the first of those that said something else than the first, or sent it.
+        verdicts: how many repetitions had each.
+        said, sent: digests of what was said and sent, with how often.
+    """
+
+    first: Outcome
+    odd: Outcome | None = None
+    odd_number: int = 0
+    verdicts: dict[str, int] = field(default_factory=dict)
+    said: dict[str, int] = field(default_factory=dict)
+    sent: dict[str, int] = field(default_factory=dict)
+
+    def add(self, number: int, outcome: Outcome) -> None:
+        """Count a repetition."""
+        verdict = outcome.verdict
+        self.verdicts[verdict] = self.verdicts.get(verdict, 0) + 1
+        self.said[outcome.said] = self.said.get(outcome.said, 0) + 1
+        self.sent[outcome.sent] = self.sent.get(outcome.sent, 0) + 1
+        other = outcome.said != self.first.said or verdict != self.first.verdict
+        if other and self.odd is None:
+            self.odd, self.odd_number = outcome, number
+
+    @property
+    def verdict(self) -> str:
+        """That of all repetitions; fail where they differ."""
+        return next(iter(self.verdicts)) if len(self.verdicts) == 1 else "fail"
+
+    @property
+    def failed(self) -> Outcome | None:
+        """One that failed."""
+        return next((x for x in (self.first, self.odd) if x and x.verdict == "fail"), None)
+
+
+@dataclass(frozen=True, order=True)
+class Row:
+    """A kernel and a clock."""
+
+    kernel: str
+    clock: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """A test that is to run as often as asked."""
+
+    row: Row
+    test: Test
+    work: Work
+
+
+Found = dict[Row, dict[Test, Runs]]
+
+
+def execute(
+    tasks: Sequence[Task], repeat: int, jobs: int, told: Callable[[Task, int, Outcome], None]
+) -> Found:
+    """Run all, each test once before any is repeated.
+
+    Args:
+        jobs: how many labs at a time.
+        told: called with each outcome and the number of its repetition, in the order in which
+            they end.
+
+    Raises:
+        MissingError: there is no lab.
+    """
+    found: dict[tuple[Row, Test], dict[int, Outcome]] = {}
+    with ThreadPoolExecutor(jobs) as pool:
+        asked = {
+            pool.submit(run, task.work): (task, number)
+            for number in range(1, repeat + 1)
+            for task in tasks
+        }
+        try:
+            for ended in as_completed(asked):
+                task, number = asked.pop(ended)
+                outcome = ended.result()
+                told(task, number, outcome)
+                if number > 1 and outcome.verdict != "fail":  # many of these fill the memory
+                    outcome = replace(outcome, packets={})
+                found.setdefault((task.row, task.test), {})[number] = outcome
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return gathered(found)
+
+
+def gathered(found: dict[tuple[Row, Test], dict[int, Outcome]]) -> Found:
+    """By kernel and clock, then by test, in the order of repetitions."""
+    rows: Found = {}
+    for (row, test), outcomes in found.items():
+        first, *_ = numbers = sorted(outcomes)
+        runs = Runs(first=outcomes[first])
+        for number in numbers:
+            runs.add(number, outcomes[number])
+        rows.setdefault(row, {})[test] = runs
+    return {row: dict(sorted(tests.items())) for row, tests in rows.items()}
+
+
+def counts(tests: dict[Test, Runs]) -> dict[str, int]:
+    """How many tests have each verdict."""
+    return {word: sum(runs.verdict == word for runs in tests.values()) for word in VERDICTS}
+
+
+def failures(tests: dict[Test, Runs]) -> Iterator[tuple[Test, Runs]]:
+    """Those of which a repetition failed."""
+    return ((test, runs) for test, runs in tests.items() if runs.failed is not None)

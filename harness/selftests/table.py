@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The tables of results: a line for each kernel and clock, and one for each test that failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from harness.selftests.suite import Found, Runs, counts, failures
+
+HEADINGS = ["kernel", "clock", "tests", "pass", "fail", "skip", "cases", "runs", "failed runs",
+            "other output", "other packets"]  # fmt: skip
+
+
+def rows(found: Found, releases: Mapping[str, str]) -> Iterator[list[str]]:
+    """Of each kernel and clock the tests by verdict, and what differs between repetitions.
+
+    `other output` counts tests whose repetitions did not all print the same, `other packets`
+    those that did not all send the same at the same times. A message of packetdrill names times.
+    """
+    for row, tests in found.items():
+        counted = counts(tests)
+        runs = sum(sum(one.verdicts.values()) for one in tests.values())
+        failed = sum(one.verdicts.get("fail", 0) for one in tests.values())
+        repeated = runs > len(tests)
+        said = sum(len(one.said) > 1 for one in tests.values())
+        sent = sum(len(one.sent) > 1 for one in tests.values())
+        yield [
+            f"{row.kernel} ({releases[row.kernel]})",
+            row.clock,
+            str(len(tests)),
+            *(str(counted[verdict]) for verdict in ("pass", "fail", "skip")),
+            str(sum(len(one.first.cases) for one in tests.values())),
+            str(runs),
+            str(failed),
+            str(said) if repeated else "-",
+            str(sent) if repeated else "-",
+        ]
+
+
+def reasons(found: Found) -> Iterator[list[str]]:
+    """Each test that failed, by kernel and clock, the cases that did, and what was said first."""
+    for row, tests in found.items():
+        for test, runs in failures(tests):
+            outcome = runs.failed
+            assert outcome is not None
+            cases = [case.name for case in outcome.cases if case.verdict == "fail"]
+            yield [test.name, row.kernel, row.clock, times(runs), " ".join(cases), outcome.why]
+
+
+def times(runs: Runs) -> str:
+    """How many of the repetitions failed."""
+    return f"{runs.verdicts.get('fail', 0)} of {sum(runs.verdicts.values())}"

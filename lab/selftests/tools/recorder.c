@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Is packetdrill in a lab's PATH: runs the real program, and writes the packets of its network namespace
+ * into a file. The packets wait in a socket until packetdrill has ended, so that nothing else runs
+ * beside it.
+ *
+ * CELLBED_PACKETDRILL is the program, CELLBED_RECORDS the folder of the files 1.pcap, 2.pcap...
+ * Link type: Linux cooked, version 2 (https://www.tcpdump.org/linktypes/LINKTYPE_LINUX_SLL2.html).
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if_packet.h>
+#include <net/ethernet.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAGIC_NS 0xa1b23c4d
+#define LINK_TYPE 276
+#define LONGEST 262144
+#define WAITING_BYTES (256 << 20)
+
+struct file_head {
+	uint32_t magic;
+	uint16_t major, minor;
+	uint32_t zone, figures, longest, link_type;
+};
+
+struct packet_head {
+	uint32_t s, ns, kept, length;
+};
+
+struct cooked {
+	uint16_t protocol, reserved;
+	uint32_t interface;
+	uint16_t device;
+	uint8_t kind, address_length, address[8];
+};
+
+static void refuse(const char *what)
+{
+	fprintf(stderr, "cellbed: the packets cannot be recorded: %s: %s\n", what, strerror(errno));
+	exit(125);
+}
+
+static int listening(void)
+{
+	int bytes = WAITING_BYTES, on = 1;
+	int from = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC, htons(ETH_P_ALL));
+
+	if (from < 0 || setsockopt(from, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)) ||
+	    setsockopt(from, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof(on)))
+		refuse("socket");
+	return from;
+}
+
+static FILE *next_file(void)
+{
+	const char *folder = getenv("CELLBED_RECORDS");
+	char name[4096];
+	int file = -1;
+
+	for (int i = 1; file < 0; i++) {
+		snprintf(name, sizeof(name), "%s/%d.pcap", folder ? folder : ".", i);
+		file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+		if (file < 0 && errno != EEXIST)
+			refuse(name);
+	}
+	return fdopen(file, "w");
+}
+
+static int kept(int from, FILE *to)
+{
+	static char data[LONGEST], control[256];
+	struct sockaddr_ll device;
+	struct iovec part = { data, sizeof(data) };
+	struct msghdr message = { &device, sizeof(device), &part, 1, control, sizeof(control), 0 };
+	ssize_t length = recvmsg(from, &message, MSG_DONTWAIT | MSG_TRUNC);
+	struct timespec at = { 0 };
+	struct cmsghdr *told;
+
+	if (length < 0)
+		return 0;
+	for (told = CMSG_FIRSTHDR(&message); told; told = CMSG_NXTHDR(&message, told))
+		if (told->cmsg_level == SOL_SOCKET && told->cmsg_type == SCM_TIMESTAMPNS)
+			memcpy(&at, CMSG_DATA(told), sizeof(at));
+
+	uint32_t size = length < LONGEST ? length : LONGEST;
+	struct cooked cooked = { .protocol = device.sll_protocol,
+				 .interface = htonl(device.sll_ifindex),
+				 .device = htons(device.sll_hatype),
+				 .kind = device.sll_pkttype,
+				 .address_length = device.sll_halen };
+	struct packet_head head = { at.tv_sec, at.tv_nsec, sizeof(cooked) + size,
+				    sizeof(cooked) + length };
+
+	memcpy(cooked.address, device.sll_addr, sizeof(cooked.address));
+	fwrite(&head, sizeof(head), 1, to);
+	fwrite(&cooked, sizeof(cooked), 1, to);
+	fwrite(data, size, 1, to);
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	const char *program = getenv("CELLBED_PACKETDRILL");
+	struct file_head head = { MAGIC_NS, 2, 4, 0, 0, LONGEST, LINK_TYPE };
+	int from = listening(), status;
+	FILE *to = next_file();
+	struct tpacket_stats stats;
+	socklen_t size = sizeof(stats);
+	pid_t child = fork();
+
+	(void)argc;
+	if (!program || child < 0)
+		refuse("CELLBED_PACKETDRILL");
+	if (!child) {
+		execv(program, argv);
+		fprintf(stderr, "cellbed: %s cannot be run: %s\n", program, strerror(errno));
+		_exit(126);
+	}
+	waitpid(child, &status, 0);
+	fwrite(&head, sizeof(head), 1, to);
+	while (kept(from, to))
+		;
+	if (getsockopt(from, SOL_PACKET, PACKET_STATISTICS, &stats, &size) || stats.tp_drops)
+		refuse("some were lost");
+	if (fclose(to))
+		refuse("file");
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}

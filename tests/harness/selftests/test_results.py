@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What came of tests, as KTAP, as JSON of netdev's CI, as tables and as a folder. No lab."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.selftests import folder, ktap, nipa, suite, table
+from harness.selftests.choice import Test
+from harness.selftests.outcome import Case, Outcome
+from harness.selftests.suite import Found, Row
+from plan.errors import UsageError
+
+PASSED = "TAP version 13\n1..2\nok 1 ipv4\nok 2 ipv6\n# Totals: pass:2\n"
+FAILED = (
+    "TAP version 13\n1..2\nok 1 ipv4\nx.pkt:9: error handling packet: timing error\nnot ok 2 ipv6\n"
+)
+GOOD = Outcome(output=PASSED, status=0, took_s=1.25, packets={"1.pcap": b"one"}, sent="a")
+BAD = Outcome(output=FAILED, status=1, took_s=2.0, packets={"1.pcap": b"two"}, sent="b")
+ROW = Row("6.12", "virtual")
+X, Y = Test("net/packetdrill", "x.pkt"), Test("net/packetdrill", "y.pkt")
+NOW = datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC)
+
+
+def found(*of_x: Outcome) -> Found:
+    """Test x with these repetitions, and y, which passed as often."""
+    runs = {
+        (ROW, X): dict(enumerate(of_x, 1)),
+        (ROW, Y): dict.fromkeys(range(1, len(of_x) + 1), GOOD),
+    }
+    return suite.gathered(runs)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "verdict", "why"),
+    [
+        (BAD, "fail", "x.pkt:9: error handling packet: timing error"),
+        (replace(GOOD, status=4), "skip", "exit status 4"),
+        (replace(GOOD, output="", status=124), "fail", "it reached its limit"),
+        (replace(GOOD, complaint="WARNING: at net/ipv4/tcp.c:1\nmore"), "fail", "WARNING: at net/"),
+        (replace(GOOD, status=None, complaint="the lab ended"), "fail", "the lab ended"),
+    ],
+)
+def test_a_run_has_a_verdict_and_a_reason(outcome: Outcome, verdict: str, why: str) -> None:
+    assert outcome.verdict == verdict and outcome.why.startswith(why)
+
+
+def test_cases_are_those_of_the_tests_own_ktap() -> None:
+    text = (
+        "ok 1 ipv4\nnot ok 2 - ipv6\nok 3 other # SKIP no device\nnot ok 4 last # XFAIL slow\nok\n"
+    )
+    assert replace(GOOD, output=text).cases == [
+        Case(name="ipv4", verdict="pass"), Case(name="ipv6", verdict="fail"),
+        Case(name="other", verdict="skip"), Case(name="last", verdict="pass"),
+    ]  # fmt: skip
+
+
+def test_ktap_has_the_form_of_kselftest() -> None:
+    lines = list(ktap.lines(found(BAD)[ROW]))
+    assert lines[:4] == [
+        "TAP version 13", "1..2", "# selftests: net/packetdrill: x.pkt", "# TAP version 13",
+    ]  # fmt: skip
+    verdicts = [line for line in lines if not line.startswith("#")][2:]
+    assert verdicts == [
+        "not ok 1 selftests: net/packetdrill: x.pkt # exit=1",
+        "ok 2 selftests: net/packetdrill: y.pkt",
+    ]
+
+
+def test_a_repetition_that_says_something_else_is_told() -> None:
+    tests = found(GOOD, GOOD, BAD)[ROW]
+    lines = list(ktap.lines(tests))
+    assert "# cellbed: repetition 3 said something else than the first" in lines
+    assert "not ok 1 selftests: net/packetdrill: x.pkt # exit=1" in lines
+    [row] = table.rows({ROW: tests}, {"6.12": "6.12.1"})
+    assert dict(zip(table.HEADINGS, row, strict=True)) == {
+        "kernel": "6.12 (6.12.1)", "clock": "virtual", "tests": "2", "pass": "1", "fail": "1",
+        "skip": "0", "cases": "4", "runs": "6", "failed runs": "1", "other output": "1",
+        "other packets": "1",
+    }  # fmt: skip
+    assert list(table.reasons({ROW: tests})) == [
+        [
+            X.name,
+            "6.12",
+            "virtual",
+            "1 of 3",
+            "ipv6",
+            "x.pkt:9: error handling packet: timing error",
+        ]
+    ]
+
+
+def test_other_packets_alone_are_counted() -> None:
+    tests = found(GOOD, replace(GOOD, sent="c"))[ROW]
+    [row] = table.rows({ROW: tests}, {"6.12": "6.12.1"})
+    assert row[-2:] == ["0", "1"] and tests[X].verdict == "pass"
+
+
+def test_the_document_is_that_of_an_executor_of_nipa() -> None:
+    document = nipa.document(ROW, found(replace(BAD, complaint="WARNING: x"))[ROW], NOW, NOW)
+    assert document["executor"] == "cellbed" and document["branch"] == "6.12"
+    assert document["start"] == "2026-01-02 00:00:00+00:00"
+    first, second = document["results"]
+    assert first == {
+        "test": "x-pkt", "group": "selftests-net-packetdrill", "result": "fail",
+        "link": "logs/net.packetdrill.x.pkt/output", "time": 2.0, "crashes": ["WARNING: x"],
+        "results": [{"test": "ipv4", "result": "pass"}, {"test": "ipv6", "result": "fail"}],
+    }  # fmt: skip
+    assert second["result"] == "pass" and second["link"] == "ktap" and "crashes" not in second
+
+
+def test_the_folder_keeps_what_failed_and_is_made_anew(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    for outcome in (BAD, GOOD):
+        folder.make(out)
+        folder.write(out, found(outcome), {"6.12": "6.12.1"}, NOW, NOW)
+        logs = out / "6.12" / "logs" / "net.packetdrill.x.pkt"
+        assert logs.exists() == (outcome is BAD)
+        if outcome is BAD:
+            assert (logs / "1.pcap").read_bytes() == b"two" and "timing" in (
+                logs / "output"
+            ).read_text()
+    [kept] = json.loads((out / folder.MARK).read_text())
+    assert kept["tests"][X.name] == {
+        "verdicts": {"pass": 1},
+        "ktap": {GOOD.said: 1},
+        "packets": {"a": 1},
+    }
+
+
+def test_a_folder_of_others_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("")
+    with pytest.raises(UsageError, match="has other files; name an empty or a new folder"):
+        folder.make(tmp_path)
+    with pytest.raises(UsageError, match="this is no folder"):
+        folder.make(tmp_path / "mine")
+    assert (tmp_path / "mine").exists()
+
+
+def test_kernels_with_folders_have_names_for_folders() -> None:
+    rows = [Row("path:../linux", "real"), Row("6.12,hz=250", "virtual")]
+    assert [folder.place_of(row) for row in rows] == ["path-..-linux-real", "6.12-hz-250"]

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Selftests in a lab: a wrong expectation fails, packets are kept and the same, a panic is told.
+
+A program of our own stands for packetdrill: it sends packets into a network namespace of its own.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.selftests import products
+from harness.selftests.choice import TOP
+from harness.selftests.lab import Work, run
+from harness.selftests.outcome import Case, Outcome
+
+pytestmark = pytest.mark.lab
+
+FOLDER = "net/ours"
+RUNNER = """#!/bin/bash
+echo TAP version 13
+echo 1..1
+unshare -n packetdrill -v "$1" > /dev/null && echo ok 1 ipv4 && exit 0
+echo not ok 1 ipv4
+exit 1
+"""
+# FILE has how many packets to send and how many it expects to have sent.
+PROGRAM = """#!/usr/bin/python3 -IS
+import os, socket, sys, time
+os.system("ip link add d0 type dummy && ip link set d0 up && ip addr add 10.9.0.1/24 dev d0")
+send, expected = map(int, open(sys.argv[-1]).read().split())
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
+    for number in range(send):
+        time.sleep(0.25)
+        out.sendto(b"%d" % number, ("10.9.0.7", 9))
+if send != expected:
+    sys.exit(f"{sys.argv[-1]}: expected {expected} packets, but sent {send}")
+"""
+# Zeros in the place of the C library of the first process end it, and the kernel with it.
+KILL_INIT = """#!/usr/bin/python3 -IS
+with open("/proc/1/maps") as maps, open("/proc/1/mem", "r+b", buffering=0) as memory:
+    [line] = [line for line in maps if " r-xp " in line and "libc.so" in line]
+    begin, end = (int(word, 16) for word in line.split()[0].split("-"))
+    memory.seek(begin)
+    memory.write(bytes(end - begin))
+"""
+TESTS = {
+    "ksft_runner.sh": RUNNER,
+    "right.pkt": "3 3",
+    "wrong.pkt": "3 4",
+}
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory: pytest.TempPathFactory) -> Work:
+    """A tree with a runner and tests, and a program for it."""
+    folder = tmp_path_factory.mktemp("selftests")
+    place = folder / "tree" / TOP / FOLDER
+    place.mkdir(parents=True)
+    for name, text in TESTS.items():
+        (place / name).write_text(text)
+    (place / "ksft_runner.sh").chmod(0o755)
+    program = folder / "program" / "drill"
+    program.parent.mkdir()
+    program.write_text(PROGRAM)
+    program.chmod(0o755)
+    return Work(
+        folder=FOLDER, test="right.pkt", limit_s=60, clock="virtual", seed=1,
+        image=products.image(), kernel=products.kernel(), words=products.WORDS,
+        tests=folder / "tree", tools=products.tools(), packetdrill=program,
+    )  # fmt: skip
+
+
+def times_s(content: bytes) -> list[float]:
+    """When the packets of a pcap file with nanoseconds were sent, from the first on [s]."""
+    magic, _, _, _, _, _, link = struct.unpack_from("<IHHIIII", content)
+    assert (magic, link) == (0xA1B23C4D, 276)
+    at, found = 24, []
+    while at < len(content):
+        s, ns, kept, _ = struct.unpack_from("<IIII", content, at)
+        if content[at + 16 : at + 18] in (b"\x08\x00", b"\x08\x06"):  # IPv4 and ARP
+            found.append(s + ns / 1e9)
+        at += 16 + kept
+    return [round(one - found[0], 9) for one in found]
+
+
+def test_what_a_script_expects_decides_and_packets_are_the_same_again(work: Work) -> None:
+    def ran(test: str) -> Outcome:
+        return run(replace(work, test=test))
+
+    right, again, wrong = ran("right.pkt"), ran("right.pkt"), ran("wrong.pkt")
+    assert (right.verdict, wrong.verdict) == ("pass", "fail")
+    assert wrong.cases == [Case(name="ipv4", verdict="fail")]
+    assert wrong.why == "./wrong.pkt: expected 4 packets, but sent 3"
+    assert right.took_s == pytest.approx(0.75, abs=0.02)
+    assert (again.said, again.packets) == (right.said, right.packets)
+    times = times_s(right.packets["1.pcap"])
+    assert len(times) >= 3 and {0.0, 0.25, 0.5} <= {round(one, 2) for one in times}
+
+
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ("#!/bin/sh\nexec /run/tools/power-off\n", "the lab ended before the test did"),
+        ("#!/bin/sh\nexec sleep 100000\n", "it reached its limit"),
+        (KILL_INIT, "Kernel panic - not syncing: Attempted to kill init!"),
+    ],
+)
+def test_an_early_end_is_a_failure_and_told(
+    work: Work, tmp_path: Path, script: str, why: str
+) -> None:
+    place = tmp_path / TOP / FOLDER
+    place.mkdir(parents=True)
+    (place / "ends.py").write_text(script)
+    (place / "ends.py").chmod(0o755)
+    found = run(replace(work, tests=tmp_path, test="ends.py", limit_s=2))
+    assert found.verdict == "fail" and found.why.startswith(why), found
