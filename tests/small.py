@@ -72,7 +72,7 @@ flavor = ["SACK"]
 topology = { pairs = 2, rate_bit_per_s = 10_000_000, delay_us = 5_000, mss_bytes = 1024 }
 queue = { policy = "plain", buffer_cells = 300 }
 tcp = { flavor = "sack", window_bytes = 65_535, ssthresh_bytes = 12_500 }
-workload = { kind = "iperf", duration_s = 2, start_jitter_us = 0 }
+workload = { kind = "iperf", duration_s = 2 }
 """
 
 
