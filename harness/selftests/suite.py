@@ -73,8 +73,10 @@ Found = dict[Row, dict[Test, Runs]]
 
 def execute(
     tasks: Sequence[Task], repeat: int, jobs: int, told: Callable[[Task, int, Outcome], None]
-) -> Found:
-    """Run all, each test once before any is repeated.
+) -> tuple[Found, bool]:
+    """Run all, each test once before any is repeated; also says whether all of them ended.
+
+    After Ctrl-C it starts no more labs, and gives what had ended before.
 
     Args:
         jobs: how many labs at a time.
@@ -85,6 +87,7 @@ def execute(
         MissingError: there is no lab.
     """
     found: dict[tuple[Row, Test], dict[int, Outcome]] = {}
+    whole = True
     with ThreadPoolExecutor(jobs) as pool:
         asked = {
             pool.submit(run, task.work): (task, number)
@@ -99,10 +102,13 @@ def execute(
                 if number > 1 and outcome.verdict != "fail":  # many of these fill the memory
                     outcome = replace(outcome, packets={})
                 found.setdefault((task.row, task.test), {})[number] = outcome
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            whole = False
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    return gathered(found)
+    return gathered(found), whole
 
 
 def gathered(found: dict[tuple[Row, Test], dict[int, Outcome]]) -> Found:

@@ -119,10 +119,12 @@ def command(
     ]  # fmt: skip
     say = Progress(len(tasks) * repeat, lambda line: click.echo(line, err=True))
     begin = now()
-    found = execute(tasks, repeat, jobs or capacity().labs, say)
+    found, whole = execute(tasks, repeat, jobs or capacity().labs, say)
     releases = {name: kernel.release for name, kernel in built.items()}
     folder.write(out, found, releases, begin, now())
     show(found, releases, out)
+    if not whole:
+        raise KeyboardInterrupt
     if any(test.verdict == "fail" for row in found.values() for test in row.values()):
         raise SystemExit(FAILED)
 

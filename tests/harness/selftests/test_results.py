@@ -12,8 +12,9 @@ import pytest
 
 from harness.selftests import folder, ktap, nipa, suite, table
 from harness.selftests.choice import Test
+from harness.selftests.lab import Work
 from harness.selftests.outcome import Case, Outcome
-from harness.selftests.suite import Found, Row
+from harness.selftests.suite import Found, Row, Task
 from plan.errors import UsageError
 
 PASSED = "TAP version 13\n1..2\nok 1 ipv4\nok 2 ipv6\n# Totals: pass:2\n"
@@ -93,6 +94,27 @@ def test_a_repetition_that_says_something_else_is_told() -> None:
             "x.pkt:9: error handling packet: timing error",
         ]
     ]
+
+
+def test_after_an_interruption_what_had_ended_is_kept(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(suite, "run", lambda work: GOOD)
+    work = Work(
+        folder=X.folder, test=X.file, limit_s=1, clock="virtual", seed=1, image=tmp_path,
+        kernel=tmp_path, words="", tests=tmp_path, tools=tmp_path, packetdrill=None,
+    )  # fmt: skip
+    tasks = [Task(row=ROW, test=test, work=work) for test in (X, Y)]
+    told: list[int] = []
+
+    def interrupted_by_the_second(task: Task, number: int, outcome: Outcome) -> None:
+        told.append(number)
+        if len(told) > 1:
+            raise KeyboardInterrupt
+
+    tests, whole = suite.execute(tasks, 2, 1, interrupted_by_the_second)
+    assert not whole and sum(map(len, tests.values())) == 1
+    assert suite.execute(tasks, 2, 1, lambda *_: None)[1]
 
 
 def test_other_packets_alone_are_counted() -> None:
