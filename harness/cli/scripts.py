@@ -10,13 +10,14 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
 from harness.cli.options import lab_option
 from harness.cli.terminal import converse, raw_terminal
 from harness.scripts import host
+from harness.scripts.clocks import differences
 from harness.scripts.host import Ended, Script
 from plan.errors import LabError, UsageError
 
@@ -57,6 +58,10 @@ OPTIONS = (
         help="Refuse to run it if the lab cannot keep it away from this machine.",
     ),
     click.option(
+        "--compare-clocks", is_flag=True,
+        help="Run it on the virtual and then on the real clock, and say which figures differ.",
+    ),
+    click.option(
         "--out", type=click.Path(path_type=Path),
         help="Copy the files that it writes to this folder [they are not kept].",
     ),
@@ -72,7 +77,9 @@ def script_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def run_script(script: Script, clock: str | None, out: Path | None) -> None:
+def run_script(
+    script: Script, clock: str | None, out: Path | None, *, compare_clocks: bool = False
+) -> None:
     """Run a script and leave with its status; what it says goes where this process's would.
 
     With the real clock a person at a terminal can talk to it.
@@ -82,9 +89,59 @@ def run_script(script: Script, clock: str | None, out: Path | None) -> None:
     """
     if out is not None:
         host.check_out(out)
+    if compare_clocks:
+        leave(script, on_both_clocks(script, clock, out))
     script = replace(script, clock=clock or ("real" if script.lab == "native" else "virtual"))
     person = script.clock == "real" and is_terminal()
     ended = at_terminal(script, out) if person else unattended(script, out)
+    leave(script, ended)
+
+
+def on_both_clocks(script: Script, clock: str | None, out: Path | None) -> Ended:
+    """Run it twice. What it says on the virtual clock goes where it would; of the real one only
+    what differs is told, as it ended.
+
+    Raises:
+        UsageError: a clock was chosen, or the lab has only one.
+    """
+    if clock or script.lab == "native":
+        raise UsageError("--compare-clocks runs both clocks: leave --clock and --lab native out")
+    text = standard_input()
+    heard: dict[str, list[str]] = {"virtual": [], "real": []}
+    ends = {}
+    for name in heard:
+        listen = listener(heard[name], aloud=name == "virtual")
+        with host.running(replace(script, clock=name, text=text)) as lab:
+            ends[name] = host.follow(lab, listen)
+            if out is not None and name == "virtual":
+                host.keep(lab, out, script.disk_mib)
+    told = differences(*("".join(said) for said in heard.values()))
+    if ends["virtual"].status != ends["real"].status or ends["real"].stopped:
+        why = ends["real"].stopped or f"status {ends['real'].status}"
+        told.append(f"on the real clock the script ended with: {why}")
+    for sentence in told or ["all figures are alike on both clocks"]:
+        print(f"cellbed: {sentence}", file=sys.stderr)
+    return ends["virtual"]
+
+
+def listener(heard: list[str], *, aloud: bool) -> host.Say:
+    """Keeps what the script says, Mininet's figures among it, which go to the standard error."""
+
+    def listen(stream: int, text: str) -> None:
+        if not text.startswith("cellbed: "):  # about silence, which depends on this machine
+            heard.append(text)
+        if aloud:
+            say(stream, text)
+
+    return listen
+
+
+def leave(script: Script, ended: Ended) -> NoReturn:
+    """End with the script's status, after the sentences about it.
+
+    Raises:
+        LabError: it was ended.
+    """
     for sentence in ended.lacked:
         print(f"cellbed: {sentence}", file=sys.stderr)
     if ended.stopped:

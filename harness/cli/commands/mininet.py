@@ -33,6 +33,7 @@ def command(
     args: tuple[str, ...],
     clock: str | None,
     out: Path | None,
+    compare_clocks: bool,
     **options: Any,
 ) -> None:
     interpreter = INTERPRETERS.get(file.suffix, "python3")
@@ -43,4 +44,5 @@ def command(
                 f"{file} is written in Python 2 ({why}); ./cellbed mininet --python2 converts it"
             )
     argv = [interpreter, file.name, *args]
-    run_script(Script(argv=argv, folder=folder_of(file), **options), clock, out)
+    script = Script(argv=argv, folder=folder_of(file), **options)
+    run_script(script, clock, out, compare_clocks=compare_clocks)

@@ -24,8 +24,15 @@ NO_PROMPT = ("--test", "-h", "--help", "--version", "-c", "--clean")
 @click.command(cls=Command, help=__doc__, context_settings=PASS_ON)
 @script_options
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
-def command(args: tuple[str, ...], clock: str | None, out: Path | None, **options: Any) -> None:
+def command(
+    args: tuple[str, ...],
+    clock: str | None,
+    out: Path | None,
+    compare_clocks: bool,
+    **options: Any,
+) -> None:
     asks = any(arg.partition("=")[0] in NO_PROMPT for arg in args)
-    if clock is None and is_terminal() and not asks:
+    if clock is None and is_terminal() and not asks and not compare_clocks:
         clock = "real"
-    run_script(Script(argv=["mn", *args], folder=Path.cwd(), **options), clock, out)
+    script = Script(argv=["mn", *args], folder=Path.cwd(), **options)
+    run_script(script, clock, out, compare_clocks=compare_clocks)
