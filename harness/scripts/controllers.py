@@ -78,7 +78,10 @@ def tell(target: str) -> str:
     place, port = found[1], int(found[2] or PORT)
     begin = f"switches have waited {WAIT_S:g} s for a controller at {place}:{port}"
     if not place.startswith("127."):
-        return f"{begin}, and the lab has no way to another machine"
+        return (
+            f"{begin}, and the lab has no way to another machine: --beside 'COMMAND' starts a "
+            "controller, which gets this address"
+        )
     if port in ports():
         return ""
     return (

@@ -49,6 +49,8 @@ PRIORITY = 1
 FIRST = 99
 # Of the image: notes of what a command or the kernel lacked (lab/mininet/files).
 MISSED = Path("/run/cellbed-missed")
+# Tells Mininet (missed.py of lab/mininet/files) that a controller runs here.
+BESIDE = Path("/run/cellbed-beside")
 MOST_MISSED = 50
 COUNTERS = Path("/sys/module/cellbed_processor/parameters")
 CONGESTION_CONTROLS = sorted(Path("/opt/cellbed").glob("tcp_*.ko"))
@@ -304,6 +306,8 @@ def start_beside(job: ScriptJob, say: Callable[[int, str], None]) -> None:
     """
     for command in job.beside:
         Beside(command, ENVIRONMENT, say).wait()
+    if job.beside and MISSED.exists():
+        BESIDE.touch()
 
 
 def before_all_others(priority: int = PRIORITY) -> None:

@@ -17,7 +17,7 @@ KERNEL = [
     (r"(?:net-sch-|sch_)(\S+)", "queue discipline {} (tc qdisc)"),
     (r"(?:net-cls-|cls_)(\S+)", "classifier {} (tc filter)"),
     (r"(?:net-act-|act_)(\S+)", "action {} (tc action)"),
-    (r"rtnl-link-(\S+)", "network device of the type {} (ip link)"),
+    (r"rtnl-link-(?!ovs_)(\S+)", "network device of the type {} (ip link)"),
     (r"tcp_(\S+)", "congestion control {}"),
     (r"fs-(\S+)", "file system {}"),
     (r"bridge()", "Linux bridge (brctl)"),
@@ -42,7 +42,8 @@ def sentences(missed: Sequence[Sequence[str]]) -> list[str]:
         missed: kind, name and command, as lab.py tells.
     """
     found = [sentence for kind, name, command in missed if (sentence := tell(kind, name, command))]
-    return list(dict.fromkeys(found))
+    # A script may write what it likes into the notes, and this goes to a terminal.
+    return [sentence for sentence in dict.fromkeys(found) if sentence.isprintable()]
 
 
 def tell(kind: str, name: str, command: str) -> str:
@@ -64,6 +65,8 @@ def tell(kind: str, name: str, command: str) -> str:
             return f"{shorten(command)}: the lab answered {name!r}" if command else ""
         case "kernel":
             return no_part(name)
+        case "controller":
+            return f"the controller of --beside had the address {name}, which the script names"
     return ""
 
 

@@ -74,6 +74,126 @@ def test_a_controller_that_ends_is_told_and_the_script_does_not_begin(tmp_path: 
     ]
 
 
+ELSEWHERE = REMOTE.replace(
+    "controller=RemoteController",
+    'controller=lambda name: RemoteController(name, ip="192.0.2.7", port=6633)',
+)
+
+
+def test_a_controller_beside_has_the_address_that_the_script_names(tmp_path: Path) -> None:
+    write(tmp_path, {"remote.py": ELSEWHERE})
+    command = ("mininet", "--beside", "ovs-testcontroller ptcp:6633", "remote.py")
+    done = cellbed(tmp_path, *command)
+    assert (done.returncode, done.stdout) == (0, "lost 0.0\n"), done.stderr
+    assert "the controller of --beside had the address 192.0.2.7" in done.stderr
+
+
+WEB = """
+import json
+from ryu.app import simple_switch_13
+from ryu.app.wsgi import ControllerBase, Response, WSGIApplication, route
+
+class Switch(simple_switch_13.SimpleSwitch13):
+    _CONTEXTS = {"wsgi": WSGIApplication}
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        kwargs["wsgi"].register(Table, {"switch": self})
+
+class Table(ControllerBase):
+    @route("table", "/table/{dpid}", methods=["GET"], requirements={"dpid": "[0-9]+"})
+    def show(self, request, dpid, **words):
+        table = self.data["switch"].mac_to_port.get(int(dpid), {})
+        return Response(content_type="application/json", text=json.dumps(sorted(table.values())))
+"""
+ASKS = """
+import json, subprocess
+from mininet.net import Mininet
+from mininet.node import RemoteController
+from mininet.topo import LinearTopo
+
+def ask(path, *more):
+    argv = ["curl", "-s", "-w", "%{http_code}", f"localhost:8080/{path}", *more]
+    answer = subprocess.run(argv, capture_output=True, text=True).stdout
+    return int(answer[-3:]), json.loads(answer[:-3]) if answer[:1] in ("[", "{") else None
+
+net = Mininet(topo=LinearTopo(2), controller=RemoteController)
+net.start()
+net.waitConnected(timeout=8)
+print("lost", net.pingAll())
+print(ask("table/1"), ask("table/x")[0], ask("stats/switches"), len(ask("v1.0/topology/links")[1]))
+drop = {"dpid": 1, "priority": 7, "match": {"in_port": 1}, "actions": []}
+print(ask("stats/flowentry/add", "-d", json.dumps(drop)))
+print([flow["priority"] for flow in ask("stats/flow/1")[1]["1"] if not flow["actions"]])
+print("lost", net.pingAll())
+net.stop()
+"""
+
+
+def test_the_web_interfaces_of_ryu_ask_and_change_switches(tmp_path: Path) -> None:
+    write(tmp_path, {"app.py": WEB, "asks.py": ASKS})
+    apps = "app.py ryu.app.ofctl_rest ryu.app.rest_topology"
+    command = ("mininet", "--beside", f"ryu-manager --observe-links {apps}", "asks.py")
+    done = cellbed(tmp_path, *command)
+    assert done.stdout.splitlines() == [
+        "lost 0.0", "(200, [1, 2, 2]) 404 (200, [1, 2]) 2", "(200, None)", "[7]", "lost 100.0",
+    ], done.stderr  # fmt: skip
+
+
+LOOP = """
+from mininet.net import Mininet
+from mininet.node import RemoteController
+from mininet.topo import Topo
+
+class Ring(Topo):
+    def build(self):
+        names = [self.addSwitch(f"s{number}") for number in (1, 2, 3)]
+        for number, name in enumerate(names):
+            self.addLink(self.addHost(f"h{number}"), name)
+            self.addLink(name, names[number - 1])
+
+net = Mininet(topo=Ring(), controller=RemoteController)
+net.start()
+net.waitConnected(timeout=8)
+net["s1"].cmd("sleep 50")
+print("lost", net.pingAll())
+net.stop()
+"""
+
+
+def test_switches_in_a_loop_have_a_spanning_tree_of_ryu(tmp_path: Path) -> None:
+    write(tmp_path, {"loop.py": LOOP})
+    command = ("mininet", "--beside", "ryu-manager ryu.app.simple_switch_stp_13", "loop.py")
+    done = cellbed(tmp_path, *command)
+    assert (done.returncode, done.stdout) == (0, "lost 0.0\n"), done.stderr
+    assert "storm" not in done.stderr
+
+
+@pytest.mark.parametrize("options", [[], ["--innamespace"]])
+def test_the_reference_switch_is_one_of_open_vswitch(tmp_path: Path, options: list[str]) -> None:
+    done = cellbed(tmp_path, "mn", "--switch", "user", *options, "--test", "pingall")
+    assert done.returncode == 0, done.stderr
+    assert "0% dropped (2/2 received)" in done.stdout + done.stderr
+    assert "cellbed: " not in without_silence(done.stderr)
+
+
+COMPUTES = """
+import time
+begin = time.monotonic()
+sum(range(3_000_000))
+print(f"took {time.monotonic() - begin:.3f} s")
+print("sum 4")
+"""
+
+
+def test_the_figures_that_depend_on_the_clock_are_named(tmp_path: Path) -> None:
+    write(tmp_path, {"computes.py": COMPUTES})
+    done = cellbed(tmp_path, "mininet", "--compare-clocks", "computes.py")
+    assert (done.returncode, done.stdout) == (0, "took 0.000 s\nsum 4\n"), done.stderr
+    assert "cellbed: line 1: 'took 0.000 s' on the virtual clock, 'took 0." in done.stderr
+    assert "line 2" not in done.stderr
+
+
 LACKS = """
 import subprocess
 from mininet.net import Mininet

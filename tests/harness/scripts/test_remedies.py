@@ -28,11 +28,14 @@ TOLD = [
     ("kernel", "8021q", "the lab's kernel has no VLAN device (vconfig)"),
     ("kernel", "ip6t_REJECT", "the lab's kernel has no table, match or target REJECT (iptables)"),
     ("kernel", "tcp_htcp", "the lab's kernel has no congestion control htcp"),
+    ("controller", "192.0.2.7", "the controller of --beside had the address 192.0.2.7, which the "
+     "script names"),
 ]  # fmt: skip
 HARMLESS = [
     ("kernel", "net-pf-10"),  # most programs try IPv6 first
     ("kernel", "netdev-h1-eth7"),  # a device that is not there
     ("kernel", "net-pf-16-proto-16-family-ovs_ct_limit"),
+    ("kernel", "rtnl-link-ovs_geneve"),  # a second Open vSwitch asks; the kernel's own is there
     ("kernel", "net-pf-31"),  # tcpdump looks for Bluetooth
     ("kernel", "binfmt-464c"),
     ("command", "netplan"),  # of Mininet's NAT
@@ -57,3 +60,7 @@ def test_what_does_no_harm_has_none(kind: str, name: str) -> None:
 def test_the_same_is_told_once() -> None:
     notes = [["module", "x", "modprobe x"], ["module", "x", "modprobe -v x"]]
     assert len(remedies.sentences(notes)) == 1
+
+
+def test_a_note_that_would_move_the_cursor_is_not_told() -> None:
+    assert remedies.sentences([["command", "a\x1b[2Jb", ""]]) == []

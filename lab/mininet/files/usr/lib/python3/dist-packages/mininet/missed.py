@@ -6,10 +6,13 @@ Only what a lab can lack is noted. That a link is already there or no longer the
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Any
 
 NOTES = "/run/cellbed-missed"
+BESIDE = "/run/cellbed-beside"  # is there if a controller runs beside the script (beside.py)
+ADDRESS = re.compile(r"\d+\.\d+\.\d+\.\d+")
 SHELL = r"(?:sudo|\S*sh): (?:line )?(?:\d+: )?"
 NO_FILE = "(?:No such file or directory|nonexistent directory|Permission denied)"
 NOT = "((?:Operation|Protocol|Address family) not supported(?: by protocol)?)"
@@ -69,3 +72,19 @@ def note(kind: str, name: str, command: str) -> None:
     """Append it for the lab (harness/scripts/lab.py)."""
     with open(NOTES, "a", errors="replace") as notes:  # noqa: PTH123 (no package of ours is here)
         notes.write(f"{kind}\t{name}\t{command[:200]}\n")
+
+
+def take_address(controller: Any) -> None:
+    """Give this machine the address of a remote controller, if one runs beside the script.
+
+    Args:
+        controller: of Mininet.
+    """
+    if not os.path.exists(BESIDE) or not ADDRESS.fullmatch(str(controller.ip)):  # noqa: PTH110
+        return
+    if controller.ip.startswith(("127.", "0.")):
+        return
+    routed = controller.cmd(f"ip route get {controller.ip}")
+    if not routed.startswith("local") and "dev" not in routed:
+        controller.cmd(f"ip address add {controller.ip}/32 dev lo")
+        note("controller", controller.ip, "")
