@@ -14,6 +14,11 @@ from harness.scripts.job import WORK
 # By the lab's clock: a program that imports much takes seconds of the real one.
 READY_S = 60.0
 LOOK_S = 0.01
+# -9 of the program itself, 128 + 9 of its shell.
+KILLED = (-9, 137)
+MOST_STARTS = 10
+# Set when the script has ended, and all that it left is killed.
+OVER = threading.Event()
 LISTENS = {"tcp": "0A", "tcp6": "0A", "udp": "07", "udp6": "07"}  # net/tcp_states.h
 
 Say = Callable[[int, str], None]
@@ -36,19 +41,31 @@ class Beside:
         self.name = name_of(command)
         self.say = say
         self.before = listening()
-        self.process = subprocess.Popen(
-            ["bash", "-c", command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, cwd=WORK, env=dict(environment), start_new_session=True,
-            encoding="utf-8", errors="surrogateescape",
-        )  # fmt: skip
+        self.environment = dict(environment)
+        self.process = self.begin()
         self.reader = threading.Thread(target=self.pass_on, daemon=True)
         self.reader.start()
 
+    def begin(self) -> subprocess.Popen[str]:
+        """Start the command."""
+        return subprocess.Popen(
+            ["bash", "-c", self.command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, cwd=WORK, env=self.environment, start_new_session=True,
+            encoding="utf-8", errors="surrogateescape",
+        )  # fmt: skip
+
     def pass_on(self) -> None:
-        """Say its lines, with its name before each, and that it ended."""
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self.say(2, f"[{self.name}] {line.rstrip(chr(10))}\n")
+        """Say its lines, with its name before each. Where `mn -c` killed it, it begins again: a
+        person starts the controller afterwards.
+        """
+        for _ in range(MOST_STARTS):
+            assert self.process.stdout is not None
+            for line in self.process.stdout:
+                self.say(2, f"[{self.name}] {line.rstrip(chr(10))}\n")
+            if self.process.wait() not in KILLED or OVER.is_set() or switches():
+                return
+            self.say(2, f"cellbed: {self.name} was killed, as by mn -c, and begins again\n")
+            self.process = self.begin()
 
     def wait(self) -> None:
         """Until it listens at a port at which nothing listened before it.
@@ -82,6 +99,14 @@ def listening() -> set[tuple[str, str, str]]:
             if fields[3] == state:
                 found.add((protocol, fields[1], fields[9]))
     return found
+
+
+def switches() -> str:
+    """The names of Open vSwitch's switches. While there are none, who kills a controller cleans up;
+    later it may be a part of the experiment.
+    """
+    done = subprocess.run(["ovs-vsctl", "list-br"], capture_output=True, text=True, check=False)
+    return done.stdout.strip()
 
 
 def ports() -> set[int]:

@@ -31,7 +31,7 @@ from harness.agent import softirq
 from harness.agent.events import RUN, emit
 from harness.agent.power_off import power_off
 from harness.scripts import kernel, python2
-from harness.scripts.beside import Beside, BesideError
+from harness.scripts.beside import OVER, Beside, BesideError
 from harness.scripts.controllers import Controllers
 from harness.scripts.job import FILE, INPUT, KEPT, SHARE, WORK, ScriptJob
 from topology.clock import wake_exactly
@@ -79,6 +79,7 @@ def main() -> None:
         job = ScriptJob(**json.loads((RUN / FILE).read_text()))
         prepare(job)
         status, stopped = on_terminal(job) if job.terminal else Watched(job).run()
+        OVER.set()
         os.kill(-1, signal.SIGKILL)  # what it left running: all but the first process and this
         full = [name for name, place in DISKS.items() if not os.statvfs(place).f_bavail]
         keep()

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
 import time
+from pathlib import Path
+from queue import Queue
 from typing import Any
 
 import pytest
 
-from harness.scripts import controllers
+from harness.scripts import beside, controllers
 from harness.scripts.beside import listening, name_of, ports
 from harness.scripts.controllers import Controllers
 
@@ -36,6 +39,27 @@ def test_a_socket_that_listens_is_seen() -> None:
         server.listen()
         assert len(listening() - before) == 1
         assert server.getsockname()[1] in ports()
+
+
+@pytest.mark.parametrize(("switches", "again"), [("", True), ("s1\n", False)])
+def test_a_controller_that_mn_killed_begins_again_while_there_is_no_switch(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, switches: str, again: bool
+) -> None:
+    monkeypatch.setattr(beside, "WORK", tmp_path)
+    monkeypatch.setattr(beside, "switches", lambda: switches)
+    monkeypatch.setattr(beside, "OVER", threading.Event())
+    said: Queue[str] = Queue()
+    program = beside.Beside("echo begun; exec sleep 1000", {}, lambda _, text: said.put(text))
+    assert said.get(timeout=60).endswith("begun\n")
+    program.process.kill()
+    if again:
+        assert said.get(timeout=60).endswith("was killed, as by mn -c, and begins again\n")
+        assert said.get(timeout=60).endswith("begun\n")
+        beside.OVER.set()
+        program.process.kill()
+    program.reader.join(60)
+    assert not program.reader.is_alive()
+    assert said.empty()
 
 
 @pytest.fixture
