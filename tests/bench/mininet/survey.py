@@ -29,6 +29,7 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parents[3]
 START = "cellbed-start.sh"
 MODULE = re.compile(r"path = (\S+)\s+url = (\S+)")  # of .gitmodules
+NOT_RUN = "not run"
 REASONS = re.compile(
     r"cellbed: .*|\w+(Error|Exception): .*|.*(not found|Connection refused|Unable to contact).*"
 )
@@ -95,13 +96,14 @@ def print_page(scripts: Sequence[Script], results: Path) -> None:
     """A row a script, and how many there are of each result."""
     rows = [json.loads(line) for line in results.read_text().splitlines()]
     last = {row["script"]: row for row in rows}
-    counts = Counter(row["result"] for row in last.values())
+    names = [f"{script.repository}/{script.path}" for script in scripts]
+    counts = Counter(last[name]["result"] if name in last else NOT_RUN for name in names)
     print("; ".join(f"{count} {result}" for result, count in counts.most_common()), "\n")
     print("| theme | script | result | cause, if it does not pass | s |")
     print("| --- | --- | --- | --- | ---: |")
     for script in scripts:
         name = f"{script.repository}/{script.path}"
-        row = last[name]
+        row = last.get(name, {"result": NOT_RUN, "options": "", "reason": "", "seconds": ""})
         passes = row["result"].startswith("passes")
         result = f"{row['result']} `{row['options']}`" if row["options"] else row["result"]
         cause = "" if passes else script.cause or row["reason"]

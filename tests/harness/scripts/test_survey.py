@@ -17,19 +17,22 @@ FOLDER = PROJECT / "tests" / "bench" / "mininet"
 survey = SimpleNamespace(**runpy.run_path(str(FOLDER / "survey.py"), run_name="survey"))
 
 
-def test_the_page_has_the_table_of_the_results(capsys: pytest.CaptureFixture[str]) -> None:
-    scripts = survey.read_list(FOLDER / "survey.toml")
-    survey.print_page(scripts, FOLDER / "survey.jsonl")
+@pytest.mark.parametrize("name", ["survey", "fresh"])
+def test_the_page_has_the_table_of_the_results(
+    capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    scripts = survey.read_list(FOLDER / f"{name}.toml")
+    survey.print_page(scripts, FOLDER / f"{name}.jsonl")
     printed = capsys.readouterr().out
     assert printed in (PROJECT / "docs" / "mininet.md").read_text()
 
 
-def test_each_script_has_a_result_of_its_commit() -> None:
-    rows = map(json.loads, (FOLDER / "survey.jsonl").read_text().splitlines())
-    results = {row["script"]: row["commit"] for row in rows}
-    for script in survey.read_list(FOLDER / "survey.toml"):
-        assert results.pop(f"{script.repository}/{script.path}") == script.commit
-    assert results == {}
+@pytest.mark.parametrize("name", ["survey", "fresh"])
+def test_each_result_is_of_a_script_and_its_commit(name: str) -> None:
+    scripts = survey.read_list(FOLDER / f"{name}.toml")
+    commits = {f"{script.repository}/{script.path}": script.commit for script in scripts}
+    for row in map(json.loads, (FOLDER / f"{name}.jsonl").read_text().splitlines()):
+        assert commits[row["script"]] == row["commit"]
 
 
 def git(folder: Path, *words: str) -> str:
