@@ -103,7 +103,7 @@ def mean_windows(rows: Sequence[Row], flows: int) -> list[float]:
 
 STUDY = Study(
     id="kernel_cc",
-    title="Linux's own senders, kernel after kernel",
+    title="Linux's own senders on three kernels",
     source="Linux",
     cell={
         "kernel": ("6.1", "6.12", "7.3"),

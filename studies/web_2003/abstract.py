@@ -22,9 +22,10 @@ def abstract(kept: Kept) -> Sheet:
 def _what(found: Sequence[Pair]) -> str:
     loads = sorted({int(pair.load) for pair in found})
     return (
-        "The slides' comparison of Reno and SACK over drop tail, Adaptive RED and Adaptive RED"
-        f" with ECN was repeated at loads of {', '.join(map(str, loads))} %, by orders and"
-        " crossings alone, as the numbers behind the slides' figures are not at hand."
+        "We repeated the slides' comparison of Reno and SACK over three queues: drop tail, Adaptive"
+        f" RED, and Adaptive RED with ECN. The loads are {', '.join(map(str, loads))} %. We do not"
+        " have the numbers behind the slides' figures. So we compare only which curve is lower,"
+        " and where two curves cross."
     )
 
 
@@ -33,9 +34,10 @@ def _how(kept: Kept, found: Sequence[Pair]) -> str:
     seeds = Counter(row["seed"] for row in trials if row["load"] in ("80", "105"))
     exchanges = {int(pair.ns_2["exchanges"]) for pair in found}
     return (
-        f"A real kernel carried web traffic of at least {min(exchanges):,} exchanges a trial in"
-        f" {len(trials)} trials, of {len(seeds)} seeds at 80 and 105 %, and ns-2 2.35"
-        f" carried the same traces beside {len({_run(pair) for pair in found})} of them."
+        f"A real kernel carried web traffic in {len(trials)} trials, with at least"
+        f" {min(exchanges):,} exchanges in each. The loads of 80 and 105 % have {len(seeds)} seeds."
+        f" For {len({_run(pair) for pair in found})} of these trials, ns-2 2.35 carried the same"
+        " traces."
     )
 
 
@@ -47,8 +49,8 @@ def _agrees(found: Sequence[Pair]) -> str:
     tail = _away(found, lambda queue: queue == "drop-tail")
     rule = _away(found, lambda queue: queue.endswith("as in ns-2"))
     return (
-        f"Where the kernel has ns-2's queue, the medians of the two are {tail} % apart on average"
-        f" with drop tail and {rule} % with Adaptive RED."
+        f"If kernel and ns-2 have the same queue, their medians differ by {tail} % on average with"
+        f" drop tail, and by {rule} % with Adaptive RED."
     )
 
 
@@ -62,15 +64,18 @@ def _away(found: Sequence[Pair], is_of: Callable[[str], bool], figure: str = "me
 def _claims(kept: Kept) -> str:
     verdicts = {row["id"]: row["verdict_seeds"] for row in kept.claims(CAMPAIGN).rows}
     texts = []
-    for rule, own in (("Linux's Adaptive RED", False), ("that of ns-2", True)):
+    for rule, own in (("Linux's Adaptive RED", False), ("the Adaptive RED of ns-2", True)):
         some = Counter(
             verdict for name, verdict in verdicts.items() if name.endswith(AS_IN_NS_2) is own
         )
         hold, fail = (some[verdict] for verdict in ("holds", "does not hold"))
-        texts.append(f"with {rule} {hold} hold and {fail} do not, of {some.total()}")
+        texts.append(
+            f'With {rule}, the verdict is "holds" for {hold} and "does not hold" for {fail} of'
+            f" {some.total()} readings."
+        )
     return (
-        f"Of the slides' sentences, each in one or more readings, {'; '.join(texts)}: these seeds"
-        " do not decide the others, or their loads were not run."
+        f"We judge each of the slides' sentences in one or more readings. {' '.join(texts)}"
+        " These seeds do not decide the other readings, or we did not run their loads."
     )
 
 
@@ -78,7 +83,8 @@ def _why(kept: Kept, found: Sequence[Pair]) -> str:
     linux = _away(found, lambda queue: queue in ("ARED", "ARED+ECN"))
     coarse, fine = (_away(some, lambda _: True, "p75_ms") for some in clocks(kept).values())
     return (
-        f"Linux's own Adaptive RED is {linux} % from ns-2's in the median, by its rule; and by the"
-        f" timeouts' clock the 75th percentiles with drop tail at 105 % are {coarse} % apart with"
-        f" ticks of 100 ms and {fine} % with ticks of 10 ms."
+        f"Linux's own Adaptive RED has another rule, and its medians differ from ns-2's by {linux}"
+        " %. The clock of the timeouts also has an effect: with drop tail at 105 %, the 75th"
+        f" percentiles differ by {coarse} % with ticks of 100 ms, and by {fine} % with ticks of 10"
+        " ms."
     )

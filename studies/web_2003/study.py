@@ -120,7 +120,7 @@ DISTRIBUTIONS = {
 }
 STUDY = Study(
     id="web_2003",
-    title="Web traffic over Reno and SACK, drop tail, Adaptive RED and ECN",
+    title="Web traffic with two TCP senders and three queues",
     source="MASCOTS 2003",
     cell={"load": LOADS, "sender": SENDERS, "queue": (*QUEUES, *AS_IN_NS2)},
     units={"load": "%"},

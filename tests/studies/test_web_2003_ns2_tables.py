@@ -108,11 +108,12 @@ def test_the_abstract_has_the_kept_results_numbers(tmp_path: Path) -> None:
         [{"id": name, "verdict_seeds": verdict} for name, verdict in verdicts.items()],
     )
     what, how, agrees, claims, why = (str(line[0]) for line in abstract(Kept(tmp_path)).rows)
-    assert "at loads of 80 %" in what
-    assert "at least 9,990 exchanges a trial in 3 trials, of 1 seeds" in how
-    assert "beside 3 of them" in how
-    assert "10.0 % apart on average with drop tail and 10.0 % with Adaptive RED" in agrees
-    assert "with Linux's Adaptive RED 1 hold and 1 do not, of 3;" in claims
-    assert "with that of ns-2 1 hold and 0 do not, of 1:" in claims
-    assert why.startswith("Linux's own Adaptive RED is 45.0 % from ns-2's in the median")
-    assert "20.0 % apart with ticks of 100 ms and 3.0 % with ticks of 10 ms" in why
+    assert "The loads are 80 %." in what
+    assert "in 3 trials, with at least 9,990 exchanges in each" in how
+    assert "80 and 105 % have 1 seeds. For 3 of these trials, ns-2 2.35" in how
+    assert "differ by 10.0 % on average with drop tail, and by 10.0 % with Adaptive RED" in agrees
+    verdicts_of = 'With {}, the verdict is "holds" for 1 and "does not hold" for {} of {} readings.'
+    assert verdicts_of.format("Linux's Adaptive RED", 1, 3) in claims
+    assert verdicts_of.format("the Adaptive RED of ns-2", 0, 1) in claims
+    assert "has another rule, and its medians differ from ns-2's by 45.0 %." in why
+    assert "differ by 20.0 % with ticks of 100 ms, and by 3.0 % with ticks of 10 ms" in why
