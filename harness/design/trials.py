@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Protocol
 
 from harness.design import distinct
-from harness.design.cell import wanted_plan
+from harness.design.cell import NO_TEXT, wanted_plan
 from harness.design.experiment import KERNEL, Design
 from harness.design.hints import sentence
 from harness.design.levels import same
@@ -177,7 +177,7 @@ class WantedPlans:
             kernel = kernels(name)
             return kernel.fitted(wanted), kernel
         except UsageError as error:
-            sources, key = self.experiment.sources, f"lab.kernel = {name}"
+            sources, key = self.experiment.sources, f"lab.kernel = {name or NO_TEXT}"
             if name is None or (KERNEL in cell and not sources.have_factor(KERNEL)):
                 raise  # no line of the file has this name
             said = str(error).removeprefix(f"kernel {name}").removeprefix(key)

@@ -116,6 +116,9 @@ def test_a_kernel_that_is_not_known_is_told_with_its_line(tmp_path: Path) -> Non
     said = f"cellbed: small.toml, line {line}: lab.kernel = nope: this name is not known; write one"
     assert done.returncode == 2 and message.startswith(said)
     assert shown.endswith('| lab.kernel = "nope"')
+    (tmp_path / "empty.toml").write_text(SMALL.replace("[base]", '[base]\nlab.kernel = ""', 1))
+    done = cellbed("run", "empty.toml", "--dry-run", cwd=tmp_path)
+    assert f'empty.toml, line {line}: lab.kernel = "": this name is not known' in done.stderr
     done = cellbed("run", "small.toml", "--dry-run", "--kernel", "no", cwd=tmp_path)
     assert done.stderr.startswith("cellbed: kernel no: this name is not known; write one of ")
 

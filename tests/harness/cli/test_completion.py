@@ -51,7 +51,7 @@ def folder(tmp_path: Path) -> Path:
     ("words", "said"),
     [
         ("cellbed exp", ["export"]),
-        ("cellbed se", ["setup"]),
+        ("cellbed se", ["selftests", "setup"]),
         ("cellbed export x --as p", ["parquet", "pcapng"]),
         ("cellbed run small.toml --sch", ["--scheduler"]),
         ("cellbed run small.toml --only ''", ["compopt -o nospace", "compopt -o nospace",
