@@ -25,6 +25,8 @@ from tests.small import TINY
 
 TEXT = (
     TINY.replace('["SACK"]', '["SACK", "large"]\nbuffer = [2.0, 3]')
+    # Else another delay would also give the sources another time to start within.
+    .replace("duration_s = 2", "duration_s = 2, start_jitter_us = 0")
     + """
 [[rule]]
 when = { flavor = "large" }
