@@ -127,6 +127,7 @@ def test_a_virtual_clock_is_an_emulated_processor_that_counts(tmp_path: Path) ->
     assert value(said, f"{libvirt}.cpus") == 1
     words = [found[1]["value"] for found in said if found[0] == f"{libvirt}.qemuargs"]
     assert words == ["-icount", "shift=0,sleep=on"]
+    assert value(said, "config.vm.boot_timeout") == 3600, "longer than Vagrant's own five minutes"
     busy = [found[2] for found in said if found[0] == "config.vm.provision"][-1]
     assert busy["run"] == "always", "also after a restart the machine is never idle"
     assert "CPUSchedulingPolicy=idle" in busy["inline"]
@@ -161,8 +162,23 @@ def test_a_class_is_as_large_as_asked_for_or_as_it_is(tmp_path: Path) -> None:
         (project / ".vagrant" / "machines" / name / "libvirt").mkdir(parents=True)
         (project / ".vagrant" / "machines" / name / "libvirt" / "id").touch()
     assert defined(settings(tmp_path, project)) == ["cellbed1", "cellbed2"]
-    (project / ".vagrant" / "machines" / "cellbed2" / "libvirt" / "id").unlink()
-    assert defined(settings(tmp_path, project)) == ["cellbed1"]
+    assert defined(settings(tmp_path, project, CELLBED_MACHINES="1")) == ["cellbed1", "cellbed2"]
+    of = project / ".vagrant" / "machines"
+    (of / "cellbed1" / "libvirt" / "id").unlink()
+    assert defined(settings(tmp_path, project)) == ["cellbed1", "cellbed2"], "destroy forgets none"
+    (of / "cellbed2" / "libvirt" / "id").unlink()
+    assert not defined(settings(tmp_path, project))
+
+
+@NEEDS_RUBY
+def test_the_name_of_the_project_s_folder_is_no_command_and_no_pattern(tmp_path: Path) -> None:
+    project = tmp_path / "a[b] $(touch pwned)"
+    shutil.copytree(PROJECT / "lab", project / "lab")
+    shutil.copy(PROJECT / "Vagrantfile", project)
+    (project / ".vagrant" / "machines" / "cellbed3" / "libvirt").mkdir(parents=True)
+    (project / ".vagrant" / "machines" / "cellbed3" / "libvirt" / "id").touch()
+    assert defined(settings(tmp_path, project))[-1] == "cellbed3"
+    assert not list(tmp_path.rglob("pwned")) and not Path("pwned").exists()
 
 
 def defined(said: Said) -> list[str]:
