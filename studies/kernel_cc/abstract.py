@@ -16,12 +16,12 @@ def abstract(kept: Kept) -> Numbers:
     earlier = [row for flavor in flavors for row in groups[first, middle, flavor]]
     later = {flavor: groups[middle, last, flavor] for flavor in flavors}
     changes = {
-        (flavor, to): change
-        for (_, to, flavor), rows in groups.items()
+        (flavor, old, to): change
+        for (old, to, flavor), rows in groups.items()
         if (change := mean_change(rows, "efficiency")) is not None
     }
-    flavor, to = max(changes, key=lambda place: abs(changes[place].mean))
-    largest = changes[flavor, to]
+    flavor, old, to = max(changes, key=lambda place: abs(changes[place].mean))
+    largest = changes[flavor, old, to]
     return {
         **{f"{name}_same": count_same(later[name]) for name in flavors},
         **{f"{name}_trials": len(later[name]) for name in flavors},
@@ -36,5 +36,6 @@ def abstract(kept: Kept) -> Numbers:
         "largest": largest.mean,
         "largest_half": largest.half_width,
         "largest_flavor": flavor,
+        "largest_from": old,
         "largest_to": to,
     }

@@ -147,8 +147,9 @@ def bbr_again(kept: Kept) -> Numbers:
     change = mean_change(rows, "retransmits")
     assert change is not None
     return {
+        "old": old,
+        "new": new,
         "mean": change.mean,
-        "size": abs(change.mean),
         "half": change.half_width,
         "seeds": change.n,
         "trials": len(rows),

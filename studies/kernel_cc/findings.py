@@ -83,6 +83,7 @@ def cells_that_moved(kept: Kept) -> Numbers:
         "cells": len(several),
         "sure": sum(p <= ALPHA for p in adjusted),
         "largest": several[largest].mean,
+        "size": abs(several[largest].mean),
         "half": several[largest].half_width,
         "place": f"{flavor} from {old} to {new}, {rate} Mbit/s, {rtt} ms, {queue}, {flows} flows",
     }

@@ -31,8 +31,7 @@ class Parameters:
         Within(0, 86_400_000_000),
         "Each source starts at a random moment between time 0 and this time. If the measured"
         " interval begins later than time 0, all sources must start before it begins. The default"
-        " is one round trip of the path without a queue. With 0, all sources start together, and"
-        " every seed gives the same record.",
+        " is one round trip of the path without a queue. With 0, all sources start together.",
     ] = None
     unsent_bytes: Annotated[
         int,
