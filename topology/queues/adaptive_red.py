@@ -24,7 +24,7 @@ class Queue(QdiscQueue):
     gentle: Annotated[
         bool,
         "Above the upper threshold, do not drop every packet: let the drop probability rise to 1"
-        " at twice that threshold. ns-2 does this since 2001.",
+        " at twice that threshold. ns-2 has done this since 2001.",
     ] = False
     min_packets: Annotated[
         int | None,
