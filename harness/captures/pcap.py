@@ -45,7 +45,7 @@ class Settings:
     pcap: Annotated[
         tuple[Direction, ...],
         "The directions of the middle link whose packets are written to a pcap file. `--pcap`"
-        " sets the same.",
+        " of `./cellbed run` sets this key, too.",
     ] = ()
 
     def wanted(self, topology: Topology, queue: Queue) -> Wanted:

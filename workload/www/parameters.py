@@ -49,7 +49,7 @@ class Parameters:
     poisson_fit: Annotated[Fit, FIT_TEXT] = "mean"
     first_batch: Annotated[
         Literal["together", "jitter", "spread"],
-        "The moment at which a client starts its first batch. The paper does not say when."
+        "The moment at which a client starts its first batch. 98-0876R1 does not say when."
         " `together`: all clients start at time 0. `jitter`: each client starts at a random"
         " moment before `workload.jitter_ms`. `spread`: each client starts at a random moment"
         " before `workload.period_s`.",
