@@ -57,24 +57,40 @@ def require(lab: str, clock: str, packages: Sequence[str]) -> Products:
     for package in packages:
         if not PACKAGE.fullmatch(package):
             raise UsageError(f"--package {package} is not the name of a package of Debian 13")
-    paths.programs()  # by set-up, with all else that a lab needs
-    places, build = paths.places(), paths.PROJECT / "lab" / "mininet"
-    wanted = sorted(set(packages))
-    image = Path(",".join([str(places["mininet"]), *wanted]))
-    label = " with ".join(["image for Mininet", *filter(None, [", ".join(wanted)])])
-    make(label, image, [build / "build", image, *wanted])
+    label, made = image(packages)
     if lab == "vm":
-        disk = Path(f"{image}.squashfs")
-        make(f"disk of {label}", disk, [build.parent / "vm" / "disk", image, disk])
+        disk = Path(f"{made}.squashfs")
+        make(f"disk of {label}", disk, [recipes().parent / "vm" / "disk", made, disk])
     if lab != "uml":
-        return Products(image=image)
-    kernel = places["full"]
-    make("kernel for Mininet", kernel, [build / "kernel" / "build", kernel], kernel / COMPLETE)
+        return Products(image=made)
+    of_scripts = kernel()
     if clock != "virtual":
-        return Products(image=image, kernel=kernel)
-    module = places["processor"]
-    make("processor module", module, [build / "processor" / "build", kernel, module])
-    return Products(image=image, modules=(module,), kernel=kernel)
+        return Products(image=made, kernel=of_scripts)
+    module = paths.places()["processor"]
+    make("processor module", module, [recipes() / "processor" / "build", of_scripts, module])
+    return Products(image=made, modules=(module,), kernel=of_scripts)
+
+
+def recipes() -> Path:
+    """The folder of the scripts that make them."""
+    return paths.PROJECT / "lab" / "mininet"
+
+
+def image(packages: Sequence[str] = ()) -> tuple[str, Path]:
+    """What the image with these packages is called, and the image, made if it is not there."""
+    paths.programs()  # by set-up, with all else that a lab needs
+    wanted = sorted(set(packages))
+    made = Path(",".join([str(paths.places()["mininet"]), *wanted]))
+    label = " with ".join(["image for Mininet", *filter(None, [", ".join(wanted)])])
+    make(label, made, [recipes() / "build", made, *wanted])
+    return label, made
+
+
+def kernel() -> Path:
+    """The folder of the kernel for scripts, made if it is not there."""
+    made = paths.places()["full"]
+    make("kernel for Mininet", made, [recipes() / "kernel" / "build", made], made / COMPLETE)
+    return made
 
 
 def make(what: str, product: Path, argv: Sequence[str | Path], whole: Path | None = None) -> None:

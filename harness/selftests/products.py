@@ -11,24 +11,6 @@ from harness.scripts import products
 
 LAB = paths.PROJECT / "lab"
 TOOLS = LAB / "selftests" / "tools"
-# Of these the first makes no tunnels of its own in each namespace.
-WORDS = products.WORDS
-
-
-def image() -> Path:
-    """The image of the labs that scripts run in, made when first used."""
-    paths.programs()  # by set-up, with all else that a lab needs
-    place = paths.places()["mininet"]
-    products.make("image for Mininet", place, [LAB / "mininet" / "build", place])
-    return place
-
-
-def kernel() -> Path:
-    """The folder of the kernel for scripts, made when first used."""
-    place = paths.places()["full"]
-    argv = [LAB / "mininet" / "kernel" / "build", place]
-    products.make("kernel for Mininet", place, argv, place / products.COMPLETE)
-    return place
 
 
 def tools() -> Path:

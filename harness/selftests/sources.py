@@ -13,7 +13,8 @@ from harness.host import paths
 from harness.kernels import lay, names, store
 from harness.kernels.kernel import tell
 from harness.kernels.trees import Tree
-from harness.selftests import products, recipe
+from harness.scripts import products
+from harness.selftests import recipe
 from harness.selftests.choice import TOP, Test, all_in, chosen, limit_s
 from harness.selftests.whole import whole
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from scipy import stats
 
+from analysis.contrasts import two_sided
 from analysis.families import holm
 from analysis.kept import Kept, number
 from analysis.report.sentences import Numbers
@@ -61,10 +62,10 @@ def sure(kept: Kept) -> Numbers:
 def p_of(change: Estimate) -> float:
     """Of the mean being 0, by Student's t; 1 for differences that are all 0."""
     half = change.half_width
-    if half is None or not half:
+    if half is None:
         return float(change.mean == 0)
-    error = half / float(stats.t.ppf(0.975, change.n - 1))
-    return 2 * float(stats.t.sf(abs(change.mean) / error, change.n - 1))
+    freedom = change.n - 1
+    return two_sided(change.mean, half / float(stats.t.ppf(0.975, freedom)), freedom)
 
 
 def cells_that_moved(kept: Kept) -> Numbers:

@@ -7,10 +7,10 @@ from analysis.kept import Kept, number
 from analysis.report.model import MISSING, Sheet, Value, plain
 from studies.ubrplus_1998 import open_points, source_tables, witnesses
 from studies.ubrplus_1998.cells import RESPONSES, cells_of, distance
+from studies.ubrplus_1998.source_tables import MINIMA, TEXT
 from studies.ubrplus_1998.study import CELL
 
-TEXT, RFC = "ubrplus-www-text", "ubrplus-www-rfc"
-MINIMA = ("2 ticks", "1 s")
+RFC = "ubrplus-www-rfc"
 CAMPAIGNS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     **{f"the text, minimum {minimum}": (TEXT, {"minimum": minimum}) for minimum in MINIMA},
     "later RFCs": (RFC, {}),

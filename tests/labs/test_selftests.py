@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.selftests import products
+from harness.scripts import products
 from harness.selftests.choice import TOP
 from harness.selftests.lab import Work, run
 from harness.selftests.outcome import Case, Outcome
+from harness.selftests.products import tools
 
 pytestmark = pytest.mark.lab
 
@@ -69,8 +70,8 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Work:
     program.chmod(0o755)
     return Work(
         folder=FOLDER, test="right.pkt", limit_s=60, clock="virtual", seed=1,
-        image=products.image(), kernel=products.kernel(), words=products.WORDS,
-        tests=folder / "tree", tools=products.tools(), packetdrill=program,
+        image=products.image()[1], kernel=products.kernel(), words=products.WORDS,
+        tests=folder / "tree", tools=tools(), packetdrill=program,
     )  # fmt: skip
 
 

@@ -22,9 +22,11 @@ from harness.cli.options import kernel_option
 from harness.cli.tables import print_table
 from harness.host.capacity import capacity
 from harness.kernels import names
-from harness.selftests import folder, ktap, packetdrill, products, sources, table
+from harness.scripts import products
+from harness.selftests import folder, ktap, packetdrill, sources, table
 from harness.selftests.choice import RUN_BY_IT, Test
 from harness.selftests.lab import Work
+from harness.selftests.products import tools
 from harness.selftests.progress import Progress
 from harness.selftests.sources import Tests
 from harness.selftests.suite import Found, Row, Task, execute
@@ -105,14 +107,14 @@ def command(
     drill = packetdrill.by_kernel(programs, asked) if needs_packetdrill(trees) else {}
     folder.make(out)
     built = {name: sources.built(name, tree) for name, tree in trees.items()}
-    image, tools = products.image(), products.tools()
+    (_, image), made = products.image(), tools()
     tasks = [
         Task(
             row=Row(name, clock), test=test,
             work=Work(
                 folder=test.folder, test=test.file, limit_s=tree.limit_s(test), clock=clock,
                 seed=seed, image=image, kernel=built[name].folder, words=products.WORDS,
-                tests=tree.place, tools=tools, packetdrill=drill.get(name),
+                tests=tree.place, tools=made, packetdrill=drill.get(name),
             ),
         )
         for name, tree in trees.items() for clock in clocks for test in tree.chosen
