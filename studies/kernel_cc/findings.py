@@ -69,14 +69,17 @@ def p_of(change: Estimate) -> float:
 
 
 def cells_that_moved(kept: Kept) -> Numbers:
-    """Of paths, flavors and kernels, how many moved in efficiency by more than their seeds do."""
+    """Of paths, flavors and kernels, how many moved in efficiency by more than their seeds do.
+
+    A cell with the same difference in all seeds has one observation, and is left out.
+    """
     cells: dict[tuple[str, ...], list[float]] = {}
     for key, rows in grouped(kept).items():
         for row in rows:
             if (x := number(row, "efficiency")) is not None:
                 place = (*key, *(row[name] for name in PATH))
                 cells.setdefault(place, []).append(x)
-    several = {place: estimate(values) for place, values in cells.items() if len(values) > 1}
+    several = {place: estimate(values) for place, values in cells.items() if len({*values}) > 1}
     adjusted = holm([p_of(change) for change in several.values()])
     largest = max(several, key=lambda place: abs(several[place].mean))
     old, new, flavor, rate, rtt, queue, flows = largest
