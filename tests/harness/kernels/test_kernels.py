@@ -267,8 +267,8 @@ def test_what_does_not_build_says_why(tmp_path: Path) -> None:
     start = "kernel path:x does not build: net/a.c:7:3: error: no such thing ("
     assert str(error).startswith(start)
     assert error.console.endswith("make: *** [x] Error 2")
-    log.write_text("lab/kernel/build: this source has no VETH, which every lab needs\n")
-    assert "does not build: this source has no VETH, which every lab needs (" in str(
+    log.write_text("lab/kernel/build: this kernel source lacks options that every lab needs: VETH\n")
+    assert "does not build: this kernel source lacks options that every lab needs: VETH (" in str(
         store.failed("6.1", log)
     )
 
