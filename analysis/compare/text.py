@@ -20,7 +20,7 @@ def lines(comparison: Comparison) -> Iterator[str]:
         return
     yield ""
     first, second = (max(NARROW, len(level) + 2) for level in (one, other))
-    yield f"{'response':14}{one:>{first}}{other:>{second}}  difference, 95 % of the pairs"
+    yield f"{'response':14}{one:>{first}}{other:>{second}}  difference, 95 % interval"
     yield from (figures(response, first, second) for response in comparison.responses)
     for name in comparison.one_sided:
         yield f"{name:14}known at one level only in some pair"

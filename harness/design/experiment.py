@@ -96,8 +96,8 @@ class Design:
     title: Annotated[str, "One line, the title of the report."]
     study: Annotated[
         StudyName | None,
-        "A folder of `studies/`. The table and the report show the figures that this study's"
-        " paper published beside the measured figures.",
+        "A folder of `studies/`. The table of results and the report then show the measured"
+        " figures, and beside them the figures from this study's paper.",
     ] = None
     seeds: Annotated[int, Within(1, 1000), "The number of seeds of each cell of the design."] = 1
     first_seed: Annotated[

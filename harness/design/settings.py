@@ -26,8 +26,8 @@ class Topology:
         int,
         Within(1_000_000, 622_080_000),
         "The rate of the link between each host and the middle. It counts all bits of the"
-        " cells, as the rate of the middle link does. The default is 155.52 Mbit/s without the"
-        " overhead of SONET.",
+        " cells, as the rate of the middle link does. The default is what a SONET line (an optical"
+        " link) of 155.52 Mbit/s has left for cells.",
     ] = 149_760_000
     access_delay_us: Annotated[
         int, Within(1, 1_000_000), "The one-way delay of the link between each host and the middle."

@@ -49,8 +49,8 @@ def _agrees(found: Sequence[Pair]) -> str:
     tail = _away(found, lambda queue: queue == "drop-tail")
     rule = _away(found, lambda queue: queue.endswith("as in ns-2"))
     return (
-        f"If kernel and ns-2 have the same queue, their medians differ by {tail} % on average with"
-        f" drop tail, and by {rule} % with Adaptive RED."
+        f"If kernel and ns-2 have the same queue, their median response times differ by {tail} % on"
+        f" average with drop tail, and by {rule} % with Adaptive RED."
     )
 
 
@@ -70,12 +70,12 @@ def _claims(kept: Kept) -> str:
         )
         hold, fail = (some[verdict] for verdict in ("holds", "does not hold"))
         texts.append(
-            f'With {rule}, the verdict is "holds" for {hold} and "does not hold" for {fail} of'
-            f" {some.total()} readings."
+            f'With {rule}, the verdict of the {some.total()} readings is "holds" for {hold}, "does'
+            f' not hold" for {fail} and "open" for {some.total() - hold - fail}.'
         )
     return (
         f"We judge each of the slides' sentences in one or more readings. {' '.join(texts)}"
-        " These seeds do not decide the other readings, or we did not run their loads."
+        " A reading is open if these seeds do not decide it, or if we did not run its loads."
     )
 
 
@@ -83,8 +83,8 @@ def _why(kept: Kept, found: Sequence[Pair]) -> str:
     linux = _away(found, lambda queue: queue in ("ARED", "ARED+ECN"))
     coarse, fine = (_away(some, lambda _: True, "p75_ms") for some in clocks(kept).values())
     return (
-        f"Linux's own Adaptive RED has another rule, and its medians differ from ns-2's by {linux}"
-        " %. The clock of the timeouts also has an effect: with drop tail at 105 %, the 75th"
-        f" percentiles differ by {coarse} % with ticks of 100 ms, and by {fine} % with ticks of 10"
-        " ms."
+        "Linux's own Adaptive RED drops packets by other rules than ns-2's. With it, the median"
+        f" response times differ from ns-2's by {linux} %. The clock of the timeouts also has an"
+        f" effect: with drop tail at 105 %, the 75th percentiles differ by {coarse} % with ticks of"
+        f" 100 ms, and by {fine} % with ticks of 10 ms."
     )

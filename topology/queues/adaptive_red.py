@@ -19,7 +19,9 @@ class Queue(QdiscQueue):
     limit_packets: Packets  # full segments' frames that have room
     ecn: Ecn = False
     drop_above_max: Annotated[
-        bool, "With `queue.ecn`: drop packets above the upper threshold instead of marking them."
+        bool,
+        "With `queue.ecn`: when the average queue is above `queue.max_packets`, drop packets"
+        " instead of marking them.",
     ] = False
     gentle: Annotated[
         bool,
@@ -29,12 +31,14 @@ class Queue(QdiscQueue):
     min_packets: Annotated[
         int | None,
         Within(1),
-        "The lower threshold of the average queue, in full packets. Set both thresholds or"
-        " neither. If neither is set, cellbed computes both from the link (Floyd, Gummadi,"
-        " Shenker 2001, section 5).",
+        "The lower threshold of the average queue, in packets of the largest size. Set both"
+        " thresholds or neither. If neither is set, cellbed computes both from the link (Floyd,"
+        " Gummadi, Shenker 2001, section 5).",
     ] = None
     max_packets: Annotated[
-        int | None, Within(2), "The upper threshold of the average queue, in full packets."
+        int | None,
+        Within(2),
+        "The upper threshold of the average queue, in packets of the largest size.",
     ] = None
 
     kind: ClassVar[str] = "red"

@@ -31,7 +31,7 @@ class Parameters:
         Within(0, 86_400_000_000),
         "Each source starts at a random moment between time 0 and this time. If the measured"
         " interval begins later than time 0, all sources must start before it begins. The default"
-        " is one round trip of the path without a queue. With 0, all sources start together.",
+        " is one round trip of the path with an empty queue. With 0, all sources start together.",
     ] = None
     unsent_bytes: Annotated[
         int,
@@ -44,8 +44,8 @@ class Parameters:
     port: Annotated[
         int,
         Within(1, 65_534),
-        "The TCP port of the end that listens. The data connection uses the next port at the"
-        " other end.",
+        "The TCP port of the end that listens. The end that opens the data connection uses"
+        " this number plus 1.",
     ] = 5201
     reverse: Annotated[
         bool, "true: the receiver opens the connection. false: the source opens the connection."

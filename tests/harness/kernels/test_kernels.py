@@ -123,7 +123,7 @@ Add = Callable[[str, str], None]
 def with_patches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Add:
     """Patches of a project of one's own: by name and text."""
     project = tmp_path / "project"
-    for path in ("lab/strict", patches.PATCH):
+    for path in ("lab/strict", "lab/kernel/parts", patches.PATCH):
         (project / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(PROJECT / path, project / path)
     monkeypatch.setattr(paths, "PROJECT", project)
@@ -267,7 +267,9 @@ def test_what_does_not_build_says_why(tmp_path: Path) -> None:
     start = "kernel path:x does not build: net/a.c:7:3: error: no such thing ("
     assert str(error).startswith(start)
     assert error.console.endswith("make: *** [x] Error 2")
-    log.write_text("lab/kernel/build: this kernel source lacks options that every lab needs: VETH\n")
+    log.write_text(
+        "lab/kernel/build: this kernel source lacks options that every lab needs: VETH\n"
+    )
     assert "does not build: this kernel source lacks options that every lab needs: VETH (" in str(
         store.failed("6.1", log)
     )
