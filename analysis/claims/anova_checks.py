@@ -49,7 +49,7 @@ def factor_rank(
             return found.component(factor).percent - found.component(other).percent
 
         side = Side.BELOW if at < rank else Side.ABOVE
-        figures.append(evidence.statistic(f"% of {factor} less that of {other}", less, side))
+        figures.append(evidence.statistic(f"% of {factor} minus that of {other}", less, side))
     return Finding(verdict=verdict, evidence=text, figures=figures)
 
 
@@ -207,7 +207,7 @@ def spread_larger(
             first, second = (draw.anova(levels, response) for levels in (where, other))
             return _spread(first, factor) - _spread(second, factor)
 
-        name = f"span of {factor}, {words(where)} less {words(other)}"
+        name = f"span of {factor}, {words(where)} minus {words(other)}"
         figures.append(evidence.statistic(name, less, Side.ABOVE))
     return Finding(
         verdict=holds(all_smaller), evidence=f"effects of {factor} span: {text}", figures=figures
@@ -225,7 +225,7 @@ def gap_grows(
         gaps[words(where)] = gap
     figures = [
         evidence.figure(
-            f"{words(next_)} less {words(where)}",
+            f"{words(next_)} minus {words(where)}",
             response,
             [
                 (sign * weight, cell)
@@ -237,7 +237,7 @@ def gap_grows(
         )
         for where, next_ in itertools.pairwise(combinations(along))
     ]
-    return _growing(gaps, f"{upper} less {lower}", "+.4f", figures)
+    return _growing(gaps, f"{upper} minus {lower}", "+.4f", figures)
 
 
 def share_ratio_grows(evidence: Evidence, *, along: Levels, response: str, factor: str) -> Finding:
@@ -259,7 +259,7 @@ def share_ratio_grows(evidence: Evidence, *, along: Levels, response: str, facto
     found = {words(where): ratio(evidence, where) for where in combinations(along)}
     figures = [
         evidence.statistic(
-            f"log of the ratio, {words(after)} less {words(before)}",
+            f"log of the ratio, {words(after)} minus {words(before)}",
             partial(growth, before=before, after=after),
             Side.ABOVE,
         )
@@ -278,7 +278,7 @@ def _less(
 ) -> list[Figure]:
     """The effect of a level less that of another, for each pair."""
     return [
-        evidence.difference(f"{a} less {b}", where, response, {factor: [a]}, {factor: [b]}, side)
+        evidence.difference(f"{a} minus {b}", where, response, {factor: [a]}, {factor: [b]}, side)
         for a, b in pairs
     ]
 

@@ -88,7 +88,7 @@ def gain(
 ) -> Finding:
     """Mean difference between two levels, over the cells that have a like with the other."""
     terms = _pairs(evidence.of(where), response, of, minus)
-    name = f"{response}, {words(of)} less {words(minus)}:"
+    name = f"{response}, {words(of)} minus {words(minus)}:"
     figures = [evidence.figure(name, response, terms, claimed(at_least, None))]
     return Finding(
         verdict=bounded(figures, [(at_least, None)]),
@@ -108,7 +108,7 @@ def gain_larger(
 ) -> Finding:
     """The paired difference of two levels is larger in some cells than in others."""
     large, small = (_pairs(evidence.of(group), response, of, minus) for group in (where, than))
-    about = f"{response}, {words(of)} less {words(minus)}"
+    about = f"{response}, {words(of)} minus {words(minus)}"
     return _larger(evidence, response, about, {words(where): large, words(than): small})
 
 
@@ -220,7 +220,7 @@ def grows(
     rising = all(a < b for (_, a), (_, b) in itertools.pairwise(means))
     figures = [
         evidence.figure(
-            f"{factor} {after.levels[factor]} less {before.levels[factor]}",
+            f"{factor} {after.levels[factor]} minus {before.levels[factor]}",
             response,
             [(1.0, after), (-1.0, before)],
             Side.ABOVE,

@@ -26,7 +26,7 @@ def interaction_largest(
         def less(draw: Evidence, other: Sequence[str] = other) -> float:
             return percent(draw, named) - percent(draw, other)
 
-        name = f"% of {' and '.join(named)} less that of {' and '.join(other)}"
+        name = f"% of {' and '.join(named)} minus that of {' and '.join(other)}"
         figures.append(evidence.statistic(name, less, Side.ABOVE))
     text = ", ".join(f"{' and '.join(pair)} {percent(evidence, pair):.2f} %" for pair in pairs)
     return Finding(verdict=holds(set(pairs[0]) == set(named)), evidence=text, figures=figures)
@@ -46,7 +46,7 @@ def share_larger(
             return first - second
 
         larger.append(less(evidence) > 0)
-        name = f"{words(where)}: % of {factor} less that of {than}"
+        name = f"{words(where)}: % of {factor} minus that of {than}"
         figures.append(evidence.statistic(name, less, Side.ABOVE))
         texts.append(f"{name} {less(evidence):.2f}")
     return Finding(verdict=holds(all(larger)), evidence="; ".join(texts), figures=figures)

@@ -200,7 +200,7 @@ def test_differences_are_those_of_the_same_seed() -> None:
     ]
     told = found("gain", rows, where={}, **GAIN)
     assert told.evidence == (
-        "efficiency, EPD less plain: +0.1000 ± 0.0000 (paired by seed (2 of 3))"
+        "efficiency, EPD minus plain: +0.1000 ± 0.0000 (paired by seed (2 of 3))"
     )
     assert told.verdict is Verdict.HOLDS
 
