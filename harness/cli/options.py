@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from harness.cli import completion
-from harness.kernels import names
+from harness.kernels import options as kernel_options
 from harness.labs import LABS
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -35,7 +35,7 @@ def kernel_option(metavar: str, text: str) -> Decorator:
     """--kernel: names of kernels (docs/kernels.md) with commas between them; as a list."""
 
     def split(context: click.Context, option: click.Parameter, value: str | None) -> list[str]:
-        return names.split(value) if value is not None else []
+        return kernel_options.split(value) if value is not None else []
 
     return click.option("--kernel", "kernels", metavar=metavar, callback=split, help=text)
 

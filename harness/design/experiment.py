@@ -33,6 +33,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -213,7 +214,8 @@ def with_kernels(experiment: Design, origin: Path, names: Sequence[str]) -> Desi
 
 def kernel_level(name: str) -> str:
     """The level that a kernel's name makes: 6.12,hz=250 is called "6.12 hz 250"."""
-    return name.replace(",hz=", " hz ")
+    named = re.sub(r",([a-z]+)=(?:[^,]*/)?([^,/]+)/?", r" \1 \2", name)
+    return named.replace("=", " ")
 
 
 def within(cell: Mapping[str, Level], part: Mapping[str, Sequence[Level]]) -> bool:

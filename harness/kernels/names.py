@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.host import paths
+from harness.kernels import options, series
 from harness.kernels.recipe import LAB, Recipe
 from harness.kernels.trees import Commit, Folder, Tree
 from plan.errors import MissingError, UsageError
@@ -17,12 +18,9 @@ from plan.errors import MissingError, UsageError
 SET_UP = "6.12"
 VERSION = (b"VERSION", b"PATCHLEVEL")
 DEBIAN = re.compile(r"\d{1,3}\.\d{1,3}")
-# Patch 0017 of lab/kernel allows these, in ticks a second.
-LEAST_HZ, MOST_HZ = 100, 1000
-WITH_HZ = re.compile(r"(.+),hz=(.*)")
 ALLOWED = (
     f"{SET_UP} (set-up's), a version of Debian such as 6.1, path:DIR or git:DIR@COMMIT, "
-    "each also with ,hz=N"
+    "each also with ,hz=N, ,config=+OPTION or ,patch=FILE"
 )
 FETCH = "lab/kernel/fetch"
 
@@ -34,13 +32,13 @@ class Source:
     Attributes:
         version: as 6.1; all sources of a version are built in one folder.
         text: what it is, for the record.
-        hz: ticks a second that its name asks for; None: those of set-up's kernel.
+        config: lines for Kconfig that its name asks for, as CONFIG_HZ=250.
     """
 
     tree: Tree
     version: str
     text: str
-    hz: int | None = None
+    config: tuple[str, ...] = ()
 
 
 def home() -> Path:
@@ -48,23 +46,6 @@ def home() -> Path:
     folder = paths.places()["cache"] / "kernels"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
-
-
-def split(names: str) -> list[str]:
-    """Names with commas between them; hz=N belongs to the name before it."""
-    return re.split(r",(?!hz=)", names)
-
-
-def parted(name: str) -> tuple[str, int | None]:
-    """The name of a source, and the ticks a second that are asked for; UsageError."""
-    match = WITH_HZ.fullmatch(name)
-    if not match:
-        return name, None
-    if not match[2].isdecimal() or not LEAST_HZ <= int(match[2]) <= MOST_HZ:
-        raise UsageError(
-            f"kernel {name}: hz={match[2]} must be a number from {LEAST_HZ} to {MOST_HZ}"
-        )
-    return match[1], int(match[2])
 
 
 def place(name: str) -> tuple[str, str, str]:
@@ -81,8 +62,8 @@ def place(name: str) -> tuple[str, str, str]:
 
 
 def runs_code(name: str) -> bool:
-    """Does it name a tree whose build files run here? What has no such name is Debian's."""
-    return name.startswith(("path:", "git:"))
+    """Does it name a tree or a patch, whose build files run here? All else is Debian's."""
+    return name.startswith(("path:", "git:")) or options.has_patch(name)
 
 
 def source(name: str, recipe: Recipe = LAB) -> Source:
@@ -91,8 +72,9 @@ def source(name: str, recipe: Recipe = LAB) -> Source:
     Raises:
         UsageError: no such name, folder or commit, or no source of a kernel.
         MissingError: Debian has no such version, or cannot be reached.
+        KernelError: a patch that the name asks for does not apply.
     """
-    plain, hz = parted(name)
+    plain, asked = options.parted(name)
     kind, where, commit = place(plain)
     if kind == "git":
         tree: Tree = (of_commit := Commit(name, Path(where), commit, recipe))
@@ -102,7 +84,10 @@ def source(name: str, recipe: Recipe = LAB) -> Source:
         read = f"{folder}{recipe.kind and recipe.parts}"
         seen = hashlib.sha256(read.encode()).hexdigest()[: paths.DIGITS]
         tree = Folder(name, folder, home() / f"seen-{seen}.json", recipe)
-    return Source(tree=tree, version=version(name, tree), text=text, hz=hz)
+    for given in asked.patches:
+        tree = series.amended(name, tree, given, recipe)
+        text += f" with {given.name}"
+    return Source(tree=tree, version=version(name, tree), text=text, config=asked.config)
 
 
 def version(name: str, tree: Tree) -> str:

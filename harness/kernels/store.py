@@ -45,7 +45,7 @@ def ready(name: str) -> Kernel | None:
 
     Raises:
         UsageError, MissingError: as names.source().
-        KernelError: it does not build, or a patch that is needed does not apply.
+        KernelError: it does not build, or a patch that is needed or asked for does not apply.
     """
     return None if name == SET_UP else made(name, LAB)
 
@@ -73,7 +73,7 @@ def key(found: Source, patched: Patched, recipe: Recipe = LAB) -> str:
     read = [recipe.root / part for part in RECIPE]
     read += [paths.PROJECT / TCP_MODULE, *module] if recipe.module else []
     told = paths.content(*read)
-    return blob(json.dumps([files, ours, told, found.hz]).encode())[: paths.DIGITS]
+    return blob(json.dumps([files, ours, told, found.config]).encode())[: paths.DIGITS]
 
 
 def build(
@@ -85,8 +85,7 @@ def build(
     for folder in (partial, product):
         shutil.rmtree(folder, ignore_errors=True)
     log = work / "log"
-    hz = [] if found.hz is None else [str(found.hz)]
-    steps = [[str(recipe.root / BUILD), str(work), str(partial), *hz]]
+    steps = [[str(recipe.root / BUILD), str(work), str(partial), *found.config]]
     if recipe.module:
         program = str(paths.PROJECT / TCP_MODULE)
         steps.append([program, str(work / "build"), str(work / "module"), str(partial)])

@@ -42,7 +42,9 @@ Files = Mapping[str, File]
 class Tree(Protocol):
     """A source: its files by their paths, and what they hold."""
 
-    files: Files
+    @property
+    def files(self) -> Files:
+        """All files that belong to a lab's kernel."""
 
     def read(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Contents of some of the files, in their order; of a link, where it points."""

@@ -3,8 +3,9 @@
 
 NAME is 6.12 (set-up's kernel), a version that Debian has (such as 6.1), path:DIR (your own source
 tree, as it is now) or git:DIR@COMMIT. cellbed never writes to DIR. Add ,hz=N for a kernel that
-ticks N times a second. cellbed builds a kernel when lab.kernel or --kernel first names it; `build`
-builds it earlier.
+ticks N times a second, ,config=+OPTION for a kernel with an option of Kconfig, and ,patch=FILE for
+a kernel with your patches. cellbed builds a kernel when lab.kernel or --kernel first names it;
+`build` builds it earlier.
 """
 
 from __future__ import annotations

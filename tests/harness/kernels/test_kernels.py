@@ -17,7 +17,7 @@ import pytest
 from harness.api.experiment import Experiment
 from harness.design import experiment
 from harness.host import paths
-from harness.kernels import names, parts, patches, store
+from harness.kernels import names, options, parts, patches, store
 from harness.kernels.errors import KernelError
 from harness.kernels.kernel import Kernel
 from harness.kernels.lay import lay
@@ -249,13 +249,18 @@ def test_what_is_fetched_is_what_the_kernel_is_made_of(
         ("6.1,HZ=250", "one of 6.12"),
         (",hz=250", "one of 6.12"),
         ("path:/nowhere/at/all,hz=250", "no such folder"),
+        ("6.1,config=", "config= must be [+]NAME, -NAME or NAME=VALUE"),
+        ("6.1,config=VETH", "config=VETH must be [+]NAME, -NAME or NAME=VALUE"),
+        ("6.1,config=+VETH=y", "config=[+]VETH=y must be [+]NAME, -NAME or NAME=VALUE"),
+        ("6.1,patch=", "patch=: there is no such file or folder"),
+        ("6.1,hz=250,patch=/nowhere", "patch=/nowhere: there is no such file or folder"),
     ],
 )
 def test_a_name_that_is_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, words: str
 ) -> None:
     monkeypatch.setattr(paths, "places", lambda: {"cache": tmp_path})
-    with pytest.raises(UsageError, match=f"^kernel {name}: .*{words}"):
+    with pytest.raises(UsageError, match=f"^kernel {re.escape(name)}: .*{words}"):
         store.ready(name)
 
 
@@ -401,14 +406,16 @@ def test_sources_of_a_version_are_built_in_one_folder(
     assert store.key(found[0], none) == store.key(found[1], none)
 
 
-def test_ticks_a_second_make_another_kernel(
+def test_options_make_another_kernel(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of the same source, in the same folder."""
     monkeypatch.setattr(paths, "places", lambda: {"cache": tmp_path})
     (source / "Makefile").write_text("VERSION = 6\nPATCHLEVEL = 1\n")
-    found = [names.source(f"path:{source}{hz}") for hz in ("", ",hz=250", ",hz=1000")]
-    assert [one.hz for one in found] == [None, 250, 1000]
+    asked = ("", ",hz=250", ",config=-VETH,config=HZ=300")
+    found = [names.source(f"path:{source}{words}") for words in asked]
+    lines = [(), ("CONFIG_HZ=250",), ("CONFIG_VETH=n", "CONFIG_HZ=300")]
+    assert [one.config for one in found] == lines
     assert {one.version for one in found} == {"6.1"}
     none = patches.Patched(files={}, left_out=[])
     assert len({store.key(one, none) for one in found}) == 3
@@ -416,11 +423,15 @@ def test_ticks_a_second_make_another_kernel(
 
 def test_a_list_of_names_keeps_what_belongs_to_each(tmp_path: Path) -> None:
     """A level has no comma, by which --only would part it."""
-    listed = names.split("6.1,6.12,hz=250,git:x@y,hz=1000,6.12")
-    assert listed == ["6.1", "6.12,hz=250", "git:x@y,hz=1000", "6.12"]
+    text = "6.1,6.12,hz=250,git:x@y,hz=1000,6.12,6.1,patch=../a/fix.mbox,config=HZ=300"
+    listed = options.split(text)
+    assert [len(one.split(",")) for one in listed] == [1, 2, 2, 1, 3] and ",".join(listed) == text
     tiny_trials(tmp_path)
     asked = experiment.with_kernels(experiment.load(tmp_path / "small.toml"), tmp_path, listed)
-    levels = ("6.1", "6.12 hz 250", "git:x@y hz 1000", "6.12")
+    levels = (
+        *("6.1", "6.12 hz 250", "git:x@y hz 1000", "6.12"),
+        "6.1 patch fix.mbox config HZ 300",
+    )
     assert asked.factors["kernel"] == levels
     assert [asked.settings(cell)["lab"]["kernel"] for cell in asked.cells()] == listed
 

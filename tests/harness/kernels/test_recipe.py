@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -42,8 +42,11 @@ def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Build:
         '{ .procname\t= "tcp_b" }, { .procname = "tcp_a" }'
     )
 
-    def run(lacks: str, *options: str, hz: str = "") -> subprocess.CompletedProcess[str]:
-        words = [*options, tmp_path / "work", tmp_path / "out", *([hz] if hz else [])]
+    def run(
+        lacks: str, *options: str, hz: str = "", config: Sequence[str] = ()
+    ) -> subprocess.CompletedProcess[str]:
+        ticks = [f"CONFIG_HZ={hz}"] if hz else []
+        words = [*options, tmp_path / "work", tmp_path / "out", *ticks, *config]
         return subprocess.run(
             [PROJECT / "lab/kernel/build", *words], capture_output=True, text=True, check=False,
             env={**os.environ, "LACKS": lacks},
@@ -86,6 +89,17 @@ def test_what_every_lab_needs_is_not_gone_without(
 def test_ticks_that_a_source_refuses(build: Build, tmp_path: Path) -> None:
     assert build("none", hz="250").returncode == 0 and note(tmp_path, "hz") == ["250"]
     assert "this kernel source does not accept CONFIG_HZ=300" in build("HZ", hz="300").stderr
+
+
+def test_options_that_a_name_asks_for(build: Build, tmp_path: Path) -> None:
+    done = build("NET_SCH_CAKE", config=["CONFIG_NET_SCH_CAKE=n", "CONFIG_TLS=y"])
+    assert done.returncode == 0, done.stderr
+    assert note(tmp_path, "lacks") == ["NET_SCH_CAKE"]
+    assert "CONFIG_TLS=y" in (tmp_path / "work/build/.config").read_text().splitlines()
+    said = build("TLS", config=["CONFIG_TLS=y"]).stderr
+    assert "does not accept CONFIG_TLS=y: its Kconfig makes it CONFIG_TLS=n;" in said
+    said = build("VETH", config=["CONFIG_VETH=n"]).stderr
+    assert "lacks options that every lab needs: VETH" in said
 
 
 @pytest.fixture
