@@ -17,6 +17,7 @@ Header = TypeVar("Header", "TrialHeader", "RunHeader")
 # what holds them or port numbers, which depend on the trials that the lab ran before.
 OF_THE_RUN = frozenset(
     "virtual_s drained_s system tcp t0_ns clock_offset_ns first_departure_ns last_departure_ns"
+    " origin_ns"
     .split()
 )  # fmt: skip
 

@@ -151,6 +151,8 @@ class TrialFacts(Facts):
         congestion: pair -> congestion controls seen at its sender, where pairs have several.
         capture: None where nothing was captured.
         virtual_s: what the trial took on the lab's clock.
+        path: of each direction, what its packets show of a moving path, and `origin_ns`, its time 0
+            (harness/records/moving.py).
     """
 
     idle_round_trip_ns: tuple[float, ...]
@@ -166,6 +168,7 @@ class TrialFacts(Facts):
     congestion: Mapping[str, tuple[str, ...]]
     capture: CaptureFacts | None
     virtual_s: float
+    path: Mapping[str, Any]
 
     @property
     def exact(self) -> bool:

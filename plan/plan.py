@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from plan import schema
 from plan.dumbbell import Dumbbell, Link
 from plan.loss import Loss
+from plan.path import Path
 from plan.queue import Queue
 from plan.registry import Registry, UnknownKindError
 from plan.schema import TypedError
@@ -23,6 +24,7 @@ from plan.workload import Workload
 FORMAT = "cellbed-plan/1"
 QUEUES = Registry("topology.queues", "Settings", "Queue")
 # Beside them lie the parts that they are made of.
+PATHS = Registry("plan.paths", "Settings", among_others=True)
 DELAYS = Registry("topology.delays", "Delay", among_others=True)
 WORKLOADS = Registry("workload", "Parameters", "Source", among_others=True, interface="source")
 CAPTURES = Registry("harness.captures", "Settings", "Wanted", "Capture")
@@ -44,7 +46,7 @@ T = TypeVar("T")
 @dataclass(frozen=True, kw_only=True)
 class Topology:
     """The dumbbell; rates of cells, 53 bytes each, delays one way; `delay`: a kind of DELAYS;
-    `loss`: what the path loses by itself.
+    `loss`: what the path loses by itself; `path`: how the middle link moves; None: it is still.
     """
 
     pairs: int
@@ -55,6 +57,7 @@ class Topology:
     mss_bytes: int
     delay: str = "constant"
     loss: Loss | None = field(default=None, metadata={"later": True})
+    path: Path | None = field(default=None, metadata={"later": True})
 
     @property
     def built(self) -> tuple[int, int, int]:

@@ -19,13 +19,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from plan.dumbbell import Dumbbell, Link
 
 # What a queue has counted since it was loaded, as JSON; each kind has its own.
 Counters = Mapping[str, Any]
 DIRECTIONS = ("down", "up")
+
+
+class Schedule(Protocol):
+    """A path that moves (topology/moving)."""
+
+    def file(self, direction: str) -> Path:
+        """Its table, as the kernel reads it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +51,7 @@ class Port:
         frames, drops: are they wanted one by one?
         sample_ns: period of the queue's series; 0: none.
         late_tolerance_ns: how late a departure may be before it is a fault.
+        schedule: of the middle link, where it moves; None: it is still.
     """
 
     direction: str
@@ -58,6 +66,7 @@ class Port:
     drops: bool = False
     sample_ns: int = 0
     late_tolerance_ns: int = 0
+    schedule: Schedule | None = None
 
 
 class Queue(ABC):

@@ -6,7 +6,7 @@
 The bucket lets a packet go when the one before has been sent, and the discipline decides which;
 that packet the box's netem sends cell by cell (AAL5 frames, as on every link of the dumbbell).
 Together they are a link that is never sent on ahead, with the packet in transmission outside of
-the queue.
+the queue. Where the path moves, one discipline at the port does the work of both (topology/moving).
 
 Run as a program (python3 -m topology.qdisc), it writes a discipline's series until SIGTERM.
 """
@@ -28,7 +28,7 @@ from typing import Annotated, Any, ClassVar, Self
 from plan.atm import AAL5_OVERHEAD_BYTES, CELL_BYTES, CELL_PAYLOAD_BYTES, ETHERNET_HEADER_BYTES
 from plan.queue import DIRECTIONS, Counters, Port, Queue
 from plan.schema import Within, check
-from topology import commands, netlink
+from topology import commands, moving, netlink
 from topology.clock import NS_PER_S, sleep_until
 from topology.run import in_namespace, run
 
@@ -87,6 +87,10 @@ class QdiscQueue(Queue):
         """It and its parameters, in tc's words."""
 
     def load(self, port: Port) -> None:
+        if port.schedule is not None:
+            moving.serve(port.schedule, port.direction, port.device)
+            self.add(port)
+            return
         network = port.dumbbell
         bytes_per_s = network.middle.rate_bit_per_s // 8
         burst = network.mtu_bytes + ETHERNET_HEADER_BYTES
@@ -105,14 +109,17 @@ class QdiscQueue(Queue):
 
     def unload(self, port: Port) -> None:
         run(["tc", "qdisc", "del", "dev", port.device, "root"])
-        set_box(port, "")
+        if port.schedule is None:
+            set_box(port, "")
 
     def read(self, port: Port) -> dict[str, Any]:
-        """What tc says of the discipline; `sent`: packets that tbf has let out; those `marked`."""
+        """What tc says of the discipline; `sent`: packets that the server has let out; those
+        `marked`.
+        """
         shown = json.loads(run(["tc", "-s", "-j", "qdisc", "show", "dev", port.device]))
         by_kind = {one["kind"]: one for one in shown}
         counters = by_kind[self.kind]
-        sent = by_kind["tbf"]["packets"]
+        sent = by_kind[moving.KIND if port.schedule else "tbf"]["packets"]
         return {**counters, "sent": sent, "marked": self.marked(counters)}
 
     @classmethod

@@ -117,7 +117,10 @@ class Testbed(Protocol):
         """Wait for a condition; RuntimeError naming `what` when it does not come."""
 
     def whole_second(self) -> int:
-        """Sleep until the clock shows a whole second; returns it [ns]."""
+        """Sleep until the clock shows a whole second, the one at which a moving path begins.
+
+        Returns it [ns].
+        """
 
     def sleep_until(self, moment_ns: int) -> None:
         """Sleep until a moment, exact to the nanosecond in virtual time."""
@@ -147,10 +150,13 @@ class Source(ABC):
     Attributes:
         files: tables of its own beside flows.csv, which the record takes.
         checks: what its trials are held to beside what all are (checks.py; a kind's own).
+        begins_itself: does it begin at another moment than Testbed.whole_second()? A moving path
+            then begins before it.
     """
 
     files: ClassVar[tuple[str, ...]] = ()
     checks: ClassVar[tuple[Check, ...]] = ()
+    begins_itself: ClassVar[bool] = False
 
     def __init__(self, testbed: Testbed, parameters: Any) -> None:
         self.testbed = testbed

@@ -12,13 +12,15 @@ from __future__ import annotations
 import os
 import socket
 import struct
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from harness.agent.procfs import text
 from harness.agent.tcp_counters import parse_totals
 from plan.plan import DELAYS, Plan
-from topology import netlink
+from plan.queue import DIRECTIONS
+from topology import moving, netlink
 from topology.build import Network
 from topology.commands import BOX, PORTS
 
@@ -66,16 +68,17 @@ class Losses:
         grown = {name: n - self._before.get(name, 0) for name, n in after.items()}
         at_port = {}
         for direction, device in PORTS.items():
-            kinds = plan.queue.at(direction).qdiscs
+            kinds = served(plan, plan.queue.at(direction).qdiscs)
             at_port[direction] = [grown.pop(f"{SWITCHES} {device} {kind}") for kind in kinds][0]
-        loss, devices = plan.topology.loss, DELAYS[plan.topology.delay].Delay.devices
-        ways = loss.directions if loss else ()
-        on_path = {way: grown.pop(f"{BOX} {devices[way]} netem") for way in ways}
+        devices, ways, kind = DELAYS[plan.topology.delay].Delay.devices, lossy(plan), "netem"
+        if plan.topology.path:
+            kind = moving.KIND
+        on_path = {way: grown.pop(f"{BOX} {devices[way]} {kind}") for way in ways}
         return {
             "namespaces": len(self._namespaces),
             "elsewhere": {name: n for name, n in sorted(grown.items()) if n},
             "at_port": at_port,
-            **({"on_path": on_path} if loss else {}),
+            **({"on_path": on_path} if ways else {}),
         }
 
     def _read(self) -> Counters:
@@ -87,6 +90,18 @@ class Losses:
             counted |= refusals(pid)
             found |= {f"{name} {counter}": n for counter, n in counted.items()}
         return found
+
+
+def served(plan: Plan, kinds: Sequence[str]) -> Sequence[str]:
+    """Kinds of queueing disciplines at a port, whose server is another one where the path moves."""
+    return [moving.KIND if kind == "tbf" and plan.topology.path else kind for kind in kinds]
+
+
+def lossy(plan: Plan) -> Sequence[str]:
+    """The directions that may lose packets on the path."""
+    if plan.topology.path:
+        return DIRECTIONS
+    return plan.topology.loss.directions if plan.topology.loss else ()
 
 
 def softnet() -> tuple[int, int]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from harness.captures.queue import Wanted
 from plan.dumbbell import Host
 from plan.plan import DELAYS, Plan
-from plan.queue import DIRECTIONS, Port
+from plan.queue import DIRECTIONS, Port, Schedule
 from topology import commands
 
 if TYPE_CHECKING:
@@ -22,9 +22,15 @@ INTO_BOX = {"down": commands.SAT_DOWN, "up": commands.SAT_UP}
 class LoadedQueues:
     """Both directions' queues, for the duration of a `with`."""
 
-    def __init__(self, network: Network, plan: Plan, late_tolerance_ns: int = 0) -> None:
+    def __init__(
+        self,
+        network: Network,
+        plan: Plan,
+        late_tolerance_ns: int = 0,
+        schedule: Schedule | None = None,
+    ) -> None:
         self.plan = plan
-        self.ports = [port(network, plan, d, late_tolerance_ns) for d in DIRECTIONS]
+        self.ports = [port(network, plan, d, late_tolerance_ns, schedule) for d in DIRECTIONS]
 
     def __enter__(self) -> Self:
         with ExitStack() as loaded:
@@ -49,7 +55,9 @@ class LoadedQueues:
         return delivered, sum(queue.waiting(counters) for queue, counters in both)
 
 
-def port(network: Network, plan: Plan, direction: str, late_tolerance_ns: int) -> Port:
+def port(
+    network: Network, plan: Plan, direction: str, late_tolerance_ns: int, schedule: Schedule | None
+) -> Port:
     """An end of the middle link, for its queue."""
     dumbbell, wanted = plan.topology.dumbbell(), plan.record.of(Wanted)
     delay = DELAYS[plan.topology.delay].Delay
@@ -67,4 +75,5 @@ def port(network: Network, plan: Plan, direction: str, late_tolerance_ns: int) -
         drops=wanted.drops,
         sample_ns=wanted.queue_sample_ns,
         late_tolerance_ns=late_tolerance_ns,
+        schedule=schedule,
     )

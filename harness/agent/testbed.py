@@ -16,6 +16,7 @@ from topology import connections
 from topology.build import Network
 from topology.clock import sleep_until, whole_second
 from topology.delay import Delay
+from topology.moving import Schedule
 from topology.run import in_namespace, run
 
 # Seconds of the trial at which some sockets are looked at with ss.
@@ -38,6 +39,7 @@ class Testbed:
         delay: Delay,
         folder: Path,
         snapshot: Callable[[str], None],
+        schedule: Schedule | None = None,
     ) -> None:
         self.network = network
         self.plan = plan
@@ -53,7 +55,7 @@ class Testbed:
         self.congestion: dict[int, list[str]] = {}
         self.snapshot = snapshot
         self.wait_until = wait_until
-        self.whole_second = whole_second
+        self.whole_second = schedule.await_begin if schedule else whole_second
         self.sleep_until = sleep_until
         self.connections = connections.of_host
         self.shown_connection = tcp_counters.connection

@@ -23,10 +23,12 @@ from harness.agent.testbed import Testbed
 from harness.agent.tune import Tuner
 from harness.capture import Capture, Site
 from plan.plan import CAPTURES, DELAYS, WORKLOADS, Plan
+from plan.queue import DIRECTIONS
 from topology.build import Network
 from topology.clock import timers_alike
 from topology.commands import BOX
-from topology.loss import losing
+from topology.loss import losing, seed_of
+from topology.moving import Schedule, delaying
 from workload.source import Source
 
 DRAIN_LIMIT_S = 120.0
@@ -56,7 +58,9 @@ def run_trial(
     )
     tuner.tune(plan)
     wait_ns = plan.queue.down.idle_wait_ns
-    queues = LoadedQueues(network, plan, 0 if exact else LATE_TOLERANCE_NS)
+    moving_path = plan.topology.path
+    schedule = None if moving_path is None else Schedule(moving_path, dumbbell)
+    queues = LoadedQueues(network, plan, 0 if exact else LATE_TOLERANCE_NS, schedule)
     captures = captures_of(Site(plan=plan, pids=network.pids, ports=queues.ports, folder=folder))
     marks: dict[str, Any] = {}
     delay = DELAYS[plan.topology.delay].Delay(network.pids[BOX], dumbbell)
@@ -64,13 +68,15 @@ def run_trial(
     def snapshot(mark: str) -> None:
         marks[mark] = queues.read()
 
-    testbed = Testbed(network, plan, delay, folder, snapshot)
+    testbed = Testbed(network, plan, delay, folder, snapshot, schedule)
     source = source_of(plan, testbed)
     emit("phase", trial=name, phase="queues")
     if exact:
         timers_alike()
     chance.begin(plan.seed)
-    with delay, queues, running(captures, "trial"):
+    if schedule:
+        schedule.set()
+    with delay, queues, moving_as(plan, schedule, network), running(captures, "trial"):
         emit("phase", trial=name, phase="state before")
         before = provenance.state(network)
         links = probe.link_counters(network)
@@ -86,6 +92,8 @@ def run_trial(
             losing_as(plan, network),
             nullcontext() if exact else Watch() as watch,
         ):
+            if schedule and source.begins_itself:
+                schedule.await_begin()
             source.run(
                 lambda second: emit("progress", trial=name, second=second, **live.counters(network))
             )
@@ -112,6 +120,7 @@ def run_trial(
             "versions": provenance.versions(),
             "source": source.summary(),
             **({"congestion": testbed.congestion} if plan.tcp.others else {}),
+            **({"path": {"origin_ns": schedule.origin_ns}} if schedule else {}),
         }
     for capture in captures:
         record |= capture.facts()
@@ -124,6 +133,16 @@ def losing_as(plan: Plan, network: Network) -> AbstractContextManager[None]:
     delay, middle = DELAYS[topology.delay].Delay, topology.dumbbell().middle
     links = {way: delay.link(middle, way) for way in delay.devices}
     return losing(topology.loss, plan.seed, network.pids[BOX], delay.devices, links)
+
+
+def moving_as(
+    plan: Plan, schedule: Schedule | None, network: Network
+) -> AbstractContextManager[None]:
+    """The delays and losses of a path that moves, where it does."""
+    if schedule is None:
+        return nullcontext()
+    seeds = {direction: seed_of(plan.seed, direction) for direction in DIRECTIONS}
+    return delaying(schedule, network.pids[BOX], seeds)
 
 
 def captures_of(site: Site) -> list[Capture[Any]]:

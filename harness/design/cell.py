@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from harness.design.experiment import Design
@@ -12,6 +13,8 @@ from harness.flavors import files as flavors
 from plan import plan, schema
 from plan.errors import UsageError
 from plan.near import choices
+from plan.path import Row
+from plan.paths.site import Site
 from plan.plan import Level, Plan
 from plan.registry import Registry, UnknownKindError
 
@@ -25,7 +28,7 @@ def wanted_plan(experiment: Design, cell: Mapping[str, Level]) -> tuple[Plan, st
         ValueError, UsageError: a setting that is missing or out of range; begins with its key.
     """
     settings = schema.from_json(Settings, experiment.settings(cell), "", defaults=True)
-    topology = network(settings.topology)
+    topology = network(settings.topology, folders(experiment))
     queue = queues(settings)
     workload = traffic(settings.workload, topology)
     check_delay(topology.delay, workload)
@@ -43,8 +46,8 @@ def wanted_plan(experiment: Design, cell: Mapping[str, Level]) -> tuple[Plan, st
     return wanted, settings.lab.kernel
 
 
-def network(wanted: Topology) -> plan.Topology:
-    """The dumbbell in the lab's units."""
+def network(wanted: Topology, folders: Sequence[Path] = (Path(),)) -> plan.Topology:
+    """The dumbbell in the lab's units; folders: where names of files begin."""
     return plan.Topology(
         pairs=wanted.pairs,
         rate_bit_per_s=wanted.rate_bit_per_s,
@@ -54,7 +57,31 @@ def network(wanted: Topology) -> plan.Topology:
         mss_bytes=wanted.mss_bytes,
         delay=wanted.delay,
         loss=None if wanted.loss == "none" else losses(wanted.loss),
+        path=None if wanted.path == "none" else moving(wanted, folders),
     )
+
+
+def folders(experiment: Design) -> list[Path]:
+    """Where an experiment's names of files begin: its own folder, then that of what it extends."""
+    return [Path(file.origin).parent for file in experiment.sources.files] or [Path()]
+
+
+def moving(wanted: Topology, folders: Sequence[Path]) -> plan.Path:
+    """The path of the middle link, of whichever kind."""
+    for key, value, allowed in (
+        ("loss", wanted.loss, "none"),
+        ("delay", wanted.delay, "constant"),
+    ):
+        if value != allowed:
+            raise UsageError(
+                f"topology.path: it has its own delays and losses; with it, topology.{key} must be"
+                f" {allowed}"
+            )
+    still = Row(0, wanted.rate_bit_per_s, wanted.delay_us, 0.0, 0)
+    table = {"kind": "csv", "file": wanted.path} if isinstance(wanted.path, str) else wanted.path
+    kind = of_kind(plan.PATHS, "Settings", "topology.path", table)
+    found: plan.Path = kind.path(Site(folders=folders, still=still))
+    return found
 
 
 def losses(table: Mapping[str, Any]) -> plan.Loss:

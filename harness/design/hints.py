@@ -126,6 +126,8 @@ def owners() -> Iterator[tuple[str, str, type]]:
     """Each table of the settings, its kind, and the class that reads it."""
     yield "topology", "", Topology
     yield "topology.loss", "", Loss
+    for name, kind in plan.PATHS.kinds.items():
+        yield "topology.path", name, kind.Settings
     yield "tcp", "", Tcp
     yield "lab", "", Machine
     for name, kind in plan.QUEUES.kinds.items():

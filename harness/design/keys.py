@@ -52,6 +52,8 @@ def sections() -> Iterator[tuple[str, list[tuple[str, ...]]]]:
     yield "The experiment", of_class("", experiment.Design)
     yield "`[topology]`", of_class("topology", settings.Topology)
     yield "`topology.loss`", of_class("topology.loss", Loss)
+    for name, kind in plan.PATHS.kinds.items():
+        yield f'`topology.path` with `kind = "{name}"`', of_class("topology.path", kind.Settings)
     for name, kind in plan.QUEUES.kinds.items():
         default = ", the default" if name == plan.FIRST_QUEUE else ""
         yield f'`[queue]` with `kind = "{name}"`{default}', of_class("queue", kind.Settings)

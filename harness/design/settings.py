@@ -47,6 +47,12 @@ class Topology:
         Mapping[str, Any] | Literal["none"],
         "The losses of the path itself, after the queue ([below](#losses-of-the-path)).",
     ] = "none"
+    path: Annotated[
+        str | Mapping[str, Any],
+        "How rate, delay, loss and outage of the middle link change during the trial: a CSV file,"
+        " or a table with the `kind` of a path ([moving-paths.md](moving-paths.md)). With `none`"
+        " the link stays as it is.",
+    ] = "none"
 
 
 @dataclass(frozen=True, kw_only=True)

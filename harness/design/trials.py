@@ -225,7 +225,10 @@ def selection(experiment: Design, only: Sequence[str]) -> dict[str, list[str]]:
 
 def trial(path: Path, of_cell: Plan, kernel: Path | None, seed: int, code: str) -> PlannedTrial:
     """One cell with one seed as a trial."""
-    seeded = replace(of_cell, seed=seed)
+    topology = of_cell.topology
+    if topology.path:
+        topology = replace(topology, path=topology.path.of_seed(seed))
+    seeded = replace(of_cell, seed=seed, topology=topology)
     text = json.dumps([plan.to_json(seeded), code], sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:10]
     words = [*map(level_name, of_cell.factors.values()), f"s{seed}", digest]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from harness.host import paths
 from plan.errors import UsageError
+from plan.path import MODULE as MOVING
 from plan.plan import DELAYS, QUEUES, Flavor, Plan
 
 NOTE = "kernel.json"
@@ -81,6 +82,8 @@ class Kernel:
         if module is not None and not (self.folder / f"{module}.ko").exists():
             kind = QUEUES.name_of(plan.queue.down)
             return f"module {module}, which queue.kind = {kind} needs; set-up's kernel has it"
+        if plan.topology.path and not (self.folder / f"{MOVING}.ko").exists():
+            return f"module {MOVING}, which topology.path needs; set-up's kernel has it"
         version = tuple(map(int, self.version.split(".")))
         for chosen, since in (
             (f"queue.kind = {QUEUES.name_of(plan.queue.down)}", plan.queue.down.since),

@@ -18,6 +18,7 @@ from typing import Any
 
 from analysis.headers import OF_THE_RUN, RunHeader, TrialHeader
 from harness.design.trials import PlannedTrial
+from harness.records import moving
 from harness.records.seal import seal
 from harness.records.whole import whole_folder
 from plan import plan
@@ -46,6 +47,8 @@ def finish(
     """
     refuse_strange(raw)
     lab = json.loads((raw / "lab.json").read_text())
+    if trial.plan.topology.path:
+        lab["path"] = moving.both(trial.plan, raw, lab)
     facts, of_the_run = parted(lab)
     run = vars(RunHeader(ended=now(), wall_s=costs["wall_s"], cpu_s=costs["cpu_s"], lab=of_the_run))
     with whole_folder(trials, trial.name) as folder:

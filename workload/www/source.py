@@ -22,6 +22,7 @@ class Source(source.Source):
     """98-0876R1 section 5."""
 
     files = ("requests.csv",)
+    begins_itself = True
     checks = (requests, server_errors, receiver_window, late_requests)
 
     parameters: Parameters

@@ -55,5 +55,6 @@ def path_losses(lab: TrialFacts, plan: Plan) -> CheckResult | None:
 
 def lost_on_path(lab: TrialFacts, plan: Plan, direction: str) -> int:
     """Packets of a direction that the path was told to lose, and lost."""
-    loss = plan.topology.loss
-    return lab.losses.on_path[direction] if loss and direction in loss.directions else 0
+    topology = plan.topology
+    lossy = topology.path or (topology.loss and direction in topology.loss.directions)
+    return lab.losses.on_path[direction] if lossy else 0

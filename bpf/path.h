@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * path.h - a path that moves: how much it can carry until a time, and when it will have carried so much
+ *
+ * Shared by the cell queue (cellq.bpf.c), by the queueing discipline of packets (topology/moving)
+ * and by the tests. topology/moving/table.py makes the table from a plan.
+ *
+ * Work is what the link can carry, in millionths of a bit: bit/s times whole microseconds, so the
+ * table is exact. W(t) is the work that the link could have done until t. It grows with the rate of
+ * the row that holds at t, stands still in an outage, and jumps where a row brings bits at once (a
+ * delivery opportunity). A packet of s that begins at w has left at the first time t with
+ * W(t) >= w + s, so a packet in transmission at a change goes on at the new rate, with what it has
+ * left. Times are ticks of 1 ps since the table's epoch.
+ *
+ * Row 0 is the still path before time 0 of the plan's path. The rows after it are the path's; with
+ * a period they begin anew after it.
+ */
+#ifndef CELLBED_PATH_H
+#define CELLBED_PATH_H
+
+#include <linux/types.h>
+
+#define PATH_MAX_ROWS	(1 << 18)	/* a power of two: an index is masked */
+#define PATH_ROW_MASK	(PATH_MAX_ROWS - 1)
+#define PATH_PS_PER_US	1000000ULL
+#define PATH_UBIT	1000000ULL	/* work of one bit */
+#define PATH_NEVER	(1ULL << 62)
+
+struct path_row {
+	__u64 time_ps;		/* holds from here on */
+	__u64 work;		/* W then, with the bits that come at once */
+	__u64 rate;		/* bit/s; 0 in an outage */
+	__u64 delay_ns;		/* of packets that begin their way now */
+	__u64 loss;		/* of 2^32 packets so many are lost */
+};
+
+struct path_head {
+	__u64 epoch_ns;		/* CLOCK_MONOTONIC of tick 0 */
+	__u64 loop_ps;		/* time 0 of the plan's path */
+	__u64 loop_work;	/* W just before it */
+	__u64 period_ps;	/* PATH_NEVER: the last row holds to the end */
+	__u64 period_work;	/* PATH_NEVER, too, then */
+	__u32 rows;
+	__u32 steady;		/* no bits at once, and never faster than an access link */
+};
+
+/*
+ * No function below has a jump: with jumps in each look at the table, the verifier would have more
+ * ways through the cell queue than it looks at. A truth is 1 or 0, and -truth is a mask.
+ */
+
+/* A compiler that knows what a number may be makes jumps again, and leaves out an index's mask, which
+ * the verifier wants to see. */
+#define PATH_HIDE(number) asm volatile("" : "+r"(number))
+
+/* a < b; both are below 2^63. */
+static inline __attribute__((always_inline)) __u64 path_below(__u64 a, __u64 b)
+{
+	__u64 difference = a - b;
+
+	PATH_HIDE(difference);
+	return difference >> 63;
+}
+
+/* a - b, or 0 where that is negative. */
+static inline __attribute__((always_inline)) __u64 path_above(__u64 a, __u64 b)
+{
+	return (a - b) & (path_below(a, b) - 1);
+}
+
+/* One step of a search: go on to a row if there is one, and it is before what is looked for. */
+#define PATH_STEP(low, step, count, before)						\
+	do {										\
+		__u64 at = (low) + (step), there = path_below(at, count);		\
+		const struct path_row *row_ = &rows[at & -there & PATH_ROW_MASK];	\
+											\
+		(low) += (step) & -(there & (before));					\
+	} while (0)
+
+/* The last row that begins at or before a time. */
+static inline __attribute__((always_inline)) __u64
+path_row_at(const struct path_head *h, const struct path_row *rows, __u64 t_ps)
+{
+	__u64 low = 0, step;
+
+#pragma GCC unroll 18
+	for (step = PATH_MAX_ROWS / 2; step; step /= 2)
+		PATH_STEP(low, step, h->rows, path_below(t_ps, row_->time_ps) ^ 1);
+	PATH_HIDE(low);
+	return low & PATH_ROW_MASK;
+}
+
+/* The last row whose work is less; row 0 where none is. */
+static inline __attribute__((always_inline)) __u64
+path_row_below(const struct path_head *h, const struct path_row *rows, __u64 work)
+{
+	__u64 low = 0, step;
+
+#pragma GCC unroll 18
+	for (step = PATH_MAX_ROWS / 2; step; step /= 2)
+		PATH_STEP(low, step, h->rows, path_below(row_->work, work));
+	PATH_HIDE(low);
+	return low & PATH_ROW_MASK;
+}
+
+/* W(t), rounded down. */
+static inline __attribute__((always_inline)) __u64
+path_work(const struct path_head *h, const struct path_row *rows, __u64 t_ps)
+{
+	__u64 rounds = path_above(t_ps, h->loop_ps) / h->period_ps, gone_ps;
+	const struct path_row *row;
+
+	t_ps -= rounds * h->period_ps;
+	row = &rows[path_row_at(h, rows, t_ps)];
+	gone_ps = t_ps - row->time_ps;
+	return rounds * h->period_work + row->work + row->rate * (gone_ps / PATH_PS_PER_US) +
+	       row->rate * (gone_ps % PATH_PS_PER_US) / PATH_PS_PER_US;
+}
+
+/* The first tick t with W(t) >= work. */
+static inline __attribute__((always_inline)) __u64
+path_moment(const struct path_head *h, const struct path_row *rows, __u64 work)
+{
+	__u64 rounds = path_above(work, h->loop_work + 1) / h->period_work;
+	__u64 at, next, after, t_ps, left, rate, silent;
+	const struct path_row *row;
+
+	work -= rounds * h->period_work;
+	at = path_row_below(h, rows, work);
+	after = path_below(at + 1, h->rows);
+	/* Where the next row begins; after the last row, never. */
+	next = at + after;
+	PATH_HIDE(next);
+	t_ps = rows[next & PATH_ROW_MASK].time_ps | ((after - 1) >> 1);
+	PATH_HIDE(at);
+	row = &rows[at & PATH_ROW_MASK];
+	silent = path_below(row->rate, 1);
+	rate = row->rate + silent;
+	left = work - row->work;
+	left = left / rate * PATH_PS_PER_US + (left % rate * PATH_PS_PER_US + rate - 1) / rate;
+	left += row->time_ps;
+	/* The row brings it, unless it is silent or ends before. */
+	t_ps ^= (t_ps ^ left) & -(path_below(left, t_ps) & (silent ^ 1));
+	return t_ps + rounds * h->period_ps;
+}
+
+/* The row that holds at a time, in whichever round. */
+static inline __attribute__((always_inline)) const struct path_row *
+path_now(const struct path_head *h, const struct path_row *rows, __u64 t_ps)
+{
+	__u64 rounds = path_above(t_ps, h->loop_ps) / h->period_ps;
+
+	return &rows[path_row_at(h, rows, t_ps - rounds * h->period_ps)];
+}
+
+/* A draw of 32 bits for the n-th packet: SplitMix64 (Steele, Lea and Flood 2014, figure 16). */
+static inline __attribute__((always_inline)) __u32 path_draw(__u64 seed, __u64 n)
+{
+	__u64 z = seed + (n + 1) * 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+	return (z ^ (z >> 31)) >> 32;
+}
+
+#endif /* CELLBED_PATH_H */

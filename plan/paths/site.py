@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a kind of path finds: files, and the path before time 0. Standard library only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from plan.errors import UsageError
+from plan.path import Row
+
+MOST_BYTES = 1 << 26
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    """Attributes:
+    folders: where names of files begin, the first that has the file.
+    still: the path before time 0.
+    """
+
+    folders: Sequence[Path]
+    still: Row
+
+    def lines(self, name: str) -> list[str]:
+        """The lines of a text file.
+
+        Raises:
+            UsageError: there is no such file, or it is no text.
+        """
+        found = next((one / name for one in self.folders if (one / name).is_file()), None)
+        if found is None:
+            raise UsageError(
+                f"topology.path: {name}: there is no such file in {self.folders[0].absolute()}"
+            )
+        try:
+            if found.stat().st_size > MOST_BYTES:
+                raise UsageError(
+                    f"topology.path: {name}: the file is larger than {MOST_BYTES} bytes"
+                )
+            return found.read_text(encoding="utf-8-sig").splitlines()
+        except UnicodeDecodeError as error:
+            raise UsageError(f"topology.path: {name}: the file is no text in UTF-8") from error
+        except OSError as error:
+            raise UsageError(f"topology.path: {name}: {error.strerror}") from error

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What packets show of a moving path, beside all that realises it: tcpdump's times of each packet.
+
+    switches   packets from hosts, as they come to the port; packets from the box, after the delay
+    box        packets that have left the link, before the delay
+
+In the lab, `Watch` runs tcpdump; on the host, harness/records/moving.py reads the files.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from topology import commands
+from topology.run import ENVIRONMENT, in_namespace
+
+# Linux cooked capture 20, IPv4 20, ports and sequence number 8 bytes: every record is as long.
+HEADER_BYTES = 48
+# Room for what comes while tcpdump waits for its file: 100,000 packets and more.
+BUFFER_KIB = 32_768
+# The kernel hands packets over when a block is full, and a second after its first at the latest.
+HANDED_OVER_S = 2.0
+END_S = 60.0
+PLACES = ("switches", "box")
+# Of each direction, where packets come in after the server, and after the delay.
+AFTER_SERVER = {"down": commands.SAT_DOWN, "up": commands.SAT_UP}
+AFTER_DELAY = {"down": commands.UP_PORT, "up": commands.DOWN_PORT}
+
+
+def file(folder: Path, place: str) -> Path:
+    """What tcpdump writes."""
+    return folder / f"path-{place}.pcap"
+
+
+class WatchError(RuntimeError):
+    """tcpdump did not do its work; says where and what it said."""
+
+
+class Watch:
+    """Both tcpdumps, for the duration of a `with`."""
+
+    def __init__(self, folder: Path, box_pid: int) -> None:
+        self.folder = folder
+        self.box_pid = box_pid
+        self._running: dict[str, subprocess.Popen[str]] = {}
+        self._indexes: dict[str, int] = {}
+
+    def __enter__(self) -> Watch:
+        with ExitStack() as begun:
+            self._start("switches", AFTER_DELAY, begun)
+            with in_namespace(self.box_pid):
+                self._start("box", AFTER_SERVER, begun)
+            begun.pop_all()
+        return self
+
+    def _start(self, place: str, devices: Mapping[str, str], begun: ExitStack) -> None:
+        self._indexes |= {
+            f"{place} {way}": socket.if_nametoindex(device) for way, device in devices.items()
+        }
+        process = subprocess.Popen(
+            [
+                *("tcpdump", "-n", "-i", "any", "-y", "LINUX_SLL2", "-Q", "in"),
+                *("-s", str(HEADER_BYTES), "-B", str(BUFFER_KIB)),
+                *("--time-stamp-precision=nano", "-Z", "root"),
+                *("-w", str(file(self.folder, place))),
+            ],
+            stderr=subprocess.PIPE,
+            text=True,
+            env=ENVIRONMENT,
+        )
+        begun.callback(process.wait)
+        begun.callback(process.kill)
+        self._running[place] = process
+        assert process.stderr is not None
+        said = ""
+        for line in process.stderr:
+            said += line
+            if "listening on" in line:
+                return
+        raise WatchError(f"the capture of the path, {place}: {' '.join(said.split())}")
+
+    def __exit__(self, kind: object = None, *rest: object) -> None:
+        time.sleep(HANDED_OVER_S)
+        for process in self._running.values():
+            process.send_signal(signal.SIGTERM)
+        for place, process in self._running.items():
+            _, said = process.communicate(timeout=END_S)
+            lost = re.search(r"(\d+) packets? dropped by kernel", said)
+            if kind is None and (process.returncode or lost is None or lost[1] != "0"):
+                raise WatchError(f"the capture of the path, {place}: {' '.join(said.split())}")
+
+    def facts(self) -> dict[str, Any]:
+        """What is needed to read the files: the clock's offset, and indexes of devices."""
+        return {
+            "clock_offset_ns": time.time_ns() - time.monotonic_ns(),
+            "indexes": self._indexes,
+        }
