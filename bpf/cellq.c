@@ -16,6 +16,7 @@ static const char usage[] =
 "           --verdict-dev DEV --announce-list FILE\n"
 "           [--record-frames] [--record-drops] [--sample-ns G]\n"
 "           [--max-frame-cells M] [--late-tolerance-ns T] [--object FILE]\n"
+"           [--path FILE]\n"
 "       cellq read --name NAME [--json]\n"
 "       cellq record --name NAME --out FILE [--until-signal]\n"
 "       cellq unload --name NAME\n";

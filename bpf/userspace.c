@@ -59,6 +59,19 @@ void libcellq_free(struct libcellq *q)
 	free(q);
 }
 
+#ifdef CQ_PATH
+void libcellq_set_path(struct libcellq *q, const struct path_head *head,
+		       const struct path_row *rows);
+
+/* The table of a path; before the first operation. */
+void libcellq_set_path(struct libcellq *q, const struct path_head *head,
+		       const struct path_row *rows)
+{
+	q->state.path = *head;
+	memcpy(q->state.path_rows, rows, head->rows * sizeof(*rows));
+}
+#endif
+
 static void keep_sample(struct libcellq *q,
 			const struct cellq_sample_record *sample)
 {

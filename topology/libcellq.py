@@ -36,6 +36,8 @@ FAULTS = (
 )
 MAX_VCS, MAX_FRAMES = 1024, 1 << 17
 ANNOUNCE, VERDICT = 0, 1
+PATH_HEAD_BYTES = 48
+PATH_CELL = 424_000_000  # a cell's work in millionths of a bit
 
 
 class Params(ctypes.Structure):
@@ -209,17 +211,27 @@ class Queue:
     """One port's model. A context manager; all times in ns.
 
     ``run`` takes (kind, vc, cells, now_ns) in the order of now_ns and returns
-    one OpResult each.
+    one OpResult each. ``path``: the table of a moving path (topology/moving/table.py) for
+    libcellq-path.so, whose params.service_ps is PATH_CELL.
     """
 
-    def __init__(self, library: Path, params: Params, *, samples: int = 0) -> None:
+    def __init__(
+        self, library: Path, params: Params, *, samples: int = 0, path: bytes = b""
+    ) -> None:
         self._lib = load(library)
         self._handle = self._lib.libcellq_new(ctypes.byref(params), samples)
         if not self._handle:
             raise MemoryError("libcellq_new")
+        if path:
+            self._set_path(path)
         self._samples_room = samples
         self._op, self._result = Op(), OpResult()
         self._given, self._found = ctypes.byref(self._op), ctypes.byref(self._result)
+
+    def _set_path(self, path: bytes) -> None:
+        give = self._lib.libcellq_set_path
+        give.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p]
+        give(self._handle, path[:PATH_HEAD_BYTES], path[PATH_HEAD_BYTES:])
 
     def __enter__(self) -> Self:
         return self

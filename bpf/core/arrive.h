@@ -85,7 +85,7 @@ CQ_INLINE void cq_finish(struct cq_state *s, struct cellq_stats *st,
 		vs->cells_overflow += f->overflow;
 		vs->cells_discarded += f->cells - f->accepted - f->overflow;
 	}
-	f->dep_ps = s->tail_dep_ps;
+	f->dep_ps = cq_moment(s, s->tail_dep_ps);
 	f->done = 1;
 	s->vc[f->vc & CQ_VC_MASK].open--;
 	if (f->orphan)
@@ -116,7 +116,7 @@ CQ_INLINE __u32 cq_arrive(struct cq_state *s, cq_params *p,
 		*phase = cq_overflow(s, p, f, *phase, left, t);
 		return 1;
 	}
-	if (left > 1 && access_ps <= service_ps) {
+	if (left > 1 && cq_steady(s, access_ps, service_ps)) {
 		n = cq_train_alone(s, tr, access_ps);
 		n = n < room ? n : room;
 	}

@@ -28,9 +28,9 @@ CQ_INLINE void cq_take(struct cq_state *s, __u32 *run, __u32 n)
 	s->x -= n;
 }
 
-/* Let every cell leave whose departure is at or before t. Returns 0 when the
- * loop budget is used up. */
-CQ_INLINE int cq_depart(struct cq_state *s, __u64 t, __u64 service_ps)
+/* Let every cell leave whose departure is at or before t of the server's clock.
+ * Returns 0 when the loop budget is used up. */
+CQ_INLINE int cq_depart_until(struct cq_state *s, __u64 t, __u64 service_ps)
 {
 	while (s->x && !cq_after(s->head_dep_ps, t)) {
 		__u32 *run = &s->cells[s->run_head & CQ_CELL_MASK];
@@ -49,6 +49,12 @@ CQ_INLINE int cq_depart(struct cq_state *s, __u64 t, __u64 service_ps)
 	return 1;
 }
 
+/* The same at t of the arrivals' clock. */
+CQ_INLINE int cq_depart(struct cq_state *s, __u64 t, __u64 service_ps)
+{
+	return !s->x || cq_depart_until(s, cq_work(s, t), service_ps);
+}
+
 /* Put a run of n cells of one VC in; the first arrives at t, the others in
  * time to leave no gap in service. The caller has made sure of the room. */
 CQ_INLINE void cq_put(struct cq_state *s, __u32 vc, __u32 n, __u64 t,
@@ -57,6 +63,7 @@ CQ_INLINE void cq_put(struct cq_state *s, __u32 vc, __u32 n, __u64 t,
 	struct cq_vc *v = &s->vc[vc & CQ_VC_MASK];
 
 	if (!s->x) {
+		t = cq_work(s, t);
 		s->busy_ps += s->tail_dep_ps - s->busy_since_ps;
 		s->busy_since_ps = t;
 		s->tail_dep_ps = t;

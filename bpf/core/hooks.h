@@ -42,7 +42,7 @@ CQ_INLINE void cq_forget_past(struct cq_state *s, cq_params *p, __u64 now_ns)
 {
 	if (!cq_after(now_ns, s->now_ns + CQ_LONG_IDLE_NS))
 		return;
-	cq_depart(s, s->tail_dep_ps, p->service_ps);
+	cq_depart_until(s, s->tail_dep_ps, p->service_ps);
 	s->sampling = 0;	/* the grid starts anew */
 }
 

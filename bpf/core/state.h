@@ -17,12 +17,20 @@
  *                     | one cell every service_ps
  *                     v
  *                   link
+ *
+ * The server's times (head_dep_ps, tail_dep_ps, busy_*) and service_ps are of its
+ * own clock. On a still path this is the clock of the arrivals. With CQ_PATH it
+ * is what the link can have done until then, in millionths of a bit (path.h):
+ * cq_work() and cq_moment() lead from one clock to the other.
  */
 #ifndef CQ_STATE_H
 #define CQ_STATE_H
 
 #include "../cellq.h"
 #include "compat.h"
+#ifdef CQ_PATH
+#include "../path.h"
+#endif
 
 #define CQ_VC_MASK	(CELLQ_MAX_VCS - 1)
 #define CQ_CELL_MASK	(CELLQ_MAX_BUFFER_CELLS - 1)
@@ -111,11 +119,54 @@ struct cq_state {
 	struct cq_train circ[CELLQ_MAX_VCS];
 	struct cq_frame frames[CELLQ_MAX_FRAMES];
 	__u32 cells[CELLQ_MAX_BUFFER_CELLS];	/* runs: vc | count << 16 */
+#ifdef CQ_PATH
+	/* At the end, where the loader puts them. */
+	struct path_head path;
+	struct path_row path_rows[PATH_MAX_ROWS];
+#endif
 };
 
 CQ_INLINE int cq_after(__u64 a, __u64 b)
 {
 	return (__s64)(a - b) > 0;
+}
+
+#ifdef CQ_PATH
+CQ_INLINE __u64 cq_work(struct cq_state *s, __u64 t_ps)
+{
+	return path_work(&s->path, s->path_rows,
+			 t_ps - s->path.epoch_ns * 1000);
+}
+
+CQ_INLINE __u64 cq_moment(struct cq_state *s, __u64 work)
+{
+	return path_moment(&s->path, s->path_rows, work) +
+	       s->path.epoch_ns * 1000;
+}
+#else
+CQ_INLINE __u64 cq_work(struct cq_state *s, __u64 t_ps)
+{
+	(void)s;
+	return t_ps;
+}
+
+CQ_INLINE __u64 cq_moment(struct cq_state *s, __u64 work)
+{
+	(void)s;
+	return work;
+}
+#endif
+
+/* Are cells served no faster than those of one train arrive? */
+CQ_INLINE int cq_steady(struct cq_state *s, __u64 access_ps, __u64 service_ps)
+{
+#ifdef CQ_PATH
+	(void)access_ps, (void)service_ps;
+	return s->path.steady;
+#else
+	(void)s;
+	return access_ps <= service_ps;
+#endif
 }
 
 #endif /* CQ_STATE_H */

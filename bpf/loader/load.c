@@ -16,11 +16,13 @@
 #include "options.h"
 #include "pins.h"
 
-/* cellq.bpf.o beside the executable, unless --object says otherwise. */
+#include "../path.h"
+
+/* cellq.bpf.o, or that of moving paths, beside the executable, unless --object says otherwise. */
 static const char *object_path(const struct load_options *o, char *buffer,
 			       size_t size)
 {
-	static const char file[] = "cellq.bpf.o";
+	const char *file = o->path ? "cellq-path.bpf.o" : "cellq.bpf.o";
 	ssize_t length;
 	char *slash;
 
@@ -29,7 +31,7 @@ static const char *object_path(const struct load_options *o, char *buffer,
 	length = readlink("/proc/self/exe", buffer, size - 1);
 	buffer[length < 0 ? 0 : length] = '\0';
 	slash = strrchr(buffer, '/');
-	if (!slash || (size_t)(slash + 1 - buffer) + sizeof(file) > size)
+	if (!slash || (size_t)(slash + 1 - buffer) + strlen(file) + 1 > size)
 		return file;
 	strcpy(slash + 1, file);
 	return buffer;
@@ -74,6 +76,45 @@ static struct bpf_object *open_object(const struct load_options *o)
 		return NULL;
 	}
 	return object;
+}
+
+/* The table of a moving path, which is the end of the state. */
+static int read_path(const char *name, unsigned char *value, size_t size)
+{
+	size_t room = sizeof(struct path_row) * PATH_MAX_ROWS;
+	struct path_head *head = (void *)(value + size - room - sizeof(*head));
+	FILE *file = fopen(name, "rbe");
+	int whole;
+
+	if (!file)
+		return fail(STATUS_USAGE, "cannot read --path %s: %s", name,
+			    strerror(errno));
+	whole = fread(head, sizeof(*head), 1, file) == 1 && head->rows >= 1 &&
+		head->rows <= PATH_MAX_ROWS &&
+		fread(head + 1, sizeof(struct path_row), head->rows, file) ==
+			head->rows;
+	fclose(file);
+	return whole ? STATUS_OK :
+		       fail(STATUS_USAGE, "--path %s: the file is no whole table"
+			    " of a path", name);
+}
+
+static int set_path(struct bpf_object *object, const char *name)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(object, "state");
+	size_t size = bpf_map__value_size(map);
+	unsigned char *value = calloc(1, size);
+	__u32 zero = 0;
+	int status;
+
+	if (!value)
+		return fail(STATUS_FAILED, "out of memory");
+	status = read_path(name, value, size);
+	if (!status && bpf_map_update_elem(bpf_map__fd(map), &zero, value, 0))
+		status = fail(STATUS_FAILED, "cannot note the path: %s",
+			      strerror(errno));
+	free(value);
+	return status;
 }
 
 struct attacher {
@@ -179,6 +220,8 @@ int verb_load(int argc, char **argv)
 	status = pins_create(o.name);
 	if (!status) {
 		status = pins_fill(o.name, a.object);
+		if (!status && o.path)
+			status = set_path(a.object, o.path);
 		if (!status)
 			status = attach_all(&a, &o);
 		if (status)

@@ -14,6 +14,7 @@
 #include "cli.h"
 #include "options.h"
 
+#include "../path.h"
 #include "../policies.h"
 
 #define GIGA 1000000000ULL
@@ -31,7 +32,7 @@ enum {
 	ACCESS_RATE, ACCESS_DELAY_NS, VCS, IFINDEX_BASE, SAMPLE_NS,
 	MAX_FRAME_CELLS, LATE_TOLERANCE_NS, NUMBERS,
 	NAME = NUMBERS, POLICY, VERDICT_DEV, ANNOUNCE_LIST, FAR_END, OBJECT,
-	RECORD_FRAMES, RECORD_DROPS, OPTIONS,
+	RECORD_FRAMES, RECORD_DROPS, PATH, OPTIONS,
 };
 
 static const struct number number_table[NUMBERS] = {
@@ -201,6 +202,7 @@ static void list_options(const struct number *n, struct option *longs)
 		{ "announce-list", required_argument, NULL, ANNOUNCE_LIST },
 		{ "far-end", required_argument, NULL, FAR_END },
 		{ "object", required_argument, NULL, OBJECT },
+		{ "path", required_argument, NULL, PATH },
 		{ "record-frames", no_argument, NULL, RECORD_FRAMES },
 		{ "record-drops", no_argument, NULL, RECORD_DROPS },
 		{ NULL, 0, NULL, 0 },
@@ -240,6 +242,7 @@ int parse_load(int argc, char **argv, struct load_options *o)
 		case ANNOUNCE_LIST: o->announce_list = optarg; break;
 		case FAR_END: status = parse_far_end(optarg, o); break;
 		case OBJECT: o->object = optarg; break;
+		case PATH: o->path = optarg; break;
 		case RECORD_FRAMES: o->params.record_frames = 1; break;
 		case RECORD_DROPS: o->params.record_drops = 1; break;
 		case POLICY:
@@ -256,7 +259,15 @@ int parse_load(int argc, char **argv, struct load_options *o)
 	if (optind < argc)
 		return fail(STATUS_USAGE, "%s: not an option", argv[optind]);
 	status = check_required(n, o, policy_given);
-	return status ? status : derive(n, &o->params);
+	if (!status && o->path && o->object)
+		status = fail(STATUS_USAGE, "--object cannot be used with"
+			      " --path");
+	if (!status)
+		status = derive(n, &o->params);
+	/* A moving path's server counts work, not time. */
+	if (o->path)
+		o->params.service_ps = CELLQ_CELL_BITS * PATH_UBIT;
+	return status;
 }
 
 int parse_name(int argc, char **argv, const char *allowed,

@@ -12,6 +12,7 @@ struct load_options {
 	const char *announce_list;
 	__u32 far_pid;			/* the other end of the port's wire */
 	char far_dev[16];		/* empty: not watched */
+	const char *path;		/* table of a moving path; NULL: still */
 	struct cellq_params params;	/* all derived values filled in */
 };
 

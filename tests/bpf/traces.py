@@ -88,10 +88,10 @@ class Played:
     samples: list[tuple[int, int, int]]
 
 
-def play(library: Path, case: Case) -> Played:
-    """Run a case through the core; a fault is an error."""
+def play(library: Path, case: Case, path: bytes = b"") -> Played:
+    """Run a case through the core, on a moving path with its table; a fault is an error."""
     ops = operations(case)
-    with Queue(library, case.core_params(), samples=20_000) as queue:
+    with Queue(library, case.core_params(), samples=20_000, path=path) as queue:
         results = queue.run(ops)
         stats = queue.stats()
         if stats.fault_counts():

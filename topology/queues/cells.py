@@ -184,7 +184,8 @@ class Queue(queue.Queue):
             "announce-list": announce_list(port),
             "far-end": f"{port.box_pid}:{port.far_device}",
             "late-tolerance-ns": port.late_tolerance_ns,
-            "object": OBJECT,
+            "object": None if port.schedule else OBJECT,
+            "path": port.schedule.file(port.direction) if port.schedule else None,
             "sample-ns": port.sample_ns or None,
         }
         given = [(key, value) for key, value in options.items() if value is not None]

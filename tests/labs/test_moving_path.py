@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A path that moves, in the uml lab: on both kinds of queue, and the still path is as before it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.labs.test_reproducible import assert_same_records
+from tests.small import run_trials, trials_of
+
+pytestmark = pytest.mark.lab
+
+PATH = """\
+time_s,rate_bit_per_s,down_delay_us,up_delay_us,loss,outage
+0,10000000,20000,20000,,
+0.5,5000000,40000,30000,,
+1,,,,,1
+1.2,20000000,5000,8000,,0
+2,10000000,5000,8000,0.01,
+2.500001,8000000,25000,,0,
+"""
+TEXT = """
+name = "moving"
+title = "moving paths between still ones"
+[factors]
+queue = ["cells", "packets"]
+path = ["still", "moves"]
+[base]
+topology = { pairs = 2, rate_bit_per_s = 10_000_000, delay_us = 20_000, mss_bytes = 1460 }
+tcp = { flavor = "cubic", window_bytes = 1_000_000, ssthresh_bytes = 1_000_000 }
+workload = { kind = "iperf", duration_s = 3 }
+[[rule]]
+when = { queue = "cells" }
+set.queue = { policy = "epd", buffer_cells = 1500, threshold = 0.8 }
+[[rule]]
+when = { queue = "packets" }
+set.queue = { kind = "drop-tail", limit_packets = 60 }
+[[rule]]
+when = { path = "moves" }
+set.topology.path = "path.csv"
+[[rule]]
+when = { path = "still" }
+set.topology.path = "none"
+"""
+
+
+def test_each_packet_follows_the_function_and_the_still_path_is_as_before(tmp_path: Path) -> None:
+    (tmp_path / "path.csv").write_text(PATH)
+    trials = trials_of(tmp_path, TEXT)
+    documents = run_trials(tmp_path / "out", trials)  # all checks passed
+    for document in documents.values():
+        names = {check["name"] for check in document["checks"]}
+        moves = document["factors"]["path"] == "moves"
+        assert ({"path begin", "path bytes", "path delays", "path packets"} <= names) == moves
+        if moves:
+            down = document["path"]["down"]
+            assert down["full"] >= 10 and down["sent"] > down["arrived"] > 1000
+            assert down["delay_off_ns"] <= 10
+            packets = document["factors"]["queue"] == "packets"
+            assert (down["departure_off_ns"] or 0) <= 10 and ("path departures" in names) == packets
+    # The other order: what moved leaves nothing behind for a trial that stands still.
+    run_trials(tmp_path / "again", trials[::-1])
+    assert_same_records([one.name for one in trials], tmp_path / "again", tmp_path / "out")
+    kept = json.loads((tmp_path / "out/trials" / trials[0].name / "lab.json").read_text())
+    assert "path" not in kept
