@@ -11,6 +11,7 @@ import pytest
 from harness.host import paths
 from harness.kernels import names, patches, series, store
 from harness.kernels.errors import KernelError
+from harness.kernels.recipe import Recipe
 from harness.kernels.trees import LINK, PLAIN, PROGRAM, TOP, Folder, blob
 from plan.errors import UsageError
 
@@ -109,6 +110,13 @@ def test_a_folder_of_plain_patches(source: Path) -> None:
     (folder / "2.patch").write_text(f"{head}@@ -1,3 +1,3 @@\r\n-1\r\n+eins\r\n two\r\n three\r\n")
     [(_, content)] = series.amended("x", tree(source), folder).read([TCP])
     assert content.decode() == LINES.replace("one", "eins")
+
+
+def test_of_another_recipe_a_patch_may_change_nothing(source: Path) -> None:
+    """The kernel's own tests are a source of their own, with other files of the same tree."""
+    fix, before = source.parent / "fix.patch", tree(source)
+    fix.write_text(WRONG.replace(TCP, "drivers/y/z.c"))
+    assert series.amended("x", before, fix, Recipe(kind="tests")) is before
 
 
 WRONG = f"--- a/{TCP}\n+++ b/{TCP}\n@@ -1,3 +1,3 @@\n one\n-zwo\n+2\n three\n"
