@@ -31,3 +31,27 @@ def test_no_other_user_can_change_a_box_that_is_being_made(tmp_path: Path) -> No
     done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
     assert (tmp_path / "writable").exists(), done.stderr
     assert (tmp_path / "writable").read_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("full", "said"),
+    [
+        ("out", "out has 12 MiB of free space, but a box needs 1000 there; name a file in another"),
+        ("cellbed-box.*", "but a box needs 5000 there; name another folder with TMPDIR"),
+    ],
+)
+def test_a_disk_that_is_too_small_is_said_at_once(tmp_path: Path, full: str, said: str) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (tmp_path / "out").mkdir()
+    stands_in = {name: "exit 1" for name in ("mmdebstrap", "mke2fs", "sfdisk", "qemu-img")}
+    stands_in["df"] = f"case $3 in */{full}) echo 12M ;; *) echo 9999M ;; esac"
+    for name, script in stands_in.items():
+        (programs / name).write_text(f"#!/bin/sh\n{script}\n")
+        (programs / name).chmod(0o755)
+    path = f"{programs}:{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "TMPDIR": str(tmp_path)}
+    argv = [PROJECT / "lab" / "vagrant" / "box", tmp_path / "out" / "debian.box"]
+    done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 3 and said in done.stderr.splitlines()[-1], done.stderr
+    assert not list(tmp_path.glob("cellbed-box.*")) and not list((tmp_path / "out").iterdir())
