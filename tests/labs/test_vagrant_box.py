@@ -44,7 +44,7 @@ def test_a_disk_that_is_too_small_is_said_at_once(tmp_path: Path, full: str, sai
     programs = tmp_path / "programs"
     programs.mkdir()
     (tmp_path / "out").mkdir()
-    stands_in = {name: "exit 1" for name in ("mmdebstrap", "mke2fs", "sfdisk", "qemu-img")}
+    stands_in = dict.fromkeys(("mmdebstrap", "mke2fs", "sfdisk", "qemu-img"), "exit 1")
     stands_in["df"] = f"case $3 in */{full}) echo 12M ;; *) echo 9999M ;; esac"
     for name, script in stands_in.items():
         (programs / name).write_text(f"#!/bin/sh\n{script}\n")
