@@ -14,9 +14,9 @@ from harness.host import temporary
 
 KEY = r"[0-9a-f]{16}"
 MADE = re.compile(
-    rf"(image|kernel|full-kernel|vm)-{KEY}(\.lock)?"
+    rf"(root|image|kernel|full-kernel|vm)-{KEY}(\.lock)?"
     rf"|programs-{KEY}-{KEY}-{KEY}(\.tools)?"
-    rf"|python-{KEY}-[0-9.]+"
+    rf"|python-{KEY}-([0-9.]+|debian)"
     rf"|disk-{KEY}\.squashfs"
     rf"|mininet-{KEY}(,[a-z0-9+.,-]+)?(\.squashfs)?(\.lock)?"
     rf"|processor-{KEY}-{KEY}\.ko(\.lock)?"
@@ -30,7 +30,7 @@ BELOW = {
 }
 # What a recipe fills (mktemp -d) until it is whole, and moves or removes at its end.
 PARTIAL = re.compile(
-    rf"(image|processor|mininet|full-kernel|vm|disk|programs-{KEY}-{KEY}-{KEY}(\.tools)?|debian-[0-9.]+)"
+    rf"(root|image|processor|mininet|full-kernel|vm|disk|programs-{KEY}-{KEY}-{KEY}(\.tools)?|debian-[0-9.]+)"
     r"\.[A-Za-z0-9]{6}"
 )
 LOCKS = ("lock", "*.lock", "kernels/work-*/lock")

@@ -18,8 +18,9 @@ from tests.small import PROJECT
 
 A, B, C = "0123456789abcdef", "fedcba9876543210", "00112233445566ff"
 FOLDERS = (
-    *(f"{name}-{A}/x" for name in ("image", "kernel", "full-kernel", "vm", "mininet")),
+    *(f"{name}-{A}/x" for name in ("root", "image", "kernel", "full-kernel", "vm", "mininet")),
     *(f"programs-{A}-{B}-{C}", f"programs-{A}-{B}-{C}.tools", f"python-{A}-3.11/bin"),
+    f"python-{B}-debian/bin",
     *(f"mininet-{A},vim,g++", f"kernels/built-{A}", "kernels/work-6.1", "kernels/debian-6.1"),
 )
 FILES = (
@@ -27,7 +28,7 @@ FILES = (
     *("mininet.lock", f"mininet-{A}.lock", "kvm-00000000-1111-2222-3333-444444444444"),
     *("log/lab-image.log", f"kernels/seen-{A}.json", "kernels/work-6.1/lock", "cluster.pem"),
 )
-PARTIALS = ("image.Xy12Ab", "mininet.abcdef", "full-kernel.a1b2c3", "vm.123456",
+PARTIALS = ("image.Xy12Ab", "root.Xy12Ab", "mininet.abcdef", "full-kernel.a1b2c3", "vm.123456",
             f"programs-{A}-{B}-{C}.aB3dE6",
             "kernels/debian-6.1.Xy12Ab")  # fmt: skip
 OTHERS = ("thesis.pdf", "image-of-my-cat/cat.png", "kernel-sources/Makefile", "python-3.11/x",
