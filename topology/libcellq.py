@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shutil
 import subprocess
 from collections.abc import Sequence
 from ctypes import c_uint8, c_uint16, c_uint32, c_uint64
@@ -12,6 +13,8 @@ from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+from plan.errors import MissingError
 
 SOURCE = Path(__file__).parents[1] / "bpf"
 
@@ -170,7 +173,14 @@ class OpResult(ctypes.Structure):
 
 
 def build(out: Path) -> Path:
-    """Compile the library into ``out`` by the project's own Makefile."""
+    """Compile the library into ``out`` by the project's own Makefile.
+
+    Raises:
+        MissingError: this machine has no compiler.
+    """
+    for program in ("make", "cc"):
+        if not shutil.which(program):
+            raise MissingError(f"this machine has no {program}; install gcc, make and libc6-dev")
     subprocess.run(
         ["make", "-s", "-C", str(SOURCE), f"OUT={out}", "libcellq"],
         check=True,

@@ -19,8 +19,6 @@ import csv
 import io
 import os
 import platform
-import shutil
-import subprocess
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -155,15 +153,10 @@ def agreement(line: Line, others: Sequence[Line]) -> str:
 
 
 def machine() -> str:
-    """This machine in words: its distribution, compiler, processor, and whose the labs are."""
-    compiler = shutil.which("cc") or shutil.which("gcc")
-    told = "no compiler"
-    if compiler:
-        said = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False)
-        told = (said.stdout.splitlines() or ["unknown compiler"])[0]
+    """This machine in words: its distribution, processor, and whose the labs are."""
     try:
         system = platform.freedesktop_os_release()["PRETTY_NAME"]
     except (OSError, KeyError):
         system = platform.platform()
     who = "root" if os.geteuid() == 0 else "user"
-    return f"{system}, {told}, {platform.machine()}, {who}"
+    return f"{system}, {platform.machine()}, {who}"

@@ -23,6 +23,7 @@ ALLOWED = (
     "each also with ,hz=N, ,config=+OPTION or ,patch=FILE"
 )
 FETCH = "lab/kernel/fetch"
+PARTS = "lab/kernel/parts"  # what is fetched, of which a recipe may use less
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +106,7 @@ def debian(version: str, recipe: Recipe = LAB) -> tuple[Path, str]:
     """Debian's source of a version, unpacked, and its package with the package's version."""
     folder = home() / recipe.folder(f"debian-{version}")
     if not folder.exists():
-        argv = [str(recipe.root / FETCH), version, str(folder)]
+        argv = [str(paths.PROJECT / FETCH), version, str(folder), str(recipe.root / PARTS)]
         done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=3600)
         if done.returncode != 0:
             said = "".join(done.stderr.strip().splitlines()[-1:]).removeprefix(f"{FETCH}: ")

@@ -28,6 +28,7 @@ from harness.kernels.recipe import LAB, Recipe, folder_of
 from harness.kernels.trees import blob
 from plan.errors import LabError, UsageError
 
+ENTER = "lab/root/enter"
 BUILD = "lab/kernel/build"
 RECIPE = [f"lab/kernel/{name}" for name in ("build", "cc", "config", "precompiled.c")]
 TCP_MODULE = "lab/programs/tcp-module"
@@ -72,7 +73,7 @@ def key(found: Source, patched: Patched, recipe: Recipe = LAB) -> str:
     module = [p for p in (paths.PROJECT / MODULE).iterdir() if p.suffix in (".c", ".h")]
     read = [recipe.root / part for part in RECIPE]
     read += [paths.PROJECT / TCP_MODULE, *module] if recipe.module else []
-    told = paths.content(*read)
+    told = [paths.content(*read), paths.places()["root"].name]
     return blob(json.dumps([files, ours, told, found.config]).encode())[: paths.DIGITS]
 
 
@@ -92,7 +93,7 @@ def build(
     with log.open("wb") as stream:
         for argv in steps:
             done = subprocess.run(
-                argv, stdin=subprocess.DEVNULL, stdout=stream,
+                [str(paths.PROJECT / ENTER), *argv], stdin=subprocess.DEVNULL, stdout=stream,
                 stderr=stream, check=False,
             )  # fmt: skip
             if done.returncode != 0:

@@ -78,6 +78,8 @@ def make(folder: Path) -> Machine:
     made.replace("apt-get", f'echo "$@" >> {folder}/apt-get')
     made.replace("id", "echo 0")
     made.replace("sudo", "")
+    made.recipe("lab/root/build", 'mkdir "$1"')
+    made.recipe("lab/root/enter", "echo namespaces")
     made.recipe("lab/image/build", 'touch "$1"')
     made.recipe("lab/kernel/set-up", 'mkdir -p "$1" && touch "$1/complete"')
     made.recipe("lab/programs/tools", 'mkdir "$2"')
@@ -90,7 +92,7 @@ def make(folder: Path) -> Machine:
 # -Ic is asked for the version only.
 FAKE_PYTHON = r"""
 case $1 in
--Ic) [[ $2 != *print* ]] || echo 3.11 ;;
+-Ic) [[ $2 != *print* ]] || echo 3.11 ;; # of the versions that it is asked about it is the newest
 -Im)
 	mkdir -p "$3/bin"
 	printf '#!/bin/sh\n' > "$3/bin/python"

@@ -3,7 +3,7 @@
 
 Each is a tree in namespaces with nothing but git, make and sudo, in which the clone is set up
 from an empty cache and runs a small trial, of which the tables and the lab's facts are this
-machine's byte for byte.
+machine's byte for byte, and so are kernel and programs.
 Needs root, or sudo without a password.
 A tree in which that went well is kept in the cache: until something changes that set-up
 reads (trees.py), the next test begins there, with a clone of its own.
@@ -67,12 +67,20 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def record(sums: str) -> list[str]:
-    """The lines of a trial's checksums, but for what tells of the run, and of what ran it: each
-    machine's own compilers made that."""
+    """The lines of a trial's checksums, but for what tells of the run, and of what ran it."""
     lines = sums.splitlines()
     found = [line for line in lines if not line.endswith((" run.json", " trial.json"))]
     assert len(found) == len(lines) - 2 >= 2, sums
     return found
+
+
+def assert_same_products(said: str) -> None:
+    """What tests/fresh/products says on another machine is what it says here."""
+    argv = [PROJECT / "tests/fresh/products"]
+    ours = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+    # Debian may have renewed a package since one of the two was set up.
+    if said.partition("--\n")[0] == ours.partition("--\n")[0]:
+        assert said == ours and len(said.partition("--\n")[2].splitlines()) > 10
 
 
 def administrator_allows(fresh: Fresh) -> None:
@@ -99,6 +107,9 @@ def runs(fresh: Fresh, user: str, here: list[str]) -> None:
     judgement = json.loads(said.stderr)
     assert judgement["valid"], judgement["checks"]
     assert record(said.stdout) == here
+    products = fresh(user, "~/cellbed/tests/fresh/products")
+    assert products.returncode == 0, products.stderr
+    assert_same_products(products.stdout)
 
 
 def unit_tests(fresh: Fresh) -> None:

@@ -18,7 +18,7 @@ from tests.fresh import machine
 from tests.fresh.machine import Machine
 from tests.small import PROJECT
 
-MISSING = "bison", "flex", "mmdebstrap"
+MISSING = "mmdebstrap", "patch", "uidmap"
 # As dpkg's own: names that it does not know are an error, and the others are printed.
 SOME_UNKNOWN = f"""
 for name in "${{@:4}}"; do
@@ -133,8 +133,8 @@ def test_help_names_every_option(here: Machine) -> None:
     [
         ("Temporary failure resolving 'deb.example'", "the network cannot be reached"),
         (
-            "E: Unable to locate package bison",
-            "apt does not know the package bison; check its name",
+            "E: Unable to locate package patch",
+            "apt does not know the package patch; check its name",
         ),
         ("E: Package 'flex' has no installation candidate", "apt does not know the package flex; "),
         ("E: Could not get lock /var/lib/dpkg/lock-frontend", "another program holds apt's lock"),
@@ -162,8 +162,7 @@ def test_packages_that_cannot_be_installed(here: Machine, said: str, means: str)
             "echo Linux aarch64",
             "this machine is Linux aarch64, but the labs need Linux on x86-64",
         ),
-        ("apt-get", "", "this machine has no apt; use Debian 12 or 13"),
-        ("dpkg-query", "", "this machine has no apt; use Debian 12 or 13"),
+        ("python3", "exit 1", "set-up needs Python 3.7 or newer as python3; install python3"),
         ("df", "echo Avail; echo 12M", "12 MiB of free space, but set-up needs 3000"),
     ],
 )
@@ -188,20 +187,58 @@ def test_a_cache_must_be_an_absolute_path(here: Machine) -> None:
     assert "CELLBED_CACHE is cache, but must be an absolute path" in sentence(done)
 
 
-@pytest.mark.parametrize(
-    ("python", "means"),
-    [
-        ("exit 1", "needs Python 3.11 or newer"),
-        ("echo ensurepip is not available; exit 1", "has no module venv; install python3-venv"),
-    ],
-    ids=["too old", "without ensurepip"],
-)
-def test_a_python_that_does_not_do(here: Machine, python: str, means: str) -> None:
-    which = "-Im" if "ensurepip" in python else "-Ic"
-    here.replace("python3", f"[ $1 = {which} ] && {{ {python}; }}\n{machine.FAKE_PYTHON}")
+NO_DEBIAN = ("dpkg-query", "apt-get")
+
+
+def test_a_machine_that_is_no_debian(here: Machine) -> None:
+    """Without apt nothing is installed, and all is made."""
+    for name in NO_DEBIAN:
+        here.replace(name, "")
     done = here.run("cellbed", "setup")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[-1].endswith("ready")
+
+
+@pytest.mark.parametrize("option", ["--vm", "--native", "--test"])
+def test_what_only_a_debian_has(here: Machine, option: str) -> None:
+    here.replace("apt-get", "")
+    assert f"set-up {option} needs a host with Debian 12 or 13" in sentence(
+        here.run("cellbed", "setup", option)
+    )
+
+
+def test_a_machine_without_namespaces_is_told(here: Machine) -> None:
+    here.recipe("lab/root/enter", "echo proot")
+    done = here.run("cellbed", "setup")
+    assert done.returncode == 0, done.stderr
+    assert "set-up uses proot instead and takes longer" in done.stderr
+
+
+def test_a_machine_on_which_proot_runs_nothing(here: Machine) -> None:
+    here.recipe("lab/root/enter", '[ "$1" != --how ] || exec echo proot; echo no >&2; exit 1')
+    done = here.run("cellbed", "setup")
+    last = done.stderr.splitlines()[-1]
     assert done.returncode == 3
-    assert means in done.stderr
+    assert last.startswith("lab/setup: proot cannot start a program of the build root: it needs pt")
+    assert not list(here.cache.glob("kernel-*"))
+
+
+def test_a_build_root_that_cannot_be_had(here: Machine) -> None:
+    """No other step begins without it."""
+    here.recipe("lab/root/build", "echo the connection: Connection refused; exit 3")
+    done = here.run("cellbed", "setup")
+    assert "build root failed: the network cannot be reached" in done.stderr
+    assert "lab kernel" not in done.stderr and done.returncode == 3
+
+
+def test_a_python_that_does_not_do_is_replaced(here: Machine) -> None:
+    """As one that is too old, or lacks venv, by Debian's."""
+    here.replace("python3", machine.FAKE_PYTHON.replace("|| echo 3.11", "|| exit 1"))
+    here.recipe("lab/root/python", 'mkdir -p "$1/bin"; ln -s /bin/true "$1/bin/python"')
+    done = here.run("cellbed", "setup")
+    assert done.returncode == 0, done.stderr
+    [made] = here.cache.glob("python-*")
+    assert made.name.endswith("-debian") and (made / "complete").exists()
 
 
 def test_an_environment_whose_packages_cannot_be_had_is_not_complete(here: Machine) -> None:

@@ -25,6 +25,7 @@ from tests.small import PROJECT
 
 pytestmark = pytest.mark.lab
 
+ENTER = PROJECT / "lab/root/enter"
 ESCAPE = Path(__file__).with_name("escape")
 LIMIT_S = 300
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -203,8 +204,8 @@ def module(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("Kbuild", "hostile_module.c"):
         shutil.copy(ESCAPE / name, folder)
     build = paths.kernel().parent / "build"
-    argv = ["make", "-s", "-C", build, f"M={folder}", "ARCH=um", "modules"]
-    subprocess.run(argv, check=True, timeout=LIMIT_S, env={**os.environ, "LC_ALL": "C"})
+    argv = [ENTER, "make", "-s", "-C", build, f"M={folder}", "ARCH=um", "modules"]
+    subprocess.run(argv, check=True, timeout=LIMIT_S)
     return folder / "hostile_module.ko"
 
 

@@ -60,7 +60,9 @@ def no_lab(folder: Path) -> Iterator[None]:
         for known in ("software", "found"):
             patch.setattr(identity, known, lambda lab, kernel=None: {"code": f"code of {lab}"})
         patch.setattr(costs, "file", lambda: folder / "costs.json")
-        patch.setattr(paths, "places", lambda: {"cache": folder / "cache"})
+        patch.setattr(
+            paths, "places", lambda: {"cache": folder / "cache", "root": folder / "root-1"}
+        )
         for server in ("run_scheduler", "run_worker"):
             patch.setattr(cluster_servers, server, lambda *_, **__: None)
         patch.setattr(tempfile, "tempdir", str(folder))

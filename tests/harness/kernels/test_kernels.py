@@ -21,7 +21,7 @@ from harness.kernels import names, options, parts, patches, store
 from harness.kernels.errors import KernelError
 from harness.kernels.kernel import Kernel
 from harness.kernels.lay import lay
-from harness.kernels.recipe import LAB
+from harness.kernels.recipe import LAB, Recipe
 from harness.kernels.trees import TOP, Commit, Folder, Tree
 from plan.errors import LabError, UsageError
 from tests.small import PROJECT, TINY, tiny_trials, trials_of
@@ -198,37 +198,67 @@ PARTS = ["Makefile", "drivers/a/Kconfig.b", "arch/arm/Makefile", "Kbuild", "driv
          *(f"{line}/a/b.c" for line in LINES if re.fullmatch(r"[\w/]+", line))]  # fmt: skip
 NO_PARTS = ["drivers/a/b.c", "drivers/net/a/b.c", "drivers/net/veth.o", "nets/a.c", "anet/a.c",
             "tools/perf/a.c", "Documentation/a.rst"]  # fmt: skip
-DEBIANS = """#!/bin/sh
-cd "${0%/*}" && tar -c ./linux-source-9.9_1.deb
+# In place of lab/root/get: the package's file, as if it were Debian's.
+GET = """
+import shutil, sys
+assert sys.argv[1] == "file" and sys.argv[4] == "linux-source-9.9"
+shutil.copy({!r}, sys.argv[2])
 """
+ENTER = '#!/bin/sh\nexec "$@"\n'  # this machine is the build root
 
 
-def test_what_is_fetched_is_what_the_kernel_is_made_of(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """lab/kernel/parts means the same to tar and to the room; the package is a stand-in."""
+@pytest.fixture
+def debians(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project for which Debian has the source 9.9."""
     top, package = tmp_path / "linux-source-9.9", tmp_path / "package"
     for path in PARTS + NO_PARTS:
-        (top / path).parent.mkdir(parents=True, exist_ok=True)
-        (top / path).touch()
-    (package / "usr/src").mkdir(parents=True)
-    (package / "DEBIAN").mkdir()
-    (package / "DEBIAN/control").write_text(
+        put(top / path, "")
+    put(
+        package / "DEBIAN/control",
         "Package: linux-source-9.9\nVersion: 9.9.7\nArchitecture: all\n"
-        "Maintainer: t <t@t>\nDescription: t\n"
+        "Maintainer: t <t@t>\nDescription: t\n",
     )
     archive = package / "usr/src/linux-source-9.9.tar.xz"
+    archive.parent.mkdir(parents=True)
     subprocess.run(["tar", "-C", tmp_path, "-cJf", archive, top.name], check=True)
     deb = tmp_path / "linux-source-9.9_1.deb"
     subprocess.run(["dpkg-deb", "-b", package, deb], check=True, capture_output=True)
-    (tmp_path / "mmdebstrap").write_text(DEBIANS)
-    (tmp_path / "mmdebstrap").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    project = tmp_path / "project"
+    for name in ("lab/strict", "lab/kernel/fetch", "lab/kernel/unpack", "lab/kernel/parts"):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(PROJECT / name, project / name)
+    put(project / "lab/root/get", GET.format(str(deb)))
+    put(project / "lab/root/enter", ENTER)
+    (project / "lab/root/enter").chmod(0o755)
+    monkeypatch.setattr(paths, "PROJECT", project)
     monkeypatch.setattr(paths, "places", lambda: {"cache": tmp_path / "cache"})
-    folder, text = names.debian("9.9")
-    found = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
-    assert found == {*PARTS, ".package"} and text == "linux-source-9.9 9.9.7"
+    return project
+
+
+def put(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def fetched(recipe: Recipe) -> set[str]:
+    """What of the source is kept."""
+    folder, text = names.debian("9.9", recipe)
+    assert text == "linux-source-9.9 9.9.7"
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.usefixtures("debians")
+def test_what_is_fetched_is_what_the_kernel_is_made_of() -> None:
+    """lab/kernel/parts means the same to tar and to the room; the package is a stand-in."""
+    assert fetched(LAB) == {*PARTS, ".package"}
     assert [path for path in PARTS + NO_PARTS if parts.wanted(path)] == PARTS
+
+
+@pytest.mark.usefixtures("debians")
+def test_a_recipe_has_parts_of_its_own(tmp_path: Path) -> None:
+    """As that of selftests, whose folder has no lab/root."""
+    put(tmp_path / "made/lab/kernel/parts", "Documentation\n")
+    assert fetched(Recipe(tmp_path / "made", "other")) == {"Documentation/a.rst", ".package"}
 
 
 @pytest.mark.parametrize(
@@ -395,7 +425,7 @@ def test_wrong_words(tmp_path: Path, words: list[str], said: str) -> None:
 def test_sources_of_a_version_are_built_in_one_folder(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(paths, "places", lambda: {"cache": tmp_path})
+    monkeypatch.setattr(paths, "places", lambda: {"cache": tmp_path, "root": tmp_path / "root-1"})
     with pytest.raises(UsageError, match="its Makefile names no version"):
         names.source(f"path:{source}")
     (source / "Makefile").write_text("VERSION = 6\nPATCHLEVEL = 1\nSUBLEVEL = 3\n")
@@ -406,11 +436,12 @@ def test_sources_of_a_version_are_built_in_one_folder(
     assert store.key(found[0], none) == store.key(found[1], none)
 
 
-def test_options_make_another_kernel(
+def test_options_and_a_compiler_make_another_kernel(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of the same source, in the same folder."""
-    monkeypatch.setattr(paths, "places", lambda: {"cache": tmp_path})
+    places = {"cache": tmp_path, "root": tmp_path / "root-1"}
+    monkeypatch.setattr(paths, "places", lambda: places)
     (source / "Makefile").write_text("VERSION = 6\nPATCHLEVEL = 1\n")
     asked = ("", ",hz=250", ",config=-VETH,config=HZ=300")
     found = [names.source(f"path:{source}{words}") for words in asked]
@@ -418,7 +449,10 @@ def test_options_make_another_kernel(
     assert [one.config for one in found] == lines
     assert {one.version for one in found} == {"6.1"}
     none = patches.Patched(files={}, left_out=[])
-    assert len({store.key(one, none) for one in found}) == 3
+    keys = {store.key(one, none) for one in found}
+    assert len(keys) == 3
+    places["root"] = tmp_path / "root-2"  # another compiler
+    assert store.key(found[0], none) not in keys
 
 
 def test_a_list_of_names_keeps_what_belongs_to_each(tmp_path: Path) -> None:

@@ -111,6 +111,8 @@ def project(tmp_path: Path) -> Path:
     shutil.copy(PROJECT / "lab/kernel/set-up", folder)
     recipe(folder / "fetch", 'mkdir -p "$2/net"; touch "$2/net/tcp.c"; echo "$1" > "$2.version"')
     recipe(folder / "patch", "true")
+    (tmp_path / "project/lab/root").mkdir()
+    recipe(tmp_path / "project/lab/root/enter", 'exec "$@"')
     made = "mkdir -p build/net build/scripts; touch linux build/net/tcp.o build/net/tcp.h"
     recipe(folder / "build", f'echo "$@" > "$2/asked"; cd "$2"; {made} build/scripts/basic.o')
     return tmp_path / "project"

@@ -23,7 +23,9 @@ WHO = ["-c", "user.name=Ada Lovelace", "-c", "user.email=ada@example.org"]
 @pytest.fixture
 def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A source in a repository of its own, and a cache."""
-    monkeypatch.setattr(paths, "places", lambda: {"cache": tmp_path / "cache"})
+    monkeypatch.setattr(
+        paths, "places", lambda: {"cache": tmp_path / "cache", "root": tmp_path / "root-1"}
+    )
     folder = tmp_path / "tree"
     for path in (*TOP, CUBIC, "scripts/run.sh", "drivers/y/z.c"):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A Linux that is no Debian runs the trial of this machine, byte for byte: what it needs is Python.
+
+The kernel is this machine's, as any machine's build root makes the same; CELLBED_SLOW_TESTS=1 makes
+it there, too, and compares the bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.host import paths
+from tests.fresh import trees
+from tests.fresh.test_debian import SLOW, SMALL, assert_same_products, here, record
+from tests.small import PROJECT
+
+__all__ = ["here"]
+SCRIPT = PROJECT / "tests" / "fresh" / "stranger"
+HOME = "root/home/a user"
+USER = 1000
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, or sudo without a password")
+
+
+def stranger(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    argv = [str(SCRIPT), *map(str, words)]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=trees.LIMIT_S, check=False)
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    made = trees.place() / f"stranger-{os.getpid()}"
+    done = stranger("make", made)
+    assert done.returncode == 0, done.stderr
+    yield made
+    shutil.rmtree(made)
+
+
+def give(kernel: Path, folder: Path) -> None:
+    """A product of this machine's, as its own."""
+    cache = folder / HOME / ".cache" / "cellbed"
+    shutil.copytree(kernel, cache / kernel.name, symlinks=True)
+    for path in [cache.parent, *cache.parent.rglob("*")]:
+        os.chown(path, USER, USER, follow_symlinks=False)
+
+
+def test_a_trial_is_the_same(folder: Path, here: list[str]) -> None:  # noqa: F811
+    absent = stranger("run", folder, "! type apt-get dpkg gcc cc make sudo && ! ls /dev/kvm")
+    assert absent.returncode == 0, absent.stdout + absent.stderr
+    kernel = paths.places()["kernel"]
+    if not SLOW:
+        give(kernel, folder)
+    done = stranger("run", folder, "./cellbed setup")
+    assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
+    assert "set-up uses proot instead" in done.stderr
+    done = stranger("run", folder, f"./cellbed run {SMALL.relative_to(PROJECT)} --out ~/out")
+    assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
+    [trial] = (folder / HOME / "out" / "trials").iterdir()
+    judgement = json.loads((trial / "judgement.json").read_text())
+    assert judgement["valid"], judgement["checks"]
+    assert record((trial / "SHA256SUMS").read_text()) == here
+    done = stranger("run", folder, "tests/fresh/products")
+    assert done.returncode == 0, done.stderr
+    assert_same_products(done.stdout)
