@@ -53,6 +53,9 @@ class Row(NamedTuple):
 class Way:
     """One direction, a column each; of a column of one value, all rows have this value.
 
+    Attributes:
+        period_us: after it, the path begins anew; 0: the last row holds to the end.
+
     Raises:
         ValueError: the columns are no path; says why.
     """
@@ -62,6 +65,7 @@ class Way:
     delays_us: Sequence[int]
     losses: Sequence[float] = (0.0,)
     bits: Sequence[int] = (0,)
+    period_us: int = 0
 
     def __post_init__(self) -> None:
         count = len(self.times_us)
@@ -74,6 +78,16 @@ class Way:
             raise ValueError("times_us: a path begins at 0, and each time is after the last")
         for row in self.rows():
             check_row(row)
+        if self.period_us and not self.times_us[-1] < self.period_us <= MOST_US:
+            raise ValueError(
+                f"period_us = {self.period_us}: must be after the last row's time,"
+                f" {self.times_us[-1]}, and at most {MOST_US}"
+            )
+        if longest_silence_us(self) > MOST_OUTAGE_US:
+            raise ValueError(
+                f"the path carries nothing for longer than {MOST_OUTAGE_US // US_PER_S} s; let an"
+                " outage end, or repeat the path"
+            )
 
     def rows(self) -> Iterator[Row]:
         """The rows in the order of their times."""
@@ -88,46 +102,47 @@ class Path:
     """Both directions.
 
     Attributes:
-        period_us: after it, the path begins anew; 0: the last row holds to the end.
         overhead_bytes: None: a link of cells, as all links of the dumbbell. A number: a link of
             bytes, on which each IP packet has so many more.
         reorder: may a packet overtake its predecessor when the delay jumps down?
         drawn: makes the path of a trial's seed, where the seed matters.
-
-    Raises:
-        ValueError: the path never ends, or carries nothing for too long.
     """
 
     down: Way
     up: Way
-    period_us: int = 0
     overhead_bytes: int | None = None
     reorder: bool = False
     drawn: Callable[[int], Path] | None = field(
         default=None, repr=False, compare=False, metadata={"aside": True}
     )
 
-    def __post_init__(self) -> None:
-        for way in (self.down, self.up):
-            if self.period_us and self.period_us <= way.times_us[-1]:
-                raise ValueError(
-                    f"period_us = {self.period_us}: must be after the last row's time,"
-                    f" {way.times_us[-1]}"
-                )
-            silent_us = longest_silence_us(way, self.period_us)
-            if silent_us > MOST_OUTAGE_US:
-                raise ValueError(
-                    "the path carries nothing for longer than"
-                    f" {MOST_OUTAGE_US // US_PER_S} s; let an outage end, or repeat the path"
-                )
-
     def of_seed(self, seed: int) -> Path:
         """The path of a trial."""
         return self.drawn(seed) if self.drawn else self
 
+    def time_ns(self, ip_bytes: int, rate_bit_per_s: int) -> float | None:
+        """How long a packet is sent on a link of bytes at a rate [ns]; None on one of cells."""
+        if self.overhead_bytes is None:
+            return None
+        return (ip_bytes + self.overhead_bytes) * 8e9 / rate_bit_per_s
+
     def way(self, direction: str) -> Way:
         """That of "down" or "up"."""
         return self.down if direction == "down" else self.up
+
+
+def of_rows(rows: Sequence[Row], period_us: int = 0) -> Way:
+    """Rows as columns."""
+    times, *columns = zip(*rows, strict=True)
+    rates, delays, losses, bits = (one[:1] if len(set(one)) == 1 else one for one in columns)
+    return Way(
+        times_us=times,
+        rates_bit_per_s=rates,
+        delays_us=delays,
+        losses=losses,
+        bits=bits,
+        period_us=period_us,
+    )
 
 
 def check_row(row: Row) -> None:
@@ -144,9 +159,9 @@ def check_row(row: Row) -> None:
             raise ValueError(f"{name} = {value}: allowed are 0 to {most}")
 
 
-def longest_silence_us(way: Way, period_us: int) -> int:
+def longest_silence_us(way: Way) -> int:
     """The longest time for which a way carries nothing; without an end, MOST_US."""
-    longest, since = 0, 0
+    longest, since, period_us = 0, 0, way.period_us
     for row, after in pairwise([*way.rows(), None]):
         assert row is not None
         if row.bits:

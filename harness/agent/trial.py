@@ -22,6 +22,7 @@ from harness.agent.realtime import LATE_TOLERANCE_NS, Watch
 from harness.agent.testbed import Testbed
 from harness.agent.tune import Tuner
 from harness.capture import Capture, Site
+from plan.dumbbell import Wait
 from plan.plan import CAPTURES, DELAYS, WORKLOADS, Plan
 from plan.queue import DIRECTIONS
 from topology.build import Network
@@ -57,7 +58,6 @@ def run_trial(
         network.pids[host.name] for host in (*dumbbell.clients(), *dumbbell.servers())
     )
     tuner.tune(plan)
-    wait_ns = plan.queue.down.idle_wait_ns
     moving_path = plan.topology.path
     schedule = None if moving_path is None else Schedule(moving_path, dumbbell)
     queues = LoadedQueues(network, plan, 0 if exact else LATE_TOLERANCE_NS, schedule)
@@ -106,7 +106,7 @@ def run_trial(
             "virtual_s": time.monotonic() - begin,
             "idle_round_trip_ns": idle,
             "expected_idle_round_trip_ns": dumbbell.idle_round_trip_ns(
-                probe.PING_IP_BYTES, wait_ns
+                probe.PING_IP_BYTES, idle_wait(plan)
             ),
             **probed,
             "drained_s": drained_s,
@@ -125,6 +125,13 @@ def run_trial(
     for capture in captures:
         record |= capture.facts()
     (folder / "lab.json").write_text(json.dumps(record))
+
+
+def idle_wait(plan: Plan) -> Wait:
+    """How long a ping is at the idle port (plan/dumbbell.py)."""
+    path, rate = plan.topology.path, plan.topology.rate_bit_per_s
+    found = path.time_ns(probe.PING_IP_BYTES, rate) if path else None
+    return plan.queue.down.idle_wait_ns if found is None else lambda *_: found
 
 
 def losing_as(plan: Plan, network: Network) -> AbstractContextManager[None]:

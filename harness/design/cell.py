@@ -30,6 +30,7 @@ def wanted_plan(experiment: Design, cell: Mapping[str, Level]) -> tuple[Plan, st
     settings = schema.from_json(Settings, experiment.settings(cell), "", defaults=True)
     topology = network(settings.topology, folders(experiment))
     queue = queues(settings)
+    check_counting(topology, queue)
     workload = traffic(settings.workload, topology)
     check_delay(topology.delay, workload)
     wanted = Plan(
@@ -101,6 +102,17 @@ def check_delay(delay: str, workload: object) -> None:
     others = [name for name, kind in plan.DELAYS.kinds.items() if not kind.Delay.of_workload]
     kind, allowed = plan.kind_of(workload), needed or " or ".join(others)
     raise UsageError(f"topology.delay = {delay}: with workload.kind = {kind} it must be {allowed}")
+
+
+def check_counting(topology: plan.Topology, queue: plan.Queues) -> None:
+    """UsageError where path and queue do not count the same."""
+    path = topology.path
+    if path and path.overhead_bytes is not None and queue.down.room_cells is not None:
+        kind = plan.kind_of(queue.down)
+        raise UsageError(
+            f"topology.path: the path counts bytes of packets, and queue.kind = {kind} counts"
+            " cells; choose a queue of packets"
+        )
 
 
 def traffic(table: Mapping[str, Any], topology: plan.Topology) -> Any:

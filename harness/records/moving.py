@@ -26,6 +26,8 @@ Ints = npt.NDArray[np.int64]
 UBIT = 1_000_000  # in which work is counted
 NS_PER_US = 1000
 INTERVAL_NS = 100_000_000
+# Edges are never at a change, all of which are at whole microseconds, nor just after one.
+EDGE_NS = 333_777
 PCAP_HEAD_BYTES = 24
 SLL2_BYTES = 20
 RECORD = np.dtype({
@@ -46,10 +48,10 @@ MIXERS = [
 class Function:
     """One direction's path: times [ns] are of the lab's clock; work is in millionths of a bit."""
 
-    def __init__(self, path: Path, way: Way, still: Row, origin_ns: int) -> None:
+    def __init__(self, way: Way, still: Row, origin_ns: int) -> None:
         rows = list(way.rows())
         self.origin_ns = origin_ns
-        self.period_ns = path.period_us * NS_PER_US
+        self.period_ns = way.period_us * NS_PER_US
         self.still_rate, self.still_delay_ns = still.rate_bit_per_s, still.delay_us * NS_PER_US
         self.times_ns = np.array([row.time_us * NS_PER_US for row in rows])
         self.rates = np.array([row.rate_bit_per_s for row in rows])
@@ -154,7 +156,7 @@ def direction(
     assert path is not None
     middle = network.middle
     still = Row(0, middle.rate_bit_per_s, middle.delay_ns // NS_PER_US, 0.0, 0)
-    function = Function(path, path.way(way), still, origin_ns)
+    function = Function(path.way(way), still, origin_ns)
     switches, box = seen["switches"], seen["box"]
     hosts = network.servers() if way == "down" else network.clients()
     came = switches[np.isin(switches["index"], [host.switch_ifindex for host in hosts])]
@@ -287,8 +289,8 @@ def by_interval(
     unsent_ns: when packets came that were lost in the queue and may have used the link: no interval
         counts as full until they are gone for certain.
     """
-    first, last = int(sent_ns[0] // INTERVAL_NS), int(sent_ns[-1] // INTERVAL_NS) + 1
-    edges = np.arange(first, last + 1) * INTERVAL_NS
+    first, last = int(sent_ns[0] // INTERVAL_NS) - 1, int(sent_ns[-1] // INTERVAL_NS) + 1
+    edges = np.arange(first, last + 1) * INTERVAL_NS + EDGE_NS
     carried = np.diff(function.work(edges))
     done = np.diff(np.concatenate([[0], np.cumsum(work)])[np.searchsorted(sent_ns, edges, "right")])
     # The moments at which nothing waits any more: as many have left as had come.

@@ -40,6 +40,7 @@ from plan.path import (
     Path,
     Row,
     Way,
+    of_rows,
 )
 from plan.paths.site import Site
 from plan.queue import DIRECTIONS
@@ -69,19 +70,19 @@ class Settings:
             UsageError: one line with the file, its line, the key, the value and what is allowed.
         """
         rows = Reader(self.file, site).rows()
-        down, up = (way(rows, direction) for direction in DIRECTIONS)
         period_us = 0 if self.period_s is None else round(self.period_s * US_PER_S)
         if period_us and period_us <= rows[-1][0]:
             raise UsageError(
                 f"topology.path.period_s = {self.period_s}: must be after the last time of"
                 f" {self.file}, {rows[-1][0] / US_PER_S:g} s"
             )
-        return Path(down=down, up=up, period_us=period_us, reorder=self.reorder)
+        down, up = (way(rows, direction, period_us) for direction in DIRECTIONS)
+        return Path(down=down, up=up, reorder=self.reorder)
 
 
-def way(rows: Sequence[tuple[int, Mapping[str, Any]]], direction: str) -> Way:
+def way(rows: Sequence[tuple[int, Mapping[str, Any]]], direction: str, period_us: int) -> Way:
     """One direction's columns."""
-    return of_rows([
+    listed = [
         Row(
             time_us,
             0 if found[f"{direction}_outage"] else found[f"{direction}_rate_bit_per_s"],
@@ -90,14 +91,8 @@ def way(rows: Sequence[tuple[int, Mapping[str, Any]]], direction: str) -> Way:
             0,
         )
         for time_us, found in rows
-    ])  # fmt: skip
-
-
-def of_rows(rows: Sequence[Row]) -> Way:
-    """Rows as columns; a column of one value is that value."""
-    times, *columns = zip(*rows, strict=True)
-    rates, delays, losses, bits = (one[:1] if len(set(one)) == 1 else one for one in columns)
-    return Way(times_us=times, rates_bit_per_s=rates, delays_us=delays, losses=losses, bits=bits)
+    ]
+    return of_rows(listed, period_us)
 
 
 class Reader:

@@ -37,8 +37,8 @@ class Carried:
 
     def __init__(self, path: Moving, rounds: int) -> None:
         rows = [
-            row._replace(time_us=row.time_us + n * path.period_us)
-            for n in range(rounds if path.period_us else 1)
+            row._replace(time_us=row.time_us + n * path.down.period_us)
+            for n in range(rounds if path.down.period_us else 1)
             for row in path.down.rows()
         ]
         self.times = [row.time_us * PS_PER_US for row in rows]
@@ -109,8 +109,14 @@ def drawn(draw: random.Random) -> Moving:
     rates = [draw.choice([0, 3_000_000, 45_000_000, 100_000_001, 600_000_000]) for _ in times]
     rates[-1] = 45_000_000
     bits = [draw.choice([0, 0, 12_032]) if draw.random() < 0.5 else 0 for _ in times]
-    way = Way(times_us=times, rates_bit_per_s=rates, delays_us=[0], bits=bits)
-    return Moving(down=way, up=way, period_us=draw.choice([0, 6_000]))
+    way = Way(
+        times_us=times,
+        rates_bit_per_s=rates,
+        delays_us=[0],
+        bits=bits,
+        period_us=draw.choice([0, 6_000]),
+    )
+    return Moving(down=way, up=way)
 
 
 @pytest.mark.parametrize("policy", POLICIES)

@@ -5,15 +5,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from harness.design import experiment
 from harness.design.trials import planned
 from plan import plan
 from plan.errors import UsageError
-from plan.path import MOST_US, Row, Way, longest_silence_us
 from plan.path import Path as Moving
-from plan.paths import csv
+from plan.path import Row, Way, longest_silence_us
+from plan.paths import csv, gauss_markov, leo, mahimahi, starlink
 from plan.paths.site import Site
 from plan.schema import to_json
 from tests.small import TINY
@@ -87,16 +88,15 @@ def test_a_mistake_is_named_with_its_line(tmp_path: Path, text: str, said: str) 
 def test_a_path_that_carries_nothing_to_its_end_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="carries nothing for longer than 500 s"):
         read(tmp_path, "time_s,outage\n0,0\n5,1\n")
-    assert read(tmp_path, "time_s,outage\n0,0\n5,1\n", period_s=6).period_us == 6_000_000
+    assert read(tmp_path, "time_s,outage\n0,0\n5,1\n", period_s=6).up.period_us == 6_000_000
 
 
 def test_the_longest_silence_goes_round_with_the_path() -> None:
     delays = {"delays_us": [0]}
-    way = Way(times_us=[0, 10, 30], rates_bit_per_s=[0, 1000, 0], **delays)
-    assert longest_silence_us(way, 0) == MOST_US
-    assert longest_silence_us(way, 100) == 80  # from 30 on, and to 10 of the next round
-    bits = Way(times_us=[0, 50], rates_bit_per_s=[0], bits=[8, 8], **delays)
-    assert longest_silence_us(bits, 90) == 50
+    way = Way(times_us=[0, 10, 30], rates_bit_per_s=[0, 1000, 0], period_us=100, **delays)
+    assert longest_silence_us(way) == 80  # from 30 on, and to 10 of the next round
+    bits = Way(times_us=[0, 50], rates_bit_per_s=[0], bits=[8, 8], period_us=90, **delays)
+    assert longest_silence_us(bits) == 50
 
 
 def test_a_period_ends_after_the_last_row(tmp_path: Path) -> None:
@@ -156,3 +156,100 @@ def test_a_still_plan_says_nothing_of_a_path(tmp_path: Path) -> None:
     path.write_text(TINY)
     [trial] = planned(experiment.load(path), path)
     assert "path" not in to_json(trial.plan.topology)
+
+
+# ---- other kinds of path ----
+
+SITE_STILL = Row(0, 12_000_000, 5_000, 0.0, 0)
+
+
+def site(folder: Path) -> Site:
+    return Site(folders=[folder], still=SITE_STILL)
+
+
+def test_mahimahi_s_opportunities_are_those_of_the_trace(tmp_path: Path) -> None:
+    """Its LinkQueue begins anew at the last time, which is the next round's time 0."""
+    (tmp_path / "down").write_text("1\n1\n4\n")
+    (tmp_path / "up").write_text("0\n2\n")
+    found = mahimahi.Settings(down="down", up="up", loss=0.25).path(site(tmp_path))
+    assert found.overhead_bytes == 4 and found.down.period_us == 4_000
+    opportunity = 1504 * 8
+    assert list(found.down.rows()) == [
+        Row(0, 0, 5_000, 0.25, opportunity),
+        Row(1_000, 0, 5_000, 0.25, 2 * opportunity),
+    ]
+    assert list(found.up.rows()) == [Row(0, 0, 5_000, 0.25, 2 * opportunity)]
+    assert found.up.period_us == 2_000
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("1\n\n2\n", "down, line 2: the line is empty: must be a whole number of milliseconds"),
+        ("1\n2.5\n", "down, line 2: 2.5: must be a whole number of milliseconds; allowed are 0 to"),
+        ("3\n2\n", "down, line 2: 2: must not be before the time of the line above, 3"),
+        ("0\n", "down: the file must end with a time after 0 ms"),
+        ("", "down: the file must end with a time after 0 ms"),
+    ],
+)
+def test_a_mistake_in_a_trace_is_named_with_its_line(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "down").write_text(text)
+    with pytest.raises(UsageError) as raised:
+        mahimahi.Settings(down="down", up="down").path(site(tmp_path))
+    assert str(raised.value).startswith(f"topology.path: {said}")
+
+
+def test_opportunities_need_a_queue_of_packets(tmp_path: Path) -> None:
+    (tmp_path / "trace").write_text("1\n")
+    path = tmp_path / "tiny.toml"
+    table = '{ kind = "mahimahi", down = "trace", up = "trace" }'
+    path.write_text(TINY + RULE + f"set.topology.path = {table}\n")
+    with pytest.raises(UsageError, match=r"counts bytes of packets, and queue.kind = cells counts"):
+        planned(experiment.load(path), path)
+
+
+def test_a_handover_each_15_s_is_drawn_from_the_seed(tmp_path: Path) -> None:
+    drawn = starlink.Settings(duration_s=60).path(site(tmp_path))
+    assert drawn.of_seed(1) == drawn.of_seed(1) != drawn.of_seed(2)
+    rows = list(drawn.of_seed(1).down.rows())
+    handovers = [row.time_us for row in rows if not row.rate_bit_per_s]
+    assert handovers == [15_000_000, 30_000_000, 45_000_000]
+    assert [row.time_us for row in rows if row.rate_bit_per_s] == [
+        0, 15_050_000, 30_050_000, 45_050_000
+    ]  # fmt: skip
+    assert all(15_000 <= row.delay_us <= 35_000 for row in rows)
+    assert all(6_000_000 <= row.rate_bit_per_s <= 12_000_000 for row in rows[::2])
+
+
+def test_a_gauss_markov_link_has_its_mean_deviation_and_memory(tmp_path: Path) -> None:
+    settings = gauss_markov.Settings(
+        deviation_bit_per_s=2_000_000, memory_us=100_000, duration_s=2_000
+    )
+    rates = np.array([row.rate_bit_per_s for row in settings.path(site(tmp_path)).down.rows()])
+    assert len(rates) == 200_000
+    # Of 20,000 memories; four standard errors of the mean are 80,000 bit/s.
+    assert abs(rates.mean() - 12_000_000) < 80_000
+    assert abs(rates.std() - 2_000_000) < 60_000
+    apart = np.corrcoef(rates[:-10], rates[10:])[0, 1]  # 100 ms
+    assert abs(apart - np.exp(-1)) < 0.03
+
+
+def test_a_pass_has_the_geometry_of_its_orbit(tmp_path: Path) -> None:
+    found = leo.Settings(stations_us=0, outage_us=0).path(site(tmp_path))
+    delays = [row.delay_us for row in found.down.rows()]
+    # At the zenith twice 550 km; a circular orbit at this height takes 95.6 minutes.
+    assert abs(min(delays) - 2 * 550 / 299_792.458 * 1e6) <= 1
+    assert abs(found.down.period_us * 22 / 60e6 - 95.6) < 0.1
+    # At half of the distance, 8.18 degrees from the zenith as seen from the centre.
+    assert abs(delays[0] - 2 * leo.slant(6_921.0, np.pi / 22) / 299_792.458 * 1e6) <= 1
+    with pytest.raises(ValueError, match="a satellite would be below the horizon"):
+        leo.Settings(satellites=4).path(site(tmp_path))
+
+
+def test_each_trial_has_the_path_of_its_seed(tmp_path: Path) -> None:
+    path = tmp_path / "tiny.toml"
+    path.write_text(TINY + RULE + 'set.topology.path = { kind = "starlink", duration_s = 60 }\n')
+    one, two = planned(experiment.load(path), path, seeds=2)
+    assert one.plan.topology.path != two.plan.topology.path
+    [again] = planned(experiment.load(path), path, seeds=1)
+    assert again.name == one.name

@@ -97,13 +97,13 @@ def drawn(seed: int, **settings: object) -> Moving:
         delays_us=[draw.randint(0, 100_000) for _ in times],
         losses=[draw.choice([0.0, 0.0, draw.random(), 1.0]) for _ in times],
         bits=[draw.choice([0, 0, 12_032, 24_064]) for _ in times],
+        period_us=draw.choice([0, times[-1] + draw.randint(1, 100_000)]),
     )  # fmt: skip
-    period_us = draw.choice([0, times[-1] + draw.randint(1, 100_000)])
-    return Moving(down=way, up=way, period_us=period_us, **settings)
+    return Moving(down=way, up=way, **settings)
 
 
 def function(path: Moving) -> Function:
-    return Function(path, path.down, table.still(NETWORK), ORIGIN_NS)
+    return Function(path.down, table.still(NETWORK), ORIGIN_NS)
 
 
 def arrivals(seed: int) -> Iterator[int]:
@@ -190,8 +190,14 @@ def test_a_packet_goes_on_at_the_new_rate_and_after_an_outage(library: ctypes.CD
 
 def test_an_opportunity_carries_what_waits_and_nothing_later(library: ctypes.CDLL) -> None:
     """1504 bytes each 10 ms on a link of bytes: a packet of 1500 takes one, 752 half of one."""
-    way = Way(times_us=[0, 5000], rates_bit_per_s=[0], delays_us=[0], bits=[0, 1504 * 8])
-    path = Moving(down=way, up=way, period_us=10_000, overhead_bytes=4)
+    way = Way(
+        times_us=[0, 5000],
+        rates_bit_per_s=[0],
+        delays_us=[0],
+        bits=[0, 1504 * 8],
+        period_us=10_000,
+    )
+    path = Moving(down=way, up=way, overhead_bytes=4)
     rule = Rule(library, path, moving.BYTES)
     at = [ORIGIN_NS + ms * 1_000_000 for ms in range(100)]
     assert rule.serve(at[1], 1500) == at[5]

@@ -33,8 +33,8 @@ TCA_PARMS, APP_STATS = 1, 4
 SERVER, REORDER, BYTES = 1, 2, 4
 SERVER_HANDLE = 0x1_0000  # 1: of tc
 # For the probes, the captures and the workload's servers; it costs nothing in virtual time.
-LEAD_NS = 60 * NS_PER_S
-LEAD_ROUND_TRIPS = 20
+LEAD_NS = 20 * NS_PER_S
+LEAD_ROUND_TRIPS = 12
 # struct moving_parms of rule.h; struct moving_xstats begins with it.
 PARMS = struct.Struct("=QIIII96s")
 

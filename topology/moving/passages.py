@@ -24,8 +24,8 @@ from topology.run import ENVIRONMENT, in_namespace
 
 # Linux cooked capture 20, IPv4 20, ports and sequence number 8 bytes: every record is as long.
 HEADER_BYTES = 48
-# Room for what comes while tcpdump waits for its file: 100,000 packets and more.
-BUFFER_KIB = 32_768
+# Room for what comes while tcpdump waits for its file: 50,000 packets and more.
+BUFFER_KIB = 8_192
 # The kernel hands packets over when a block is full, and a second after its first at the latest.
 HANDED_OVER_S = 2.0
 END_S = 60.0
@@ -67,10 +67,10 @@ class Watch:
         }
         process = subprocess.Popen(
             [
-                *("tcpdump", "-n", "-i", "any", "-y", "LINUX_SLL2", "-Q", "in"),
+                *("tcpdump", "-n", "-i", "any", "-y", "LINUX_SLL2"),
                 *("-s", str(HEADER_BYTES), "-B", str(BUFFER_KIB)),
                 *("--time-stamp-precision=nano", "-Z", "root"),
-                *("-w", str(file(self.folder, place))),
+                *("-w", str(file(self.folder, place)), "inbound"),
             ],
             stderr=subprocess.PIPE,
             text=True,

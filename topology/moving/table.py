@@ -53,10 +53,11 @@ def packed(path: Path, direction: str, network: Dumbbell, epoch_ns: int, origin_
             `origin_ns` is its time 0.
     """
     lead_us = (origin_ns - epoch_ns) // 1000
-    rows = list(rows_from(path.way(direction), still(network), lead_us))
+    way = path.way(direction)
+    rows = list(rows_from(way, still(network), lead_us))
     done = works(rows)
     loop_work = done[1] - rows[1].bits * UBIT
-    last, end_us = rows[-1], lead_us + path.period_us
+    last, end_us = rows[-1], lead_us + way.period_us
     period_work = done[-1] + last.rate_bit_per_s * (end_us - last.time_us) - loop_work
     fastest = max(row.rate_bit_per_s for row in rows)
     # As cellq rounds the time of a cell on an access link.
@@ -66,8 +67,8 @@ def packed(path: Path, direction: str, network: Dumbbell, epoch_ns: int, origin_
         epoch_ns,
         lead_us * PS_PER_US,
         loop_work,
-        path.period_us * PS_PER_US or NEVER,
-        period_work if path.period_us else NEVER,
+        way.period_us * PS_PER_US or NEVER,
+        period_work if way.period_us else NEVER,
         len(rows),
         steady,
     )

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A path from mahimahi's packet-delivery traces, one for each direction.
+
+A line is a delivery opportunity: a whole number of milliseconds since the start. A time that stands
+there several times is as many opportunities. An opportunity carries 1,504 bytes: a packet of 1,500
+bytes and mahimahi's 4, or parts of smaller and larger packets. One that finds no packet is lost.
+The trace begins anew after its last time, which is the time 0 of the next round.
+
+Source: Netravali, Sivaraman, Das, Goyal, Winstein, Mickens, Balakrishnan: "Mahimahi: Accurate
+Record-and-Replay for HTTP", USENIX ATC 2015, section 4 (LinkShell); Winstein, Sivaraman,
+Balakrishnan: "Stochastic Forecasts Achieve High Throughput and Low Delay over Cellular Networks",
+NSDI 2013, section 4.2 (Cellsim).
+
+The delays and losses are those of the keys, as with mm-delay and mm-loss. The queue must be one of
+packets: the link counts bytes of IP packets, and not cells.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Annotated
+
+from plan.errors import UsageError
+from plan.path import MOST_DELAY_US, MOST_ROWS, MOST_US, Path, Row, Way, of_rows
+from plan.paths.site import Site
+from plan.schema import Within
+
+OPPORTUNITY_BITS = 1504 * 8
+OVERHEAD_BYTES = 4  # of the tunnel device, which mahimahi counts
+US_PER_MS = 1000
+MOST_MS = MOST_US // US_PER_MS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    down: Annotated[
+        str,
+        "The trace of the link to the clients. Its name begins at the folder of the experiment"
+        " file.",
+    ]
+    up: Annotated[str, "The trace of the link to the servers."]
+    delay_us: Annotated[
+        int | None,
+        Within(0, MOST_DELAY_US),
+        "The one-way delay of both directions. The default is `topology.delay_us`.",
+    ] = None
+    loss: Annotated[float, Within(0, 1), "The share of packets that each direction loses."] = 0.0
+
+    def path(self, site: Site) -> Path:
+        """Both traces as opportunities.
+
+        Raises:
+            UsageError: one line with the file, its line, the value and what is allowed.
+        """
+        delay_us = site.still.delay_us if self.delay_us is None else self.delay_us
+        down, up = (
+            way(opportunities(name, site), delay_us, self.loss) for name in (self.down, self.up)
+        )
+        return Path(down=down, up=up, overhead_bytes=OVERHEAD_BYTES)
+
+
+def way(found: Counter[int], delay_us: int, loss: float) -> Way:
+    """One direction. The last time is the time 0 of the next round; at time 0 of the first round
+    nothing waits yet.
+    """
+    last = max(found)
+    found[0] += found.pop(last)
+    rows = [
+        Row(ms * US_PER_MS, 0, delay_us, loss, found[ms] * OPPORTUNITY_BITS) for ms in sorted(found)
+    ]
+    return of_rows(rows, last * US_PER_MS)
+
+
+def opportunities(name: str, site: Site) -> Counter[int]:
+    """How many there are at each millisecond."""
+    found: Counter[int] = Counter()
+    last = 0
+    for number, line in enumerate(site.lines(name), 1):
+        text = line.strip()
+        where = f"topology.path: {name}, line {number}: {text or 'the line is empty'}"
+        if not (text.isascii() and text.isdigit()) or int(text) > MOST_MS:
+            raise UsageError(
+                f"{where}: must be a whole number of milliseconds; allowed are 0 to {MOST_MS}"
+            )
+        if int(text) < last:
+            raise UsageError(f"{where}: must not be before the time of the line above, {last}")
+        last = int(text)
+        found[last] += 1
+    if not last:
+        raise UsageError(f"topology.path: {name}: the file must end with a time after 0 ms")
+    if len(found) >= MOST_ROWS:
+        raise UsageError(
+            f"topology.path: {name}: the trace has {len(found)} different times; allowed are fewer"
+            f" than {MOST_ROWS}"
+        )
+    return found
