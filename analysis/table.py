@@ -73,6 +73,10 @@ def read_csv(path: Path | str) -> Table:
     return _checked(str(path), lines[0], lines[1:])
 
 
+def _many(things: Sequence[str], name: str) -> str:
+    return f"{len(things)} {name}" if len(things) == 1 else f"{len(things)} {name}s"
+
+
 def _checked(source: str, header: Sequence[str], lines: Sequence[Sequence[str]]) -> Table:
     columns = tuple(name.strip() for name in header)
     for column in columns:
@@ -81,8 +85,8 @@ def _checked(source: str, header: Sequence[str], lines: Sequence[Sequence[str]])
     for place, line in enumerate(lines, start=1):
         if len(line) != len(columns):
             raise TableError(
-                f"{source}: data row {place} has {len(line)} fields, but there are {len(columns)} "
-                "columns"
+                f"{source}: data row {place} has {_many(line, 'field')}, but the table has"
+                f" {_many(columns, 'column')}"
             )
     if not lines:
         raise TableError(f"{source}: the table has column names but no rows")

@@ -24,5 +24,7 @@ def choices(word: object, known: Iterable[object]) -> str:
     """The end of a sentence: which words there are, and which of them was most likely meant."""
     words = [str(one) for one in known]
     meant = nearest(word, words)
+    if len(words) == 1:
+        return f"it must be {words[0]}"
     said = f"it must be one of {', '.join(words)}"
     return f"{said}; did you mean {meant}?" if meant else said

@@ -125,7 +125,25 @@ def twice(text: str, place: Place) -> tuple[int, str]:
         return number, f"{heading} must be [{heading}], with two brackets on each side"
     if found and headings and headings[-1][1] == "[factors]" and name.partition(".")[0] in TABLES:
         return place.number, f"{name} is no factor: a line [base] is missing above it"
+    if number := closed_above(name, lines):
+        table, _, key = name.partition(".")
+        return place.number, (
+            f"{name} comes after {table} = {{...}}, which must have all keys of {table}: write"
+            f" {key} between the braces of line {number}"
+        )
     return place.number, stands_twice(name, bool(found), lines)
+
+
+def closed_above(name: str, lines: list[str]) -> int:
+    """The line in which the table of a dotted key stands in braces, under the same heading; or 0."""
+    table, dot, _ = name.partition(".")
+    opened = re.compile(rf"\s*{re.escape(table)}\s*=\s*\{{")
+    for number in range(len(lines), 0, -1):
+        if dot and opened.match(lines[number - 1]):
+            return number
+        if lines[number - 1].startswith("["):
+            break
+    return 0
 
 
 def stands_twice(name: str, is_key: bool, lines: list[str]) -> str:
