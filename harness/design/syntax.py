@@ -135,7 +135,7 @@ def twice(text: str, place: Place) -> tuple[int, str]:
 
 
 def closed_above(name: str, lines: list[str]) -> int:
-    """The line in which the table of a dotted key stands in braces, under the same heading; or 0."""
+    """The line in which a dotted key's table stands in braces, under the same heading; or 0."""
     table, dot, _ = name.partition(".")
     opened = re.compile(rf"\s*{re.escape(table)}\s*=\s*\{{")
     for number in range(len(lines), 0, -1):

@@ -65,11 +65,11 @@ class Queue(QdiscQueue):
     as_linux: Annotated[
         tuple[Literal["spacing", "short", "size", "slope"], ...],
         "The rules in which the queue follows Linux and not ns-2. Use the key to measure the"
-        " effect of each rule. `spacing`: the gap between two drops is between 0 and 1/p."
-        " `short`: the queue also drops when at most one packet waits. `size`: with `queue.count"
-        ' = "bytes"`, a packet\'s size does not change its drop probability. `slope`: above the'
-        " upper threshold, the probability rises from the present value of max_P, the probability"
-        " at the threshold.",
+        " effect of each rule. `spacing`: the gap between two drops is 0 to 1/p packets, if p is"
+        " the drop probability. `short`: the queue also drops when at most one packet waits."
+        ' `size`: with `queue.count = "bytes"`, a packet\'s size does not change its drop'
+        " probability. `slope`: above the upper threshold, the probability rises from the present"
+        " value of max_P, the probability at the threshold.",
     ] = field(default=(), metadata={"later": True})
 
     kind: ClassVar[str] = red_ns2.KIND
