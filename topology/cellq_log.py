@@ -8,6 +8,8 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
+from topology.clock import TIMER_GRAIN_NS
+
 MAGIC = b"cellqrec"
 VERSION = 1
 HEADER = struct.Struct("<8sII")
@@ -17,6 +19,8 @@ LAYOUTS = {
     DROP: struct.Struct("<BBHIQIIIIQ"),
     SAMPLE: struct.Struct("<BxHIQ"),
 }
+# Which fields of a record are times by the lab's clock.
+TIMES = {FRAME: (5, 6, 7), DROP: (4,), SAMPLE: (3,)}
 CAUSES = ("delivered", "refused_threshold", "refused_fairness", "lost_first", "lost_mid")
 QUEUE_COLUMNS = ("time_ns", "port", "occupancy_cells", "active_vcs")
 DROP_COLUMNS = (
@@ -42,6 +46,24 @@ def records(path: Path) -> Iterator[tuple[int, ...]]:
             raise ValueError(f"{path} is damaged at byte {offset}")
         yield layout.unpack_from(data, offset)
         offset += layout.size
+
+
+def as_first(data: bytes, t0_ns: int) -> bytes:
+    """A file with its times as if the trial, whose time 0 is `t0_ns`, were the first of its lab.
+
+    Every trial begins at a multiple of TIMER_GRAIN_NS, so the times of a later trial are later by
+    whole grains.
+    """
+    later_ns = max(0, t0_ns // TIMER_GRAIN_NS - 1) * TIMER_GRAIN_NS
+    found, offset = bytearray(data), int(HEADER.unpack_from(data)[2])
+    while later_ns and offset < len(data):
+        layout = LAYOUTS[data[offset]]
+        fields = list(layout.unpack_from(data, offset))
+        for place in TIMES[data[offset]]:
+            fields[place] -= later_ns if fields[place] else 0  # 0: there is no such time
+        layout.pack_into(found, offset, *fields)
+        offset += layout.size
+    return bytes(found)
 
 
 def whole(data: bytes) -> bytes:

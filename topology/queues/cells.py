@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -213,7 +212,8 @@ class Queue(queue.Queue):
         if all(path.exists() for path in logs.values()):
             cellq_log.write_tables(logs, t0_ns, folder / "queue.csv", folder / "drops.csv")
         for path in logs.values() if frames else ():
-            shutil.copyfile(path, folder / path.name)
+            whole = cellq_log.as_first(path.read_bytes(), t0_ns)
+            (folder / path.name).write_bytes(whole)
 
     @staticmethod
     def idle_wait_ns(cells: int, arrival_ns: float, service_ns: float) -> float:
