@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from typing import Any
 
 from harness.agent import chance, live, probe, provenance, quiet
+from harness.agent.drain import drain
 from harness.agent.events import RUN, emit
 from harness.agent.losses import Losses
 from harness.agent.queues import LoadedQueues
@@ -31,13 +32,6 @@ from topology.commands import BOX
 from topology.loss import losing, seed_of
 from topology.moving import Schedule, delaying
 from workload.source import Source
-
-DRAIN_LIMIT_S = 120.0
-DRAIN_STEP_S = 0.5
-# What may still go to and fro: the last data, their resets, a reset that was lost.
-DRAIN_ROUND_TRIPS = 10
-# For what the hosts still have to do with the last packets.
-SETTLE_S = 2.0
 
 
 def run_trial(
@@ -173,23 +167,3 @@ def source_of(plan: Plan, testbed: Testbed) -> Source:
     kind = WORKLOADS[WORKLOADS.name_of(plan.workload)]
     source: Source = kind.Source(testbed, plan.workload)
     return source
-
-
-def drain(queues: LoadedQueues, round_trip_s: float) -> float:
-    """Wait until nothing is under way any more [s].
-
-    Both queues are empty, and for a whole round trip nothing has left them: whatever the last
-    packets may have called forth would be there.
-    """
-    begin = quiet_since = time.monotonic()
-    delivered: list[int] = []
-    limit_s = DRAIN_LIMIT_S + DRAIN_ROUND_TRIPS * round_trip_s
-    while time.monotonic() - begin < limit_s:
-        time.sleep(DRAIN_STEP_S)
-        before, delivered, waiting = delivered, *queues.passed()
-        if waiting or delivered != before:
-            quiet_since = time.monotonic()
-        elif time.monotonic() > quiet_since + DRAIN_STEP_S + round_trip_s:
-            time.sleep(SETTLE_S)
-            break
-    return time.monotonic() - begin
