@@ -13,6 +13,8 @@ import click
 from harness.cli.group import cellbed
 from plan.errors import CellbedError
 
+RUNS_TRIALS = (["run"], ["compare"], ["study"], ["flavors"])
+KEPT = "; finished trials are kept, and the same command runs the others"
 # What click says of numbers, which is neither a sentence nor plain.
 NOT_WHOLE = re.compile(r"is not a valid integer(?: range)?")
 NOT_WITHIN = re.compile(r" is not in the range (-?\d+)<=x<=(-?\d+)")
@@ -36,7 +38,7 @@ def main() -> int:
     except click.ClickException as error:
         return refuse(click_message(error), max(2, error.exit_code))
     except (KeyboardInterrupt, click.Abort):
-        return refuse("interrupted; finished trials are kept", 130)
+        return refuse(f"interrupted{KEPT if sys.argv[1:2] in RUNS_TRIALS else ''}", 130)
     except OSError as error:
         # Of two files the second is the one that was to be written.
         name = error.filename2 or error.filename

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.campaign.campaign import CampaignRun
@@ -23,11 +23,18 @@ def raise_failures(campaign: CampaignRun, documents: Mapping[str, Document]) -> 
     if missing:
         reason = (campaign.failures.get(missing[0]) or ["not run"])[-1]
         first, _, console = reason.partition("\n")
-        raise LabError(f"{len(missing)} trials failed; {missing[0]}: {first}", console)
+        raise LabError(f"{trials(missing)} failed; {missing[0]}: {first}", console)
     rows = [documents[t.name] for t in campaign.trials]
     invalid = [why_invalid(row) for row in rows if not row["valid"]]
     if invalid:
-        raise InvalidTrialError(f"{len(invalid)} trials are invalid: {'; '.join(invalid[:4])}")
+        raise InvalidTrialError(
+            f"{trials(invalid)} {'is' if len(invalid) == 1 else 'are'} invalid:"
+            f" {'; '.join(invalid[:4])}; docs/records.md says what each check means"
+        )
+
+
+def trials(some: Sequence[str]) -> str:
+    return "1 trial" if len(some) == 1 else f"{len(some)} trials"
 
 
 def why_invalid(document: Document) -> str:

@@ -116,7 +116,9 @@ def test_interrupted(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=WAIT_S)
     assert process.returncode == 130
-    assert said.splitlines()[-1] == "cellbed: interrupted; finished trials are kept"
+    assert said.splitlines()[-1] == (
+        "cellbed: interrupted; finished trials are kept, and the same command runs the others"
+    )
     assert 1 <= len(whole(tmp_path)) < SEEDS
     assert not list((tmp_path / "tmp").iterdir())
 
