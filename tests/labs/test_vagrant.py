@@ -36,8 +36,18 @@ ROW = re.compile(r"^(?:EPD|SD) +(?:\d +)?\d\.\d{4} ", re.MULTILINE)
 STATUS = re.compile(r"status (\d+)\n")
 # Vagrant writes these over each other.
 PROGRESS = re.compile(r"^.*\x1b\[K")
-LIST = ("virsh -q list --all; virsh -q net-list --all; ip -brief link | cut -d' ' -f1;"
-        " ls /var/lib/libvirt/images; vagrant box list")  # fmt: skip
+LIST = ("virsh -q list --all && virsh -q net-list --all && ip -brief link | cut -d' ' -f1 &&"
+        " ls /var/lib/libvirt/images && vagrant box list")  # fmt: skip
+BOOT = "vagrant ssh --no-tty -c 'cat /proc/sys/kernel/random/boot_id'"
+# A word that a command must say if it has done its work.
+SAYS = {
+    "./cellbed setup --vm": "ready",
+    "vagrant provision": "Running provisioner",
+    "vagrant rsync": "Rsyncing folder",
+    "vagrant halt": "Attempting graceful shutdown",
+    "cmp": "same",
+    "tar": "SHA256SUMS",
+}
 
 pytestmark = [
     pytest.mark.lab,
@@ -105,8 +115,11 @@ def check(command: str, status: int, said: str, counts: bool) -> None:
     if " run " in command:
         seeds = 2 if "--seeds 2" in command else 1
         assert len(ROW.findall(said)) == 2 * seeds, said[-3000:]
-    if command == "vagrant provision":
-        assert "setup " not in said, "all was there, and set-up has done something"
+    if command == "vagrant provision" or command.endswith("vagrant up"):
+        assert ": building" not in said, "all was there, and set-up has done something"
+    for word, wanted in SAYS.items():
+        if command == word or f" {word} " in f" {command} ":
+            assert wanted in said, said[-3000:]
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -115,10 +128,16 @@ def test_the_guide(release: str) -> None:
     commands = [line for line in COMMAND.findall(GUIDE.read_text()) if not line.startswith(BEGUN)]
     assert commands, GUIDE
     with machine(release) as here:
-        before = here(LIST)
-        counts = False
+        status, before = here(LIST)
+        assert status == 0, before
+        counts, boot = False, (0, "")
         for command in commands:
             if command.endswith("vagrant up"):
                 counts = "CELLBED_VAGRANT_CLOCK=virtual" in command
+            boot = here(BOOT) if command == "vagrant reload" else boot
             check(command, *here(command), counts)
-        assert here(LIST) == before
+            if command.endswith("vagrant up"):
+                assert here(LIST) != (0, before), "there is no machine"
+            if command == "vagrant reload":
+                assert here(BOOT) != boot, "the machine has not started again"
+        assert here(LIST) == (0, before)

@@ -41,6 +41,7 @@ def test_vagrant_takes_it() -> None:
     subprocess.run(["vagrant", "validate", "--ignore-provider"], cwd=PROJECT, check=True)
 
 
+CACHE = "sudo install -d -o vagrant -g vagrant ~/.cache"
 NEEDS_RUBY = pytest.mark.skipif(shutil.which("ruby") is None, reason="no ruby")
 Said = list[list[Any]]
 
@@ -74,9 +75,14 @@ def test_it_asks_for_what_the_documents_say(tmp_path: Path) -> None:
         assert value(said, f"config.vm.provider {provider}.memory") == 4096
     [provision] = [words[1] for found, *words in said if found == "config.vm.provision"]
     assert not provision["privileged"]
-    script = provision["inline"].partition("/cellbed/")[2]
-    assert script == "lab/setup --native"
-    assert (PROJECT / script.split()[0]).stat().st_mode & 0o111
+    assert provision["inline"].split(" && ")[-2:] == [CACHE, "/cellbed/lab/setup --native"]
+    assert (PROJECT / "lab/setup").stat().st_mode & 0o111
+    [provision] = [
+        words[1]
+        for found, *words in settings(tmp_path, CELLBED_MACHINES="2")
+        if found == "config.vm.provision"
+    ]
+    assert provision["inline"].endswith(" && /cellbed/lab/setup --cluster")
 
 
 @NEEDS_RUBY
@@ -140,18 +146,82 @@ def test_a_virtual_clock_is_an_emulated_processor_that_counts(tmp_path: Path) ->
 def test_a_machine_gets_nothing_from_outside_the_project(tmp_path: Path) -> None:
     """A link in the folder, for example in a student's work, may lead to a key in one's home."""
     said = settings(tmp_path)
-    options = shared(said)["/cellbed"]
     # Without arguments, Vagrant copies the files to which links lead.
-    assert "--archive" in options["rsync__args"]
-    assert "--copy-links" not in options["rsync__args"]
+    made_here = ["__pycache__/", "/.mypy_cache/", "/.ruff_cache/", "/.pytest_cache/"]
+    assert shared(said) == {
+        "/vagrant": {"disabled": True},
+        "/cellbed": {
+            "type": "rsync",
+            "rsync__args": ["--verbose", "--archive", "--delete"],
+            "rsync__exclude": ["/.git/", "/build/", "/results/", *made_here],
+        },
+    }
     assert value(said, "config.vm.provider libvirt.graphics_type") == "none", "a port on the host"
+
+
+@NEEDS_RUBY
+def test_no_other_setting_opens_a_machine(tmp_path: Path) -> None:
+    """Such as a forwarded port, a public network, the user's agent, or a key that stays."""
+    machine = ("provider libvirt", "provider virtualbox", "define cellbed1")
+    said = settings(
+        tmp_path,
+        CELLBED_MACHINES="1",
+        CELLBED_VAGRANT_CLOCK="virtual",
+        CELLBED_VAGRANT_DRIVER="qemu",
+    )
+    found = {name.removeprefix("config.vm.") for name, *_ in said}
+    assert found == {
+        *("box", "hostname", "boot_timeout", "synced_folder", "provision", "provider", "define"),
+        *(
+            f"provider {one}.{key}"
+            for one in ("libvirt", "virtualbox")
+            for key in ("cpus", "memory")
+        ),
+        *(f"{machine[0]}.{key}" for key in ("driver", "graphics_type", "qemuargs")),
+        *(f"{machine[2]}.vm.{key}" for key in ("hostname", "network")),
+    }
+    networks = [words[0] for name, *words in said if name.endswith(".vm.network")]
+    assert networks == ["private_network"]
+
+
+KEY = "ssh-rsa AAAA"
+EVERYBODY = f"{KEY} vagrant insecure public key\n"
+
+
+@NEEDS_RUBY
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (EVERYBODY, EVERYBODY),
+        (f"# keys\n\n{EVERYBODY}", f"# keys\n\n{EVERYBODY}"),
+        (f"{EVERYBODY}{KEY} vagrant\n{EVERYBODY}", f"{KEY} vagrant\n"),
+    ],
+)
+def test_a_key_that_everybody_has_goes_when_there_is_another(
+    tmp_path: Path, before: str, after: str
+) -> None:
+    said = settings(tmp_path)
+    [provision] = [words[1] for name, *words in said if name == "config.vm.provision"]
+    keys = tmp_path / ".ssh" / "authorized_keys"
+    keys.parent.mkdir()
+    keys.write_text(before)
+    step = provision["inline"].partition(f" && {CACHE}")[0]
+    subprocess.run(["sh", "-c", step], check=True, env={**os.environ, "HOME": str(tmp_path)})
+    assert keys.read_text() == after
+
+
+@NEEDS_RUBY
+def test_what_a_class_cannot_be_is_refused(tmp_path: Path) -> None:
+    for number, said in (("201", "CELLBED_MACHINES is 201, but 200 are allowed"), ("two", "two")):
+        with pytest.raises(subprocess.CalledProcessError) as found:
+            settings(tmp_path, CELLBED_MACHINES=number)
+        assert said in found.value.stderr
 
 
 @NEEDS_RUBY
 def test_a_class_is_as_large_as_asked_for_or_as_it_is(tmp_path: Path) -> None:
     project = tmp_path / "project"
-    shutil.copytree(PROJECT / "lab", project / "lab")
-    shutil.copy(PROJECT / "Vagrantfile", project)
+    copied(project)
     assert not defined(settings(tmp_path, project))
     said = settings(tmp_path, project, CELLBED_MACHINES="2")
     assert defined(said) == ["cellbed1", "cellbed2"]
@@ -173,12 +243,18 @@ def test_a_class_is_as_large_as_asked_for_or_as_it_is(tmp_path: Path) -> None:
 @NEEDS_RUBY
 def test_the_name_of_the_project_s_folder_is_no_command_and_no_pattern(tmp_path: Path) -> None:
     project = tmp_path / "a[b] $(touch pwned)"
-    shutil.copytree(PROJECT / "lab", project / "lab")
-    shutil.copy(PROJECT / "Vagrantfile", project)
+    copied(project)
     (project / ".vagrant" / "machines" / "cellbed3" / "libvirt").mkdir(parents=True)
     (project / ".vagrant" / "machines" / "cellbed3" / "libvirt" / "id").touch()
     assert defined(settings(tmp_path, project))[-1] == "cellbed3"
     assert not list(tmp_path.rglob("pwned")) and not Path("pwned").exists()
+
+
+def copied(project: Path) -> None:
+    """The Vagrantfile in a folder of its own, with all that lab/paths reads."""
+    for name in ("bpf", "harness", "lab", "tcp-configs", "topology", "workload"):
+        shutil.copytree(PROJECT / name, project / name)
+    shutil.copy(PROJECT / "Vagrantfile", project)
 
 
 def defined(said: Said) -> list[str]:
