@@ -6,7 +6,7 @@ A wrong answer is told where to look, and never what would be right.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -213,9 +213,7 @@ def receipt(question: Question, given: str, evidence: Evidence) -> tuple[State, 
     if isinstance(question, Number):
         number(given)
     if isinstance(question, WhichLevel):
-        levels = evidence.levels(question.factor)
-        if not any(same(given, level) for level in levels):
-            raise UnreadableError(f"{shown(given)}: is none of {', '.join(levels)}")
+        one_of(given, evidence.levels(question.factor))
     return "received", f"{shown(given)}: received"
 
 
@@ -237,12 +235,19 @@ def shown(given: str) -> str:
 def is_right(question: Measured, given: str, trials: Sequence[Measurable]) -> bool:
     """Is an answer what the record has?"""
     if isinstance(question, WhichLevel):
+        one_of(given, dict.fromkeys(trial.factors[question.factor] for trial in trials))
         return any(same(given, level) for level in extremes(question, trials))
     assert isinstance(question, Number)
     found = one_value(question.measure, trials)
     least, most = found if isinstance(found, Between) else (found, found)
     part = question.within_percent / 100
     return least - abs(least) * part <= number(given) <= most + abs(most) * part
+
+
+def one_of(given: str, levels: Collection[str]) -> None:
+    """UnreadableError where an answer is no level, as 4000 cells is none."""
+    if not any(same(given, level) for level in levels):
+        raise UnreadableError(f"{shown(given)}: write one of {', '.join(levels)}")
 
 
 def number(given: str) -> float:

@@ -129,12 +129,16 @@ def write_answers(folder: Path, answers: Mapping[str, str]) -> None:
 
 
 def wrong_answers(lab: str, right: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-    """For every question that is judged an answer that is wrong, and what is to be said of it."""
+    """For every question that is judged an answer that is wrong, and how its line begins."""
     wrong, said = {}, {}
     for question in labs.load(lab).question:
         if isinstance(question, Measured):
             number = isinstance(question, Number)
             answer = str(1.5 * float(right[question.key]) + 1) if number else "none of them"
             wrong[question.key] = answer
-            said[question.key] = f"NO {answer}: not so; {question.hint}"
+            not_so, no_level = (
+                f"NO {answer}: not so; {question.hint}",
+                f"?? {answer}: write one of ",
+            )
+            said[question.key] = not_so if number else no_level
     return wrong, said

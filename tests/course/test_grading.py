@@ -210,7 +210,7 @@ def test_an_exam_tells_a_level_that_is_none(
     write_answers(tmp_path / "mine", {level: "none of them"})
     monkeypatch.setattr(labs, "FOLDER", copy)
     printed, error = course("check", lab, tmp_path / "mine")
-    assert items(printed)[level].startswith("?? none of them: is none of ")
+    assert items(printed)[level].startswith("?? none of them: write one of ")
     assert isinstance(error, InvalidTrialError)
 
 

@@ -75,7 +75,8 @@ def test_wrong(lab: str, tmp_path: Path) -> None:
     wrong, expected = wrong_answers(lab, by_hand.solved(lab, tmp_path / "mine"))
     write_answers(tmp_path / "mine", wrong)
     said = checked(lab, tmp_path / "mine")
-    assert len(expected) >= 5 and {key: said[key] for key in wrong} == expected
+    assert len(expected) >= 5
+    assert {key: said[key][: len(begin)] for key, begin in expected.items()} == expected
 
 
 def test_empty(lab: str, tmp_path: Path) -> None:

@@ -109,7 +109,8 @@ def test_products_that_were_made_here_are_shared_and_no_others(tmp_path: Path) -
     options = shared(settings(tmp_path, CELLBED_CACHE=str(cache)))["/home/vagrant/.cache/cellbed"]
     included = {word for word in options["rsync__args"] if word.startswith("--include=")}
     assert included == {f"--include=/{places[name].name}/***" for name in ("image", "kernel")}
-    assert options["rsync__args"][-1] == "--exclude=*"
+    assert options["rsync__args"][:2] == ["--archive", "--chmod=ug-s"], "nobody's rights come along"
+    assert options["rsync__args"][-1] == "--exclude=*" and options["type"] == "rsync"
     assert "--delete" not in options["rsync__args"], "what the machine has made stays"
 
 
