@@ -125,9 +125,6 @@ def tables_with() -> dict[str, list[tuple[str, str]]]:
 def owners() -> Iterator[tuple[str, str, type]]:
     """Each table of the settings, its kind, and the class that reads it."""
     yield "topology", "", Topology
-    yield "topology.loss", "", Loss
-    for name, kind in plan.PATHS.kinds.items():
-        yield "topology.path", name, kind.Settings
     yield "tcp", "", Tcp
     yield "lab", "", Machine
     for name, kind in plan.QUEUES.kinds.items():
@@ -136,3 +133,7 @@ def owners() -> Iterator[tuple[str, str, type]]:
         yield "workload", name, kind.Parameters
     for kind in plan.CAPTURES.kinds.values():
         yield "record", "", kind.Settings
+    # Last, for few experiments have them: a key of several tables is told of the first.
+    yield "topology.loss", "", Loss
+    for name, kind in plan.PATHS.kinds.items():
+        yield "topology.path", name, kind.Settings

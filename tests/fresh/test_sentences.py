@@ -48,18 +48,20 @@ def test_a_machine_that_has_all(here: Machine) -> None:
     assert not (here.cache.parent / "apt-get").exists()
 
 
-def test_the_second_set_up_says_nothing(here: Machine) -> None:
+def only_ready(done: subprocess.CompletedProcess[str]) -> bool:
+    return done.returncode == 0 and bool(re.fullmatch(r"setup +\d+ s  ready\n", done.stderr))
+
+
+def test_the_second_set_up_says_that_all_is_ready(here: Machine) -> None:
     here.run("cellbed", "setup")
-    done = here.run("cellbed", "setup")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert only_ready(here.run("cellbed", "setup"))
 
 
 def test_what_is_there_waits_for_no_other_set_up(here: Machine) -> None:
     here.run("cellbed", "setup")
     with (here.cache / "lock").open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        done = here.run("cellbed", "setup")
-        assert (done.returncode, done.stderr) == (0, "")
+        assert only_ready(here.run("cellbed", "setup"))
         argv = here.argv_of("lab/setup", "--check")
         with subprocess.Popen(**argv, stderr=subprocess.PIPE, text=True) as waiting:  # type: ignore[call-overload]
             assert "another set-up is running" in waiting.stderr.readline()
