@@ -85,7 +85,8 @@ def test_looked_at_held_and_the_same(tmp_path: Path) -> None:
     assert stood["until_s"] < further["until_s"] < DURATION_S
     for shown in (stood, further):
         assert [len(shown["windows"]), len(shown["rates"]["mbit"][0])] == [2, 2]
-        assert len(shown["queue"]["t"]) > (shown["until_s"] - 1) / 0.02
+        # The queue is at most a second behind.
+        assert len(shown["queue"]["t"]) >= (shown["until_s"] - 1) / 0.02
     subprocess.run([*RUN, "alone"], cwd=tmp_path, check=True)
     assert_same_records([name], tmp_path / "watched", tmp_path / "alone")
 
