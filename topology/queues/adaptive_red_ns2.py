@@ -54,22 +54,26 @@ class Queue(QdiscQueue):
     min_packets: Annotated[
         int | None,
         Within(1),
-        "The lower threshold of the average queue, in mean packets. Set both thresholds or"
-        " neither. If neither is set, cellbed computes both from the link, as ns-2 does since"
-        " 2001.",
+        "The lower threshold of the average queue, in packets of `queue.mean_packet_bytes`. Set"
+        " both thresholds or neither. If neither is set, cellbed computes both from the link, as"
+        " ns-2 does since 2001.",
     ] = None
     max_packets: Annotated[
-        int | None, Within(2), "The upper threshold of the average queue, in mean packets."
+        int | None,
+        Within(2),
+        "The upper threshold of the average queue, in packets of `queue.mean_packet_bytes`.",
     ] = None
 
     as_linux: Annotated[
         tuple[Literal["spacing", "short", "size", "slope"], ...],
         "The rules in which the queue follows Linux and not ns-2. Use the key to measure the"
-        " effect of each rule. `spacing`: the gap between two drops is 0 to 1/p packets, if p is"
-        " the drop probability. `short`: the queue also drops when at most one packet waits."
-        ' `size`: with `queue.count = "bytes"`, a packet\'s size does not change its drop'
-        " probability. `slope`: above the upper threshold, the probability rises from the present"
-        " value of max_P, the probability at the threshold.",
+        " effect of each rule. `spacing`: the gap between two drops is random, from 0 to 1/p"
+        " packets, where p is the drop probability; with ns-2 it is 1/p to 2/p. `short`: the queue"
+        ' also drops when at most one packet waits. `size`: with `queue.count = "bytes"`, a'
+        " packet's size does not change its drop probability. `slope`: max_P is the drop"
+        " probability at the upper threshold, and the queue changes it during the trial. Above"
+        " this threshold, the probability rises from the value that max_P has at that moment; with"
+        " ns-2 it rises from the first value, 0.1.",
     ] = field(default=(), metadata={"later": True})
 
     kind: ClassVar[str] = red_ns2.KIND

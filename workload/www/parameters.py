@@ -22,29 +22,30 @@ class Parameters:
         float,
         Within(0.001, 86_400),
         "The time from the first request of a batch to the first request of the next batch"
-        " (section 5.3).",
+        " (98-0876R1, section 5.3).",
     ] = 10.0
     requests_mean: Annotated[
         float,
         "The mean number of requests in a batch. It lies between `workload.requests_min` and"
-        " `workload.requests_max` (section 5.3).",
+        " `workload.requests_max` (98-0876R1, section 5.3).",
     ] = 5.0
     requests_min: Annotated[
-        int, Within(0), "The smallest number of requests in a batch (section 5.3)."
+        int, Within(0), "The smallest number of requests in a batch (98-0876R1, section 5.3)."
     ] = 1
     requests_max: Annotated[
-        int, Within(1, 1000), "The largest number of requests in a batch (section 5.3)."
+        int, Within(1, 1000), "The largest number of requests in a batch (98-0876R1, section 5.3)."
     ] = 9
     gap_min_ms: Annotated[
         float,
         Within(0),
-        "The shortest gap between two requests of a batch. Gaps are drawn uniformly (section 5.3).",
+        "The shortest gap between two requests of a batch. Gaps are drawn uniformly (98-0876R1,"
+        " section 5.3).",
     ] = 100.0
     gap_max_ms: Annotated[
         float, Within(0, 86_400_000), "The longest gap between two requests of a batch."
     ] = 500.0
     request_bytes: Annotated[
-        int, Within(64, 1024), "The size of a request on its connection (section 6.2)."
+        int, Within(64, 1024), "The size of a request on its connection (98-0876R1, section 6.2)."
     ] = 128
     poisson_fit: Annotated[Fit, FIT_TEXT] = "mean"
     first_batch: Annotated[
