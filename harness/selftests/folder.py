@@ -86,5 +86,7 @@ def keep(place: Path, outcome: Outcome) -> None:
 
 
 def digests(runs: Runs) -> dict[str, dict[str, int]]:
-    """How often each verdict, each text and each set of packets came."""
-    return {"verdicts": runs.verdicts, "ktap": runs.said, "packets": runs.sent}
+    """How often each verdict, each text, each duration and each set of packets came."""
+    return {
+        "verdicts": runs.verdicts, "ktap": runs.said, "seconds": runs.took, "packets": runs.sent,
+    }  # fmt: skip

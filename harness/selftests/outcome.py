@@ -68,6 +68,15 @@ class Outcome:
             return "it reached its limit"
         return told[0] if told else f"exit status {self.status}"
 
+    def differences(self, other: Outcome) -> list[str]:
+        """In what another run of the test differs: output (with its verdict), duration, packets."""
+        compared = {
+            "output": (self.said, other.said),
+            "duration": (f"{self.took_s:.2f}", f"{other.took_s:.2f}"),
+            "packets": (self.sent, other.sent),
+        }
+        return [what for what, (ours, theirs) in compared.items() if ours != theirs]
+
     @property
     def said(self) -> str:
         """A digest of the verdict and all that was said."""

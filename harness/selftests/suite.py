@@ -21,6 +21,9 @@ class Runs:
         odd: the first of those that said something else than the first, or sent it.
         verdicts: how many repetitions had each.
         said, sent: digests of what was said and sent, with how often.
+        took: durations by the lab's clock [s], with how often.
+        other: of output, duration and packets those that once differed from the first
+            repetition's, and the first repetition in which they did.
     """
 
     first: Outcome
@@ -29,15 +32,19 @@ class Runs:
     verdicts: dict[str, int] = field(default_factory=dict)
     said: dict[str, int] = field(default_factory=dict)
     sent: dict[str, int] = field(default_factory=dict)
+    took: dict[str, int] = field(default_factory=dict)
+    other: dict[str, int] = field(default_factory=dict)
 
     def add(self, number: int, outcome: Outcome) -> None:
         """Count a repetition."""
-        verdict = outcome.verdict
-        self.verdicts[verdict] = self.verdicts.get(verdict, 0) + 1
-        self.said[outcome.said] = self.said.get(outcome.said, 0) + 1
-        self.sent[outcome.sent] = self.sent.get(outcome.sent, 0) + 1
-        other = outcome.said != self.first.said or verdict != self.first.verdict
-        if other and self.odd is None:
+        for seen, value in (
+            (self.verdicts, outcome.verdict), (self.said, outcome.said),
+            (self.sent, outcome.sent), (self.took, f"{outcome.took_s:.2f}"),
+        ):  # fmt: skip
+            seen[value] = seen.get(value, 0) + 1
+        for what in self.first.differences(outcome):
+            self.other.setdefault(what, number)
+        if "output" in self.other and self.odd is None:
             self.odd, self.odd_number = outcome, number
 
     @property
@@ -121,6 +128,11 @@ def gathered(found: dict[tuple[Row, Test], dict[int, Outcome]]) -> Found:
             runs.add(number, outcomes[number])
         rows.setdefault(row, {})[test] = runs
     return {row: dict(sorted(tests.items())) for row, tests in rows.items()}
+
+
+def flaky(row: Row, runs: Runs) -> bool:
+    """Did repetitions differ where nothing lets them, by the virtual clock?"""
+    return row.clock == "virtual" and bool(runs.other)
 
 
 def counts(tests: dict[Test, Runs]) -> dict[str, int]:

@@ -5,25 +5,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from harness.selftests.suite import Found, Runs, counts, failures
+from harness.selftests.suite import Found, Runs, counts, failures, flaky
 
 HEADINGS = ["kernel", "clock", "tests", "pass", "fail", "skip", "cases", "runs", "failed runs",
-            "other output", "other packets"]  # fmt: skip
+            "other output", "other duration", "other packets"]  # fmt: skip
+
+KINDS = ("output", "duration", "packets")
 
 
 def rows(found: Found, releases: Mapping[str, str]) -> Iterator[list[str]]:
     """Of each kernel and clock the tests by verdict, and what differs between repetitions.
 
-    `other output` counts tests whose repetitions did not all print the same, `other packets`
-    those that did not all send the same at the same times. A message of packetdrill names times.
+    `other output` counts tests whose repetitions did not all print the same, `other duration` those
+    that did not all take as long by the lab's clock, `other packets` those that did not all send
+    the same at the same times. A message of packetdrill names times.
     """
     for row, tests in found.items():
         counted = counts(tests)
         runs = sum(sum(one.verdicts.values()) for one in tests.values())
         failed = sum(one.verdicts.get("fail", 0) for one in tests.values())
         repeated = runs > len(tests)
-        said = sum(len(one.said) > 1 for one in tests.values())
-        sent = sum(len(one.sent) > 1 for one in tests.values())
+        other = [sum(what in one.other for one in tests.values()) for what in KINDS]
         yield [
             f"{row.kernel} ({releases[row.kernel]})",
             row.clock,
@@ -32,9 +34,17 @@ def rows(found: Found, releases: Mapping[str, str]) -> Iterator[list[str]]:
             str(sum(len(one.first.cases) for one in tests.values())),
             str(runs),
             str(failed),
-            str(said) if repeated else "-",
-            str(sent) if repeated else "-",
+            *(str(count) if repeated else "-" for count in other),
         ]
+
+
+def differences(found: Found) -> Iterator[list[str]]:
+    """Each test whose repetitions differ by the virtual clock, and in what."""
+    for row, tests in found.items():
+        for test, runs in tests.items():
+            if flaky(row, runs):
+                told = ", ".join(f"{what} of run {n}" for what, n in runs.other.items())
+                yield [test.name, row.kernel, told]
 
 
 def reasons(found: Found) -> Iterator[list[str]]:

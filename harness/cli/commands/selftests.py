@@ -6,13 +6,15 @@ TEST is a folder below tools/testing/selftests that has a runner (net/packetdril
 The output is KTAP. --out keeps it with the JSON of netdev's CI, and logs and packets of failures.
 
 \b
-The exit status is 0 if no test failed, and 5 if any failed.
+The exit status is 0 if no test failed, and 5 if any failed. With --repeat, a test also fails if two
+runs of it in virtual time differ in output, duration or packets.
 """
 
 from __future__ import annotations
 
 import datetime
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -29,7 +31,7 @@ from harness.selftests.lab import Work
 from harness.selftests.products import tools
 from harness.selftests.progress import Progress
 from harness.selftests.sources import Tests
-from harness.selftests.suite import Found, Row, Task, execute
+from harness.selftests.suite import Found, Row, Runs, Task, execute, flaky
 from plan.errors import UsageError
 
 CLOCKS = ("virtual", "real")
@@ -76,7 +78,7 @@ def split_clocks(_: click.Context, option: click.Parameter, value: str) -> list[
     default=1,
     type=click.IntRange(1, 10_000),
     metavar="N",
-    help="Run each test N times and count the runs that differ [1].",
+    help="Run each test N times and compare output, durations and packets [1].",
 )
 @click.option(
     "--seed",
@@ -127,8 +129,13 @@ def command(
     show(found, releases, out)
     if not whole:
         raise KeyboardInterrupt
-    if any(test.verdict == "fail" for row in found.values() for test in row.values()):
+    if any(runs.verdict == "fail" or flaky(row, runs) for row, runs in each(found)):
         raise SystemExit(FAILED)
+
+
+def each(found: Found) -> Iterator[tuple[Row, Runs]]:
+    """What came of each test, on each kernel by each clock."""
+    return ((row, runs) for row, tests in found.items() for runs in tests.values())
 
 
 def needs_packetdrill(trees: dict[str, Tests]) -> bool:
@@ -154,5 +161,8 @@ def show(found: Found, releases: dict[str, str], out: Path) -> None:
     if reasons := list(table.reasons(found)):
         headings = ["failed", "kernel", "clock", "runs", "cases", "why"]
         print_table(headings, reasons, console, fold=0, left={0, 1, 2, 4, 5})
+    if differences := list(table.differences(found)):
+        headings = ["differs from the first run", "kernel", "in"]
+        print_table(headings, differences, console, fold=0, left={0, 1, 2})
     print_table(table.HEADINGS, list(table.rows(found, releases)), console, fold=0, left={0, 1})
     click.echo(f"{out} has the KTAP, results.json, and the logs and packets of failures", err=True)

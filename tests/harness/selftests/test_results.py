@@ -82,7 +82,7 @@ def test_a_repetition_that_says_something_else_is_told() -> None:
     assert dict(zip(table.HEADINGS, row, strict=True)) == {
         "kernel": "6.12 (6.12.1)", "clock": "virtual", "tests": "2", "pass": "1", "fail": "1",
         "skip": "0", "cases": "4", "runs": "6", "failed runs": "1", "other output": "1",
-        "other packets": "1",
+        "other duration": "1", "other packets": "1",
     }  # fmt: skip
     assert list(table.reasons({ROW: tests})) == [
         [
@@ -117,10 +117,23 @@ def test_after_an_interruption_what_had_ended_is_kept(
     assert suite.execute(tasks, 2, 1, lambda *_: None)[1]
 
 
-def test_other_packets_alone_are_counted() -> None:
-    tests = found(GOOD, replace(GOOD, sent="c"))[ROW]
+@pytest.mark.parametrize(
+    ("other", "counted", "told"),
+    [
+        (replace(GOOD, sent="c"), ["0", "0", "1"], "packets of run 2"),
+        (replace(GOOD, took_s=1.26), ["0", "1", "0"], "duration of run 2"),
+        (replace(GOOD, output=PASSED + "more\n"), ["1", "0", "0"], "output of run 2"),
+    ],
+)
+def test_runs_that_pass_and_differ_are_told_in_virtual_time(
+    other: Outcome, counted: list[str], told: str
+) -> None:
+    tests = found(GOOD, other)[ROW]
     [row] = table.rows({ROW: tests}, {"6.12": "6.12.1"})
-    assert row[-2:] == ["0", "1"] and tests[X].verdict == "pass"
+    assert row[-3:] == counted and tests[X].verdict == "pass"
+    assert list(table.differences({ROW: tests})) == [[X.name, "6.12", told]]
+    assert suite.flaky(ROW, tests[X]) and not suite.flaky(ROW, tests[Y])
+    assert not suite.flaky(Row("6.12", "real"), tests[X])
 
 
 def test_the_document_is_that_of_an_executor_of_nipa() -> None:
@@ -151,6 +164,7 @@ def test_the_folder_keeps_what_failed_and_is_made_anew(tmp_path: Path) -> None:
     assert kept["tests"][X.name] == {
         "verdicts": {"pass": 1},
         "ktap": {GOOD.said: 1},
+        "seconds": {"1.25": 1},
         "packets": {"a": 1},
     }
 
