@@ -81,7 +81,9 @@ def why_none(folder: Path) -> str:
         )
     if folder.is_dir():
         return f"{folder} is no folder of results: it has no campaign.json"
-    return f"{folder} does not exist; name a folder that ./cellbed run has made"
+    made = Path("results", folder)
+    meant = f"; did you mean {made}?" if (made / NAME).is_file() else ""
+    return f"{folder} does not exist; name a folder that ./cellbed run has made{meant}"
 
 
 def entries(path: Path, listed: object) -> Sequence[Entry] | None:

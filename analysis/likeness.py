@@ -35,8 +35,8 @@ def why_not(document: Document, like: Document | None, factors: Mapping[str, lis
     if like is not None:
         one, other = essence(document), essence(like)
         found = [
-            f"{what}: {named(differing(one[part], other[part]))}"
-            for part, what in (("plan", "another plan"), ("software", "other software"))
+            f"it ran with other {what}: {named(differing(one[part], other[part]))}"
+            for part, what in (("plan", "settings"), ("software", "software"))
             if one[part] != other[part]
         ]
         return "; ".join(found) or "campaign.json does not list it"
@@ -44,7 +44,7 @@ def why_not(document: Document, like: Document | None, factors: Mapping[str, lis
     strange = [f"{n}={x}" for n, x in levels.items() if x not in factors.get(n, [])]
     if factors and strange:
         return f"the experiment does not have {' or '.join(strange)}"
-    return "another plan or other software; no trial with these levels counts"
+    return "it ran with other settings or software, and no trial with these levels counts"
 
 
 def differing(one: object, other: object, place: str = "") -> Iterator[str]:

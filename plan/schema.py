@@ -91,10 +91,15 @@ class Within:
 
     def __str__(self) -> str:
         if self.largest is None:
-            return f"must be at least {self.least}"
+            return f"must be at least {grouped(self.least)}"
         if self.least is None:
-            return f"must be at most {self.largest}"
-        return f"allowed are {self.least} to {self.largest}"
+            return f"must be at most {grouped(self.largest)}"
+        return f"allowed are {grouped(self.least)} to {grouped(self.largest)}"
+
+
+def grouped(bound: float | None) -> str:
+    """A bound as one writes it into an experiment: 86_400."""
+    return f"{bound:_.15g}" if bound is not None and abs(bound) >= 10_000 else str(bound)
 
 
 @dataclass(frozen=True)
@@ -132,7 +137,7 @@ class ZeroOr(Within):
             super().check(value, place)
 
     def __str__(self) -> str:
-        return f"allowed are 0 and {self.least} to {self.largest}"
+        return f"allowed are 0 and {grouped(self.least)} to {grouped(self.largest)}"
 
 
 @dataclass(frozen=True)

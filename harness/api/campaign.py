@@ -47,7 +47,7 @@ class Campaign:
         judged: the records that were judged again, and the verdicts and figures that changed.
         records: all that was read. `trials` has the valid trials, which all tables and figures
             use. `invalid` has the trials that failed a check, `superseded` the older records of
-            the same cell and seed, `unreadable` and `others` (another plan or other software) the
+            the same cell and seed, `unreadable` and `others` (with other settings or software) the
             names of records with the reason.
 
     Raises:
@@ -64,7 +64,7 @@ class Campaign:
 
     def __repr__(self) -> str:
         found, others = self.records, len(self.records.others)
-        more = f", {others} of another plan or other software" if others else ""
+        more = f", {others} with other settings or software" if others else ""
         trials = f"{len(found.trials)} trials, {len(found.invalid)} invalid{more}"
         return f"Campaign({str(self.folder)!r}): {trials}"
 

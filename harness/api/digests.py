@@ -145,7 +145,7 @@ def agreement(line: Line, others: Sequence[Line]) -> str:
     same = [other for other in others if other.trial == line.trial and other.digest]
     known = [other for other in same if other.plan == line.plan]
     if not known:
-        return "another plan is kept" if same else "nothing is kept"
+        return "a trial with other settings is kept" if same else "nothing is kept"
     unlike = [other.machine for other in known if other.digest != line.digest]
     if unlike:
         return f"differs from {'; '.join(unlike)}"

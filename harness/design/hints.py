@@ -30,7 +30,9 @@ def sentence(error: Exception, top: Collection[str] = ()) -> str:
         hint = of_unknown_key(error)
         if hint:
             text = f"{joined(error.place, error.key)}: unknown key"
-            hint += f". The keys here are {', '.join(error.known)}"
+            hint += (
+                f"{'' if hint.endswith('?') else '.'} The keys here are {', '.join(error.known)}"
+            )
     elif isinstance(error, WrongTypeError):
         hint = of_wrong_type(error, top)
     return f"{text}; {hint}" if hint else text

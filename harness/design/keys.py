@@ -112,7 +112,7 @@ def allowed(table: str, key: str, hint: Any) -> str:
     if ranges:
         unit = "whole, " if int in {kind, *get_args(kind)} else ""
         said = str(ranges[0]).removeprefix("allowed are ").removeprefix("must be ")
-        return unit + LONG.sub(lambda digits: f"{int(digits[0]):,}", said)
+        return unit + LONG.sub(lambda digits: f"{int(digits[0]):,}", said.replace("_", ""))
     return schema.in_words(kind).removeprefix("a ") if kind is bool else schema.in_words(kind)
 
 

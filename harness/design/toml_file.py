@@ -83,8 +83,10 @@ def read_file(path: Path) -> TomlFile:
         UsageError: one line with the file, its line, the key and what is allowed.
     """
     try:
+        if path.is_dir():
+            raise UsageError(f"{path} is a folder; name a file of TOML, such as an experiment")
         if path.exists() and not path.is_file():
-            raise UsageError(f"{path}: this is not a file")
+            raise UsageError(f"{path} is not a regular file; name a file of TOML")
         with path.open("rb") as stream:
             data = stream.read(MOST_BYTES + 1)
     except OSError as error:

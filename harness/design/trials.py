@@ -25,6 +25,7 @@ from harness.design.levels import same
 from harness.design.settings import is_key
 from plan import plan
 from plan.errors import UsageError
+from plan.near import choices
 from plan.plan import Level, Plan, level_name
 
 MOST_TRIALS = 100_000
@@ -208,16 +209,19 @@ def selection(experiment: Design, only: Sequence[str]) -> dict[str, list[str]]:
     wanted: dict[str, list[str]] = {}
     for option in only:
         factor, equals, text = option.partition("=")
-        if not equals or factor not in experiment.factors:
+        if not equals:
+            raise UsageError(f"--only {option}: write FACTOR=LEVEL[,LEVEL]")
+        if factor not in experiment.factors:
             raise UsageError(
-                f"--only {option}: write FACTOR=LEVEL[,LEVEL], where FACTOR is one of "
-                + ", ".join(experiment.factors)
+                f"--only {option}: the experiment has no factor {factor}; "
+                + choices(factor, experiment.factors)
             )
+        levels = experiment.factors[factor]
         for level in text.split(","):
-            if not any(same(level, known) for known in experiment.factors[factor]):
+            if not any(same(level, known) for known in levels):
+                said = f"{level} is no level of {factor}" if level else "a level is missing"
                 raise UsageError(
-                    f"--only {option}: {level}: no such level of {factor}; there are "
-                    + ", ".join(map(level_name, experiment.factors[factor]))
+                    f"--only {option}: {said}; {choices(level, map(level_name, levels))}"
                 )
         wanted.setdefault(factor, []).extend(text.split(","))
     return wanted

@@ -60,7 +60,7 @@ def test_each_direction_of_each_trial_draws_its_own() -> None:
     ("wrong", "said"),
     [
         ({"share": 0}, r"topology.loss.share = 0: allowed are 1e-06 to 0.5"),
-        ({"share": 0.1, "burst_packets": 0.5}, r"loss.burst_packets = 0.5: allowed are 1 to 10000"),
+        ({"share": 0.1, "burst_packets": 0.5}, r"burst_packets = 0.5: allowed are 1 to 10_000"),
         ({"share": 0.1, "burst_share": 0.5}, r"loss.burst_share also needs the key topology"),
         ({"share": 1e-6, "burst_packets": 10_000}, r"begin a burst = 1\..*: allowed are 1e-06"),
         (

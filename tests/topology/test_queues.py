@@ -61,10 +61,10 @@ def test_words_for_tc() -> None:
 @pytest.mark.parametrize(
     ("kind", "keys", "said"),
     [
-        (codel, {"limit_packets": 0}, "queue.limit_packets = 0: allowed are 1 to 1000000"),
-        (pie, {"tupdate_us": 999}, "queue.tupdate_us = 999: allowed are 1000 to 1000000"),
-        (fq_pie, {"flows": 65_537}, "queue.flows = 65537: allowed are 1 to 65536"),
-        (cake, {"rtt_us": 10**8}, "queue.rtt_us = 100000000: allowed are 1000 to 10000000"),
+        (codel, {"limit_packets": 0}, "queue.limit_packets = 0: allowed are 1 to 1_000_000"),
+        (pie, {"tupdate_us": 999}, "queue.tupdate_us = 999: allowed are 1000 to 1_000_000"),
+        (fq_pie, {"flows": 65_537}, "queue.flows = 65537: allowed are 1 to 65_536"),
+        (cake, {"rtt_us": 10**8}, "queue.rtt_us = 100000000: allowed are 1000 to 10_000_000"),
         (adaptive_red, {"limit_packets": 9, "min_packets": 1}, "set both .* or neither"),
         (adaptive_red_ns2, {"limit_packets": 9, "min_packets": 1}, "set both .* or neither"),
         (adaptive_red_ns2, {"limit_packets": 9, "count": "cells"}, "queue.count = cells: "),

@@ -34,6 +34,7 @@ from harness.design import experiment as experiments
 from harness.design.experiment import KERNEL, kernel_level
 from harness.kernels.errors import KernelError
 from plan.errors import CellbedError, UsageError
+from plan.near import choices
 from plan.plan import level_name
 
 RESULTS = Path("results")
@@ -155,16 +156,20 @@ def two_levels(experiment: Experiment, option: str) -> tuple[str, tuple[str, str
     """The factor and its two levels, as records have them; UsageError for any other number."""
     factor, _, levels = option.partition("=")
     words = levels.split(",")
-    if factor not in experiment.factors or len(words) != 2 or words[0] == words[1]:
+    if factor not in experiment.factors:
         raise UsageError(
-            f"--factor {option}: write FACTOR=A,B, two different levels of one factor; "
-            f"the factors are {', '.join(experiment.factors)}"
+            f"--factor {option}: the experiment has no factor {factor}; "
+            + choices(factor, experiment.factors)
+        )
+    if len(words) != 2 or words[0] == words[1]:
+        raise UsageError(
+            f"--factor {option}: write {factor}=A,B, with two different levels; the levels are "
+            + ", ".join(map(level_name, experiment.factors[factor]))
         )
     known = {level_name(level): level_text(level) for level in experiment.factors[factor]}
     for word in words:
         if word not in known:
             raise UsageError(
-                f"--factor {option}: {word} is no level of {factor}; "
-                f"the levels are {', '.join(known)}"
+                f"--factor {option}: {word} is no level of {factor}; {choices(word, known)}"
             )
     return factor, (known[words[0]], known[words[1]])

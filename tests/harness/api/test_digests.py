@@ -37,7 +37,7 @@ def test_twenty_trials_of_all_studies() -> None:
     [
         ({}, "agrees with 1 kept"),
         ({"digest": "d2"}, "differs from Debian 13, gcc 14, x86_64, user"),
-        ({"plan": "p2"}, "another plan is kept"),
+        ({"plan": "p2"}, "a trial with other settings is kept"),
         ({"trial": "u seed 1"}, "nothing is kept"),
         ({"digest": ""}, "it left no record"),
     ],

@@ -47,7 +47,9 @@ def test_the_page_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert len(names["campaign"].trials()) == 4
     assert (tmp_path / "report" / "report.html").is_file()
     assert (tmp_path / "queue.png").stat().st_size > 5000
-    said = "--only queue.policy=fba: fba: no such level of queue.policy; there are plain, epd\n"
+    said = (
+        "--only queue.policy=fba: fba is no level of queue.policy; it must be one of plain, epd\n"
+    )
     assert capsys.readouterr().out == said
 
 

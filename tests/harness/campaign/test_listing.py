@@ -117,10 +117,10 @@ def test_another_plan_is_left_out_by_name_and_comes_back(folder: Folder) -> None
     found = folder.run(changed, seeds=1)
     assert {trial.seed for trial in found.trials} == {1} and len(found.trials) == 4
     assert {name for name, _ in found.others} == {trial.name for trial in first.trials}
-    assert {why for _, why in found.others} == {"another plan: topology.delay_ns"}
+    assert {why for _, why in found.others} == {"it ran with other settings: topology.delay_ns"}
     line = omissions(found)
     assert line.startswith(f"{folder.path}: left out 8 of 12 records: ") and "\n" not in line
-    assert "another plan: topology.delay_ns" in line
+    assert "it ran with other settings: topology.delay_ns" in line
     assert cells(folder.run(seeds=1)) == {cell for cell in ALL if cell[2] != 3}
 
 
@@ -139,8 +139,8 @@ def test_other_software(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None
     found = folder.run(only=["buffer=3"])
     others = dict(found.others).values()
     assert len(found.trials) == 2 and len(others) == 4
-    no_like = "another plan or other software; no trial with these levels counts"
-    assert set(others) == {"other software: code", no_like}
+    no_like = "it ran with other settings or software, and no trial with these levels counts"
+    assert set(others) == {"it ran with other software: code", no_like}
 
 
 def test_each_trial_has_its_levels_as_they_are(folder: Folder) -> None:

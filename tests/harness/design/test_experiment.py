@@ -192,7 +192,7 @@ def test_what_cannot_be_extended_is_refused(tmp_path: Path, line: str, said: str
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo.toml")
     for path in (tmp_path, tmp_path / "fifo.toml", Path("/dev/zero")):
-        with pytest.raises(UsageError, match="not a file"):
+        with pytest.raises(UsageError, match="name a file of TOML"):
             experiment.load(path)
     large = tmp_path / "large.toml"
     large.write_text("#" * (2 << 20))

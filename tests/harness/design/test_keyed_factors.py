@@ -103,7 +103,7 @@ def test_a_child_replaces_the_levels_of_a_key(tmp_path: Path) -> None:
     ("factors", "more", "said"),
     [
         ("queue.buffer_cells = [250, 0]", "",
-         "small.toml, line 5: queue.buffer_cells = 0: allowed are 1 to 1000000"),
+         "small.toml, line 5: queue.buffer_cells = 0: allowed are 1 to 1_000_000"),
         ('queue.buffer_cells = [250, "many"]', "",
          'line 5: queue.buffer_cells = "many": must be a whole number'),
         ("queue.bufer_cells = [250, 500]", "", "queue.bufer_cells: "),
