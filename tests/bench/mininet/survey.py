@@ -2,11 +2,13 @@
 """Runs a list of public Mininet scripts, each in a lab of its own; writes how each ended.
 
 Usage: tests/bench/mininet/survey LIST SOURCES RESULTS [--only WORD] [--plain] [--host-limit S]
-       tests/bench/mininet/survey LIST --page RESULTS
+                                  [--again]
+       tests/bench/mininet/survey LIST --page RESULTS [--then RESULTS]
 
 LIST is like survey.toml. SOURCES has a clone of each repository, named OWNER+NAME. A script runs
 first without options and then, if it does not keep its promise, with those of the list. --page
-prints the results as the table of docs/mininet.md, with the cause that the list names.
+prints the results as the table of docs/mininet.md, with the cause that the list names. --again runs
+with what a script's own table "again" corrects in the list, and --then prints these results, too.
 """
 
 from __future__ import annotations
@@ -21,10 +23,11 @@ import tempfile
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 from pathlib import Path
+from typing import Any
 
 PROJECT = Path(__file__).resolve().parents[3]
 START = "cellbed-start.sh"
@@ -51,6 +54,7 @@ class Script:
     options: Sequence[str] = ()
     cause: str = ""
     beside: Sequence[str] = field(default_factory=tuple)
+    again: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,13 +73,17 @@ def main() -> None:
     parser.add_argument("sources", type=Path, nargs="?")
     parser.add_argument("results", type=Path, nargs="?")
     parser.add_argument("--page", type=Path, help="print the table of these results")
+    parser.add_argument("--then", type=Path, help="and of these, of a run with --again")
+    parser.add_argument("--again", action="store_true", help="with the list's corrections")
     parser.add_argument("--only", default="", help="scripts whose repository or path has this word")
     parser.add_argument("--host-limit", type=float, default=400.0, help="seconds of an attempt")
     parser.add_argument("--plain", action="store_true", help="no attempt with options")
     given = parser.parse_args()
     scripts = read_list(given.list)
     if given.page:
-        return print_page(scripts, given.page)
+        return print_page(scripts, given.page, given.then)
+    if given.again:
+        scripts = [replace(script, **script.again) for script in scripts]
     if not given.results:
         parser.error("SOURCES and RESULTS are missing")
     for script in scripts:
@@ -92,22 +100,49 @@ def read_list(path: Path) -> list[Script]:
     return [Script(**entry) for entry in tomllib.loads(path.read_text())["script"]]
 
 
-def print_page(scripts: Sequence[Script], results: Path) -> None:
-    """A row a script, and how many there are of each result."""
-    rows = [json.loads(line) for line in results.read_text().splitlines()]
-    last = {row["script"]: row for row in rows}
-    names = [f"{script.repository}/{script.path}" for script in scripts]
-    counts = Counter(last[name]["result"] if name in last else NOT_RUN for name in names)
-    print("; ".join(f"{count} {result}" for result, count in counts.most_common()), "\n")
-    print("| theme | script | result | cause, if it does not pass | s |")
-    print("| --- | --- | --- | --- | ---: |")
+def print_page(scripts: Sequence[Script], results: Path, then: Path | None = None) -> None:
+    """How many scripts there are of each result, and a row a script."""
+    first, later = last_rows(results), last_rows(then) if then else {}
+    columns = ["theme", "script", "result", "cause, if it does not pass", "s"]
+    print_counts(scripts, first)
+    if then:
+        print("; after the corrections: ", end="")
+        print_counts(scripts, first | later)
+        columns.insert(3, "after the corrections")
+    print("\n")
+    print("|", " | ".join(columns), "|")
+    print("|", " | ".join(["---"] * (len(columns) - 1)), "| ---: |")
     for script in scripts:
-        name = f"{script.repository}/{script.path}"
-        row = last.get(name, {"result": NOT_RUN, "options": "", "reason": "", "seconds": ""})
+        name = name_of(script)
+        row = first.get(name, {"result": NOT_RUN, "options": "", "reason": "", "seconds": ""})
         passes = row["result"].startswith("passes")
-        result = f"{row['result']} `{row['options']}`" if row["options"] else row["result"]
         cause = "" if passes else script.cause or row["reason"]
-        print(f"| {script.theme} | {name} | {result} | {cause} | {row['seconds']} |")
+        cells = [script.theme, name, told(row), cause, row["seconds"]]
+        if then:
+            cells.insert(3, told(later[name]) if name in later else "")
+        print("|", " | ".join(map(str, cells)), "|")
+
+
+def last_rows(results: Path) -> dict[str, dict[str, Any]]:
+    """The last result of each script, by its name."""
+    return {row["script"]: row for row in map(json.loads, results.read_text().splitlines())}
+
+
+def print_counts(scripts: Sequence[Script], rows: Mapping[str, Mapping[str, Any]]) -> None:
+    """How many scripts there are of each result, on a line that goes on."""
+    results = [rows.get(name_of(script), {"result": NOT_RUN})["result"] for script in scripts]
+    counts = Counter(results).most_common()
+    print("; ".join(f"{count} {result}" for result, count in counts), end="")
+
+
+def name_of(script: Script) -> str:
+    """As the results call it."""
+    return f"{script.repository}/{script.path}"
+
+
+def told(row: Mapping[str, Any]) -> str:
+    """The result, with the options that it needed."""
+    return f"{row['result']} `{row['options']}`" if row["options"] else str(row["result"])
 
 
 def survey(script: Script, sources: Path, limit_s: float, *, plain: bool) -> dict[str, object]:
@@ -122,7 +157,7 @@ def survey(script: Script, sources: Path, limit_s: float, *, plain: bool) -> dic
             attempt, verdict = again, judge(again)
     return {
         "theme": script.theme,
-        "script": f"{script.repository}/{script.path}",
+        "script": name_of(script),
         "commit": script.commit,
         "result": verdict,
         "options": " ".join(map(shlex.quote, script.options)) if "option" in verdict else "",
@@ -184,7 +219,7 @@ def attempt(argv: Sequence[str], script: Script, limit_s: float) -> Attempt:
         said.seek(0)
         text = said.read()
     host_s = time.monotonic() - begin
-    name = f"{script.repository}/{script.path}".replace("/", "+")
+    name = name_of(script).replace("/", "+")
     log = Path(tempfile.gettempdir()) / "cellbed-survey" / f"{name}.log"
     log.parent.mkdir(exist_ok=True)
     log.write_text(f"{shlex.join(argv)}\n{text}")

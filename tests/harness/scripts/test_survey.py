@@ -17,21 +17,21 @@ FOLDER = PROJECT / "tests" / "bench" / "mininet"
 survey = SimpleNamespace(**runpy.run_path(str(FOLDER / "survey.py"), run_name="survey"))
 
 
-@pytest.mark.parametrize("name", ["survey", "fresh"])
+@pytest.mark.parametrize(("name", "then"), [("survey", None), ("fresh", "fresh-again.jsonl")])
 def test_the_page_has_the_table_of_the_results(
-    capsys: pytest.CaptureFixture[str], name: str
+    capsys: pytest.CaptureFixture[str], name: str, then: str | None
 ) -> None:
     scripts = survey.read_list(FOLDER / f"{name}.toml")
-    survey.print_page(scripts, FOLDER / f"{name}.jsonl")
+    survey.print_page(scripts, FOLDER / f"{name}.jsonl", then and FOLDER / then)
     printed = capsys.readouterr().out
     assert printed in (PROJECT / "docs" / "mininet.md").read_text()
 
 
-@pytest.mark.parametrize("name", ["survey", "fresh"])
-def test_each_result_is_of_a_script_and_its_commit(name: str) -> None:
-    scripts = survey.read_list(FOLDER / f"{name}.toml")
+@pytest.mark.parametrize("results", ["survey", "fresh", "fresh-again"])
+def test_each_result_is_of_a_script_and_its_commit(results: str) -> None:
+    scripts = survey.read_list(FOLDER / f"{results.partition('-')[0]}.toml")
     commits = {f"{script.repository}/{script.path}": script.commit for script in scripts}
-    for row in map(json.loads, (FOLDER / f"{name}.jsonl").read_text().splitlines()):
+    for row in map(json.loads, (FOLDER / f"{results}.jsonl").read_text().splitlines()):
         assert commits[row["script"]] == row["commit"]
 
 
