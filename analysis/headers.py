@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -39,6 +39,7 @@ class RunHeader:
     """What tells of the run: when it ended (UTC, ISO 8601), seconds of the wall and of processors.
 
     lab: the part of the lab's document that tells of the run, at its place in the document.
+    cellbed: the version of cellbed; "" in records of before it was noted.
     """
 
     format: str = "cellbed-run/1"
@@ -46,6 +47,7 @@ class RunHeader:
     wall_s: float
     cpu_s: float
     lab: Mapping[str, Any]
+    cellbed: str = field(default="", metadata={"later": True})
 
 
 def header(path: Path, document: Mapping[str, Any], kind: type[Header]) -> Header:

@@ -63,7 +63,7 @@ def summary(name: str) -> str:
 
 
 def print_version(context: click.Context) -> None:
-    from harness.cli.version import version  # for this option only
+    from harness.host.version import version  # for this option only
 
     click.echo(f"cellbed {version()}")
     context.exit()

@@ -11,7 +11,7 @@ import click
 from click_man.core import write_man_pages
 
 from harness.cli.group import cellbed
-from harness.cli.version import version
+from harness.host.version import version
 
 
 def write(folder: Path) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 
 from analysis.headers import OF_THE_RUN, RunHeader, TrialHeader
 from harness.design.trials import PlannedTrial
+from harness.host.version import version
 from harness.records import moving
 from harness.records.seal import seal
 from harness.records.whole import whole_folder
@@ -50,7 +51,10 @@ def finish(
     if trial.plan.topology.path:
         lab["path"] = moving.both(trial.plan, raw, lab)
     facts, of_the_run = parted(lab)
-    run = vars(RunHeader(ended=now(), wall_s=costs["wall_s"], cpu_s=costs["cpu_s"], lab=of_the_run))
+    wall_s, cpu_s = costs["wall_s"], costs["cpu_s"]
+    run = vars(
+        RunHeader(ended=now(), wall_s=wall_s, cpu_s=cpu_s, lab=of_the_run, cellbed=version())
+    )
     with whole_folder(trials, trial.name) as folder:
         write_flows(trial.plan.tcp, raw / "flows.csv", folder / "flows.csv")
         write_series(trial, lab["source"]["t0_ns"], raw, folder)

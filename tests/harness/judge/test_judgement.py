@@ -28,6 +28,7 @@ from plan.facts import TrialFacts
 from plan.plan import Plan
 from tests import made_plans
 from tests.small import PROJECT, small_trials
+from tests.test_version import VERSION
 from topology import cellq_log
 
 COSTS = {"wall_s": 2.0, "cpu_s": 1.5}
@@ -104,6 +105,7 @@ def test_what_tells_of_the_run_is_in_a_file_of_its_own(made: Path) -> None:
     run = json.loads((made / "run.json").read_text())
     assert run["lab"]["source"] == {"t0_ns": 3_000_000_000}
     assert run["lab"]["queue"]["up"] == {"last_departure_ns": 5_000_000_000}
+    assert run["cellbed"] == VERSION
 
 
 def test_a_changed_check_judges_the_old_record_anew(

@@ -9,5 +9,6 @@ from harness.host.paths import PROJECT
 
 
 def version() -> str:
+    """As 0.1.0; every record has it."""
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return str(project["version"])
