@@ -14,7 +14,7 @@ from harness.host import temporary
 
 KEY = r"[0-9a-f]{16}"
 MADE = re.compile(
-    rf"(root|image|kernel|full-kernel|vm)-{KEY}(\.lock)?"
+    rf"(root|image|kernel|full-kernel|vm|release)-{KEY}(\.lock)?"
     rf"|programs-{KEY}-{KEY}-{KEY}(\.tools)?"
     rf"|python-{KEY}-([0-9.]+|debian)"
     rf"|disk-{KEY}\.squashfs"
@@ -30,8 +30,9 @@ BELOW = {
 }
 # What a recipe fills (mktemp -d) until it is whole, and moves or removes at its end.
 PARTIAL = re.compile(
-    rf"(root|image|processor|mininet|full-kernel|vm|disk|programs-{KEY}-{KEY}-{KEY}(\.tools)?|debian-[0-9.]+)"
+    rf"(root|image|processor|mininet|full-kernel|vm|disk|programs-{KEY}-{KEY}-{KEY}(\.tools)?|debian-[0-9.]+|release-{KEY})"
     r"\.[A-Za-z0-9]{6}"
+    r"|(image|kernel|programs|environment)\.from\.[a-z0-9_]{8}"
 )
 LOCKS = ("lock", "*.lock", "kernels/work-*/lock")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.small import PROJECT
 
 # All that lab/setup, lab/paths and the launcher read.
-PARTS = ("lab", "topology", "bpf", "workload", "tcp-configs", "cellbed")
+PARTS = ("lab", "topology", "bpf", "workload", "tcp-configs", "cellbed", "pyproject.toml")
 SYSTEM = ("/usr/sbin", "/usr/bin", "/sbin", "/bin")
 COMPLETE = 'mkdir -p "$2" && touch "$2/complete"'
 

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Write what set-up has made into one archive, for machines without compiler and network.
+
+./cellbed setup --from FILE uses the archive. It has the sources' list and licences in it, and the
+same products give the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+from pathlib import Path
+
+import click
+
+from harness.cli.command import Command
+from harness.host import paths
+from plan.errors import CellbedError, MissingError, UsageError
+
+MISSES = 3  # of a recipe: the table of docs/commands.md
+
+
+@click.command(cls=Command, help=__doc__)
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=Path(),
+    help="The folder that gets the archive [the current folder].",
+)  # fmt: skip
+def command(out: Path) -> None:
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"--out {out} is not a folder")
+    out.mkdir(parents=True, exist_ok=True)
+    archive = build(out.resolve())
+    with archive.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    click.echo(f"{archive}: {archive.stat().st_size / 1e6:.0f} MB, SHA-256 {digest}")
+
+
+def build(folder: Path) -> Path:
+    """Run the recipe; gives the archive."""
+    argv = [str(paths.PROJECT / "lab" / "release" / "build"), str(folder)]
+    done = subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode == MISSES:
+        raise MissingError("the release was not made; the lines above say why")
+    if done.returncode:
+        raise CellbedError("the release was not made; the lines above say why")
+    return Path(done.stdout.strip())
