@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import threading
 import time
@@ -19,6 +20,13 @@ KILLED = (-15, -9, 143, 137)
 MOST_STARTS = 10
 # Set when the script has ended, and all that it left is killed.
 OVER = threading.Event()
+# What Python 3 says of a program of Python 2: of its grammar, its names and its modules.
+OLD = re.compile(
+    r"SyntaxError: Missing parentheses in call to '(?:print|exec)'.*"
+    r"|SyntaxError: multiple exception types must be parenthesized.*"
+    r"|NameError: name '(?:unicode|long|xrange|basestring|raw_input|unichr|reduce)' .*"
+    r"|ModuleNotFoundError: No module named '(?:Queue|StringIO|cPickle|ConfigParser|urllib2)'"
+)
 LISTENS = {"tcp": "0A", "tcp6": "0A", "udp": "07", "udp6": "07"}  # net/tcp_states.h
 
 Say = Callable[[int, str], None]
@@ -40,6 +48,7 @@ class Beside:
         self.command = command
         self.name = name_of(command)
         self.say = say
+        self.old = False
         self.before = listening()
         self.environment = dict(environment)
         self.process = self.begin()
@@ -61,11 +70,18 @@ class Beside:
         for _ in range(MOST_STARTS):
             assert self.process.stdout is not None
             for line in self.process.stdout:
+                self.old = self.old or OLD.fullmatch(line.strip()) is not None
                 self.say(2, f"[{self.name}] {line.rstrip(chr(10))}\n")
             if self.process.wait() not in KILLED or OVER.is_set() or switches():
                 return
             self.say(2, f"cellbed: {self.name} was killed, as by mn -c, and begins again\n")
             self.process = self.begin()
+
+    def remedy(self) -> str:
+        """What helps a program of Python 2."""
+        if not self.old:
+            return ""
+        return "; it has Python 2: add --python2, and write python2 where you write python3"
 
     def wait(self) -> None:
         """Until it listens at a port at which nothing listened before it.
@@ -79,7 +95,7 @@ class Beside:
                 self.reader.join(1.0)  # what it said comes before the sentence
                 raise BesideError(
                     f"--beside '{self.command}' ended with status {self.process.returncode} before "
-                    "it listened at a port, and the script did not begin"
+                    f"it listened at a port, and the script did not begin{self.remedy()}"
                 )
             if time.monotonic() > end:
                 raise BesideError(

@@ -8,6 +8,7 @@ Python 3 has bytes. Modules outside /usr are rewritten alike. Nothing on a disk 
 
 from __future__ import annotations
 
+import importlib
 import os
 import runpy
 import sys
@@ -17,7 +18,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from harness.scripts import python2_modules
-from harness.scripts.python2_convert import read, translate
+from harness.scripts.python2_convert import SHIMS, read, translate
 
 NAMES = ("python", "python2", "python2.7")
 PROJECT = Path(__file__).resolve().parents[2]
@@ -29,7 +30,8 @@ OPTIONS_ALONE = ("-u", "-B", "-E", "-s", "-S", "-O", "-OO")
 
 def install() -> None:
     """`python` of the lab is this one."""
-    words = {f"/usr/bin/{name}": "" for name in NAMES} | {"/usr/local/bin/mn": " --mn"}
+    words = {f"/usr/bin/{name}": "" for name in NAMES}
+    words |= {"/usr/local/bin/mn": " --mn", "/usr/local/bin/ryu-manager": " --ryu"}
     for name, word in words.items():
         path = Path(name)
         path.unlink(missing_ok=True)
@@ -43,9 +45,11 @@ def main() -> None:
     while arguments and arguments[0] in OPTIONS_ALONE:
         arguments.pop(0)
     sys.path.remove(str(PROJECT))
+    kind, *rest = arguments or ["-"]
+    if kind == "--ryu":
+        return run_ryu(rest)
     sys.meta_path.insert(0, Finder())
     python2_modules.prepare()
-    kind, *rest = arguments or ["-"]
     match kind:
         case "-m":
             sys.path.insert(0, os.getcwd())
@@ -64,6 +68,7 @@ def main() -> None:
             sys.path.insert(0, str(Path(kind).resolve().parent))
             sys.argv = [kind, *rest]
             execute(read(Path(kind).read_bytes()), kind)
+    return None
 
 
 def run_mn(arguments: list[str]) -> None:
@@ -82,6 +87,32 @@ def run_mn(arguments: list[str]) -> None:
     setattr(builtins, "compile", compile_text)  # noqa: B010 (mypy takes it for a constant)
     sys.argv = ["mn", *arguments]
     runpy.run_path("/usr/bin/mn", run_name="__main__")
+
+
+def run_ryu(arguments: list[str]) -> None:
+    """The controller Ryu, which is of Python 3. Applications that Python 3 refuses are rewritten;
+    their modules of bytes stay, as others wait in them.
+    """
+    # First: it prepares the modules that all others import.
+    manager = importlib.import_module("os_ken.cmd.manager")
+    utils: Any = importlib.import_module("os_ken.utils")
+    python2_modules.add_names()
+    sys.modules.update({f"_python2_{name}": importlib.import_module(name) for name in SHIMS})
+    plain = utils.load_source
+
+    def load(name: str, path: str) -> ModuleType:
+        try:
+            return plain(name, path)
+        except SyntaxError:
+            module = sys.modules[name] = ModuleType(name)
+            module.__file__ = path
+            exec(translate(read(Path(path).read_bytes()), path), vars(module))
+            return module
+
+    utils.load_source = load
+    sys.argv = ["ryu-manager", *arguments]
+    importlib.import_module("ryu.app.wsgi")  # as Ryu's command does; and its options
+    sys.exit(manager.main())
 
 
 def execute(text: str, name: str) -> None:

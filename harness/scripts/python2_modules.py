@@ -17,16 +17,26 @@ from harness.scripts.python2_convert import BYTE, SHIMS, divide
 
 def prepare() -> None:
     """Give programs of Python 2 what they count on."""
-    import builtins
-
     for name in SHIMS:
         sys.modules[f"_python2_{name}"] = SHIM[name](again(name))
+    add_names()
+    wrap_mininet()
+
+
+def add_names() -> None:
+    """The names that Python 3 has no longer, or elsewhere."""
+    import builtins
+
+    sys.modules["__builtin__"] = builtins
     vars(builtins).update(
         __python2_divide__=divide,
         __python2_key__=functools.cmp_to_key,
         cmp=lambda left, right: (left > right) - (left < right),
-        file=open,
-    )
+        file=any_bytes(open), open=any_bytes(open),
+        # fissix renames what is called; these also stand in lists, as in (int, long).
+        basestring=str, long=int, raw_input=input, reduce=functools.reduce, unichr=chr,
+        unicode=str, xrange=range,
+    )  # fmt: skip
     setattr(sys, "setdefaultencoding", lambda name: None)  # noqa: B010 (mypy knows no such name)
     setattr(time, "clock", time.process_time)  # noqa: B010
     for name in ("join", "split", "replace", "strip", "find", "lower", "upper", "zfill"):
@@ -36,7 +46,17 @@ def prepare() -> None:
         uppercase=string.ascii_uppercase, atoi=int, atof=float, maketrans=str.maketrans,
         join=lambda words, between=" ": between.join(words),
     )  # fmt: skip
-    wrap_mininet()
+
+
+def any_bytes(plain: Any) -> Any:
+    """The function open, for text of which nobody knows the coding."""
+
+    def opened(name: Any, mode: str = "r", *rest: Any, **words: Any) -> Any:
+        if "b" not in mode and len(rest) < 2 and not {"encoding", "errors"} & set(words):
+            words["errors"] = "surrogateescape"
+        return plain(name, mode, *rest, **words)
+
+    return opened
 
 
 class Method:

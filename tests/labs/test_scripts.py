@@ -289,7 +289,7 @@ def test_computing_takes_the_time_of_a_real_machine(tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stderr
     *pings, sent, started = map(float, ran.stdout.split())
     assert all(0.03 <= ms <= 0.1 for ms in pings), pings
-    assert 0.005 <= sent <= 0.1  # 0.5 us for a call at least; a real machine takes some 20 ms
+    assert 0.05 <= sent <= 0.1  # 5 us for a call of Python at least, and 1 us for a packet
     assert 0.001 <= started <= 0.01
 
 

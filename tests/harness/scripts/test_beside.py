@@ -62,6 +62,28 @@ def test_a_controller_that_mn_killed_begins_again_while_there_is_no_switch(
     assert said.empty()
 
 
+@pytest.mark.parametrize(
+    ("line", "remedy"),
+    [
+        ("NameError: name 'long' is not defined. Did you mean: 'log'?", "add --python2"),
+        (
+            "SyntaxError: Missing parentheses in call to 'print'. Did you mean print(...)?",
+            "python2",
+        ),
+        ("NameError: name 'longer' is not defined", ""),
+    ],
+)
+def test_a_program_of_python_2_beside_has_its_remedy(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, line: str, remedy: str
+) -> None:
+    monkeypatch.setattr(beside, "WORK", tmp_path)
+    program = beside.Beside(f'echo "{line}"; exit 1', {}, lambda _, text: None)
+    with pytest.raises(beside.BesideError) as told:
+        program.wait()
+    assert remedy in str(told.value)
+    assert bool(remedy) == str(told.value).endswith("write python2 where you write python3")
+
+
 @pytest.fixture
 def waiting(monkeypatch: pytest.MonkeyPatch) -> Controllers:
     """With no database to follow, and at the moment 100 s."""
