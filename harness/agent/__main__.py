@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.agent.events import RUN, emit
+from harness.agent.kernel_log import KernelComplaintError
 from harness.agent.power_off import power_off
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ def main(kind: type[Bench] | None = None) -> None:
     emit("boot", kernel=Path("/proc/sys/kernel/osrelease").read_text().strip())
     try:
         work(kind)
+    except KernelComplaintError as error:
+        emit("failed", error=str(error))
     except Exception as error:  # noqa: BLE001 (the last stop before the power goes)
         traceback.print_exc()
         emit("failed", error=f"{type(error).__name__}: {error}")

@@ -10,6 +10,7 @@ from typing import Any
 
 from harness.agent import softirq, trial
 from harness.agent.events import emit
+from harness.agent.kernel_log import KernelComplaintError, KernelLog
 from harness.agent.losses import Losses
 from harness.agent.prompt import Commands, on_terminal
 from harness.agent.queues import LoadedQueues
@@ -38,6 +39,7 @@ class Bench:
         self.tuner: Tuner | None = None
         self.losses: Losses | None = None
         self.commands: Commands | None = None
+        self.log = KernelLog()
 
     def do(self, job: dict[str, Any]) -> None:
         """Do one job; an exception of a trial is reported and the next job goes on."""
@@ -63,13 +65,17 @@ class Bench:
         emit("network", pairs=self.network.dumbbell.pairs, took_s=time.monotonic() - begin)
 
     def trial(self, job: dict[str, Any]) -> None:
-        """Run a trial; its failure is told and costs no other trial."""
+        """Run a trial; its failure is told and costs no other trial, if the kernel is well."""
         network, tuner, losses = self.network, self.tuner, self.losses
         assert network is not None and tuner is not None and losses is not None
         emit("trial-begin", trial=job["trial"])
         try:
             wanted = plan.from_json(job["plan"])
-            trial.run_trial(network, tuner, losses, job["trial"], wanted, exact=job["exact"])
+            trial.run_trial(
+                network, tuner, losses, self.log, job["trial"], wanted, exact=job["exact"]
+            )
+        except KernelComplaintError:
+            raise  # the next trial's kernel is one that has not complained
         except Exception as error:  # noqa: BLE001 (told to the harness, in one line)
             emit("trial-failed", trial=job["trial"], error=f"{type(error).__name__}: {error}")
         else:

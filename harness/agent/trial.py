@@ -17,6 +17,7 @@ from typing import Any
 from harness.agent import chance, live, probe, provenance, quiet
 from harness.agent.drain import drain
 from harness.agent.events import RUN, emit
+from harness.agent.kernel_log import KernelLog
 from harness.agent.losses import Losses
 from harness.agent.queues import LoadedQueues
 from harness.agent.realtime import LATE_TOLERANCE_NS, Watch
@@ -35,9 +36,19 @@ from workload.source import Source
 
 
 def run_trial(
-    network: Network, tuner: Tuner, losses: Losses, name: str, plan: Plan, *, exact: bool
+    network: Network,
+    tuner: Tuner,
+    losses: Losses,
+    log: KernelLog,
+    name: str,
+    plan: Plan,
+    *,
+    exact: bool,
 ) -> None:
     """Run a trial; raises when anything but the measured traffic goes wrong.
+
+    Raises:
+        KernelComplaintError: the kernel warned; ends the trial within a second of the lab's clock.
 
     Args:
         name: of its folder of results.
@@ -61,6 +72,10 @@ def run_trial(
 
     def snapshot(mark: str) -> None:
         marks[mark] = queues.read()
+
+    def advance(second: int) -> None:
+        log.refuse_complaints()
+        emit("progress", trial=name, second=second, **live.counters(network))
 
     testbed = Testbed(network, plan, delay, folder, snapshot, schedule)
     source = source_of(plan, testbed)
@@ -88,9 +103,7 @@ def run_trial(
         ):
             if schedule and source.begins_itself:
                 schedule.await_begin()
-            source.run(
-                lambda second: emit("progress", trial=name, second=second, **live.counters(network))
-            )
+            source.run(advance)
         emit("phase", trial=name, phase="state after")
         after = provenance.state(network)
         emit("phase", trial=name, phase="drain")
@@ -118,6 +131,7 @@ def run_trial(
         }
     for capture in captures:
         record |= capture.facts()
+    log.refuse_complaints()
     (folder / "lab.json").write_text(json.dumps(record))
 
 

@@ -33,6 +33,7 @@ from harness.host import paths
 from harness.inbox import FOLDER, give
 from harness.labs import shared
 from harness.labs.hang import HANG_CPU_S, HANG_IDLE_S, HangWatch
+from plan.complaint import first_complaint
 from plan.errors import LabError
 from plan.plan import Plan, Topology, to_json
 
@@ -236,13 +237,19 @@ class Lab(ABC):
                 watch.alive()
             if status is not None:
                 if status != 0:
-                    raise LabError(f"the lab ended with status {status}", self.console())
+                    raise LabError(self._why_ended(status), self.console())
                 return
             if hung := watch.verdict():
                 raise LabError(hung, self.console())
             if time.monotonic() > until:
                 raise TimeoutError
             time.sleep(POLL_S)
+
+    def _why_ended(self, status: int) -> str:
+        """A lab whose kernel panicked has the reason on its console."""
+        said = first_complaint(self.console(CONSOLE_BYTES).splitlines())
+        why = f": its kernel said {said[0].strip()}" if said else ""
+        return f"the lab ended with status {status}{why}"
 
     def _new_events(self) -> Iterator[Event]:
         """What the lab has said since; LabError for what is no event."""

@@ -11,13 +11,13 @@ from harness.growing import opened
 from harness.labs import Lab, LabSpec
 from harness.labs.session import session
 from harness.selftests.outcome import Outcome, of_packets
+from plan.complaint import first_complaint
 from plan.errors import LabError
 
 MAIN = "exec bash /cellbed/harness/selftests/inside"
 MOST_BYTES = 64 << 20
 MEMORY_MIB = 2048
 IDLE_S = 600.0  # by this machine's clock, without a sign of life in real time
-KERNEL_SAYS = ("WARNING:", "BUG:", "Kernel panic", "Oops", "INFO: ", "UBSAN:", "KASAN:")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,12 +103,6 @@ def unfinished(lab: Lab) -> str:
     """Why the lab ended before its test."""
     lines = lab.console().splitlines()
     return "the lab ended before the test did: " + " / ".join(lines[-3:])
-
-
-def first_complaint(lines: list[str]) -> list[str]:
-    """From the first line of the kernel's log with which it complains."""
-    at = [i for i, line in enumerate(lines) if any(word in line for word in KERNEL_SAYS)]
-    return lines[at[0] :] if at else []
 
 
 def left(lab: Lab, name: str) -> str:

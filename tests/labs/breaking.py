@@ -59,6 +59,13 @@ def nothing(source: Source) -> Iterator[None]:
 
 
 @breakage
+def a_kernel_that_warns(source: Source) -> Iterator[None]:
+    log = Path("/dev/kmsg")
+    AT_SECOND_1.append(lambda: log.write_text("<4>WARNING: CPU: 0 PID: 0 at net/nowhere.c:1\n"))
+    yield
+
+
+@breakage
 def departure_times_ignored(source: Source) -> Iterator[None]:
     run(["tc", *f"qdisc replace dev {commands.DOWN_PORT} root pfifo limit 100000".split()])
     yield

@@ -198,6 +198,22 @@ def test_a_backlog_that_is_full_fails_wherever_the_packet_was(judged: Judged) ->
     assert "drops elsewhere" in failed, judged[SHORT_BACKLOG]
 
 
+def test_a_kernel_that_warns_ends_the_trial_and_its_lab(tmp_path: Path) -> None:
+    plan = trials_by_load(tmp_path)["iperf"].plan
+    with UmlLab(LabSpec(pairs=plan.topology.pairs, main=MAIN), tmp_path) as lab:
+        lab.submit_network(plan.topology)
+        for name, broken in (("0", "nothing"), ("1", "a kernel that warns"), ("2", "nothing")):
+            lab.submit({"kind": "trial", "trial": name, "plan": to_json(plan),
+                        "exact": lab.exact, "broken": broken})  # fmt: skip
+        said = list(lab.events())
+    ended = [event["trial"] for event in said if event["event"] == "trial-end"]
+    assert ended == ["0"]
+    *_, last_second, failed = said
+    why = "the lab's kernel complained: WARNING: CPU: 0 PID: 0 at net/nowhere.c:1"
+    assert failed["event"] == "failed" and failed["error"] == why
+    assert (last_second["trial"], last_second["event"]) != ("2", "trial-begin")
+
+
 def test_on_a_real_clock(tmp_path: Path) -> None:
     """What the clock may do to a trial; a busy machine may do more of it."""
     verdicts = on_a_real_clock(tmp_path, trials_by_load(tmp_path)["iperf"])
