@@ -6,7 +6,8 @@ Such a file has
     Settings   a frozen dataclass: its keys in an experiment's table [record], all with a default
                by which nothing is recorded; checked when it is made (ValueError)
     Wanted     a frozen dataclass: the same in the lab's units, as it stands in the plan, where
-               the keys of all captures are side by side
+               the keys of all captures are side by side; it may have `kernel_options`, names of
+               Kconfig's without which no kernel can record it (the uml lab then has such a kernel)
     Capture    records inside the lab, and brings what it left into the record
 
 Nothing else names the file. Standard library only: it is read on the host and in the lab.

@@ -139,6 +139,11 @@ class Recording:
         """That of one capture, by its class."""
         return next(wanted for wanted in self.captures if isinstance(wanted, kind))
 
+    @property
+    def kernel_options(self) -> tuple[str, ...]:
+        """Options of Kconfig that a kernel needs for it (`kernel_options` of a Wanted)."""
+        return tuple(o for one in self.captures for o in getattr(one, "kernel_options", ()))
+
     def value(self, key: str) -> Any:
         """That of one key, of whichever capture has it; AttributeError where none has."""
         for one in self.captures:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,10 +18,11 @@ from harness.campaign.campaign import CampaignRun
 from harness.design import experiment as experiments
 from harness.design.experiment import Level, Port
 from harness.design.toml_file import parse
-from harness.design.trials import OwnKernel, PlannedTrial, TrialKernel, planned
+from harness.design.trials import Kernels, OwnKernel, PlannedTrial, TrialKernel, planned
 from harness.host import capacity
 from harness.judge import studies
 from harness.kernels import names, store
+from harness.kernels.options import with_options
 from harness.records import identity
 from harness.runners.options import Cluster, Options
 from plan.errors import MissingError, UsageError
@@ -133,6 +134,7 @@ class Experiment:
         lab: str = "uml",
         clock: str | None = None,
         pcap: Sequence[Port] = (),
+        trace: Sequence[str] = (),
         kernels: Sequence[str] = (),
         trust_kernels: bool = False,
         progress: bool = True,
@@ -147,6 +149,7 @@ class Experiment:
             lab: "uml", "vm" or "native" (docs/labs.md).
             clock: "virtual" or "real"; None: "virtual", and "real" in the native lab.
             pcap: the ports that capture packets: "down" (to the clients), "up" or both.
+            trace: events of the kernel for trace.csv, each as tcp:tcp_probe.
             kernels: names of kernels (docs/kernels.md); they become the levels of a factor
                 `kernel`.
             trust_kernels: also build the kernel trees that the experiment names (path:, git:).
@@ -165,7 +168,7 @@ class Experiment:
         """
         running = self.prepare(
             out, options(only or {}), seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap,
-            kernels=kernels, trust_kernels=trust_kernels,
+            trace=trace, kernels=kernels, trust_kernels=trust_kernels,
         )  # fmt: skip
         documents = execute(running, progress)
         raise_failures(running, documents)
@@ -181,6 +184,7 @@ class Experiment:
         lab: str = "uml",
         clock: str | None = None,
         pcap: Sequence[Port] = (),
+        trace: Sequence[str] = (),
         kernels: Sequence[str] = (),
         trust_kernels: bool = False,
         cluster: Cluster | None = None,
@@ -191,6 +195,7 @@ class Experiment:
         the command line. cluster: the Dask cluster that runs the trials; None: this machine.
         """
         design = experiments.with_captures(self.design, pcap)
+        design = experiments.with_trace(design, trace)
         design = experiments.with_kernels(design, self.origin, kernels)
         self._check_study(design)
         clock = clock or ("real" if lab == "native" else "virtual")
@@ -218,10 +223,11 @@ class Experiment:
             raise design.sources.refusal(self.origin, str(error)) from error
 
 
-def kernels_of(
-    lab: str, cluster: Cluster | None, trusted: Sequence[str] | None
-) -> Callable[[str | None], TrialKernel]:
+def kernels_of(lab: str, cluster: Cluster | None, trusted: Sequence[str] | None) -> Kernels:
     """Return the kernels that lab.kernel names; each is built when it is first needed.
+
+    If a trial needs options of Kconfig, its kernel is built with them (the other labs have stock
+    kernels, which have them or do not).
 
     A person who receives an experiment's file does not expect that it runs code. Therefore only
     Debian's kernels are built without permission.
@@ -229,11 +235,13 @@ def kernels_of(
     trusted: the trees that may be built (their build files run here); None: all.
     """
 
+    here = lab == "uml" and cluster is None
+
     @cache
-    def kernel(name: str | None) -> TrialKernel:
+    def kernel(name: str | None, options: Sequence[str] = ()) -> TrialKernel:
         if name is None:
-            return OwnKernel()
-        if lab != "uml" or cluster is not None:
+            return built(names.SET_UP, options) if options and here else OwnKernel()
+        if not here:
             raise UsageError(
                 f"lab.kernel = {name} works only in the uml lab of this machine; leave out --lab"
                 " and --scheduler"
@@ -243,7 +251,10 @@ def kernels_of(
                 f"lab.kernel = {name}: the build runs files of this tree with your "
                 "rights; if you trust the tree, add --trust-kernels"
             )
-        return store.ready(name) or OwnKernel()
+        return built(name, options)
+
+    def built(name: str, options: Sequence[str]) -> TrialKernel:
+        return store.ready(with_options(name, options)) or OwnKernel()
 
     return kernel
 

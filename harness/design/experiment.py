@@ -30,6 +30,7 @@ settings in the order of the file, and the result must be complete and in range.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import math
 import os
@@ -40,7 +41,15 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from harness.design.hints import sentence
-from harness.design.levels import check_different, check_name, listed, nested, same, value_at
+from harness.design.levels import (
+    MOST_LETTERS,
+    check_different,
+    check_name,
+    listed,
+    nested,
+    same,
+    value_at,
+)
 from harness.design.settings import TABLES, is_key
 from harness.design.sources import Sources
 from harness.design.toml_file import TomlFile, read_file
@@ -187,6 +196,13 @@ def with_captures(experiment: Design, ports: Sequence[Port]) -> Design:
     return with_rule(experiment, rule)
 
 
+def with_trace(experiment: Design, events: Sequence[str]) -> Design:
+    """The experiment with these events of the kernel in every trial, whatever its file says."""
+    if not events:
+        return experiment
+    return with_rule(experiment, Rule(when={}, set={"record": {"trace": list(events)}}))
+
+
 def with_rule(experiment: Design, rule: Rule) -> Design:
     """The experiment with one rule more, after all others."""
     return replace(experiment, rule=(*experiment.rule, rule))
@@ -214,8 +230,11 @@ def with_kernels(experiment: Design, origin: Path, names: Sequence[str]) -> Desi
 
 def kernel_level(name: str) -> str:
     """The level that a kernel's name makes: 6.12,hz=250 is called "6.12 hz 250"."""
-    named = re.sub(r",([a-z]+)=(?:[^,]*/)?([^,/]+)/?", r" \1 \2", name)
-    return named.replace("=", " ")
+    named = re.sub(r",([a-z]+)=(?:[^,]*/)?([^,/]+)/?", r" \1 \2", name).replace("=", " ")
+    if len(named) <= MOST_LETTERS:
+        return named
+    digest = hashlib.sha256(name.encode()).hexdigest()[:8]  # the ends may be what differs
+    return f"{named[: MOST_LETTERS - len(digest) - 1]} {digest}"
 
 
 def within(cell: Mapping[str, Level], part: Mapping[str, Sequence[Level]]) -> bool:

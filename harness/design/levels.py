@@ -10,6 +10,8 @@ from typing import Any
 from plan.plan import Level
 from plan.schema import MOST_SHOWN, as_written
 
+MOST_LETTERS = 64  # of a level's name
+
 
 def listed(levels: Any) -> Any:
     """One level as a list of one."""
@@ -20,7 +22,10 @@ def check_name(place: str, name: Level) -> None:
     """ValueError for a factor or level that would not do as part of a file's name or an option."""
     text = str(name)
     if isinstance(name, str) and not (
-        len(text) <= 64 and text[:1].isalnum() and text.isprintable() and not set(text) & set(",=")
+        len(text) <= MOST_LETTERS
+        and text[:1].isalnum()
+        and text.isprintable()
+        and not set(text) & set(",=")
     ):
         cut = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
         raise ValueError(

@@ -11,7 +11,7 @@ import hashlib
 import itertools
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -87,7 +87,17 @@ class OwnKernel:
         return wanted
 
 
-def own_kernel(name: str | None) -> TrialKernel:
+class Kernels(Protocol):
+    """The kernel that lab.kernel names, or that of no name.
+
+    Args:
+        options: of Kconfig that it must have besides.
+    """
+
+    def __call__(self, name: str | None, options: Sequence[str] = ()) -> TrialKernel: ...
+
+
+def own_kernel(name: str | None, options: Sequence[str] = ()) -> TrialKernel:
     """For who wants plans and runs none."""
     return OwnKernel()
 
@@ -98,7 +108,7 @@ def planned(
     only: Sequence[str] = (),
     seeds: int | None = None,
     code: str = "",
-    kernels: Callable[[str | None], TrialKernel] = own_kernel,
+    kernels: Kernels = own_kernel,
 ) -> list[PlannedTrial]:
     """The trials of an experiment, seed by seed.
 
@@ -169,13 +179,11 @@ class WantedPlans:
                 return f" (in the cell with {levels})"
         return ""
 
-    def fitted(
-        self, cell: Mapping[str, Level], kernels: Callable[[str | None], TrialKernel]
-    ) -> tuple[Plan, TrialKernel]:
+    def fitted(self, cell: Mapping[str, Level], kernels: Kernels) -> tuple[Plan, TrialKernel]:
         """A cell's plan as its kernel can run it; the kernel. UsageError with the kernel's line."""
         wanted, name = self.of(cell)
         try:
-            kernel = kernels(name)
+            kernel = kernels(name, wanted.record.kernel_options)
             return kernel.fitted(wanted), kernel
         except UsageError as error:
             sources, key = self.experiment.sources, f"lab.kernel = {name or NO_TEXT}"

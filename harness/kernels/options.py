@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -46,6 +46,12 @@ def parted(name: str) -> tuple[str, Options]:
         kind, _, value = text.partition("=")
         options = READERS[kind](f"kernel {name}: {text}", options, value)
     return plain, options
+
+
+def with_options(name: str, options: Sequence[str]) -> str:
+    """The name of the same kernel with these options of Kconfig."""
+    texts = (f",config=+{option}" for option in options)
+    return name + "".join(text for text in texts if f"{text}," not in f"{name},")
 
 
 def has_patch(name: str) -> bool:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from harness.api.experiment import Experiment, execute
 from harness.api.verdict import raise_failures
 from harness.campaign import costs
 from harness.campaign.campaign import CampaignRun
+from harness.captures.trace import EVENT
 from harness.cli.command import Command
 from harness.cli.judged import print_judged
 from harness.cli.options import (
@@ -34,6 +36,15 @@ from harness.design.experiment import Port
 from harness.design.trials import PlannedTrial
 from harness.runners.options import Cluster
 from plan.errors import UsageError
+
+
+def split_events(_: click.Context, option: click.Parameter, value: str | None) -> list[str]:
+    """Names of events with commas between them."""
+    found = value.split(",") if value is not None else []
+    for name in found:
+        if not re.fullmatch(EVENT, name):
+            raise UsageError(f"--trace {value}: write GROUP:EVENT[,...], as tcp:tcp_probe")
+    return found
 
 
 @click.command(cls=Command, help=__doc__)
@@ -70,6 +81,13 @@ from plan.errors import UsageError
     help="Write a pcap file of the packets to (down) or from (up) the clients.",
 )
 @click.option(
+    "--trace",
+    "trace",
+    metavar="GROUP:EVENT[,...]",
+    callback=split_events,
+    help="Write these events of the kernel to trace.csv, as tcp:tcp_probe (guides/kernel.md).",
+)
+@click.option(
     "--out", type=click.Path(path_type=Path), help="The folder of the campaign [results/NAME]."
 )
 @click.option(
@@ -89,6 +107,7 @@ def command(
     trust_kernels: bool,
     clock: str | None,
     pcap: tuple[Port, ...],
+    trace: list[str],
     out: Path | None,
     watch: bool,
     dry_run: bool,
@@ -102,8 +121,9 @@ def command(
         raise UsageError("--tls can be used only with --scheduler")
     cluster = None if scheduler is None else Cluster(address=scheduler, secret=tls)
     campaign = Experiment.from_file(experiment).prepare(
-        out, only, seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap, kernels=kernels,
-        trust_kernels=trust_kernels, cluster=cluster,
+        out, only, seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap,
+        trace=trace, kernels=kernels, trust_kernels=trust_kernels,
+        cluster=cluster,
     )  # fmt: skip
     if dry_run:
         campaign.check_folder()

@@ -24,6 +24,7 @@ from harness.kernels.lay import lay
 from harness.kernels.recipe import LAB, Recipe
 from harness.kernels.trees import TOP, Commit, Folder, Tree
 from plan.errors import LabError, UsageError
+from plan.plan import to_json
 from tests.small import PROJECT, TINY, tiny_trials, trials_of
 
 TCP = "net/ipv4/tcp.c"
@@ -360,7 +361,7 @@ def test_a_kernel_without_a_queue_is_refused(tmp_path: Path) -> None:
 
     found = kernel(tmp_path, lacks=["NET_SCH_FQ_CODEL"])
     with pytest.raises(UsageError, match=r"^kernel 6.1 \(6.1.9\) has no queue fq_codel$"):
-        planned(loaded, tmp_path, kernels=lambda name: found)
+        planned(loaded, tmp_path, kernels=lambda name, options: found)
 
 
 def test_the_lab_s_own_kernel_changes_no_name(tmp_path: Path) -> None:
@@ -374,6 +375,33 @@ def test_the_lab_s_own_kernel_changes_no_name(tmp_path: Path) -> None:
     assert settings == [{"kernel": "6.12"}, {"kernel": "6.1"}]
     with pytest.raises(UsageError, match="has a factor kernel"):
         experiment.with_kernels(twice, tmp_path, ["6.1"])
+
+
+def test_a_trace_is_recorded_on_the_same_kernel_with_tracing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(store, "ready", asked.append)
+    (tmp_path / "x.toml").write_text(TINY)
+    given = Experiment.from_file(tmp_path / "x.toml")
+    tracing = ",config=+FTRACE,config=+ENABLE_DEFAULT_TRACERS"
+    given.prepare(tmp_path / "out", trace=["tcp:tcp_probe"], kernels=["6.1", "6.12,hz=250"])
+    assert asked == [f"6.1{tracing}", f"6.12,hz=250{tracing}"]
+    asked.clear()
+    [trial] = given.prepare(tmp_path / "out", trace=["tcp:tcp_probe"]).trials
+    assert asked == [f"6.12{tracing}"] and to_json(trial.plan)["record"]["trace"]
+    asked.clear()
+    [trial] = given.prepare(tmp_path / "out").trials
+    assert asked == [] and "trace" not in to_json(trial.plan)["record"]
+    [trial] = given.prepare(tmp_path / "out", lab="vm", trace=["tcp:tcp_probe"]).trials
+    assert asked == [] and trial.kernel is None  # Debian's has tracing
+
+
+def test_a_kernel_with_a_long_name_is_a_level_all_the_same() -> None:
+    names = [f"6.12,config=+FTRACE,config=+ENABLE_DEFAULT_TRACERS,patch=/x/{n}.patch" for n in "ab"]
+    levels = [experiment.kernel_level(name) for name in names]
+    assert levels[0] != levels[1] and {len(level) for level in levels} == {64}
+    assert all(level.startswith("6.12 config +FTRACE config +ENABLE_DEFAULT") for level in levels)
 
 
 @pytest.mark.parametrize("name", ["path:/nowhere", "git:/nowhere@HEAD", "path:/nowhere,hz=250"])
