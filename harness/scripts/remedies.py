@@ -65,6 +65,11 @@ def tell(kind: str, name: str, command: str) -> str:
             return f"{shorten(command)}: the lab answered {name!r}" if command else ""
         case "kernel":
             return no_part(name)
+        case "silent":
+            return f"{shorten(command)}: this command said nothing and ended with status {name}"
+        case "mininet":
+            instead = f"; in Mininet 2 it is {command}" if command else ""
+            return f"{name}(): the script was written for Mininet 1, and the lab has 2.3{instead}"
         case "controller":
             return f"the controller of --beside had the address {name}, which the script names"
     return ""

@@ -55,6 +55,14 @@ def test_a_controller_listens_before_the_script_begins(
     assert "cellbed: " not in without_silence(done.stderr)
 
 
+def test_ryu_takes_an_application_of_python_2(tmp_path: Path) -> None:
+    old = APPLICATION.replace('print("switch", event.datapath.id)', 'print "switch", long(2)')
+    write(tmp_path, {"remote.py": REMOTE, "app.py": old})
+    done = cellbed(tmp_path, "mininet", "--python2", "--beside", "ryu-manager app.py", "remote.py")
+    assert done.returncode == 0, done.stderr
+    assert "[ryu-manager] switch 2\n" in done.stderr
+
+
 def test_who_waits_for_a_controller_that_nobody_started_is_told_how(tmp_path: Path) -> None:
     write(tmp_path, {"remote.py": REMOTE})
     done = cellbed(tmp_path, "mininet", "remote.py")
@@ -174,6 +182,100 @@ def test_the_reference_switch_is_one_of_open_vswitch(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "0% dropped (2/2 received)" in done.stdout + done.stderr
     assert "cellbed: " not in without_silence(done.stderr)
+
+
+def test_a_reference_switch_in_a_namespace_of_its_own(tmp_path: Path) -> None:
+    done = cellbed(tmp_path, "mn", "--switch", "user", "--innamespace", "--test", "pingall")
+    assert done.returncode == 0, done.stderr
+    said = done.stdout + done.stderr
+    assert said.count("0% dropped (2/2 received)") == 2  # to the controller, and of the hosts
+
+
+ROUTES = """
+import json, subprocess
+from mininet.net import Mininet
+from mininet.node import RemoteController
+from mininet.topo import Topo
+
+class Ring(Topo):
+    def build(self):
+        names = [self.addSwitch(f"s{number}") for number in (1, 2, 3)]
+        for number, name in enumerate(names, 1):
+            where = f"10.0.{number}.2/24"
+            host = self.addHost(f"h{number}", ip=where, defaultRoute=f"via 10.0.{number}.1")
+            self.addLink(host, name)
+        for one, two in ((0, 1), (1, 2), (2, 0)):
+            self.addLink(names[one], names[two])
+
+def ask(number, method="GET", **words):
+    argv = ["curl", "-s", "-X", method, f"localhost:8080/router/{number:016x}"]
+    argv += ["-d", json.dumps(words)] if words else []
+    return json.loads(subprocess.run(argv, capture_output=True, text=True).stdout)[0]
+
+def change(number, method, **words):
+    return ask(number, method, **words)["command_result"][0]
+
+net = Mininet(topo=Ring(), controller=RemoteController)
+net.start()
+net.waitConnected(timeout=8)
+one, two, _ = net.hosts
+for number in (1, 2):
+    change(number, "POST", address=f"10.0.{number}.1/24")
+    change(number, "POST", address=f"10.0.9.{number}/24")
+print("router", one.cmd("ping -c 2 10.0.1.1").count("ttl=255"))
+print("lost", net.ping([one, two]))
+print(change(1, "POST", destination="10.0.2.0/24", gateway="10.0.9.2"))
+print(change(2, "POST", gateway="10.0.9.1"))
+print("lost", net.ping([one, two]), one.cmd("ping -c 1", two.IP()).count("ttl=62"))
+print(change(1, "POST", gateway="10.0.8.1"))
+print(ask(1)["internal_network"][0]["route"], change(1, "DELETE", route_id=1))
+print("lost", net.ping([one, two]))
+net.stop()
+"""
+
+
+def test_switches_are_routers_of_ryu(tmp_path: Path) -> None:
+    write(tmp_path, {"routes.py": ROUTES})
+    done = cellbed(tmp_path, "mininet", "--beside", "ryu-manager ryu.app.rest_router", "routes.py")
+    done_said = done.stdout.splitlines()
+    assert done_said == [
+        "router 2",
+        "lost 100.0",
+        "{'result': 'success', 'details': 'Add route [route_id=1]'}",
+        "{'result': 'success', 'details': 'Add route [route_id=1]'}",
+        "lost 0.0 1",
+        "{'result': 'failure', 'details': \"the gateway 10.0.8.1 is in no network of the router's "
+        'addresses"}',
+        "[{'route_id': 1, 'destination': '10.0.2.0/24', 'gateway': '10.0.9.2'}] "
+        "{'result': 'success', 'details': 'Delete route [route_id=1]'}",
+        "lost 100.0",
+    ], done.stderr
+
+
+OLD_TOPOLOGY = """
+from mininet.topo import Topo
+class Old(Topo):
+    def build(self):
+        self.add_switch("s1")
+Old()
+"""
+
+
+def test_what_fails_in_silence_or_is_of_mininet_1_is_told(tmp_path: Path) -> None:
+    write(tmp_path, {"old.py": OLD_TOPOLOGY, "in": "h1 curl -s --max-time 1 h2\nh1 true\n"})
+    done = cellbed(tmp_path, "mininet", "old.py")
+    assert done.returncode == 1
+    assert done.stderr.endswith(
+        "cellbed: add_switch(): the script was written for Mininet 1, and the lab has 2.3; in "
+        "Mininet 2 it is addSwitch()\n"
+    ), done.stderr
+    write(tmp_path, {"mn.sh": "mn < in\n"})
+    done = cellbed(tmp_path, "mininet", "mn.sh")
+    assert done.returncode == 0
+    assert [line for line in done.stderr.splitlines() if "status" in line] == [
+        "cellbed: h1 curl -s --max-time 1 10.0.0.2: this command said nothing and ended with "
+        "status 7"
+    ]
 
 
 COMPUTES = """

@@ -82,3 +82,40 @@ def test_a_line_that_comes_in_pieces_is_one(missed: Any) -> None:
     for piece in ("bash: vcon", "fig: command not", " found\r\nbash: x: command"):
         missed.listen(node, piece)
     assert missed.notes.read_text() == "command\tvconfig\tvconfig add h1-eth0 10\n"
+
+
+class Shell:
+    """A node whose last command ended with a status."""
+
+    def __init__(self, status: int) -> None:
+        self.name, self.lastCmd, self.silent, self.status = "h1", "", True, status
+
+    def cmd(self, text: str) -> str:
+        assert text == "echo $?"
+        return f"{self.status}\r\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "status", "note"),
+    [
+        ("\x0117\n\r\n\x7f", 28, "silent\t28\th1 curl -s h2\n"),
+        ("\x0117\n\r\n\x7f", 0, ""),
+        ("curl: (28) Timeout\r\n", 28, ""),
+    ],
+)
+def test_a_command_that_fails_in_silence_is_noted(
+    missed: Any, said: str, status: int, note: str
+) -> None:
+    node = Shell(status)
+    missed.listen(node, said)
+    missed.failed(node, "curl -s h2")
+    assert missed.notes.read_text() == note
+
+
+@pytest.mark.parametrize(
+    ("name", "note"), [("add_link", "mininet\tadd_link\taddLink()\n"), ("g", "")]
+)
+def test_a_name_of_mininet_1_is_noted(missed: Any, name: str, note: str) -> None:
+    error = missed.old_name(missed, name)
+    assert (error.name, str(error)) == (name, f"'SimpleNamespace' object has no attribute '{name}'")
+    assert missed.notes.read_text() == note

@@ -28,6 +28,9 @@ TOLD = [
     ("kernel", "8021q", "the lab's kernel has no VLAN device (vconfig)"),
     ("kernel", "ip6t_REJECT", "the lab's kernel has no table, match or target REJECT (iptables)"),
     ("kernel", "tcp_htcp", "the lab's kernel has no congestion control htcp"),
+    ("silent", "28", "ip x: this command said nothing and ended with status 28"),
+    ("mininet", "add_link", "add_link(): the script was written for Mininet 1, and the lab has "
+     "2.3; in Mininet 2 it is ip x"),
     ("controller", "192.0.2.7", "the controller of --beside had the address 192.0.2.7, which the "
      "script names"),
 ]  # fmt: skip

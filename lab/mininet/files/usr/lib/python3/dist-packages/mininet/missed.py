@@ -31,6 +31,11 @@ SAID = [
 ]
 PATTERNS = [(kind, re.compile(said)) for kind, said in SAID]
 COLOUR = re.compile(r"\x1b\[[\d;]*m")  # of Python's messages on a terminal, as a node's shell has
+# What a shell says besides: the number of a process, and that it is ready.
+MARKS = re.compile(r"\x01\d*|\x7f|\s")
+# Mininet 1's, and the first of Mininet 2's, for which there are other names now.
+OLD = {"add_node": "addHost() and addSwitch()", "add_edge": "addLink()", "enable_all": "",
+       "add_host": "addHost()", "add_switch": "addSwitch()", "add_link": "addLink()"}  # fmt: skip
 WORDS = "not found|No such file|No module|nonexistent|not supported|Unknown|unknown|Permission"
 QUICK = re.compile(WORDS)
 
@@ -42,6 +47,7 @@ def listen(node: Any, text: str) -> None:
         node: of Mininet.
         text: what was read from its shell.
     """
+    node.silent = getattr(node, "silent", True) and not MARKS.sub("", text)
     *lines, node.unheard = (getattr(node, "unheard", "") + text).split("\n")
     for line in lines:
         look(line, node.lastCmd)
@@ -72,6 +78,27 @@ def note(kind: str, name: str, command: str) -> None:
     """Append it for the lab (harness/scripts/lab.py)."""
     with open(NOTES, "a", errors="replace") as notes:  # noqa: PTH123 (no package of ours is here)
         notes.write(f"{kind}\t{name}\t{command[:200]}\n")
+
+
+def failed(node: Any, command: str) -> None:
+    """Note a command of the prompt that failed and said nothing.
+
+    Args:
+        node: of Mininet, whose silent was True before the command.
+    """
+    if not node.silent:
+        return
+    status = node.cmd("echo $?").strip()
+    if status.isdigit() and status != "0":
+        note("silent", status, f"{node.name} {command}")
+
+
+def old_name(owner: Any, name: str) -> AttributeError:
+    """The error of a name that an object has not; noted if it is one of an old Mininet's."""
+    if name in OLD:
+        note("mininet", name, OLD[name])
+    said = f"{type(owner).__name__!r} object has no attribute {name!r}"
+    return AttributeError(said, name=name, obj=owner)
 
 
 def take_address(controller: Any) -> None:

@@ -16,6 +16,14 @@ from os_ken import exception
 from os_ken.base import app_manager
 
 STOCK = Path(__file__).parent / "stock"
+# Ryu's applications that are not in stock/, and what does their work.
+RULES = "set rules by ryu.app.ofctl_rest"
+ABSENT = {
+    "app.rest_firewall": RULES,
+    "app.rest_qos": f"set queues by ovs-vsctl, and {RULES}",
+    "app.rest_conf_switch": "set up the switches by ovs-vsctl",
+    "app.gui_topology": "ask ryu.app.rest_topology for the topology",
+}
 __version__ = version
 app_manager.RyuApp = app_manager.OSKenApp
 exception.RyuException = exception.OSKenException
@@ -26,6 +34,8 @@ class Alias(MetaPathFinder, Loader):
 
     def find_spec(self, name, path=None, target=None):
         package, _, rest = name.partition(".")
+        if instead := ABSENT.get(rest):
+            raise ModuleNotFoundError(f"cellbed has no {name}: {instead}", name=name)
         stock = STOCK / f"{rest.removeprefix('app.')}.py"
         if package == "os_ken" and rest.startswith("app.") and stock.exists():
             return importlib.util.spec_from_file_location(name, stock)
