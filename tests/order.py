@@ -43,6 +43,7 @@ SLOW = {
     "tests/flavors/test_flavor_oracle.py",
     "tests/fresh/test_debian.py",
     "tests/fresh/test_mirror.py",
+    "tests/fresh/test_mirror_address.py",
     "tests/fresh/test_sentences.py",
     "tests/fresh/test_stranger.py",
     "tests/harness/api/test_export.py",

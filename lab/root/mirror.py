@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import http.client
 import io
@@ -14,13 +15,16 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import BinaryIO
 
-DEFAULT = "http://deb.debian.org/debian"
+import lists
+
 NAMED_BY = "CELLBED_DEBIAN_MIRROR"
-SOURCES = Path("/etc/apt")
+SUITE = "trixie"
+MOST_ASKED = 20  # of a list of hundreds
+ASKED_S = 10
 TIMEOUT_S = 60
 TRIES = 3
 RELEASE_BYTES = 10_000_000  # more than any release's file of checksums has
@@ -32,26 +36,54 @@ class FetchError(Exception):
 
 
 def address(suite: str) -> str:
-    """Of the mirror for a suite: the user's, else this Debian's own, else the public one."""
-    base = os.environ.get(NAMED_BY) or configured() or DEFAULT
-    return base.rstrip("/") + ("-security" if suite.endswith("-security") else "")
+    """Of the mirror for a suite.
+
+    It is the user's, else apt's where this machine is a Debian, else the first that answers of
+    those that other programs of this machine know.
+
+    Raises:
+        FetchError: there is none.
+    """
+    archive = "debian-security" if suite.endswith("-security") else "debian"
+    named = os.environ.get(NAMED_BY, "").rstrip("/")
+    if not named:
+        configured = lists.of_apt(archive)
+        if configured:
+            return configured
+        named = lists.of_apt("debian") or answering()
+    return named + archive[len("debian") :]
 
 
-def configured() -> str:
-    """The mirror in apt's sources, where this machine is a Debian; "" where it names none."""
-    for path in sorted(SOURCES.glob("sources.list*")) + sorted(SOURCES.glob("sources.list.d/*")):
-        if path.is_file() and path.suffix in (".list", ".sources"):
-            for found in mirrors(path.read_text(errors="replace")):
-                return found
-    return ""
+@functools.lru_cache(maxsize=1)
+def answering() -> str:
+    """The first mirror of this machine's lists that has Debian and its security updates.
+
+    Raises:
+        FetchError: none does.
+    """
+    known = list(dict.fromkeys(lists.of_host()))[:MOST_ASKED]
+    with ThreadPoolExecutor(MOST_ASKED) as pool:
+        answers = dict(pool.map(lambda base: (base, serves(base)), known))
+    for base in known:
+        if answers[base]:
+            return base
+    silent = f" ({len(known)} mirrors of this machine's lists did not answer)" if known else ""
+    raise FetchError(
+        f"this machine names no mirror of Debian{silent}; set {NAMED_BY}=http://HOST/debian to a "
+        "mirror that also has debian-security; Debian's website lists the mirrors"
+    )
 
 
-def mirrors(text: str) -> Iterator[str]:
-    """Addresses of mirrors of Debian, which its derivatives' are not, in a file of apt's."""
-    lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
-    for line in lines:
-        if line.startswith(("deb ", "URIs:")):
-            yield from re.findall(r"https?://\S+/debian(?=/?(?:\s|$))", line)
+def serves(base: str) -> bool:
+    """Has a mirror what a build root is made of?"""
+    folders = (f"{base}/dists/{SUITE}", f"{base}-security/dists/{SUITE}-security")
+    for folder in folders:
+        try:
+            with opener().open(f"{folder}/InRelease", timeout=ASKED_S) as answer:
+                answer.read(1)
+        except (OSError, http.client.HTTPException):
+            return False
+    return True
 
 
 def opener() -> urllib.request.OpenerDirector:

@@ -60,12 +60,18 @@ def test_a_wheel_names_its_licence(tmp_path: Path, said: str, licence: str) -> N
         wheel.writestr("x-1.dist-info/METADATA", f"Name: x\nVersion: 1\n{said}\n\ntext\n")
     [line] = call(f"list(of_wheels(__import__('pathlib').Path({str(tmp_path)!r})))")  # type: ignore[misc]
     assert line[:3] == ["Python", "x", "1"] and line[5] == licence
-    assert line[6] == "https://pypi.org/project/x/1/#files"
+    assert line[6] == "pkg:pypi/x@1"
+
+
+def test_a_version_of_debians_in_a_package_url() -> None:
+    assert call("source_of_debian('gcc-14', '1:14.2.0-19+b1~x')") == (
+        "pkg:deb/debian/gcc-14@1:14.2.0-19%2Bb1~x?arch=source"
+    )
 
 
 def test_every_patch_of_the_kernel_is_a_line() -> None:
     kernel, *patches = call("list(of_kernel('6.12.1-1'))")  # type: ignore[misc]
     assert kernel[3:5] == ["linux", "6.12.1-1"]
-    assert kernel[6] == "https://snapshot.debian.org/package/linux/6.12.1-1/"
+    assert kernel[6] == "pkg:deb/debian/linux@6.12.1-1?arch=source"
     names = sorted(path.name for path in (PROJECT / "lab/kernel/patches").glob("*.patch"))
     assert [patch[1] for patch in patches] == names and names
