@@ -40,8 +40,11 @@ digests: setup
 setup-check:
 	@./cellbed setup --check
 
+# Tests run Mininet scripts within limits that have no room for a kernel's build.
 setup-all:
 	@./cellbed setup --test
+	@PYTHONPATH=. $(PYTHON) -c 'from harness.scripts import products; \
+		products.require("uml", "virtual", ())'
 
 lint: setup-check
 	$(PYTHON) -m ruff check $(or $(OWN),.)
