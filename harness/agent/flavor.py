@@ -73,7 +73,8 @@ def _open(flavor: Flavor, wanted: Iterable[str], root: Path, files: dict[str, in
     if flavor.congestion not in available:
         raise FlavorError(
             f"flavor {flavor.name}: this kernel has no congestion control"
-            f" {flavor.congestion}; load the module {flavor.module or 'tcp_' + flavor.congestion}"
+            f" {flavor.congestion} but {', '.join(available)}; load the module"
+            f" {flavor.module or 'tcp_' + flavor.congestion}, or correct the name that it registers"
         )
     folder = os.open(root, os.O_PATH)
     try:

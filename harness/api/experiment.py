@@ -136,6 +136,7 @@ class Experiment:
         pcap: Sequence[Port] = (),
         trace: Sequence[str] = (),
         kernels: Sequence[str] = (),
+        module: str = "",
         trust_kernels: bool = False,
         progress: bool = True,
     ) -> Campaign:
@@ -152,8 +153,10 @@ class Experiment:
             trace: events of the kernel for trace.csv, each as tcp:tcp_probe.
             kernels: names of kernels (docs/kernels.md); they become the levels of a factor
                 `kernel`.
-            trust_kernels: also build the kernel trees that the experiment names (path:, git:).
-                The build runs files of these trees with your rights.
+            module: a congestion control of your own (a folder, a C file or a file .ko); it becomes
+                one more level of the factor `flavor`.
+            trust_kernels: also build the kernel trees and modules that the experiment names
+                (path:, git:, module:). The build runs files of these with your rights.
             progress: print the progress on standard error.
 
         Returns:
@@ -168,7 +171,7 @@ class Experiment:
         """
         running = self.prepare(
             out, options(only or {}), seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap,
-            trace=trace, kernels=kernels, trust_kernels=trust_kernels,
+            trace=trace, kernels=kernels, module=module, trust_kernels=trust_kernels,
         )  # fmt: skip
         documents = execute(running, progress)
         raise_failures(running, documents)
@@ -186,6 +189,7 @@ class Experiment:
         pcap: Sequence[Port] = (),
         trace: Sequence[str] = (),
         kernels: Sequence[str] = (),
+        module: str = "",
         trust_kernels: bool = False,
         cluster: Cluster | None = None,
     ) -> CampaignRun:
@@ -196,11 +200,16 @@ class Experiment:
         """
         design = experiments.with_captures(self.design, pcap)
         design = experiments.with_trace(design, trace)
+        design = experiments.with_module(design, self.origin, module)
         design = experiments.with_kernels(design, self.origin, kernels)
         self._check_study(design)
         clock = clock or ("real" if lab == "native" else "virtual")
         code = identity.code(lab) + lab + clock
-        trusted = None if trust_kernels else kernels
+        trusted = (
+            None
+            if trust_kernels
+            else [*kernels, *experiments.beside(module, kernels or [names.SET_UP])]
+        )
         chosen = kernels_of(lab, cluster, trusted)
         trials = planned(design, self.origin, only, seeds, code, chosen)
         jobs = labs_at_once(jobs, lab, clock)
@@ -241,6 +250,8 @@ def kernels_of(lab: str, cluster: Cluster | None, trusted: Sequence[str] | None)
     def kernel(name: str | None, options: Sequence[str] = ()) -> TrialKernel:
         if name is None:
             return built(names.SET_UP, options) if options and here else OwnKernel()
+        if name.startswith(","):
+            name = names.SET_UP + name
         if not here:
             raise UsageError(
                 f"lab.kernel = {name} works only in the uml lab of this machine; leave out --lab"
@@ -248,8 +259,8 @@ def kernels_of(lab: str, cluster: Cluster | None, trusted: Sequence[str] | None)
             )
         if names.runs_code(name) and trusted is not None and name not in trusted:
             raise UsageError(
-                f"lab.kernel = {name}: the build runs files of this tree with your "
-                "rights; if you trust the tree, add --trust-kernels"
+                f"lab.kernel = {name}: the build runs files of this tree or module with your "
+                "rights; if you trust it, add --trust-kernels"
             )
         return built(name, options)
 

@@ -10,6 +10,8 @@ from typing import Any
 from harness.design.experiment import Design
 from harness.design.settings import Settings, Tcp, Topology
 from harness.flavors import files as flavors
+from harness.flavors import own
+from harness.flavors.files import Flavor
 from plan import plan, schema
 from plan.errors import UsageError
 from plan.near import choices
@@ -44,7 +46,7 @@ def wanted_plan(experiment: Design, cell: Mapping[str, Level]) -> tuple[Plan, st
         workload=workload,
         record=recording(settings.record, topology, queue),
     )
-    return wanted, settings.lab.kernel
+    return wanted, own.on_kernel(settings.lab.kernel, settings.tcp.flavor)
 
 
 def network(wanted: Topology, folders: Sequence[Path] = (Path(),)) -> plan.Topology:
@@ -143,13 +145,20 @@ def tcp(wanted: Tcp, topology: plan.Topology, ends: Sequence[str]) -> plan.Tcp:
     )
 
 
-def flavor(name: str, wanted: Tcp, ends: Sequence[str]) -> plan.Flavor:
-    """A flavor with what the experiment changes in it; ends: those that serve."""
+def named(name: str) -> Flavor:
+    """The flavor of a name, as its file or its module has it; UsageError where there is none."""
+    if own.is_own(name):
+        return own.load(name)
     if name.lower() not in flavors.names():
         raise UsageError(
             f"tcp.flavor = {name or NO_TEXT}: no such TCP flavor; {choices(name, flavors.names())}"
         )
-    found = flavors.load(name.lower()).with_parameters(
+    return flavors.load(name.lower())
+
+
+def flavor(name: str, wanted: Tcp, ends: Sequence[str]) -> plan.Flavor:
+    """A flavor with what the experiment changes in it; ends: those that serve."""
+    found = named(name).with_parameters(
         {} if wanted.parameters == "none" else wanted.parameters, "tcp.parameters"
     )
     if wanted.sysctl != "none":

@@ -53,6 +53,7 @@ from harness.design.levels import (
 from harness.design.settings import TABLES, is_key
 from harness.design.sources import Sources
 from harness.design.toml_file import TomlFile, read_file
+from harness.flavors import own
 from plan import schema
 from plan.errors import UsageError
 from plan.near import choices
@@ -64,6 +65,7 @@ MOST_CELLS = 100_000
 
 NOWHERE = Sources()  # of an experiment that no file says
 KERNEL = "kernel"  # the factor that --kernel adds
+FLAVOR = "flavor"  # the factor that --module adds a level to
 
 Name = Annotated[
     str,
@@ -226,6 +228,37 @@ def with_kernels(experiment: Design, origin: Path, names: Sequence[str]) -> Desi
         for level, name in zip(levels, names, strict=True)
     ]
     return validated(Path("--kernel"), table, experiment.sources)
+
+
+def with_module(experiment: Design, origin: Path, path: str) -> Design:
+    """The experiment with one level more of its factor `flavor`: a module of a person's own.
+
+    Raises:
+        UsageError: it has no such factor, or such a level.
+    """
+    if not path:
+        return experiment
+    if FLAVOR not in experiment.factors:
+        raise UsageError(
+            f'--module: {origin} has no factor {FLAVOR}; write tcp.flavor = "module:{path}" in it'
+        )
+    name = own.PREFIX + path
+    level = own.load(name).congestion
+    table = schema.to_json(experiment)
+    levels = [*experiment.factors[FLAVOR], level]
+    if level in experiment.factors[FLAVOR]:
+        raise UsageError(f"--module {path}: {origin} has a level {level} of {FLAVOR} already")
+    table["factors"] = {**experiment.factors, FLAVOR: levels}
+    # The parameters are those of the historical flavors' module.
+    tcp = {"flavor": [name], "parameters": "none"}
+    table["rule"] += [{"when": {FLAVOR: level}, "set": {"tcp": tcp}}]
+    return validated(Path("--module"), table, experiment.sources)
+
+
+def beside(path: str, kernels: Sequence[str]) -> list[str]:
+    """The names that with_module() makes of those of kernels; none without a module."""
+    made = (own.on_kernel(name, [own.PREFIX + path] if path else []) for name in kernels)
+    return [name for name in made if path and name is not None]
 
 
 def kernel_level(name: str) -> str:

@@ -64,7 +64,8 @@ class Tcp:
         OneOrMore(),
         "The kind of TCP sender: a file of `tcp-configs/`, or a list of such files"
         " ([flavors.md](flavors.md)). With a list, the pairs take the flavors in turn: with"
-        ' `["cubic", "bbr"]`, pairs 1, 3, ... use cubic, and pairs 2, 4, ... use bbr.',
+        ' `["cubic", "bbr"]`, pairs 1, 3, ... use cubic, and pairs 2, 4, ... use bbr. `module:PATH`'
+        " is a congestion control of your own ([guides/kernel.md](guides/kernel.md)).",
     ]
     window_bytes: Annotated[
         int, Within(1024, 1_073_725_440), "The largest window that a receiver advertises."

@@ -20,7 +20,7 @@ VERSION = (b"VERSION", b"PATCHLEVEL")
 DEBIAN = re.compile(r"\d{1,3}\.\d{1,3}")
 ALLOWED = (
     f"{SET_UP} (set-up's), a version of Debian such as 6.1, path:DIR or git:DIR@COMMIT, "
-    "each also with ,hz=N, ,config=+OPTION or ,patch=FILE"
+    "each also with ,hz=N, ,config=+OPTION, ,patch=FILE or ,module=PATH"
 )
 FETCH = "lab/kernel/fetch"
 PARTS = "lab/kernel/parts"  # what is fetched, of which a recipe may use less
@@ -34,12 +34,14 @@ class Source:
         version: as 6.1; all sources of a version are built in one folder.
         text: what it is, for the record.
         config: lines for Kconfig that its name asks for, as CONFIG_HZ=250.
+        modules: files or folders of modules that its name asks for.
     """
 
     tree: Tree
     version: str
     text: str
     config: tuple[str, ...] = ()
+    modules: tuple[Path, ...] = ()
 
 
 def home() -> Path:
@@ -63,8 +65,8 @@ def place(name: str) -> tuple[str, str, str]:
 
 
 def runs_code(name: str) -> bool:
-    """Does it name a tree or a patch, whose build files run here? All else is Debian's."""
-    return name.startswith(("path:", "git:")) or options.has_patch(name)
+    """Does it name a tree, patch or module, whose build files run here? All else is Debian's."""
+    return name.startswith(("path:", "git:")) or options.has_code(name)
 
 
 def source(name: str, recipe: Recipe = LAB) -> Source:
@@ -88,7 +90,11 @@ def source(name: str, recipe: Recipe = LAB) -> Source:
     for given in asked.patches:
         tree = series.amended(name, tree, given, recipe)
         text += f" with {given.name}"
-    return Source(tree=tree, version=version(name, tree), text=text, config=asked.config)
+    text += "".join(f" and {given.name}" for given in asked.modules)
+    return Source(
+        tree=tree, version=version(name, tree), text=text, config=asked.config,
+        modules=asked.modules,
+    )  # fmt: skip
 
 
 def version(name: str, tree: Tree) -> str:

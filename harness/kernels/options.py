@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What follows a kernel's name after commas: hz=N, config=OPTION, patch=FILE."""
+"""What follows a kernel's name after commas: hz=N, config=OPTION, patch=FILE, module=PATH."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from plan.errors import UsageError
 
 # Patch 0017 of lab/kernel allows these, in ticks a second.
 LEAST_HZ, MOST_HZ = 100, 1000
-NAMES = ("hz", "config", "patch")
+NAMES = ("hz", "config", "patch", "module")
 BEGINS = re.compile(rf",(?=(?:{'|'.join(NAMES)})=)")
 CONFIG = re.compile(r"([+-]?)(?:CONFIG_)?([A-Z0-9_]+)(?:=(\w+))?")
 SWITCHED = {"+": "y", "-": "n"}
@@ -25,10 +25,12 @@ class Options:
     Attributes:
         config: lines for Kconfig, as CONFIG_HZ=250; =n switches an option off.
         patches: files or folders of patches, in the order in which they are applied.
+        modules: files or folders of modules that are built besides.
     """
 
     config: tuple[str, ...] = ()
     patches: tuple[Path, ...] = ()
+    modules: tuple[Path, ...] = ()
 
 
 def split(names: str) -> list[str]:
@@ -54,9 +56,9 @@ def with_options(name: str, options: Sequence[str]) -> str:
     return name + "".join(text for text in texts if f"{text}," not in f"{name},")
 
 
-def has_patch(name: str) -> bool:
-    """Does it have a patch? Text that need not be a good name."""
-    return ",patch=" in name
+def has_code(name: str) -> bool:
+    """Does it have a patch or a module? Text that need not be a good name."""
+    return ",patch=" in name or ",module=" in name
 
 
 def _hz(where: str, options: Options, value: str) -> Options:
@@ -76,14 +78,23 @@ def _config(where: str, options: Options, value: str) -> Options:
 
 
 def _patch(where: str, options: Options, value: str) -> Options:
+    return replace(options, patches=(*options.patches, _existing(where, value)))
+
+
+def _module(where: str, options: Options, value: str) -> Options:
+    return replace(options, modules=(*options.modules, _existing(where, value)))
+
+
+def _existing(where: str, value: str) -> Path:
     path = Path(value).resolve()
     if not value or not path.exists():
         raise UsageError(f"{where}: there is no such file or folder")
-    return replace(options, patches=(*options.patches, path))
+    return path
 
 
 READERS: Mapping[str, Callable[[str, Options, str], Options]] = {
     "hz": _hz,
     "config": _config,
     "patch": _patch,
+    "module": _module,
 }

@@ -13,12 +13,13 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from harness.host import paths
-from harness.kernels import kernel, patches
+from harness.kernels import kernel, modules, options, patches
 from harness.kernels.errors import KernelError
 from harness.kernels.kernel import Kernel
 from harness.kernels.lay import lay
@@ -48,7 +49,33 @@ def ready(name: str) -> Kernel | None:
         UsageError, MissingError: as names.source().
         KernelError: it does not build, or a patch that is needed or asked for does not apply.
     """
-    return None if name == SET_UP else made(name, LAB)
+    if name == SET_UP:
+        return None
+    plain, asked = options.parted(name)
+    if plain == SET_UP and asked == options.Options(modules=asked.modules):
+        return beside_set_up(name, asked.modules)
+    return made(name, LAB)
+
+
+def beside_set_up(name: str, given: Sequence[Path]) -> Kernel:
+    """Set-up's kernel with modules of a person's own: of the kernel nothing is compiled."""
+    folder, own = modules.set_up()
+    told = [folder.name, *((path.name, blob(path.read_bytes())) for path in own)]
+    digest = blob(json.dumps([told, modules.contents(given)]).encode())[: paths.DIGITS]
+    product, work = home() / f"built-{digest}", home() / "work-modules"
+    work.mkdir(exist_ok=True)
+    with locked(work):
+        if not (product / kernel.NOTE).exists():
+            print(f"kernel {name}: building the module", file=sys.stderr)
+            with whole_product(product) as partial:
+                for file in (folder / "linux", *own):
+                    shutil.copy2(file, partial)
+                for file_name in ("release", "hz", "sysctls"):
+                    shutil.copy2(folder / file_name, partial)
+                with (work / "log").open("wb") as log:
+                    build_modules(name, given, folder / "build", work, partial, log)
+                note(partial, name=name, version=SET_UP, source="set-up", left_out=[])
+    return kernel.read(product)
 
 
 def made(name: str, recipe: Recipe) -> Kernel:
@@ -74,44 +101,70 @@ def key(found: Source, patched: Patched, recipe: Recipe = LAB) -> str:
     read = [recipe.root / part for part in RECIPE]
     read += [paths.PROJECT / TCP_MODULE, *module] if recipe.module else []
     told = [paths.content(*read), paths.places()["root"].name]
-    return blob(json.dumps([files, ours, told, found.config]).encode())[: paths.DIGITS]
+    own = [modules.contents(found.modules)] if found.modules else []
+    return blob(json.dumps([files, ours, told, found.config, *own]).encode())[: paths.DIGITS]
 
 
 def build(
     name: str, found: Source, patched: Patched, work: Path, product: Path, recipe: Recipe = LAB
 ) -> None:
     """Build a kernel into its folder, which is there when it is whole."""
-    partial = product.with_suffix(".partial")
     lay(found.tree, patched.files, work)
+    with whole_product(product) as partial, (work / "log").open("wb") as log:
+        run(name, [str(recipe.root / BUILD), str(work), str(partial), *found.config], log)
+        if recipe.module:
+            program = str(paths.PROJECT / TCP_MODULE)
+            run(name, [program, str(work / "build"), str(work / "module"), str(partial)], log)
+        build_modules(name, found.modules, work / "build", work, partial, log)
+        note(
+            partial, name=name, version=found.version, source=found.text, kind=recipe.kind,
+            left_out=patched.left_out,
+        )  # fmt: skip
+
+
+@contextmanager
+def whole_product(product: Path) -> Iterator[Path]:
+    """A folder to be filled, which then is the product."""
+    partial = product.with_suffix(".partial")
     for folder in (partial, product):
         shutil.rmtree(folder, ignore_errors=True)
-    log = work / "log"
-    steps = [[str(recipe.root / BUILD), str(work), str(partial), *found.config]]
-    if recipe.module:
-        program = str(paths.PROJECT / TCP_MODULE)
-        steps.append([program, str(work / "build"), str(work / "module"), str(partial)])
-    with log.open("wb") as stream:
-        for argv in steps:
-            done = subprocess.run(
-                [str(paths.PROJECT / ENTER), *argv], stdin=subprocess.DEVNULL, stdout=stream,
-                stderr=stream, check=False,
-            )  # fmt: skip
-            if done.returncode != 0:
-                raise failed(name, log)
-    note = {
-        "name": name,
-        "kind": recipe.kind,
-        "version": found.version,
+    partial.mkdir()
+    yield partial
+    partial.rename(product)
+
+
+def run(name: str, argv: Sequence[str], log: BinaryIO) -> None:
+    """Run a step of a build in the build root; LabError where it fails."""
+    done = subprocess.run(
+        [str(paths.PROJECT / ENTER), *argv], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+        check=False,
+    )  # fmt: skip
+    if done.returncode != 0:
+        raise failed(name, Path(log.name))
+
+
+def build_modules(
+    name: str, given: Sequence[Path], build: Path, work: Path, output: Path, log: BinaryIO
+) -> None:
+    """Build modules of a person's own against a kernel's build, beside the kernel."""
+    for module in given:
+        place = work / "own"
+        modules.lay(module, place)
+        if module.suffix != modules.BUILT:
+            run(name, modules.argv(build, place), log)
+        modules.collect(name, module, place, output)
+
+
+def note(partial: Path, **said: object) -> None:
+    """Write down what a kernel is, for kernel.read()."""
+    built = {
         "release": "".join(lines(partial / "release")),
         "hz": int("".join(lines(partial / "hz"))),
-        "source": found.text,
-        "left_out": patched.left_out,
         "lacks": [option for option in lines(partial / "lacks") if option not in RENAMED],
         "sysctls": lines(partial / "sysctls"),
         "no_module": "".join(lines(partial / "no-module")),
     }
-    (partial / kernel.NOTE).write_text(json.dumps(note, indent=1) + "\n")
-    partial.rename(product)
+    (partial / kernel.NOTE).write_text(json.dumps({**said, **built}, indent=1) + "\n")
 
 
 def lines(path: Path) -> list[str]:

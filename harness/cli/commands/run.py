@@ -68,6 +68,13 @@ def split_events(_: click.Context, option: click.Parameter, value: str | None) -
 @kernel_option(
     "NAME[,NAME]", "Run the trials on these kernels, as one more factor (docs/kernels.md)."
 )
+@click.option(
+    "--module",
+    default="",
+    metavar="PATH",
+    help="Add your own congestion control as a level of the factor flavor. PATH is a folder with a"
+    " Kbuild, a C file, or a file .ko (guides/kernel.md).",
+)
 @trust_kernels_option
 @click.option(
     "--clock",
@@ -104,6 +111,7 @@ def command(
     tls: Path | None,
     lab: str,
     kernels: list[str],
+    module: str,
     trust_kernels: bool,
     clock: str | None,
     pcap: tuple[Port, ...],
@@ -122,7 +130,7 @@ def command(
     cluster = None if scheduler is None else Cluster(address=scheduler, secret=tls)
     campaign = Experiment.from_file(experiment).prepare(
         out, only, seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap,
-        trace=trace, kernels=kernels, trust_kernels=trust_kernels,
+        trace=trace, kernels=kernels, module=module, trust_kernels=trust_kernels,
         cluster=cluster,
     )  # fmt: skip
     if dry_run:

@@ -411,7 +411,7 @@ def test_a_file_builds_no_tree_of_its_own_accord(tmp_path: Path, name: str) -> N
     file.write_text(f'{TINY}[[rule]]\nwhen = {{}}\nset = {{ lab.kernel = "{name}" }}\n')
     given = Experiment.from_file(file)
     line = TINY.count("\n") + 3
-    said = f"lab.kernel = {name}: the build runs files of this tree with your rights"
+    said = f"lab.kernel = {name}: the build runs files of this tree or module with your rights"
     refused = f"{file}, line {line}: {said}"
     with pytest.raises(UsageError, match=f"^{re.escape(refused)}; .* add --trust-kernels\n"):
         given.prepare(tmp_path / "out")

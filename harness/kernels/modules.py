@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Modules of a person's own, built for a lab's kernel.
+
+A module is a folder with a Kbuild or a Makefile that says obj-m, a C file, or a file that is built
+already. It is copied before it is built: kbuild writes beside its sources.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from harness.host import paths
+from harness.kernels.errors import KernelError
+from harness.kernels.parts import MADE
+from harness.kernels.trees import blob
+from plan.errors import UsageError
+
+BUILT = ".ko"
+RULES = ("Kbuild", "Makefile")
+
+
+def contents(modules: Sequence[Path]) -> list[tuple[str, str]]:
+    """What modules are made of: names of files, and Git's names of what they hold."""
+    files = (item for given in modules for item in sources(given).items())
+    return [(name, blob(path.read_bytes())) for name, path in files]
+
+
+def sources(given: Path) -> dict[str, Path]:
+    """The files of a module by their names in its folder; UsageError where it cannot be one."""
+    if given.is_file():
+        if given.suffix not in (BUILT, ".c"):
+            raise UsageError(f"module {given}: name a folder, a C file, or a file .ko")
+        return {given.name: given}
+    found = {str(path.relative_to(given)): path for path in files(given)}
+    if not found.keys() & set(RULES):
+        raise UsageError(
+            f"module {given}: this folder has no Kbuild and no Makefile; add a Kbuild with the"
+            " line obj-m := NAME.o"
+        )
+    return found
+
+
+def files(folder: Path) -> Iterator[Path]:
+    """What no build has made, in the order of the names."""
+    for top, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            if not name.startswith(".") and not MADE.match(name):
+                yield Path(top, name)
+
+
+def lay(given: Path, work: Path) -> None:
+    """Put a module's files into the folder where it is built."""
+    shutil.rmtree(work, ignore_errors=True)
+    for name, path in sources(given).items():
+        (work / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, work / name)
+    if given.suffix == ".c":
+        (work / RULES[0]).write_text(f"obj-m := {given.stem}.o\n")
+
+
+def argv(build: Path, work: Path) -> list[str]:
+    """What builds it; words that name files of the cache stand alone or behind NAME=."""
+    return ["make", "-s", "-C", str(build), "ARCH=um", f"M={work}", "modules"]
+
+
+def collect(name: str, given: Path, work: Path, output: Path) -> None:
+    """Put what was built beside the kernel; KernelError where nothing was.
+
+    Args:
+        name: of the kernel, for errors.
+    """
+    made = sorted(work.rglob(f"*{BUILT}"))
+    if not made:
+        raise KernelError(
+            f"kernel {name}: {given} builds no module; its Kbuild or Makefile needs the line"
+            " obj-m := NAME.o"
+        )
+    for path in made:
+        shutil.copyfile(path, output / path.name)
+
+
+def set_up() -> tuple[Path, list[Path]]:
+    """The folder of set-up's kernel, and the modules that belong to it.
+
+    Raises:
+        MissingError: set-up has not been run.
+    """
+    return paths.kernel().parent, sorted(paths.programs().glob(f"*{BUILT}"))

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Modules of a person's own: what they are made of. No kernel is built."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from harness.api.experiment import Experiment
+from harness.kernels import modules, names, options
+from harness.kernels.errors import KernelError
+from plan.errors import UsageError
+from tests import own_module
+from tests.small import SMALL
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    return own_module.write(tmp_path / "mine")
+
+
+def test_what_a_build_has_left_is_no_source(mine: Path) -> None:
+    before = modules.contents([mine])
+    assert [name for name, _ in before] == ["Kbuild", "tcp_mine.c"]
+    for name in ("tcp_mine.o", "tcp_mine.ko", "tcp_mine.mod.c", ".tcp_mine.o.cmd", "modules.order"):
+        (mine / name).write_text("made\n")
+    (mine / ".git").mkdir()
+    (mine / ".git" / "config").write_text("ours\n")
+    assert modules.contents([mine]) == before
+
+
+def test_a_header_in_a_folder_below_counts(mine: Path) -> None:
+    before = modules.contents([mine])
+    (mine / "include").mkdir()
+    (mine / "include" / "mine.h").write_text("#define BETA 3\n")
+    assert set(modules.contents([mine])) - set(before) and set(before) < set(
+        modules.contents([mine])
+    )
+
+
+def test_it_is_copied_with_a_rule_for_a_single_file(mine: Path, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    (work / "left").mkdir(parents=True)
+    modules.lay(mine / "tcp_mine.c", work)
+    assert sorted(path.name for path in work.iterdir()) == ["Kbuild", "tcp_mine.c"]
+    assert (work / "Kbuild").read_text() == "obj-m := tcp_mine.o\n"
+
+
+def test_what_builds_no_module_is_told(mine: Path, tmp_path: Path) -> None:
+    with pytest.raises(KernelError, match="mine builds no module; its Kbuild or Makefile"):
+        modules.collect("6.1", mine, mine, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["Kbuild", "tcp_mine.o"])
+def test_a_file_that_is_no_module(mine: Path, name: str) -> None:
+    (mine / name).write_text("")
+    with pytest.raises(UsageError, match=r"name a folder, a C file, or a file \.ko"):
+        modules.contents([mine / name])
+
+
+def test_a_name_may_have_one(mine: Path) -> None:
+    name = f"6.12,hz=250,module={mine}"
+    assert options.parted(name) == (
+        "6.12", options.Options(config=("CONFIG_HZ=250",), modules=(mine,))
+    )  # fmt: skip
+    assert names.runs_code(name) and options.split(f"6.1,{name}") == ["6.1", name]
+    with pytest.raises(UsageError, match="there is no such file or folder"):
+        options.parted(f"6.12,module={mine}/none")
+
+
+def test_an_experiment_that_names_a_module_runs_nothing_unasked(mine: Path, tmp_path: Path) -> None:
+    text = SMALL.replace('"newreno"', f'"module:{mine}", tcp.parameters = "none"')
+    refused = f"lab.kernel = 6.12,module={mine}: the build runs files of this tree or module"
+    with pytest.raises(UsageError, match=re.escape(refused)):
+        Experiment.from_text(text).prepare(tmp_path / "out")
+    with pytest.raises(UsageError, match="lab.kernel = 6.12,module=.* only in the uml lab"):
+        Experiment.from_text(text).prepare(tmp_path / "out", lab="vm", trust_kernels=True)
+
+
+def test_module_adds_a_level_that_alone_has_another_kernel(mine: Path, tmp_path: Path) -> None:
+    wanted: list[str | None] = []
+
+    def built(name: str) -> None:
+        wanted.append(name)
+
+    with pytest.MonkeyPatch.context() as patching:
+        patching.setattr("harness.kernels.store.ready", built)
+        running = Experiment.from_text(SMALL).prepare(tmp_path / "out", module=str(mine))
+    flavors = {trial.plan.tcp.flavor.name for trial in running.trials}
+    assert flavors == {"newreno", "sack", "gentle"} and set(wanted) == {f"6.12,module={mine}"}
+    with pytest.raises(UsageError, match="has a level SACK of flavor already"):
+        sack = own_module.SOURCE.replace('"gentle"', '"SACK"')
+        own_module.write(mine, sack)
+        Experiment.from_text(SMALL).prepare(tmp_path / "out", module=str(mine))
+    with pytest.raises(UsageError, match="has no factor flavor; write tcp.flavor = "):
+        text = SMALL.replace("flavor = [", "tcp.flavor = [")
+        Experiment.from_text(text.partition("[[rule]]\nwhen = { flavor")[0]).prepare(
+            tmp_path / "out", module=str(mine)
+        )
