@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from harness.host.ownership import give_tree, make_folder
-from harness.selftests import ktap, nipa
+from harness.selftests import ktap, nipa, summary
 from harness.selftests.outcome import Outcome
 from harness.selftests.suite import Found, Row, Runs, failures
 from plan.errors import UsageError
@@ -65,6 +65,7 @@ def write(
             "kernel": row.kernel, "release": releases[row.kernel], "clock": row.clock,
             "folder": place.name, "tests": {test.name: digests(x) for test, x in tests.items()},
         })  # fmt: skip
+    (out / "summary.md").write_text("".join(f"{x}\n" for x in summary.lines(found, releases)))
     (out / MARK).write_text(json.dumps(kept, indent=1) + "\n")
     give_tree(out)
 

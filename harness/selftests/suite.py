@@ -115,7 +115,8 @@ def execute(
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    return gathered(found), whole
+    order = [(task.row, task.test) for task in tasks]
+    return gathered({key: found[key] for key in order if key in found}), whole
 
 
 def gathered(found: dict[tuple[Row, Test], dict[int, Outcome]]) -> Found:

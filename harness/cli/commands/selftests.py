@@ -7,7 +7,8 @@ The output is KTAP. --out keeps it with the JSON of netdev's CI, and logs and pa
 
 \b
 The exit status is 0 if no test failed, and 5 if any failed. With --repeat, a test also fails if two
-runs of it in virtual time differ in output, duration or packets.
+runs of it in virtual time differ in output, duration or packets. With --new-failures, only tests
+count that do not fail on the first kernel.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ from harness.cli.tables import print_table
 from harness.host.capacity import capacity
 from harness.kernels import names
 from harness.scripts import products
-from harness.selftests import folder, ktap, packetdrill, sources, table
+from harness.selftests import folder, ktap, packetdrill, sources, summary, table
 from harness.selftests.choice import RUN_BY_IT, Test
 from harness.selftests.lab import Work
 from harness.selftests.products import tools
 from harness.selftests.progress import Progress
 from harness.selftests.sources import Tests
-from harness.selftests.suite import Found, Row, Runs, Task, execute, flaky
+from harness.selftests.suite import Found, Row, Task, execute
 from plan.errors import UsageError
 
 CLOCKS = ("virtual", "real")
@@ -87,6 +88,12 @@ def split_clocks(_: click.Context, option: click.Parameter, value: str) -> list[
     help="The seed of everything that the lab draws at random [1].",
 )
 @click.option(
+    "--new-failures",
+    "only_new",
+    is_flag=True,
+    help="End with 0 if each test that failed also failed on the first kernel of --kernel.",
+)
+@click.option(
     "--jobs", type=click.IntRange(1, 256), help="The number of labs at a time [as many as fit]."
 )
 @click.option(
@@ -101,10 +108,13 @@ def command(
     clocks: list[str],
     repeat: int,
     seed: int,
+    only_new: bool,
     jobs: int | None,
     out: Path,
 ) -> None:
     asked = list(dict.fromkeys(kernels or [names.SET_UP]))
+    if only_new and len(asked) == 1:
+        raise UsageError("--new-failures needs two kernels: --kernel BEFORE,AFTER")
     trees = {name: sources.tests(scripts or name, tests) for name in asked}
     drill = packetdrill.by_kernel(programs, asked) if needs_packetdrill(trees) else {}
     folder.make(out)
@@ -129,13 +139,18 @@ def command(
     show(found, releases, out)
     if not whole:
         raise KeyboardInterrupt
-    if any(runs.verdict == "fail" or flaky(row, runs) for row, runs in each(found)):
+    if any(new_failures(found) if only_new else all_failures(found)):
         raise SystemExit(FAILED)
 
 
-def each(found: Found) -> Iterator[tuple[Row, Runs]]:
-    """What came of each test, on each kernel by each clock."""
-    return ((row, runs) for row, tests in found.items() for runs in tests.values())
+def all_failures(found: Found) -> Iterator[list[Test]]:
+    """The tests that failed, on each kernel by each clock."""
+    return (summary.failing(row, tests) for row, tests in found.items())
+
+
+def new_failures(found: Found) -> Iterator[list[Test]]:
+    """Those that the first kernel passed, on each other kernel by each clock."""
+    return (worse for worse, _ in summary.changes(found).values())
 
 
 def needs_packetdrill(trees: dict[str, Tests]) -> bool:

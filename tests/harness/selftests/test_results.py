@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.selftests import folder, ktap, nipa, suite, table
+from harness.selftests import folder, ktap, nipa, suite, summary, table
 from harness.selftests.choice import Test
 from harness.selftests.lab import Work
 from harness.selftests.outcome import Case, Outcome
@@ -35,6 +35,14 @@ def found(*of_x: Outcome) -> Found:
         (ROW, Y): dict.fromkeys(range(1, len(of_x) + 1), GOOD),
     }
     return suite.gathered(runs)
+
+
+def a_work(folder: Path) -> Work:
+    """That of test x, which no lab runs."""
+    return Work(
+        folder=X.folder, test=X.file, limit_s=1, clock="virtual", seed=1, image=folder,
+        kernel=folder, words="", tests=folder, tools=folder, packetdrill=None,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -100,11 +108,7 @@ def test_after_an_interruption_what_had_ended_is_kept(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(suite, "run", lambda work: GOOD)
-    work = Work(
-        folder=X.folder, test=X.file, limit_s=1, clock="virtual", seed=1, image=tmp_path,
-        kernel=tmp_path, words="", tests=tmp_path, tools=tmp_path, packetdrill=None,
-    )  # fmt: skip
-    tasks = [Task(row=ROW, test=test, work=work) for test in (X, Y)]
+    tasks = [Task(row=ROW, test=test, work=a_work(tmp_path)) for test in (X, Y)]
     told: list[int] = []
 
     def interrupted_by_the_second(task: Task, number: int, outcome: Outcome) -> None:
@@ -181,3 +185,50 @@ def test_a_folder_of_others_is_left_alone(tmp_path: Path) -> None:
 def test_kernels_with_folders_have_names_for_folders() -> None:
     rows = [Row("path:../linux", "real"), Row("6.12,hz=250", "virtual")]
     assert [folder.place_of(row) for row in rows] == ["path-..-linux-real", "6.12-hz-250"]
+
+
+def test_a_summary_names_what_a_change_breaks_and_mends() -> None:
+    after = Row("6.12,patch=x", "virtual")
+    wrong = replace(BAD, output="x.pkt:9: a `quote`\n")
+    of = suite.gathered({(ROW, X): {1: GOOD}, (ROW, Y): {1: BAD}, (after, X): {1: wrong},
+                         (after, Y): {1: GOOD}})  # fmt: skip
+    text = "\n".join(summary.lines(of, {"6.12": "6.12.1", "6.12,patch=x": "6.12.1"}))
+    assert text.startswith("### Tests of the kernel: 6.12,patch=x against 6.12, virtual clock\n")
+    worse, better = "Tests that fail now and passed before", "Tests that pass now and failed before"
+    assert f"**{worse}: 1**\n\n- `net/packetdrill/x.pkt`: `x.pkt:9: a 'quote'`\n" in text
+    assert f"**{better}: 1**\n\n- `net/packetdrill/y.pkt`: `x.pkt:9: error" in text
+    assert "| 6.12,patch=x (6.12.1) | virtual | 2 | 1 | 1 | 0 | 2 |" in text
+    assert text.count("x.pkt:9: a 'quote'") == 2 and "All that fail on 6.12,patch=x" in text
+
+
+def test_what_failed_before_is_no_new_failure() -> None:
+    after = Row("new", "virtual")
+    of = suite.gathered({(ROW, X): {1: BAD}, (after, X): {1: BAD}, (after, Y): {1: BAD}})
+    assert summary.changes(of) == {(ROW, after): ([Y], [])}
+    steady = suite.gathered({(ROW, X): {1: GOOD, 2: GOOD}, (after, X): {1: GOOD, 2: GOOD}})
+    assert summary.changes(steady) == {(ROW, after): ([], [])}
+    unsteady = suite.gathered(
+        {(ROW, X): {1: GOOD}, (after, X): {1: GOOD, 2: replace(GOOD, took_s=9)}}
+    )
+    assert summary.changes(unsteady) == {(ROW, after): ([X], [])}
+
+
+def test_a_summary_of_one_kernel_and_of_many_failures() -> None:
+    many = {(ROW, Test("net", f"{n:02}.sh")): {1: GOOD} for n in range(30)}
+    after = Row("new", "virtual")
+    bad = {(after, test): {1: BAD} for (_, test) in many}
+    text = "\n".join(summary.lines(suite.gathered({**many, **bad}), {"6.12": "a", "new": "b"}))
+    assert "**Tests that fail now and passed before: 30**" in text and "- and 10 more" in text
+    alone = "\n".join(summary.lines(found(GOOD), {"6.12": "6.12.1"}))
+    assert alone.startswith("| kernel | clock | tests |") and "###" not in alone
+
+
+def test_kernels_come_in_the_order_in_which_they_are_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever ends first."""
+    monkeypatch.setattr(suite, "as_completed", lambda asked: list(asked)[::-1])
+    monkeypatch.setattr(suite, "run", lambda work: GOOD)
+    tasks = [Task(row=Row(name, "virtual"), test=X, work=a_work(tmp_path)) for name in ("b", "a")]
+    rows, _ = suite.execute(tasks, 1, 1, lambda *_: None)
+    assert [row.kernel for row in rows] == ["b", "a"]
