@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The dumbbell as lines for `ip -batch`, `tc -batch` and `ovs-ofctl add-flows`. Pure.
+"""The dumbbell as lines for `ip -batch` and `tc -batch`, and its switches' flows. Pure.
 
 One process takes hundreds of lines, of one network namespace; a process a line is what makes
 a network of 200 hosts slow to build. A host's own settings are requests over rtnetlink.
@@ -11,7 +11,7 @@ import struct
 
 from plan.atm import AAL5_OVERHEAD_BYTES, CELL_BYTES, CELL_PAYLOAD_BYTES, ETHERNET_HEADER_BYTES
 from plan.dumbbell import Dumbbell, Host, Link
-from topology import rtnetlink
+from topology import datapath, rtnetlink
 from topology.rtnetlink import Request
 
 DOWN_PORT = "sw2-sat"
@@ -23,7 +23,7 @@ SAT_UP = "sat-sw1"  # the box towards the clients
 # Never the limit under test: drops happen in the cell queue or nowhere.
 NETEM_LIMIT_PACKETS = 1_000_000
 FQ_LIMIT_PACKETS = 1_000_000
-MIDDLE_OFPORT = 2000
+MIDDLE_PORT = 2000
 LOOPBACK_IFINDEX = 1
 
 
@@ -143,20 +143,19 @@ def departure_fq(device: str) -> str:
     )
 
 
-def switch_flows(network: Dumbbell, *, clients: bool) -> list[str]:
-    """OpenFlow rules of one switch.
+def switch_flows(network: Dumbbell, *, clients: bool) -> list[bytes]:
+    """The flows (topology/datapath.py) of one switch; it drops all other packets.
 
     To the middle: the host's port gives the VC number, written as the packet mark. From
     the middle: by the destination's Ethernet address.
     """
     hosts = network.clients() if clients else network.servers()
-    lines = ["priority=0,actions=drop"]
-    for host in hosts:
-        lines.append(
-            f"priority=10,in_port={host.pair},"
-            f"actions=set_field:{host.pair}->pkt_mark,output:{MIDDLE_OFPORT}"
-        )
-        lines.append(
-            f"priority=10,in_port={MIDDLE_OFPORT},dl_dst={host.mac},actions=output:{host.pair}"
-        )
-    return lines
+    to_middle = [datapath.flow(host.pair, MIDDLE_PORT, mark=host.pair) for host in hosts]
+    return to_middle + [datapath.flow(MIDDLE_PORT, host.pair, to_mac=host.mac) for host in hosts]
+
+
+def switch_ports(network: Dumbbell, *, clients: bool) -> dict[int, str]:
+    """The ports of one switch: number -> device."""
+    hosts = network.clients() if clients else network.servers()
+    middle = UP_PORT if clients else DOWN_PORT
+    return {host.pair: host.switch_port for host in hosts} | {MIDDLE_PORT: middle}

@@ -53,7 +53,7 @@ def dump(link: socket.socket, kind: int, body: bytes) -> Iterator[bytes]:
     """
     link.send(HEADER.pack(HEADER.size + len(body), kind, NLM_F_REQUEST_DUMP, 0, 0) + body)
     while True:
-        for answer, message in _messages(link.recv(RECEIVE_BYTES)):
+        for answer, message in messages(link.recv(RECEIVE_BYTES)):
             if answer == NLMSG_DONE:
                 return
             if answer == NLMSG_ERROR:
@@ -93,7 +93,8 @@ def attributes(message: bytes, offset: int) -> Iterator[tuple[int, bytes]]:
         offset += _aligned(size)
 
 
-def _messages(data: bytes) -> Iterator[tuple[int, bytes]]:
+def messages(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """The messages that one call received: type and body."""
     offset = 0
     while offset + HEADER.size <= len(data):
         size, kind, *_ = HEADER.unpack_from(data, offset)

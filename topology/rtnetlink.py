@@ -59,7 +59,7 @@ def address(index: int, ip: str, prefix: int) -> Request:
     no_prefix_route = 0x200
     packed = socket.inet_aton(ip)
     body = ADDRESS.pack(socket.AF_INET, prefix, 0, 0, index)
-    body += attribute(1, packed) + attribute(2, packed) + attribute(8, _u32(no_prefix_route))
+    body += attribute(1, packed) + attribute(2, packed) + attribute(8, u32(no_prefix_route))
     return Request(f"address {ip}", 20, CREATE | EXCLUSIVE, body)
 
 
@@ -74,7 +74,7 @@ def neighbour(index: int, ip: str, mac: str) -> Request:
 
 def mtu(index: int, size_bytes: int) -> Request:
     """Set a link's MTU."""
-    body = LINK.pack(socket.AF_UNSPEC, 0, index, 0, 0) + attribute(4, _u32(size_bytes))
+    body = LINK.pack(socket.AF_UNSPEC, 0, index, 0, 0) + attribute(4, u32(size_bytes))
     return Request(f"link {index} mtu {size_bytes}", 16, 0, body)
 
 
@@ -85,13 +85,13 @@ def route(index: int, target: str, source: str, metrics: Mapping[str, int] = NON
     """
     boot, on_link, unicast = 3, 253, 1
     body = ROUTE.pack(socket.AF_INET, 32, 0, 0, MAIN_TABLE, boot, on_link, unicast, 0)
-    body += attribute(1, socket.inet_aton(target)) + attribute(4, _u32(index))
+    body += attribute(1, socket.inet_aton(target)) + attribute(4, u32(index))
     body += attribute(7, socket.inet_aton(source))
     values = {METRICS[name]: value for name, value in metrics.items() if value}
     if METRICS["rto_min"] in values:
         values[LOCK] = 1 << METRICS["rto_min"]
     if values:
-        body += attribute(ROUTE_METRICS, b"".join(attribute(n, _u32(values[n])) for n in values))
+        body += attribute(ROUTE_METRICS, b"".join(attribute(n, u32(values[n])) for n in values))
     return Request(f"route {target}", 24, CREATE | REPLACE, body)
 
 
@@ -153,5 +153,6 @@ def _first_answer(data: bytes) -> tuple[int, int]:
     return number, -error
 
 
-def _u32(value: int) -> bytes:
+def u32(value: int) -> bytes:
+    """An attribute's number."""
     return struct.pack("=I", value)

@@ -6,13 +6,12 @@ from __future__ import annotations
 import resource
 import time
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.agent import softirq, trial
 from harness.agent.events import emit
 from harness.agent.kernel_log import KernelComplaintError, KernelLog
 from harness.agent.losses import Losses
-from harness.agent.prompt import Commands, on_terminal
 from harness.agent.queues import LoadedQueues
 from harness.agent.tune import Tuner
 from plan import plan
@@ -21,6 +20,9 @@ from topology.build import Network
 from topology.clock import wake_exactly
 from topology.commands import BOX
 from topology.run import run
+
+if TYPE_CHECKING:
+    from harness.agent.prompt import Commands  # and Mininet with it, for a prompt only
 
 OPEN_FILES = 65536
 SHELL_LATE_TOLERANCE_NS = 1_000_000_000
@@ -86,6 +88,9 @@ class Bench:
 
         On a terminal until the person leaves; else for the jobs "command" that follow.
         """
+        from harness.agent.prompt import Commands, on_terminal
+        from topology import mininet_view
+
         assert self.network is not None and self.tuner is not None
         wanted = plan.from_json(job["plan"])
         self.tuner.tune(wanted)
@@ -98,9 +103,9 @@ class Bench:
         self.until_end.enter_context(trial.losing_as(wanted, network))
         if job["terminal"]:
             emit("shell")
-            on_terminal(network.net)
+            on_terminal(mininet_view.of(network))
         else:
-            self.commands = self.until_end.enter_context(Commands(network.net))
+            self.commands = self.until_end.enter_context(Commands(mininet_view.of(network)))
             emit("shell")
 
     def command(self, job: dict[str, Any]) -> None:

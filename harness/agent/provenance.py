@@ -6,14 +6,12 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from harness.agent.procfs import SYSCTL_BYTES, text
 from topology import commands
+from topology.build import Network
 from topology.run import in_namespace, run
-
-if TYPE_CHECKING:
-    from topology.build import Network  # and Mininet with it, which a host has not
 
 IPV4 = Path("/proc/sys/net/ipv4")
 CLOCK_MONOTONIC_COARSE = 6  # <linux/time.h>

@@ -4,16 +4,14 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from harness.captures.queue import Wanted
 from plan.dumbbell import Host
 from plan.plan import DELAYS, Plan
 from plan.queue import DIRECTIONS, Port, Schedule
 from topology import commands
-
-if TYPE_CHECKING:
-    from topology.build import Network  # and Mininet with it, which a host has not
+from topology.build import Network
 
 # The box's devices at which comes in what leaves a port.
 INTO_BOX = {"down": commands.SAT_DOWN, "up": commands.SAT_UP}

@@ -22,6 +22,8 @@ sh tc -d qdisc show dev sw1-c2
 c2 ip -o -4 addr show dev eth0
 c2 ip neigh show
 c2 ip -o link show up
+sh ip -d link show sw1-c2
+dpctl dump-flows
 """
 NETEM = re.compile(r"qdisc netem .* (limit .*celloverhead \d+)")
 
@@ -38,4 +40,9 @@ def test_a_hosts_settings(tmp_path: Path) -> None:
     assert ours == of_the_switch and "delay 5us" in ours  # the switch's port is tc's work
     assert re.search(r"inet 10\.1\.0\.3/8 scope global noprefixroute eth0", said)
     assert "10.2.0.3 dev eth0 lladdr 02:00:00:02:00:02 PERMANENT" in said
+    assert "master sw1 " in said and "openvswitch_slave" in said
+    marked = r"in_port\(2\),.* actions:set\(skb_mark\(0x2\)\),2000"
+    assert len(re.findall(marked, said)) == 2, said  # of each switch
+    addressed = r"in_port\(2000\),eth\(dst=02:00:00:0[12]:00:02\),.* actions:2\s"
+    assert len(re.findall(addressed, said)) == 2, said
     assert len(re.findall(r"\d+: (?:lo|eth0)[:@]", said)) >= 2

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The built dumbbell as Mininet's objects, for its prompt: they describe it and change nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from mininet.link import Intf
+from mininet.link import Link as MininetLink
+from mininet.net import Mininet
+from mininet.node import Node, Switch
+
+from topology import commands
+from topology.build import SWITCHES, Network
+
+
+class Built(Node):
+    """A Mininet node that exists; its shell starts when first used."""
+
+    isSetup = True  # noqa: N815 (Mininet's name): what it needs was started here
+
+    def startShell(self, mnopts: str | None = None) -> None:  # noqa: N802
+        """Nothing yet: a shell at a terminal takes a quarter of a second to come up."""
+        self.pid = self.params.get("holder_pid", os.getpid())
+
+    def cmd(self, *args: object, **kwargs: object) -> str:
+        """Start the shell inside the namespace before the first command."""
+        self._need_shell()
+        return super().cmd(*args, **kwargs)
+
+    def sendCmd(self, *args: object, **kwargs: object) -> None:  # noqa: N802
+        """As `cmd`: Mininet's prompt uses this one."""
+        self._need_shell()
+        super().sendCmd(*args, **kwargs)
+
+    def _need_shell(self) -> None:
+        if self.shell is None:
+            pid = self.pid
+            # Not -c, which closes 65,536 descriptors one by one: Python's are not inherited.
+            super().startShell(mnopts=f"-da {pid}" if self.inNamespace else "-d")
+            self.pid = pid
+
+    def terminate(self) -> None:
+        """End the shell if there was one; the namespace is nsfarm's."""
+        if self.shell is not None:
+            os.killpg(self.shell.pid, signal.SIGHUP)
+            self.cleanup()
+
+
+class BuiltHost(Built):
+    """A host over a namespace that exists, of the process `holder_pid`."""
+
+    def config(self, **params: object) -> dict[str, object]:
+        """Addresses were given in a batch."""
+        return {}
+
+
+class BuiltSwitch(Built, Switch):
+    """A switch of the kernel's datapath."""
+
+    def dpctl(self, *args: str) -> str:
+        """The prompt's command `dpctl`: of ovs-dpctl, for there is no ovs-vswitchd."""
+        command, *more = args
+        return self.cmd("ovs-dpctl", command, self.name, *more)
+
+
+class BuiltIntf(Intf):
+    """An interface that was configured in a batch."""
+
+    def config(self, **params: object) -> dict[str, object]:
+        return {}
+
+
+class BuiltLink(MininetLink):
+    """A veth pair that was made in a batch."""
+
+    @classmethod
+    def makeIntfPair(cls, *args: object, **kwargs: object) -> None:  # noqa: N802
+        return None
+
+
+def of(network: Network) -> Mininet:
+    """Mininet's objects of a network."""
+    net = Mininet(build=False, controller=None)
+    switches = {
+        name: net.addSwitch(name, cls=BuiltSwitch, dpid=str(number))
+        for number, name in enumerate(SWITCHES, 1)
+    }
+    for host in network.dumbbell.hosts():
+        node = net.addHost(host.name, cls=BuiltHost, holder_pid=network.pids[host.name])
+        switch = switches[host.switch_port.partition("-")[0]]
+        link(net, node, switch, ("eth0", host.switch_port), host.pair)
+        node.defaultIntf().ip = host.ip  # given in a batch; Mininet's commands ask for it
+    sat = net.addHost(commands.BOX, cls=BuiltHost, holder_pid=network.pids[commands.BOX])
+    for name, devices in (
+        ("sw2", (commands.SAT_DOWN, commands.DOWN_PORT)),
+        ("sw1", (commands.SAT_UP, commands.UP_PORT)),
+    ):
+        link(net, sat, switches[name], devices, commands.MIDDLE_PORT)
+    net.build()
+    return net
+
+
+def link(net: Mininet, node: Node, switch: Node, devices: tuple[str, str], port: int) -> None:
+    """Describe a link from a node to a port of a switch, by its two devices."""
+    net.addLink(
+        node, switch, cls=BuiltLink, intf=BuiltIntf, port2=port,
+        intfName1=devices[0], intfName2=devices[1],
+    )  # fmt: skip
