@@ -19,7 +19,6 @@ from typing import Any
 from analysis.headers import OF_THE_RUN, RunHeader, TrialHeader
 from harness.design.trials import PlannedTrial
 from harness.host.version import version
-from harness.records import moving
 from harness.records.seal import seal
 from harness.records.whole import whole_folder
 from plan import plan
@@ -49,6 +48,8 @@ def finish(
     refuse_strange(raw)
     lab = json.loads((raw / "lab.json").read_text())
     if trial.plan.topology.path:
+        from harness.records import moving  # and numpy with it
+
         lab["path"] = moving.both(trial.plan, raw, lab)
     facts, of_the_run = parted(lab)
     wall_s, cpu_s = costs["wall_s"], costs["cpu_s"]
