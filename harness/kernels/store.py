@@ -34,6 +34,7 @@ BUILD = "lab/kernel/build"
 RECIPE = [f"lab/kernel/{name}" for name in ("build", "cc", "config", "precompiled.c")]
 TCP_MODULE = "lab/programs/tcp-module"
 MODULE = "tcp-configs/module"
+OF_SET_UP = ("linux", "release", "hz", "sysctls")  # of its folder, what a kernel's has, too
 SHOWN_LINES = 12
 # What a compiler says that is no fault of the source: another commit would meet it, too.
 OF_THE_MACHINE = ("No space left on device", "Disk quota exceeded", "Cannot allocate memory",
@@ -63,17 +64,12 @@ def beside_set_up(name: str, given: Sequence[Path]) -> Kernel:
     told = [folder.name, *((path.name, blob(path.read_bytes())) for path in own)]
     digest = blob(json.dumps([told, modules.contents(given)]).encode())[: paths.DIGITS]
     product, work = home() / f"built-{digest}", home() / "work-modules"
-    work.mkdir(exist_ok=True)
-    with locked(work):
-        if not (product / kernel.NOTE).exists():
-            print(f"kernel {name}: building the module", file=sys.stderr)
-            with whole_product(product) as partial:
-                for file in (folder / "linux", *own):
+    with to_be_built(name, product, work) as wanted:
+        if wanted:
+            with whole_product(product) as partial, (work / "log").open("wb") as log:
+                for file in (*own, *(folder / part for part in OF_SET_UP)):
                     shutil.copy2(file, partial)
-                for file_name in ("release", "hz", "sysctls"):
-                    shutil.copy2(folder / file_name, partial)
-                with (work / "log").open("wb") as log:
-                    build_modules(name, given, folder / "build", work, partial, log)
+                build_modules(name, given, folder / "build", work, partial, log)
                 note(partial, name=name, version=SET_UP, source="set-up", left_out=[])
     return kernel.read(product)
 
@@ -83,14 +79,25 @@ def made(name: str, recipe: Recipe) -> Kernel:
     found = source(name, recipe)
     patched = patches.patched(name, found.tree, recipe)
     product = home() / f"built-{key(found, patched, recipe)}"
-    if not (product / kernel.NOTE).exists():  # what is there may be in a cache that is not ours
-        work = home() / recipe.folder(f"work-{found.version}")
-        work.mkdir(exist_ok=True)
-        with locked(work):
-            if not (product / kernel.NOTE).exists():
-                print(f"kernel {name}: building", file=sys.stderr)
-                build(name, found, patched, work, product, recipe)
+    work = home() / recipe.folder(f"work-{found.version}")
+    with to_be_built(name, product, work) as wanted:
+        if wanted:
+            build(name, found, patched, work, product, recipe)
     return kernel.read(product)
+
+
+@contextmanager
+def to_be_built(name: str, product: Path, work: Path) -> Iterator[bool]:
+    """Is a kernel not there yet? While it is being built, no other process builds in the folder."""
+    if (product / kernel.NOTE).exists():  # it may be in a cache that is not ours
+        yield False
+        return
+    work.mkdir(exist_ok=True)
+    with locked(work):
+        wanted = not (product / kernel.NOTE).exists()
+        if wanted:
+            print(f"kernel {name}: building", file=sys.stderr)
+        yield wanted
 
 
 def key(found: Source, patched: Patched, recipe: Recipe = LAB) -> str:
