@@ -166,10 +166,15 @@ def _extremes(results: Results) -> list[str]:
         means = ((cell.mean(response.name), cell) for cell in results.cells)
         known = [(mean, cell) for mean, cell in means if mean is not None]
         if len(known) > 1:
-            (least, first), (most, last) = (pick(known, key=itemgetter(0)) for pick in (min, max))
+            (low, first), (high, last) = (pick(known, key=itemgetter(0)) for pick in (min, max))
+            least, most = format(low, response.form), format(high, response.form)
             told.append(
-                f"{response.title} lies between {format(least, response.form)} ({first.name})"
-                f" and {format(most, response.form)} ({last.name})."
+                f"{response.title} "
+                + (
+                    f"is {least} in all cells."
+                    if least == most
+                    else f"lies between {least} ({first.name}) and {most} ({last.name})."
+                )
             )
     return told
 

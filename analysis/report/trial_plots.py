@@ -254,7 +254,7 @@ def shares(trial: Trial) -> Drawing | None:
     def paint(axes: Axes) -> None:
         axes.stairs(ratio, np.arange(0.5, len(ratio) + 1), fill=True, color=colour(3))
         axes.axhline(1, color=ink(), lw=0.8, ls="--")
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         axes.set(xlabel="client", ylabel="received / fair share", ylim=(0, None))
 
     alt = (

@@ -293,6 +293,13 @@ def test_without_a_study_it_says_who_is_first_and_has_nothing_published(tmp_path
     assert re.search(f"Efficiency lies between {least} \\(.+\\) and {most} \\(.+\\)", text)
 
 
+def test_means_that_are_printed_alike_are_one_sentence(tmp_path: Path) -> None:
+    alike = dict.fromkeys(list(WAN)[:2], (0.9, 0.8))
+    synthetic.write_campaign(tmp_path, cells=alike, seeds=[1], noise=0)
+    text = html.unescape(write_report(read_campaign(tmp_path)).html.read_text())
+    assert "Efficiency is 0.9000 in all cells." in text
+
+
 def test_a_campaign_without_a_valid_trial_says_so(tmp_path: Path) -> None:
     synthetic.write_campaign(tmp_path, cells=dict(list(WAN.items())[:1]), seeds=[1])
     [path] = (tmp_path / "trials").glob("*/judgement.json")
