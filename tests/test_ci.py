@@ -114,7 +114,7 @@ def test_a_commit_that_is_not_there(linux: Path) -> None:
 
 def test_the_experiment_can_be_planned_and_the_forges_run_the_script() -> None:
     path = CI / "change.toml"
-    assert len(planned(experiment.load(path), path)) == 6
+    assert len(planned(experiment.load(path), path)) == 9
     for forge in ("github.yml", "gitlab.yml"):
         [call] = re.findall(r"cellbed/lab/ci/(\S+) \S+ \S+ \S+ result$", text(forge), re.MULTILINE)
         assert call == "check-kernel"
