@@ -46,6 +46,10 @@ OPTIONS = (
         help="Also install this package of Debian 13 in the lab.",
     ),
     click.option(
+        "--pip", multiple=True, metavar="NAME",
+        help="Also install this package of Python in the lab, which Debian does not have.",
+    ),
+    click.option(
         "--beside", multiple=True, metavar="COMMAND",
         help="Start this command first, as a controller, and the script when it listens at a port.",
     ),

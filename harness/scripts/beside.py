@@ -23,10 +23,12 @@ OVER = threading.Event()
 # What Python 3 says of a program of Python 2: of its grammar, its names and its modules.
 OLD = re.compile(
     r"SyntaxError: Missing parentheses in call to '(?:print|exec)'.*"
+    r"|TabError: inconsistent use of tabs and spaces in indentation"
     r"|SyntaxError: multiple exception types must be parenthesized.*"
     r"|NameError: name '(?:unicode|long|xrange|basestring|raw_input|unichr|reduce)' .*"
     r"|ModuleNotFoundError: No module named '(?:Queue|StringIO|cPickle|ConfigParser|urllib2)'"
 )
+CONVERTER = "/harness/scripts/python2"  # in what a program says that --python2 cannot convert
 LISTENS = {"tcp": "0A", "tcp6": "0A", "udp": "07", "udp6": "07"}  # net/tcp_states.h
 
 Say = Callable[[int, str], None]
@@ -48,7 +50,7 @@ class Beside:
         self.command = command
         self.name = name_of(command)
         self.say = say
-        self.old = False
+        self.old = self.converted = False
         self.before = listening()
         self.environment = dict(environment)
         self.process = self.begin()
@@ -71,6 +73,7 @@ class Beside:
             assert self.process.stdout is not None
             for line in self.process.stdout:
                 self.old = self.old or OLD.fullmatch(line.strip()) is not None
+                self.converted = self.converted or CONVERTER in line
                 self.say(2, f"[{self.name}] {line.rstrip(chr(10))}\n")
             if self.process.wait() not in KILLED or OVER.is_set() or switches():
                 return
@@ -79,9 +82,14 @@ class Beside:
 
     def remedy(self) -> str:
         """What helps a program of Python 2."""
-        if not self.old:
-            return ""
-        return "; it has Python 2: add --python2, and write python2 where you write python3"
+        if "pox" in self.command and (self.old or self.converted):
+            return (
+                "; this POX is of Python 2: add --package python2.7, and write python2.7 where you "
+                "write python3 or python2"
+            )
+        if self.old:
+            return "; it has Python 2: add --python2, and write python2 where you write python3"
+        return ""
 
     def wait(self) -> None:
         """Until it listens at a port at which nothing listened before it.

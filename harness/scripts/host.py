@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shutil
 import stat
 import tempfile
@@ -27,6 +28,7 @@ MAIN = "cd /cellbed && python3 -B -m harness.scripts.lab; exit"
 OUTPUT_MIB = 32
 # A lab has these without a script's doing.
 FEW = 50
+MISSING = re.compile(r"(?:ModuleNotFoundError|ImportError): No module named '?([\w.]+)'?\n")
 
 Say = Callable[[int, str], None]
 
@@ -45,6 +47,7 @@ class Script:
         disk_mib: how much it may write to each of its disks [MiB].
         processes: how many processes the lab may have, of which each is one of the host, too.
         packages: of Debian, beside those of lab/mininet/packages.
+        pip: packages of Python that Debian does not have.
         beside: commands of a shell that begin before it and end with it, as a controller does.
         python2: convert it, and what it starts with `python`, from Python 2.
         isolated: see LabSpec.
@@ -60,6 +63,7 @@ class Script:
     disk_mib: int = 512
     processes: int = 2000
     packages: Sequence[str] = ()
+    pip: Sequence[str] = ()
     beside: Sequence[str] = ()
     python2: bool = False
     terminal: int | None = None
@@ -93,7 +97,7 @@ def running(script: Script) -> Iterator[Lab]:
     """
     if script.python2 and script.lab == "native":
         raise UsageError("--python2 replaces commands of the lab, and --lab native is this machine")
-    made = products.require(script.lab, script.clock, script.packages)
+    made = products.require(script.lab, script.clock, script.packages, script.pip)
     job = ScriptJob(
         argv=script.argv,
         modules=[path.name for path in made.modules],
@@ -137,7 +141,7 @@ def follow(lab: Lab, say: Say) -> Ended:
         LabError: the lab ended, or hung.
     """
     begun, ended = False, None
-    old = OldPython()
+    heard = Heard()
     silence = Silence(lab, lambda sentence: say(2, f"cellbed: {sentence}\n"))
 
     def look() -> None:
@@ -154,12 +158,12 @@ def follow(lab: Lab, say: Say) -> Ended:
                     silence.heard()
                 case "said":
                     silence.heard()
-                    old.listen(event["text"])
+                    heard.listen(event["text"])
                     say(event["stream"], event["text"])
                 case "alive":
                     silence.alive(event)
                 case "refused":
-                    raise LabError(event["error"])
+                    raise LabError("; ".join([event["error"], *heard.modules()]))
                 case "failed":
                     raise LabError(event["error"], lab.console())
                 case "ended":
@@ -178,26 +182,34 @@ def follow(lab: Lab, say: Say) -> Ended:
         status=status if status >= 0 else 128 - status,
         stopped=ended["stopped"],
         full=ended["full"],
-        lacked=[*old.sentences(), *remedies.sentences(ended["missed"])],
+        lacked=list(dict.fromkeys([*heard.sentences(), *remedies.sentences(ended["missed"])])),
     )
 
 
-class OldPython:
-    """Hears what Python 3 says of a file of Python 2 that a script starts."""
+class Heard:
+    """Hears what Python 3 says of a file of Python 2 that a script starts, and of a module that is
+    not there.
+    """
 
     def __init__(self) -> None:
-        self.heard = False
+        self.old = False
+        self.missing: list[str] = []
         self.end = ""
 
     def listen(self, text: str) -> None:
         """Look at a piece of what the script says; a message may come in several."""
         self.end = self.end[-200:] + text
-        self.heard = self.heard or any(message in self.end for message in python2_text.MESSAGES)
+        self.old = self.old or any(message in self.end for message in python2_text.MESSAGES)
+        self.missing += MISSING.findall(self.end)
 
     def sentences(self) -> list[str]:
-        """At most one."""
+        """Each once."""
         said = "a file that the script started is written in Python 2; try --python2"
-        return [said] if self.heard else []
+        return [*([said] if self.old else []), *self.modules()]
+
+    def modules(self) -> list[str]:
+        """One for each module."""
+        return remedies.sentences([["python", name, ""] for name in self.missing])
 
 
 def keep(lab: Lab, out: Path, most_mib: int) -> list[str]:

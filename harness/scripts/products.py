@@ -17,6 +17,9 @@ from harness.scripts.job import BUILT_IN, CONFIG
 from plan.errors import MissingError, UsageError
 
 PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+")  # Debian Policy 5.6.1
+# PEP 508, with a version.
+PIP_PACKAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(?:==[A-Za-z0-9.]+)?")
+PIP = "pip:"  # before such a name in the words of lab/mininet/build
 COMPLETE = "complete"
 # The names are what the kernel's build gives them.
 NOTES = {**{f"build/{name}": name for name in BUILT_IN}, "build/.config": CONFIG}
@@ -47,8 +50,12 @@ class Products:
         return {name: (self.kernel / made).read_bytes() for made, name in NOTES.items()}
 
 
-def require(lab: str, clock: str, packages: Sequence[str]) -> Products:
+def require(lab: str, clock: str, packages: Sequence[str], pip: Sequence[str] = ()) -> Products:
     """Make what is missing.
+
+    Args:
+        packages: of Debian.
+        pip: of Python's index.
 
     Raises:
         UsageError: a package that cannot be one.
@@ -57,7 +64,10 @@ def require(lab: str, clock: str, packages: Sequence[str]) -> Products:
     for package in packages:
         if not PACKAGE.fullmatch(package):
             raise UsageError(f"--package {package} is not the name of a package of Debian 13")
-    label, made = image(packages)
+    for package in pip:
+        if not PIP_PACKAGE.fullmatch(package):
+            raise UsageError(f"--pip {package} is not the name of a package of Python")
+    label, made = image([*packages, *(f"{PIP}{package}" for package in pip)])
     if lab == "vm":
         disk = Path(f"{made}.squashfs")
         make(f"disk of {label}", disk, [recipes().parent / "vm" / "disk", made, disk])

@@ -21,6 +21,7 @@ from harness.scripts import python2_modules
 from harness.scripts.python2_convert import SHIMS, read, translate
 
 NAMES = ("python", "python2", "python2.7")
+REAL = Path("/usr/bin/python2.7")
 PROJECT = Path(__file__).resolve().parents[2]
 # The project's folders are no modules of the script's: main() takes them away.
 BEGIN = "import sys; sys.path.insert(0, '{}'); from harness.scripts.python2 import main; main()"
@@ -29,8 +30,8 @@ OPTIONS_ALONE = ("-u", "-B", "-E", "-s", "-S", "-O", "-OO")
 
 
 def install() -> None:
-    """`python` of the lab is this one."""
-    words = {f"/usr/bin/{name}": "" for name in NAMES}
+    """`python` of the lab is this one, and python2 if the lab has no real one (--package)."""
+    words = {f"/usr/bin/{name}": "" for name in (NAMES[:1] if REAL.exists() else NAMES)}
     words |= {"/usr/local/bin/mn": " --mn", "/usr/local/bin/ryu-manager": " --ryu"}
     for name, word in words.items():
         path = Path(name)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Sequence
@@ -30,8 +31,13 @@ KERNEL = [
 ]  # fmt: skip
 MODULES = {"yaml": "yaml", "sklearn": "sklearn", "cv2": "opencv", "PIL": "pil", "bs4": "bs4",
            "paho": "paho-mqtt", "dateutil": "dateutil", "pylab": "matplotlib"}  # fmt: skip
+# Where the name for pip is another one than the module's.
+PIP = {"yaml": "pyyaml", "sklearn": "scikit-learn", "cv2": "opencv-python-headless",
+       "PIL": "pillow", "bs4": "beautifulsoup4", "paho": "paho-mqtt",
+       "dateutil": "python-dateutil", "pylab": "matplotlib"}  # fmt: skip
 OF_MININET = ("netplan",)  # which its NAT tries, and which says nothing where it is not there
 OLD = re.compile(r"python2(\.\d)?")
+SERVICES = ("systemctl", "service", "initctl")
 WINDOWS = ("xterm", "gnome-terminal", "wireshark", "firefox", "xhost", "chromium", "vlc")
 
 
@@ -54,9 +60,7 @@ def tell(kind: str, name: str, command: str) -> str:
         case "program":
             return no_program(name)
         case "python":
-            top = name.partition(".")[0]
-            package = f"python3-{MODULES.get(top, top.lower().replace('_', '-'))}"
-            return f"{name}: the image has no such Python module; try --package {package}"
+            return no_module(name)
         case "sysctl":
             return no_sysctl(name.replace("/", "."))
         case "module":
@@ -75,11 +79,26 @@ def tell(kind: str, name: str, command: str) -> str:
     return ""
 
 
+def no_module(name: str) -> str:
+    """Which option brings a module."""
+    begin = f"{name}: the image has no such Python module"
+    top = name.partition(".")[0]
+    if top == "mininet":
+        return f"{begin}; it has Mininet 2.3.0"
+    package = MODULES.get(top, top.lower().replace("_", "-"))
+    return (
+        f"{begin}; try --package python3-{package} or, if Debian has no such package, "
+        f"--pip {PIP.get(top, top)}"
+    )
+
+
 def no_command(name: str) -> str:
     """Which option brings a command."""
     begin = f"{name}: the image has no such command"
     if OLD.fullmatch(name):
         return f"{begin}; try --python2"
+    if name in SERVICES:
+        return f"{begin}, because the lab starts no services; start the service's own program"
     if name in WINDOWS:
         return f"{begin}, because a program in the lab cannot open a window"
     if package := packages().get(name):
@@ -91,6 +110,8 @@ def no_program(path: str) -> str:
     """A program that is named with its folder."""
     name = Path(path).name
     begin = f"{path}: the lab has no such program"
+    if place := in_image(name):
+        return f"{begin}; the image has it as {place}"
     if package := packages().get(name):
         return f"{begin}; --package {package} adds {name}, in a folder of Debian's"
     return f"{begin}; it has the script's folder and Debian's packages"
@@ -121,3 +142,10 @@ def packages() -> dict[str, str]:
     """The package of Debian 13 that has a command, as far as we know."""
     table = paths.PROJECT / "lab" / "mininet" / "commands.toml"
     return tomllib.loads(table.read_text()) if table.exists() else {}
+
+
+def in_image(name: str) -> str:
+    """Where the image has a program of this name, if it does."""
+    image = paths.places()["mininet"]
+    places = (f"usr/{folder}/{name}" for folder in ("sbin", "bin"))
+    return next((f"/{place}" for place in places if os.path.lexists(image / place)), "")

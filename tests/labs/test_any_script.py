@@ -132,7 +132,9 @@ print("lost", net.pingAll())
 print(ask("table/1"), ask("table/x")[0], ask("stats/switches"), len(ask("v1.0/topology/links")[1]))
 drop = {"dpid": 1, "priority": 7, "match": {"in_port": 1}, "actions": []}
 print(ask("stats/flowentry/add", "-d", json.dumps(drop)))
-print([flow["priority"] for flow in ask("stats/flow/1")[1]["1"] if not flow["actions"]])
+print(ask("stats/flowentry/add", "-d", str(drop | {"priority": 8})))  # as Python writes it
+print(ask("stats/flowentry/add", "-d", "neither"))
+print(sorted(flow["priority"] for flow in ask("stats/flow/1")[1]["1"] if not flow["actions"]))
 print("lost", net.pingAll())
 net.stop()
 """
@@ -144,7 +146,8 @@ def test_the_web_interfaces_of_ryu_ask_and_change_switches(tmp_path: Path) -> No
     command = ("mininet", "--beside", f"ryu-manager --observe-links {apps}", "asks.py")
     done = cellbed(tmp_path, *command)
     assert done.stdout.splitlines() == [
-        "lost 0.0", "(200, [1, 2, 2]) 404 (200, [1, 2]) 2", "(200, None)", "[7]", "lost 100.0",
+        "lost 0.0", "(200, [1, 2, 2]) 404 (200, [1, 2]) 2", "(200, None)", "(200, None)",
+        "(400, None)", "[7, 8]", "lost 100.0",
     ], done.stderr  # fmt: skip
 
 
@@ -250,6 +253,62 @@ def test_switches_are_routers_of_ryu(tmp_path: Path) -> None:
         "{'result': 'success', 'details': 'Delete route [route_id=1]'}",
         "lost 100.0",
     ], done.stderr
+
+
+QUAGGA = """
+from mininet.net import Mininet
+from mininet.node import Node
+
+net = Mininet(controller=None)
+routers = [net.addHost(f"r{number}-1", ip=None) for number in (1, 2)]
+net.addLink(*routers, intfName1="r1-eth0", intfName2="r2-eth0")
+net.start()
+for number, router in enumerate(routers, 1):
+    other = 3 - number
+    open(f"z{number}.conf", "w").write(
+        f"hostname r{number}\\ninterface r{number}-eth0\\n ip address 10.0.0.{number}/24\\n"
+    )
+    open(f"b{number}.conf", "w").write(
+        f"router bgp {number}\\n bgp router-id 10.0.0.{number}\\n network 10.{number}.0.0/16\\n"
+        f" neighbor 10.0.0.{other} remote-as {other}\\n neighbor 10.0.0.{other} timers 1 3\\n"
+    )
+    for daemon in ("/usr/lib/quagga/zebra", "bgpd"):
+        name = daemon.rsplit("/")[-1]
+        files = f"-f {name[0]}{number}.conf -i /tmp/{name}{number}.pid"
+        print(router.cmd(f"{daemon} -d {files}"), end="")
+for second in range(60):
+    route = routers[0].cmd("sleep 1; ip -color=never route show 10.2.0.0/16")
+    if route:
+        break
+print(route.strip())
+net.stop()
+"""
+
+
+def test_quaggas_daemons_are_those_of_frr_with_quaggas_defaults(tmp_path: Path) -> None:
+    """FRR of today would send no route to a neighbour without a policy."""
+    write(tmp_path, {"quagga.py": QUAGGA})
+    done = cellbed(tmp_path, "mininet", "quagga.py")
+    assert done.returncode == 0, done.stderr
+    assert " via 10.0.0.2 " in done.stdout.splitlines()[-1], done
+
+
+HYPHENS = """
+from mininet.cli import CLI
+from mininet.net import Mininet
+
+net = Mininet(controller=None)
+for name in ("h1", "h1-1"):
+    net.addHost(name)
+CLI(net)
+"""
+
+
+def test_a_hosts_name_at_the_prompt_may_have_a_hyphen(tmp_path: Path) -> None:
+    write(tmp_path, {"hyphens.py": HYPHENS})
+    text = "h1-1 echo it is $((1 + 1))\nh1 echo and 1\n"
+    done = cellbed(tmp_path, "mininet", "hyphens.py", text=text)
+    assert done.stderr.startswith("it is 2\nand 1\n"), done
 
 
 OLD_TOPOLOGY = """

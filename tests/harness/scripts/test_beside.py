@@ -84,6 +84,23 @@ def test_a_program_of_python_2_beside_has_its_remedy(
     assert bool(remedy) == str(told.value).endswith("write python2 where you write python3")
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "NameError: name 'unicode' is not defined",
+        "TabError: inconsistent use of tabs and spaces in indentation",
+        '  File "/cellbed/harness/scripts/python2.py"',
+    ],
+)
+def test_a_pox_of_python_2_needs_python_2_itself(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, line: str
+) -> None:
+    monkeypatch.setattr(beside, "WORK", tmp_path)
+    program = beside.Beside(f": pox.py; echo {line!r}; exit 1", {}, lambda _, text: None)
+    with pytest.raises(beside.BesideError, match="this POX is of Python 2: add --package python2"):
+        program.wait()
+
+
 @pytest.fixture
 def waiting(monkeypatch: pytest.MonkeyPatch) -> Controllers:
     """With no database to follow, and at the moment 100 s."""

@@ -15,6 +15,6 @@ def test_each_command_names_a_package_that_the_image_does_not_have() -> None:
     commands = tomllib.loads((FOLDER / "commands.toml").read_text())
     lines = (FOLDER / "packages").read_text().splitlines()
     there = {line for line in lines if not line.startswith("#")}
-    assert "bridge-utils" in there and commands["vtysh"] == "frr"
+    assert "bridge-utils" in there and commands["birdc"] == "bird2"
     assert all(PACKAGE.fullmatch(name) for name in commands.values())
     assert not [command for command, name in commands.items() if name in there]

@@ -14,7 +14,7 @@ import pytest
 from harness.host import paths
 from harness.scripts import products
 from harness.scripts.products import Products
-from plan.errors import MissingError
+from plan.errors import MissingError, UsageError
 
 LIMIT_S = 30.0  # only a test that fails takes it
 # Says on the first pipe that it has begun, ends when the second says so; "quick" is not held.
@@ -118,3 +118,12 @@ def test_an_image_that_cannot_be_built_is_a_sentence(builders: Builders) -> None
     said = r"image for Mininet is missing and cannot be built in .*; build it as the owner .*"
     with pytest.raises(MissingError, match=said):
         builders.ask().result(LIMIT_S)
+
+
+def test_packages_of_python_are_told_from_debians(builders: Builders) -> None:
+    made = builders.threads.submit(products.require, "uml", "virtual", [], ["quick"])
+    builders.wait_for_begun()
+    builders.let_go()
+    assert made.result(LIMIT_S).image.name == "mininet,pip:quick"
+    with pytest.raises(UsageError, match="--pip ../x is not the name of a package of Python"):
+        products.require("uml", "virtual", [], ["../x"])

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from harness.host import paths
 from harness.scripts import remedies
 
 TOLD = [
@@ -17,7 +20,11 @@ TOLD = [
     ("program", "./stp", "./stp: the lab has no such program; it has the script's folder and "
      "Debian's packages"),
     ("python", "yaml.nodes", "yaml.nodes: the image has no such Python module; try --package "
-     "python3-yaml"),
+     "python3-yaml or, if Debian has no such package, --pip pyyaml"),
+    ("python", "mininet.examples", "mininet.examples: the image has no such Python module; it has "
+     "Mininet 2.3.0"),
+    ("command", "systemctl", "systemctl: the image has no such command, because the lab starts no "
+     "services; start the service's own program"),
     ("sysctl", "net/ipv4/tcp_none", "net.ipv4.tcp_none: the lab's kernel has no such setting "
      "(sysctl)"),
     ("module", "tcp_probe", "tcp_probe: the lab's kernel has no such module"),
@@ -67,3 +74,17 @@ def test_the_same_is_told_once() -> None:
 
 def test_a_note_that_would_move_the_cursor_is_not_told() -> None:
     assert remedies.sentences([["command", "a\x1b[2Jb", ""]]) == []
+
+
+def test_a_program_in_another_folder_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paths, "places", lambda: {"mininet": tmp_path})
+    monkeypatch.setattr(remedies, "packages", lambda: {"birdc": "bird2"})
+    (tmp_path / "usr" / "sbin").mkdir(parents=True)
+    (tmp_path / "usr" / "sbin" / "zebra").symlink_to("nowhere")
+    told = [("~/quagga/zebra", "the image has it as /usr/sbin/zebra"),
+            ("/opt/birdc", "--package bird2 adds birdc, in a folder of Debian's")]  # fmt: skip
+    for path, remedy in told:
+        begin = f"{path}: the lab has no such program; "
+        assert remedies.sentences([["program", path, ""]]) == [f"{begin}{remedy}"]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """ryu.app.ofctl_rest: asks and changes switches by requests below /stats, with JSON."""
 
+import ast
 import json
 
 from os_ken.base import app_manager
@@ -159,9 +160,9 @@ class StatsController(ControllerBase):
         """Add, change or delete a rule, a group or a meter."""
         name, commands = CHANGED[kind]
         try:
-            entry = req.json
+            entry = value_of(req)
             datapath = self.dpset.get(int(str(entry["dpid"]), 0))
-        except (ValueError, KeyError):
+        except (ValueError, SyntaxError, TypeError, KeyError):
             return Response(status=400)
         if datapath is None or change not in commands:
             return Response(status=404)
@@ -179,6 +180,18 @@ class StatsController(ControllerBase):
         if function is None:
             return Response(status=501)
         return reply(function(datapath, self.waiters, *more))
+
+
+def value_of(request):
+    """What a POST says: JSON, or a value as Python writes it, which Ryu takes, too.
+
+    Raises:
+        ValueError, SyntaxError: neither.
+    """
+    try:
+        return request.json
+    except ValueError:
+        return ast.literal_eval(request.text)
 
 
 def reply(value):
