@@ -33,6 +33,9 @@ PROJECT = Path(__file__).resolve().parents[3]
 START = "cellbed-start.sh"
 MODULE = re.compile(r"path = (\S+)\s+url = (\S+)")  # of .gitmodules
 NOT_RUN = "not run"
+OWN = "fails as on a real machine"
+ERROR = re.compile(r".*\b\w+(?:Error|Exception): .*")
+MOST_ERRORS = 5
 REASONS = re.compile(
     r"cellbed: .*|\w+(Error|Exception): .*|.*(not found|Connection refused|Unable to contact).*"
 )
@@ -53,6 +56,7 @@ class Script:
     input: str = ""
     options: Sequence[str] = ()
     cause: str = ""
+    own_error: str = ""
     beside: Sequence[str] = field(default_factory=tuple)
     again: Mapping[str, Any] = field(default_factory=dict)
 
@@ -65,6 +69,7 @@ class Attempt:
     kept: bool
     reason: str
     host_s: float
+    errors: Sequence[str] = ()
 
 
 def main() -> None:
@@ -106,7 +111,7 @@ def print_page(scripts: Sequence[Script], results: Path, then: Path | None = Non
     columns = ["theme", "script", "result", "cause, if it does not pass", "s"]
     print_counts(scripts, first)
     if then:
-        print("; after the corrections: ", end="")
+        print(". After the corrections: ", end="")
         print_counts(scripts, first | later)
         columns.insert(3, "after the corrections")
     print("\n")
@@ -117,9 +122,9 @@ def print_page(scripts: Sequence[Script], results: Path, then: Path | None = Non
         row = first.get(name, {"result": NOT_RUN, "options": "", "reason": "", "seconds": ""})
         passes = row["result"].startswith("passes")
         cause = "" if passes else script.cause or row["reason"]
-        cells = [script.theme, name, told(row), cause, row["seconds"]]
+        cells = [script.theme, name, told(script, row), cause, row["seconds"]]
         if then:
-            cells.insert(3, told(later[name]) if name in later else "")
+            cells.insert(3, told(script, later[name]) if name in later else "")
         print("|", " | ".join(map(str, cells)), "|")
 
 
@@ -130,7 +135,8 @@ def last_rows(results: Path) -> dict[str, dict[str, Any]]:
 
 def print_counts(scripts: Sequence[Script], rows: Mapping[str, Mapping[str, Any]]) -> None:
     """How many scripts there are of each result, on a line that goes on."""
-    results = [rows.get(name_of(script), {"result": NOT_RUN})["result"] for script in scripts]
+    none = {"result": NOT_RUN, "reason": ""}
+    results = [result_of(script, rows.get(name_of(script), none)) for script in scripts]
     counts = Counter(results).most_common()
     print("; ".join(f"{count} {result}" for result, count in counts), end="")
 
@@ -140,9 +146,20 @@ def name_of(script: Script) -> str:
     return f"{script.repository}/{script.path}"
 
 
-def told(row: Mapping[str, Any]) -> str:
+def told(script: Script, row: Mapping[str, Any]) -> str:
     """The result, with the options that it needed."""
-    return f"{row['result']} `{row['options']}`" if row["options"] else str(row["result"])
+    result = result_of(script, row)
+    return f"{result} `{row['options']}`" if row["options"] else result
+
+
+def result_of(script: Script, row: Mapping[str, Any]) -> str:
+    """The result; a class of its own if the run ended with the repository's own error, which the
+    list quotes and the row has. Without this evidence it stays a failure.
+    """
+    result, own = str(row["result"]), script.own_error
+    said = [row["reason"], *row.get("errors", ())]
+    failed = result != NOT_RUN and not result.startswith("passes")
+    return OWN if failed and own and any(own in line for line in said) else result
 
 
 def survey(script: Script, sources: Path, limit_s: float, *, plain: bool) -> dict[str, object]:
@@ -162,6 +179,7 @@ def survey(script: Script, sources: Path, limit_s: float, *, plain: bool) -> dic
         "result": verdict,
         "options": " ".join(map(shlex.quote, script.options)) if "option" in verdict else "",
         "reason": "" if verdict.startswith("passes") else attempt.reason,
+        "errors": [] if verdict.startswith("passes") else attempt.errors,
         "seconds": round(attempt.host_s),
     }
 
@@ -192,8 +210,8 @@ def run(script: Script, sources: Path, options: Sequence[str], limit_s: float) -
 
 
 def build(options: Sequence[str], place: Path) -> None:
-    """Have the image of a package, whose making is no part of an attempt."""
-    pairs = [list(pair) for pair in pairwise(options) if pair[0] == "--package"]
+    """Have the image of packages, whose making is no part of an attempt."""
+    pairs = [list(pair) for pair in pairwise(options) if pair[0] in ("--package", "--pip")]
     if pairs:
         empty = place / "cellbed-empty.sh"
         empty.touch()
@@ -224,7 +242,9 @@ def attempt(argv: Sequence[str], script: Script, limit_s: float) -> Attempt:
     log.parent.mkdir(exist_ok=True)
     log.write_text(f"{shlex.join(argv)}\n{text}")
     kept = re.search(".*?".join(script.promise), text, re.DOTALL) is not None
-    return Attempt(status=status, kept=kept, reason=reason(text, status), host_s=host_s)
+    errors = list(dict.fromkeys(line.strip()[:160] for line in ERROR.findall(text)))[:MOST_ERRORS]
+    why = reason(text, status)
+    return Attempt(status=status, kept=kept, reason=why, host_s=host_s, errors=errors)
 
 
 def reason(text: str, status: int | None) -> str:
@@ -263,7 +283,8 @@ def export_submodules(sources: Path, clone: Path, commit: str, place: Path) -> N
         mode, _, rest = line.split(" ", 2)
         within, path = rest.split("\t", 1)
         repository = "/".join(re.split("[:/]", urls.get(path, "").removesuffix(".git"))[-2:])
-        if mode == "160000" and (sources / repository.replace("/", "+")).is_dir():
+        there = "/" in repository and (sources / repository.replace("/", "+")).is_dir()
+        if mode == "160000" and there:
             export(sources, repository, within, place / path)
 
 

@@ -17,7 +17,9 @@ FOLDER = PROJECT / "tests" / "bench" / "mininet"
 survey = SimpleNamespace(**runpy.run_path(str(FOLDER / "survey.py"), run_name="survey"))
 
 
-@pytest.mark.parametrize(("name", "then"), [("survey", None), ("fresh", "fresh-again.jsonl")])
+@pytest.mark.parametrize(
+    ("name", "then"), [("survey", None), ("fresh", "fresh-again.jsonl"), ("third", None)]
+)
 def test_the_page_has_the_table_of_the_results(
     capsys: pytest.CaptureFixture[str], name: str, then: str | None
 ) -> None:
@@ -27,7 +29,7 @@ def test_the_page_has_the_table_of_the_results(
     assert printed in (PROJECT / "docs" / "mininet.md").read_text()
 
 
-@pytest.mark.parametrize("results", ["survey", "fresh", "fresh-again"])
+@pytest.mark.parametrize("results", ["survey", "fresh", "fresh-again", "third"])
 def test_each_result_is_of_a_script_and_its_commit(results: str) -> None:
     scripts = survey.read_list(FOLDER / f"{results.partition('-')[0]}.toml")
     commits = {f"{script.repository}/{script.path}": script.commit for script in scripts}
@@ -71,3 +73,22 @@ def test_a_wrong_script_ends_well_and_breaks_its_promise(
 ) -> None:
     attempt = survey.Attempt(status=status, kept=kept, reason="", host_s=1.0)
     assert survey.judge(attempt) == result
+
+
+@pytest.mark.parametrize(
+    ("result", "error", "told"),
+    [
+        ("fails", "SyntaxError: bad, line 3", "fails as on a real machine"),
+        ("fails", "SyntaxError: another", "fails"),
+        ("passes", "SyntaxError: bad, line 3", "passes"),
+    ],
+)
+def test_a_failure_is_the_scripts_own_only_with_its_error_in_the_row(
+    result: str, error: str, told: str
+) -> None:
+    fields = dict.fromkeys(("theme", "repository", "commit", "path", "text"), "")
+    script = survey.Script(**fields, promise=[], own_error="SyntaxError: bad")
+    for row in ({"reason": error}, {"reason": "", "errors": ["x", error]}):
+        assert survey.result_of(script, {"result": result, **row}) == told
+    plain = survey.Script(**fields, promise=[])
+    assert survey.result_of(plain, {"result": result, **row}) == result
