@@ -86,11 +86,14 @@ class Parameter:
         default: in a flavor file's words; what a network namespace begins with, and a file
             that does not say the parameter gets.
         text: what it decides, and who says so, for the module's reader and the page's.
+        later: a plan says it only where it is not the default, so that plans which are older
+            than the parameter are still the same.
     """
 
     kind: Switch | Number | Choice
     default: bool | Value
     text: str
+    later: bool = False
 
     @property
     def kernels_default(self) -> int:
@@ -150,8 +153,20 @@ PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
             kind=Milliseconds(0, 1000),
             default=0,
             text="With 0, the sender uses the kernel's timer. Another value is the length of a tick"
-            " in ms: the sender uses the integer estimator of 4.4BSD and counts the ticks from the"
-            " moment at which it sets the timer (`cellbed_rto.c`).",
+            " in ms: the sender uses the integer estimator of 4.4BSD (`cellbed_rto.c`).",
+        ),
+        "rto_clock": Parameter(
+            kind=Choice(
+                {
+                    "own": "The sender counts the ticks from the moment at which it sets the timer"
+                    " or sends the timed segment.",
+                    "common": "All hosts have one clock, as 4.4BSD has in a host. An RTO of n ticks"
+                    " ends with the n-th tick after the sender sets the timer.",
+                }
+            ),
+            default="own",
+            text="The clock whose ticks of `rto_tick_ms` the sender counts.",
+            later=True,
         ),
         "rto_min_ticks": Parameter(
             kind=Number(0, 100),

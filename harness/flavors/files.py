@@ -80,7 +80,7 @@ class Flavor:
         if changes and not self.parameters:
             raise UsageError(f"{origin}: flavor {self.name} has no module parameters")
         read = _section(origin, "", changes, PARAMETERS)
-        return replace(self, parameters={**self.parameters, **read})
+        return replace(self, parameters=_in_plan({**self.parameters, **read}))
 
 
 def with_sysctls(flavor: Flavor, changes: Mapping[str, Value], origin: str) -> Flavor:
@@ -223,7 +223,16 @@ def _parameters(path: Path, document: Mapping[str, Any], module: str | None) -> 
             raise UsageError(f'{path}: parameters can be set only with module = "{MODULE}"')
         return {}
     said = _section(str(path), "parameters.", _table(path, document, "parameters"), PARAMETERS)
-    return {name: said.get(name, p.kernels_default) for name, p in PARAMETERS.items()}
+    return _in_plan({name: said.get(name, p.kernels_default) for name, p in PARAMETERS.items()})
+
+
+def _in_plan(parameters: Mapping[str, int]) -> dict[str, int]:
+    """Those that a plan says."""
+    return {
+        name: value
+        for name, value in parameters.items()
+        if not PARAMETERS[name].later or value != PARAMETERS[name].kernels_default
+    }
 
 
 def _routes(path: Path, document: Mapping[str, Any]) -> dict[str, dict[str, Value]]:

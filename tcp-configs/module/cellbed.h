@@ -75,6 +75,7 @@ struct cellbed {
 	    flywheel:1,
 	    multiple:1,
 	    recut:1,
+	    common_clock:1,	/* of the ticks of the RTO */
 	    one_more:1,		/* the flywheel lets a new segment pass */
 	    echo:1,		/* this ACK carries ECE */
 	    cwr_queued:1,	/* CWR was to be sent before this ACK */
@@ -187,6 +188,7 @@ void cellbed_rto_init(struct sock *sk, const struct cellbed_params *params);
 void cellbed_rto_timeout(struct sock *sk);
 void cellbed_rto_sample(struct sock *sk, const struct ack_sample *sample);
 u32 cellbed_rto_jiffies(const struct sock *sk);
+u64 cellbed_rto_tick_before(const struct sock *sk, u64 ns);
 
 /* cellbed_timer.c */
 void cellbed_timer_init(struct sock *sk);

@@ -35,9 +35,15 @@
  *
  * rto_tick_ms: 0 to 1000 [0]
  *	With 0, the sender uses the kernel's timer. Another value is the length
- *	of a tick in ms: the sender uses the integer estimator of 4.4BSD and
- *	counts the ticks from the moment at which it sets the timer
+ *	of a tick in ms: the sender uses the integer estimator of 4.4BSD
  *	(cellbed_rto.c).
+ *
+ * rto_clock: 0 or 1 [0]
+ *	The clock whose ticks of rto_tick_ms the sender counts.
+ *	0 own: The sender counts the ticks from the moment at which it sets the
+ *	timer or sends the timed segment.
+ *	1 common: All hosts have one clock, as 4.4BSD has in a host. An RTO of n
+ *	ticks ends with the n-th tick after the sender sets the timer.
  *
  * rto_min_ticks: 0 to 100 [2]
  *	The smallest RTO, in ticks of rto_tick_ms.
@@ -123,6 +129,11 @@ enum cellbed_ssthresh_rule {
 	CELLBED_SSTHRESH_RULE_WINDOW,
 };
 
+enum cellbed_rto_clock {
+	CELLBED_RTO_CLOCK_OWN,
+	CELLBED_RTO_CLOCK_COMMON,
+};
+
 enum cellbed_rto_first_sample {
 	CELLBED_RTO_FIRST_SAMPLE_HANDSHAKE,
 	CELLBED_RTO_FIRST_SAMPLE_DATA,
@@ -171,6 +182,7 @@ struct cellbed_params {
 	int idle_restart;
 	int grow_app_limited;
 	int rto_tick_ms;
+	int rto_clock;
 	int rto_min_ticks;
 	int rto_first_ms;
 	int rto_first_sample;
@@ -196,6 +208,7 @@ struct cellbed_params {
 	X(idle_restart, 0, 0, 1, proc_dointvec_minmax)			\
 	X(grow_app_limited, 0, 1, 1, proc_dointvec_minmax)		\
 	X(rto_tick_ms, 0, 0, 1000, cellbed_ms)				\
+	X(rto_clock, 0, 0, 1, proc_dointvec_minmax)			\
 	X(rto_min_ticks, 0, 2, 100, proc_dointvec_minmax)		\
 	X(rto_first_ms, 0, 0, 60000, cellbed_ms)			\
 	X(rto_first_sample, 0, 0, 1, proc_dointvec_minmax)		\

@@ -3,8 +3,8 @@
  * The retransmission timeout in coarse ticks: the integer estimator of 4.4BSD
  * (tcp_xmit_timer(); Wright & Stevens, TCP/IP Illustrated vol. 2, 25.10; the
  * formula is Jacobson's, SIGCOMM 88), with ticks of rto_tick_ms counted from
- * the moment at which the segment left or the timer was set, for no host of
- * the paper has its clock in step with another's.
+ * the moment at which the segment left or the timer was set, as if no host had
+ * its clock in step with another's; or, by rto_clock, those of one clock.
  *
  *	rtt     = 1 + whole ticks between a segment and its ACK
  *	first:    srtt = rtt, rttvar = rtt / 2
@@ -38,10 +38,25 @@ static void cellbed_rto_estimate(struct cellbed *c, u32 rtt)
 	c->rttvar4 = max_t(s32, (s32)c->rttvar4 + delta, 1);
 }
 
-/* One plus the whole ticks in a round-trip time. */
-static u32 cellbed_rtt_ticks(const struct cellbed *c, u32 rtt_us)
+/* The last tick of the common clock; without one the moment itself. */
+u64 cellbed_rto_tick_before(const struct sock *sk, u64 ns)
 {
-	return 1 + rtt_us / (jiffies_to_usecs(c->tick));
+	const struct cellbed *c = cellbed_ca(sk);
+	u64 past;
+
+	if (!c->common_clock)
+		return ns;
+	div64_u64_rem(ns, jiffies_to_nsecs(c->tick), &past);
+	return ns - past;
+}
+
+/* One plus the ticks in a round-trip time that has just been measured. */
+static u32 cellbed_rtt_ticks(const struct sock *sk, u32 rtt_us)
+{
+	u64 now = tcp_clock_ns(), tick = jiffies_to_nsecs(cellbed_ca(sk)->tick);
+	u64 sent = now - (u64)rtt_us * NSEC_PER_USEC;
+
+	return 1 + div64_u64(now - cellbed_rto_tick_before(sk, sent), tick);
 }
 
 static u32 cellbed_rto_base(const struct cellbed *c)
@@ -84,17 +99,21 @@ void cellbed_rto_init(struct sock *sk, const struct cellbed_params *params)
 
 	c->tick = msecs_to_jiffies(READ_ONCE(params->rto_tick_ms));
 	c->min_ticks = READ_ONCE(params->rto_min_ticks);
+	c->common_clock = c->tick && READ_ONCE(params->rto_clock) ==
+				     CELLBED_RTO_CLOCK_COMMON;
 	c->any_ack_clears = READ_ONCE(params->backoff_clear) ==
 			    CELLBED_BACKOFF_CLEAR_ANY_ACK;
 	c->timed_seq = tp->snd_una;
 	c->first_rto = first_ms ? msecs_to_jiffies(first_ms) : TCP_TIMEOUT_INIT;
+	if (c->common_clock)
+		c->first_rto = roundup(c->first_rto, c->tick);
 	if (!c->tick) {
 		if (of_data || (first_ms && !tp->srtt_us))
 			cellbed_rto_forget_handshake(sk);
 		return;
 	}
 	if (!of_data && tp->srtt_us)
-		cellbed_rto_estimate(c, cellbed_rtt_ticks(c, tp->srtt_us >> 3));
+		cellbed_rto_estimate(c, cellbed_rtt_ticks(sk, tp->srtt_us >> 3));
 }
 
 void cellbed_rto_timeout(struct sock *sk)
@@ -150,7 +169,7 @@ void cellbed_rto_sample(struct sock *sk, const struct ack_sample *sample)
 		return;
 	}
 	if (sampled && after(tp->snd_una, c->timed_seq)) {
-		cellbed_rto_estimate(c, cellbed_rtt_ticks(c, sample->rtt_us));
+		cellbed_rto_estimate(c, cellbed_rtt_ticks(sk, sample->rtt_us));
 		c->timed_seq = tp->snd_nxt;
 	}
 }

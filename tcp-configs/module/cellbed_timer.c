@@ -16,7 +16,8 @@
  *
  * The deadline: the RTO after the later of the last ACK of new data and the
  * last sending of the first segment outstanding, which are the moments at
- * which the kernel sets its timer (RFC 6298, 5).
+ * which the kernel sets its timer (RFC 6298, 5); by the common clock of
+ * rto_clock the RTO after its last tick before that moment.
  *
  * A connection that is paced after all (SO_MAX_PACING_RATE) gets its pacing
  * timer back at once, and timeouts that may be early by the grain.
@@ -37,9 +38,14 @@ static const struct {
 static void (*cellbed_kernel_expired)(struct timer_list *timer);
 static enum hrtimer_restart (*cellbed_kernel_pace)(struct hrtimer *timer);
 
-/* What to give the kernel, so that its timer is over when rto is not yet. */
-static u32 cellbed_timer_early(u32 rto)
+/*
+ * What to give the kernel, so that its timer is over when the RTO is not yet.
+ * Ticks of the common clock may end it by up to a tick sooner.
+ */
+static u32 cellbed_timer_early(const struct sock *sk)
 {
+	const struct cellbed *c = cellbed_ca(sk);
+	u32 rto = cellbed_rto_jiffies(sk) - (c->common_clock ? c->tick : 0);
 	u32 early = 2;
 	size_t i;
 
@@ -60,21 +66,17 @@ void cellbed_timer_give(struct sock *sk)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
 	const struct cellbed *c = cellbed_ca(sk);
-	u32 rto = cellbed_rto_jiffies(sk);
 
-	icsk->icsk_rto = c->exact ? cellbed_timer_early(rto) : rto;
+	icsk->icsk_rto = c->exact ? cellbed_timer_early(sk) :
+				    cellbed_rto_jiffies(sk);
 	icsk->icsk_backoff = c->backoff;
 }
 
 /* After a timeout: the kernel doubles icsk_rto itself, after set_state(). */
 void cellbed_timer_timeout(struct sock *sk)
 {
-	u32 early;
-
-	if (!cellbed_ca(sk)->exact)
-		return;
-	early = cellbed_timer_early(cellbed_rto_jiffies(sk));
-	inet_csk(sk)->icsk_rto = max(early / 2, 1U);
+	if (cellbed_ca(sk)->exact)
+		inet_csk(sk)->icsk_rto = max(cellbed_timer_early(sk) / 2, 1U);
 }
 
 static bool cellbed_timer_paced(const struct sock *sk)
@@ -108,8 +110,8 @@ static s64 cellbed_timer_left(const struct sock *sk)
 		return 0;
 	if ((s64)(head->skb_mstamp_ns - set) > 0)
 		set = head->skb_mstamp_ns;
-	return set + (u64)jiffies_to_nsecs(cellbed_rto_jiffies(sk)) -
-	       tcp_clock_ns();
+	return cellbed_rto_tick_before(sk, set) +
+	       jiffies_to_nsecs(cellbed_rto_jiffies(sk)) - tcp_clock_ns();
 }
 
 /*

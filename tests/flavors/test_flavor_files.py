@@ -99,11 +99,20 @@ def test_a_parameter_that_is_not_said_has_its_default():
     said = GOOD.replace("rto_tick_ms = 100\n", "").replace("[parameters]\n", PARAMETERS_SAID)
     path = flavors.FOLDER / "sack.toml"
     parameters = flavors.parse(tomllib.loads(said), path).parameters
-    assert list(parameters) == list(PARAMETERS)
+    assert list(parameters) == [name for name, one in PARAMETERS.items() if not one.later]
     assert parameters["rto_tick_ms"] == PARAMETERS["rto_tick_ms"].default == 0
     assert parameters["grow_app_limited"] == 1
     assert parameters["rto_min_ticks"] == 2
     assert parameters["sack_pipe"] == 1
+
+
+def test_a_plan_says_a_later_parameter_only_if_it_is_not_the_default():
+    """So the plans of kept trials, which are older, are still the same."""
+    vanilla = flavors.load("vanilla")
+    common = vanilla.with_parameters({"rto_clock": "common"})
+    assert common.parameters == {**vanilla.parameters, "rto_clock": 1}
+    assert common.with_parameters({"rto_clock": "own"}).parameters == vanilla.parameters
+    assert "rto_clock" not in vanilla.parameters
 
 
 def test_a_parameter_on_the_command_line_is_in_the_files_words():

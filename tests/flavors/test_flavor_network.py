@@ -163,6 +163,7 @@ def test_cells_of_a_segment(segment: Segment, cells: int) -> None:
     [
         ('server_stream = "joined"', 'server_stream = "nginx"', "server_stream"),
         ("rto_min_ticks = 2", "idle_restart = true", "idle_restart"),
+        ("rto_min_ticks = 2", 'rto_clock = "common"', "rto_clock"),
     ],
 )
 def test_what_is_not_modelled_is_refused(

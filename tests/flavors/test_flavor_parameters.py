@@ -16,6 +16,8 @@ LINK = Link()
 ROUND_TRIP_S = 0.1
 SEGMENT = 1000
 SECOND_NS = 1_000_000_000
+TICK_S = 0.1
+DELAY_S = LINK.delay_ns / 1e9
 # The module's timer is exact; the kernel's own is late by up to an eighth and two jiffies.
 EXACT_S = 0.000_1
 KERNEL_LATE_S = 2.5 / 8 + 0.02
@@ -46,6 +48,11 @@ def one(
 
 def times(outcome: Outcome, segment: int) -> list[float]:
     return [s.time_s for s in outcome.sent if s.segment == segment]
+
+
+def before_the_last_s(outcome: Outcome) -> float:
+    """When the ACK of all but the last segment came to the sender."""
+    return next(a.time_s for a in outcome.acks if a.acked_bytes == 39 * SEGMENT) + DELAY_S
 
 
 @pytest.mark.parametrize(
@@ -80,9 +87,25 @@ def test_the_rto_is_a_multiple_of_the_tick_from_when_it_is_set(
     outcome = one(
         run_connections, "sack", drops={39: [0]}, rto_tick_ms=tick_ms, rto_min_ticks=min_ticks
     )
-    before = [a.time_s for a in outcome.acks if a.acked_bytes == 39 * SEGMENT][0]
-    gap = times(outcome, 39)[1] - (before + LINK.delay_ns / 1e9)
+    gap = times(outcome, 39)[1] - before_the_last_s(outcome)
     assert rto_s <= gap <= rto_s + EXACT_S
+
+
+@pytest.mark.parametrize(("clock", "apart"), [("common", False), ("own", True)])
+def test_timeouts_of_a_common_clock_come_at_its_ticks(
+    run_connections: Runner, clock: str, apart: bool
+):
+    """The first and the last segment are lost. Their sendings are not whole ticks apart."""
+    drops = {0: [0], 39: [0]}
+    outcome = one(run_connections, "vanilla", drops=drops, rto_clock=clock, rto_min_ticks=5)
+    begun, first = times(outcome, 0)
+    sent, last = times(outcome, 39)
+    assert abs((sent - begun) / TICK_S - round((sent - begun) / TICK_S)) > 0.01
+    between = (last - first) / TICK_S
+    assert (abs(between - round(between)) > EXACT_S / TICK_S) == apart
+    if clock == "common":
+        assert 2.9 < first - begun <= 3.0 + EXACT_S
+        assert 0.4 < last - before_the_last_s(outcome) <= 0.5 + EXACT_S
 
 
 def test_the_rto_doubles(run_connections: Runner):

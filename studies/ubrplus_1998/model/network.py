@@ -18,6 +18,7 @@ from typing import Self
 
 from analysis.metrics import TrialMetrics, trial_metrics
 from plan.atm import CELL_BYTES
+from plan.flavor import PARAMETERS
 from plan.plan import Plan, Topology
 from studies.ubrplus_1998.model.connection import SENDERS
 from studies.ubrplus_1998.model.links import NS_PER_S, AccessLinks, Clock, Segment, Way
@@ -33,7 +34,7 @@ MOST_FRAME_CELLS = 1366  # of a packet of 65,535 bytes
 # Of the module's parameters: what the model has no other value of.
 MODELLED = {
     "byte_window": 1, "idle_restart": 0, "grow_app_limited": 1, "rto_first_sample": 1,
-    "backoff_clear": 0, "after_timeout": 0, "sack_resend_on_partial": 0,
+    "rto_clock": 0, "backoff_clear": 0, "after_timeout": 0, "sack_resend_on_partial": 0,
 }  # fmt: skip
 
 
@@ -170,7 +171,7 @@ def setup_of(plan: Plan, *, nagle: bool) -> Setup:
     if flavor.name not in SENDERS:
         raise ValueError(f"tcp.flavor: only {', '.join(SENDERS)} are modelled")
     for name, value in MODELLED.items():
-        if parameters[name] != value:
+        if parameters.get(name, PARAMETERS[name].kernels_default) != value:
             raise ValueError(f"tcp.parameters.{name} is modelled as {value} only")
     return Setup(
         flavor=flavor.name,
