@@ -47,7 +47,7 @@ def run(
             continue
         found = carried(witness, trial.plan, variant)
         if found is None:
-            yield f"{text}: {witness.name} has no such queue"
+            yield f"{text}: {witness.name} has no such queue or sender"
             continue
         write(file, [line(trial.plan, variant, found)])
         yield f"{text}: done"

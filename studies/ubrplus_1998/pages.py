@@ -9,6 +9,7 @@ from analysis.report.pages import Pages
 from analysis.report.results import Results
 from studies.ubrplus_1998.abstract import abstract
 from studies.ubrplus_1998.checks import CHECKS
+from studies.ubrplus_1998.ns3 import tables as ns3_tables
 from studies.ubrplus_1998.numbers import NUMBERS
 from studies.ubrplus_1998.readme import TABLES
 from studies.ubrplus_1998.side_by_side import side_by_side
@@ -30,6 +31,6 @@ PAGES = Pages(
     panels=[heat_maps],
     checks=CHECKS,
     tables=TABLES,
-    numbers={**NUMBERS, "abstract": abstract},
+    numbers={**NUMBERS, "abstract": abstract, "ns-3": ns3_tables.numbers},
     kept=KEPT,
 )

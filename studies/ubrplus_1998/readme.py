@@ -7,6 +7,7 @@ from analysis.kept import Kept, number
 from analysis.report.model import MISSING, Sheet, Value, plain
 from studies.ubrplus_1998 import open_points, source_tables, witnesses
 from studies.ubrplus_1998.cells import RESPONSES, cells_of, distance
+from studies.ubrplus_1998.ns3 import tables as ns3_tables
 from studies.ubrplus_1998.source_tables import MINIMA, TEXT
 from studies.ubrplus_1998.study import CELL
 
@@ -102,5 +103,6 @@ TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
     "source-allocation": source_tables.allocation,
     "source-effects": source_tables.effects,
     **witnesses.TABLES,
+    "ns-3": ns3_tables.ns_3,
     **open_points.TABLES,
 }

@@ -72,5 +72,6 @@ STUDY = Study(
     path="step",
     claims=FOLDER / "claims.toml",
     model="studies.ubrplus_1998.model",
+    witness="studies.ubrplus_1998.ns3.witness",
     pages="studies.ubrplus_1998.pages",
 )
