@@ -17,6 +17,7 @@ from harness.api.verdict import raise_failures
 from harness.campaign.campaign import CampaignRun
 from harness.design import experiment as experiments
 from harness.design.experiment import Level, Port
+from harness.design.shard import Shard
 from harness.design.toml_file import parse
 from harness.design.trials import Kernels, OwnKernel, PlannedTrial, TrialKernel, planned
 from harness.host import capacity
@@ -192,11 +193,14 @@ class Experiment:
         module: str = "",
         trust_kernels: bool = False,
         cluster: Cluster | None = None,
+        shard: Shard | None = None,
     ) -> CampaignRun:
         """Return the campaign that run() runs, without running it.
 
         The arguments are those of run(), except `only`: each text is FACTOR=LEVEL[,LEVEL], as on
         the command line. cluster: the Dask cluster that runs the trials; None: this machine.
+        shard: the part of the trials to run, in a folder of its own below `out` or
+        results/NAME-shards; None: all trials.
         """
         design = experiments.with_captures(self.design, pcap)
         design = experiments.with_trace(design, trace)
@@ -221,6 +225,10 @@ class Experiment:
         }
         every = planned(design, self.origin, (), seeds, code, chosen)
         folder = RESULTS / design.name if out is None else Path(out)
+        if shard is not None:
+            trials = shard.of(trials)
+            above = RESULTS / f"{design.name}-shards" if out is None else folder
+            folder = above / shard.folder
         how = Options(lab=lab, clock=clock, jobs=jobs, cluster=cluster)
         return CampaignRun(folder, trials, header, how, every=every)
 

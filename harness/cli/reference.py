@@ -19,7 +19,8 @@ The same text as `./cellbed COMMAND -h`. [Commands](commands.md) explains how th
 
 def page() -> str:
     """The page: a heading for each command, its usage, its text and a table of its options."""
-    root = click.Context(cellbed, info_name="./cellbed")
+    # With its settings: click keeps the help option that it makes for the first context.
+    root = click.Context(cellbed, info_name="./cellbed", **cellbed.context_settings)
     return "\n".join([INTRODUCTION, *sections(cellbed, root)])
 
 

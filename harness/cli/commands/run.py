@@ -32,7 +32,9 @@ from harness.cli.options import (
     trust_kernels_option,
 )
 from harness.cli.result_table import json_line, print_results
+from harness.design import shard as shards
 from harness.design.experiment import Port
+from harness.design.shard import Shard
 from harness.design.trials import PlannedTrial
 from harness.runners.options import Cluster
 from plan.errors import UsageError
@@ -47,6 +49,10 @@ def split_events(_: click.Context, option: click.Parameter, value: str | None) -
     return found
 
 
+def read_shard(_: click.Context, option: click.Parameter, value: str | None) -> Shard | None:
+    return shards.parse(value) if value is not None else None
+
+
 @click.command(cls=Command, help=__doc__)
 @experiment_argument
 @levels_option("FACTOR=LEVEL[,LEVEL]", "Run only these levels.")
@@ -59,6 +65,12 @@ def split_events(_: click.Context, option: click.Parameter, value: str | None) -
     "--jobs",
     type=click.IntRange(1, 256),
     help="The number of labs at a time [as many as fit; 1 with a real clock].",
+)
+@click.option(
+    "--shard",
+    metavar="I/N",
+    callback=read_shard,
+    help="Run the I-th of N parts of the trials, in a folder of its own; then ./cellbed merge.",
 )
 @click.option(
     "--scheduler", metavar="ADDRESS", help="Run on the Dask cluster of the scheduler at ADDRESS."
@@ -107,6 +119,7 @@ def command(
     only: tuple[str, ...],
     seeds: int | None,
     jobs: int | None,
+    shard: Shard | None,
     scheduler: str | None,
     tls: Path | None,
     lab: str,
@@ -131,8 +144,11 @@ def command(
     campaign = Experiment.from_file(experiment).prepare(
         out, only, seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap,
         trace=trace, kernels=kernels, module=module, trust_kernels=trust_kernels,
-        cluster=cluster,
+        cluster=cluster, shard=shard,
     )  # fmt: skip
+    if shard is not None and not campaign.trials:
+        click.echo(f"--shard {shard}: this shard has no trial; there are more shards than trials")
+        return
     if dry_run:
         campaign.check_folder()
         list_trials(campaign)
@@ -142,7 +158,7 @@ def command(
         print_judged(campaign.judged)
         print_trials(campaign, documents, as_json)
         if documents and not as_json:
-            print_what_next(campaign.folder)
+            print_what_next(campaign.folder, shard)
     raise_failures(campaign, documents)
 
 
@@ -160,8 +176,12 @@ def page(folder: Path) -> Iterator[None]:
                 server.wait_for_readers()
 
 
-def print_what_next(folder: Path) -> None:
+def print_what_next(folder: Path, shard: Shard | None) -> None:
     """Say it on standard error, so that a program can read the table on standard output."""
+    if shard is not None:
+        above = shlex.quote(str(folder.parent))
+        click.echo(f"Next, after all shards: ./cellbed merge DIR {above}/*", err=True)
+        return
     name = shlex.quote(str(folder))
     setup = "" if plotly_js.path() else " (after ./cellbed setup --library)"
     click.echo(

@@ -21,6 +21,7 @@ from pathlib import Path
 import pytest
 
 from harness import events
+from harness.campaign.merge import merge
 from harness.events import CampaignEnded, Event, TrialEnded
 from harness.machine import clean
 from tests.small import PROJECT, TINY
@@ -35,11 +36,12 @@ KINDS = ("owner", "one", "all but the labs", "all")
 OF_THE_RUN = {"run.json", "SHA256SUMS"}
 
 
-def start(folder: Path) -> subprocess.Popen[str]:
+def start(folder: Path, *more: str) -> subprocess.Popen[str]:
     """`cellbed run` in the background."""
     experiment = folder / "tiny.toml"
     experiment.write_text(TINY.replace('"iperf", duration_s = 2', '"www", duration_s = 1'))
-    words = ["run", experiment, "--seeds", SEEDS, "--jobs", 2, "--out", folder / "out"]
+    words = ["run", experiment, "--seeds", SEEDS, "--out", folder / "out"]
+    words += more or ("--jobs", "2")
     (folder / "tmp").mkdir(exist_ok=True)
     return subprocess.Popen(
         [sys.executable, "-m", "harness", *map(str, words)],
@@ -61,7 +63,7 @@ def whole(folder: Path) -> dict[str, int]:
 
 def contents(folder: Path) -> dict[str, bytes]:
     """All files of a campaign's records that tell of the trials."""
-    records = folder / "out" / "trials"
+    records = folder / "trials"
     files = [p for p in records.rglob("*") if p.is_file() and p.name not in OF_THE_RUN]
     return {str(path.relative_to(records)): path.read_bytes() for path in files}
 
@@ -97,7 +99,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
     folder = tmp_path_factory.mktemp("undisturbed")
     begin = time.monotonic()
     end_well(start(folder), folder)
-    return Undisturbed(contents(folder), time.monotonic() - begin)
+    return Undisturbed(contents(folder / "out"), time.monotonic() - begin)
 
 
 def end_well(process: subprocess.Popen[str], folder: Path) -> None:
@@ -121,6 +123,35 @@ def test_interrupted(tmp_path: Path) -> None:
     )
     assert 1 <= len(whole(tmp_path)) < SEEDS
     assert not list((tmp_path / "tmp").iterdir())
+
+
+def finish(process: subprocess.Popen[str]) -> None:
+    _, said = process.communicate(timeout=WAIT_S)
+    assert process.returncode == 0, said
+
+
+def test_a_killed_shard_is_resumed(
+    tmp_path: Path, undisturbed: Undisturbed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two at once. Merged they are the campaign that was never cut in parts."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    shards = {number: tmp_path / "out" / f"{number}-of-2" for number in (1, 2)}
+    begun = {number: start(tmp_path, "--shard", f"{number}/2", "--jobs", "1") for number in shards}
+    while not list(shards[2].glob("trials/[!.]*")):
+        assert begun[2].poll() is None, "the shard does not go on"
+        time.sleep(0.01)
+    begun[2].kill()
+    begun[2].communicate()
+    finish(begun[1])
+    check_end(tmp_path)
+    kept = {path.name: path.stat().st_ino for path in shards[2].glob("trials/[!.]*")}
+    first = merge(tmp_path / "all", list(shards.values()))
+    assert len(first.missing) == SEEDS - first.copied <= 1 and not first.refused
+    finish(start(tmp_path, "--shard", "2/2", "--jobs", "1"))
+    resumed = {path.name: path.stat().st_ino for path in shards[2].glob("trials/[!.]*")}
+    assert kept.items() <= resumed.items() and len(resumed) == SEEDS // 2
+    assert merge(tmp_path / "all", list(shards.values())).missing == []
+    assert contents(tmp_path / "all") == undisturbed.contents
 
 
 def victims(kind: str, owner: int, running: dict[int, bytes], chance: random.Random) -> list[int]:
@@ -202,6 +233,6 @@ def test_killed_at_random_moments(
             kills += kill_once(folder, kind, moment_s, chance)
             print(f"{kills}: {kind} at {moment_s:.2f} s: {len(whole(folder))} records")
         end_well(start(folder), folder)
-        assert contents(folder) == undisturbed.contents
+        assert contents(folder / "out") == undisturbed.contents
         assert told(folder)[-1] == CampaignEnded(finished=SEEDS, failed=0)
         campaigns += 1
