@@ -45,6 +45,8 @@ class Registry:
         self.among_others = among_others
         self.interface = interface
 
+        self._name_of_class: dict[type, str | None] = {}
+
     @cached_property
     def kinds(self) -> Mapping[str, Any]:
         """Name of a kind -> its module, by name.
@@ -52,41 +54,66 @@ class Registry:
         Raises:
             CellbedError: a file with a name that does not do, or without one of the parts.
         """
-        folder = importlib.import_module(self.package)
         found = {}
-        for module in pkgutil.iter_modules(folder.__path__):
-            if module.name == self.interface:
-                continue
-            place = Path(
-                folder.__path__[0], module.name + ("/__init__.py" if module.ispkg else ".py")
-            )
-            if not NAME.fullmatch(module.name):
+        for module in self._modules:
+            if not NAME.fullmatch(module):
                 raise CellbedError(
-                    f"{place}: the name of this file may have only small letters, digits and _"
+                    f"{self._place(module)}: the name of this file may have only small letters,"
+                    " digits and _"
                 )
-            kind = importlib.import_module(f"{self.package}.{module.name}")
-            if self.among_others and not any(hasattr(kind, part) for part in self.parts):
-                continue
-            for part in self.parts:
-                if not hasattr(kind, part):
-                    raise CellbedError(f"{place} must define {part}, but does not")
-            found[module.name.replace("_", "-")] = kind
+            kind = self._kind(module)
+            if kind is not None:
+                found[module.replace("_", "-")] = kind
         return found
 
+    @cached_property
+    def _modules(self) -> list[str]:
+        folder = importlib.import_module(self.package)
+        names = (module.name for module in pkgutil.iter_modules(folder.__path__))
+        return [name for name in names if name != self.interface]
+
+    def _place(self, module: str) -> Path:
+        folder = Path(importlib.import_module(self.package).__path__[0], module)
+        return folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
+
+    def _kind(self, module: str) -> Any:
+        """A module that lies there; None if it brings no kind."""
+        kind = importlib.import_module(f"{self.package}.{module}")
+        if self.among_others and not any(hasattr(kind, part) for part in self.parts):
+            return None
+        for part in self.parts:
+            if not hasattr(kind, part):
+                raise CellbedError(f"{self._place(module)} must define {part}, but does not")
+        return kind
+
     def __getitem__(self, name: object) -> Any:
-        """The module of a kind.
+        """The module of a kind. No other kind is imported: a lab needs only those of its trial.
 
         Raises:
             UnknownKindError: there is no such kind.
         """
-        if not isinstance(name, str) or name not in self.kinds:
-            raise UnknownKindError(f"{name}: {choices(name, self.kinds)}")
-        return self.kinds[name]
+        if "kinds" in vars(self) and isinstance(name, str) and name in self.kinds:
+            return self.kinds[name]
+        for module in self._modules:
+            if module.replace("_", "-") == name and (kind := self._kind(module)) is not None:
+                return kind
+        raise UnknownKindError(f"{name}: {choices(name, self.kinds)}")
 
     def name_of(self, value: object) -> str | None:
-        """The kind that has a value's class as one of its parts, if any."""
-        return self._names.get(type(value))
+        """The kind that has a value's class as one of its parts, if any.
 
-    @cached_property
-    def _names(self) -> Mapping[type, str]:
-        return {getattr(k, part): name for name, k in self.kinds.items() for part in self.parts}
+        A part is a class of the kind's own file or folder.
+        """
+        of = type(value)
+        if of not in self._name_of_class:
+            self._name_of_class[of] = self._find(of)
+        return self._name_of_class[of]
+
+    def _find(self, of: type) -> str | None:
+        within, _, rest = of.__module__.partition(f"{self.package}.")
+        module = rest.partition(".")[0]
+        if within or module not in self._modules:
+            return None
+        kind = self._kind(module)
+        parts = () if kind is None else (getattr(kind, part) for part in self.parts)
+        return module.replace("_", "-") if of in parts else None
