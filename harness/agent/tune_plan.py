@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeVar
 
+from plan.flavor import PARAMETERS
 from plan.plan import Flavor, Tcp
 
 T = TypeVar("T")
@@ -19,8 +20,17 @@ def changes(before: Flavor | None, flavor: Flavor) -> Flavor:
     return replace(
         flavor,
         sysctl=different(before.sysctl, flavor.sysctl),
-        parameters=different(before.parameters, flavor.parameters),
+        parameters=different(whole(before.parameters), whole(flavor.parameters)),
     )
+
+
+def whole(parameters: Mapping[str, int]) -> dict[str, int]:
+    """Those of a plan, and those that it does not say because they have their default.
+
+    An earlier trial of the lab may have left another value. A flavor without the module has none.
+    """
+    later = {name: one.kernels_default for name, one in PARAMETERS.items() if one.later}
+    return {**later, **parameters} if parameters else {}
 
 
 def different(before: Mapping[str, T], after: Mapping[str, T]) -> dict[str, T]:

@@ -22,12 +22,14 @@ import subprocess
 import sys
 import termios
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from harness.agent import callbacks
 from harness.agent import flavor as agent_flavor
 from harness.agent.power_off import power_off
+from harness.agent.tune_plan import whole
 from harness.exact_loss.job import Connection, LossJob
 from harness.exact_loss.maps import LossMaps
 from harness.exact_loss.network import RECEIVER, SENDER, Network
@@ -97,7 +99,7 @@ def set_flavor(network: Network, flavor: Flavor) -> None:
     """Both ends; the buffers are the same for all."""
     for namespace in (network.sender, network.receiver):
         with network.inside(namespace):
-            agent_flavor.apply(flavor)
+            agent_flavor.apply(replace(flavor, parameters=whole(flavor.parameters)))
             ipv4 = Path("/proc/sys/net/ipv4")
             for name in ("tcp_rmem", "tcp_wmem"):
                 (ipv4 / name).write_text(f"4096 {BUFFER_BYTES} {4 * BUFFER_BYTES}")

@@ -33,6 +33,16 @@ def test_the_first_flavor_is_written_whole() -> None:
     assert changes(None, SACK) == SACK
 
 
+def test_a_parameter_that_the_plan_does_not_say_gets_its_default_back() -> None:
+    """Also after a flavor without the module, which leaves it as it was."""
+    common = replace(SACK, parameters={**SACK.parameters, "rto_clock": 1})
+    stock = replace(SACK, name="cubic", congestion="cubic", parameters={})
+    assert changes(SACK, common).parameters == {"rto_clock": 1}
+    assert changes(common, SACK).parameters == {"rto_clock": 0}
+    assert changes(common, stock).parameters == {}
+    assert changes(stock, SACK).parameters == {**SACK.parameters, "rto_clock": 0}
+
+
 def test_then_only_what_differs() -> None:
     newreno = replace(SACK, name="newreno", sysctl={"tcp_sack": 0, "tcp_ecn": 0})
     found = changes(SACK, newreno)
