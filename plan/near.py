@@ -13,7 +13,9 @@ def nearest(word: object, known: Iterable[object]) -> str | None:
         return None
     by_form = {form(one): str(one) for one in known}
     found = difflib.get_close_matches(form(word), by_form, n=1, cutoff=0.65)
-    return by_form[found[0]] if found else None
+    if not found:  # rate, for rate_bit_per_s: a key without its unit
+        found = [one for one in by_form if one.startswith(f"{form(word)}_")]
+    return by_form[found[0]] if len(found) == 1 else None
 
 
 def form(word: object) -> str:
@@ -24,6 +26,8 @@ def choices(word: object, known: Iterable[object]) -> str:
     """The end of a sentence: which words there are, and which of them was most likely meant."""
     words = [str(one) for one in known]
     meant = nearest(word, words)
+    if not words:
+        return "there are none"
     if len(words) == 1:
         return f"it must be {words[0]}"
     said = f"it must be one of {', '.join(words)}"

@@ -83,7 +83,13 @@ def moving(wanted: Topology, folders: Sequence[Path]) -> plan.Path:
     still = Row(0, wanted.rate_bit_per_s, wanted.delay_us, 0.0, 0)
     table = {"kind": "csv", "file": wanted.path} if isinstance(wanted.path, str) else wanted.path
     kind = of_kind(plan.PATHS, "Settings", "topology.path", table)
-    found: plan.Path = kind.path(Site(folders=folders, still=still))
+    try:
+        found: plan.Path = kind.path(Site(folders=folders, still=still))
+    except ValueError as error:
+        said = str(error)
+        raise UsageError(
+            said if said.startswith("topology.") else f"topology.path: {said}"
+        ) from error
     return found
 
 

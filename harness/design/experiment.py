@@ -105,7 +105,9 @@ class Design:
         "Small letters, digits and dashes. The name is also the name of the folder with the"
         " results.",
     ]
-    title: Annotated[str, "One line, the title of the report."]
+    title: Annotated[
+        str, Matches(r".*\S.*", "one line with a letter"), "One line, the title of the report."
+    ]
     study: Annotated[
         StudyName | None,
         "A folder of `studies/`. The table of results and the report then show the measured"

@@ -15,6 +15,7 @@ from plan.loss import Loss
 from plan.schema import UnknownKeyError, WrongTypeError, joined
 
 MOST_EXACT = 1 << 53  # above it, a fraction is no longer the number that was written
+LEVEL_WORDS = "a text or a whole number or a number or true or false"
 SWITCHES = {"true": "true", "yes": "true", "on": "true"} | dict.fromkeys(
     ("false", "no", "off"), "false"
 )
@@ -34,7 +35,7 @@ def sentence(error: Exception, top: Collection[str] = ()) -> str:
                 f"{'' if hint.endswith('?') else '.'} The keys here are {', '.join(error.known)}"
             )
     elif isinstance(error, WrongTypeError):
-        hint = of_wrong_type(error, top)
+        text, hint = of_level(error) or text, of_wrong_type(error, top)
     return f"{text}; {hint}" if hint else text
 
 
@@ -46,9 +47,8 @@ def of_unknown_key(error: UnknownKeyError) -> str:
     if at_top and are_levels(error.value):
         return f"if {key} is a factor, a line [factors] is missing above it"
     homes = tables_with().get(key, ())
-    for table, kind in homes:
-        if table == place and kind:
-            return f"a {place} has this key only with kind = {kind}"
+    if kinds := [kind for table, kind in homes if table == place and kind]:
+        return f"a {place} has this key only with kind = {' or '.join(kinds)}"
     for table, _ in homes:
         if table != place:
             return f"it is a key of {table}: write {table}.{key}{' below [base]' if at_top else ''}"
@@ -75,6 +75,18 @@ def of_twin(error: UnknownKeyError) -> str:
     return ""
 
 
+def of_level(error: WrongTypeError) -> str:
+    """What is said of a list or table in a list of levels; "" for any other value."""
+    place, _, number = error.place.rpartition(".")
+    if not number.isdecimal() or error.words != LEVEL_WORDS:
+        return ""
+    of_value = "" if isinstance(error.value, Mapping) else f" = {schema.as_written(error.value)}"
+    return (
+        f"{place}: level {int(number) + 1}{of_value} must be one value: a number, true, false or a"
+        " text"
+    )
+
+
 def of_wrong_type(error: WrongTypeError, top: Collection[str]) -> str:
     place, value = error.place, error.value
     if place in ("rule", "only") and isinstance(value, Mapping):
@@ -95,6 +107,8 @@ def of_factor(factor: str, value: object, top: Collection[str]) -> str:
         return f"{factor} is no factor: write it above [factors]"
     if factor.partition(".")[0] in TABLES:
         return "if this is no factor but a setting, a line [base] is missing above it"
+    if isinstance(value, Mapping):
+        return "only a factor that is a key, such as queue.buffer_cells, has a dot in its name"
     return f"the levels of a factor are a list, such as [{schema.as_written(value)}]"
 
 

@@ -24,13 +24,14 @@ def check_name(place: str, name: Level) -> None:
     if isinstance(name, str) and not (
         len(text) <= MOST_LETTERS
         and text[:1].isalnum()
+        and text == text.rstrip()
         and text.isprintable()
         and not set(text) & set(",=")
     ):
         cut = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
         raise ValueError(
             f"{place}: {cut!r}: a name must have 1 to 64 printable characters, the first a letter"
-            " or digit, no comma, no ="
+            " or digit, the last no blank, no comma, no ="
         )
 
 

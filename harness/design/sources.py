@@ -84,6 +84,17 @@ class Sources:
         """Does a file have a factor of this name?"""
         return any(name in file.table.get("factors", {}) for file in self.files)
 
+    def below_another(self, said: str) -> str:
+        """What is said of a table that is missing and stands below another's heading; or ""."""
+        table, missing, _ = said.partition(": this key is missing")
+        for file in self.files if missing else ():
+            for place, line in file.positions.items():
+                parts = place.split(".")
+                if parts[0] == "base" and len(parts) == 3 and parts[2] == table:
+                    above = f"[base.{parts[1]}]"
+                    return f"; line {line} has it below {above}: write it above this heading"
+        return ""
+
     def of_setting(self, key: str, cell: Mapping[str, Level]) -> Line | None:
         """The line that a cell has a setting from, or that of its table where no line sets it."""
         best: Line | None = None

@@ -79,7 +79,7 @@ def place_of(text: str, said: str) -> Place:
     else:
         number = line_of_open_text(lines)
         column = len(lines[number - 1]) + 1
-    line = lines[number - 1].rstrip("\r")
+    line = lines[number - 1].removesuffix("\r")
     before, after = line[: column - 1], line[column - 1 :]
     return Place(number, line, before, after, tuple(open_brackets(lines[: number - 1], before)))
 
@@ -123,10 +123,16 @@ def twice(text: str, place: Place) -> tuple[int, str]:
     if single and not found:
         number, heading = single[0]
         return number, f"{heading} must be [{heading}], with two brackets on each side"
-    if found and headings and headings[-1][1] == "[factors]" and name.partition(".")[0] in TABLES:
+    if not found and (part := part_of_none(name, [*headings, (place.number, name)])):
+        return part
+    below = headings[-1][1] if headings else ""
+    number = closed_above(name, lines, "" if below == "[factors]" else r"\{")
+    table, _, key = name.partition(".")
+    if found and below == "[factors]" and number:
+        return number, f"{table} is no factor: name each factor by its key, as {name}"
+    if found and below == "[factors]" and table in TABLES:
         return place.number, f"{name} is no factor: a line [base] is missing above it"
-    if number := closed_above(name, lines):
-        table, _, key = name.partition(".")
+    if number:
         return place.number, (
             f"{name} comes after {table} = {{...}}, which must have all keys of {table}: write"
             f" {key} between the braces of line {number}"
@@ -134,10 +140,22 @@ def twice(text: str, place: Place) -> tuple[int, str]:
     return place.number, stands_twice(name, bool(found), lines)
 
 
-def closed_above(name: str, lines: list[str]) -> int:
-    """The line in which a dotted key's table stands in braces, under the same heading; or 0."""
+def part_of_none(name: str, headings: list[tuple[int, str]]) -> tuple[int, str] | None:
+    """A heading such as [rule.when] that has no [[rule]] of its own above it."""
+    parts = [(n, line) for n, line in headings if line.startswith(("[rule.", "[only."))]
+    if not parts or not name.startswith(("[rule.", "[only.", "[[rule]]", "[[only]]")):
+        return None
+    number, heading = parts[0] if name.startswith("[[") else parts[-1]
+    return number, f"a line [[{heading[1:5]}]] is missing above {heading}"
+
+
+def closed_above(name: str, lines: list[str], opening: str) -> int:
+    """The line in which a dotted key's table has a value, under the same heading; or 0.
+
+    opening: a pattern of the value's beginning.
+    """
     table, dot, _ = name.partition(".")
-    opened = re.compile(rf"\s*{re.escape(table)}\s*=\s*\{{")
+    opened = re.compile(rf"\s*{re.escape(table)}\s*=\s*{opening}")
     for number in range(len(lines), 0, -1):
         if dot and opened.match(lines[number - 1]):
             return number
@@ -149,6 +167,10 @@ def closed_above(name: str, lines: list[str]) -> int:
 def stands_twice(name: str, is_key: bool, lines: list[str]) -> str:
     wanted = re.compile(rf"\s*{re.escape(name)}\s*" + ("=" if is_key else ""))
     first = [number for number, line in enumerate(lines, 1) if wanted.match(line)]
+    key = name.strip("[]")
+    as_key = [n for n, line in enumerate(lines, 1) if re.match(rf"\s*{re.escape(key)}\s*=", line)]
+    if not is_key and not first and as_key:
+        return f"{name} and the key {key} of line {as_key[0]} name one thing: remove one of them"
     where = f", first in line {first[-1]}" if first else ""
     if is_key:
         return f"the key {name} stands there twice{where}: remove one of them"
@@ -157,6 +179,10 @@ def stands_twice(name: str, is_key: bool, lines: list[str]) -> str:
 
 def odd_letter(place: Place) -> tuple[int, str] | None:
     """A letter that a word processor or a web page put in place of a plain one."""
+    if "\r" in place.line:
+        return place.number, "a line ends with CR alone: save the file with the line ends of Unix"
+    if unicodedata.category(place.after[:1] or " ") in ("Cc", "Zl", "Zp"):
+        return place.number, f"the line has the character {named(place.after[0])}: remove it"
     rest = bare(place.line)
     if curly := [letter for letter in rest if letter in CURLY]:
         return place.number, f'{curly[0]} is a curly quote: type straight quotes, "'
@@ -247,6 +273,8 @@ def bad_key(place: Place) -> tuple[int, str] | None:
         return place.number, "a key is missing before ="
     if rest.startswith(":"):
         return place.number, f"write = in place of : after {word}"
+    if rest.startswith("{") and word:
+        return place.number, f"= is missing before {{: write {begun.strip()} = {{ ... }}"
     if begun.strip().startswith(("'", '"')):
         return place.number, "a list is in brackets, such as [250, 500]; braces are for keys"
     if begun.strip() and "=" not in re.split(r"[,}#]", place.after)[0]:
@@ -271,6 +299,8 @@ def bad_value(place: Place) -> tuple[int, str] | None:
         return place.number, "= stands there twice; write KEY = VALUE"
     if re.match(r"[\w.-]+\s*=", place.after.strip()):
         return place.number, f"a table is in braces: a {{ is missing before {word.split()[0]}"
+    if word.startswith("(") and "=" in word:
+        return place.number, "a table is in braces: write { and } in place of ( and )"
     if word.startswith("("):
         return place.number, "a list is in brackets, such as [250, 500]"
     if not word and place.inner == "[" and place.after.lstrip().startswith(","):

@@ -65,7 +65,7 @@ def mistake(origin: str, text: str, line: int | None, sentence: str) -> UsageErr
     if line is None:
         return UsageError(f"{origin}: {sentence}")
     error = UsageError(f"{origin}, line {line}: {sentence}")
-    shown = text.split("\n")[line - 1].rstrip().expandtabs(4)
+    shown = text.split("\n")[line - 1].rstrip(" \t\r").expandtabs(4)
     cut = shown if len(shown) <= MOST_SHOWN else f"{shown[:MOST_SHOWN]} ..."
     error.add_note(f"{line:>5} | {cut}")
     return error

@@ -11,8 +11,8 @@ import hashlib
 import itertools
 import json
 import os
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -136,7 +136,11 @@ def planned(
         raise UsageError(
             f"{path}: {len(cells)} cells with {count} seeds each: at most {MOST_TRIALS} trials"
         )
-    of_cells = [plans.fitted(cell, kernels) for cell in cells]
+    wanted_kernels = [plans.kernel(cell, kernels) for cell in cells]  # all names, then any build
+    of_cells = [
+        (plans.fitted(cell, kernel), kernel)
+        for cell, kernel in zip(cells, wanted_kernels, strict=True)
+    ]
     return [
         trial(path, of_cell, kernel.folder, seed, code + kernel.identity)
         for seed in range(experiment.first_seed, experiment.first_seed + count)
@@ -165,10 +169,13 @@ class WantedPlans:
             return wanted_plan(self.experiment, cell)
         except (ValueError, UsageError) as error:
             sources, said = self.experiment.sources, sentence(error)
-            raise sources.refusal_of_setting(self.path, said, cell, self._why(cell)) from error
+            why = self._why(cell, said)
+            raise sources.refusal_of_setting(self.path, said, cell, why) from error
 
-    def _why(self, cell: Mapping[str, Level]) -> str:
+    def _why(self, cell: Mapping[str, Level], said: str) -> str:
         """Why a setting may be missing in a cell: no rule has its level, or which cell it is."""
+        if found := self.experiment.sources.below_another(said):
+            return found
         for factor, level in cell.items():
             if not is_key(factor) and not distinct.is_named(self.experiment, factor, level):
                 return f"; no [[rule]] says what {factor} = {level_name(level)} means"
@@ -179,12 +186,22 @@ class WantedPlans:
                 return f" (in the cell with {levels})"
         return ""
 
-    def fitted(self, cell: Mapping[str, Level], kernels: Kernels) -> tuple[Plan, TrialKernel]:
-        """A cell's plan as its kernel can run it; the kernel. UsageError with the kernel's line."""
+    def kernel(self, cell: Mapping[str, Level], kernels: Kernels) -> TrialKernel:
+        """A cell's kernel, which need not be built; UsageError with the line of its name."""
         wanted, name = self.of(cell)
+        with self._of_kernel(cell, name):
+            return kernels(name, wanted.record.kernel_options)
+
+    def fitted(self, cell: Mapping[str, Level], kernel: TrialKernel) -> Plan:
+        """A cell's plan as its kernel can run it; UsageError with the line of the kernel's name."""
+        wanted, name = self.of(cell)
+        with self._of_kernel(cell, name):
+            return kernel.fitted(wanted)
+
+    @contextmanager
+    def _of_kernel(self, cell: Mapping[str, Level], name: str | None) -> Iterator[None]:
         try:
-            kernel = kernels(name, wanted.record.kernel_options)
-            return kernel.fitted(wanted), kernel
+            yield
         except UsageError as error:
             sources, key = self.experiment.sources, f"lab.kernel = {name or NO_TEXT}"
             if name is None or (KERNEL in cell and not sources.have_factor(KERNEL)):

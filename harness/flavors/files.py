@@ -30,6 +30,7 @@ from typing import Any
 from plan import plan
 from plan.errors import UsageError
 from plan.flavor import PARAMETERS, ROUTE, Attribute, Parameter, Value
+from plan.near import choices
 from plan.schema import WrongTypeError
 
 FOLDER = Path(__file__).resolve().parents[2] / "tcp-configs"
@@ -92,7 +93,10 @@ def with_sysctls(flavor: Flavor, changes: Mapping[str, Value], origin: str) -> F
     """
     for name, value in changes.items():
         if name not in flavor.sysctl:
-            raise UsageError(f"{origin}.{name}: flavor {flavor.name} does not set it")
+            raise UsageError(
+                f"{origin}.{name}: flavor {flavor.name} does not set it;"
+                f" {choices(name, flavor.sysctl)}"
+            )
         if isinstance(value, bool) or not isinstance(value, type(flavor.sysctl[name])):
             raise WrongTypeError(f"{origin}.{name}", value, SYSCTL_TYPES[type(flavor.sysctl[name])])
     return replace(flavor, sysctl={**flavor.sysctl, **changes})
@@ -255,7 +259,7 @@ def _section(
     read: dict[str, Any] = {}
     for key, value in section.items():
         if key not in table:
-            raise UsageError(f"{origin}: unknown key {prefix}{key}; allowed: {', '.join(table)}")
+            raise UsageError(f"{origin}: unknown key {prefix}{key}; {choices(key, table)}")
         try:
             read[key] = table[key].kind.read(value, f"{prefix}{key}")
         except ValueError as error:

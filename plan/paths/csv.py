@@ -44,7 +44,7 @@ from plan.path import (
 )
 from plan.paths.site import Site
 from plan.queue import DIRECTIONS
-from plan.schema import Within
+from plan.schema import MOST_SHOWN, Within
 
 NUMBER = re.compile(r"-?(\d+(\.\d*)?|\.\d+)")
 TIMES = ("time_us", "time_s")
@@ -95,6 +95,12 @@ def way(rows: Sequence[tuple[int, Mapping[str, Any]]], direction: str, period_us
     return of_rows(listed, period_us)
 
 
+def separator(row: Sequence[str]) -> str:
+    """What is said of a row whose values have another sign between them; "" where none has."""
+    sign = next((sign for sign in ";\t|" if len(row) == 1 and sign in row[0]), "")
+    return f"; write a comma in place of {'a tab' if sign.isspace() else sign}" if sign else ""
+
+
 class Reader:
     """Reads a file; `at` is the line that an error names."""
 
@@ -109,7 +115,10 @@ class Reader:
         try:
             return self._read(next(table, []), table)
         except csv.Error as error:
-            raise self.wrong(f"this is no row of a CSV file: {error}") from error
+            raise self.wrong(
+                'this is no row of a CSV file: a value needs no quotes, and one that begins with "'
+                ' must end with "'
+            ) from error
 
     def _lines(self) -> Any:
         for line in self.site.lines(self.name):
@@ -119,6 +128,11 @@ class Reader:
 
     def _read(self, names: list[str], table: Any) -> list[tuple[int, dict[str, Any]]]:
         names = [name.strip() for name in names]
+        if not names:
+            raise UsageError(
+                f"topology.path: {self.name}: the file is empty; its first row must name the"
+                " columns, as time_s,rate_bit_per_s"
+            )
         self._check_names(names)
         still = self.site.still
         values: dict[str, Any] = {}
@@ -128,7 +142,10 @@ class Reader:
         found: list[tuple[int, dict[str, Any]]] = []
         for row in table:
             if len(row) != len(names):
-                raise self.wrong(f"the row has {len(row)} values, but the first row {len(names)}")
+                raise self.wrong(
+                    f"the row has {len(row)} {'value' if len(row) == 1 else 'values'}, but the"
+                    f" first row {len(names)}{separator(row)}"
+                )
             time_us, given = self._row(dict(zip(names, map(str.strip, row), strict=True)))
             if found and time_us <= found[-1][0]:
                 raise self.wrong(
@@ -147,9 +164,12 @@ class Reader:
 
     def _check_names(self, names: list[str]) -> None:
         known = [*TIMES, *VALUES, *(f"{way}_{name}" for way in DIRECTIONS for name in VALUES)]
+        if all(NUMBER.fullmatch(name) for name in names):
+            raise self.wrong("the first row must name the columns, as time_s,rate_bit_per_s")
         for name in names:
             if name not in known:
-                raise self.wrong(f"{name or 'a column without a name'}: {choices(name, known)}")
+                shown = f"there is no column {name}" if name else "a column has no name"
+                raise self.wrong(f"{shown}; {choices(name, known)}{separator([name])}")
             if names.count(name) > 1:
                 raise self.wrong(f"{name}: this column stands there twice")
         if sum(name in names for name in TIMES) != 1:
@@ -180,11 +200,12 @@ class Reader:
 
     def _number(self, name: str, text: str, least: float, most: float) -> Decimal:
         words = f"allowed are {least:,.15g} to {most:,.15g}".replace(",", "_")
+        shown = (text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}...") or '""'
         if not NUMBER.fullmatch(text):
-            raise self.wrong(f"{name} = {text}: must be a number; {words}")
+            raise self.wrong(f"{name} = {shown}: must be a number; {words}")
         value = Decimal(text)
         if not least <= value <= most:
-            raise self.wrong(f"{name} = {text}: {words}")
+            raise self.wrong(f"{name} = {shown}: {words}")
         return value
 
     def rate(self, name: str, text: str) -> int:

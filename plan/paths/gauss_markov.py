@@ -43,6 +43,12 @@ class Settings:
 
     def path(self, site: Site) -> Path:
         """The path of seed 0, which draws that of any other."""
+        mean = site.still.rate_bit_per_s
+        if self.least_bit_per_s > mean:
+            raise ValueError(
+                f"topology.path.least_bit_per_s = {self.least_bit_per_s}: must be at most"
+                f" topology.rate_bit_per_s, {mean}"
+            )
         rows = self.duration_s * US_PER_S // self.step_us
         if rows > MOST_ROWS:
             raise ValueError(

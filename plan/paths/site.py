@@ -11,6 +11,7 @@ from plan.errors import UsageError
 from plan.path import Row
 
 MOST_BYTES = 1 << 26
+NO_NAME = '""'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +33,8 @@ class Site:
         found = next((one / name for one in self.folders if (one / name).is_file()), None)
         if found is None:
             raise UsageError(
-                f"topology.path: {name}: there is no such file in {self.folders[0].absolute()}"
+                f"topology.path: {name or NO_NAME}: there is no such file in"
+                f" {self.folders[0].absolute()}"
             )
         try:
             if found.stat().st_size > MOST_BYTES:

@@ -53,7 +53,7 @@ def test_a_column_of_one_direction_wins_over_that_of_both(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("time_s,delay_ms\n0,1\n", "line 1: delay_ms: it must be one of time_us, time_s"),
+        ("time_s,delay_ms\n0,1\n", "line 1: there is no column delay_ms; it must be one of ti"),
         ("delay_us\n1\n", "line 1: the first row must name either time_us or time_s"),
         ("time_s,time_us\n0,0\n", "line 1: the first row must name either time_us or time_s"),
         ("time_s,loss,loss\n0,0,0\n", "line 1: loss: this column stands there twice"),
@@ -75,7 +75,14 @@ def test_a_column_of_one_direction_wins_over_that_of_both(tmp_path: Path) -> Non
         (HEAD + "0,,,99999999,,\n", "up_delay_us = 99999999: allowed are 0 to 10_000_000"),
         (HEAD + "0,,,,1.1,\n", "loss = 1.1: allowed are 0 to 1"),
         (HEAD + "0,,,,,yes\n", "outage = yes: must be 0 or 1"),
-        ('time_s,loss\n0,"1\n', "this is no row of a CSV file"),
+        ('time_s,loss\n0,"1\n', "this is no row of a CSV file: a value needs no quotes"),
+        ("", "path.csv: the file is empty; its first row must name the columns"),
+        ("0,45000000\n1,45000000\n", "line 1: the first row must name the columns"),
+        ("time_s;loss\n0;0\n", "; write a comma in place of ;"),
+        ("time_s,loss\n0\t0\n", "the row has 1 value, but the first row 2; write a comma in place"),
+        ("time_s,rate\n0,1\n", "did you mean rate_bit_per_s?"),
+        (f"time_s,loss\n{'9' * 200},0\n", "9...: allowed are 0 to 86_400"),
+        ("time_s,loss\n,0\n", 'time_s = "": must be a number'),
     ],
 )
 def test_a_mistake_is_named_with_its_line(tmp_path: Path, text: str, said: str) -> None:

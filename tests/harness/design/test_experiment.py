@@ -122,7 +122,7 @@ LEVELS = [
     ('["a,b"]', "factors.x: 'a,b'"),
     ('["a\\u200b"]', "factors.x: 'a\\u200b'"),
     (f'["{"a" * 65}"]', "factors.x: 'aaa"),
-    ("[1979-05-27]", "factors.x.0"),
+    ("[1979-05-27]", "factors.x: level 1 = 1979-05-27 must be one value"),
     (f"[{', '.join(map(str, range(1001)))}]", "factors.x: 1001 levels, at most 1000"),
     ('["b"]\n"" = ["c"]', "factors: ''"),
     ('["b"]\n"a=b" = ["c"]', "factors: 'a=b'"),

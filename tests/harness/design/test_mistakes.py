@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from harness.design import experiment
 from harness.design.positions import positions
-from harness.design.trials import planned
+from harness.design.trials import OwnKernel, TrialKernel, planned
 from plan.errors import UsageError
+from plan.plan import Plan
 from tests.harness.cli.test_cli import cellbed
 from tests.harness.design import mistakes
 from tests.harness.design.mistakes import GOOD, NAME, Mistake
@@ -77,12 +80,55 @@ def test_what_editors_leave_is_no_mistake(tmp_path: Path, data: bytes) -> None:
          "buffers.toml, line 2: a letter in this line is not in UTF-8: save the file as UTF-8"),
         (GOOD.replace("\n", "\r\n").replace("pairs = 4", "pairs = 4000").encode(),
          "buffers.toml, line 8: topology.pairs = 4000: allowed are 1 to 1024"),
+        (GOOD.replace("\n", "\r").encode(),
+         "line 1: a line ends with CR alone: save the file with the line ends of Unix"),
+        (GOOD.replace("seeds = 2", "\fseeds = 2").encode(),
+         "line 3: the line has the character U+000C (without a name): remove it"),
+        (GOOD.replace("seeds = 2", "seeds = 2\u2028").encode(),
+         "line 3: the line has the character U+2028 (line separator): remove it"),
+        (GOOD.replace("what", "wh\0at").encode(),
+         "line 2: the line has the character U+0000 (without a name): remove it"),
     ],
 )  # fmt: skip
 def test_other_encodings_are_told(tmp_path: Path, data: bytes, said: str) -> None:
     with pytest.raises(UsageError) as caught:
         load(tmp_path, data)
     assert str(caught.value).endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ('""', 'topology.path: "": there is no such file in '),
+        ('"dark.csv"', "topology.path: the path carries nothing for longer than 500 s"),
+        ('{ kind = "gauss-markov", deviation_bit_per_s = 1, least_bit_per_s = 46_000_000 }',
+         "topology.path.least_bit_per_s = 46000000: must be at most topology.rate_bit_per_s"),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_a_path_has_the_line_of_the_path(tmp_path: Path, path: str, said: str) -> None:
+    (tmp_path / "dark.csv").write_text("time_s,outage\n0,1\n")
+    with pytest.raises(UsageError, match=rf"{NAME}, line 8: {re.escape(said)}"):
+        load(tmp_path, GOOD.replace("pairs = 4", f"path = {path}, pairs = 4").encode())
+
+
+def test_all_kernels_are_named_before_any_is_built(tmp_path: Path) -> None:
+    path = tmp_path / NAME
+    path.write_text(GOOD.replace("buffer = [", 'lab.kernel = ["6.1", "nope"]\nbuffer = ['))
+    built = []
+
+    class Kernel(OwnKernel):
+        def fitted(self, wanted: Plan) -> Plan:
+            built.append(wanted)
+            return wanted
+
+    def kernels(name: str | None, options: Sequence[str] = ()) -> TrialKernel:
+        if name == "nope":
+            raise UsageError("kernel nope: this name is not known")
+        return Kernel()
+
+    with pytest.raises(UsageError, match=rf"{NAME}, line 5: lab.kernel = nope"):
+        planned(experiment.load(path), path, kernels=kernels)
+    assert not built
 
 
 def test_a_mistake_in_the_file_that_is_extended_bears_its_name(tmp_path: Path) -> None:
