@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from harness.kernels.options import with_options
 from harness.records import identity
 from harness.runners.options import Cluster, Options
 from plan.errors import MissingError, UsageError
-from plan.plan import level_name
+from plan.plan import Plan, level_name
 
 RESULTS = Path("results")
 Levels = Mapping[str, Level | Sequence[Level]]
@@ -204,6 +204,8 @@ class Experiment:
         """
         design = experiments.with_captures(self.design, pcap)
         design = experiments.with_trace(design, trace)
+        for name in filter(None, kernels):
+            names.check(name)
         design = experiments.with_module(design, self.origin, module)
         design = experiments.with_kernels(design, self.origin, kernels)
         self._check_study(design)
@@ -257,7 +259,8 @@ def kernels_of(lab: str, cluster: Cluster | None, trusted: Sequence[str] | None)
     @cache
     def kernel(name: str | None, options: Sequence[str] = ()) -> TrialKernel:
         if name is None:
-            return built(names.SET_UP, options) if options and here else OwnKernel()
+            needed = bool(options) and here
+            return Built(with_options(names.SET_UP, options)) if needed else OwnKernel()
         if name.startswith(","):
             name = names.SET_UP + name
         if not here:
@@ -270,12 +273,32 @@ def kernels_of(lab: str, cluster: Cluster | None, trusted: Sequence[str] | None)
                 f"lab.kernel = {name}: the build runs files of this tree or module with your "
                 "rights; if you trust it, add --trust-kernels"
             )
-        return built(name, options)
-
-    def built(name: str, options: Sequence[str]) -> TrialKernel:
-        return store.ready(with_options(name, options)) or OwnKernel()
+        return Built(with_options(name, options))
 
     return kernel
+
+
+class Built:
+    """A kernel that is built when a trial first needs it, so that all names are read before."""
+
+    def __init__(self, name: str) -> None:
+        names.check(name)
+        self.name = name
+
+    @cached_property
+    def kernel(self) -> TrialKernel:
+        return store.ready(self.name) or OwnKernel()
+
+    @property
+    def folder(self) -> Path | None:
+        return self.kernel.folder
+
+    @property
+    def identity(self) -> str:
+        return self.kernel.identity
+
+    def fitted(self, wanted: Plan) -> Plan:
+        return self.kernel.fitted(wanted)
 
 
 def execute(running: CampaignRun, progress: bool = True) -> dict[str, dict[str, Any]]:

@@ -64,6 +64,11 @@ def place(name: str) -> tuple[str, str, str]:
     raise UsageError(f"kernel {name}: this name is not known; write one of {ALLOWED}")
 
 
+def check(name: str) -> None:
+    """UsageError for a name that can be that of no kernel."""
+    place(options.parted(name)[0])
+
+
 def runs_code(name: str) -> bool:
     """Does it name a tree, patch or module, whose build files run here? All else is Debian's."""
     return name.startswith(("path:", "git:")) or options.has_code(name)

@@ -93,7 +93,7 @@ def to_be_built(name: str, product: Path, work: Path) -> Iterator[bool]:
         yield False
         return
     work.mkdir(exist_ok=True)
-    with locked(work):
+    with locked(work, name):
         wanted = not (product / kernel.NOTE).exists()
         if wanted:
             print(f"kernel {name}: building", file=sys.stderr)
@@ -144,7 +144,7 @@ def run(name: str, argv: Sequence[str], log: BinaryIO) -> None:
     """Run a step of a build in the build root; LabError where it fails."""
     done = subprocess.run(
         [str(paths.PROJECT / ENTER), *argv], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-        check=False,
+        check=False, close_fds=False,
     )  # fmt: skip
     if done.returncode != 0:
         raise failed(name, Path(log.name))
@@ -193,11 +193,19 @@ def failed(name: str, log: Path) -> LabError:
 
 
 @contextmanager
-def locked(work: Path) -> Iterator[None]:
-    """One process at a time builds in a folder; the others wait."""
+def locked(work: Path, name: str) -> Iterator[None]:
+    """One process at a time builds in a folder; the others wait.
+
+    The steps of a build inherit the lock, because they may outlive this process.
+    """
     descriptor = os.open(work / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+    os.set_inheritable(descriptor, True)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"kernel {name}: another command builds in {work}; waiting", file=sys.stderr)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
         os.close(descriptor)

@@ -57,10 +57,14 @@ def blob(content: bytes) -> str:
 
 def checked(name: str, files: Files) -> Files:
     """The files, when they are a kernel's source; UsageError."""
-    missing = next((path for path in TOP if path not in files), None)
-    if missing:
-        raise UsageError(f"kernel {name}: this folder is no kernel source: it has no {missing}")
+    refuse_missing(name, (path for path in TOP if path not in files))
     return files
+
+
+def refuse_missing(name: str, missing: Iterator[str]) -> None:
+    """UsageError for the first file without which a folder is no kernel's source."""
+    if (path := next(missing, None)) is not None:
+        raise UsageError(f"kernel {name}: this folder is no kernel source: it has no {path}")
 
 
 class Folder:
@@ -76,6 +80,8 @@ class Folder:
         if not folder.is_dir():
             raise UsageError(f"kernel {name}: {folder}: no such folder")
         self.folder, self.recipe = folder, recipe
+        # First of all, because another folder may have millions of files to read.
+        refuse_missing(name, (path for path in TOP if not (folder / path).exists()))
         try:
             known = json.loads(seen.read_text())
         except (OSError, ValueError):
@@ -144,6 +150,8 @@ class Commit:
         found = self._git(*asked)
         if found.returncode != 0:
             said = found.stderr.decode(errors="replace").strip().partition("\n")[0]
+            if "not a git repository" in said:
+                said = f"{folder} is in no repository of Git"
             raise UsageError(f"kernel {name}: {said or f'no such commit in {folder}'}")
         self.commit = found.stdout.decode().strip()
         listed = self._git("ls-tree", "-rz", self.commit).stdout.split(b"\0")

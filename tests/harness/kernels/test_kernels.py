@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -272,6 +273,8 @@ def test_a_recipe_has_parts_of_its_own(tmp_path: Path) -> None:
         ("path:/nowhere/at/all", "no such folder"),
         ("git:/nowhere/at/all@HEAD", "no such folder"),
         (f"git:{PROJECT}@no-such-commit", "no such commit"),
+        ("git:/proc@HEAD", "/proc is in no repository of Git"),
+        ("path:/proc", "no kernel source: it has no Makefile"),
         (f"git:{PROJECT}@HEAD", "no kernel source: it has no "),
         (f"path:{PROJECT}", "no kernel source: it has no "),
         ("6.12,hz=", "hz= must be a number from 100 to 1000$"),
@@ -293,6 +296,30 @@ def test_a_name_that_is_none(
     monkeypatch.setattr(paths, "places", lambda: {"cache": tmp_path})
     with pytest.raises(UsageError, match=f"^kernel {re.escape(name)}: .*{words}"):
         store.ready(name)
+
+
+def test_a_step_of_a_build_holds_the_lock_of_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may outlive the command that began it."""
+    monkeypatch.setattr(store, "ENTER", "/bin/sh")
+    is_open = f"readlink /proc/$$/fd/* | grep -Fx '{tmp_path / 'lock'}'"
+    with (tmp_path / "log").open("wb") as log, store.locked(tmp_path, "6.1"):
+        store.run("6.1", ["-c", is_open], log)
+
+
+def test_who_waits_for_a_builder_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def flock(descriptor: int, how: int) -> None:
+        if how & fcntl.LOCK_NB:
+            raise BlockingIOError
+
+    monkeypatch.setattr(store.fcntl, "flock", flock)
+    with store.locked(tmp_path, "6.1"):
+        pass
+    said = f"kernel 6.1: another command builds in {tmp_path}; waiting\n"
+    assert capsys.readouterr().err == said
 
 
 def test_what_does_not_build_says_why(tmp_path: Path) -> None:
