@@ -65,8 +65,10 @@ def read_csv(path: Path | str) -> Table:
             lines = list(csv.reader(file, strict=True))
     except OSError as error:
         raise TableError(f"the table {path} cannot be read: {error.strerror}") from None
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise TableError(f"{path} is no CSV table in UTF-8: {error}") from None
+    except (UnicodeDecodeError, csv.Error):
+        raise TableError(
+            f"{path} is no CSV table in UTF-8: write a line for each row, commas between the values"
+        ) from None
     lines = [line for line in lines if any(field.strip() for field in line)]
     if not lines:
         raise TableError(f"{path}: the table is empty; its first line must name the columns")

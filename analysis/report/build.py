@@ -165,16 +165,17 @@ def _extremes(results: Results) -> list[str]:
     for response in results.study.means:
         means = ((cell.mean(response.name), cell) for cell in results.cells)
         known = [(mean, cell) for mean, cell in means if mean is not None]
-        if len(known) > 1:
-            (low, first), (high, last) = (pick(known, key=itemgetter(0)) for pick in (min, max))
-            least, most = format(low, response.form), format(high, response.form)
+        if not known:
+            continue
+        (least, first), (most, last) = (pick(known, key=itemgetter(0)) for pick in (min, max))
+        low, high = (format(mean, response.form) for mean in (least, most))
+        if len(known) == 1:
+            told.append(f"{response.title} is {low} ({first.name}).")
+        elif low == high:
+            told.append(f"{response.title} is {low} in all cells.")
+        else:
             told.append(
-                f"{response.title} "
-                + (
-                    f"is {least} in all cells."
-                    if least == most
-                    else f"lies between {least} ({first.name}) and {most} ({last.name})."
-                )
+                f"{response.title} lies between {low} ({first.name}) and {high} ({last.name})."
             )
     return told
 

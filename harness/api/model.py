@@ -46,6 +46,8 @@ def compute(file: Path, only: Sequence[str], seeds: int | None, out: Path) -> It
 def model_of(name: str | None, file: Path) -> Model:
     """The model of a study."""
     module = studies.find(name).model
+    if name is None:
+        raise UsageError(f"{file}: study: this key is missing; only a study has a model")
     if not module:
         raise UsageError(f"{file}: study = {name}: this study has no model to compute trials with")
     model: Model = importlib.import_module(module).trial

@@ -44,6 +44,8 @@ def start(name: str, folder: Path, student: str) -> None:
     if (folder / ANSWERS).exists():
         raise UsageError(f"{folder}: has answers already; nothing was changed")
     lab = labs.load(name)
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder} is a file; name a new folder")
     folder.mkdir(parents=True, exist_ok=True)
     for file in (TEXT, EXPERIMENT):
         shutil.copyfile(labs.file(name, file), folder / file)

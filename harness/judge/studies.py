@@ -9,6 +9,7 @@ from pathlib import Path
 from analysis.study import NONE, Study
 from harness.host.paths import PROJECT
 from plan.errors import UsageError
+from plan.near import nearest
 
 FOLDER = "studies"
 
@@ -27,8 +28,10 @@ def find(name: str | None) -> Study:
     if name is None:
         return NONE
     if name not in known():
+        meant = nearest(name, known())
         raise UsageError(
             f"study = {name}: this study does not exist; the studies are {', '.join(known())}"
+            f"{f'; did you mean {meant}?' if meant else ''}"
         )
     study: Study = importlib.import_module(module(name)).STUDY
     return study

@@ -83,7 +83,7 @@ def test_unreadable_files(tmp_path: Path) -> None:
     with pytest.raises(TableError, match="the table .* cannot be read: Is a directory"):
         anova_cli.run(str(tmp_path), response="y", factors=["a"])
     (tmp_path / "image.csv").write_bytes(b"\xff\xd8\xff\xe0")
-    with pytest.raises(TableError, match="is no CSV table in UTF-8"):
+    with pytest.raises(TableError, match="is no CSV table in UTF-8: write a line for each row"):
         anova_cli.run(str(tmp_path / "image.csv"), response="y", factors=["a"])
 
 

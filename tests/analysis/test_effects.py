@@ -6,11 +6,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from analysis.records import read_campaign
-from analysis.report import effects
+from analysis.report import build, effects
 from analysis.report.overview import overview
 from analysis.report.results import Results, results_of
 from analysis.study import GENERIC, NONE
@@ -77,3 +79,22 @@ def test_a_figure_for_each_response(tmp_path: Path) -> None:
     plots = overview(measured(tmp_path, [1, 2], 0.001))
     assert {plot.title.partition(" (")[0] for plot in plots} == {one.title for one in GENERIC}
     assert all(re.search(r"0\.5: 0\.\d{4}, 2: 0\.\d{4}", plot.alt) for plot in plots)
+
+
+@pytest.mark.parametrize(
+    ("means", "said"),
+    [
+        ([0.7], ["Efficiency is 0.7000 (1)."]),
+        ([0.70001, 0.70002], ["Efficiency is 0.7000 in all cells."]),
+        ([0.7, 0.8], ["Efficiency lies between 0.7000 (1) and 0.8000 (2)."]),
+    ],
+)
+def test_the_summary_does_not_name_two_extremes_where_there_is_one(
+    means: list[float], said: list[str]
+) -> None:
+    cells = [
+        SimpleNamespace(name=str(number), mean=lambda _, mean=mean: mean)
+        for number, mean in enumerate(means, 1)
+    ]
+    of_study = SimpleNamespace(means=[GENERIC[0]])
+    assert build._extremes(cast("Results", SimpleNamespace(study=of_study, cells=cells))) == said

@@ -49,6 +49,14 @@ def segments(text: str) -> list[int]:
     return [int(word) for word in words]
 
 
+def check_plot(path: Path) -> None:
+    """UsageError for a name that no picture can have; before the labs run."""
+    if path.suffix.casefold() not in (".png", ".svg", ".pdf"):
+        raise UsageError(f"--plot {path}: the name must end with .png, .svg or .pdf")
+    if not path.parent.is_dir():
+        raise UsageError(f"--plot {path}: there is no folder {path.parent}")
+
+
 @command.command()
 @click.argument("names", nargs=-1)
 @click.option("--plot", type=click.Path(path_type=Path), help="Draw the time sequences (PNG, SVG).")
@@ -63,6 +71,8 @@ def check(
     names: tuple[str, ...], plot: Path | None, changes: tuple[str, ...], lose: str | None
 ) -> None:
     """Lose 1 to 4 segments of a window and compare the recovery with Fall & Floyd 1996."""
+    if plot is not None:
+        check_plot(plot)
     lost = segments(lose) if lose is not None else []
     checks = flavors_check.check_flavors(names, dict(map(parameter, changes)), lost)
     click.echo(flavors_check.render(checks))

@@ -112,7 +112,11 @@ def read_shard(_: click.Context, option: click.Parameter, value: str | None) -> 
 @click.option(
     "--watch", is_flag=True, help="Show a live page on this machine while the trials run."
 )
-@click.option("--dry-run", is_flag=True, help="Check the file and list the trials; run no trial.")
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Check the file and list the trials; run no trial. Missing kernels are built.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON for each trial.")
 def command(
     experiment: Path,

@@ -19,10 +19,10 @@ from harness.cli.command import Command
 from harness.cli.options import experiment_argument, lab_option, levels_option
 from harness.cli.terminal import converse, raw_terminal
 from harness.design import experiment as experiments
-from harness.design.trials import PlannedTrial, planned
+from harness.design.trials import PlannedTrial, planned, selection
 from harness.labs import Lab, LabSpec
 from harness.labs.session import session
-from plan.errors import LabError
+from plan.errors import LabError, UsageError
 from plan.plan import DELAYS, to_json
 
 
@@ -32,6 +32,11 @@ from plan.plan import DELAYS, to_json
 @lab_option("The lab to boot [uml].")
 def command(experiment: Path, only: tuple[str, ...], lab: str) -> None:
     loaded = experiments.load(experiment)
+    for factor, levels in selection(loaded, only).items():
+        if len(levels) > 1:
+            raise UsageError(
+                f"--only {factor}={','.join(levels)}: a prompt has one level; name one"
+            )
     run_shell(planned(loaded, experiment, only, 1)[0], lab)
 
 

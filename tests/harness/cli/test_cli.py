@@ -49,12 +49,29 @@ def test_bad_input_is_one_line_and_exit_2(tmp_path: Path, text: str, said: str) 
         (("run", "small.tml"), "small.tml: No such file or directory; did you mean small.toml?"),
         (("run", "else.toml"), "else.toml: No such file or directory"),
         (("run", "small.toml", "--kernel", ""), "--kernel: a name is empty; write NAME[,NAME]"),
+        (
+            ("run", "small.toml", "--kernel", "6.12,patch="),
+            "kernel 6.12,patch=: patch=: there is no such file or folder",
+        ),
     ],
 )
 def test_the_word_that_is_wrong_is_named(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
     write_small(tmp_path)
     done = cellbed(*words, "--dry-run", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (2, f"cellbed: {said}\n")
+
+
+def test_a_command_for_one_network_takes_one_level(tmp_path: Path) -> None:
+    write_small(tmp_path)
+    done = cellbed("shell", "small.toml", "--only", "network=WAN,GEO", cwd=tmp_path)
+    said = "--only network=WAN,GEO: a prompt has one level; name one"
+    assert (done.returncode, done.stderr) == (2, f"cellbed: {said}\n")
+
+
+def test_an_experiment_of_no_study_has_no_model(tmp_path: Path) -> None:
+    done = cellbed("study", "model", write_small(tmp_path), cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.endswith("study: this key is missing; only a study has a model\n")
 
 
 def test_a_study_that_does_not_exist_is_told_with_its_line(tmp_path: Path) -> None:
@@ -87,6 +104,10 @@ def test_a_study_that_does_not_exist_is_told_with_its_line(tmp_path: Path) -> No
         (("selftests", "x", "--kernel", "7"), "cellbed: kernel 7: this name is not known; write o"),
         (("mininet", "/"), "cellbed: /: this is a folder; name a script in it"),
         (("flavors", "chek"), "no such command 'chek'. Did you mean 'check'?"),
+        (("flavors", "check", "--plot", "x.doc"), "x.doc: the name must end with .png, .svg or ."),
+        (("flavors", "check", "--plot", "no/x.png"), "--plot no/x.png: there is no folder no"),
+        (("course", "start", "1", __file__, "--name", "x"), ".py is a file; name a new folder"),
+        (("study", "verify", "ubr-1996"), "web_2003; did you mean ubr_1996?"),
         (("run", "a\nb\x1b[31m.toml"), r"a\nb\x1b[31m.toml: No such file"),
     ],
 )
