@@ -59,7 +59,8 @@ def note(lab: str, clock: str, trial: PlannedTrial, wall_s: float) -> None:
         partial.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
         partial.rename(file())
     except OSError:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):  # a read-only file system refuses it also where there is none
+            partial.unlink(missing_ok=True)
 
 
 def of_records(documents: Iterable[Mapping[str, Any]]) -> dict[str, float]:

@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +18,8 @@ from harness.cli.commands.run import time_for
 from harness.design.trials import PlannedTrial
 from harness.runners.options import Options
 from plan.plan import to_json
-from tests.small import small_trials
+from tests.read_only import read_only
+from tests.small import PROJECT, small_trials
 
 DURATION_S = 12.0
 
@@ -84,6 +88,27 @@ def test_a_broken_or_missing_cache_is_no_error(
 def said(folder: Path, trials: list[PlannedTrial], **options: Any) -> str:
     campaign = CampaignRun(folder, trials, {}, Options(**options))
     return time_for(campaign, trials)
+
+
+NOTE = """
+import sys
+from pathlib import Path
+from harness.campaign import costs
+from tests.small import small_trials
+costs.file = lambda: Path(sys.argv[1], "costs.json")
+costs.note("uml", "virtual", small_trials(Path(sys.argv[2]))[0], 1.0)
+"""
+
+
+def test_a_read_only_cache_is_no_error(tmp_path: Path, file: Path) -> None:
+    """There, removing what does not exist is an error of its own."""
+    argv = [sys.executable, "-c", NOTE, str(file.parent), str(tmp_path)]
+    done = subprocess.run(
+        [*read_only(file.parent), *argv], cwd=PROJECT, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": str(PROJECT)}, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert not list(file.parent.iterdir())
 
 
 def test_what_the_dry_run_says(tmp_path: Path) -> None:
