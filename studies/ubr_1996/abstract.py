@@ -4,10 +4,12 @@
 from collections import Counter
 from statistics import fmean
 
+from analysis import kept_trials
 from analysis.kept import Kept
 from analysis.report.sentences import Numbers
+from analysis.statistics import estimate
 from analysis.table import Row
-from studies.ubr_1996.readme import MAIN, OPEN, RESPONSES, SLOW, mean, published
+from studies.ubr_1996.readme import CLOCK, MAIN, OPEN, RESPONSES, SLOW, mean, published
 
 
 def abstract(kept: Kept) -> Numbers:
@@ -44,6 +46,23 @@ def abstract(kept: Kept) -> Numbers:
         "fails": verdicts["does not hold"],
         "undecided": verdicts["undecided"],
     }
+
+
+def clock(kept: Kept) -> Numbers:
+    """LAN: what the common clock changes, paired by seed, and both least timeouts."""
+    trials = kept_trials.read(kept.folder / CLOCK / kept_trials.FILE)
+    found: dict[str, float] = {"trials": len(trials), "seeds": len({one.seed for one in trials})}
+    for name, minimum in (("ticks", "2 ticks"), ("second", "1 s")):
+        by_clock: dict[str, dict[int, float]] = {}
+        for one in trials:
+            if one.levels["minimum"] == minimum:
+                of_clock = by_clock.setdefault(one.levels["clock"], {})
+                of_clock[one.seed] = one.metrics["efficiency"]
+        own, common = by_clock["own"], by_clock["common"]
+        change = estimate([common[seed] - own[seed] for seed in own])
+        found[f"{name}_change"] = change.mean
+        found[f"{name}_half"] = change.half_width or 0.0
+    return found
 
 
 def _distance(row: Row) -> float:

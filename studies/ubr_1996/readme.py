@@ -2,6 +2,7 @@
 """The tables of its README, from the kept results."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from statistics import fmean
 
 from analysis import kept_trials
@@ -17,6 +18,7 @@ MAIN, OPEN, SLOW, BEYOND = (
     "ubr-persistent-slow-timer",
     "ubr-persistent-beyond",
 )
+CLOCK = "ubr-persistent-clock"
 RESPONSES = ("efficiency", "fairness")
 ROW = ("network", "buffer", "window", "policy")
 READINGS = {
@@ -112,6 +114,21 @@ def effects(kept: Kept) -> Sheet:
         half = "" if one.half_width is None else f" ± {one.half_width:.2f}"
         found.append([text, signed(f"{one.mean:+.2f}") + half])
     return plain(found, "changed", "effect on efficiency")
+
+
+def clock(kept: Kept) -> Sheet:
+    """LAN: sources that start together, by the clock of their timeouts and by the least timeout."""
+    factors = ("policy", "clock", "minimum")
+    rows: list[list[Value]] = [
+        [*(row[factor] for factor in factors), row["seeds"], *map(partial(number, row), FIGURES)]
+        for row in kept.cells(CLOCK).rows
+    ]
+    heads = [(f"{response}{of}", ".2f") for response in RESPONSES for of in ("", ", ±", ", paper")]
+    return plain(rows, *factors, "seeds", *heads)
+
+
+FIGURES = [f"{response}{of}" for response in RESPONSES for of in ("", "_half_width", "_published")]
+"""Columns of a cell: what was measured, its 95 % interval, and the paper's figure."""
 
 
 def windows(kept: Kept) -> Sheet:
@@ -232,6 +249,7 @@ TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
     "timeouts": timeouts,
     "starved": starved,
     "effects": effects,
+    "clock": clock,
     "windows": windows,
     "verdicts": verdicts,
     "claims": claims,
