@@ -148,7 +148,10 @@ static void cellbed_hold_resent(struct sock *sk)
 	if (!cellbed_by_table(cellbed_ca(sk)))
 		return;
 	skb_rbtree_walk_from(skb) {
-		if (TCP_SKB_CB(skb)->sacked & TCPCB_SACKED_RETRANS)
+		u8 tags = TCP_SKB_CB(skb)->sacked;
+
+		/* The kernel leaves this tag on a segment that is SACKed while it is not held for lost. */
+		if (tags & TCPCB_SACKED_RETRANS && !(tags & TCPCB_SACKED_ACKED))
 			cellbed_hold_lost(tcp_sk(sk), skb);
 	}
 }
