@@ -32,6 +32,7 @@ from analysis.table import Row, read_csv
 FILE = "trials.csv"
 OWN = ("seed", "trial", "plan", "digest", "virtual_s", "wall_s", "ended")
 SUMS = "SHA256SUMS"
+FACTS = "lab.json"
 OF_THE_RUN = ("run.json", "trial.json")
 """Files of a record that name the machine and the software; no two machines have the same."""
 BY_DEFAULT = ("throughput.csv",)
@@ -89,12 +90,18 @@ def plan_hash(plan: Mapping[str, object]) -> str:
 
 
 def digest(folder: Path) -> str:
-    """A hash of the checksums of lab.json and of the tables, but of throughput.csv."""
+    """A hash of the checksums of the tables, but of throughput.csv, and of the lab's facts.
+
+    The versions of the lab's packages are no fact of the trial. Debian changes them every week, and
+    a trial that left the same tables with a newer package shall have the same digest.
+    """
     try:
         lines = regular(folder / SUMS).read_text(encoding="ascii").splitlines()
+        facts = json.loads(regular(folder / FACTS).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ReportError(f"the checksums in {folder / SUMS} cannot be read: {error}") from None
-    told = sorted(line for line in lines if not line.endswith((*OF_THE_RUN, *BY_DEFAULT)))
+        raise ReportError(f"the record {folder} cannot be read: {error}") from None
+    told = sorted(line for line in lines if not line.endswith((*OF_THE_RUN, *BY_DEFAULT, FACTS)))
+    told.append(json.dumps({name: facts[name] for name in sorted(facts) if name != "versions"}))
     return hashlib.sha256("\n".join(told).encode()).hexdigest()[:DIGITS]
 
 

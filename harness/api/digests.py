@@ -9,8 +9,9 @@ studies/digests.toml names the trials:
     levels = { queue = "ARED" }                 of every factor, as text
 
 studies/digests.csv has a line for each machine and trial: what the trial left there. A digest is a
-hash of all facts and tables of a record (analysis/kept_trials.py); two machines agree on a trial
-when they have the same digest of the same plan.
+hash of all facts and tables of a record, without the versions of the lab's packages
+(analysis/kept_trials.py); two machines agree on a trial when they have the same digest of the same
+plan.
 """
 
 from __future__ import annotations

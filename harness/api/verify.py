@@ -11,29 +11,44 @@ from pathlib import Path
 from analysis import kept_trials
 from analysis.errors import AnalysisError
 from analysis.kept_trials import KeptTrial
-from analysis.records import level_text
+from analysis.records import level_text, read_trial
 from harness.api.experiment import Experiment, execute
 from harness.design.trials import PlannedTrial
 from plan import plan as plans
 from plan.errors import UsageError
 
 
+SAME = "ok"
+SAME_FIGURES = "another digest, but all figures with all digits"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Verified:
-    """A kept trial, and what it left now: a digest, or why it left none."""
+    """A kept trial, and what it left now: its line, or why it left none.
+
+    The figures tell where the digest cannot: an older cellbed made digests in another way, and
+    recorded other facts.
+    """
 
     campaign: str
     kept: KeptTrial
-    digest: str = ""
+    now: KeptTrial | None = None
     why: str = ""
 
     @property
     def ok(self) -> bool:
-        return self.digest == self.kept.digest
+        return self.verdict in (SAME, SAME_FIGURES)
 
     @property
     def verdict(self) -> str:
-        return "ok" if self.ok else self.why or f"differs: {self.digest}"
+        if self.now is None:
+            return self.why
+        if self.now.digest == self.kept.digest:
+            return SAME
+        unlike = sorted(
+            name for name, value in self.kept.metrics.items() if self.now.metrics.get(name) != value
+        )
+        return f"differs in {', '.join(unlike)}" if unlike else SAME_FIGURES
 
 
 def choose(
@@ -94,11 +109,11 @@ def verify(
             yield Verified(campaign=campaign, kept=line, why=why)
             continue
         try:
-            digest = kept_trials.digest(running.records / same[line.key].name)
+            now = kept_trials.kept(read_trial(running.records / same[line.key].name))
         except AnalysisError:
             yield Verified(campaign=campaign, kept=line, why="it left no record")
         else:
-            yield Verified(campaign=campaign, kept=line, digest=digest)
+            yield Verified(campaign=campaign, kept=line, now=now)
 
 
 def _of(line: KeptTrial, key: kept_trials.Key, trial: PlannedTrial) -> bool:
@@ -112,5 +127,7 @@ def _key(trial: PlannedTrial) -> kept_trials.Key:
 
 def summary(found: Iterable[Verified]) -> str:
     """One sentence."""
-    all_ = list(found)
-    return f"{sum(one.ok for one in all_)} of {len(all_)} trials left the digests that are kept."
+    told = [one.verdict for one in found]
+    figures = told.count(SAME_FIGURES)
+    only = f" {figures} more left all figures that are kept, with another digest." if figures else ""
+    return f"{told.count(SAME)} of {len(told)} trials left the digests that are kept.{only}"

@@ -95,10 +95,18 @@ def test_kept_trials_are_verified(project: Path) -> None:
     for digest in digests:
         text = text.replace(digest, "0" * len(digest))
     kept.write_text(text)
+    told = cellbed(project, "study", "verify", "toy", "--sample", "4")
+    assert "0 of 4 trials left the digests that are kept. 4 more left all figures" in told
+    rows = table(kept)
+    rows[0]["efficiency"] = str(float(rows[0]["efficiency"]) + 1e-9)
+    with kept.open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
     done = subprocess.run(
         ["./cellbed", "study", "verify", "toy", "--sample", "4"],
         cwd=project, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert done.returncode == 1
-    assert "0 of 4 trials left the digests that are kept" in done.stdout
-    assert "differs" in done.stdout
+    assert "differs in efficiency\n" in done.stdout
+    assert "0 of 4 trials left the digests that are kept. 3 more left" in done.stdout

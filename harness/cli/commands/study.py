@@ -80,9 +80,10 @@ def keep(campaign: Path, replace_kept: bool) -> None:
 def verify(
     name: str, campaign: str | None, sample: int, choice: int, jobs: int | None, out: Path | None
 ) -> None:
-    """Run some kept trials of a study again; compare their records, byte for byte.
+    """Run some kept trials of a study again; compare their digests and their figures.
 
-    The command draws the trials at random. The exit status is 1 if a trial differs.
+    The command draws the trials at random. The exit status is 1 if a figure differs. A digest can
+    differ alone if an older cellbed made it.
     """
     from harness.api import verify as verifying  # and all that runs a trial with it
 
