@@ -2,8 +2,7 @@
 """The plots of one trial, from whatever series it recorded."""
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,6 +12,8 @@ from numpy.typing import NDArray
 
 from analysis import by_pair
 from analysis.records import Trial, level_text
+from analysis.report import path_plots
+from analysis.report.drawing import MOST_POINTS, Drawing
 from analysis.report.model import Plot
 from analysis.report.picture import picture
 from analysis.report.svg import SERIES, colour, ink, style, to_svg
@@ -21,31 +22,16 @@ Values = NDArray[np.float64]
 Rows = Sequence[dict[str, float | str | None]]
 
 SECOND_NS = 1e9
-MOST_POINTS = 300
-"""Points of a line: more than the plot has pixels adds nothing but size."""
 # Length of a queue: its unit, and the column of queue.csv.
 OCCUPANCY = {"cells": "occupancy_cells", "packets": "backlog_packets"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Drawing:
-    """What is to be drawn of a trial.
-
-    Attributes:
-        kind: the end of the plot's name.
-        alt: what is to be seen, in words.
-        paint: draws it into axes.
-    """
-
-    kind: str
-    title: str
-    alt: str
-    paint: Callable[[Axes], None]
-
-
 def plots(trial: Trial) -> list[Plot]:
-    """Queue, drops, throughput, windows, completion times, fair shares; what was recorded."""
-    kinds = (queue, drops, throughput, pairs, windows, completion, shares)
+    """Path, queue, drops, throughput, windows, completion times, fair shares; what there is."""
+    kinds = (
+        path_plots.rate, path_plots.delay, queue, drops, throughput, pairs, windows, completion,
+        shares,
+    )  # fmt: skip
     found = (draw(trial) for draw in kinds)
     return [plot(trial, drawing) for drawing in found if drawing is not None]
 

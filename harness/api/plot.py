@@ -21,8 +21,8 @@ from matplotlib.figure import Figure
 from analysis.cells import Cell, cells_of
 from analysis.records import Trial, level_text
 from analysis.report import trial_plots
+from analysis.report.drawing import Drawing
 from analysis.report.svg import colour, light, marker
-from analysis.report.trial_plots import Drawing
 from analysis.statistics import Estimate
 from harness.api.campaign import Campaign
 from harness.design.experiment import Level

@@ -40,6 +40,9 @@ class Settings:
     outage_us: Annotated[
         int, Within(0, 1_000_000), "The time for which the link sends nothing at a handover."
     ] = 50_000
+    loss: Annotated[
+        float, Within(0, 1), "The share of packets that each direction loses at all times."
+    ] = 0.0
     interval_us: Annotated[
         int, Within(1_000_001, 600_000_000), "The time from one handover to the next."
     ] = 15_000_000
@@ -66,7 +69,7 @@ class Settings:
             rate = draw.randint(least_rate, site.still.rate_bit_per_s)
             for way in DIRECTIONS:
                 delay_us = draw.randint(self.least_delay_us, self.most_delay_us)
-                row = Row(time_us, rate, delay_us, 0.0, 0)
+                row = Row(time_us, rate, delay_us, self.loss, 0)
                 if time_us and self.outage_us:
                     rows[way].append(row._replace(rate_bit_per_s=0))
                     row = row._replace(time_us=time_us + self.outage_us)

@@ -215,6 +215,18 @@ def test_opportunities_need_a_queue_of_packets(tmp_path: Path) -> None:
         planned(experiment.load(path), path)
 
 
+def test_losses_of_starlink_change_no_draw(tmp_path: Path) -> None:
+    """The seed draws the same rates and delays; each row of both ways loses the share."""
+    without, lossy = (
+        starlink.Settings(duration_s=60, loss=loss).path(site(tmp_path)).of_seed(3)
+        for loss in (0.0, 0.01)
+    )
+    for way in ("down", "up"):
+        rows = list(lossy.way(way).rows())
+        assert {row.loss for row in rows} == {0.01}
+        assert [row._replace(loss=0.0) for row in rows] == list(without.way(way).rows())
+
+
 def test_a_handover_each_15_s_is_drawn_from_the_seed(tmp_path: Path) -> None:
     drawn = starlink.Settings(duration_s=60).path(site(tmp_path))
     assert drawn.of_seed(1) == drawn.of_seed(1) != drawn.of_seed(2)

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A moving path and what passed over it, beside the other plots of its trial."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from analysis import by_pair, moving_path
+from analysis.records import Trial
+from analysis.report.drawing import MOST_POINTS, Drawing
+from analysis.report.svg import colour, ink
+from plan.path import Path
+
+BINS = 150
+"""Intervals of which the rate is drawn as a mean: a trace can have a change each millisecond."""
+MS_PER_US = 1e-3
+WAYS = {"down": "to the clients", "up": "to the servers"}
+
+
+def rate(trial: Trial) -> Drawing | None:
+    """What the link to the clients could carry, and what passed; None on a still path."""
+    path = trial.plan.topology.path
+    if path is None:
+        return None
+    end_s = float(trial.plan.workload.duration_s)
+    edges = np.linspace(0, end_s, BINS + 1)
+    could = np.diff(moving_path.carried_bits(path.down, edges)) / np.diff(edges) / 1e6
+    moments, total = by_pair.delivered(trial)
+    passed = by_pair.rates(moments, total.sum(axis=1, keepdims=True), MOST_POINTS)
+
+    def paint(axes: Axes) -> None:
+        axes.stairs(could, edges, color=ink(), lw=0.8, ls="--", label="the link's rate")
+        if passed is not None:
+            axes.stairs(passed[1][:, 0], passed[0], color=colour(0), lw=1.1, label="IP packets")
+        axes.set(xlabel="time (s)", ylabel="Mbit/s", xlim=(0, end_s), ylim=(0, None))
+        axes.legend(ncols=2)
+
+    alt = (
+        f"Rate of the link to the clients over time, from {could.min():.1f} to {could.max():.1f}"
+        f" Mbit/s, its mean {could.mean():.1f} Mbit/s, and the throughput of all pairs."
+    )
+    return Drawing(kind="path-rate", title="Rate of the path", alt=alt, paint=paint)
+
+
+def delay(trial: Trial) -> Drawing | None:
+    """The one-way delay of both directions; None on a still path."""
+    path = trial.plan.topology.path
+    if path is None:
+        return None
+    end_s = float(trial.plan.workload.duration_s)
+    lines = {way: _delays(path, way, end_s) for way in WAYS}
+
+    def paint(axes: Axes) -> None:
+        for place, (way, (times_s, delays_ms)) in enumerate(lines.items()):
+            axes.step(times_s, delays_ms, where="post", lw=1, color=colour(place), label=WAYS[way])
+        axes.set(xlabel="time (s)", ylabel="one-way delay (ms)", xlim=(0, end_s), ylim=(0, None))
+        axes.legend(ncols=2)
+
+    told = "; ".join(
+        f"{WAYS[way]} {found.min():.1f} to {found.max():.1f} ms"
+        for way, (_, found) in lines.items()
+    )
+    alt = f"One-way delay of the path over time: {told}."
+    return Drawing(kind="path-delay", title="Delay of the path", alt=alt, paint=paint)
+
+
+def _delays(path: Path, way: str, end_s: float) -> tuple[moving_path.Values, moving_path.Values]:
+    """Times [s] and the delays [ms] from then on, the last one to the end."""
+    found = [
+        (change.time_s, change.row.delay_us * MS_PER_US)
+        for change in moving_path.changes(path.way(way), end_s)
+    ]
+    kept = [
+        one for one, before in zip(found, [None, *found], strict=False) if _differs(one, before)
+    ]
+    times_s, delays_ms = zip(*kept, strict=True)
+    return np.array([*times_s, end_s]), np.array([*delays_ms, delays_ms[-1]])
+
+
+def _differs(one: tuple[float, float], before: tuple[float, float] | None) -> bool:
+    return before is None or one[1] != before[1]

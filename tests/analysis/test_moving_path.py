@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a moving path could carry, when it is silent, and its pictures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path as File
+
+import pytest
+
+from analysis import moving_path, read_campaign
+from analysis.records import Trial
+from analysis.report import path_plots
+from plan.path import Path, Row, Way, of_rows
+from tests.analysis import synthetic
+
+S = 1_000_000
+HANDOVER = of_rows(
+    [
+        Row(0, 8_000_000, 20_000, 0.0, 0),
+        Row(2 * S, 0, 30_000, 0.0, 0),
+        Row(2 * S + S // 2, 4_000_000, 30_000, 0.0, 0),
+    ],
+    period_us=5 * S,
+)
+TRACE = of_rows(
+    [Row(0, 0, 0, 0.0, 0), Row(S, 0, 0, 0.0, 12_000), Row(2 * S, 0, 0, 0.0, 12_000)], 2 * S + 1
+)
+
+
+@pytest.mark.parametrize(
+    ("time_s", "bits"),
+    [(0, 0), (1, 8e6), (2, 16e6), (2.25, 16e6), (2.5, 16e6), (3.5, 20e6), (5, 26e6), (6, 34e6)],
+)
+def test_what_the_link_could_carry_by_a_time(time_s: float, bits: float) -> None:
+    """Also in the second round; by the last row alone where the path does not repeat."""
+    assert moving_path.carried_bits(HANDOVER, [time_s]) == pytest.approx([bits])
+
+
+def test_without_a_period_the_last_row_holds() -> None:
+    once = replace(HANDOVER, period_us=0)
+    assert moving_path.carried_bits(once, [10.5]) == pytest.approx([16e6 + 8 * 4e6])
+
+
+def test_bits_at_once_count_from_their_moment() -> None:
+    assert moving_path.carried_bits(TRACE, [0.999, 1, 1.5, 2, 3.1]).tolist() == [
+        0, 12_000, 12_000, 24_000, 36_000,
+    ]  # fmt: skip
+
+
+def test_the_mean_rate_of_an_interval() -> None:
+    assert moving_path.mean_rate_bit_per_s(HANDOVER, 1, 3) == pytest.approx((8e6 + 2e6) / 2)
+
+
+def test_outages_begin_in_each_round() -> None:
+    """One of two silent rows, one after the other, is one outage; bits at once are none."""
+    rows = [*HANDOVER.rows()]
+    rows.insert(2, rows[1]._replace(time_us=2 * S + 1, delay_us=40_000))
+    assert moving_path.outages_s(of_rows(rows, 5 * S), 10) == [2, 7]
+    assert moving_path.outages_s(TRACE, 2) == [0]
+
+
+def trial_on(tmp_path: File, way: Way) -> Trial:
+    """A made record, of which the plan has a path."""
+    synthetic.write_campaign(
+        tmp_path, cells=dict([*synthetic.paper_cells().items()][:1]), seeds=[1]
+    )
+    [trial] = read_campaign(tmp_path).trials
+    topology = replace(trial.plan.topology, path=Path(down=way, up=way))
+    return replace(trial, plan=replace(trial.plan, topology=topology))
+
+
+def test_pictures_of_a_path(tmp_path: File) -> None:
+    trial = trial_on(tmp_path, HANDOVER)
+    rate, delay = path_plots.rate(trial), path_plots.delay(trial)
+    # A step is 2/3 s long: in the least of them the link is silent for 1/2 s, then has 4 Mbit/s.
+    assert rate is not None and "from 1.0 to 8.0 Mbit/s" in rate.alt
+    assert delay is not None and "to the clients 20.0 to 30.0 ms" in delay.alt
+    still = replace(
+        trial, plan=replace(trial.plan, topology=replace(trial.plan.topology, path=None))
+    )
+    assert path_plots.rate(still) is None and path_plots.delay(still) is None
