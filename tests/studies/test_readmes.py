@@ -86,6 +86,6 @@ def test_a_study_that_is_not_there() -> None:
     assert studies.find(None).id == ""
     for name in ("ubr_1895", "instrument", "../harness", ""):
         with pytest.raises(
-            studies.UsageError, match="this study does not exist; the studies are kernel_cc, ubr_1"
+            studies.UsageError, match="this study does not exist; the studies are .*ubr_1996, "
         ):
             studies.find(name)

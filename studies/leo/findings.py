@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The numbers of its README's sentences (sentences.toml), from the kept results."""
+
+from collections.abc import Mapping
+
+from analysis import kept_trials
+from analysis.kept import Kept
+from analysis.report.sentences import Number, Numbers
+from analysis.statistics import Estimate, estimate
+
+SINGLE, FACTORS, PATHS_OF_TWO = "leo-single", "leo", "leo-path"
+SENDERS = ("CUBIC", "BBR")
+PATHS = {"handovers": "none", "1 in 1000": "rare", "1 in 100": "often"}
+"""Level of `network` -> what its numbers' names begin with."""
+BySeed = dict[int, float]
+
+
+def by_seed(kept: Kept, campaign: str, metric: str, **levels: str) -> BySeed:
+    """A metric's mean over all trials of these levels, of each seed."""
+    found: dict[int, list[float]] = {}
+    for trial in kept_trials.read(kept.folder / campaign / kept_trials.FILE):
+        value = trial.metrics.get(metric)
+        if value is not None and levels.items() <= trial.levels.items():
+            found.setdefault(trial.seed, []).append(value)
+    return {seed: sum(some) / len(some) for seed, some in sorted(found.items())}
+
+
+def together(first: BySeed, second: BySeed) -> list[tuple[float, float]]:
+    """The values of both, paired by seed."""
+    return [(first[seed], second[seed]) for seed in first if seed in second]
+
+
+def over_seeds(found: BySeed) -> Estimate:
+    """The mean with its interval."""
+    return estimate(list(found.values()))
+
+
+def numbered(found: Mapping[str, Estimate]) -> dict[str, Number]:
+    """Each mean by its name, and half of its interval as NAME_half."""
+    means: dict[str, Number] = {name: one.mean for name, one in found.items()}
+    return means | {f"{name}_half": one.half_width for name, one in found.items()}
+
+
+def single(kept: Kept) -> Numbers:
+    """Of each path of one flow: throughputs, their ratio, and segments that were sent again."""
+    found: dict[str, Estimate] = {}
+    for path, name in PATHS.items():
+        cubic, bbr = (
+            by_seed(kept, SINGLE, "throughput_mbit_per_s", network=path, sender=sender)
+            for sender in SENDERS
+        )
+        ratios = [second / first for first, second in together(cubic, bbr)]
+        found |= {
+            f"{name}_cubic": over_seeds(cubic),
+            f"{name}_bbr": over_seeds(bbr),
+            f"{name}_ratio": estimate(ratios),
+        }
+    return {**numbered(found), **counted(kept, SINGLE)}
+
+
+def one_path(kept: Kept) -> Numbers:
+    """On the path without random losses: segments sent again, and the path's use after a handover
+    less that before the next.
+    """
+    metrics = {"again": "retransmits", "use": "use_after_handover"}
+    return numbered(
+        {
+            f"{sender.lower()}_{name}": over_seeds(
+                by_seed(kept, SINGLE, metric, network="handovers", sender=sender)
+            )
+            for sender in SENDERS
+            for name, metric in metrics.items()
+        }
+    )
+
+
+def flows(kept: Kept) -> Numbers:
+    """BBR's efficiency less CUBIC's where one packet in 100 is lost, with one flow and with two."""
+    found: dict[str, Estimate] = {}
+    for number, name in (("1", "one"), ("2", "two")):
+        cubic, bbr = (
+            by_seed(
+                kept, PATHS_OF_TWO, "efficiency", network="1 in 100", flows=number, sender=sender
+            )
+            for sender in SENDERS
+        )
+        found[name] = estimate([second - first for first, second in together(cubic, bbr)])
+    return {**numbered(found), **counted(kept, PATHS_OF_TWO)}
+
+
+def factors(kept: Kept) -> Numbers:
+    """What the larger buffer brings each sender's efficiency, over both policies."""
+    found: dict[str, Estimate] = {}
+    for sender in ("Reno", "SACK", "CUBIC", "BBR"):
+        small, large = (
+            by_seed(kept, FACTORS, "efficiency", buffer=buffer, sender=sender)
+            for buffer in ("0.5", "2")
+        )
+        found[sender.lower()] = estimate([more - less for less, more in together(small, large)])
+    return {**numbered(found), **counted(kept, FACTORS)}
+
+
+def counted(kept: Kept, campaign: str) -> dict[str, Number]:
+    """How many trials and seeds are kept."""
+    manifest = kept.manifest(campaign)
+    return {"trials": manifest["trials"], "seeds": len(manifest["seeds"])}

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Its plots: a response by sender, a mark for each path or queue, with intervals over the seeds."""
+
+from collections.abc import Sequence
+
+from matplotlib.figure import Figure
+
+from analysis.cells import Cell
+from analysis.report.model import Plot
+from analysis.report.results import Results
+from analysis.report.svg import colour, marker, style, to_svg
+from analysis.statistics import Estimate
+
+WIDE = 0.12
+"""The distance of two marks of one sender."""
+
+
+def by_sender(results: Results, response: str, label: str, along: Sequence[str]) -> Plot:
+    """A mark for each combination of the levels of some factors, beside its sender."""
+    senders = results.levels_of("sender")
+    groups = dict.fromkeys(_levels(cell, along) for cell in results.every_cell)
+    name = f"by-sender-{response}"
+    told: list[str] = []
+    drawn: list[Estimate] = []
+    with style(name):
+        figure = Figure(figsize=(5.2, 3.4))
+        axes = figure.subplots()
+        for number, group in enumerate(groups):
+            cells = [cell for cell in results.every_cell if _levels(cell, along) == group]
+            known = [(cell, one) for cell in cells if (one := cell.estimate(response))]
+            shift = WIDE * (number - (len(groups) - 1) / 2)
+            axes.errorbar(
+                [senders.index(cell.levels["sender"]) + shift for cell, _ in known],
+                [one.mean for _, one in known],
+                [one.half_width or 0.0 for _, one in known],
+                fmt=marker(number), ms=4, lw=1, capsize=2, color=colour(number),
+                label=", ".join(group),
+            )  # fmt: skip
+            drawn += [one for _, one in known]
+            told += [
+                f"{cell.levels['sender']} {', '.join(group)} {one.mean:.3g}" for cell, one in known
+            ]
+        axes.set_xticks(range(len(senders)), senders)
+        axes.set(ylabel=label)
+        if all(one.mean >= 0 for one in drawn):
+            axes.set_ylim(bottom=0)
+        axes.legend(ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.1))
+        svg = to_svg(figure)
+    return Plot(
+        name=name,
+        title=f"{label} by sender",
+        alt=f"{label} by sender, means with 95 % intervals over the seeds: {'; '.join(told)}.",
+        svg=svg,
+    )
+
+
+def _levels(cell: Cell, along: Sequence[str]) -> tuple[str, ...]:
+    return tuple(cell.levels[factor] for factor in along)
