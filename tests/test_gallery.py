@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The gallery shows each example as it is, with its figures and its pictures."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests import gallery
+
+PAGE = gallery.PAGE.read_text(encoding="utf-8")
+IMAGES = re.compile(r"^!\[(.*)\]\((.*)\)$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", gallery.names())
+def test_an_example_is_as_short_as_the_gallery_promises(name: str) -> None:
+    text = (gallery.FOLDER / f"{name}.toml").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 12
+
+
+def test_the_page_has_each_picture_and_no_other() -> None:
+    shown = [file for _, file in IMAGES.findall(PAGE)]
+    assert sorted(shown) == sorted(path.name for path in gallery.FOLDER.glob("*.svg"))
+    assert {re.sub(r"-path-\w+\.svg", "", file) for file in shown} == {*gallery.names()}
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("name", gallery.names())
+def test_an_example_gives_what_the_page_shows(name: str, tmp_path: Path) -> None:
+    trial = gallery.run(name, tmp_path)
+    drawn = list(gallery.pictures(trial))
+    shown = [(kind, alt) for kind, alt, _ in drawn]
+    assert gallery.section(name, shown, gallery.figures(trial)) in PAGE
+    for kind, _, svg in drawn:
+        assert (gallery.FOLDER / f"{name}-{kind}.svg").read_text(encoding="utf-8") == svg
