@@ -17,7 +17,6 @@ from harness.design.trials import PlannedTrial
 from plan import plan as plans
 from plan.errors import UsageError
 
-
 SAME = "ok"
 SAME_FIGURES = "another digest, but all figures with all digits"
 
@@ -128,6 +127,6 @@ def _key(trial: PlannedTrial) -> kept_trials.Key:
 def summary(found: Iterable[Verified]) -> str:
     """One sentence."""
     told = [one.verdict for one in found]
+    same = f"{told.count(SAME)} of {len(told)} trials left the digests that are kept."
     figures = told.count(SAME_FIGURES)
-    only = f" {figures} more left all figures that are kept, with another digest." if figures else ""
-    return f"{told.count(SAME)} of {len(told)} trials left the digests that are kept.{only}"
+    return f"{same} {figures} more left all figures, with another digest." if figures else same
