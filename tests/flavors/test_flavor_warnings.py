@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A sender of the papers leaves the kernel's scoreboard as the kernel expects it.
 
-A trial ends when its kernel warns. In this trial, 98-0876R1's SACK begins a recovery while a segment
-is SACKed that an earlier recovery sent again. The kernel warned when this segment counted as lost.
+A trial ends when its kernel warns. In this trial, 98-0876R1's SACK begins a recovery while a
+segment is SACKed that an earlier recovery sent again. The kernel warned when this segment counted
+as lost.
 """
 
 from __future__ import annotations
