@@ -123,7 +123,8 @@ class Site:
 def shown(path: Path) -> str:
     """A page with a file in it."""
     text = path.read_text(encoding="utf-8").rstrip()
-    language = path.suffix.removeprefix(".").replace("ipynb", "json").replace("csv", "text")
+    suffix = path.suffix.removeprefix(".")
+    language = {"ipynb": "json", "csv": "text", "cc": "cpp"}.get(suffix, suffix)
     language = language.replace("patch", "diff")
     return f"# {relative(path)}\n\n````{language}\n{text}\n````\n"
 
