@@ -140,19 +140,27 @@ static void cellbed_mark_first_hole(struct sock *sk)
 /*
  * By the table, what an earlier recovery sent again is held for lost anew: the
  * kernel sends nothing again before more is held for lost than was sent again.
+ * What is SACKed is not lost, and no longer counts as sent again. The kernel leaves
+ * that tag on a segment that is SACKed while it is not held for lost.
  */
 static void cellbed_hold_resent(struct sock *sk)
 {
+	struct tcp_sock *tp = tcp_sk(sk);
 	struct sk_buff *skb = tcp_rtx_queue_head(sk);
 
 	if (!cellbed_by_table(cellbed_ca(sk)))
 		return;
 	skb_rbtree_walk_from(skb) {
-		u8 tags = TCP_SKB_CB(skb)->sacked;
+		struct tcp_skb_cb *cb = TCP_SKB_CB(skb);
 
-		/* The kernel leaves this tag on a segment that is SACKed while it is not held for lost. */
-		if (tags & TCPCB_SACKED_RETRANS && !(tags & TCPCB_SACKED_ACKED))
-			cellbed_hold_lost(tcp_sk(sk), skb);
+		if (!(cb->sacked & TCPCB_SACKED_RETRANS))
+			continue;
+		if (!(cb->sacked & TCPCB_SACKED_ACKED)) {
+			cellbed_hold_lost(tp, skb);
+			continue;
+		}
+		cb->sacked &= ~TCPCB_SACKED_RETRANS;
+		tp->retrans_out -= tcp_skb_pcount(skb);
 	}
 }
 
