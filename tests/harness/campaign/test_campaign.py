@@ -15,31 +15,16 @@ import pytest
 from analysis.campaign_file import read_header
 from harness import events
 from harness.api.progress import ProgressDisplay
-from harness.campaign import costs
 from harness.campaign.campaign import CampaignRun
 from harness.design.trials import PlannedTrial
 from harness.events import Event, Listener, TrialEnded, TrialFailed, TrialStarted
 from harness.host import checkout
-from harness.labs import LABS
 from harness.machine.clean import remove_campaign
 from harness.records import identity, record
 from harness.runners.options import Options
 from plan.errors import UsageError
 from tests.paper import PaperLab, finish
 from tests.small import small_trials
-
-
-@pytest.fixture
-def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> type[PaperLab]:
-    class Fresh(PaperLab):
-        script: dict[str, list[str]] = {}
-        tried: list[str] = []
-        booted: list[Path] = []
-
-    monkeypatch.setitem(LABS, "paper", Fresh)
-    monkeypatch.setattr(costs, "file", lambda: tmp_path / "costs.json")
-    monkeypatch.setattr(record, "finish", finish)
-    return Fresh
 
 
 def make(

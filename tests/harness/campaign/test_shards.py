@@ -12,31 +12,16 @@ from typing import Any
 import pytest
 
 from analysis.campaign_file import read_header
-from harness.campaign import costs
 from harness.campaign.campaign import CampaignRun
 from harness.campaign.merge import Merged, merge
 from harness.design.shard import Shard, parse
 from harness.design.trials import PlannedTrial
-from harness.labs import LABS
 from harness.records import record
 from harness.records.seal import LATER
 from harness.runners.options import Options
 from plan.errors import UsageError
-from tests.paper import PaperLab, finish
+from tests.paper import PaperLab
 from tests.small import small_trials
-
-
-@pytest.fixture
-def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> type[PaperLab]:
-    class Fresh(PaperLab):
-        script: dict[str, list[str]] = {}
-        tried: list[str] = []
-        booted: list[Path] = []
-
-    monkeypatch.setitem(LABS, "paper", Fresh)
-    monkeypatch.setattr(costs, "file", lambda: tmp_path / "costs.json")
-    monkeypatch.setattr(record, "finish", finish)
-    return Fresh
 
 
 @pytest.fixture
