@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The numbers of its README's abstract (sentences.toml), from the kept results."""
 
-from collections import Counter
 from statistics import fmean
 
 from analysis import kept_trials
@@ -9,6 +8,7 @@ from analysis.kept import Kept
 from analysis.report.sentences import Numbers
 from analysis.statistics import estimate
 from analysis.table import Row
+from studies.ubr_1996 import verdicts
 from studies.ubr_1996.readme import CLOCK, MAIN, OPEN, RESPONSES, SLOW, mean, published
 
 
@@ -24,7 +24,6 @@ def abstract(kept: Kept) -> Numbers:
         for row in kept.cells(OPEN).rows
         if (row["network"], row["assumption"]) == ("LAN", "first-second")
     ]
-    verdicts = Counter(row["verdict_seeds"] for row in kept.claims(MAIN).rows)
     means = {
         f"{response}{of}": mean(lossy, f"{response}{of}")
         for response in RESPONSES
@@ -41,10 +40,7 @@ def abstract(kept: Kept) -> Numbers:
         "wan_slow": fmean(map(_distance, slow)),
         "short_fairness": mean(short, "fairness"),
         "short_efficiency": mean(short, "efficiency"),
-        "claims": verdicts.total(),
-        "holds": verdicts["holds"],
-        "fails": verdicts["does not hold"],
-        "undecided": verdicts["undecided"],
+        **verdicts.numbers(kept),
     }
 
 
@@ -63,6 +59,35 @@ def clock(kept: Kept) -> Numbers:
         found[f"{name}_change"] = change.mean
         found[f"{name}_half"] = change.half_width or 0.0
     return found
+
+
+def lan(kept: Kept) -> Numbers:
+    """LAN: cells of broken frames, and what windows in bytes do."""
+    lossy = [row for row in published(kept, MAIN) if row["network"] == "LAN"]
+    cells = [row for row in kept.cells(OPEN).rows if row["network"] == "LAN"]
+    some = [row for row in cells if row["assumption"] == "bytes"]
+    measured = [float(row["efficiency"]) for row in some]
+    theirs = [float(row["efficiency_published"]) for row in some]
+    return {
+        "wasted": max(float(row["wasted_share"]) for row in lossy),
+        "bytes_least": min(measured),
+        "bytes_most": max(measured),
+        "paper_least": min(theirs),
+        "paper_most": max(theirs),
+    }
+
+
+def queue(kept: Kept) -> Numbers:
+    """The rows without losses: in how many the largest queue is what the path leaves."""
+    rows = kept.table(MAIN, "windows").rows
+    longer = [row for row in rows if int(row["difference_cells"])]
+    return {
+        "rows": len(rows),
+        "exact": len(rows) - len(longer),
+        "longer": len(longer),
+        "window": f"{int(longer[0]['window']):,d}" if longer else "",
+        "more": int(longer[0]["difference_cells"]) if longer else 0,
+    }
 
 
 def _distance(row: Row) -> float:

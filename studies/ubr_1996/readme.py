@@ -8,9 +8,10 @@ from statistics import fmean
 from analysis import kept_trials
 from analysis.kept import Kept, number
 from analysis.kept_trials import KeptTrial
-from analysis.report.model import MISSING, Sheet, Value, plain, signed
+from analysis.report.model import Sheet, Value, plain, signed
 from analysis.statistics import estimate
 from analysis.table import Row
+from studies.ubr_1996 import verdicts
 
 MAIN, OPEN, SLOW, BEYOND = (
     "ubr-persistent",
@@ -148,29 +149,6 @@ def windows(kept: Kept) -> Sheet:
     return plain(rows, *heads.values())
 
 
-def claims(kept: Kept) -> Sheet:
-    """Those that do not hold by all means, with 98-0876R1's timer and with the slow one."""
-    slow = {row["id"]: row["verdict_seeds"] for row in kept.claims(SLOW).rows}
-    rows: list[list[Value]] = [
-        [row["sentence"], row["source"], row["verdict_seeds"], other]
-        for row in kept.claims(MAIN).rows
-        for other in [slow.get(row["id"], MISSING)]
-        if {row["verdict_seeds"], other} != {"holds"}
-    ]
-    return plain(rows, "sentence", "slide", "minimum RTO 0.2 s", "first 8 s, minimum RTO 1 s")
-
-
-def verdicts(kept: Kept) -> Sheet:
-    """How many claims hold, by campaign."""
-    names = ("holds", "does not hold", "undecided")
-    readings = {MAIN: "from 2 to 12 s, minimum RTO 0.2 s", SLOW: "first 8 s, minimum RTO 1 s"}
-    rows: list[list[Value]] = []
-    for campaign, reading in readings.items():
-        found = [row["verdict_seeds"] for row in kept.claims(campaign).rows]
-        rows.append([reading, *map(found.count, names)])
-    return plain(rows, "reading", *((name, "d") for name in names))
-
-
 def flavors(kept: Kept) -> Sheet:
     """Later senders: means over the four rows of each network."""
     found = [row for row in kept.cells(BEYOND).rows if row["sources"] == "5"]
@@ -251,8 +229,8 @@ TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
     "effects": effects,
     "clock": clock,
     "windows": windows,
-    "verdicts": verdicts,
-    "claims": claims,
+    "verdicts": verdicts.verdicts,
+    "claims": verdicts.claims,
     "flavors": flavors,
     "sources": sources,
 }

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The numbers of its README's abstract (sentences.toml), from the kept results."""
 
-from collections import Counter
-
 from analysis.kept import Kept
 from analysis.report.sentences import Numbers
+from studies.ubrplus_1998 import verdicts
 from studies.ubrplus_1998.cells import cells_of, distance
 from studies.ubrplus_1998.numbers import TEXT, draws, minimum, simulation
 from studies.ubrplus_1998.study import CELL
@@ -22,8 +21,6 @@ def abstract(kept: Kept) -> Numbers:
         mean, _, rank = distance(cells, "efficiency")
         near[network.lower()] = _number(mean)
         ranks.append(_number(rank))
-    claims = kept.table(TEXT, "claims-by-variant").rows
-    verdicts = Counter(row[f"minimum={READING}"] for row in claims)
     return {
         **minimum(kept),
         **simulation(kept),
@@ -31,10 +28,7 @@ def abstract(kept: Kept) -> Numbers:
         **near,
         "rank_least": min(ranks),
         "rank_most": max(ranks),
-        "claims": verdicts.total(),
-        "holds": verdicts["holds"],
-        "fails": verdicts["does not hold"],
-        "undecided": verdicts["undecided"],
+        **verdicts.numbers(kept, READING),
     }
 
 

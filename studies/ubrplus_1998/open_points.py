@@ -3,6 +3,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import fmean
 
 from analysis.kept import Kept
@@ -99,17 +100,32 @@ STEPS = {
 
 def path(kept: Kept) -> Sheet:
     """Mean efficiency at the path's two ends, and what each step between them changes."""
-    groups = [(network, flavor) for network in CELL["network"] for flavor in CELL["flavor"]]
-    found = {step: [_mean(kept, step, *group, "efficiency") for group in groups] for step in STEPS}
+    found, changes = _along(kept), step_changes(kept)
     first, *_, last = found.values()
-    rows: list[list[Value]] = [[STEPS["later RFCs"], *(f"{value:.3f}" for value in first)]]
-    for before, after in zip(list(STEPS), list(STEPS)[1:], strict=False):
-        changes = [b - a for a, b in zip(found[before], found[after], strict=True)]
-        rows.append([STEPS[after], *(signed(f"{value:+.3f}") for value in changes)])
-    rows.append(["at the end", *(f"{value:.3f}" for value in last)])
-    paper = [_mean(kept, "later RFCs", *group, "efficiency_published") for group in groups]
+    rows: list[list[Value]] = [[STEPS["later RFCs"], *(f"{x:.3f}" for x in first.values())]]
+    for step, some in changes.items():
+        rows.append([STEPS[step], *(signed(f"{x:+.3f}") for x in some.values())])
+    rows.append(["at the end", *(f"{x:.3f}" for x in last.values())])
+    paper = [_mean(kept, "later RFCs", *group, "efficiency_published") for group in last]
     rows.append(["paper", *(f"{value:.3f}" for value in paper)])
-    return plain(rows, "", *(" ".join(group) for group in groups))
+    return plain(rows, "", *(" ".join(group) for group in last))
+
+
+def step_changes(kept: Kept) -> dict[str, dict[tuple[str, str], float]]:
+    """Step -> (network, flavor) -> its mean efficiency less that of the step before."""
+    found = _along(kept)
+    return {
+        after: {group: found[after][group] - x for group, x in found[before].items()}
+        for before, after in pairwise(STEPS)
+    }
+
+
+def _along(kept: Kept) -> dict[str, dict[tuple[str, str], float]]:
+    """Step -> (network, flavor) -> mean efficiency over the buffers."""
+    groups = [(network, flavor) for network in CELL["network"] for flavor in CELL["flavor"]]
+    return {
+        step: {group: _mean(kept, step, *group, "efficiency") for group in groups} for step in STEPS
+    }
 
 
 def _mean(kept: Kept, step: str, network: str, flavor: str, column: str) -> float:

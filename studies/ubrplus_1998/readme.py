@@ -4,14 +4,14 @@
 from collections.abc import Callable, Mapping
 
 from analysis.kept import Kept, number
-from analysis.report.model import MISSING, Sheet, Value, plain
-from studies.ubrplus_1998 import open_points, source_tables, witnesses
+from analysis.report.model import Sheet, Value, plain
+from studies.ubrplus_1998 import open_points, source_tables, verdicts, witnesses
 from studies.ubrplus_1998.cells import RESPONSES, cells_of, distance
 from studies.ubrplus_1998.ns3 import tables as ns3_tables
 from studies.ubrplus_1998.source_tables import MINIMA, TEXT
 from studies.ubrplus_1998.study import CELL
+from studies.ubrplus_1998.verdicts import RFC
 
-RFC = "ubrplus-www-rfc"
 CAMPAIGNS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     **{f"the text, minimum {minimum}": (TEXT, {"minimum": minimum}) for minimum in MINIMA},
     "later RFCs": (RFC, {}),
@@ -39,39 +39,6 @@ def distances(kept: Kept) -> Sheet:
     return plain(rows, "senders", "network", *heads)
 
 
-def claims(kept: Kept) -> Sheet:
-    """How many claims hold, for each set of senders, by the sharpest error it allows."""
-    verdicts = ("holds", "does not hold", "undecided")
-    rows: list[list[Value]] = [
-        [name, *(list(found.values()).count(verdict) for verdict in verdicts)]
-        for name, found in _verdicts(kept).items()
-    ]
-    return plain(rows, "senders", *((verdict, "d") for verdict in verdicts))
-
-
-def failing(kept: Kept) -> Sheet:
-    """The claims that do not hold, or are undecided, in a reading of the text."""
-    found = _verdicts(kept)
-    readings = [name for name, (campaign, _) in CAMPAIGNS.items() if campaign == TEXT]
-    rows: list[list[Value]] = [
-        [row["sentence"], row["source"], *(of.get(row["id"], MISSING) for of in found.values())]
-        for row in kept.claims(TEXT).rows
-        if any(found[name][row["id"]] != "holds" for name in readings)
-    ]
-    return plain(rows, "sentence", "section", *found)
-
-
-def _verdicts(kept: Kept) -> dict[str, dict[str, str]]:
-    """Senders -> claim -> verdict."""
-    by_reading = kept.table(TEXT, "claims-by-variant").rows
-    found = {
-        f"the text, minimum {minimum}": {row["id"]: row[f"minimum={minimum}"] for row in by_reading}
-        for minimum in MINIMA
-    }
-    later = {row["id"]: row["verdict_replications"] for row in kept.claims(RFC).rows}
-    return {**found, "later RFCs": later}
-
-
 def simulation(kept: Kept) -> Sheet:
     """Mean absolute differences to the simulation, with the largest of a cell."""
     rows: list[list[Value]] = []
@@ -97,8 +64,8 @@ def simulation(kept: Kept) -> Sheet:
 TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
     "distances": distances,
     "simulation": simulation,
-    "claims": claims,
-    "failing": failing,
+    "claims": verdicts.claims,
+    "failing": verdicts.failing,
     "source-cells": source_tables.cells,
     "source-allocation": source_tables.allocation,
     "source-effects": source_tables.effects,

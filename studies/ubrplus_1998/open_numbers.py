@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The numbers in its README's sentences on the campaigns of one seed: the path, the open points."""
+
+import math
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+from analysis.kept import Kept
+from analysis.report.sentences import Numbers, Source
+from analysis.table import Row
+from studies.ubrplus_1998.cells import cells_of, distance
+from studies.ubrplus_1998.open_points import DEFAULT, step_changes
+from studies.ubrplus_1998.simulation import simulated
+from studies.ubrplus_1998.study import CELL
+from studies.ubrplus_1998.witnesses import CELLS_OF
+
+OPEN, TEXT = "ubrplus-www-assumptions", "ubrplus-www-text"
+WAN = {"network": "WAN", "policy": "EPD", "buffer": "0.5"}
+LONG = ("MEO", "GEO")
+
+
+def path(kept: Kept) -> Numbers:
+    """What the steps change that the README names; each is the mean over three buffers."""
+    found = step_changes(kept)
+    minimum, cut = found["minimum 1 s"], found["cut anew"]
+    rules = {
+        "partial": _of(found["partial ACK resets"], "NewReno"),
+        "flywheel": _of(found["flywheel"], "NewReno"),
+        "pipe": _of(found["PIPE in segments"], "SACK"),
+    }
+    return {
+        "minimum_vanilla": minimum["WAN", "Vanilla"],
+        "minimum_reno": minimum["WAN", "Reno"],
+        "minimum_long": max(abs(value) for (net, _), value in minimum.items() if net in LONG),
+        **_bounds("cut", {place: x for place, x in cut.items() if place[0] in LONG}),
+        **{f"{name}_{end}": of(x) for name, x in rules.items() for end, of in ENDS.items()},
+    }
+
+
+def one_seed(kept: Kept) -> Numbers:
+    """How far one seed may lie from the mean of the cells of the first table of open points."""
+    cells = cells_of(kept, TEXT, minimum="2 ticks", **WAN)
+    halves = {row["flavor"]: _one_draw(row, "efficiency") for row in cells}
+    least, most = min(halves, key=lambda f: halves[f]), max(halves, key=lambda f: halves[f])
+    return {
+        "least": halves[least],
+        "least_flavor": least,
+        "most": halves[most],
+        "most_flavor": most,
+        "fairness": max(_one_draw(row, "fairness") for row in cells),
+        "seeds": min(int(row["seeds"]) for row in cells),
+    }
+
+
+def open_wan(kept: Kept) -> Numbers:
+    """WAN: which assumption brings the cells nearest, and what three of them change."""
+    levels = dict.fromkeys(row["assumption"] for row in cells_of(kept, OPEN, network="WAN"))
+    cells = {level: cells_of(kept, OPEN, network="WAN", assumption=level) for level in levels}
+    away = {
+        level: x
+        for level, some in cells.items()
+        if len(some) == 8 and isinstance(x := distance(some, "efficiency")[0], float)
+    }
+    nearest = min(away, key=lambda level: away[level])
+    first, back = (_changes(kept, level) for level in ("first RTO 6 s", "small return buffer"))
+    others = [value for flavor, value in first.items() if flavor != "SACK"]
+    return {
+        "nearest_is_minimum": int(nearest == "minimum 1 s"),
+        "away": away[DEFAULT],
+        "away_nearest": away[nearest],
+        "away_starts": away["jittered starts"],
+        **_ends("fair", _fairness(kept, DEFAULT)),
+        **_ends("fair_starts", _fairness(kept, "jittered starts")),
+        "newreno_starts": _changes(kept, "jittered starts")["NewReno"],
+        "first_sack": first["SACK"],
+        **_ends("first", others),
+        **_bounds("back", {(WAN["network"], flavor): x for flavor, x in back.items()}),
+    }
+
+
+def sack(kept: Kept) -> Numbers:
+    """SACK's cells of the long paths less the simulation, and how many other cells are above."""
+    above: dict[tuple[str, str], list[float]] = {}
+    for row in cells_of(kept, TEXT, minimum="2 ticks"):
+        above.setdefault((row["network"], row["flavor"]), []).append(_off(row))
+    ours = {net: above[net, "SACK"] for net in LONG}
+    return {
+        "least": min(map(min, ours.values())),
+        **{f"mean_{net.lower()}": fmean(values) for net, values in ours.items()},
+        "whole_others": sum(
+            all(x > 0 for x in values)
+            for (net, flavor), values in above.items()
+            if net in LONG and flavor != "SACK"
+        ),
+    }
+
+
+NUMBERS: Mapping[str, Source] = {
+    "path": path,
+    "one-seed": one_seed,
+    "open-wan": open_wan,
+    "sack-simulation": sack,
+}
+ENDS = {"least": min, "most": max}
+
+
+def _of(changes: Mapping[tuple[str, str], float], flavor: str) -> list[float]:
+    return [value for (_, one), value in changes.items() if one == flavor]
+
+
+def _ends(name: str, values: Sequence[float]) -> dict[str, float]:
+    return {f"{name}_{end}": of(values) for end, of in ENDS.items()}
+
+
+def _bounds(name: str, values: Mapping[tuple[str, str], float]) -> dict[str, float | str]:
+    """The least and the largest of some places, and where they are."""
+    places = {end: of(values, key=lambda place: values[place]) for end, of in ENDS.items()}
+    found: dict[str, float | str] = {}
+    for end, (network, flavor) in places.items():
+        found[f"{name}_{end}"] = values[network, flavor]
+        found[f"{name}_{end}_place"] = f"{flavor} in {network}"
+        found[f"{name}_{end}_flavor"] = flavor
+    return found
+
+
+def _one_draw(row: Row, response: str) -> float:
+    """Half of the 95 % prediction interval of one draw (analysis/draws.py)."""
+    return float(row[f"{response}_half_width"]) * math.sqrt(int(row["seeds"]) + 1)
+
+
+def _changes(kept: Kept, level: str) -> dict[str, float]:
+    """By flavor, in the cells of the first table of open points."""
+    base, after = (
+        {
+            row["flavor"]: float(row["efficiency"])
+            for row in cells_of(kept, OPEN, assumption=one, **WAN)
+        }
+        for one in (DEFAULT, level)
+    )
+    return {flavor: after[flavor] - base[flavor] for flavor in after}
+
+
+def _fairness(kept: Kept, level: str) -> list[float]:
+    return [float(row["fairness"]) for row in cells_of(kept, OPEN, assumption=level, **WAN)]
+
+
+def _off(row: Row) -> float:
+    """A cell's mean efficiency less the simulation's, over as many seeds."""
+    network, flavor, policy, buffer = (row[name] for name in CELL)
+    cells = dict(zip(CELL["buffer"], CELLS_OF[network], strict=True))[buffer]
+    seeds = range(1, int(row["seeds"]) + 1)
+    theirs = [simulated()["literal", network, policy, flavor, cells, str(x)] for x in seeds]
+    return float(row["efficiency"]) - fmean(one["efficiency"] for one in theirs)

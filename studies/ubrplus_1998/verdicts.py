@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""README's tables of verdicts: by the kept means, and by intervals over the seeds.
+
+The records of the ten seeds are gone. So the present claims are judged by the means of the cells
+(analysis/by_means.py), as the paper's own table is. The kept verdicts by intervals over the seeds
+are older than the present claims. They count for the readings that did not change since: those
+that have one bound. A reading with two bounds had another first bound then.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from analysis import by_means
+from analysis.claims import Claim, Verdict, claims_of
+from analysis.claims.reading import WIDER
+from analysis.kept import Kept
+from analysis.report.model import MISSING, Sheet, Value, plain
+from analysis.report.sentences import Numbers
+from studies.ubrplus_1998.cells import cells_of
+from studies.ubrplus_1998.checks import CHECKS
+from studies.ubrplus_1998.source_tables import MINIMA, TEXT
+from studies.ubrplus_1998.study import STUDY
+
+RFC = "ubrplus-www-rfc"
+PAPER = "the paper's own table"
+TEXTS = {f"the text, minimum {minimum}": minimum for minimum in MINIMA}
+LATER = "later RFCs"
+VERDICTS = (Verdict.HOLDS.value, Verdict.FAILS.value, Verdict.UNDECIDED.value)
+HEADS = [(verdict, "d") for verdict in VERDICTS]
+Found = Mapping[str, str]
+"""Claim -> verdict."""
+
+
+@cache
+def by_the_means(kept: Kept) -> Mapping[str, Found]:
+    """Senders, the paper first -> what the means of their cells say of each claim."""
+    judged = {
+        PAPER: by_means.of_source(STUDY, CHECKS),
+        **{
+            name: by_means.of_rows(cells_of(kept, TEXT, minimum=minimum), STUDY, CHECKS)
+            for name, minimum in TEXTS.items()
+        },
+        LATER: by_means.of_rows(cells_of(kept, RFC), STUDY, CHECKS),
+    }
+    return {
+        name: {claim.id: finding.verdict.value for claim, finding in found}
+        for name, found in judged.items()
+    }
+
+
+def by_intervals(kept: Kept) -> Mapping[str, Found]:
+    """Senders -> the kept verdicts by intervals, of the readings that did not change since."""
+    same = {claim.id for claim in _claims()} - by_means.with_two_bounds(_claims())
+    rows = kept.table(TEXT, "claims-by-variant").rows
+    found = {
+        name: {row["id"]: row[f"minimum={minimum}"] for row in rows}
+        for name, minimum in TEXTS.items()
+    }
+    found[LATER] = {row["id"]: row["verdict_replications"] for row in kept.claims(RFC).rows}
+    return {
+        name: {claim: verdict for claim, verdict in of.items() if claim in same}
+        for name, of in found.items()
+    }
+
+
+def claims(kept: Kept) -> Sheet:
+    """How many readings have each verdict, by senders and by the way of judging."""
+    means, intervals = by_the_means(kept), by_intervals(kept)
+    rows: list[list[Value]] = []
+    for name, found in means.items():
+        for words, wider in (("means, first bound", False), ("means, wider bound", True)):
+            some = [v for claim, v in found.items() if claim.endswith(WIDER) is wider]
+            rows.append([name, words, len(some), *map(some.count, VERDICTS)])
+        if name in intervals:
+            some = list(intervals[name].values())
+            rows.append([name, "intervals over seeds", len(some), *map(some.count, VERDICTS)])
+    return plain(rows, "senders", "judged by", ("readings", "d"), *HEADS)
+
+
+def failing(kept: Kept) -> Sheet:
+    """The readings that do not hold, or are undecided, in a reading of the text."""
+    means, intervals = by_the_means(kept), by_intervals(kept)
+    rows: list[list[Value]] = [
+        [claim.sentence, claim.source, *_bound(claim), *texts]
+        for claim in _claims()
+        for texts in [_texts(claim.id, means, intervals)]
+        if any(text not in (VERDICTS[0], MISSING) for text in texts[: 2 * len(TEXTS)])
+    ]
+    heads = [f"{name}: {way}" for name in TEXTS for way in ("means", "intervals")]
+    return plain(rows, "sentence", "section", "bound", *heads, f"{LATER}: means")
+
+
+def numbers(kept: Kept, reading: str) -> Numbers:
+    """How many readings have each verdict by the means, the first bounds; and of the paper."""
+    means = by_the_means(kept)
+    ours, theirs = means[f"the text, minimum {reading}"], means[PAPER]
+    first = [verdict for claim, verdict in ours.items() if not claim.endswith(WIDER)]
+    holds, fails, undecided = map(first.count, VERDICTS)
+    intervals = [*by_intervals(kept)[f"the text, minimum {reading}"].values()]
+    return {
+        "claims": len(first),
+        "holds": holds,
+        "fails": fails,
+        "undecided": undecided,
+        "paper_not": sum(verdict != VERDICTS[0] for verdict in theirs.values()),
+        "sure_claims": len(intervals),
+        "sure_holds": intervals.count(VERDICTS[0]),
+    }
+
+
+def _texts(claim: str, means: Mapping[str, Found], intervals: Mapping[str, Found]) -> list[str]:
+    both = [(means[name], intervals[name]) for name in TEXTS]
+    found = [of.get(claim, MISSING) for pair in both for of in pair]
+    return [*found, means[LATER][claim]]
+
+
+def _bound(claim: Claim) -> Sequence[str]:
+    if claim.id.endswith(WIDER):
+        return ["wider"]
+    return ["first" if claim.id in by_means.with_two_bounds(_claims()) else ""]
+
+
+@cache
+def _claims() -> tuple[Claim, ...]:
+    return claims_of(STUDY, CHECKS)
