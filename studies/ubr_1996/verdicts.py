@@ -68,9 +68,17 @@ def claims(kept: Kept) -> Sheet:
     return plain(rows, "sentence", "slide", "bound", "judged by", *heads)
 
 
+def first_bounds(kept: Kept) -> Mapping[str, Sequence[str]]:
+    """Reading -> the verdicts on the present claims, each with its first bound."""
+    return {
+        reading: [v for name, (_, v) in found(kept, campaign).items() if not _is_wider(name)]
+        for campaign, reading in READINGS.items()
+    }
+
+
 def numbers(kept: Kept) -> dict[str, int]:
     """How many readings have each verdict from 2 to 12 s, with the first bounds."""
-    first = [v for name, (_, v) in found(kept, "ubr-persistent").items() if not _is_wider(name)]
+    first = first_bounds(kept)[READINGS["ubr-persistent"]]
     holds, fails, undecided = map(first.count, VERDICTS)
     return {"claims": len(first), "holds": holds, "fails": fails, "undecided": undecided}
 

@@ -90,21 +90,25 @@ def failing(kept: Kept) -> Sheet:
     return plain(rows, "sentence", "section", "bound", *heads, f"{LATER}: means")
 
 
+def first_bounds(kept: Kept) -> Mapping[str, Sequence[str]]:
+    """Senders -> the verdicts by the means on the present claims, each with its first bound."""
+    return {
+        name: [verdict for claim, verdict in found.items() if not claim.endswith(WIDER)]
+        for name, found in by_the_means(kept).items()
+    }
+
+
 def numbers(kept: Kept, reading: str) -> Numbers:
     """How many readings have each verdict by the means, the first bounds; and of the paper."""
-    means = by_the_means(kept)
-    ours, theirs = means[f"the text, minimum {reading}"], means[PAPER]
-    first = [verdict for claim, verdict in ours.items() if not claim.endswith(WIDER)]
+    first = first_bounds(kept)[f"the text, minimum {reading}"]
     holds, fails, undecided = map(first.count, VERDICTS)
-    intervals = [*by_intervals(kept)[f"the text, minimum {reading}"].values()]
+    theirs = by_the_means(kept)[PAPER].values()
     return {
         "claims": len(first),
         "holds": holds,
         "fails": fails,
         "undecided": undecided,
-        "paper_not": sum(verdict != VERDICTS[0] for verdict in theirs.values()),
-        "sure_claims": len(intervals),
-        "sure_holds": intervals.count(VERDICTS[0]),
+        "paper_not": sum(verdict != VERDICTS[0] for verdict in theirs),
     }
 
 
