@@ -4,6 +4,7 @@
 from collections.abc import Mapping
 
 from analysis import kept_trials
+from analysis.anova import analyse
 from analysis.kept import Kept
 from analysis.report.sentences import Number, Numbers
 from analysis.statistics import Estimate, estimate
@@ -50,7 +51,9 @@ def single(kept: Kept) -> Numbers:
             for sender in SENDERS
         )
         ratios = [second / first for first, second in together(cubic, bbr)]
+        less = [second - first for first, second in together(cubic, bbr)]
         found |= {
+            f"{name}_less": estimate(less),
             f"{name}_cubic": over_seeds(cubic),
             f"{name}_bbr": over_seeds(bbr),
             f"{name}_ratio": estimate(ratios),
@@ -97,7 +100,13 @@ def factors(kept: Kept) -> Numbers:
             for buffer in ("0.5", "2")
         )
         found[sender.lower()] = estimate([more - less for less, more in together(small, large)])
-    return {**numbered(found), **counted(kept, FACTORS)}
+    return {**numbered(found), **counted(kept, FACTORS), **shares(kept)}
+
+
+def shares(kept: Kept) -> dict[str, Number]:
+    """The parts of the variation of the cells' mean efficiencies that two factors explain [%]."""
+    found = analyse(kept.cells(FACTORS), "efficiency", ("sender", "buffer", "policy"))
+    return {f"{name}_percent": found.component(name).percent for name in ("sender", "buffer")}
 
 
 def counted(kept: Kept, campaign: str) -> dict[str, Number]:
