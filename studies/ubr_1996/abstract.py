@@ -36,6 +36,11 @@ def abstract(kept: Kept) -> Numbers:
         "whole": len(whole),
         "whole_most": max(map(_distance, whole)),
         "lossy": len(lossy),
+        "lan_away": fmean(map(_distance, lossy)),
+        **{
+            f"{name}_fairness_away": fmean(abs(float(row["fairness_difference"])) for row in some)
+            for name, some in (("lan", lossy), ("wan", wan))
+        },
         "wan": fmean(map(_distance, wan)),
         "wan_slow": fmean(map(_distance, slow)),
         "short_fairness": mean(short, "fairness"),
