@@ -7,7 +7,7 @@ from analysis.report import plots
 from analysis.report.model import Gallery
 from analysis.report.pages import Pages
 from analysis.report.results import Results
-from studies.ubrplus_1998 import open_numbers
+from studies.ubrplus_1998 import open_numbers, sensitivity
 from studies.ubrplus_1998.abstract import abstract
 from studies.ubrplus_1998.checks import CHECKS
 from studies.ubrplus_1998.ns3 import tables as ns3_tables
@@ -27,11 +27,18 @@ def heat_maps(results: Results, network: str) -> Sequence[Gallery]:
 
 ROWS = ("policy", "flavor")
 KEPT = ("predictions", "claims-by-variant")
+SENTENCES = {
+    **NUMBERS,
+    **open_numbers.NUMBERS,
+    "abstract": abstract,
+    "ns-3": ns3_tables.numbers,
+    "sensitivity": sensitivity.numbers,
+}
 PAGES = Pages(
     sections=[side_by_side],
     panels=[heat_maps],
     checks=CHECKS,
     tables=TABLES,
-    numbers={**NUMBERS, **open_numbers.NUMBERS, "abstract": abstract, "ns-3": ns3_tables.numbers},
+    numbers=SENTENCES,
     kept=KEPT,
 )
