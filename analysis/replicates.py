@@ -34,11 +34,11 @@ def _flows(folder: Path) -> bytes:
 
 
 def sentence(same: int, cells: int) -> str:
-    """What is said where the seeds of some cells left the same record."""
+    """What is said where the seeds of some cells left the same figures."""
     of_cells = "the only cell" if cells == 1 else f"{same} of {cells} cells"
     return (
-        f"In {of_cells} all seeds left the same record, because the seed draws nothing there."
-        f" Such a cell has one observation and no interval. For replicates, {WHAT_TO_DO}."
+        f"In {of_cells} all seeds left the same figures. Such a cell counts as one observation and"
+        f" has no interval. If its sources start at fixed times, {WHAT_TO_DO}."
     )
 
 

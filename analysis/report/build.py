@@ -3,19 +3,14 @@
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from operator import itemgetter
 
-from analysis import omissions, replicates
 from analysis.cells import Cell, variant_factors
-from analysis.claims import Claim, Finding, Judged, Method, Verdict
 from analysis.metrics import ABOVE_ONE
 from analysis.records import CampaignRecords, Trial
-from analysis.report import claim_tables, effects, plots, tables, trial_plots
+from analysis.report import claim_tables, plots, tables, trial_plots
 from analysis.report.explore import explore
 from analysis.report.glossary import glossary
 from analysis.report.model import (
-    Claims,
-    ClaimText,
     Explore,
     Gallery,
     Part,
@@ -24,10 +19,12 @@ from analysis.report.model import (
     Section,
     Source,
 )
-from analysis.report.overview import overview
 from analysis.report.pages import Pages, pages_of
 from analysis.report.predictions import predictions
 from analysis.report.results import Results, results_of
+from analysis.report.standing import in_words, standing
+from analysis.report.summary import known, subtitle, summary, without_record
+from analysis.report.verdicts import verdicts
 from analysis.study import Response, Study
 
 Listener = Callable[[str], None]
@@ -53,19 +50,23 @@ def build(
     pages = pages_of(results.study)
     own = [section for page in pages.sections if (section := page(results)) is not None]
     drawn = _drawn(campaign, listener) if draw else {}
+    stands = standing(campaign)
+    claims = verdicts(results)
     return Report(
         title=str(campaign.document.get("title") or campaign.name),
-        subtitle=_subtitle(campaign),
+        subtitle=subtitle(campaign, stands),
         sections=[
-            _summary(results, study),
+            *([missing] if (missing := without_record(campaign, stands)) else []),
+            summary(results, study),
             *([_explore(found)] if (found := explore(results, drawn)) else []),
             _results(results, pages),
             *([_anova(results)] if results.study.anova else []),
-            *([_claims(results)] if results.findings else []),
+            *([claims] if claims and not results.partial else []),
             *([_variants(results)] if len(results.variants) > 1 else []),
             *([predicted] if (predicted := predictions(results)) else []),
             *own,
             _trials(campaign, drawn),
+            *([claims] if claims and results.partial else []),
             _words(results),
             _making(campaign),
         ],
@@ -76,112 +77,6 @@ def build(
             *(make(results) for make in pages.files),
         ],
     )
-
-
-def _subtitle(campaign: CampaignRecords) -> str:
-    seeds = len({trial.seed for trial in campaign.trials})
-    virtual_s = sum(trial.document.get("virtual_s") or 0 for trial in campaign.trials)
-    wall_s = sum(trial.document.get("wall_s") or 0 for trial in campaign.trials)
-    left_out = len(list(omissions.left_out(campaign)))
-    return (
-        f"The campaign {campaign.name} has {_count(len(campaign.trials), 'trial')} with "
-        f"{_count(seeds, 'seed')}. The trials lasted {virtual_s:,.0f} s of virtual time and took "
-        f"{wall_s:,.0f} s of real time. The report leaves out {_count(left_out, 'record')}"
-    )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def _summary(results: Results, study: Study) -> Section:
-    drawn = _known(plots.scatter(results, one.name) for one in results.study.means)
-    drawn = drawn or overview(results)
-    return Section(
-        id="summary",
-        title="Summary",
-        paragraphs=_in_short(results, study),
-        parts=[
-            *([tables.distances(results.distances, study)] if results.distances else []),
-            *([sheet] if (sheet := claim_tables.one_draw(results)) else []),
-            *([Gallery(plots=drawn)] if drawn else []),
-        ],
-    )
-
-
-def _in_short(results: Results, study: Study) -> list[str]:
-    if not results.campaign.trials:
-        return ["No trial is valid, so there is nothing to analyse yet."]
-    told = []
-    if len(results.variants) > 1:
-        name, cells = next(iter(results.variants.items()))
-        told.append(
-            f"This report is about the variant {name} ({_count(len(cells), 'cell')}). Only the "
-            "tables of cells and the section on variants have all variants."
-        )
-    if study.cell and not results.study.cell:
-        told.append(
-            f"This campaign does not have the design of {study.source}. Therefore the report has "
-            "no analysis of variance and does not test the claims of that source."
-        )
-    elif study.published and not results.distances:
-        told.append("The source has no published value for any trial of this campaign.")
-    for method, findings in results.findings.items():
-        counts = _counts(finding for _, finding in findings)
-        told.append(
-            f"We tested {len(findings)} claims of {study.source} (source of the error: "
-            f"{method.value}): {counts}."
-        )
-    told += _directions_and_sizes(results)
-    same = sum(cell.one_record for cell in results.every_cell)
-    no_replicates = [replicates.sentence(same, len(results.every_cell))] if same else []
-    return [*(told or [*_extremes(results), *effects.sentences(results)]), *no_replicates]
-
-
-def _directions_and_sizes(results: Results) -> list[str]:
-    """How many claims have the direction that they say, and the size that is published."""
-    sharpest = [found for _, found in [*results.findings.values()][-1]] if results.findings else []
-    told = {
-        "claims say in which direction figures differ": [
-            one for found in sharpest if (one := found.direction)
-        ],
-        "claims have published figures, whose size was compared": [
-            o for found in sharpest if (o := found.size)
-        ],
-    }
-    return [f"{len(some)} {what}: {_counts(some)}." for what, some in told.items() if some]
-
-
-def _counts(judged: Iterable[Judged]) -> str:
-    counts = dict.fromkeys(Verdict, 0)
-    for one in judged:
-        counts[one.verdict] += 1
-    return ", ".join(f"{verdict.value} {number}" for verdict, number in counts.items() if number)
-
-
-def _extremes(results: Results) -> list[str]:
-    """Of each response the least and the greatest mean, and whose they are."""
-    told = []
-    for response in results.study.means:
-        means = ((cell.mean(response.name), cell) for cell in results.cells)
-        known = [(mean, cell) for mean, cell in means if mean is not None]
-        if not known:
-            continue
-        (least, first), (most, last) = (pick(known, key=itemgetter(0)) for pick in (min, max))
-        low, high = (format(mean, response.form) for mean in (least, most))
-        if len(known) == 1:
-            told.append(f"{response.title} is {low} ({first.name}).")
-        elif low == high:
-            told.append(f"{response.title} is {low} in all cells.")
-        else:
-            told.append(
-                f"{response.title} lies between {low} ({first.name}) and {high} ({last.name})."
-            )
-    return told
-
-
-def _known(drawn: Iterable[Plot | None]) -> list[Plot]:
-    return [plot for plot in drawn if plot is not None]
 
 
 def _above_one(results: Results) -> bool:
@@ -244,7 +139,7 @@ def _anova_of(results: Results, group: str) -> Section | None:
     if found[0] is None:
         return None
     names = [one.name for one in results.study.means if results.anova(group, one.name)]
-    effects = _known(plots.effects(results, group, name) for name in names)
+    effects = known(plots.effects(results, group, name) for name in names)
     interactions = [plot for name in names for plot in plots.interactions(results, group, name)]
     return Section(
         id=tables.named("anova", group) if group else "anova-all",
@@ -276,48 +171,10 @@ def _errors(results: Results, group: str, responses: Sequence[str]) -> list[str]
     return told
 
 
-def _claims(results: Results) -> Section:
-    groups: dict[str, list[ClaimText]] = {}
-    for same in zip(*results.findings.values(), strict=True):
-        groups.setdefault(same[0][0].heading, []).append(_claim(same, list(results.findings)))
-    return Section(
-        id="claims",
-        title=f"Claims of {results.study.source}",
-        paragraphs=[
-            f"The list has each sentence, its place in {results.study.source}, and our verdicts. A "
-            "verdict is undecided if we did not measure the cells, or if the intervals allow both "
-            "answers. The verdict on the direction asks whether each difference lies on the side "
-            "of 0 that the sentence says, by intervals paired by seed. The verdict on the size "
-            "asks whether one of our seeds could have given the published figures (by the 95 % "
-            "prediction interval of one trial)."
-        ],
-        parts=[Claims(claims=groups.pop(""))] if "" in groups else [],
-        sections=[
-            Section(id=f"claims-{place}", title=heading, parts=[Claims(claims=some)])
-            for place, (heading, some) in enumerate(groups.items(), 1)
-        ],
-    )
-
-
-def _claim(same: Sequence[tuple[Claim, Finding]], methods: Sequence[Method]) -> ClaimText:
-    about, sharpest = same[-1]
-    both = (("direction", sharpest.direction), ("size", sharpest.size))
-    return ClaimText(
-        sentence=about.sentence,
-        source=about.source,
-        reading=about.reading,
-        verdicts=[
-            (method.value, finding.verdict.value, finding.evidence)
-            for method, (_, finding) in zip(methods, same, strict=True)
-        ]
-        + [(kind, one.verdict.value, one.evidence) for kind, one in both if one],
-    )
-
-
 def _variants(results: Results) -> Section:
     factors = variant_factors(results.campaign, results.study)
     sheet = tables.variants(results, factors)
-    drawn = _known(plots.variant_effects(results, sheet, one.name) for one in results.study.means)
+    drawn = known(plots.variant_effects(results, sheet, one.name) for one in results.study.means)
     verdicts = [claim_tables.verdicts_by_variant(results)] if len(results.by_variant) > 1 else []
     return Section(
         id="variants",
@@ -373,12 +230,6 @@ def _plotted(campaign: CampaignRecords) -> list[Trial]:
     return list(first.values())
 
 
-def _in_words(trial: Trial) -> str:
-    """A trial by its levels and seed."""
-    levels = (f"{factor} {level}" for factor, level in trial.factors.items())
-    return ", ".join((*levels, f"seed {trial.seed}"))
-
-
 def _trial(trial: Trial, drawn: Sequence[Plot], *, opened: bool = False) -> Section:
     told = ", ".join(
         f"{tables.metric_title(name).lower()} {format(value, tables.metric_form([value]))}"
@@ -389,7 +240,7 @@ def _trial(trial: Trial, drawn: Sequence[Plot], *, opened: bool = False) -> Sect
     missing = [] if drawn else [NO_SERIES]
     return Section(
         id=f"trial-{trial.name}",
-        title=_in_words(trial),
+        title=in_words(trial.factors, trial.seed),
         paragraphs=[f"{trial.name}: {told}.", *missing],
         parts=[
             *([Gallery(plots=drawn)] if drawn else []),
@@ -403,7 +254,8 @@ def _trial(trial: Trial, drawn: Sequence[Plot], *, opened: bool = False) -> Sect
 
 def _words(results: Results) -> Section:
     measured = dict.fromkeys(itertools.chain.from_iterable(c.metrics for c in results.every_cell))
-    return Section(id="words", title="What the columns mean", parts=[glossary(measured)])
+    counted = dict.fromkeys(itertools.chain.from_iterable(map(tables.counted, results.trials)))
+    return Section(id="words", title="What the columns mean", parts=[glossary(measured, counted)])
 
 
 def _making(campaign: CampaignRecords) -> Section:

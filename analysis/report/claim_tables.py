@@ -104,7 +104,7 @@ def one_draw(results: Results) -> Sheet | None:
         [name, response.name, found.cells, len(found.outside), found.by_chance, found.single]
         for name, cells in results.variants.items()
         for response in results.study.means
-        if (found := outside(cells, response.name, response.known_to)) is not None
+        if (found := outside(cells, response.name, response.known_to)) is not None and found.cells
     ]
     if not rows:
         return None

@@ -22,7 +22,25 @@ MEANINGS = {
     "peak_cells": "the largest number of cells in the queue",
     "wasted_share": "the share of the link's cells that belonged to incomplete packets: the queue "
     "had dropped another cell of the same packet",
+    "dropped_share": "the share of the packets that the queue dropped",
+    "marked_share": "the share of the packets that the queue marked instead of dropping them",
 }
+COUNTERS = {
+    "in": "the packets (frames) or cells that came to the queue",
+    "accepted": "frames whose first cell the queue took, and cells that it took",
+    "refused_threshold": "frames that the policy refused because the buffer was filled above the "
+    "threshold",
+    "refused_fairness": "frames that the policy refused because their client had more than its "
+    "share of the buffer",
+    "lost_first": "frames whose first cell found the buffer full: the whole frame is lost",
+    "lost_mid": "frames of which a later cell found the buffer full: the cells before it had "
+    "entered the queue for nothing",
+    "overflow": "cells that found the buffer full",
+    "discarded": "cells that the queue dropped because their frame had lost a cell before",
+    "delivered": "frames and cells that left the queue whole",
+    "wasted": "cells that the queue took although their frame was lost",
+}
+"""What a queue of cells counts in the table of a trial, and the causes in its pictures."""
 ALWAYS = (
     ("seed", "the number from which the trial computes all its random values"),
     ("±", "half of the width of the 95 % interval of a mean over the seeds (Student's t)"),
@@ -34,12 +52,16 @@ ALWAYS = (
 )
 
 
-def glossary(measured: Iterable[str]) -> Sheet:
-    """The columns of what was measured, and those that every report has."""
+def glossary(measured: Iterable[str], counted: Iterable[str] = ()) -> Sheet:
+    """The columns of what was measured, and those that every report has.
+
+    counted: what the queues of its trials count.
+    """
     own = [[metric_title(name), MEANINGS[name]] for name in measured if name in MEANINGS]
+    own += [[name.replace("_", " "), COUNTERS[name]] for name in counted if name in COUNTERS]
     return Sheet(
         name="glossary",
-        caption="The columns of the tables above",
+        caption="The columns and counters of the tables above",
         columns=[Column(name="column", title="Column"), Column(name="meaning", title="Meaning")],
         rows=[*own, *(list(row) for row in ALWAYS)],
     )

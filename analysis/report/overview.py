@@ -2,7 +2,8 @@
 """A figure of each response over the factors of a campaign, whatever these are.
 
 Numbers stand on an axis of numbers, words side by side. The axis of a response begins at 0, so that
-a small difference looks small.
+a small difference looks small. Where all values lie within the upper fifth of this axis, the axis
+has this fifth alone, and its label says so: a difference is then drawn at most five times as large.
 """
 
 from __future__ import annotations
@@ -18,10 +19,13 @@ from analysis.cells import Cell
 from analysis.report.model import Plot
 from analysis.report.results import Results
 from analysis.report.svg import colour, marker, style, to_svg
+from analysis.report.tables import along as along_axis
 from analysis.study import Response
 
 MOST_LINES = 8
 MOST_PANELS = 6
+UPPER = 0.8
+"""Where all values are above this share of the largest, an axis begins there and not at 0."""
 WIDE = 20
 """Numbers of which the largest is so many times the smallest stand on a logarithmic axis."""
 
@@ -41,6 +45,7 @@ def overview(results: Results) -> list[Plot]:
     return [
         _plot(results, response, along, lines, dict(zip(panels, levels, strict=True)))
         for response in results.study.means
+        if any(cell.values(response.name) for cell in results.every_cell)
         for levels in combinations
     ]
 
@@ -98,14 +103,23 @@ def _finish(
             axes.set_xscale("log")
             axes.minorticks_off()
         axes.set_xticks([float(level) for level in levels], levels)
-    low, high = axes.get_ylim()
-    if low >= 0 or all(
-        value >= 0 for cell in results.every_cell for value in cell.values(response.name)
-    ):
-        axes.set_ylim(0, high * 1.02)
-    axes.set(title=title, xlabel=results.study.heading(along).lower(), ylabel=response.title)
+    begin = _begin(results, response)
+    if begin is not None:
+        axes.set_ylim(begin, axes.get_ylim()[1] * 1.02)
+    label = response.title + (f" (axis begins at {begin:.3g})" if begin else "")
+    axes.set(title=title, xlabel=along_axis(results.study, along), ylabel=label)
     if legend:
         axes.legend(title=legend)
+
+
+def _begin(results: Results, response: Response) -> float | None:
+    """Where the axis of a response begins; None: as its values, of which some are negative."""
+    found = [one for cell in results.every_cell if (one := cell.estimate(response.name))]
+    ends = [one.mean + side * (one.half_width or 0.0) for one in found for side in (-1, 1)]
+    if not ends or min(value for c in results.every_cell for value in c.values(response.name)) < 0:
+        return None
+    begin = UPPER * max(ends)
+    return begin if begin and min(ends) > begin else 0.0
 
 
 def _are_numbers(results: Results, factor: str) -> bool:

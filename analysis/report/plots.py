@@ -16,6 +16,7 @@ from analysis.cells import group_of
 from analysis.report.model import MISSING, Plot, Sheet, signed
 from analysis.report.results import Results
 from analysis.report.svg import colour, ink, marker, style, to_svg
+from analysis.report.tables import along as along_axis
 from analysis.report.tables import named
 from analysis.statistics import distribution
 from analysis.study import Response
@@ -31,6 +32,7 @@ def scatter(results: Results, response: str) -> Plot | None:
     if not compared:
         return None
     name = f"scatter-{response}"
+    title = f"{response.capitalize()}: measured over published"
     with style(name):
         figure = Figure(figsize=(4.4, 3.8))
         axes = figure.subplots()
@@ -48,7 +50,7 @@ def scatter(results: Results, response: str) -> Plot | None:
                 label=group or None,
             )  # fmt: skip
         axes.plot([lowest, 1], [lowest, 1], color=ink(), lw=0.8, ls="--")
-        axes.set(title=response.capitalize(), xlabel="published", ylabel="measured")
+        axes.set(title=title, xlabel="published", ylabel="measured")
         low, high = axes.get_ylim()
         axes.set_ylim(max(low, 0), min(high, 1.05))
         if any(groups):
@@ -56,7 +58,7 @@ def scatter(results: Results, response: str) -> Plot | None:
         svg = to_svg(figure)
     return Plot(
         name=name,
-        title=f"{response.capitalize()}: measured over published",
+        title=title,
         alt=_scatter_alt(results, response),
         svg=svg,
     )
@@ -133,7 +135,7 @@ def _heat_map(grid: _Grid, response: str, kind: str, values: Values, limits: Nor
         axes.set_yticks(np.arange(len(grid.rows)) + 0.5, [" ".join(row) for row in grid.rows])
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
-        axes.set(title=title, xlabel=grid.study.heading(grid.along).lower())
+        axes.set(title=title, xlabel=along_axis(grid.study, grid.along))
         svg = to_svg(figure)
     return Plot(name=name, title=title, alt=_heat_alt(grid, title, values), svg=svg)
 
@@ -170,6 +172,7 @@ def effects(results: Results, group: str, response: str) -> Plot | None:
         return None
     published = results.published_anova(group, response)
     name = f"{named('effects', group)}-{response}"
+    title = f"{group} {response}: main effects".strip()
     names = [results.study.level(effect.factors[0], effect.levels[0]) for effect in anova.effects]
     with style(name):
         figure = Figure(figsize=(4.6, 3.2))
@@ -180,7 +183,7 @@ def effects(results: Results, group: str, response: str) -> Plot | None:
         axes.axvline(0, color=ink(), lw=0.8)
         axes.set_yticks(range(len(names)), names)
         axes.invert_yaxis()
-        axes.set(title=f"{group} {response}", xlabel="main effect, 90 % interval")
+        axes.set(title=title, xlabel="main effect, 90 % interval")
         axes.legend(loc="best")
         svg = to_svg(figure)
     telling = [
@@ -188,7 +191,7 @@ def effects(results: Results, group: str, response: str) -> Plot | None:
     ]
     return Plot(
         name=name,
-        title=f"{group} {response}: main effects",
+        title=title,
         alt=f"Main effects on {group} {response} with 90 % confidence intervals, measured and "
         "published. The intervals of these measured effects exclude 0: "
         f"{', '.join(telling) or 'none'}.",
@@ -232,7 +235,7 @@ def _interaction(results: Results, group: str, response: str, lines: str, along:
             look: dict[str, Any] = {"color": colour(place), "marker": marker(place), "ms": 4}
             axes.plot(columns, means, label=level, lw=1.6, **look)
             axes.plot(columns, theirs, lw=1, ls="--", alpha=0.6, **look, mfc="none")
-        axes.set(title=title, xlabel=results.study.heading(along).lower(), ylabel=response)
+        axes.set(title=title, xlabel=along_axis(results.study, along), ylabel=response)
         axes.legend(loc="best", ncols=2)
         svg = to_svg(figure)
     alt = _interaction_alt(results, group, response, lines, along)
@@ -283,6 +286,7 @@ def variant_effects(results: Results, sheet: Sheet, response: str) -> Plot | Non
     if not names or not found:
         return None
     name = f"variants-{response}"
+    title = f"{response.capitalize()}: effect of each variant"
     with style(name):
         figure = Figure(figsize=(4.6, 1.2 + 0.3 * len(names)))
         axes = figure.subplots()
@@ -295,12 +299,12 @@ def variant_effects(results: Results, sheet: Sheet, response: str) -> Plot | Non
         axes.axvline(0, color=ink(), lw=0.8)
         axes.set_yticks(range(len(names)), names)
         axes.set_ylim(len(names) - 0.5, -0.5)
-        axes.set(title=response.capitalize(), xlabel="difference from the first variant")
+        axes.set(title=title, xlabel="difference from the first variant")
         axes.legend()
         svg = to_svg(figure)
     return Plot(
         name=name,
-        title=f"{response.capitalize()}: effect of each variant",
+        title=title,
         alt=_variants_alt(results, found, response),
         svg=svg,
     )

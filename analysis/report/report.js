@@ -9,6 +9,7 @@
   const SERIES = ["s1", "s2", "s3", "s4", "s5"];
   const MOST_LABELS = 24;
   const ALL = "all";
+  const UPPER = 0.8; // as UPPER of analysis/report/overview.py
   let campaign = null;
   let chosen = null; // the name of a trial
 
@@ -73,11 +74,18 @@
     }));
     const form = layout();
     Object.assign(form.xaxis, {type: "category", showticklabels: cells().size <= MOST_LABELS, automargin: true});
-    Object.assign(form.yaxis, {title: {text: campaign.responses[response]}, rangemode: "tozero"});
+    Object.assign(form.yaxis, vertical(campaign.responses[response], traces.flatMap((one) => one.y)));
     form.showlegend = groups.size > 1;
     Plotly.react("explore-points", traces, form, CONFIG);
     at("explore-points").removeAllListeners?.("plotly_click");
     at("explore-points").on("plotly_click", ({points}) => choose(points[0].customdata));
+  }
+
+  function vertical(title, values) { // begins at 0, unless all values are in the upper fifth
+    const known = values.filter((one) => typeof one === "number");
+    const most = Math.max(...known), begin = UPPER * most;
+    if (!known.length || begin <= 0 || Math.min(...known) <= begin) return {title: {text: title}, rangemode: "tozero"};
+    return {title: {text: `${title} (axis begins at ${Number(begin.toPrecision(3))})`}, range: [begin, most + 0.02 * most]};
   }
 
   const said = (trial) => [`<b>${label(trial.levels)}, seed ${trial.seed}</b>`, trial.name,

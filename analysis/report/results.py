@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from analysis.anova import Anova
+from analysis.campaign_file import read_header
 from analysis.cells import (
     Cell,
     Distance,
@@ -17,7 +18,7 @@ from analysis.cells import (
 )
 from analysis.claims import Claim, Evidence, Finding, Method, NoEvidenceError, Verdict, claims_of
 from analysis.claims.checks import Check
-from analysis.records import CampaignRecords
+from analysis.records import CampaignRecords, Trial, level_text
 from analysis.study import Study
 
 Findings = dict[Method, Sequence[tuple[Claim, Finding]]]
@@ -34,6 +35,7 @@ class Results:
         methods: those that the number of seeds allows; the last is the sharper.
         findings: by method, each claim with what the cells say of it; none where none is decided.
         by_variant: the same of every variant whose cells decide any, by its sharpest method.
+        whole_cells: how many cells the source publishes or the experiment has; 0 without a study.
     """
 
     campaign: CampaignRecords
@@ -47,6 +49,22 @@ class Results:
     by_variant: Mapping[str, Sequence[tuple[Claim, Finding]]]
     measured: Evidence
     published: Evidence
+    whole_cells: int
+
+    @property
+    def trials(self) -> Sequence[Trial]:
+        """Those that count."""
+        return self.campaign.trials
+
+    @property
+    def measured_cells(self) -> int:
+        """How many cells of the source's design any variant has."""
+        return len({_named(cell.levels, self.study) for cell in self.every_cell})
+
+    @property
+    def partial(self) -> bool:
+        """Has the source's design more cells than were measured?"""
+        return self.measured_cells < self.whole_cells
 
     @property
     def factors(self) -> tuple[str, ...]:
@@ -122,7 +140,22 @@ def results_of(campaign: CampaignRecords, study: Study, checks: Mapping[str, Che
         by_variant=_by_variant(variants, study, checks),
         measured=Evidence(cells, study, methods[-1]),
         published=Evidence(published_cells(study), study, Method.CELL_MEANS),
+        whole_cells=_whole_cells(campaign, study),
     )
+
+
+def _whole_cells(campaign: CampaignRecords, study: Study) -> int:
+    """Of the source, or of the experiment, whichever has more; 0 where no factor names a cell."""
+    if not study.cell:
+        return 0
+    listed = read_header(campaign.folder).trials or ()
+    planned = {_named(entry.factors, study) for entry in listed if entry.counts}
+    return max(len(planned), len(study.published_cells))
+
+
+def _named(levels: Mapping[str, object], study: Study) -> tuple[str, ...]:
+    """The levels that name a cell of the source's design."""
+    return tuple(level_text(levels.get(factor)) for factor in study.cell)
 
 
 def fitting(campaign: CampaignRecords, study: Study) -> Study:

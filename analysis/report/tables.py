@@ -12,12 +12,13 @@ from analysis.records import CampaignRecords, Trial
 from analysis.report.model import Column, Sheet, Value
 from analysis.report.results import Results
 from analysis.statistics import estimate, quantiles
-from analysis.study import Response, Study
+from analysis.study import NONE, Response, Study
 
 LARGE = 1000
 """From here on a metric's decimals tell nothing."""
 SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
 """Quantiles of a distribution that a table has."""
+UNITS = ("frames", "cells")
 DIRECTIONS = {"down": "To the clients", "up": "To the servers"}
 DIFFERENCES = (
     Column(name="mean_absolute_difference", title="Mean absolute difference", form=".4f"),
@@ -96,7 +97,18 @@ def _cell_columns(results: Results, factors: Sequence[str]) -> Columns:
 
 def factor_column(study: Study, factor: str) -> Column:
     """The column of a factor's levels."""
-    return Column(name=factor, title=study.heading(factor))
+    return Column(name=factor, title=heading(study, factor))
+
+
+def heading(study: Study, factor: str) -> str:
+    """A factor as the heading of a column; a key of the experiment as the file has it."""
+    return factor if "." in factor else study.heading(factor)
+
+
+def along(study: Study, factor: str) -> str:
+    """A factor as the label of an axis."""
+    text = heading(study, factor)
+    return text if "." in factor else text[:1].lower() + text[1:]
 
 
 def _measured_columns(response: Response) -> Columns:
@@ -379,7 +391,7 @@ def trials(campaign: CampaignRecords) -> Sheet:
     )  # fmt: skip
     columns = [
         Column(name="trial", title="Trial"),
-        *(Column(name=name, title=name.capitalize()) for name in campaign.factors),
+        *(factor_column(NONE, name) for name in campaign.factors),
         Column(name="seed", title="Seed", form="d"),
         *(
             Column(
@@ -486,7 +498,7 @@ def counters(trial: Trial) -> Sheet | None:
         *(Column(name=way, title=DIRECTIONS[way], form=",d") for way in ways),
     ]
     rows: Lines = []
-    for unit in ("frames", "cells"):
+    for unit in UNITS:
         found = [trial.document["queue"][way].get(unit, {}) for way in ways]
         for name in dict.fromkeys(chain.from_iterable(found)):
             row: Line = [unit, name.replace("_", " "), *(counts.get(name) for counts in found)]
@@ -500,6 +512,12 @@ def counters(trial: Trial) -> Sheet | None:
         rows=rows,
         heads=2,
     )
+
+
+def counted(trial: Trial) -> Iterable[str]:
+    """The names of what the queues of a trial counted."""
+    ways = [of for way in DIRECTIONS if (of := trial.document.get("queue", {}).get(way))]
+    return chain.from_iterable(of.get(unit, {}) for of in ways for unit in UNITS)
 
 
 def _plain(value: object) -> Value:

@@ -11,9 +11,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from analysis.campaign_file import why_none
-from analysis.errors import AnalysisError, MissingLibraryError, ReportError
+from analysis.errors import AnalysisError, MissingLibraryError, RecordError, ReportError
 from analysis.omissions import omissions
-from analysis.records import Trial, level_text, read_campaign
+from analysis.records import CampaignRecords, Trial, level_text, read_campaign
 from harness.campaign.lock import locked
 from harness.design.experiment import Level
 from harness.judge import judgement, studies
@@ -58,9 +58,15 @@ class Campaign:
         self.folder = Path(folder)
         self.judged = judgement.bring_up_to_date(judgement.records(self.folder))
         with told():
-            self.records = read_campaign(self.folder)
+            self.records = self._read()
         if line := omissions(self.records):
             print(line, file=sys.stderr)
+
+    def _read(self) -> CampaignRecords:
+        try:
+            return read_campaign(self.folder)
+        except RecordError as error:
+            raise RecordError(without_any(self.folder, str(error))) from None
 
     def __repr__(self) -> str:
         found, others = self.records, len(self.records.others)
@@ -231,6 +237,18 @@ def judge(folder: Path | str) -> Judged:
         raise UsageError(why_none(folder))
     with locked(folder):
         return judgement.bring_up_to_date(judgement.records(folder))
+
+
+def without_any(folder: Path, said: str) -> str:
+    """Say why a folder has no record that counts: what became of its trials, if that is known."""
+    from analysis.report.standing import first_failure, standing_of  # with the plots' libraries
+
+    if any((folder / "trials").glob("[!.]*")):
+        return said  # a record is there, but it does not count
+    found = standing_of(folder, set(), {})
+    if found.whole:
+        return said
+    return f"{folder} has no record: {found.sentence()}{first_failure(found)}; run it again"
 
 
 def nothing_in(table: str) -> str:

@@ -19,7 +19,15 @@ from harness.design import experiment as experiments
 from harness.design.experiment import Level, Port
 from harness.design.shard import Shard
 from harness.design.toml_file import parse
-from harness.design.trials import Kernels, OwnKernel, PlannedTrial, TrialKernel, planned
+from harness.design.trials import (
+    Kernels,
+    OwnKernel,
+    PlannedTrial,
+    TrialKernel,
+    chosen,
+    planned,
+    selection,
+)
 from harness.host import capacity
 from harness.judge import studies
 from harness.kernels import names, store
@@ -216,8 +224,9 @@ class Experiment:
             if trust_kernels
             else [*kernels, *experiments.beside(module, kernels or [names.SET_UP])]
         )
-        chosen = kernels_of(lab, cluster, trusted)
-        trials = planned(design, self.origin, only, seeds, code, chosen)
+        selection(design, only)  # what is wrong with it, before any kernel is built
+        every = planned(design, self.origin, (), seeds, code, kernels_of(lab, cluster, trusted))
+        trials = chosen(design, self.origin, every, only)
         jobs = labs_at_once(jobs, lab, clock)
         header = {
             "name": design.name,
@@ -225,7 +234,6 @@ class Experiment:
             "text": self.text,
             "factors": design.factors,
         }
-        every = planned(design, self.origin, (), seeds, code, chosen)
         folder = RESULTS / design.name if out is None else Path(out)
         if shard is not None:
             trials = shard.of(trials)

@@ -7,9 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.campaign.campaign import CampaignRun
+from harness.events import NAME as EVENTS
 from plan.errors import InvalidTrialError, LabError
 
 Document = Mapping[str, Any]
+NOT_RUN = "no run of it has ended"
+MOST_NAMED = 10
 
 
 def raise_failures(campaign: CampaignRun, documents: Mapping[str, Document]) -> None:
@@ -21,9 +24,7 @@ def raise_failures(campaign: CampaignRun, documents: Mapping[str, Document]) -> 
     """
     missing = [t.name for t in campaign.trials if t.name not in documents]
     if missing:
-        reason = (campaign.failures.get(missing[0]) or ["not run"])[-1]
-        first, _, console = reason.partition("\n")
-        raise LabError(f"{trials(missing)} failed; {missing[0]}: {first}", console)
+        raise without_record(campaign, missing)
     rows = [documents[t.name] for t in campaign.trials]
     invalid = [why_invalid(row) for row in rows if not row["valid"]]
     if invalid:
@@ -31,6 +32,31 @@ def raise_failures(campaign: CampaignRun, documents: Mapping[str, Document]) -> 
             f"{trials(invalid)} {'is' if len(invalid) == 1 else 'are'} invalid:"
             f" {'; '.join(invalid[:4])}; docs/records.md says what each check means"
         )
+
+
+def without_record(campaign: CampaignRun, missing: Sequence[str]) -> LabError:
+    """The error of a campaign in which trials left no record.
+
+    Its notes name the other trials, each with its reason in one line, and say how to run them.
+    """
+    reasons = {name: (campaign.failures.get(name) or [NOT_RUN])[-1] for name in missing}
+    lines = [f"{name}: {reason.partition(chr(10))[0]}" for name, reason in reasons.items()]
+    planned = len(campaign.trials)
+    of_all = "" if planned == 1 else f" of {planned}"
+    error = LabError(f"{len(missing)}{of_all} {noun(planned)} failed; {lines[0]}")
+    for line in lines[1:MOST_NAMED]:
+        error.add_note(f"    {line}")
+    if len(lines) > MOST_NAMED:
+        error.add_note(f"    and {len(lines) - MOST_NAMED} more")
+    error.add_note(
+        "    Give the same command again to run the failed trials. It keeps the finished trials."
+        f" The whole messages are in {campaign.folder / EVENTS}."
+    )
+    return error
+
+
+def noun(number: int) -> str:
+    return "trial" if number == 1 else "trials"
 
 
 def trials(some: Sequence[str]) -> str:

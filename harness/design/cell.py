@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 from harness.design.experiment import Design
 from harness.design.settings import Settings, Tcp, Topology
@@ -18,8 +21,12 @@ from plan.near import choices
 from plan.path import Row
 from plan.paths.site import Site
 from plan.plan import Level, Plan
+from plan.queue import DIRECTIONS
 from plan.registry import Registry, UnknownKindError
 
+DRAWN: WeakValueDictionary[tuple[Any, Row], plan.Path] = WeakValueDictionary()
+"""Paths that draw, as long as a plan has them."""
+FAR_END = {"down": "clients", "up": "servers"}
 NO_TEXT = '""'  # an empty text, which nobody would see without its quotes
 
 
@@ -84,13 +91,48 @@ def moving(wanted: Topology, folders: Sequence[Path]) -> plan.Path:
     table = {"kind": "csv", "file": wanted.path} if isinstance(wanted.path, str) else wanted.path
     kind = of_kind(plan.PATHS, "Settings", "topology.path", table)
     try:
-        found: plan.Path = kind.path(Site(folders=folders, still=still))
+        found = path_of(kind, Site(folders=folders, still=still))
     except ValueError as error:
         said = str(error)
         raise UsageError(
             said if said.startswith("topology.") else f"topology.path: {said}"
         ) from error
+    check_passes(found, table)
     return found
+
+
+def path_of(kind: Any, site: Site) -> plan.Path:
+    """The path of a kind, made once for all cells that have it, and drawn once for each seed.
+
+    A path that draws nothing may come from a file, which somebody may change meanwhile.
+    """
+    known = DRAWN.get((kind, site.still))
+    if known is None:
+        known = kind.path(site)
+        if known.drawn is None:
+            return known
+        known = DRAWN[kind, site.still] = replace(known, drawn=cache(known.drawn))
+    return known
+
+
+def check_passes(path: plan.Path, table: Mapping[str, Any]) -> None:
+    """UsageError where a direction loses every packet that its link ever carries."""
+    for direction in DIRECTIONS:
+        way = path.way(direction)
+        if max(way.losses) < 1 or any(
+            row.loss < 1 and (row.rate_bit_per_s or row.bits) for row in way.rows()
+        ):
+            continue
+        if "loss" in table:
+            raise UsageError(
+                f"topology.path.loss = {table['loss']}: no packet could ever pass; it must be less"
+                " than 1"
+            )
+        raise UsageError(
+            f"topology.path: {table.get('file')}: loss = 1 in every row in which the link towards"
+            f" the {FAR_END[direction]} sends, so no packet could ever pass; write a loss of less"
+            " than 1 in at least one of these rows"
+        )
 
 
 def losses(table: Mapping[str, Any]) -> plan.Loss:

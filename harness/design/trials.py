@@ -14,8 +14,9 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from harness.design import distinct
 from harness.design.cell import NO_TEXT, wanted_plan
@@ -29,6 +30,7 @@ from plan.near import choices
 from plan.plan import Level, Plan, level_name
 
 MOST_TRIALS = 100_000
+MOST_PATHS = 16  # whose JSON is kept; each may have some MB
 MOST_TRIED = 100  # cells that are looked at for the same mistake
 # A file's name has at most 255, and a record has a longer one while it is being written.
 MOST_NAME_BYTES = 200
@@ -129,8 +131,7 @@ def planned(
     wanted = selection(experiment, only)
     cells = [c for c in every if all(matches(c[f], w) for f, w in wanted.items())]
     if not cells:
-        chosen = " ".join(f"--only {option}" for option in only)
-        raise UsageError(f"{path}: {chosen}: [[only]] leaves no cell with these levels together")
+        raise no_cell(path, only)
     count = seeds if seeds is not None else experiment.seeds
     if len(cells) * count > MOST_TRIALS:
         raise UsageError(
@@ -221,7 +222,7 @@ class WantedPlans:
             wanted, kernel = self.of(cell)
         except UsageError:
             return str(cell)  # its mistake is told when it is to run
-        return json.dumps([plan.to_json(replace(wanted, factors={})), kernel], sort_keys=True)
+        return json.dumps([as_json(replace(wanted, factors={})), kernel], sort_keys=True)
 
 
 def matches(level: Level, wanted: Sequence[str]) -> bool:
@@ -252,13 +253,49 @@ def selection(experiment: Design, only: Sequence[str]) -> dict[str, list[str]]:
     return wanted
 
 
+def chosen(
+    experiment: Design, path: Path, trials: Sequence[PlannedTrial], only: Sequence[str]
+) -> list[PlannedTrial]:
+    """Those of an experiment's trials that --only names; UsageError as planned()."""
+    wanted = selection(experiment, only)
+    found = [t for t in trials if all(matches(t.factors[f], w) for f, w in wanted.items())]
+    if not found:
+        raise no_cell(path, only)
+    return found
+
+
+def no_cell(path: Path, only: Sequence[str]) -> UsageError:
+    options = " ".join(f"--only {option}" for option in only)
+    return UsageError(f"{path}: {options}: [[only]] leaves no cell with these levels together")
+
+
+def as_json(wanted: Plan) -> dict[str, Any]:
+    """A plan in plain JSON types; what a long path is there is made once for all its trials."""
+    path = wanted.topology.path
+    if path is None:
+        return plan_json(wanted)
+    found = plan_json(replace(wanted, topology=replace(wanted.topology, path=None)))
+    return {**found, "topology": {**found["topology"], "path": path_json(path)}}
+
+
+def plan_json(part: Any) -> dict[str, Any]:
+    found: dict[str, Any] = plan.to_json(part)
+    return found
+
+
+@lru_cache(maxsize=MOST_PATHS)
+def path_json(path: plan.Path) -> dict[str, Any]:
+    """A path in plain JSON types, which nobody changes."""
+    return plan_json(path)
+
+
 def trial(path: Path, of_cell: Plan, kernel: Path | None, seed: int, code: str) -> PlannedTrial:
     """One cell with one seed as a trial."""
     topology = of_cell.topology
     if topology.path:
         topology = replace(topology, path=topology.path.of_seed(seed))
     seeded = replace(of_cell, seed=seed, topology=topology)
-    text = json.dumps([plan.to_json(seeded), code], sort_keys=True)
+    text = json.dumps([as_json(seeded), code], sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:10]
     words = [*map(level_name, of_cell.factors.values()), f"s{seed}", digest]
     name = "-".join(words).replace("/", "_").replace(" ", "")

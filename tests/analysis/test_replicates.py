@@ -9,8 +9,8 @@ from analysis import anova_cli, replicates
 from analysis.cells import Cell, cells_of
 from analysis.errors import TableError
 from analysis.records import read_campaign
-from analysis.report.build import _in_short
 from analysis.report.results import results_of
+from analysis.report.summary import in_short
 from analysis.study import NONE
 from harness.cli.result_table import replicates_that_are_none
 from tests.analysis import synthetic
@@ -18,7 +18,7 @@ from tests.analysis import synthetic
 CELLS = {
     ("WAN", "SACK", policy, 1.0): (value, 0.9) for policy, value in (("EPD", 0.8), ("SD", 0.7))
 }
-SENTENCE = "all seeds left the same record"
+SENTENCE = "all seeds left the same figures. Such a cell counts as one observation"
 
 
 def cells(folder: Path, noise: float, with_series: bool = False) -> tuple[Cell, ...]:
@@ -58,9 +58,9 @@ def test_the_table_says_it(noise: float, said: bool, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("noise", "said"), [(0, True), (0.01, False)])
-def test_the_report_says_it_in_short(noise: float, said: bool, tmp_path: Path) -> None:
+def test_the_report_says_itin_short(noise: float, said: bool, tmp_path: Path) -> None:
     cells(tmp_path, noise)
-    told = _in_short(results_of(read_campaign(tmp_path), NONE, {}), NONE)
+    told = in_short(results_of(read_campaign(tmp_path), NONE, {}), NONE)
     assert (f"In 2 of 2 cells {SENTENCE}" in told[-1]) == said
 
 

@@ -143,7 +143,8 @@ def test_ids_are_unique_and_links_arrive(page: Page) -> None:
 
 def test_every_plot_has_a_text_and_every_table_a_caption_and_scopes(page: Page) -> None:
     figures = page.all("figure")
-    assert len(figures) == 2 + 6 + 2 + 6 + 7  # scatter, heat maps, effects, interactions, a trial
+    # own, scatter, heat maps, effects, interactions, a trial
+    assert len(figures) == 8 + 2 + 6 + 2 + 6 + 7
     labels = [str(figure["aria-label"]) for figure in figures]
     assert all(len(label) > 40 for label in labels)
     assert len(set(labels)) == len(labels)
@@ -212,15 +213,19 @@ def test_what_does_not_count_is_listed_with_its_reason(written: Written) -> None
 def test_markdown_has_the_same_and_its_plots_exist(written: Written) -> None:
     text = written.markdown.read_text()
     links = re.findall(r"!\[([^\]]+)\]\(([^)]+)\)", text)
-    assert len(links) == 16
+    assert len(links) == 24
     assert all((written.markdown.parent / target).is_file() for _, target in links)
     assert "| Vanilla | EPD | 0.5 | 2 |" in text
     claims = rows(written, "claims")
     verdicts = [row["verdict_cell_means"] for row in claims]
     told = [row[kind] for row in claims for kind in ("verdict_cell_means", "direction", "size")]
-    for verdict in ("holds", "does not hold", "undecided"):
+    for verdict in ("holds", "does not hold"):
         assert text.count(f"**{verdict}**") == told.count(verdict) > 0
     assert verdicts.count("undecided") >= 32  # those of MEO, GEO and over the networks
+    assert text.count("**undecided**") < told.count("undecided")  # one sentence tells of the others
+    assert re.search(
+        rf"has 24 of the 72 cells .* decides \d+ of {len(claims)} claims; the other \d+ need", text
+    )
     tables = [line for line in text.splitlines() if line.startswith("|")]
     assert len(tables) > 100
 
