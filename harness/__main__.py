@@ -17,7 +17,9 @@ RUNS_TRIALS = (["run"], ["compare"], ["study"], ["flavors"])
 KEPT = "; finished trials are kept, and the same command runs the others"
 # What click says of numbers, which is neither a sentence nor plain.
 NOT_WHOLE = re.compile(r"is not a valid integer(?: range)?")
-NOT_WITHIN = re.compile(r" is not in the range (-?\d+)<=x<=(-?\d+)")
+NO_NUMBER = re.compile(r"is not a valid float(?: range)?")
+NOT_WITHIN = re.compile(r" is not in the range (-?[\d.]+)<=x<=(-?[\d.]+)")
+NOT_AT_LEAST = re.compile(r" is not in the range x>=(-?[\d.]+)")
 
 
 def main() -> int:
@@ -66,7 +68,9 @@ def click_message(error: click.ClickException) -> str:
     said = re.sub(r"\n\s*", " ", error.format_message()).rstrip(".")
     said = re.sub(NOT_WHOLE, "must be a whole number", said)
     said = said.replace("requires an argument", "needs a value")
+    said = re.sub(NO_NUMBER, "must be a number", said)
     said = re.sub(NOT_WITHIN, r": allowed are \1 to \2", said)
+    said = re.sub(NOT_AT_LEAST, r": must be at least \1", said)
     return f"{said[:1].lower()}{said[1:]}; see {command} --help"
 
 

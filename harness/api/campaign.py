@@ -14,17 +14,20 @@ from analysis.campaign_file import why_none
 from analysis.errors import AnalysisError, MissingLibraryError, RecordError, ReportError
 from analysis.omissions import omissions
 from analysis.records import CampaignRecords, Trial, level_text, read_campaign
+from harness.api.arguments import check_number, mapping_of, path_of, shown
 from harness.campaign.lock import locked
 from harness.design.experiment import Level
 from harness.judge import judgement, studies
 from harness.judge.judgement import Judged
 from plan.errors import CellbedError, MissingError, UsageError
+from plan.near import choices
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from analysis.report import Written
 
+MOST_SEED = 1_000_000_000 + 1000
 RECORDED_BY = {
     "cwnd": "record.cwnd_sample_ms = 100",
     "drops": "record.drops = true",
@@ -55,7 +58,7 @@ class Campaign:
     """
 
     def __init__(self, folder: Path | str) -> None:
-        self.folder = Path(folder)
+        self.folder = path_of(folder, "folder")
         self.judged = judgement.bring_up_to_date(judgement.records(self.folder))
         with told():
             self.records = self._read()
@@ -97,7 +100,10 @@ class Campaign:
         Raises:
             UsageError: no valid trial, or more than one, has these levels and this seed.
         """
-        wanted = {f: level_text(level) for f, level in {**(levels or {}), **more}.items()}
+        example = '{"queue.policy": "epd"}'
+        named = {**mapping_of(levels or {}, "levels", example), **more}
+        wanted = {factor: self._level(factor, level) for factor, level in named.items()}
+        check_number(seed, "seed", MOST_SEED)
         found = [
             trial
             for trial in self.records.trials
@@ -110,6 +116,18 @@ class Campaign:
                 f"{seed}; name one trial by levels of {', '.join(self.factors)}"
             )
         return found[0]
+
+    def _level(self, factor: str, level: object) -> str:
+        """A level as the records have it; UsageError where no trial has it."""
+        if factor not in self.factors:
+            known = choices(factor, self.factors)
+            raise UsageError(f"{self.folder}: there is no factor {factor}; {known}")
+        if not isinstance(level, Level):
+            raise UsageError(f"{factor} = {shown(level)}: name one level")
+        if level_text(level) not in self.factors[factor]:
+            known = choices(level, self.factors[factor])
+            raise UsageError(f"{self.folder}: {factor} has no level {level}; {known}")
+        return level_text(level)
 
     def trials(self) -> pd.DataFrame:
         """Return one row for each valid trial.
@@ -137,7 +155,12 @@ class Campaign:
 
         Raises:
             MissingError: as trials().
+            UsageError: no trial has a metric of this name.
         """
+        known = dict.fromkeys(name for one in self.records.trials for name in one.metrics)
+        for metric in metrics:
+            if not isinstance(metric, str) or metric not in known:
+                raise UsageError(f"{shown(metric)} is no metric; {choices(metric, known)}")
         return frames().cells(self.records, *metrics)
 
     def checks(self) -> pd.DataFrame:
@@ -198,6 +221,7 @@ class Campaign:
         from analysis.report import write_report  # the plots' libraries are slow to load
 
         with told():
+            out = None if out is None else path_of(out, "out")
             study = studies.find(self.records.study)
             return write_report(self.records, study, out, listener)
 
@@ -216,7 +240,7 @@ class Campaign:
         from analysis import exports
 
         with told():
-            folder = self.folder / f"export-{kind}" if out is None else Path(out)
+            folder = self.folder / f"export-{kind}" if out is None else path_of(out, "out")
             return exports.export(self.records, kind, folder)
 
 
@@ -232,7 +256,7 @@ def judge(folder: Path | str) -> Judged:
     Raises:
         UsageError: the folder has no results, or another process uses it.
     """
-    folder = Path(folder)
+    folder = path_of(folder, "folder")
     if not (folder / "campaign.json").is_file():
         raise UsageError(why_none(folder))
     with locked(folder):

@@ -11,6 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from harness import events
+from harness.api.arguments import (
+    MOST_SEEDS,
+    check_number,
+    check_run,
+    mapping_of,
+    path_of,
+    plain,
+    text_of,
+)
 from harness.api.campaign import Campaign
 from harness.api.progress import ProgressDisplay
 from harness.api.verdict import raise_failures
@@ -64,7 +73,7 @@ class Experiment:
             UsageError: the file is wrong; one line names the file, the line, the key and the
                 allowed values.
         """
-        path = Path(path)
+        path = path_of(path, "path")
         return cls(experiments.load(path), path, path.read_text(encoding="utf-8"))
 
     @classmethod
@@ -75,6 +84,7 @@ class Experiment:
             UsageError: as from_file(); the file is then called "experiment".
         """
         origin = Path("experiment")
+        text_of(text, "text")
         file = parse(text.encode("utf-8", "surrogatepass"), str(origin))
         return cls(experiments.of_file(origin, file), origin, text)
 
@@ -92,10 +102,11 @@ class Experiment:
             raise MissingError(
                 "the Python package tomli-w is missing; run ./cellbed setup --library"
             ) from error
+        example = '{"name": "buffers", "title": ...}'
         try:
-            return cls.from_text(tomli_w.dumps(table))
-        except (TypeError, RecursionError) as error:
-            raise UsageError(f"experiment: {error}") from error
+            return cls.from_text(tomli_w.dumps(plain(mapping_of(table, "table", example))))
+        except RecursionError as error:
+            raise UsageError("experiment: a table contains itself") from error
 
     @property
     def name(self) -> str:
@@ -131,6 +142,7 @@ class Experiment:
         Raises:
             UsageError: a level does not exist, or a setting is missing or out of range.
         """
+        check_number(seeds, "seeds", MOST_SEEDS)
         return planned(self.design, self.origin, options(only or {}), seeds)
 
     def run(
@@ -210,6 +222,11 @@ class Experiment:
         shard: the part of the trials to run, in a folder of its own below `out` or
         results/NAME-shards; None: all trials.
         """
+        check_run(
+            seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap, trace=trace, kernels=kernels,
+            module=module,
+        )  # fmt: skip
+        folder = RESULTS / self.name if out is None else path_of(out, "out")
         design = experiments.with_captures(self.design, pcap)
         design = experiments.with_trace(design, trace)
         for name in filter(None, kernels):
@@ -234,7 +251,6 @@ class Experiment:
             "text": self.text,
             "factors": design.factors,
         }
-        folder = RESULTS / design.name if out is None else Path(out)
         if shard is not None:
             trials = shard.of(trials)
             above = RESULTS / f"{design.name}-shards" if out is None else folder
@@ -318,8 +334,10 @@ def execute(running: CampaignRun, progress: bool = True) -> dict[str, dict[str, 
 
 def options(only: Levels) -> list[str]:
     """Levels as the option --only has them."""
+    example = '{"queue.policy": "epd"}'
     return [
-        f"{factor}={','.join(map(level_name, listed(levels)))}" for factor, levels in only.items()
+        f"{factor}={','.join(map(level_name, listed(levels)))}"
+        for factor, levels in mapping_of(only, "only", example).items()
     ]
 
 

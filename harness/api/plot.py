@@ -9,7 +9,7 @@ function raises UsageError if the trial did not record the table that it draws.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from math import nan
 from typing import Any
@@ -24,6 +24,7 @@ from analysis.report import trial_plots
 from analysis.report.drawing import Drawing
 from analysis.report.svg import colour, light, marker
 from analysis.statistics import Estimate
+from harness.api.arguments import shown
 from harness.api.campaign import Campaign
 from harness.design.experiment import Level
 from plan.errors import UsageError
@@ -62,6 +63,10 @@ def means(
         UsageError: a factor or the metric does not exist, or several cells would be drawn at one
             place because `where` does not choose between them.
     """
+    if not isinstance(campaign, Campaign):
+        raise UsageError(
+            f"campaign = {shown(campaign)}: must be a campaign, such as cellbed.Campaign(FOLDER)"
+        )
     found = cells(campaign, metric, {"along": along, "lines": lines}, where)
     levels = campaign.records.levels
 
@@ -139,7 +144,9 @@ def windows(trial: Trial, axes: Axes | None = None, *, pairs: Sequence[int] = ()
     Raises:
         UsageError: the trial did not record the window of one of `pairs`.
     """
-    if pairs:
+    if isinstance(pairs, str) or not isinstance(pairs, Iterable):
+        raise UsageError(f"pairs = {shown(pairs)}: must be a list of numbers, such as pairs=[1, 2]")
+    if pairs and isinstance(trial, Trial):
         _require_followed(trial, pairs)
     draw = partial(trial_plots.windows, chosen=pairs)
     return of_trial(trial, draw, "record.cwnd_sample_ms", axes)
@@ -187,6 +194,8 @@ def of_trial(
     trial: Trial, draw: Callable[[Trial], Drawing | None], needed: str, axes: Axes | None
 ) -> Figure:
     """Return one of a trial's plots; UsageError if it did not record `needed`."""
+    if not isinstance(trial, Trial):
+        raise UsageError(f"trial = {shown(trial)}: must be a trial, such as campaign.trial(seed=1)")
     drawing = draw(trial)
     if drawing is None:
         raise UsageError(f"{trial.name} recorded nothing to draw; the plot needs {needed}")

@@ -94,7 +94,7 @@ def windows(trial: Record) -> list[dict[str, Any]]:
             "t": seconds(some, "time_ns"),
             "w": [row["cwnd_segments"] for row in some],
         }
-        for pair, rows in list(found.items())[:MOST_PAIRS]
+        for pair, rows in sorted(found.items(), key=lambda one: float(one[0] or 0))[:MOST_PAIRS]
         if (some := peaks(rows, "cwnd_segments"))
     ]
 

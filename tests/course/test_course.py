@@ -115,6 +115,8 @@ def test_no_such_lab_or_folder(tmp_path: Path) -> None:
     assert isinstance(error, UsageError) and f"99 is no lab; the labs are {LABS[0]}" in str(error)
     _, error = course("check", 1, tmp_path / "none")
     assert isinstance(error, UsageError) and "this folder does not exist" in str(error)
+    _, error = course("check", 1, tmp_path, tmp_path / ".." / tmp_path.name)
+    assert isinstance(error, UsageError) and "this folder is named twice" in str(error)
 
 
 @pytest.mark.parametrize(

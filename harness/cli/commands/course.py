@@ -64,6 +64,11 @@ def check(lab: str, folders: tuple[Path, ...], again: bool, as_json: bool, table
     missing = [folder for folder in folders if not folder.is_dir()]
     if missing:
         raise UsageError(f"{missing[0]}: this folder does not exist")
+    seen: set[Path] = set()
+    for folder in folders:
+        if folder.resolve() in seen:
+            raise UsageError(f"{folder}: this folder is named twice; name each folder once")
+        seen.add(folder.resolve())
     if as_json and table:
         raise UsageError("--json and --table: choose one of them")
     found = []

@@ -19,12 +19,15 @@ function show(found) {
   at("name").textContent = found.name;
   at("title").textContent = found.title || "";
   const done = found.trials.filter((one) => RECORDED.has(one.status)).length;
-  const bad = found.trials.filter((one) => ["invalid", "failed"].includes(one.status)).length;
+  const of = (status) => found.trials.filter((one) => one.status === status).length;
   at("bar").max = Math.max(1, found.trials.length);
   at("bar").value = done;
   const left = found.left_s ? `; about ${lasting(found.left_s)} are left` : "";
-  at("progress").textContent = `${done} of ${found.trials.length} trials have a record; ${bad} are not valid`
-    + (found.ended ? `; ${found.ended}` : left);
+  at("progress").textContent = found.trials.length
+    ? `${done} of ${counted(found.trials.length, "trial")} ${done === 1 ? "has" : "have"} a record`
+      + `; ${of("failed")} failed, ${of("invalid")} invalid${found.ended ? `; ${found.ended}` : left}`
+    : "The page shows the trials as soon as ./cellbed run begins.";
+  at("cells").hidden = at("bar").hidden = !found.trials.length;
   const now = JSON.stringify([found.factors, found.trials.map((one) => one.name)]);
   if (now !== shape) {
     shape = now;
@@ -41,6 +44,8 @@ function offer(trial) { // who comes while trials run sees one
   offered = true;
   location.hash = encodeURIComponent(trial.name);
 }
+
+const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
 
 function lasting(seconds) {
   return seconds < 90 ? `${Math.round(seconds)} s`
@@ -62,14 +67,14 @@ function build(found) {
   table.append(made("caption", ""));
   const head = table.createTHead().insertRow();
   for (const name of heads) head.append(made("th", name, {scope: "col"}));
-  for (const level of columns) head.append(made("th", along ? `${along} ${level}` : "trial", {scope: "col"}));
+  for (const level of columns) head.append(made("th", along ? level : "trial", {scope: "col"}));
   const body = table.createTBody();
   for (const [key, cells] of rows) {
     const row = body.insertRow();
     if (heads.length) for (const level of key.split("\u0000")) row.append(made("th", level, {scope: "row"}));
     for (const trials of cells) row.insertCell().append(...trials.map(button));
   }
-  table.caption.textContent = "The trials by their levels";
+  table.caption.textContent = `The trials by their levels${along ? `; the columns are the levels of ${along}` : ""}`;
   at("matrix").replaceChildren(table);
 }
 
@@ -94,7 +99,7 @@ function metrics(found) {
 function fill(trial) {
   const found = at(`trial-${trial.name}`);
   const value = trial.metrics?.[at("metric").value];
-  const figure = typeof value === "number" ? value.toPrecision(4) : "ok";
+  const figure = typeof value === "number" ? (Math.abs(value) < 100 ? value.toFixed(4) : value.toPrecision(6)) : "ok";
   const text = trial.status === "running" ? `${Math.floor(shownOf(trial) ?? trial.virtual_s)} s`
     : trial.status === "valid" ? figure : SIGNS[trial.status];
   if (found.textContent !== text) found.textContent = text;
@@ -103,7 +108,7 @@ function fill(trial) {
   const why = trial.failed?.length ? `: ${trial.failed.join(", ")}` : "";
   found.setAttribute("aria-label", `${levels}, seed ${trial.seed}: ${trial.status}${why} ${text}`);
   found.title = found.getAttribute("aria-label");
-  found.setAttribute("aria-disabled", String(!["valid", "invalid"].includes(trial.status) && !trial.live));
+  found.setAttribute("aria-disabled", String(!["valid", "invalid", "failed"].includes(trial.status) && !trial.live));
   const chosen = decodeURIComponent(location.hash.slice(1)) === trial.name;
   chosen ? found.setAttribute("aria-current", "true") : found.removeAttribute("aria-current");
 }

@@ -35,7 +35,15 @@ function choose() {
   for (const part of PARTS) at(part).style.display = "none";
   if (RECORDED.has(one?.status)) return replay(name);
   if (one?.live) return follow(name);
-  at("facts").textContent = one?.status === "running" ? "The trial runs on another machine." : "The trial has no record.";
+  at("facts").textContent = one?.status === "running" ? "The trial runs on another machine."
+    : one?.status === "failed" ? `The trial failed and left no record: ${firstLine(one.failed)} Give the same ./cellbed run again to run it.`
+    : one ? "The trial waits and has no record yet." : "The campaign has no trial of this name.";
+  at("trial").scrollIntoView();
+}
+
+function firstLine(reasons) { // of what may end with a stack
+  const line = (reasons?.[0] ?? "").split("\n")[0].trim();
+  return /[.!?]$/.test(line) ? line : `${line}.`;
 }
 
 async function replay(name) {
@@ -100,7 +108,7 @@ function take(found) {
 
 function facts(found) {
   const levels = Object.entries(found.levels).map(([name, level]) => `${name} ${level}`).join(", ");
-  const what = `${levels ? `${levels}; ` : ""}${found.pairs} pairs, ${found.rate_bit_per_s / 1e6} Mbit/s`;
+  const what = `${levels ? `${levels}; ` : ""}${counted(found.pairs, "pair")}, ${found.rate_bit_per_s / 1e6} Mbit/s`;
   if (found.live) return `${what}; the trial lasts ${found.duration_s} virtual seconds.`;
   const failed = found.checks.filter((one) => !one.ok).map((one) => one.name);
   return `${what}; ${failed.length ? `failed: ${failed.join(", ")}` : `${found.checks.length} checks ok`}.`;

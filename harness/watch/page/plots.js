@@ -4,6 +4,7 @@
 const COLOURS = ["#0b5cad", "#b4510a", "#0a7a4f", "#a3337f", "#6b6b00", "#5b3fa8", "#7a4a1f", "#33626e"];
 const CONFIG = {displayModeBar: false, responsive: true};
 const TIME = "virtual time (s)";
+const MOST_TICKS = 16; // pairs that are all named below their bars
 const IN_VIEW_S = 20; // the last seconds fill a plot over time; all of it is below
 const KEYS = {queue: "record.queue_sample_ms", windows: "record.cwnd_sample_ms",
   pairs: "record.throughput_sample_ms"};
@@ -94,6 +95,7 @@ function windowsPlot({windows, duration_s: end}) {
 function pairsPlot({pairs}) {
   const form = layout(pairs + 0.5, "Mbit/s", "pair");
   form.showlegend = false;
+  form.xaxis = {...form.xaxis, range: [0.5, pairs + 0.5], ...(pairs <= MOST_TICKS ? {dtick: 1} : {})};
   Plotly.newPlot("plot-pairs", [{type: "bar", x: [], y: [], marker: {color: COLOURS[2]}}], form, CONFIG);
 }
 
@@ -165,6 +167,6 @@ function draw(trial, now, rates) {
   if (hasRates(trial)) {
     Plotly.restyle("plot-pairs", {x: [[...rates.keys()]], y: [[...rates.values()]]});
     const all = [...rates.values()].reduce((sum, one) => sum + one, 0);
-    said("pairs", `${all.toFixed(1)} Mbit/s to ${rates.size} pairs`);
+    said("pairs", `${all.toFixed(1)} Mbit/s to ${counted(rates.size, "pair")}`);
   }
 }

@@ -123,6 +123,18 @@ def test_every_message_has_one_form(
     assert message.startswith("cellbed: ") and message.count("\n") == 1 and said in message
 
 
+@pytest.mark.parametrize(
+    ("value", "said"), [("-1", "-1.0: must be at least 0"), ("a", "'a' must be a number")]
+)
+def test_a_tolerance_is_refused_in_plain_words(
+    value: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["cellbed", "compare", "x.toml", "--tolerance", value])
+    assert main() == 130  # 128 and the code of the error: git bisect run stops
+    message = f"invalid value for '--tolerance': {said}; see cellbed compare --help\n"
+    assert capsys.readouterr().err == f"cellbed: {message}"
+
+
 def test_without_a_command_it_prints_help(tmp_path: Path) -> None:
     done = cellbed(cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
