@@ -77,6 +77,7 @@ class Standing:
         states = ["failed"] * len(self.failed) + ["missing"] * len(self.missing)
         return Sheet(
             name="without-record",
+            heads=0,
             caption="The trials without a record",
             columns=[
                 Column(name=name, title=name.capitalize()) for name in ("trial", "state", "reason")

@@ -8,6 +8,7 @@ last one is given back. In zsh click's looks for the program in the PATH, where 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import click
@@ -23,6 +24,7 @@ from harness.design import experiment as experiments
 from plan.errors import CellbedError
 from plan.plan import level_name
 
+Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 ADDED = "COMPREPLY+=($value)"
 # After `network=` its level follows at once, and after a folder its files. `filenames` lets bash
 # quote a name and see what is a folder.
@@ -94,6 +96,18 @@ def experiment_files(
         if one.name.startswith(begun) and (begun or not one.name.startswith("."))
         if one.is_dir() or one.suffix == ".toml"
     ]
+
+
+def names(known: Callable[[], Iterable[str]]) -> Completer:
+    """Completes the names that a function lists; it is called only when a shell asks."""
+
+    def begun(
+        context: click.Context, parameter: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        had = context.params.get(parameter.name or "") or ()
+        return [CompletionItem(n) for n in known() if n.startswith(incomplete) and n not in had]
+
+    return begun
 
 
 def levels(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:

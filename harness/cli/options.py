@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,19 @@ def kernel_option(metavar: str, text: str) -> Decorator:
     def split(context: click.Context, option: click.Parameter, value: str | None) -> list[str]:
         return kernel_options.split(value) if value is not None else []
 
-    return click.option("--kernel", "kernels", metavar=metavar, callback=split, help=text)
+    return click.option(
+        "--kernel", "kernels", metavar=metavar, callback=split, help=text,
+        shell_complete=completion.names(kernels_here),
+    )  # fmt: skip
+
+
+def kernels_here() -> list[str]:
+    """Set-up's kernel, and those with short names that are built."""
+    from harness.kernels.names import SET_UP  # for a shell that asks, and for no other command
+    from harness.kernels.store import built
+
+    found = [SET_UP, *(kernel.name for kernel in built())]
+    return [name for name in dict.fromkeys(found) if not re.search("[,:=]", name)]
 
 
 trust_kernels_option = click.option(

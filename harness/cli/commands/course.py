@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from harness.cli import completion
 from harness.cli.class_table import print_class, printable
 from harness.cli.command import Group
 from harness.course import handout
@@ -22,6 +23,7 @@ from harness.course.items import MARKS, HandedIn, Item
 from plan.errors import InvalidTrialError, UsageError
 
 WIDTH = 20
+lab_argument = click.argument("lab", shell_complete=completion.names(labs.names))
 TABLE_WIDTH = 120  # of a class table that goes into a file
 
 
@@ -39,7 +41,7 @@ def list_labs() -> None:
 
 
 @command.command()
-@click.argument("lab")
+@lab_argument
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--name", required=True, help="The student's name. It decides the seed.")
 def start(lab: str, folder: Path, name: str) -> None:
@@ -50,7 +52,7 @@ def start(lab: str, folder: Path, name: str) -> None:
 
 
 @command.command()
-@click.argument("lab")
+@lab_argument
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True,
                 type=click.Path(path_type=Path))  # fmt: skip
 @click.option(
@@ -92,7 +94,7 @@ def not_right_yet(items: Sequence[Item]) -> str:
 
 
 @command.command()
-@click.argument("lab")
+@lab_argument
 def exam(lab: str) -> None:
     """Print LAB's questions for an exam. With this lab.toml, a check only receives answers."""
     click.echo(as_exam(labs.find(lab)), nl=False)

@@ -8,10 +8,12 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from harness.cli import completion
 from harness.cli.command import Group
 from harness.cli.tables import print_table
 from harness.flavors import check as flavors_check
 from harness.flavors.files import load_all
+from harness.flavors.files import names as flavor_names
 from plan.errors import InvalidTrialError, UsageError
 
 
@@ -58,7 +60,7 @@ def check_plot(path: Path) -> None:
 
 
 @command.command()
-@click.argument("names", nargs=-1)
+@click.argument("names", nargs=-1, shell_complete=completion.names(flavor_names))
 @click.option("--plot", type=click.Path(path_type=Path), help="Draw the time sequences (PNG, SVG).")
 @click.option(
     "--set",

@@ -13,12 +13,16 @@ from analysis.errors import AnalysisError, MissingLibraryError, ReportError
 from analysis.records import read_campaign
 from analysis.report.keep import keep as keep_results
 from analysis.report.readme import with_tables
-from harness.cli import witnessed
+from harness.cli import completion, witnessed
 from harness.cli.command import Group
 from harness.cli.options import experiment_argument, levels_option
 from harness.host import checkout
 from harness.judge import judgement, studies
 from plan.errors import CellbedError, MissingError, UsageError
+
+study_argument = click.argument(
+    "name", metavar="ID", shell_complete=completion.names(studies.known)
+)
 
 
 @click.group(cls=Group, help=__doc__, invoke_without_command=True)
@@ -60,7 +64,7 @@ def keep(campaign: Path, replace_kept: bool) -> None:
 
 
 @command.command()
-@click.argument("name", metavar="ID")
+@study_argument
 @click.option(
     "--campaign", metavar="NAME", help="Draw only trials of this campaign [all campaigns]."
 )
@@ -162,7 +166,7 @@ def digests(keeping: bool, jobs: int | None) -> None:
 
 
 @command.command()
-@click.argument("name", metavar="ID")
+@study_argument
 @click.option("--check", is_flag=True, help="Write nothing; fail if a table would change.")
 def tables(name: str, check: bool) -> None:
     """Write the tables of a study's README from the study's kept results."""
@@ -181,7 +185,7 @@ def tables(name: str, check: bool) -> None:
 
 
 @command.command()
-@click.argument("name", metavar="ID")
+@study_argument
 @click.option(
     "--only", multiple=True, metavar="FACTOR=LEVEL[,LEVEL]", help="Run only these levels."
 )

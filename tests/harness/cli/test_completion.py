@@ -7,11 +7,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from harness.cli import man
 from harness.cli.group import cellbed
+from harness.cli.options import kernels_here
+from harness.kernels import store
 from tests.small import PROJECT, write_small
 
 BASH = r"""
@@ -68,6 +71,9 @@ def folder(tmp_path: Path) -> Path:
         ("cellbed compare .h", ["compopt -o filenames", ".hidden/"]),
         ("cellbed run nowhere/", [""]),
         ("cellbed report ''", ["compopt -o default", ""]),
+        ("cellbed course start 3", ["3-cells"]),
+        ("cellbed study verify ubr_", ["ubr_1996"]),
+        ("cellbed flavors check sack newr", ["newreno"]),
     ],
 )  # fmt: skip
 def test_bash(folder: Path, words: str, said: list[str]) -> None:
@@ -76,6 +82,14 @@ def test_bash(folder: Path, words: str, said: list[str]) -> None:
         check=True, timeout=120,
     )  # fmt: skip
     assert done.stdout.splitlines() == said
+
+
+def test_kernels_have_set_ups_own_and_those_with_short_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    built = [SimpleNamespace(name=name) for name in ("6.1", "6.12", "path:linux", "6.1,hz=100")]
+    monkeypatch.setattr(store, "built", lambda: built)
+    assert kernels_here() == ["6.12", "6.1"]
 
 
 @pytest.mark.parametrize(
