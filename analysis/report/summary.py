@@ -74,7 +74,7 @@ def in_short(results: Results, study: Study) -> list[str]:
     if not results.campaign.trials:
         return ["No trial is valid, so there is nothing to analyse yet."]
     told = [*_about(results, study), *([] if results.partial else _verdicts(results, study))]
-    own = [] if told and not results.partial else [*_extremes(results), *effects.sentences(results)]
+    own = [] if told and not results.partial else [*extremes(results), *effects.sentences(results)]
     same = sum(cell.one_record for cell in results.every_cell)
     no_replicates = [replicates.sentence(same, len(results.every_cell))] if same else []
     return [*told, *own, *no_replicates]
@@ -124,7 +124,7 @@ def _counts(judged: Iterable[Judged]) -> str:
     return ", ".join(f"{verdict.value} {number}" for verdict, number in counts.items() if number)
 
 
-def _extremes(results: Results) -> list[str]:
+def extremes(results: Results) -> list[str]:
     """Of each response the least and the greatest mean, and whose they are."""
     told = []
     for response in results.study.means:

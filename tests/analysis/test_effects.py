@@ -12,7 +12,7 @@ from typing import cast
 import pytest
 
 from analysis.records import read_campaign
-from analysis.report import build, effects
+from analysis.report import effects, summary
 from analysis.report.overview import overview
 from analysis.report.results import Results, results_of
 from analysis.study import GENERIC, NONE
@@ -97,4 +97,4 @@ def test_the_summary_does_not_name_two_extremes_where_there_is_one(
         for number, mean in enumerate(means, 1)
     ]
     of_study = SimpleNamespace(means=[GENERIC[0]])
-    assert build._extremes(cast("Results", SimpleNamespace(study=of_study, cells=cells))) == said
+    assert summary.extremes(cast("Results", SimpleNamespace(study=of_study, cells=cells))) == said

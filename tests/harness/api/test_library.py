@@ -79,7 +79,7 @@ def texts(cell: Any) -> list[str]:
     ("change", "said"),
     [
         ({"flavour": 1}, "experiment, line 3: flavour: unknown key; it must be one of name"),
-        ({"title": None}, "experiment: Object of type 'NoneType' is not TOML"),
+        ({"title": None}, "experiment: title = None: must be a text, a number, true or false"),
         (
             {"factors": {"flavor": []}},
             "experiment, line 5: factors.flavor = []: a factor needs at least one level",
