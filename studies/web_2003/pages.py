@@ -12,6 +12,7 @@ from analysis.report.pages import Pages
 from analysis.report.results import Results
 from studies.web_2003 import plots
 from studies.web_2003.checks import CHECKS
+from studies.web_2003.numbers import NUMBERS
 from studies.web_2003.readme import TABLES
 from studies.web_2003.study import AS_IN_NS2, QUEUES, SENDERS
 from studies.web_2003.times import ROUND_TRIPS, SIZES, Class, exchanges, quantile
@@ -212,5 +213,6 @@ PAGES = Pages(
     panels=[classes],
     checks=CHECKS,
     tables=TABLES,
+    numbers=NUMBERS,
     kept=["shares"],
 )

@@ -8,30 +8,12 @@ from analysis.report.model import Sheet, Value, plain
 from analysis.table import Row
 from studies.web_2003.abstract import AS_IN_NS_2, abstract
 from studies.web_2003.ns2 import tables as ns_2
-from studies.web_2003.study import QUEUES, SENDERS
 
-WHOLE, RED, TODAY = "web", "web-red", "web-today"
+RED, TODAY = "web-red", "web-today"
 FIRST, SMALLER = "web-first", "web-witness"
 JUDGED = SMALLER
 """The campaign of which the claims' verdicts are shown."""
-TIMES = {"median_ms": "median", "p90_ms": "90 %", "large_median_ms": "above 50 kB"}
 Line = list[Value]
-
-
-def quantiles(kept: Kept) -> Sheet:
-    """What every load and queue gave, Reno beside SACK."""
-    table = kept.cells(WHOLE)
-    rows: list[Line] = []
-    for load in table.levels("load"):
-        for queue in QUEUES:
-            cells = [kept.cell(WHOLE, load=load, queue=queue, sender=one) for one in SENDERS]
-            times = [number(cell, name) for name in TIMES for cell in cells]
-            rows.append([f"{load} %", cells[0]["seeds"], queue, *times, *map(_again, cells)])
-    heads = [
-        *((f"{sender}, {name} (ms)", ",.0f") for name in TIMES.values() for sender in SENDERS),
-        *((f"{sender}, sent again (%)", ".1f") for sender in SENDERS),
-    ]
-    return plain(rows, "load", "seeds", "queue", *heads)
 
 
 def _again(cell: Row) -> float | None:
@@ -115,7 +97,6 @@ def _heads(*names: str) -> list[tuple[str, str]]:
 
 TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
     "abstract": abstract,
-    "quantiles": quantiles,
     "claims": claims,
     "red": red,
     "today": today,

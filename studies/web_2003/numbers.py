@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The numbers in its README's sentences (sentences.toml), from the kept results.
+
+A change is the mean over the seeds of the logarithm of a ratio, as a part of 1: trials of a seed
+carry the same trace. Its interval is left out where there is one seed.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from analysis import kept_trials
+from analysis.contrasts import BySeed, Contrast, contrast, differences
+from analysis.kept import Kept
+from analysis.report.model import signed
+from analysis.report.sentences import Numbers, Source
+
+FIRST, RED, TODAY = "web-first", "web-red", "web-today"
+LOADS = ("80", "98")
+SHARE = "resent_share"
+
+
+def red(kept: Kept) -> Numbers:
+    """The gentle RED beside Linux's own: how many figures are lower, and two of them."""
+    pairs = [
+        _change(kept, RED, figure, {**place, "red": "gentle"}, {**place, "red": "drops all"})
+        for place in _levels(kept, RED, "load", "queue")
+        for figure in ("median_ms", "p90_ms", SHARE)
+    ]
+    ecn = {"queue": "ARED+ECN"}
+    gentle = {load: {**ecn, "load": load, "red": "gentle"} for load in ("80", "105")}
+    marks = {load: {**of, "red": "gentle marks"} for load, of in gentle.items()}
+    return {
+        "figures": len(pairs),
+        "lower": sum(one.difference < 0 for one in pairs),
+        **_seeds(kept, RED),
+        "ecn_80": _text(
+            _change(kept, RED, "p90_ms", gentle["80"], {**gentle["80"], "red": "drops all"})
+        ),
+        **{
+            f"marks_{load}": _text(_change(kept, RED, "p90_ms", marks[load], gentle[load]))
+            for load in gentle
+        },
+        "highest_threshold": int(_threshold_is_shortest(kept)),
+    }
+
+
+def today(kept: Kept) -> Numbers:
+    """What queues and senders of today change in the 90th percentile, at both loads."""
+    found: dict[str, float | int | str] = {**_seeds(kept, TODAY)}
+    for name, (after, before) in COMPARED.items():
+        for load in LOADS:
+            one = _change(kept, TODAY, "p90_ms", _at(load, after), _at(load, before))
+            found[f"{name}_{load}"] = _text(one)
+            found[f"{name}_{load}_value"] = math.expm1(one.difference)
+    for load in LOADS:
+        fair = [found[f"{name}_{load}_value"] for name in ("fq_codel", "fq_pie", "cake")]
+        numbers = [x for x in fair if not isinstance(x, str)]
+        found[f"fair_{load}_least"], found[f"fair_{load}_most"] = min(numbers), max(numbers)
+        codel = _change(kept, TODAY, "median_ms", _at(load, CODEL), _at(load, DROP_TAIL))
+        found[f"codel_median_{load}"] = _text(codel)
+        found[f"worst_{load}_is_ared"] = int(_worst(kept, load).startswith("ARED"))
+    return found
+
+
+def first(kept: Kept) -> Numbers:
+    """What a first timeout of 3 s changes in the 90th percentile, at 80 %."""
+    found: dict[str, float | int | str] = {**_seeds(kept, FIRST)}
+    for name, queue in (("tail", "drop-tail"), ("linux", "ARED"), ("ns_2", "ARED as in ns-2")):
+        place = {"load": "80", "queue": queue}
+        both = ({**place, "first_timeout": level} for level in ("3 s", "of the handshake"))
+        change = _change(kept, FIRST, "p90_ms", *both)
+        found[name] = _text(change)
+        found[f"{name}_value"] = math.expm1(change.difference)
+    return found
+
+
+CUBIC, PLAIN, WINDOW, BBR = "CUBIC", "CUBIC without RACK", "CUBIC window 2", "BBR"
+DROP_TAIL, CODEL = (CUBIC, "drop-tail"), (CUBIC, "CoDel")
+FQ = (CUBIC, "FQ-CoDel")
+COMPARED: Mapping[str, tuple[tuple[str, str], tuple[str, str]]] = {
+    "fq_codel": (FQ, DROP_TAIL),
+    "fq_pie": ((CUBIC, "FQ-PIE"), DROP_TAIL),
+    "cake": ((CUBIC, "CAKE"), DROP_TAIL),
+    "codel": (CODEL, DROP_TAIL),
+    "ecn_fq": ((CUBIC, "FQ-CoDel+ECN"), FQ),
+    "ecn_codel": ((CUBIC, "CoDel+ECN"), CODEL),
+    "rack_fq": (FQ, (PLAIN, "FQ-CoDel")),
+    "window_fq": (FQ, (WINDOW, "FQ-CoDel")),
+    "bbr_fq": ((BBR, "FQ-CoDel"), FQ),
+    "rack_tail": (DROP_TAIL, (PLAIN, "drop-tail")),
+    "window_tail": (DROP_TAIL, (WINDOW, "drop-tail")),
+    "bbr_tail": ((BBR, "drop-tail"), DROP_TAIL),
+}
+"""Sender and queue, and what they are compared with."""
+
+
+def _at(load: str, both: tuple[str, str]) -> Mapping[str, str]:
+    sender, queue = both
+    return {"load": load, "sender": sender, "queue": queue}
+
+
+def _worst(kept: Kept, load: str) -> str:
+    """CUBIC's queue with the longest 90th percentile."""
+    rows = [row for row in kept.cells(TODAY).rows if row["load"] == load]
+    rows = [row for row in rows if row["sender"] == CUBIC]
+    return max(rows, key=lambda row: float(row["p90_ms"]))["queue"]
+
+
+def _threshold_is_shortest(kept: Kept) -> bool:
+    """Has the threshold that is three times as high the shortest 90th percentile everywhere?"""
+    rows = kept.cells(RED).rows
+    return all(
+        min(some, key=lambda row: float(row["p90_ms"]))["red"] == "threshold x 3"
+        for place in _levels(kept, RED, "load", "queue")
+        for some in [[row for row in rows if place.items() <= row.items()]]
+    )
+
+
+def _levels(kept: Kept, campaign: str, *factors: str) -> Sequence[Mapping[str, str]]:
+    found = {tuple(row[name] for name in factors): None for row in kept.cells(campaign).rows}
+    return [dict(zip(factors, levels, strict=True)) for levels in found]
+
+
+def _change(
+    kept: Kept, campaign: str, figure: str, of: Mapping[str, str], to: Mapping[str, str]
+) -> Contrast:
+    """The logarithm of a ratio, paired by seed."""
+    both = (_by_seed(kept, campaign, figure, levels) for levels in (of, to))
+    return contrast(differences(*([values] for values in both)))
+
+
+def _by_seed(kept: Kept, campaign: str, figure: str, levels: Mapping[str, str]) -> BySeed:
+    trials = kept_trials.read(kept.folder / campaign / kept_trials.FILE)
+    return {
+        one.seed: math.log(one.metrics[figure])
+        for one in trials
+        if levels.items() <= one.levels.items()
+    }
+
+
+def _seeds(kept: Kept, campaign: str) -> dict[str, int | str]:
+    """How many seeds the changes rest on, and what that says of their intervals."""
+    seeds = min(int(row["seeds"]) for row in kept.cells(campaign).rows)
+    one = "one seed, so without an interval"
+    several = f"{seeds} seeds, paired, with 95 % intervals in brackets"
+    return {"seeds": seeds, "how": one if seeds == 1 else several}
+
+
+def _text(change: Contrast) -> str:
+    """In per cent, with the interval where several seeds give one."""
+    text, half = _percent(change.difference), change.half_width
+    if half is None:
+        return text
+    ends = (_percent(change.difference + sign * half) for sign in (-1, 1))
+    return f"{text} ({' to '.join(ends)})"
+
+
+def _percent(value: float) -> str:
+    return signed(f"{100 * math.expm1(value):+.0f}") + " %"
+
+
+NUMBERS: Mapping[str, Source] = {"first": first, "red": red, "today": today}

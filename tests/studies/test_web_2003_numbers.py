@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The numbers of the web study's sentences: ratios paired by seed, as the tables have them."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+
+import pytest
+
+from analysis.kept import Kept
+from harness.judge import studies
+from studies.web_2003 import numbers
+
+KEPT = Kept(studies.folder("web_2003") / "results")
+HEADS = ["load", "queue", "first_timeout", "seed", "trial", "plan", "digest"]
+REST = ["virtual_s", "wall_s", "ended", "p90_ms"]
+
+
+def made(folder: Path, ratios: list[float]) -> Kept:
+    """web-first: with 3 s, the 90th percentile of a seed is its own times its ratio."""
+    target = folder / numbers.FIRST
+    target.mkdir()
+    lines: list[list[object]] = []
+    for queue in ("drop-tail", "ARED", "ARED as in ns-2"):
+        for seed, ratio in enumerate(ratios, start=1):
+            for level, times in (("of the handshake", 1.0), ("3 s", ratio)):
+                own = 1000.0 * seed * times
+                lines.append(["80", queue, level, seed, "t", "p", "d", 1, 1, "", own])
+    for name, heads in (("trials", [*HEADS, *REST]), ("cells", ["load", "queue", "seeds"])):
+        rows = lines if name == "trials" else [["80", "ARED", len(ratios)]]
+        with (target / f"{name}.csv").open("w", newline="") as file:
+            csv.writer(file).writerows([heads, *rows])
+    return Kept(folder)
+
+
+def test_a_change_is_paired_by_seed(tmp_path: Path) -> None:
+    """The seeds differ by a factor of three; what all share has no interval to speak of."""
+    found = numbers.first(made(tmp_path, [2.0, 2.0, 2.0]))
+    assert found["linux"] == "+100 % (+100 % to +100 %)"
+    assert found["seeds"] == 3 and "3 seeds, paired" in str(found["how"])
+
+
+def test_a_mean_change_is_that_of_the_logarithms(tmp_path: Path) -> None:
+    found = numbers.first(made(tmp_path, [4.0, 1.0]))
+    assert found["linux_value"] == pytest.approx(1.0)  # the root of 4 times 1
+
+
+def test_one_seed_has_no_interval_and_says_so(tmp_path: Path) -> None:
+    found = numbers.first(made(tmp_path, [0.5]))
+    assert (found["linux"], found["how"]) == ("−50 %", "one seed, so without an interval")
+
+
+def test_the_change_of_one_queue_is_that_of_the_table() -> None:
+    """FQ-CoDel's part of drop tail's 90th percentile, by the cells."""
+    kept = [row for row in KEPT.cells(numbers.TODAY).rows if row["sender"] == numbers.CUBIC]
+    for load in numbers.LOADS:
+        p90 = {row["queue"]: float(row["p90_ms"]) for row in kept if row["load"] == load}
+        value = numbers.today(KEPT)[f"fq_codel_{load}_value"]
+        assert isinstance(value, float)
+        assert math.isclose(value, p90["FQ-CoDel"] / p90["drop-tail"] - 1, abs_tol=0.05)
