@@ -169,7 +169,8 @@ def start_open_vswitch() -> None:
         Path(folder).mkdir(parents=True, exist_ok=True)
     run(["ovsdb-tool", "create", database, "/usr/share/openvswitch/vswitch.ovsschema"])
     daemon = ["--pidfile", "--detach", "--log-file", "-vconsole:off"]
-    run(["ovsdb-server", database, f"--remote=punix:{socket}", *daemon])
+    manager = "--remote=db:Open_vSwitch,Open_vSwitch,manager_options"  # of ovs-vsctl set-manager
+    run(["ovsdb-server", database, f"--remote=punix:{socket}", manager, *daemon])
     run(["ovs-vsctl", "--no-wait", "init"])
     run(["ovs-vswitchd", f"unix:{socket}", *daemon])
 

@@ -17,13 +17,7 @@ from os_ken.base import app_manager
 
 STOCK = Path(__file__).parent / "stock"
 # Ryu's applications that are not in stock/, and what does their work.
-RULES = "set rules by ryu.app.ofctl_rest"
-ABSENT = {
-    "app.rest_firewall": RULES,
-    "app.rest_qos": f"set queues by ovs-vsctl, and {RULES}",
-    "app.rest_conf_switch": "set up the switches by ovs-vsctl",
-    "app.gui_topology": "ask ryu.app.rest_topology for the topology",
-}
+ABSENT = {"app.gui_topology": "ask ryu.app.rest_topology for the topology"}
 __version__ = version
 app_manager.RyuApp = app_manager.OSKenApp
 exception.RyuException = exception.OSKenException

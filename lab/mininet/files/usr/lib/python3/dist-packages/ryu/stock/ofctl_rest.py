@@ -2,28 +2,11 @@
 """ryu.app.ofctl_rest: asks and changes switches by requests below /stats, with JSON."""
 
 import ast
-import json
 
-from os_ken.base import app_manager
-from os_ken.controller import dpset, ofp_event
-from os_ken.controller.handler import MAIN_DISPATCHER, set_ev_cls
-from os_ken.lib import (
-    ofctl_v1_0,
-    ofctl_v1_2,
-    ofctl_v1_3,
-    ofctl_v1_4,
-    ofctl_v1_5,
-)
-from os_ken.ofproto import ofproto_v1_0, ofproto_v1_2, ofproto_v1_3, ofproto_v1_4, ofproto_v1_5
+from os_ken.controller import dpset
 from ryu.app.wsgi import ControllerBase, Response, WSGIApplication, route
+from ryu.rest import VERSIONS, Asking, reply
 
-VERSIONS = {
-    ofproto_v1_0.OFP_VERSION: ofctl_v1_0,
-    ofproto_v1_2.OFP_VERSION: ofctl_v1_2,
-    ofproto_v1_3.OFP_VERSION: ofctl_v1_3,
-    ofproto_v1_4.OFP_VERSION: ofctl_v1_4,
-    ofproto_v1_5.OFP_VERSION: ofctl_v1_5,
-}
 # What a GET asks for, by the name of os-ken's function; a POST to the first two filters by a flow.
 ASKED = {
     "flow": "get_flow_stats", "aggregateflow": "get_aggregate_flow_stats",
@@ -52,7 +35,7 @@ CHANGED = {
 DPID = {"dpid": r"\d+"}
 
 
-class RestStatsApi(app_manager.OSKenApp):
+class RestStatsApi(Asking):
     """Keeps the switches, and what they answer."""
 
     OFP_VERSIONS = list(VERSIONS)
@@ -60,54 +43,8 @@ class RestStatsApi(app_manager.OSKenApp):
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self.dpset, self.waiters = kwargs["dpset"], {}
+        self.dpset = kwargs["dpset"]
         kwargs["wsgi"].register(StatsController, {"dpset": self.dpset, "waiters": self.waiters})
-
-    @set_ev_cls(
-        [
-            getattr(ofp_event, name)
-            for name in (
-                "EventOFPStatsReply", "EventOFPDescStatsReply", "EventOFPFlowStatsReply",
-                "EventOFPAggregateStatsReply", "EventOFPTableStatsReply",
-                "EventOFPTableFeaturesStatsReply", "EventOFPPortStatsReply",
-                "EventOFPQueueStatsReply", "EventOFPQueueDescStatsReply",
-                "EventOFPMeterStatsReply", "EventOFPMeterFeaturesStatsReply",
-                "EventOFPMeterConfigStatsReply", "EventOFPMeterDescStatsReply",
-                "EventOFPGroupStatsReply", "EventOFPGroupFeaturesStatsReply",
-                "EventOFPGroupDescStatsReply", "EventOFPPortDescStatsReply",
-            )
-            if hasattr(ofp_event, name)
-        ],
-        MAIN_DISPATCHER,
-    )  # fmt: skip
-    def stats_reply_handler(self, event):
-        """A part of an answer; the last one wakes who asked."""
-        message = event.msg
-        protocol = message.datapath.ofproto
-        more = getattr(protocol, "OFPMPF_REPLY_MORE", None) or protocol.OFPSF_REPLY_MORE
-        self.finish(message, bool(message.flags & more))
-
-    @set_ev_cls(
-        [
-            ofp_event.EventOFPSwitchFeatures, ofp_event.EventOFPQueueGetConfigReply,
-            ofp_event.EventOFPRoleReply,
-        ],
-        MAIN_DISPATCHER,
-    )  # fmt: skip
-    def reply_handler(self, event):
-        """An answer of one part."""
-        self.finish(event.msg, False)
-
-    def finish(self, message, more):
-        """Hand it to who waits for it, if anybody does."""
-        waiting = self.waiters.get(message.datapath.id, {})
-        if message.xid not in waiting:
-            return
-        event, messages = waiting[message.xid]
-        messages.append(message)
-        if not more:
-            del waiting[message.xid]
-            event.set()
 
 
 class StatsController(ControllerBase):
@@ -192,8 +129,3 @@ def value_of(request):
         return request.json
     except ValueError:
         return ast.literal_eval(request.text)
-
-
-def reply(value):
-    """As JSON."""
-    return Response(content_type="application/json", text=json.dumps(value))

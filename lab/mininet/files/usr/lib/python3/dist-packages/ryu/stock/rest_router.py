@@ -8,19 +8,17 @@ both. SWITCH is 16 digits or all, N a number or all. Routers of VLANs are not he
 
 import ipaddress
 import itertools
-import json
 
 from os_ken.base import app_manager
 from os_ken.controller import dpset, ofp_event
 from os_ken.controller.handler import MAIN_DISPATCHER, set_ev_cls
-from os_ken.lib import dpid as dpid_lib
 from os_ken.lib.packet import arp, ethernet, icmp, ipv4, packet
 from os_ken.ofproto import ofproto_v1_3
 from ryu.app.wsgi import ControllerBase, Response, WSGIApplication, route
+from ryu.rest import SWITCH, each
 
 BROADCAST, NOBODY = "ff:ff:ff:ff:ff:ff", "00:00:00:00:00:00"
 IP, ARP = ethernet.ether.ETH_TYPE_IP, ethernet.ether.ETH_TYPE_ARP
-SWITCH = {"switch": f"{dpid_lib.DPID_PATTERN}|all"}
 # Rules: the first that fits. To a network or along a route: the longer the prefix, the earlier.
 NO_ROUTE, ROUTES, INSIDE, FOUND, WITHIN, OWN = 0, 10, 1000, 2000, 3000, 4000
 IDLE_S = 1800
@@ -302,17 +300,17 @@ class RouterController(ControllerBase):
     @route("router", "/router/{switch}", methods=["GET"], requirements=SWITCH)
     def get(self, req, switch):
         """Addresses and routes."""
-        return self.each(switch, lambda router: ("internal_network", router.told()))
+        return self.each(switch, lambda router: {"internal_network": router.told()})
 
     @route("router", "/router/{switch}", methods=["POST"], requirements=SWITCH)
     def post(self, req, switch):
         """A new address or route."""
-        return self.each(switch, lambda router: ("command_result", changed(router, add, req)))
+        return self.each(switch, lambda router: {"command_result": changed(router, add, req)})
 
     @route("router", "/router/{switch}", methods=["DELETE"], requirements=SWITCH)
     def delete(self, req, switch):
         """An address or a route less."""
-        return self.each(switch, lambda router: ("command_result", changed(router, remove, req)))
+        return self.each(switch, lambda router: {"command_result": changed(router, remove, req)})
 
     @route("router", "/router/{switch}/{vlan}", requirements=SWITCH)
     def vlan(self, req, switch, vlan):
@@ -322,16 +320,7 @@ class RouterController(ControllerBase):
 
     def each(self, switch, ask):
         """The answers of all switches, or of one."""
-        routers = self.data["routers"]
-        wanted = sorted(routers) if switch == "all" else [dpid_lib.str_to_dpid(switch)]
-        if missing := [number for number in wanted if number not in routers]:
-            text = f"there is no switch {dpid_lib.dpid_to_str(missing[0])}\n"
-            return Response(status=404, text=text)
-        told = [
-            {"switch_id": dpid_lib.dpid_to_str(number), **dict([ask(routers[number])])}
-            for number in wanted
-        ]
-        return Response(content_type="application/json", text=json.dumps(told))
+        return each(self.data["routers"], switch, ask)
 
 
 def changed(router, change, req):

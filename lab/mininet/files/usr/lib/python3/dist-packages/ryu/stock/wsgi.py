@@ -33,8 +33,8 @@ def route(name, path, methods=None, requirements=None):
     """The method of a controller answers the requests of this path."""
 
     def note(method):
-        setattr(method, ROUTING, {"name": name, "path": path, "methods": methods,
-                                  "requirements": requirements})  # fmt: skip
+        told = {"name": name, "path": path, "methods": methods, "requirements": requirements}
+        setattr(method, ROUTING, [*getattr(method, ROUTING, []), told])  # a method can have several
         return method
 
     return note
@@ -96,9 +96,9 @@ class WSGIApplication:
         """Answer with the methods of this class that have @route()."""
         self.registory[controller.__name__] = data
         for name, method in inspect.getmembers(controller, lambda found: hasattr(found, ROUTING)):
-            told = getattr(method, ROUTING)
-            self.mapper.connect(
-                told["name"], told["path"], controller=controller, action=name,
-                requirements=told["requirements"] or {},
-                conditions={"method": told["methods"]} if told["methods"] else None,
-            )  # fmt: skip
+            for told in getattr(method, ROUTING):
+                self.mapper.connect(
+                    told["name"], told["path"], controller=controller, action=name,
+                    requirements=told["requirements"] or {},
+                    conditions={"method": told["methods"]} if told["methods"] else None,
+                )  # fmt: skip
