@@ -116,7 +116,7 @@ def on_both_clocks(script: Script, clock: str | None, out: Path | None) -> Ended
     for name in heard:
         listen = listener(heard[name], aloud=name == "virtual")
         with host.running(replace(script, clock=name, text=text)) as lab:
-            ends[name] = host.follow(lab, listen)
+            ends[name] = host.follow(lab, listen, python2=script.python2)
             if out is not None and name == "virtual":
                 host.keep(lab, out, script.disk_mib)
     told = differences(*("".join(said) for said in heard.values()))
@@ -161,7 +161,7 @@ def leave(script: Script, ended: Ended) -> NoReturn:
 def unattended(script: Script, out: Path | None) -> Ended:
     """Nobody is there but, it may be, a file."""
     with host.running(replace(script, text=standard_input())) as lab:
-        ended = host.follow(lab, say)
+        ended = host.follow(lab, say, python2=script.python2)
         if out is not None:
             host.keep(lab, out, script.disk_mib)
     return ended
@@ -174,7 +174,7 @@ def at_terminal(script: Script, out: Path | None) -> Ended:
         os.close(labs)
         with raw_terminal():
             converse(lab, ours)
-        ended = host.follow(lab, say)
+        ended = host.follow(lab, say, python2=script.python2)
         if out is not None:
             host.keep(lab, out, script.disk_mib)
     return ended

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from harness.scripts import python2_errors
 from harness.scripts.job import WORK
 
 # By the lab's clock: a program that imports much takes seconds of the real one.
@@ -20,14 +21,15 @@ KILLED = (-15, -9, 143, 137)
 MOST_STARTS = 10
 # Set when the script has ended, and all that it left is killed.
 OVER = threading.Event()
-# What Python 3 says of a program of Python 2: of its grammar, its names and its modules.
+# What Python 3 says of the grammar and the modules of Python 2; python2_errors has the rest.
 OLD = re.compile(
     r"SyntaxError: Missing parentheses in call to '(?:print|exec)'.*"
     r"|TabError: inconsistent use of tabs and spaces in indentation"
     r"|SyntaxError: multiple exception types must be parenthesized.*"
-    r"|NameError: name '(?:unicode|long|xrange|basestring|raw_input|unichr|reduce)' .*"
-    r"|ModuleNotFoundError: No module named '(?:Queue|StringIO|cPickle|ConfigParser|urllib2)'"
+    rf"|ModuleNotFoundError: No module named '(?:{'|'.join(python2_errors.MODULES)})'"
 )
+# What Ryu says of an application that it was given by a path.
+ABSENT = re.compile(r"ModuleNotFoundError: No module named '([^']*/[^']*)'")
 CONVERTER = "/harness/scripts/python2"  # in what a program says that --python2 cannot convert
 LISTENS = {"tcp": "0A", "tcp6": "0A", "udp": "07", "udp6": "07"}  # net/tcp_states.h
 
@@ -51,6 +53,7 @@ class Beside:
         self.name = name_of(command)
         self.say = say
         self.old = self.converted = False
+        self.absent = ""
         self.before = listening()
         self.environment = dict(environment)
         self.process = self.begin()
@@ -72,8 +75,10 @@ class Beside:
         for _ in range(MOST_STARTS):
             assert self.process.stdout is not None
             for line in self.process.stdout:
-                self.old = self.old or OLD.fullmatch(line.strip()) is not None
+                self.old = self.old or is_old(line.strip())
                 self.converted = self.converted or CONVERTER in line
+                if found := ABSENT.fullmatch(line.strip()):
+                    self.absent = found[1]
                 self.say(2, f"[{self.name}] {line.rstrip(chr(10))}\n")
             if self.process.wait() not in KILLED or OVER.is_set() or switches():
                 return
@@ -81,7 +86,12 @@ class Beside:
             self.process = self.begin()
 
     def remedy(self) -> str:
-        """What helps a program of Python 2."""
+        """What helps a program of Python 2, or that looks for a file in vain."""
+        if self.absent:
+            return (
+                f"; the lab has no file {self.absent}.py, because it sees only the folder of the "
+                "script: give cellbed a shell script, in a folder that has this file, too"
+            )
         if "pox" in self.command and (self.old or self.converted):
             return (
                 "; this POX is of Python 2: add --package python2.7, and write python2.7 where you "
@@ -111,6 +121,11 @@ class Beside:
                     "lab's clock, and the script did not begin"
                 )
             time.sleep(LOOK_S)
+
+
+def is_old(line: str) -> bool:
+    """Is this what Python 3 says of a program of Python 2?"""
+    return OLD.fullmatch(line) is not None or python2_errors.found_in(line) != ""
 
 
 def listening() -> set[tuple[str, str, str]]:

@@ -18,7 +18,7 @@ from harness.host.ownership import give_tree, make_folder
 from harness.labs import Lab, LabSpec
 from harness.labs.hang import HANG_CPU_S, HANG_IDLE_S
 from harness.labs.session import session
-from harness.scripts import products, python2_text, remedies
+from harness.scripts import products, python2_errors, python2_text, remedies
 from harness.scripts.job import FILE, INPUT, KEPT, SHARE, ScriptJob
 from harness.scripts.silence import Silence
 from plan.errors import LabError, UsageError
@@ -131,17 +131,18 @@ def running(script: Script) -> Iterator[Lab]:
         yield lab
 
 
-def follow(lab: Lab, say: Say) -> Ended:
+def follow(lab: Lab, say: Say, *, python2: bool = False) -> Ended:
     """Pass on what the script says until it has ended, and tell when virtual time stands still.
 
     Args:
         say: called with stream (1 or 2) and text.
+        python2: the script is converted, and nobody needs to be told of that way.
 
     Raises:
         LabError: the lab ended, or hung.
     """
     begun, ended = False, None
-    heard = Heard()
+    heard = Heard(python2=python2)
     silence = Silence(lab, lambda sentence: say(2, f"cellbed: {sentence}\n"))
 
     def look() -> None:
@@ -187,12 +188,17 @@ def follow(lab: Lab, say: Say) -> Ended:
 
 
 class Heard:
-    """Hears what Python 3 says of a file of Python 2 that a script starts, and of a module that is
-    not there.
+    """Hears what Python 3 says of a file of Python 2 that a script starts, of what only Python 2
+    does, and of a module that is not there.
+
+    Args:
+        python2: the script is converted.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, python2: bool = False) -> None:
+        self.python2 = python2
         self.old = False
+        self.like_old = ""
         self.missing: list[str] = []
         self.end = ""
 
@@ -200,12 +206,20 @@ class Heard:
         """Look at a piece of what the script says; a message may come in several."""
         self.end = self.end[-200:] + text
         self.old = self.old or any(message in self.end for message in python2_text.MESSAGES)
+        if not self.python2:
+            self.like_old = self.like_old or python2_errors.found_in(self.end)
         self.missing += MISSING.findall(self.end)
 
     def sentences(self) -> list[str]:
         """Each once."""
-        said = "a file that the script started is written in Python 2; try --python2"
-        return [*([said] if self.old else []), *self.modules()]
+        said = []
+        if self.old:
+            said = ["a file that the script started is written in Python 2; try --python2"]
+        elif self.like_old:
+            said = [
+                f"{self.like_old}: Python 3 says this of many scripts of Python 2; try --python2"
+            ]
+        return [*said, *self.modules()]
 
     def modules(self) -> list[str]:
         """One for each module."""

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from harness.host import paths
+from harness.scripts import python2_errors
 
 # Of request_module() in the kernel: what was asked for, by its name. What is in no line of this is
 # asked for without need, as an address family by a program that can do without.
@@ -85,6 +86,8 @@ def no_module(name: str) -> str:
     top = name.partition(".")[0]
     if top == "mininet":
         return f"{begin}; it has Mininet 2.3.0"
+    if name in python2_errors.MODULES:
+        return f"{begin}, because this module is of Python 2; try --python2"
     package = MODULES.get(top, top.lower().replace("_", "-"))
     return (
         f"{begin}; try --package python3-{package} or, if Debian has no such package, "

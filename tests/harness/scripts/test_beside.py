@@ -41,6 +41,24 @@ def test_a_socket_that_listens_is_seen() -> None:
         assert server.getsockname()[1] in ports()
 
 
+@pytest.mark.parametrize(
+    ("said", "remedy"),
+    [
+        ("ModuleNotFoundError: No module named 'app/switch'", "the lab has no file app/switch.py"),
+        ("NameError: name 'unicode' is not defined", "it has Python 2: add --python2"),
+        ("it works", ""),
+    ],
+)
+def test_a_program_that_ends_says_what_helps(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: str, remedy: str
+) -> None:
+    monkeypatch.setattr(beside, "WORK", tmp_path)
+    program = beside.Beside(f'echo "{said}"; exit 1', {}, lambda *_: None)
+    program.reader.join(60)
+    assert remedy in program.remedy()
+    assert bool(program.remedy()) == bool(remedy)
+
+
 @pytest.mark.parametrize(("switches", "again"), [("", True), ("s1\n", False)])
 def test_a_controller_that_mn_killed_begins_again_while_there_is_no_switch(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, switches: str, again: bool

@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import ast
 import functools
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from harness.scripts import python2_convert
+from harness.scripts import python2_convert, python2_errors
+from harness.scripts.host import Heard
 from harness.scripts.python2_text import is_old
 
 OLD = {
@@ -37,6 +40,40 @@ def test_a_script_of_python_2_is_recognised(tmp_path: Path, name: str) -> None:
     path = tmp_path / "script.py"
     path.write_text(text)
     assert is_old(path).startswith(why)
+
+
+PROGRAMS = {
+    "bytes": (
+        "import subprocess as s\ns.check_output('echo').replace('a', 'b')",
+        "TypeError: a byte",
+    ),
+    "sum": ("'a' + b'b'", "TypeError: can only concatenate str"),
+    "sum of bytes": ("b'a' + 'b'", "TypeError: can't concat str to bytes"),
+    "file": ("open('/dev/null', 'w').write(b'a')", "TypeError: write() argument must be str"),
+    "pattern": ("import re\nre.match('a', b'a')", "TypeError: cannot use a string pattern"),
+    "keys": ("{}.keys()[0]", "TypeError: 'dict_keys' object is not subscriptable"),
+    "map": ("len(map(int, []))", "TypeError: object of type 'map' has no len()"),
+    "half": ("range(4 / 2)", "TypeError: 'float' object cannot be interpreted as an integer"),
+    "items": ("{}.iteritems()", "AttributeError: 'dict' object has no attribute 'iteritems'"),
+    "name": ("xrange(2)", "NameError: name 'xrange' is not defined"),
+    "of Python 3": ("x + 1", ""),
+    "of Python 3, too": ("{}.keyz()", ""),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_an_error_of_python_2_is_told_with_its_remedy(name: str) -> None:
+    text, error = PROGRAMS[name]
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True)
+    assert done.returncode == 1
+    found = python2_errors.found_in(done.stderr)
+    assert found.startswith(error) and bool(found) == bool(error)
+    for converted in (False, True):
+        heard = Heard(python2=converted)
+        for half in (done.stderr[:-20], done.stderr[-20:]):
+            heard.listen(half)
+        remedy = f"{found}: Python 3 says this of many scripts of Python 2; try --python2"
+        assert heard.sentences() == ([remedy] if error and not converted else [])
 
 
 @pytest.mark.parametrize("name", NOT_OLD)

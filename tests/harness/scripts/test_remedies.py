@@ -23,6 +23,8 @@ TOLD = [
      "python3-yaml or, if Debian has no such package, --pip pyyaml"),
     ("python", "mininet.examples", "mininet.examples: the image has no such Python module; it has "
      "Mininet 2.3.0"),
+    ("python", "ConfigParser", "ConfigParser: the image has no such Python module, because this "
+     "module is of Python 2; try --python2"),
     ("command", "systemctl", "systemctl: the image has no such command, because the lab starts no "
      "services; start the service's own program"),
     ("sysctl", "net/ipv4/tcp_none", "net.ipv4.tcp_none: the lab's kernel has no such setting "
