@@ -7,7 +7,6 @@ as a published table has one: the verdicts are by the figures themselves, and by
 error where a claim is about an analysis of variance. Nothing of this has an interval over seeds.
 """
 
-from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 
 from analysis.cells import Cell, published_cells
@@ -45,11 +44,6 @@ def with_two_bounds(claims: Iterable[Claim]) -> frozenset[str]:
     names = [claim.id for claim in claims]
     wider = {name for name in names if name.endswith(WIDER)}
     return frozenset(wider | {name.removesuffix(WIDER) for name in wider})
-
-
-def count(judged: Judged) -> Counter[str]:
-    """How many claims have each verdict."""
-    return Counter(finding.verdict.value for _, finding in judged)
 
 
 def _judged(cells: Sequence[Cell], study: Study, claims: Iterable[Claim]) -> Judged:
