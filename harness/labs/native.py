@@ -64,7 +64,9 @@ class NativeLab(SupervisedLab):
     def own_programs(self) -> Path:
         """The lab's programs, with the TCP module for the kernel that runs."""
         folder = self.run_directory / "programs"
-        shutil.copytree(paths.programs(), folder)
+        # Those are of the uml lab's kernel, and this one has its own.
+        foreign = shutil.ignore_patterns("tcp_*.ko")
+        shutil.copytree(paths.programs(), folder, ignore=foreign)
         module = made_module()
         if module is None:
             build_module(self.run_directory / "module")

@@ -85,7 +85,9 @@ class VmLab(SupervisedLab):
     def own_programs(self, kernel: Path) -> Path:
         """The lab's programs with the stock kernel's TCP module among them."""
         folder = self.run_directory / "programs"
-        shutil.copytree(paths.programs(), folder)
+        # Those are of the uml lab's kernel, and this one has its own.
+        foreign = shutil.ignore_patterns("tcp_*.ko")
+        shutil.copytree(paths.programs(), folder, ignore=foreign)
         shutil.copyfile(kernel / MODULE, folder / MODULE)
         return folder
 
