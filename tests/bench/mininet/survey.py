@@ -4,11 +4,13 @@
 Usage: tests/bench/mininet/survey LIST SOURCES RESULTS [--only WORD] [--plain] [--host-limit S]
                                   [--again]
        tests/bench/mininet/survey LIST --page RESULTS [--then RESULTS]
+       tests/bench/mininet/survey LIST --messages RESULTS [--then RESULTS]
 
 LIST is like survey.toml. SOURCES has a clone of each repository, named OWNER+NAME. A script runs
 first without options and then, if it does not keep its promise, with those of the list. --page
 prints the results as the table of docs/mininet.md, with the cause that the list names. --again runs
 with what a script's own table "again" corrects in the list, and --then prints these results, too.
+--messages prints what the scripts that do not pass are told at the end.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ NOT_RUN = "not run"
 OWN = "fails as on a real machine"
 ERROR = re.compile(r".*\b\w+(?:Error|Exception): .*")
 MOST_ERRORS = 5
+MOST_SAID = 160
 REASONS = re.compile(
     r"cellbed: .*|\w+(Error|Exception): .*|.*(not found|Connection refused|Unable to contact).*"
 )
@@ -79,6 +82,7 @@ def main() -> None:
     parser.add_argument("results", type=Path, nargs="?")
     parser.add_argument("--page", type=Path, help="print the table of these results")
     parser.add_argument("--then", type=Path, help="and of these, of a run with --again")
+    parser.add_argument("--messages", type=Path, help="print what the failures of these are told")
     parser.add_argument("--again", action="store_true", help="with the list's corrections")
     parser.add_argument("--only", default="", help="scripts whose repository or path has this word")
     parser.add_argument("--host-limit", type=float, default=400.0, help="seconds of an attempt")
@@ -87,6 +91,8 @@ def main() -> None:
     scripts = read_list(given.list)
     if given.page:
         return print_page(scripts, given.page, given.then)
+    if given.messages:
+        return print_messages(scripts, given.messages, given.then)
     if given.again:
         scripts = [replace(script, **script.again) for script in scripts]
     if not given.results:
@@ -126,6 +132,17 @@ def print_page(scripts: Sequence[Script], results: Path, then: Path | None = Non
         if then:
             cells.insert(3, told(script, later[name]) if name in later else "")
         print("|", " | ".join(map(str, cells)), "|")
+
+
+def print_messages(scripts: Sequence[Script], results: Path, then: Path | None = None) -> None:
+    """A row for each script that does not pass: the line of its last run that says best why."""
+    rows = last_rows(results) | (last_rows(then) if then else {})
+    print("| script | the last run says |\n| --- | --- |")
+    for script in scripts:
+        row = rows.get(name_of(script), {"result": "passes"})
+        if not row["result"].startswith("passes"):
+            said = row["reason"] + ("..." if len(row["reason"]) >= MOST_SAID else "")
+            print("|", name_of(script), "|", said.replace("|", "\\|"), "|")
 
 
 def last_rows(results: Path) -> dict[str, dict[str, Any]]:
@@ -237,14 +254,21 @@ def attempt(argv: Sequence[str], script: Script, limit_s: float) -> Attempt:
         said.seek(0)
         text = said.read()
     host_s = time.monotonic() - begin
-    name = name_of(script).replace("/", "+")
-    log = Path(tempfile.gettempdir()) / "cellbed-survey" / f"{name}.log"
+    log = log_of(script)
     log.parent.mkdir(exist_ok=True)
     log.write_text(f"{shlex.join(argv)}\n{text}")
     kept = re.search(".*?".join(script.promise), text, re.DOTALL) is not None
-    errors = list(dict.fromkeys(line.strip()[:160] for line in ERROR.findall(text)))[:MOST_ERRORS]
+    errors = list(dict.fromkeys(line.strip()[:MOST_SAID] for line in ERROR.findall(text)))[
+        :MOST_ERRORS
+    ]
     why = reason(text, status)
     return Attempt(status=status, kept=kept, reason=why, host_s=host_s, errors=errors)
+
+
+def log_of(script: Script) -> Path:
+    """The file with the command of the last attempt, and all that it said."""
+    name = name_of(script).replace("/", "+")
+    return Path(tempfile.gettempdir()) / "cellbed-survey" / f"{name}.log"
 
 
 def reason(text: str, status: int | None) -> str:
@@ -253,7 +277,7 @@ def reason(text: str, status: int | None) -> str:
         return "no end within the host's limit"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     told = [line for line in lines if REASONS.fullmatch(line)]
-    return (told or lines or [f"status {status}"])[-1][:160]
+    return (told or lines or [f"status {status}"])[-1][:MOST_SAID]
 
 
 def export(sources: Path, repository: str, commit: str, place: Path, folder: str = "") -> None:

@@ -18,7 +18,8 @@ survey = SimpleNamespace(**runpy.run_path(str(FOLDER / "survey.py"), run_name="s
 
 
 @pytest.mark.parametrize(
-    ("name", "then"), [("survey", None), ("fresh", "fresh-again.jsonl"), ("third", None)]
+    ("name", "then"),
+    [("survey", None), ("fresh", "fresh-again.jsonl"), ("third", None)],
 )
 def test_the_page_has_the_table_of_the_results(
     capsys: pytest.CaptureFixture[str], name: str, then: str | None
@@ -27,6 +28,11 @@ def test_the_page_has_the_table_of_the_results(
     survey.print_page(scripts, FOLDER / f"{name}.jsonl", then and FOLDER / then)
     printed = capsys.readouterr().out
     assert printed in (PROJECT / "docs" / "mininet.md").read_text()
+
+
+def test_the_page_has_what_failures_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    survey.print_messages(survey.read_list(FOLDER / "third.toml"), FOLDER / "third.jsonl")
+    assert capsys.readouterr().out in (PROJECT / "docs" / "mininet.md").read_text()
 
 
 @pytest.mark.parametrize("results", ["survey", "fresh", "fresh-again", "third"])
