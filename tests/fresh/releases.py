@@ -15,7 +15,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.host import paths
 from tests.fresh.machine import FAKE_PYTHON, Machine
+from tests.small import PROJECT
 from tests.test_version import VERSION
 
 LIST = "cellbed-release.json"
@@ -83,10 +85,16 @@ def products(here: Machine, folder: Path) -> dict[str, Path]:
 
 def pack(here: Machine, folder: Path, made: dict[str, Path], name: str = "a.tar") -> Path:
     """The release of these products."""
-    environment = f"{places(here)['environment'].name.rpartition('-')[0]}-debian"
-    argv = [sys.executable, "-sEB", here.project / "lab/release/pack", folder / name, VERSION,
+    return packed(here.project, places(here)["environment"], folder, made, name)
+
+
+def packed(
+    project: Path, environment: Path, folder: Path, made: dict[str, Path], name: str
+) -> Path:
+    """Run the recipe of a project."""
+    argv = [sys.executable, "-sEB", project / "lab/release/pack", folder / name, VERSION,
             folder / "parts", *(f"{product}={path}" for product, path in made.items()),
-            f"environment={environment}"]  # fmt: skip
+            f"environment={environment.name.rpartition('-')[0]}-debian"]  # fmt: skip
     subprocess.run(argv, check=True, capture_output=True, timeout=60)
     return folder / name
 
@@ -135,3 +143,16 @@ def member(name: str, kind: bytes = tarfile.REGTYPE, target: str = "") -> tarfil
     head = tarfile.TarInfo(name)
     head.type, head.linkname, head.mode = kind, target, 0o6777
     return head
+
+
+def named_release(folder: Path, **others: str) -> Path:
+    """A release of empty products with the names of this project's, or with others."""
+    there = paths.places()
+    names = {name: there[name].name for name in ("image", "kernel", "programs")}
+    for name in ("parts/debian", "parts/wheels", "parts/licences", *names):
+        (folder / name).mkdir(parents=True)
+    (folder / "parts" / "sources.csv").touch()
+    made = {}
+    for product, name in {**names, **others}.items():
+        made[product] = (folder / product).rename(folder / name)
+    return packed(PROJECT, there["environment"], folder, made, "release.tar")

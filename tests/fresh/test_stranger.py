@@ -18,6 +18,7 @@ import pytest
 
 from harness.host import paths
 from tests.fresh import trees
+from tests.fresh.releases import named_release
 from tests.fresh.test_debian import SLOW, SMALL, assert_same_products, here, record
 from tests.small import PROJECT
 
@@ -51,7 +52,29 @@ def give(kernel: Path, folder: Path) -> None:
         os.chown(path, USER, USER, follow_symlinks=False)
 
 
-def test_a_trial_is_the_same(folder: Path, here: list[str]) -> None:  # noqa: F811
+def runs_as_a_job(folder: Path, here: list[str]) -> None:  # noqa: F811
+    """The script of the CI action runs the trial, from a release in the home folder."""
+    small = SMALL.relative_to(PROJECT)
+    done = stranger("run", folder, f"lab/ci/experiment/run ~/release.tar {small} ~/out --jobs 1")
+    assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
+    [trial] = (folder / HOME / "out" / "campaign" / "trials").iterdir()
+    judgement = json.loads((trial / "judgement.json").read_text())
+    assert judgement["valid"], judgement["checks"]
+    assert record((trial / "SHA256SUMS").read_text()) == here
+
+
+@pytest.mark.skipif(not SLOW, reason="slow: CELLBED_SLOW_TESTS=1")
+def test_a_release_is_enough(folder: Path, here: list[str], tmp_path: Path) -> None:  # noqa: F811
+    """Nothing is installed or built there."""
+    argv = [PROJECT / "cellbed", "release", "--out", tmp_path]
+    subprocess.run(argv, check=True, capture_output=True, timeout=trees.LIMIT_S)
+    [archive] = tmp_path.glob("*.tar")
+    shutil.copy(archive, folder / HOME / "release.tar")
+    runs_as_a_job(folder, here)
+    assert not list((folder / HOME / ".cache" / "cellbed").glob("root-*"))
+
+
+def test_a_trial_is_the_same(folder: Path, here: list[str], tmp_path: Path) -> None:  # noqa: F811
     absent = stranger("run", folder, "! type apt-get dpkg gcc cc make sudo && ! ls /dev/kvm")
     assert absent.returncode == 0, absent.stdout + absent.stderr
     kernel = paths.places()["kernel"]
@@ -60,12 +83,8 @@ def test_a_trial_is_the_same(folder: Path, here: list[str]) -> None:  # noqa: F8
     done = stranger("run", folder, "./cellbed setup")
     assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
     assert "set-up uses proot instead" in done.stderr
-    done = stranger("run", folder, f"./cellbed run {SMALL.relative_to(PROJECT)} --out ~/out")
-    assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
-    [trial] = (folder / HOME / "out" / "trials").iterdir()
-    judgement = json.loads((trial / "judgement.json").read_text())
-    assert judgement["valid"], judgement["checks"]
-    assert record((trial / "SHA256SUMS").read_text()) == here
+    shutil.copy(named_release(tmp_path), folder / HOME / "release.tar")
+    runs_as_a_job(folder, here)
     done = stranger("run", folder, "tests/fresh/products")
     assert done.returncode == 0, done.stderr
     assert_same_products(done.stdout)
