@@ -7,15 +7,15 @@ same products give the same bytes.
 
 from __future__ import annotations
 
-import hashlib
 import subprocess
 from pathlib import Path
 
 import click
 
+from harness.cli.archive import described, folder
 from harness.cli.command import Command
 from harness.host import paths
-from plan.errors import CellbedError, MissingError, UsageError
+from plan.errors import CellbedError, MissingError
 
 MISSES = 3  # of a recipe: the table of docs/commands.md
 
@@ -26,18 +26,12 @@ MISSES = 3  # of a recipe: the table of docs/commands.md
     help="The folder that gets the archive [the current folder].",
 )  # fmt: skip
 def command(out: Path) -> None:
-    if out.exists() and not out.is_dir():
-        raise UsageError(f"--out {out} is not a folder")
-    out.mkdir(parents=True, exist_ok=True)
-    archive = build(out.resolve())
-    with archive.open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    click.echo(f"{archive}: {archive.stat().st_size / 1e6:.0f} MB, SHA-256 {digest}")
+    click.echo(described(build(folder(out))))
 
 
-def build(folder: Path) -> Path:
+def build(out: Path) -> Path:
     """Run the recipe; gives the archive."""
-    argv = [str(paths.PROJECT / "lab" / "release" / "build"), str(folder)]
+    argv = [str(paths.PROJECT / "lab" / "release" / "build"), str(out)]
     done = subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode == MISSES:
         raise MissingError("the release was not made; the lines above say why")
