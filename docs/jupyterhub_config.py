@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Gives each student a notebook with cellbed on the class server. An example to be changed.
+
+    PYTHON -m jupyterhub -f /opt/cellbed/docs/jupyterhub_config.py
+
+as root, on the server of docs/guides/classroom.md. PYTHON is that of `lab/paths --environment`,
+with the package jupyterhub added. Students log in with their names and passwords on the server
+(PAM). The program configurable-http-proxy must be in the PATH.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+PROJECT = Path(__file__).resolve().parents[1]
+c: Any = get_config()  # type: ignore[name-defined]  # noqa: F821  # JupyterHub defines it
+
+# A TLS proxy in front of it, or c.JupyterHub.ssl_cert, belongs to a server that others can reach.
+c.JupyterHub.bind_url = "http://127.0.0.1:8000"
+c.Authenticator.allow_all = True  # who has an account on the server
+c.Spawner.cmd = [sys.executable, "-m", "jupyterhub.singleuser"]
+c.Spawner.notebook_dir = "~"
+c.Spawner.default_url = "/lab"
+c.Spawner.environment = {
+    "PYTHONPATH": str(PROJECT),
+    "CELLBED_CACHE": os.environ["CELLBED_CACHE"],
+}
