@@ -103,7 +103,7 @@ def _finish(
             axes.set_xscale("log")
             axes.minorticks_off()
         axes.set_xticks([float(level) for level in levels], levels)
-    begin = _begin(results, response)
+    begin = axis_begin(results, response)
     if begin is not None:
         axes.set_ylim(begin, axes.get_ylim()[1] * 1.02)
     label = response.title + (f" (axis begins at {begin:.3g})" if begin else "")
@@ -112,7 +112,7 @@ def _finish(
         axes.legend(title=legend)
 
 
-def _begin(results: Results, response: Response) -> float | None:
+def axis_begin(results: Results, response: Response) -> float | None:
     """Where the axis of a response begins; None: as its values, of which some are negative."""
     found = [one for cell in results.every_cell if (one := cell.estimate(response.name))]
     ends = [one.mean + side * (one.half_width or 0.0) for one in found for side in (-1, 1)]

@@ -18,11 +18,14 @@ from analysis import by_pair, plotly_js
 from analysis.claims import claims_of
 from analysis.errors import RecordError, ReportError
 from analysis.records import Trial, read_campaign, read_trial
-from analysis.report import Written, write_report
+from analysis.report import Written, overview, tables, write_report
+from analysis.report.glossary import glossary
 from analysis.report.model import Column
 from analysis.report.pages import pages_of
+from analysis.report.results import results_of
 from analysis.report.svg import colour, marker
 from analysis.report.trial_plots import _delivered_bytes, _thinned, plots
+from analysis.study import GENERIC, NONE
 from studies.ubrplus_1998.study import STUDY
 from tests.analysis import synthetic
 
@@ -480,3 +483,50 @@ def test_thinning_keeps_the_peaks() -> None:
 )
 def test_how_values_read(form: str, value: Any, text: str) -> None:
     assert Column(name="x", title="x", form=form).text(value) == text
+
+
+@pytest.mark.parametrize(
+    ("values", "begin"),
+    [
+        ((0.50, 0.90), 0.0),  # the effect is large: the axis begins at 0
+        ((0.88, 0.90), 0.72),  # all in the upper fifth
+        ((0.0, 0.0), 0.0),
+        ((-0.1, 0.9), None),  # as its values
+    ],
+)
+def test_where_an_axis_begins(
+    tmp_path: Path, values: tuple[float, float], begin: float | None
+) -> None:
+    """At 0, or at 80 % of the largest value where no value is below that."""
+    cells = {cell: (value, 0.9) for cell, value in zip(list(WAN)[:2], values, strict=True)}
+    synthetic.write_campaign(tmp_path, cells=cells, seeds=[1], noise=0)
+    results = results_of(read_campaign(tmp_path), NONE, {})
+    found = overview.axis_begin(results, GENERIC[0])
+    assert found == (None if begin is None else pytest.approx(begin))
+
+
+def test_an_axis_that_does_not_begin_at_0_says_so(tmp_path: Path) -> None:
+    cells = {cell: (value, 0.5) for cell, value in zip(list(WAN)[:2], (0.88, 0.9), strict=True)}
+    synthetic.write_campaign(tmp_path, cells=cells, seeds=[1], noise=0)
+    written = write(tmp_path)
+    [figure] = [path.read_text() for path in written.figures.glob("overview-efficiency*.svg")]
+    assert "Efficiency (axis begins at 0.72)" in figure
+
+
+def test_a_key_keeps_its_letters_in_headings_and_on_axes() -> None:
+    assert tables.heading(NONE, "queue.buffer_cells") == "queue.buffer_cells"
+    assert tables.along(NONE, "queue.buffer_cells") == "queue.buffer_cells"
+    assert tables.heading(STUDY, "buffer") == "Buffer (RTT)"
+    assert tables.along(STUDY, "buffer") == "buffer (RTT)"
+
+
+def test_the_glossary_has_the_counters_of_the_queues(written: Written) -> None:
+    terms = {row["column"] for row in rows(written, "glossary")}
+    assert {"in", "refused threshold"} <= terms  # those of the made-up record
+    found = glossary(["dropped_share"], ["lost_first", "lost_mid"])
+    assert [row[0] for row in found.rows][:3] == ["Dropped share", "lost first", "lost mid"]
+
+
+def test_a_scatter_is_titled_by_what_it_compares(written: Written) -> None:
+    figure = (written.figures / "scatter-efficiency.svg").read_text()
+    assert "Efficiency: measured over published" in figure
