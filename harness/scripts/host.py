@@ -206,8 +206,8 @@ class Heard:
         """Look at a piece of what the script says; a message may come in several."""
         self.end = self.end[-200:] + text
         self.old = self.old or any(message in self.end for message in python2_text.MESSAGES)
-        if not self.python2:
-            self.like_old = self.like_old or python2_errors.found_in(self.end)
+        found = python2_errors.remedy_in(self.end, converted=self.python2)
+        self.like_old = self.like_old or found
         self.missing += MISSING.findall(self.end)
 
     def sentences(self) -> list[str]:
@@ -216,9 +216,7 @@ class Heard:
         if self.old:
             said = ["a file that the script started is written in Python 2; try --python2"]
         elif self.like_old:
-            said = [
-                f"{self.like_old}: Python 3 says this of many scripts of Python 2; try --python2"
-            ]
+            said = [self.like_old]
         return [*said, *self.modules()]
 
     def modules(self) -> list[str]:

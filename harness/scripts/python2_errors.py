@@ -11,7 +11,7 @@ MODULES = (
     "cPickle", "cStringIO", "commands", "httplib", "urllib2", "urlparse",
 )  # fmt: skip
 ERROR = re.compile(
-    r"""^(
+    r"""^(?:\[(?P<program>[^\]\n]+)\][ ])?(?P<error>
       TypeError:[ ](
         a[ ]bytes-like[ ]object[ ]is[ ]required,[ ]not[ ]'str'
       | can[ ]only[ ]concatenate[ ]str[ ]\(not[ ]"bytes"\)[ ]to[ ]str
@@ -37,4 +37,26 @@ def found_in(text: str) -> str:
     a sentence about it must not be sure.
     """
     found = ERROR.search(text)
-    return found[0] if found else ""
+    return found["error"] if found else ""
+
+
+def remedy_in(text: str, *, converted: bool) -> str:
+    """A sentence about such an error and what may help, or nothing.
+
+    Args:
+        text: of the script, or with its name in brackets of a program beside it.
+        converted: the script runs with --python2, which says nothing of a program that was started
+            by python3.
+    """
+    found = ERROR.search(text)
+    if not found:
+        return ""
+    program = found["program"] or ""
+    if "pox" in program:
+        help_ = "add --package python2.7, and start this program by python2.7"
+    elif converted and not program:
+        return ""
+    else:
+        help_ = "start this program by python2" if converted else "try --python2"
+    said = f"[{program}] {found['error']}" if program else found["error"]
+    return f"{said}: Python 3 says this of many programs of Python 2; {help_}"

@@ -72,8 +72,27 @@ def test_an_error_of_python_2_is_told_with_its_remedy(name: str) -> None:
         heard = Heard(python2=converted)
         for half in (done.stderr[:-20], done.stderr[-20:]):
             heard.listen(half)
-        remedy = f"{found}: Python 3 says this of many scripts of Python 2; try --python2"
+        remedy = f"{found}: Python 3 says this of many programs of Python 2; try --python2"
         assert heard.sentences() == ([remedy] if error and not converted else [])
+
+
+@pytest.mark.parametrize(
+    ("program", "converted", "help_"),
+    [
+        ("pox.py", False, "add --package python2.7, and start this program by python2.7"),
+        ("pox.py", True, "add --package python2.7, and start this program by python2.7"),
+        ("ryu-manager", False, "try --python2"),
+        ("server.py", True, "start this program by python2"),
+    ],
+)
+def test_an_error_of_a_program_beside_the_script_is_told(
+    program: str, converted: bool, help_: str
+) -> None:
+    heard = Heard(python2=converted)
+    error = "NameError: name 'xrange' is not defined"
+    heard.listen(f"mininet> [{program}]   File x\n[{program}] {error}\nmininet> ")
+    said = f"[{program}] {error}: Python 3 says this of many programs of Python 2; {help_}"
+    assert heard.sentences() == [said]
 
 
 @pytest.mark.parametrize("name", NOT_OLD)
