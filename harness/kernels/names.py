@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.host import paths
-from harness.kernels import options, series
+from harness.kernels import options, parts, series
 from harness.kernels.recipe import LAB, Recipe
 from harness.kernels.trees import Commit, Folder, Tree
 from plan.errors import MissingError, UsageError
@@ -24,6 +25,7 @@ ALLOWED = (
 )
 FETCH = "lab/kernel/fetch"
 PARTS = "lab/kernel/parts"  # what is fetched, of which a recipe may use less
+NOTE = ".parts"  # in a source that was fetched, what was named then
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,12 +117,25 @@ def version(name: str, tree: Tree) -> str:
 
 def debian(version: str, recipe: Recipe = LAB) -> tuple[Path, str]:
     """Debian's source of a version, unpacked, and its package with the package's version."""
-    folder = home() / recipe.folder(f"debian-{version}")
-    if not folder.exists():
-        argv = [str(paths.PROJECT / FETCH), version, str(folder), str(recipe.root / PARTS)]
+    folder, named = home() / recipe.folder(f"debian-{version}"), recipe.root / PARTS
+    if not folder.exists() or stale(folder, named, recipe):
+        shutil.rmtree(folder, ignore_errors=True)
+        argv = [str(paths.PROJECT / FETCH), version, str(folder), str(named)]
         done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=3600)
         if done.returncode != 0:
             said = "".join(done.stderr.strip().splitlines()[-1:]).removeprefix(f"{FETCH}: ")
             raise MissingError(f"kernel {version}: {said}")
+        shutil.copyfile(named, folder / NOTE)
     package = (folder / ".package").read_text().strip()
     return folder, f"linux-source-{version} {package}"
+
+
+def stale(folder: Path, named: Path, recipe: Recipe) -> bool:
+    """Does a source that was fetched have other parts than are named now?
+
+    One of the lab's own recipe may have no note, and then has the parts that are named to this day.
+    """
+    note = folder / NOTE
+    if not note.exists():
+        return bool(recipe.kind)
+    return parts.lines(note) != parts.lines(named)

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
+from pathlib import Path
 
 from harness.kernels.recipe import LAB, Recipe
 
@@ -23,9 +25,31 @@ def wanted(path: str, recipe: Recipe = LAB) -> bool:
 @cache
 def _wanted(recipe: Recipe) -> re.Pattern[str]:
     """What the lines of the parts match, which lab/kernel/fetch says to tar."""
-    text = (recipe.root / recipe.parts).read_text()
-    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
-    return re.compile(rf"(?:{'|'.join(map(expression, lines))})(?:/|$)")
+    return matching(lines(recipe.root / recipe.parts))
+
+
+def matching(found: Iterable[str]) -> re.Pattern[str]:
+    """What some lines of parts match."""
+    return re.compile(rf"(?:{'|'.join(map(expression, found))})(?:/|$)")
+
+
+def once(found: Iterable[str]) -> list[str]:
+    """The lines without those that are within an earlier one: tar misses what it has had."""
+    kept: list[str] = []
+    for line in found:
+        if not kept or not matching(kept).match(line):
+            kept.append(line)
+    return kept
+
+
+def lines(path: Path) -> list[str]:
+    """The parts that a file names, or that a note of them has."""
+    return named(path.read_text())
+
+
+def named(text: str) -> list[str]:
+    """The parts that a text names."""
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
 
 
 def expression(line: str) -> str:

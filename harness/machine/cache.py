@@ -26,7 +26,10 @@ MADE = re.compile(
 # Folders of which only what has these names is removed.
 BELOW = {
     "log": re.compile(r".+\.log"),
-    "kernels": re.compile(rf"built-{KEY}(\.partial)?|(work|debian)-[0-9.]+|seen-{KEY}\.json"),
+    "kernels": re.compile(
+        rf"built-{KEY}(\.partial)?|(work|debian)-[0-9.]+(-selftests)?|seen-{KEY}\.json"
+        rf"|(recipe|tests|tools)-{KEY}(\.lock)?"
+    ),
 }
 # What a recipe fills (mktemp -d) until it is whole, and moves or removes at its end.
 PARTIAL = re.compile(

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness.host import paths
-from harness.kernels import names, trees
+from harness.kernels import names, parts, trees
 from harness.kernels.recipe import Recipe
 from harness.selftests.whole import whole
 
@@ -23,6 +23,8 @@ PATCHES = [LAB / "mininet" / "kernel" / "patches" / "2002-no-jitter.patch"]
 OPTION = re.compile(r"CONFIG_(\w+)=(\S.*)")
 # What tests ask for and is there without a line of its own, as the ticks that the lab chooses.
 ALWAYS = {"NET_SCH_FIFO", "HZ_1000", "HZ", "NET_NS"}
+# Its source is in newer trees alone, and a part that a tree has not cannot be fetched of it.
+WITHOUT = {"OVPN"}
 
 
 def for_kernels(asked: Iterable[str] = ()) -> Recipe:
@@ -33,9 +35,10 @@ def for_kernels(asked: Iterable[str] = ()) -> Recipe:
     """
     config, tests = composed("config", ADDED), (LAB / "selftests" / "tests").read_text()
     config += "".join(f"CONFIG_{name}={value}\n" for name, value in options(asked).items())
+    fetched = parts.once(parts.named(composed("parts", ADDED) + tests))
     texts = {
         "config": config,
-        "parts": composed("parts", ADDED) + tests,  # what is fetched
+        "parts": "".join(f"{line}\n" for line in fetched),
         "parts.kernel": composed("parts", ADDED),
         "parts.tests": "\n".join([tests, *trees.TOP]),  # by these a source is known
     }
@@ -64,7 +67,8 @@ def options(texts: Iterable[str]) -> dict[str, str]:
     found = [
         match.groups() for text in texts for match in map(OPTION.match, text.splitlines()) if match
     ]
-    return {name: "y" if value == "m" else value for name, value in found if name not in ALWAYS}
+    asked = ((name, value) for name, value in found if name not in ALWAYS | WITHOUT)
+    return {name: "y" if value == "m" else value for name, value in asked}
 
 
 def make(root: Path, texts: dict[str, str]) -> None:

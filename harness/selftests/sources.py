@@ -28,6 +28,7 @@ class Tests:
         place: the top of a source with nothing in it but tests.
         chosen: those asked for.
         configs: texts of the files `config` in their folders.
+        all_configs: those of all folders of their groups, as net: what one kernel needs for any.
     """
 
     __test__ = False  # not one of ours
@@ -36,6 +37,7 @@ class Tests:
     place: Path
     chosen: Sequence[Test]
     configs: Sequence[str]
+    all_configs: Sequence[str]
 
     def limit_s(self, test: Test) -> int:
         """How long a test may take [s]."""
@@ -52,14 +54,19 @@ def tests(name: str, asked: Sequence[str]) -> Tests:
     """
     tree = names.source(name, recipe.for_tests()).tree
     found = chosen(name, all_in(tree.files), asked)
-    configs = [f"{TOP}{folder}/config" for folder in sorted({one.folder for one in found})]
-    texts = [x.decode() for _, x in tree.read(path for path in configs if path in tree.files)]
-    return Tests(kernel=name, place=laid(tree), chosen=found, configs=texts)
+    groups = tuple({f"{TOP}{one.folder.partition('/')[0]}/" for one in found})
+    configs = [x for x in sorted(tree.files) if x.startswith(groups) and x.endswith("/config")]
+    texts = {path: content.decode() for path, content in tree.read(configs)}
+    own = {f"{TOP}{one.folder}/config" for one in found}
+    return Tests(
+        kernel=name, place=laid(tree), chosen=found, all_configs=list(texts.values()),
+        configs=[text for path, text in texts.items() if path in own],
+    )  # fmt: skip
 
 
 def laid(tree: Tree) -> Path:
-    """The folder with a tree's tests, kept by their content."""
-    wanted = {path: file for path, file in sorted(tree.files.items()) if path.startswith(TOP)}
+    """The folder with a tree's tests and what they are built with, kept by its content."""
+    wanted = dict(sorted(tree.files.items()))
     told = json.dumps([[path, file.mode, file.blob] for path, file in wanted.items()])
     key = hashlib.sha256(told.encode()).hexdigest()[: paths.DIGITS]
     place = names.home() / f"tests-{key}"
@@ -82,6 +89,7 @@ def built(name: str, found: Tests) -> Kernel:
     """The kernel of a name with what the tests ask for; says what it has not.
 
     Set-up's version is the kernel for scripts, if that has all: nobody waits for another build.
+    Any other has what all tests of the group ask for, so that it is built once.
 
     Raises:
         UsageError, MissingError: there is no such kernel.
@@ -93,7 +101,7 @@ def built(name: str, found: Tests) -> Kernel:
         has = (full / "build" / ".config").read_text().splitlines()
         if all(f"CONFIG_{option}={value}" in has for option, value in asked.items()):
             return Kernel(full, (full / "release").read_text().strip())
-    made = store.made(name, recipe.for_kernels(found.configs))
+    made = store.made(name, recipe.for_kernels(found.all_configs))
     if lacks := sorted(asked.keys() & set(made.lacks)):
         tell(f"kernel {name}: no {', '.join(lacks)}, which the tests ask for")
     return Kernel(made.folder, made.release)

@@ -246,7 +246,8 @@ def fetched(recipe: Recipe) -> set[str]:
     """What of the source is kept."""
     folder, text = names.debian("9.9", recipe)
     assert text == "linux-source-9.9 9.9.7"
-    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    found = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    return found - {names.NOTE}
 
 
 @pytest.mark.usefixtures("debians")
@@ -261,6 +262,25 @@ def test_a_recipe_has_parts_of_its_own(tmp_path: Path) -> None:
     """As that of selftests, whose folder has no lab/root."""
     put(tmp_path / "made/lab/kernel/parts", "Documentation\n")
     assert fetched(Recipe(tmp_path / "made", "other")) == {"Documentation/a.rst", ".package"}
+
+
+def test_tar_is_told_of_no_part_twice() -> None:
+    """It takes a part that an earlier one has given it for one that is not there."""
+    told = ["scripts", "arch/x86", "scripts", "arch/x86/Makefile*", "lib", "tools/lib"]
+    assert parts.once(told) == ["scripts", "arch/x86", "lib", "tools/lib"]
+
+
+@pytest.mark.usefixtures("debians")
+def test_a_source_is_fetched_again_when_other_parts_are_named(tmp_path: Path) -> None:
+    recipe = Recipe(tmp_path / "made", "other")
+    named = tmp_path / "made/lab/kernel/parts"
+    put(named, "Documentation\n")
+    assert fetched(recipe) == {"Documentation/a.rst", ".package"}
+    put(names.debian("9.9", recipe)[0] / "mark", "")
+    put(named, "# a comment alone\nDocumentation\n")
+    assert fetched(recipe) == {"Documentation/a.rst", ".package", "mark"}
+    put(named, "Documentation\ninit\n")
+    assert fetched(recipe) == {"Documentation/a.rst", "init/a/b.c", ".package"}
 
 
 @pytest.mark.parametrize(

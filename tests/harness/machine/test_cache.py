@@ -22,6 +22,8 @@ FOLDERS = (
     *(f"programs-{A}-{B}-{C}", f"programs-{A}-{B}-{C}.tools", f"python-{A}-3.11/bin"),
     f"python-{B}-debian/bin",
     *(f"mininet-{A},vim,g++", f"kernels/built-{A}", "kernels/work-6.1", "kernels/debian-6.1"),
+    *(f"kernels/{name}-{A}" for name in ("recipe", "tests", "tools")),
+    *("kernels/work-6.1-selftests", "kernels/debian-6.1-selftests"),
 )
 FILES = (
     *(f"disk-{A}.squashfs", f"processor-{A}-{B}.ko", "costs.json", "costs.123", "lock"),

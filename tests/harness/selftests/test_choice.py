@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.kernels import parts
 from harness.kernels.trees import PLAIN, PROGRAM, File
 from harness.selftests import packetdrill, recipe
 from harness.selftests.choice import TOP, Test, all_in, chosen, limit_s
@@ -66,8 +67,15 @@ def test_the_time_of_a_test_is_that_of_its_settings() -> None:
 
 
 def test_an_option_that_a_test_wants_as_a_module_is_built_in() -> None:
-    texts = ["CONFIG_TUN=m\n# CONFIG_X is not set\nCONFIG_HZ=1000\n", "CONFIG_A=y\nCONFIG_B=17\n"]
+    first = "CONFIG_TUN=m\n# CONFIG_X is not set\nCONFIG_HZ=1000\nCONFIG_OVPN=m\n"
+    texts = [first, "CONFIG_A=y\nCONFIG_B=17\n"]
     assert recipe.options(texts) == {"TUN": "y", "A": "y", "B": "17"}
+
+
+def test_what_is_fetched_has_kernel_and_tests_and_names_nothing_twice() -> None:
+    fetched = parts.lines(recipe.for_kernels().root / "lab/kernel/parts")
+    assert parts.once(fetched) == fetched
+    assert {"net", "drivers/net/netdevsim", "tools/testing/selftests/net"} <= set(fetched)
 
 
 def test_packetdrill_is_found_in_a_clone_and_for_one_kernel(tmp_path: Path) -> None:
