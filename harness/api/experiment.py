@@ -39,6 +39,7 @@ from harness.design.trials import (
 )
 from harness.host import capacity
 from harness.judge import studies
+from harness.kernels import debug as debugging
 from harness.kernels import names, store
 from harness.kernels.options import with_options
 from harness.records import identity
@@ -158,6 +159,8 @@ class Experiment:
         trace: Sequence[str] = (),
         kernels: Sequence[str] = (),
         module: str = "",
+        debug: Sequence[str] = (),
+        gdb: str = "",
         trust_kernels: bool = False,
         progress: bool = True,
     ) -> Campaign:
@@ -176,6 +179,9 @@ class Experiment:
                 `kernel`.
             module: a congestion control of your own (a folder, a C file or a file .ko); it becomes
                 one more level of the factor `flavor`.
+            debug: what to build into the kernels: "kasan", "lockdep" and "symbols".
+            gdb: a breakpoint, such as the name of a function of the kernel. The lab's kernel waits
+                until gdb has attached (guides/kernel.md). One trial must be left to run.
             trust_kernels: also build the kernel trees and modules that the experiment names
                 (path:, git:, module:). The build runs files of these with your rights.
             progress: print the progress on standard error.
@@ -192,7 +198,8 @@ class Experiment:
         """
         running = self.prepare(
             out, options(only or {}), seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap,
-            trace=trace, kernels=kernels, module=module, trust_kernels=trust_kernels,
+            trace=trace, kernels=kernels, module=module, debug=debug, gdb=gdb,
+            trust_kernels=trust_kernels,
         )  # fmt: skip
         documents = execute(running, progress)
         raise_failures(running, documents)
@@ -211,6 +218,8 @@ class Experiment:
         trace: Sequence[str] = (),
         kernels: Sequence[str] = (),
         module: str = "",
+        debug: Sequence[str] = (),
+        gdb: str = "",
         trust_kernels: bool = False,
         cluster: Cluster | None = None,
         shard: Shard | None = None,
@@ -226,6 +235,7 @@ class Experiment:
             seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap, trace=trace, kernels=kernels,
             module=module,
         )  # fmt: skip
+        refuse_elsewhere(lab, cluster, {"--debug": debug, "--gdb": gdb})
         folder = RESULTS / self.name if out is None else path_of(out, "out")
         design = experiments.with_captures(self.design, pcap)
         design = experiments.with_trace(design, trace)
@@ -242,7 +252,8 @@ class Experiment:
             else [*kernels, *experiments.beside(module, kernels or [names.SET_UP])]
         )
         selection(design, only)  # what is wrong with it, before any kernel is built
-        every = planned(design, self.origin, (), seeds, code, kernels_of(lab, cluster, trusted))
+        usable = kernels_of(lab, cluster, trusted, debugging.options(debug))
+        every = planned(design, self.origin, (), seeds, code, usable)
         trials = chosen(design, self.origin, every, only)
         jobs = labs_at_once(jobs, lab, clock)
         header = {
@@ -255,8 +266,11 @@ class Experiment:
             trials = shard.of(trials)
             above = RESULTS / f"{design.name}-shards" if out is None else folder
             folder = above / shard.folder
-        how = Options(lab=lab, clock=clock, jobs=jobs, cluster=cluster)
-        return CampaignRun(folder, trials, header, how, every=every)
+        how = Options(lab=lab, clock=clock, jobs=1 if gdb else jobs, cluster=cluster, gdb=gdb)
+        campaign = CampaignRun(folder, trials, header, how, every=every)
+        if gdb:
+            refuse_many(campaign)
+        return campaign
 
     def _check_study(self, design: experiments.Design) -> None:
         """UsageError, with the line of the file, where there is no such study."""
@@ -266,7 +280,29 @@ class Experiment:
             raise design.sources.refusal(self.origin, str(error)) from error
 
 
-def kernels_of(lab: str, cluster: Cluster | None, trusted: Sequence[str] | None) -> Kernels:
+def refuse_elsewhere(lab: str, cluster: Cluster | None, given: Mapping[str, object]) -> None:
+    """UsageError for options that need the uml lab of this machine, where it is another."""
+    asked = [name for name, value in given.items() if value]
+    if asked and (lab != "uml" or cluster is not None):
+        raise UsageError(
+            f"{asked[0]} works only in the uml lab of this machine; leave out --lab and --scheduler"
+        )
+
+
+def refuse_many(campaign: CampaignRun) -> None:
+    """UsageError where not one trial is left to run, of which gdb is to see the kernel."""
+    done = campaign.finished()
+    left = sum(trial.name not in done for trial in campaign.trials)
+    if left != 1:
+        raise UsageError(
+            f"--gdb needs one trial that has no record yet, and there are {left}; choose one with"
+            " --only and --seeds 1, and name a new folder with --out"
+        )
+
+
+def kernels_of(
+    lab: str, cluster: Cluster | None, trusted: Sequence[str] | None, debug: Sequence[str] = ()
+) -> Kernels:
     """Return the kernels that lab.kernel names; each is built when it is first needed.
 
     If a trial needs options of Kconfig, its kernel is built with them (the other labs have stock
@@ -276,12 +312,14 @@ def kernels_of(lab: str, cluster: Cluster | None, trusted: Sequence[str] | None)
     Debian's kernels are built without permission.
 
     trusted: the trees that may be built (their build files run here); None: all.
+    debug: options of Kconfig that each kernel is built with.
     """
 
     here = lab == "uml" and cluster is None
 
     @cache
     def kernel(name: str | None, options: Sequence[str] = ()) -> TrialKernel:
+        options = (*options, *debug)
         if name is None:
             needed = bool(options) and here
             return Built(with_options(names.SET_UP, options)) if needed else OwnKernel()

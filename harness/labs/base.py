@@ -62,6 +62,8 @@ class LabSpec:
         kernel: folder of a kernel, with its modules, other than set-up's; of the uml lab.
         kernel_words: what that kernel is told at its boot beside.
         isolated: refuse to boot where what runs in it could reach more of this machine.
+        gdb: where gdb is to stop the kernel, as a function's name; of the uml lab. The kernel
+            waits for it.
     """
 
     pairs: int
@@ -77,6 +79,7 @@ class LabSpec:
     kernel: Path | None = None
     kernel_words: str = ""
     isolated: bool = False
+    gdb: str = ""
 
 
 class Lab(ABC):
@@ -224,6 +227,8 @@ class Lab(ABC):
         watch = HangWatch(self.cpu_s, self.spec.hang_cpu_s, self.spec.hang_idle_s)
         while True:
             status = self.poll()
+            if self.spec.gdb:
+                watch.alive()  # a person thinks
             events = list(self._new_events())
             self.refuse_damage()
             look()

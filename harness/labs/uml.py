@@ -11,6 +11,7 @@ from typing import Any
 
 from harness.growing import Growing
 from harness.host import paths
+from harness.labs import debugger
 from harness.labs.base import MODULES, LabSpec
 from harness.labs.standstill import StandstillWatch, look_into
 from harness.labs.supervised import AGENT, CLOCK_TICK, SupervisedLab, wait_for_exit
@@ -86,6 +87,12 @@ class UmlLab(SupervisedLab):
             linux = self.spec.kernel / "linux"
             self._targets = self.link_host_paths(linux=linux, programs=programs)
         return self.command_line()
+
+    def boot(self) -> None:
+        super().boot()
+        if self.spec.gdb:
+            linux = self._targets["linux"].resolve()
+            debugger.wait(self, linux, self.spec.gdb)
 
     def view(self) -> dict[str, Any]:
         """The image, programs, shares, and of the checkout what runs in labs; its own folder."""

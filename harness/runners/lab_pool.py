@@ -36,6 +36,7 @@ class PoolJob:
         campaign: who wants it; abandon() goes by it.
         records: the campaign's folder of records; None: it is on another machine.
         code: identity of the code that is to run it on another machine.
+        gdb: where gdb stops the lab's kernel; empty: there is none.
     """
 
     trial: PlannedTrial
@@ -44,11 +45,12 @@ class PoolJob:
     campaign: str
     records: Path | None
     code: str = ""
+    gdb: str = ""
 
     @property
-    def kind(self) -> tuple[str, str, str]:
+    def kind(self) -> tuple[str, ...]:
         """Jobs of one kind can share a lab."""
-        return (self.lab, self.clock, self.trial.network_key)
+        return (self.lab, self.clock, self.gdb, self.trial.network_key)
 
     @property
     def key(self) -> tuple[Path | None, str]:
@@ -212,7 +214,7 @@ class LabThread(threading.Thread):
     def _work(self) -> None:
         job = self.tasks[0].job
         topology = job.trial.plan.topology
-        spec = LabSpec(pairs=topology.pairs, clock=job.clock, kernel=job.trial.kernel)
+        spec = LabSpec(pairs=topology.pairs, clock=job.clock, kernel=job.trial.kernel, gdb=job.gdb)
         with session(job.lab, spec) as lab:
             with self.pool.lock:
                 if self._abandoned:

@@ -34,6 +34,7 @@ class LocalRunner:
             clock=self._options.clock,
             campaign=self._campaign,
             records=self._records,
+            gdb=self._options.gdb,
         )
         task = POOL.submit(job, self._options.jobs, self._listener)
         self._submitted += 1

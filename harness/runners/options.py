@@ -33,12 +33,14 @@ class Options:
         lab, clock: which lab, and its clock.
         jobs: labs at a time on this machine.
         cluster: whose workers have the labs; None: this machine.
+        gdb: where gdb stops the kernels of the labs; empty: there is none.
     """
 
     lab: str = "uml"
     clock: str = "virtual"
     jobs: int = 2
     cluster: Cluster | None = None
+    gdb: str = ""
 
 
 class Runner(Protocol):

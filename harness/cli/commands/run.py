@@ -36,6 +36,7 @@ from harness.design import shard as shards
 from harness.design.experiment import Port
 from harness.design.shard import Shard
 from harness.design.trials import PlannedTrial
+from harness.kernels import debug
 from harness.runners.options import Cluster
 from plan.errors import UsageError
 
@@ -47,6 +48,13 @@ def split_events(_: click.Context, option: click.Parameter, value: str | None) -
         if not re.fullmatch(EVENT, name):
             raise UsageError(f"--trace {value}: write GROUP:EVENT[,...], as tcp:tcp_probe")
     return found
+
+
+def split_debug(_: click.Context, option: click.Parameter, value: str | None) -> list[str]:
+    """Words of --debug with commas between them."""
+    words = value.split(",") if value is not None else []
+    debug.options(words)
+    return words
 
 
 def read_shard(_: click.Context, option: click.Parameter, value: str | None) -> Shard | None:
@@ -86,6 +94,19 @@ def read_shard(_: click.Context, option: click.Parameter, value: str | None) -> 
     metavar="PATH",
     help="Add your own congestion control as a level of the factor flavor. PATH is a folder with a"
     " Kbuild, a C file, or a file .ko (guides/kernel.md).",
+)
+@click.option(
+    "--debug",
+    "debug_words",
+    metavar="WORD[,WORD]",
+    callback=split_debug,
+    help="Build checks into the kernels: kasan, lockdep, or symbols for gdb (guides/kernel.md).",
+)
+@click.option(
+    "--gdb",
+    default="",
+    metavar="FUNCTION",
+    help="Let the one trial wait for gdb, which stops its kernel at FUNCTION (guides/kernel.md).",
 )
 @trust_kernels_option
 @click.option(
@@ -133,6 +154,8 @@ def command(
     clock: str | None,
     pcap: tuple[Port, ...],
     trace: list[str],
+    debug_words: list[str],
+    gdb: str,
     out: Path | None,
     watch: bool,
     dry_run: bool,
@@ -147,8 +170,8 @@ def command(
     cluster = None if scheduler is None else Cluster(address=scheduler, secret=tls)
     campaign = Experiment.from_file(experiment).prepare(
         out, only, seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap,
-        trace=trace, kernels=kernels, module=module, trust_kernels=trust_kernels,
-        cluster=cluster, shard=shard,
+        trace=trace, kernels=kernels, module=module, debug=debug_words, gdb=gdb,
+        trust_kernels=trust_kernels, cluster=cluster, shard=shard,
     )  # fmt: skip
     if shard is not None and not campaign.trials:
         click.echo(f"--shard {shard}: this shard has no trial; there are more shards than trials")
