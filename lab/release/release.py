@@ -21,6 +21,7 @@ from typing import Any, BinaryIO
 FORMAT = "cellbed-release/1"
 LIST = "cellbed-release.json"
 MOST_LIST_BYTES = 1_000_000
+MOST_BYTES = 1 << 63  # bash counts no further
 ONE_READ = 1 << 20
 BLOCK = 512  # of a tar
 KEYS = {"file", "size", "sha256", "product", "below", "unpacked"}
@@ -43,7 +44,7 @@ def read(stream: BinaryIO) -> dict[str, Any]:
             if first is None or content is None or first.size > MOST_LIST_BYTES:
                 raise ReleaseError("is no release of cellbed; name a file of ./cellbed release")
             found = json.loads(content.read().decode())
-    except (tarfile.TarError, ValueError) as error:
+    except (tarfile.TarError, ValueError, RecursionError) as error:
         raise ReleaseError("is no release of cellbed; name a file of ./cellbed release") from error
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise ReleaseError(f"is not of the format {FORMAT}; use the cellbed that it was made for")
@@ -71,7 +72,7 @@ def sound_part(part: dict[str, Any]) -> bool:
     words = [part.get("file"), part.get("sha256"), part.get("product", ""), part.get("below", "")]
     return (
         set(part) <= KEYS
-        and all(type(number) is int and number >= 0 for number in numbers)
+        and all(type(number) is int and 0 <= number < MOST_BYTES for number in numbers)
         and all(isinstance(word, str) for word in words)
     )
 
@@ -104,7 +105,8 @@ def check_part(archive: tarfile.TarFile, part: dict[str, Any]) -> None:
     member = archive.next()
     if member is None:
         raise ReleaseError(f"is cut off before {part['file']}; download it again")
-    if not member.isreg() or (member.name, member.size) != (part["file"], part["size"]):
+    plain = member.isreg() and not member.issparse()
+    if not plain or (member.name, member.size) != (part["file"], part["size"]):
         raise ReleaseError(
             f"was changed: {part['file']} is not where its list says; download it again"
         )

@@ -138,10 +138,12 @@ def forged(archive: Path, members: Sequence[tarfile.TarInfo], unpacked: int = 1 
     write(archive, files)
 
 
-def member(name: str, kind: bytes = tarfile.REGTYPE, target: str = "") -> tarfile.TarInfo:
-    """The head of a file, a link or something else."""
+def member(
+    name: str, kind: bytes = tarfile.REGTYPE, target: str = "", **more: str
+) -> tarfile.TarInfo:
+    """The head of a file, a link or something else, with more fields of the pax format."""
     head = tarfile.TarInfo(name)
-    head.type, head.linkname, head.mode = kind, target, 0o6777
+    head.type, head.linkname, head.mode, head.pax_headers = kind, target, 0o6777, more
     return head
 
 

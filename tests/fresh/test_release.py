@@ -225,10 +225,11 @@ def test_no_file(here: Machine, tmp_path: Path) -> None:
     [
         {"format": "cellbed-release/9"},
         {"parts": [{"file": 1}]},
+        {"parts": [{"file": "x", "sha256": "", "size": 1 << 63}]},
         {"products": []},
         {"version": None},
     ],
-    ids=["format", "parts", "products", "version"],
+    ids=["format", "parts", "size", "products", "version"],
 )
 def test_a_list_that_cannot_be_read(
     here: Machine, archive: Path, change: dict[str, object]
@@ -238,7 +239,14 @@ def test_a_list_that_cannot_be_read(
     assert "has a list of parts that cannot be read" in said or "is not of the format" in said
 
 
+def test_a_list_that_is_nested_without_end(here: Machine, archive: Path) -> None:
+    releases.write(archive, {releases.LIST: b"[" * 200_000})
+    assert "is no release of cellbed; name a file of ./cellbed release" in refusal(here, archive)
+
+
 LINK, SAME, FOLDER = tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE
+# Eight bytes, and a hole up to 400 MB.
+HOLES = {"GNU.sparse.map": "0,8", "GNU.sparse.size": "400000000"}
 
 
 @pytest.mark.parametrize(
@@ -260,6 +268,10 @@ LINK, SAME, FOLDER = tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE
         ([member("x", tarfile.CHRTYPE)], "is neither file, folder nor link"),
         ([member("x", tarfile.BLKTYPE)], "is neither file, folder nor link"),
         ([member("x", tarfile.FIFOTYPE)], "is neither file, folder nor link"),
+        ([member("x", **HOLES)], "'x' in it is a file with holes (sparse)"),
+        ([member("x", mtime="nan")], "a part cannot be read ("),
+        ([member("x", mtime="inf")], "a part cannot be read ("),
+        ([member("x", mtime="1e300")], "a part cannot be read ("),
     ],
 )
 def test_what_a_stranger_could_put_in(
