@@ -16,7 +16,7 @@ from enum import Enum
 
 from scipy import stats
 
-from analysis.statistics import CONFIDENCE, mean
+from analysis.statistics import CONFIDENCE, Estimate, mean
 
 BySeed = Mapping[int, float]
 """Seed -> value."""
@@ -78,6 +78,16 @@ def two_sided(distance: float, deviation: float, freedom: float) -> float:
     if distance == 0:
         return 1.0
     return 0.0 if deviation == 0 else 2 * float(stats.t.sf(abs(distance) / deviation, freedom))
+
+
+def p_of(change: Estimate) -> float:
+    """Of the mean being 0, by Student's t; 1 for differences that are all 0."""
+    half = change.half_width
+    if half is None:
+        return float(change.mean == 0)
+    freedom = change.n - 1
+    t = float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom))
+    return two_sided(change.mean, half / t, freedom)
 
 
 def contrast(terms: Sequence[Term]) -> Contrast:

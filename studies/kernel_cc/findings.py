@@ -3,13 +3,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from scipy import stats
-
-from analysis.contrasts import two_sided
+from analysis.contrasts import p_of
 from analysis.families import holm
 from analysis.kept import Kept, number
 from analysis.report.sentences import Numbers
-from analysis.statistics import Estimate, estimate
+from analysis.statistics import estimate
 from analysis.table import Row
 from studies.kernel_cc.changes import CAMPAIGN, PATH, RESPONSES, grouped, mean_change
 from studies.kernel_cc.study import STUDY
@@ -57,15 +55,6 @@ def sure(kept: Kept) -> Numbers:
         "which": f": {'; '.join(names)}" if names else "",
         "seeds": max((change.n for change in changes.values()), default=1),
     }
-
-
-def p_of(change: Estimate) -> float:
-    """Of the mean being 0, by Student's t; 1 for differences that are all 0."""
-    half = change.half_width
-    if half is None:
-        return float(change.mean == 0)
-    freedom = change.n - 1
-    return two_sided(change.mean, half / float(stats.t.ppf(0.975, freedom)), freedom)
 
 
 def cells_that_moved(kept: Kept) -> Numbers:

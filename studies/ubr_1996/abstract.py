@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The numbers of its README's abstract (sentences.toml), from the kept results."""
 
+from collections.abc import Sequence
 from statistics import fmean
 
 from analysis import kept_trials
+from analysis.contrasts import p_of
+from analysis.families import holm
 from analysis.kept import Kept
 from analysis.report.sentences import Numbers
-from analysis.statistics import estimate
+from analysis.statistics import CONFIDENCE, estimate
 from analysis.table import Row
 from studies.ubr_1996 import verdicts
-from studies.ubr_1996.readme import CLOCK, MAIN, OPEN, RESPONSES, SLOW, mean, published
+from studies.ubr_1996.readme import BEYOND, CLOCK, MAIN, OPEN, RESPONSES, SLOW, mean, published
 
 
 def abstract(kept: Kept) -> Numbers:
@@ -18,12 +21,16 @@ def abstract(kept: Kept) -> Numbers:
     lan, wan = ([row for row in rows if row["network"] == network] for network in ("LAN", "WAN"))
     whole = [row for row in lan if float(row["lost_frames"]) == 0]
     lossy = [row for row in lan if float(row["lost_frames"]) > 0]
-    slow = [row for row in published(kept, SLOW) if row["network"] == "WAN"]
-    short = [
-        row
-        for row in kept.cells(OPEN).rows
-        if (row["network"], row["assumption"]) == ("LAN", "first-second")
-    ]
+    slow, slow_lan = (
+        [
+            row
+            for row in published(kept, SLOW)
+            if row["network"] == network and (network == "WAN" or float(row["lost_frames"]) > 0)
+        ]
+        for network in ("WAN", "LAN")
+    )
+    start, short = (_open(kept, "WAN", "first-8s"), _open(kept, "LAN", "first-second"))
+    groups = {"lan": lossy, "wan": wan, "slow": slow, "slow_lan": slow_lan}
     means = {
         f"{response}{of}": mean(lossy, f"{response}{of}")
         for response in RESPONSES
@@ -39,13 +46,74 @@ def abstract(kept: Kept) -> Numbers:
         "lan_away": fmean(map(_distance, lossy)),
         **{
             f"{name}_fairness_away": fmean(abs(float(row["fairness_difference"])) for row in some)
-            for name, some in (("lan", lossy), ("wan", wan))
+            for name, some in groups.items()
         },
         "wan": fmean(map(_distance, wan)),
         "wan_slow": fmean(map(_distance, slow)),
+        "wan_start": fmean(map(_distance, start)),
+        "lan_slow": fmean(map(_distance, slow_lan)),
+        "start_seeds": min(int(row["seeds"]) for row in start),
+        "slow_seeds": min(int(row["seeds"]) for row in slow),
+        **_agreeing(wan, lossy),
+        **_first_second(kept, short),
         "short_fairness": mean(short, "fairness"),
         "short_efficiency": mean(short, "efficiency"),
         **verdicts.numbers(kept),
+    }
+
+
+def _open(kept: Kept, network: str, assumption: str) -> list[Row]:
+    """Cells of one reading of what the paper leaves open."""
+    levels = (network, assumption)
+    return [row for row in kept.cells(OPEN).rows if (row["network"], row["assumption"]) == levels]
+
+
+def _agreeing(wan: Sequence[Row], lossy: Sequence[Row]) -> dict[str, int]:
+    """How many rows of the WAN, and of the LAN with losses, print as the paper's."""
+    fair = [row for row in wan if _prints_alike(row, "fairness")]
+    return {
+        "wan_rows": len(wan),
+        "same_fairness": len(fair),
+        "same_fairness_lost": sum(float(row["lost_frames"]) > 0 for row in fair),
+        "same_efficiency": sum(_prints_alike(row, "efficiency") for row in wan),
+        "lossy_same": sum(_prints_alike(row, name) for row in lossy for name in RESPONSES),
+    }
+
+
+def _prints_alike(row: Row, response: str) -> bool:
+    return abs(float(row[f"{response}_difference"])) < 0.005
+
+
+def _first_second(kept: Kept, short: Sequence[Row]) -> dict[str, int]:
+    """Trials of the LAN's first second, and those in which a source got nothing."""
+    trials = [
+        one
+        for one in kept_trials.read(kept.folder / OPEN / kept_trials.FILE)
+        if (one.levels["network"], one.levels["assumption"]) == ("LAN", "first-second")
+    ]
+    return {
+        "short_rows": len(short),
+        "short_seeds": min(int(row["seeds"]) for row in short),
+        "short_trials": len(trials),
+        "starved": sum(bool(one.metrics.get("starved_sources")) for one in trials),
+    }
+
+
+def limit(kept: Kept) -> Numbers:
+    """The rows of CUBIC and BBR that use more of the link than their timestamps leave."""
+    rows = [
+        row
+        for row in kept.cells(BEYOND).rows
+        if row["flavor"] in ("CUBIC", "BBR") and row["sources"] == "5"
+    ]
+    above = [row for row in rows if float(row["efficiency"]) > 0.978]
+    most = max(rows, key=lambda row: float(row["efficiency"]))
+    place = "{flavor} in the {network} with {policy} and {buffer} cells".format(**most)
+    return {
+        "rows": len(rows),
+        "above": len(above),
+        "place": place,
+        "efficiency": float(most["efficiency"]),
     }
 
 
@@ -53,6 +121,7 @@ def clock(kept: Kept) -> Numbers:
     """LAN: what the common clock changes, paired by seed, and both least timeouts."""
     trials = kept_trials.read(kept.folder / CLOCK / kept_trials.FILE)
     found: dict[str, float] = {"trials": len(trials), "seeds": len({one.seed for one in trials})}
+    p_values: list[float] = []
     for name, minimum in (("ticks", "2 ticks"), ("second", "1 s")):
         by_clock: dict[str, dict[int, float]] = {}
         for one in trials:
@@ -63,7 +132,8 @@ def clock(kept: Kept) -> Numbers:
         change = estimate([common[seed] - own[seed] for seed in own])
         found[f"{name}_change"] = change.mean
         found[f"{name}_half"] = change.half_width or 0.0
-    return found
+        p_values.append(p_of(change))
+    return found | {"sure": sum(p <= 1 - CONFIDENCE for p in holm(p_values))}
 
 
 def lan(kept: Kept) -> Numbers:
