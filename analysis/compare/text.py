@@ -40,9 +40,11 @@ def answer(comparison: Comparison) -> str:
         names = sorted({name for pair in differ for name in pair.changed})
         return f"every segment the same, at the same time; differs in {', '.join(names)}"
     at = parted.divergence
+    verb = "differs" if len(differ) == 1 else "differ"
     return (
-        f"differs in {len(differ)} of them, first from segment {at.number:,} of pair {at.pair} "
-        f"at {at.time_ns / 1e9:.9f} s on ({place(comparison, parted)})"
+        f"{len(differ)} of them {verb}. The first difference is "
+        f"segment {at.number:,} of pair {at.pair} at {at.time_ns / 1e9:.9f} s "
+        f"({place(comparison, parted)})"
     )
 
 

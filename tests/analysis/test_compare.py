@@ -106,8 +106,8 @@ def test_the_first_segment_that_differs(
     found = Comparison(factor="f", levels=("a", "b"), pairs=[pair], responses=[compared])
     said = list(text.lines(found))
     assert said[1] == (
-        f"differs in 1 of them, first from segment {number} of pair 1 at {time_ns / 1e9:.9f} s on "
-        "(g x, seed 1)"
+        f"1 of them differs. The first difference is segment {number} of pair 1 "
+        f"at {time_ns / 1e9:.9f} s (g x, seed 1)"
     )
     assert found.differs(0) and not found.differs(10)
     assert found.differs(0.2) == (len(changed) < 4)  # efficiency 0.4 against that many tenths

@@ -49,7 +49,7 @@ def test_levels_that_are_the_same_and_such_as_are_not(tmp_path: Path) -> None:
     assert same.stdout.splitlines()[1] == "byte-identical"
     other = compare(tmp_path, "--factor", "flavor=SACK,larger")
     assert other.returncode == 1, other.stderr
-    assert "first from segment" in other.stdout and "\neff." in other.stdout
+    assert "first difference is segment" in other.stdout and "\neff." in other.stdout
     within = compare(tmp_path, "--factor", "flavor=SACK,larger", "--tolerance", "0.5")
     assert within.returncode == 0 and within.stdout == other.stdout
 

@@ -115,4 +115,4 @@ def test_a_bisection_across_two_releases(tmp_path: Path, tree: Path) -> None:
     found = re.search(r"^(\w+) is the first bad commit", done.stdout, re.MULTILINE)
     assert found, done.stdout + done.stderr
     assert git(tree, "show", "-s", "--format=%s", found[1]) == "the guilty one"
-    assert "byte-identical" in done.stdout and "first from segment" in done.stdout
+    assert "byte-identical" in done.stdout and "first difference is segment" in done.stdout
