@@ -16,6 +16,7 @@ from analysis.kept import Kept
 from analysis.report.markdown import table
 from analysis.report.model import Sheet, Value, plain
 from analysis.table import read_csv
+from harness.design import experiment
 from harness.judge import studies
 from studies.ubr_1996 import verdicts as ubr_1996
 from studies.ubrplus_1998 import verdicts as ubrplus_1998
@@ -40,20 +41,40 @@ def campaigns() -> Sheet:
         hours = [known[name] / 3600 for name in ("virtual_s", "wall_s")]
         lines = (kept_of(study).folder / campaign / kept_trials.FILE).exists()
         command = _command(study, campaign, len(known["seeds"]))
-        rows.append([command, known["trials"], *hours, "yes" if lines else "no"])
-    rows.append(["all", *(sum(_number(row[at]) for row in rows) for at in (1, 2, 3)), None])
-    figures = (("trials", ",d"), ("virtual hours", ",.1f"), ("hours on one core", ",.1f"))
+        runs = _runs(study, campaign, len(known["seeds"]))
+        rows.append([command, runs, known["trials"], *hours, "yes" if lines else "no"])
+    rows.append(["all", *(sum(_number(row[at]) for row in rows) for at in (1, 2, 3, 4)), None])
+    figures = (
+        ("the command runs", ",d"),
+        ("kept trials", ",d"),
+        ("virtual hours", ",.1f"),
+        ("hours on one core", ",.1f"),
+    )
     return plain(rows, "command", *figures, "a line a trial")
 
 
 def _command(study: str, campaign: str, seeds: int) -> str:
     """What runs it, with the kernels that its file does not name itself."""
     path = studies.folder(study) / f"{campaign}.toml"
-    text, table = path.read_text(encoding="utf-8"), kept_of(study).cells(campaign)
+    text, kernels = path.read_text(encoding="utf-8"), _kernels(study, campaign)
     command = f"./cellbed run {path.relative_to(PROJECT)} --seeds {seeds}"
-    if "kernel" in table.columns and "lab.kernel" not in text:
-        command += f" --kernel {','.join(table.levels('kernel'))}"
+    if kernels:
+        command += f" --kernel {','.join(kernels)}"
     return f"`{command}{' --trust-kernels' if ',patch=' in text else ''}`"
+
+
+def _runs(study: str, campaign: str, seeds: int) -> int:
+    """How many trials the command runs."""
+    cells = experiment.load(studies.folder(study) / f"{campaign}.toml").cells()
+    return seeds * len(list(cells)) * max(1, len(_kernels(study, campaign)))
+
+
+def _kernels(study: str, campaign: str) -> Sequence[str]:
+    """The kept kernels of a campaign whose file does not name them."""
+    text = (studies.folder(study) / f"{campaign}.toml").read_text(encoding="utf-8")
+    table = kept_of(study).cells(campaign)
+    named = "kernel" not in table.columns or "lab.kernel" in text
+    return [] if named else table.levels("kernel")
 
 
 def _manifests() -> Iterator[tuple[str, str, Mapping[str, Any]]]:

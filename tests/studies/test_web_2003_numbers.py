@@ -27,7 +27,8 @@ def made(folder: Path, ratios: list[float]) -> Kept:
         for seed, ratio in enumerate(ratios, start=1):
             for level, times in (("of the handshake", 1.0), ("3 s", ratio)):
                 own = 1000.0 * seed * times
-                lines.append(["80", queue, level, seed, "t", "p", "d", 1, 1, "", own])
+                ran = [queue, level, seed, "t", "p", "d", 1, 1, "", own]
+                lines += [[load, *ran] for load in ("80", "105")]
     for name, heads in (("trials", [*HEADS, *REST]), ("cells", ["load", "queue", "seeds"])):
         rows = lines if name == "trials" else [["80", "ARED", len(ratios)]]
         with (target / f"{name}.csv").open("w", newline="") as file:
@@ -50,6 +51,14 @@ def test_a_mean_change_is_that_of_the_logarithms(tmp_path: Path) -> None:
 def test_one_seed_has_no_interval_and_says_so(tmp_path: Path) -> None:
     found = numbers.first(made(tmp_path, [0.5]))
     assert (found["linux"], found["how"]) == ("−50 %", "one seed, so without an interval")
+
+
+def test_the_clock_is_no_cause_while_its_interval_has_0() -> None:
+    """Of six figures, four are farther from ns-2's with the clock of 10 ms."""
+    found = numbers.clock(KEPT)
+    assert (found["worse"], found["figures"], found["seeds"]) == (4, 6, 3)
+    assert found["change"] == pytest.approx(4.0 - 8.4, abs=0.1)
+    assert found["half"] == pytest.approx(9.7, abs=0.1)
 
 
 def test_the_change_of_one_queue_is_that_of_the_table() -> None:
