@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import os
 import subprocess
+from pathlib import Path
 
 from harness.host.paths import PROJECT
+from plan.errors import MissingError
 
 MADE = {"build", "mine", "results"}
+OWN_DOTS = {".ci", ".devcontainer", ".github", ".gitignore"}  # the other ones are a person's
 
 
 def environment() -> dict[str, str]:
@@ -30,16 +33,37 @@ def commit() -> str:
 
 
 def files() -> list[str]:
-    """The project's own files, as the commit or the package has them: nothing that is made here."""
+    """The project's own files, as the commit or the package has them: nothing that is made here.
+
+    Raises:
+        MissingError: this is a checkout, and git does not list its files.
+    """
+    if (PROJECT / ".git").exists():
+        listed = of_commit()
+    else:
+        found = [path.relative_to(PROJECT) for path in PROJECT.rglob("*")]
+        listed = [str(name) for name in found if name.parts[0] in OWN_DOTS or not hidden(name)]
+    return sorted(name for name in listed if name and own(name))
+
+
+def of_commit() -> list[str]:
+    """What git lists; without git nobody can tell the project's files from a person's own."""
     try:
         done = subprocess.run(
             ["git", "ls-files", "-z"],
             cwd=PROJECT, env=environment(), capture_output=True, text=True, check=True, timeout=60,
         )  # fmt: skip
-        listed = done.stdout.split("\0")
-    except (OSError, subprocess.SubprocessError):
-        listed = [str(path.relative_to(PROJECT)) for path in PROJECT.rglob("*")]
-    return sorted(name for name in listed if name and own(name))
+    except subprocess.CalledProcessError as error:
+        said = (error.stderr.strip().splitlines() or [f"git ended with {error.returncode}"])[0]
+        raise MissingError(f"git cannot list the files of {PROJECT}: {said}") from error
+    except (OSError, subprocess.SubprocessError) as error:
+        raise MissingError(f"git cannot list the files of {PROJECT}: {error}") from error
+    return done.stdout.split("\0")
+
+
+def hidden(name: Path) -> bool:
+    """Does its first part begin with a dot?"""
+    return name.parts[0].startswith(".")
 
 
 def own(name: str) -> bool:
