@@ -6,12 +6,17 @@ The same campaign and release give the same bytes: names are sorted, owners and 
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
+import os
 import shlex
+import stat
 import subprocess
 import tarfile
-from collections.abc import Mapping, Sequence
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
@@ -24,13 +29,17 @@ from harness.design.shard import Shard
 from harness.design.trials import PlannedTrial
 from harness.host import checkout, paths
 from harness.host.version import version
-from harness.records.seal import changed_files
+from harness.judge import judgement
+from harness.records.seal import SUMS, changed_files
 from harness.records.whole import naming
 from plan.errors import MissingError, UsageError
 
 FOLDER = paths.PROJECT / "lab" / "release" / "bundle"
 PROJECT_NAME = "cellbed"  # of the project's folder in it
+RELEASE = "release/cellbed.tar"
 MOST_NAMED = 3
+# A link could lead to any file of this machine, and a FIFO might never end.
+PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +49,7 @@ class Repeatable:
     Attributes:
         part: the shard that is the trial which took least time, and nothing besides.
         seconds: how long that trial took [s].
+        invalid: names of the trials that failed a check.
     """
 
     folder: Path
@@ -48,6 +58,7 @@ class Repeatable:
     seeds: int
     part: Shard
     seconds: float
+    invalid: Sequence[str]
 
 
 def bundle(campaign: Path, release: Path, citation: Path, output: Path) -> Path:
@@ -61,13 +72,13 @@ def bundle(campaign: Path, release: Path, citation: Path, output: Path) -> Path:
     found = repeatable(campaign)
     files = contents(found, release, citation)
     archive = output / f"{found.experiment.name}-artifact.tar"
-    partial = archive.with_suffix(".partial")
-    with naming(archive):
-        try:
-            write(partial, f"{found.experiment.name}-artifact", files)
-            partial.replace(archive)
-        finally:
-            partial.unlink(missing_ok=True)
+    with (
+        naming(archive),
+        tempfile.TemporaryDirectory(dir=output, prefix=".cellbed-bundle-") as own,
+    ):
+        partial = Path(own, archive.name)
+        write(partial, f"{found.experiment.name}-artifact", files)
+        partial.replace(archive)
     return archive
 
 
@@ -86,24 +97,67 @@ def check_release(release: Path) -> None:
 def repeatable(campaign: Path) -> Repeatable:
     """Read a campaign, and plan its experiment again: the release must give the same names."""
     header = read_header(campaign)
-    experiment = Experiment.from_text(str(header.document.get("text", "")))
-    counting = [entry for entry in header.trials or () if entry.counts]
-    seeds = len({entry.seed for entry in counting})
-    trials = experiment.prepare(campaign, seeds=max(seeds, 1)).trials
+    if header.trials is None:
+        raise UsageError(f"{campaign / HEADER} lists no trials; run the experiment again")
+    seeds = len({entry.seed for entry in header.trials if entry.counts})
+    experiment, trials = planned_alone(campaign, str(header.document.get("text", "")), seeds)
     records = {trial.name: campaign / "trials" / trial.name for trial in trials}
-    if absent := [name for name, record in records.items() if not record.is_dir()]:
-        raise UsageError(
-            f"{campaign} has no record of {some(absent)}; run the whole experiment with this "
-            "project, and with no option but --seeds and --jobs: options belong into its file"
-        )
-    if changed := [name for name, record in records.items() if changed_files(record)]:
-        raise UsageError(f"{campaign}: {some(changed)} changed since the trial; run it again")
+    check_records(campaign, records)
+    judged = {name: judgement.current(record) for name, record in records.items()}
     cost = {name: wall_s(record) for name, record in records.items()}
     quickest = min(trials, key=lambda trial: (cost[trial.name], trial.name))
     return Repeatable(
         folder=campaign, experiment=experiment, trials=trials, seeds=seeds,
         part=part_of(quickest, trials), seconds=cost[quickest.name],
+        invalid=[name for name, document in judged.items() if not document["valid"]],
     )  # fmt: skip
+
+
+def check_records(campaign: Path, records: Mapping[str, Path]) -> None:
+    """UsageError unless a campaign has these records, as they were recorded, and no others."""
+    if absent := [name for name, record in records.items() if not record.is_dir()]:
+        raise UsageError(
+            f"{campaign} has no record of {some(absent)}; run the whole experiment with this "
+            "project, and with no option but --seeds and --jobs: options belong into its file"
+        )
+    there = {path.name for path in (campaign / "trials").iterdir() if path.name[0] != "."}
+    if others := sorted(there - records.keys()):
+        raise UsageError(
+            f"{campaign} has records that are not of this experiment and project: {some(others)}; "
+            "run the experiment into a new folder"
+        )
+    if changed := [name for name, record in records.items() if changed_files(record)]:
+        raise UsageError(f"{campaign}: {some(changed)} changed since the trial; run it again")
+
+
+def planned_alone(
+    campaign: Path, text: str, seeds: int
+) -> tuple[Experiment, Sequence[PlannedTrial]]:
+    """Plan an experiment in a folder that has nothing besides, as a reader has it."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "experiment.toml")
+        file.write_bytes(text.encode("utf-8", "surrogatepass"))
+        try:
+            experiment = Experiment.from_file(file)
+            trials = experiment.prepare(campaign, seeds=max(seeds, 1)).trials
+        except UsageError as error:
+            raise UsageError(
+                f"{campaign}: its experiment cannot be planned with the files of a bundle alone: "
+                f"{error}"
+            ) from error
+        named = [one for one in strings(tomllib.loads(text)) if os.path.isfile(file.parent / one)]
+    if named:
+        raise UsageError(f"{campaign}: its experiment needs {some(named)}, which no bundle holds")
+    return experiment, trials
+
+
+def strings(value: object) -> Iterator[str]:
+    """Each text in a table of TOML."""
+    if isinstance(value, str):
+        yield value
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for part in parts:
+        yield from strings(part)
 
 
 def some(names: Sequence[str]) -> str:
@@ -129,26 +183,35 @@ def contents(found: Repeatable, release: Path, citation: Path) -> dict[str, Path
     files: dict[str, Path | bytes] = {
         "README.md": readme.substitute(words_of(found, release)).encode(),
         "repeat": FOLDER / "repeat",
-        "parameters": parameters(found, release).encode(),
-        "CITATION.cff": citation,
+        "parameters": parameters(found).encode(),
+        "CITATION.cff": citation.resolve(),
         "LICENSE": paths.PROJECT / "LICENSE",
         "experiment.toml": found.experiment.text.encode(),
-        f"release/{release.name}": release,
+        RELEASE: release.resolve(),
         f"campaign/{HEADER}": found.folder / HEADER,
     }
     for trial in found.trials:
         record = found.folder / "trials" / trial.name
-        for path in record.iterdir():
-            files[f"campaign/trials/{trial.name}/{path.name}"] = path
+        for name in recorded(record):
+            files[f"campaign/trials/{trial.name}/{name}"] = record / name
     for name in checkout.files():
         files[f"{PROJECT_NAME}/{name}"] = paths.PROJECT / name
+    for name in files:
+        if not name.isprintable() or "\\" in name:
+            raise UsageError(f"{name!r} has a character that a list of checksums cannot hold")
     return files
 
 
-def parameters(found: Repeatable, release: Path) -> str:
+def recorded(record: Path) -> list[str]:
+    """The files of a record, whose checksums were compared: nothing that lies beside them."""
+    lines = (record / SUMS).read_text(encoding="utf-8").splitlines()
+    return [*(line.split("  ", 1)[1] for line in lines), SUMS, judgement.FILE]
+
+
+def parameters(found: Repeatable) -> str:
     """What the script `repeat` reads."""
     values = {
-        "release": release.name,
+        "release": RELEASE,
         "seeds": str(found.seeds),
         "quickest": str(found.part),
         "trials": str(len(found.trials)),
@@ -163,6 +226,11 @@ def words_of(found: Repeatable, release: Path) -> Mapping[str, str]:
         "title": found.experiment.title,
         "version": version(),
         "count": str(len(found.trials)),
+        "checks": (
+            f"These trials failed a check: {', '.join(found.invalid)}."
+            if found.invalid
+            else "All trials passed their checks."
+        ),
         "seconds": f"{found.seconds:.0f}",
         "megabytes": f"{release.stat().st_size / 1e6:.0f}",
     }
@@ -180,14 +248,29 @@ def write(path: Path, top: str, files: Mapping[str, Path | bytes]) -> None:
 def add(archive: tarfile.TarFile, name: str, content: Path | bytes) -> str:
     """Add a file; gives its SHA-256."""
     head = tarfile.TarInfo(name)
-    program = isinstance(content, Path) and content.stat().st_mode & 0o100
-    head.mode = 0o755 if program else 0o644
+    head.mode = 0o644
     if isinstance(content, bytes):
         head.size = len(content)
         archive.addfile(head, io.BytesIO(content))
         return hashlib.sha256(content).hexdigest()
-    with content.open("rb") as stream:
-        head.size = content.stat().st_size
+    with plain(content) as stream:
+        state = os.fstat(stream.fileno())
+        head.size = state.st_size
+        head.mode |= 0o111 if state.st_mode & 0o100 else 0
         archive.addfile(head, stream)
         stream.seek(0)
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def plain(path: Path) -> io.BufferedReader:
+    """Open a file, and neither a link nor anything else of that name."""
+    try:
+        stream = os.fdopen(os.open(path, PLAIN), "rb")
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        raise UsageError(f"{path} is a link; a bundle holds only files") from error
+    if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+        stream.close()
+        raise UsageError(f"{path} is not a file; a bundle holds only files")
+    return stream

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 import subprocess
@@ -47,19 +48,16 @@ def unpacked(archive: Path, folder: Path) -> Path:
     with tarfile.open(archive) as opened:
         opened.extractall(folder, filter="data")
     [top] = folder.iterdir()
+    (top / "cache").symlink_to(paths.places()["cache"])  # to save time
     return top
 
 
 def repeat(top: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run the script of an unpacked bundle, with the products of this machine."""
+    """Run the script of an unpacked bundle, for a reader who has a cache of another project."""
     return subprocess.run(
         [top / "repeat", *words], capture_output=True, text=True, timeout=600, check=False,
-        env={"PATH": "/usr/bin:/bin", "HOME": str(top), "CELLBED_CACHE": str(cache())},
+        env={"PATH": "/usr/bin:/bin", "HOME": str(top), "CELLBED_CACHE": "/dev/null"},
     )  # fmt: skip
-
-
-def cache() -> Path:
-    return paths.places()["cache"]
 
 
 def sealed_again(record: Path, name: str) -> None:
@@ -71,15 +69,16 @@ def sealed_again(record: Path, name: str) -> None:
 
 def seal(top: Path) -> None:
     """The same for the checksums of a bundle."""
-    names = [path.relative_to(top) for path in top.rglob("*") if path.is_file()]
-    lines = [f"{checksum(top / name)}  {name}\n" for name in names if str(name) != "SHA256SUMS"]
+    found = [path.relative_to(top) for path in top.rglob("*") if path.is_file()]
+    names = [name for name in found if name.parts[0] not in ("SHA256SUMS", "cache")]
+    lines = [f"{checksum(top / name)}  {name}\n" for name in names]
     (top / "SHA256SUMS").write_text("".join(lines))
 
 
 def test_a_trial_is_repeated_in_an_empty_folder(made: Path, tmp_path: Path) -> None:
     top = unpacked(made, tmp_path)
     assert {path.name for path in top.iterdir()} == {
-        "CITATION.cff", "LICENSE", "README.md", "SHA256SUMS", "campaign", "cellbed",
+        "CITATION.cff", "LICENSE", "README.md", "SHA256SUMS", "cache", "campaign", "cellbed",
         "experiment.toml", "parameters", "release", "repeat",
     }  # fmt: skip
     done = repeat(top)
@@ -111,6 +110,118 @@ def test_a_record_that_the_trial_does_not_give_is_named(made: Path, tmp_path: Pa
     done = repeat(top)
     assert done.returncode == 3, done.stdout
     assert "differs from the kept record in: flows.csv" in done.stderr
+
+
+def test_a_figure_that_the_trial_does_not_give_is_named(made: Path, tmp_path: Path) -> None:
+    """The checksums of a record do not list its judgement."""
+    top = unpacked(made, tmp_path)
+    for record in (top / "campaign" / "trials").iterdir():
+        document = json.loads((record / "judgement.json").read_text())
+        document["metrics"]["efficiency"] = 0.99999
+        (record / "judgement.json").write_text(json.dumps(document, indent=1) + "\n")
+    seal(top)
+    done = repeat(top)
+    assert done.returncode == 3, done.stdout
+    assert "differs from the kept record in: judgement.json" in done.stderr
+
+
+def test_a_kept_record_that_is_damaged_is_named(made: Path, tmp_path: Path) -> None:
+    """Of such a record there is no list of checksums to compare."""
+    top = unpacked(made, tmp_path)
+    for record in (top / "campaign" / "trials").iterdir():
+        with (record / "flows.csv").open("a") as stream:
+            stream.write("9,1\n")
+    seal(top)
+    done = repeat(top)
+    assert done.returncode == 3, done.stdout
+    assert ": its files are not those of its SHA256SUMS" in done.stderr
+
+
+def test_trials_that_failed_a_check_are_compared(made: Path, tmp_path: Path) -> None:
+    """`run` ends with 5. Records of another call do not count as repeated."""
+    top = unpacked(made, tmp_path)
+    shutil.copytree(top / "campaign", top / "repeated" / "old")
+    (top / "cellbed" / "cellbed").rename(top / "cellbed" / "real")
+    (top / "cellbed" / "cellbed").write_text(
+        '#!/bin/sh\n"${0%cellbed}real" "$@" || exit\n[ "$1" != run ] || exit 5\n'
+    )
+    (top / "cellbed" / "cellbed").chmod(0o755)
+    seal(top)
+    done = repeat(top)
+    assert done.returncode == 0, done.stderr
+    assert "\n1 of 2 trials were repeated. " in done.stdout
+
+
+def test_its_readme_names_trials_that_failed_a_check(campaign: Path, release: Path) -> None:
+    found = bundles.repeatable(campaign)
+    assert bundles.words_of(found, release)["checks"] == "All trials passed their checks."
+    bad = dataclasses.replace(found, invalid=["SACK-s1-0"])
+    assert bundles.words_of(bad, release)["checks"] == "These trials failed a check: SACK-s1-0."
+
+
+@pytest.mark.parametrize(
+    ("folder", "said"), [("", "the files of a bundle alone"), ("{}/", "which no bundle holds")]
+)
+def test_an_experiment_that_names_a_file(
+    campaign: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, said: str
+) -> None:
+    other = shutil.copytree(campaign, tmp_path / "tiny")
+    (tmp_path / "tunnel.csv").write_text("time_s,down_rate_bit_per_s\n0,9000000\n1,8000000\n")
+    monkeypatch.chdir(tmp_path)
+    path = f'mss_bytes = 1024, path = "{folder.format(tmp_path)}tunnel.csv"'
+    rewrite(other, text=TINY.replace("mss_bytes = 1024", path))
+    with pytest.raises(UsageError, match=said):
+        bundles.repeatable(other)
+
+
+def rewrite(campaign: Path, **keys: object) -> None:
+    """Let a campaign's header say something else; a key that is None goes."""
+    file = campaign / "campaign.json"
+    document = {**json.loads(file.read_text()), **keys}
+    left = {key: value for key, value in document.items() if value is not None}
+    file.write_text(json.dumps(left))
+
+
+def test_a_header_without_trials(campaign: Path, tmp_path: Path) -> None:
+    other = shutil.copytree(campaign, tmp_path / "tiny")
+    rewrite(other, trials=None)
+    with pytest.raises(UsageError, match="campaign.json lists no trials; run the experiment"):
+        bundles.repeatable(other)
+
+
+def test_a_record_of_another_experiment(campaign: Path, tmp_path: Path) -> None:
+    other = shutil.copytree(campaign, tmp_path / "tiny")
+    (other / "trials" / "SACK-s9-0").mkdir()
+    with pytest.raises(UsageError, match="not of this experiment and project: SACK-s9-0; run"):
+        bundles.repeatable(other)
+
+
+def test_only_what_was_recorded_is_packed(campaign: Path, release: Path, tmp_path: Path) -> None:
+    """And neither is a file written through a link, nor has the release a name of its own."""
+    other = shutil.copytree(campaign, tmp_path / "tiny")
+    for record in (other / "trials").iterdir():
+        (record / ".netrc").write_text("password")
+    named = tmp_path / "-x\n.tar"
+    named.symlink_to(release)
+    (tmp_path / "private").write_text("private")
+    (tmp_path / "tiny-artifact.partial").symlink_to(tmp_path / "private")
+    archive = bundles.bundle(other, named, CITATION, tmp_path)
+    assert (tmp_path / "private").read_text() == "private"
+    with tarfile.open(archive) as opened:
+        names = opened.getnames()
+    assert "tiny-artifact/release/cellbed.tar" in names
+    assert not [name for name in names if ".netrc" in name or not name.isprintable()]
+
+
+@pytest.mark.parametrize("name", ["campaign.json", "flows.csv"])
+def test_a_link_is_not_packed(campaign: Path, release: Path, tmp_path: Path, name: str) -> None:
+    other = shutil.copytree(campaign, tmp_path / "tiny")
+    found = next(other.rglob(name))
+    found.rename(tmp_path / name)
+    found.symlink_to(tmp_path / name)
+    with pytest.raises(UsageError, match=f"{name} is a link; a bundle holds only files"):
+        bundles.bundle(other, release, CITATION, tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"tiny", name}
 
 
 def test_it_has_the_same_bytes_each_time(
