@@ -28,8 +28,8 @@ FILE = PROJECT / "lab/container/Containerfile"
 USER = 1000
 # Of no use to who runs experiments.
 LEFT_OUT = {
-    ".ci", ".devcontainer", ".github", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "Makefile",
-    "SECURITY.md", "Vagrantfile", "tests",
+    ".ci", ".devcontainer", ".dockerignore", ".github", ".gitignore", "CHANGELOG.md",
+    "CONTRIBUTING.md", "Makefile", "SECURITY.md", "Vagrantfile", "tests",
 }  # fmt: skip
 LIMITS = ["--ulimit", "nofile=1024:1024", "--ulimit", "nproc=4096:4096"]
 NO_NETWORK = ["--network", "none"]
@@ -51,10 +51,24 @@ def tracked() -> set[str]:
     return {name.split("/")[0] for name in listed.stdout.splitlines()}
 
 
-def test_the_image_has_all_of_the_project() -> None:
+def copied() -> set[str]:
+    """The names that the container file copies."""
     found = re.search(r"cp -r (.*?) /opt/cellbed\b", FILE.read_text(), re.DOTALL)
     assert found
-    assert set(found[1].replace("\\", " ").split()) == tracked() - LEFT_OUT
+    return set(found[1].replace("\\", " ").split())
+
+
+def test_the_image_has_all_of_the_project() -> None:
+    assert copied() == tracked() - LEFT_OUT
+
+
+def test_the_build_sees_nothing_else() -> None:
+    """Neither .git nor results: the first rule leaves all out, and others let names in again."""
+    lines = (PROJECT / ".dockerignore").read_text().splitlines()
+    rules = [line for line in lines if not line.startswith("#")]
+    let_in = [rule[1:] for rule in rules if rule.startswith("!")]
+    assert sorted(let_in) == sorted(copied() | {"build/cellbed-*.tar"})
+    assert rules == ["*", *(f"!{name}" for name in let_in), "**/__pycache__"]
 
 
 def test_the_editor_uses_the_same_file() -> None:
