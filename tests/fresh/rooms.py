@@ -62,14 +62,19 @@ def caches(more: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:
 
 
 def main(words: list[str]) -> None:
-    """Write the table."""
+    """Write the table, if all machines have the same bytes."""
     more = {name: Path(path) for name, path in (word.split("=", 1) for word in words)}
     found = [(name, digests(cache)) for name, cache in caches(more)]
     lines = [f"| machine | {' | '.join(COLUMNS)} |", "|" + " --- |" * (len(COLUMNS) + 1)]
     lines += [f"| {name} | {' | '.join(of)} |" for name, of in found if of]
     text = "".join(f"{line}\n" for line in lines)
     print(text)
-    PAGE.write_text(TABLE.sub(lambda _: text, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    if len({of for _, of in found if of}) != 1:  # none, or others
+        sys.exit("The machines do not have the same bytes, so the page keeps its table.")
+    page, tables = TABLE.subn(lambda _: text, PAGE.read_text(encoding="utf-8"))
+    if tables != 1:
+        sys.exit(f"{PAGE} has not one place for the table; write the marks of tests/fresh/rooms.py")
+    PAGE.write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":
