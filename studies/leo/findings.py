@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The numbers of its README's sentences (sentences.toml), from the kept results."""
 
+import math
 from collections.abc import Mapping
 
 from analysis import kept_trials
@@ -45,20 +46,28 @@ def numbered(found: Mapping[str, Estimate]) -> dict[str, Number]:
 def single(kept: Kept) -> Numbers:
     """Of each path of one flow: throughputs, their ratio, and segments that were sent again."""
     found: dict[str, Estimate] = {}
+    ratios: dict[str, Number] = {}
     for path, name in PATHS.items():
         cubic, bbr = (
             by_seed(kept, SINGLE, "throughput_mbit_per_s", network=path, sender=sender)
             for sender in SENDERS
         )
-        ratios = [second / first for first, second in together(cubic, bbr)]
+        logarithms = [math.log(second / first) for first, second in together(cubic, bbr)]
+        ratios |= ratio_of(f"{name}_ratio", estimate(logarithms))
         less = [second - first for first, second in together(cubic, bbr)]
         found |= {
             f"{name}_less": estimate(less),
             f"{name}_cubic": over_seeds(cubic),
             f"{name}_bbr": over_seeds(bbr),
-            f"{name}_ratio": estimate(ratios),
         }
-    return {**numbered(found), **counted(kept, SINGLE)}
+    return {**numbered(found), **ratios, **counted(kept, SINGLE)}
+
+
+def ratio_of(name: str, logarithm: Estimate) -> dict[str, Number]:
+    """A geometric mean, and both ends of its interval as NAME_low and NAME_high."""
+    half = logarithm.half_width or 0.0
+    ends = {"": 0.0, "_low": -half, "_high": half}
+    return {f"{name}{end}": math.exp(logarithm.mean + by) for end, by in ends.items()}
 
 
 def one_path(kept: Kept) -> Numbers:
@@ -104,9 +113,25 @@ def factors(kept: Kept) -> Numbers:
 
 
 def shares(kept: Kept) -> dict[str, Number]:
-    """The parts of the variation of the cells' mean efficiencies that two factors explain [%]."""
-    found = analyse(kept.cells(FACTORS), "efficiency", ("sender", "buffer", "policy"))
-    return {f"{name}_percent": found.component(name).percent for name in ("sender", "buffer")}
+    """The parts of the variation of all trials that factors and interactions explain [%]."""
+    trials = kept.table(FACTORS, "trials")
+    found: dict[str, Number] = {}
+    for response, begin in (("efficiency", ""), ("fairness", "fair_")):
+        outcome = analyse(trials, response, ("sender", "buffer", "policy"))
+        for names in (("sender",), ("buffer",), ("sender", "buffer"), ("sender", "policy")):
+            found[f"{begin}{'_'.join(names)}_percent"] = outcome.component(*names).percent
+    return found
+
+
+def least_fair(kept: Kept) -> Numbers:
+    """The least fair cell, the next one, and what shares the factors have of the fairness."""
+    worst, second, *_ = sorted(kept.cells(FACTORS).rows, key=lambda row: float(row["fairness"]))
+    return {
+        "place": "{sender}, {policy}, {buffer}".format(**worst),
+        "least": float(worst["fairness"]),
+        "next": float(second["fairness"]),
+        **shares(kept),
+    }
 
 
 def counted(kept: Kept, campaign: str) -> dict[str, Number]:

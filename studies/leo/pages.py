@@ -88,5 +88,6 @@ PAGES = Pages(
         "one-path": findings.one_path,
         "flows": findings.flows,
         "factors": findings.factors,
+        "least-fair": findings.least_fair,
     },
 )
