@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The numbers of its README's abstract (sentences.toml), from the kept results."""
 
+from collections.abc import Sequence
+
 from analysis.kept import Kept
 from analysis.report.sentences import Numbers
+from analysis.table import Row
 from studies.kernel_cc.changes import CAMPAIGN, count_same, grouped, mean_change
 from studies.kernel_cc.study import STUDY
 
@@ -12,6 +15,7 @@ def abstract(kept: Kept) -> Numbers:
     first, middle, last = STUDY.cell["kernel"]
     flavors = STUDY.cell["flavor"]
     cells = kept.cells(CAMPAIGN).rows
+    seeds = [int(row["seeds"]) for row in cells]
     groups = grouped(kept)
     earlier = [row for flavor in flavors for row in groups[first, middle, flavor]]
     later = {flavor: groups[middle, last, flavor] for flavor in flavors}
@@ -26,8 +30,11 @@ def abstract(kept: Kept) -> Numbers:
         **{f"{name}_same": count_same(later[name]) for name in flavors},
         **{f"{name}_trials": len(later[name]) for name in flavors},
         "cells": len(cells),
-        "trials": sum(int(row["seeds"]) for row in cells),
-        "seeds": max(int(row["seeds"]) for row in cells),
+        "trials": sum(seeds),
+        "seeds": max(seeds),
+        "fewer": sum(one < max(seeds) for one in seeds),
+        **{f"{name}_one": count_same(_of_one_flow(later[name])) for name in flavors},
+        **{f"{name}_one_trials": len(_of_one_flow(later[name])) for name in flavors},
         "first": first,
         "middle": middle,
         "last": last,
@@ -39,3 +46,7 @@ def abstract(kept: Kept) -> Numbers:
         "largest_from": old,
         "largest_to": to,
     }
+
+
+def _of_one_flow(rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if row["flows"] == "1"]

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The numbers of its README's findings (sentences.toml), from the kept results."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+
+from scipy import stats
 
 from analysis.contrasts import p_of
 from analysis.families import holm
 from analysis.kept import Kept, number
-from analysis.report.sentences import Numbers
-from analysis.statistics import estimate
+from analysis.report.model import signed
+from analysis.report.sentences import Number, Numbers
+from analysis.statistics import Estimate, estimate
 from analysis.table import Row
 from studies.kernel_cc.changes import CAMPAIGN, PATH, RESPONSES, grouped, mean_change
 from studies.kernel_cc.study import STUDY
@@ -51,34 +54,76 @@ def sure(kept: Kept) -> Numbers:
     names = [f"{title} of {flavor} from {old} to {new}" for old, new, flavor, title in found]
     return {
         "changes": len(changes),
+        "times": times_for_sure(len(changes), next(iter(changes.values()), None)),
+        **places_by(kept, "queue_delay_ms"),
         "sure": len(found),
         "which": f": {'; '.join(names)}" if names else "",
         "seeds": max((change.n for change in changes.values()), default=1),
     }
 
 
-def cells_that_moved(kept: Kept) -> Numbers:
-    """Of paths, flavors and kernels, how many moved in efficiency by more than their seeds do.
+def times_for_sure(tests: int, change: Estimate | None) -> float:
+    """The first change that Holm's rule calls sure is at least so many of its half intervals."""
+    freedom = max(1, change.n - 1 if change is not None else 1)
+    needed, interval = stats.t.ppf([1 - ALPHA / (2 * max(1, tests)), 1 - ALPHA / 2], freedom)
+    return float(needed / interval)
 
-    A cell with the same difference in all seeds has one observation, and is left out.
-    """
+
+def by_place(kept: Kept, response: str) -> dict[tuple[str, ...], list[float]]:
+    """The changes of each path, flavor and pair of kernels: a value a seed."""
     cells: dict[tuple[str, ...], list[float]] = {}
     for key, rows in grouped(kept).items():
         for row in rows:
-            if (x := number(row, "efficiency")) is not None:
+            if (x := number(row, response)) is not None:
                 place = (*key, *(row[name] for name in PATH))
                 cells.setdefault(place, []).append(x)
-    several = {place: estimate(values) for place, values in cells.items() if len({*values}) > 1}
+    return cells
+
+
+def tested(cells: Mapping[tuple[str, ...], Sequence[float]]) -> dict[tuple[str, ...], Estimate]:
+    """Places whose seeds differ: the others have one observation, and no test."""
+    return {place: estimate(values) for place, values in cells.items() if len({*values}) > 1}
+
+
+def places_by(kept: Kept, response: str) -> dict[str, Number]:
+    """Of the places that have a test, those that surely changed, and how."""
+    several = tested(by_place(kept, response))
+    adjusted = holm([p_of(change) for change in several.values()])
+    sure = [place for place, p in zip(several, adjusted, strict=True) if p <= ALPHA]
+    return {
+        "places": len(several),
+        "places_sure": len(sure),
+        "places_earlier": sum(place[0] == STUDY.cell["kernel"][0] for place in sure),
+        "places_which": "; ".join(
+            f"{named(one)}: {signed(f'{several[one].mean:+.2f}')} ms" for one in sure
+        ),
+    }
+
+
+def named(place: Sequence[str]) -> str:
+    """A path, flavor and pair of kernels."""
+    old, new, flavor, rate, rtt, queue, flows = place
+    flows += " flow" if flows == "1" else " flows"
+    return f"{flavor} from {old} to {new}, {rate} Mbit/s, {rtt} ms, {queue}, {flows}"
+
+
+def cells_that_moved(kept: Kept) -> Numbers:
+    """Of paths, flavors and kernels, how many moved in efficiency by more than their seeds do."""
+    cells = by_place(kept, "efficiency")
+    several = tested(cells)
+    without = [values for place, values in cells.items() if place not in several]
     adjusted = holm([p_of(change) for change in several.values()])
     largest = max(several, key=lambda place: abs(several[place].mean))
-    old, new, flavor, rate, rtt, queue, flows = largest
     return {
+        "without": len(without),
+        "unchanged": sum(set(values) == {0.0} for values in without),
+        **places_by(kept, "queue_delay_ms"),
         "cells": len(several),
         "sure": sum(p <= ALPHA for p in adjusted),
         "largest": several[largest].mean,
         "size": abs(several[largest].mean),
         "half": several[largest].half_width,
-        "place": f"{flavor} from {old} to {new}, {rate} Mbit/s, {rtt} ms, {queue}, {flows} flows",
+        "place": named(largest),
     }
 
 
@@ -95,7 +140,7 @@ def beside_bbr(kept: Kept) -> Numbers:
         f"{names[queue]}_{side}": bound
         for queue, some in shares.items()
         for side, bound in (("low", min(some)), ("high", max(some)))
-    } | {"kernels": len(STUDY.cell["kernel"])}
+    }
 
 
 def with_losses(kept: Kept) -> Numbers:

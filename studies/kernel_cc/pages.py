@@ -6,7 +6,7 @@ from functools import partial
 from itertools import product
 
 from analysis.kept import Kept, number
-from analysis.report.model import Sheet, Value, plain
+from analysis.report.model import Sheet, Value, plain, signed
 from analysis.report.pages import Pages
 from analysis.table import Row
 from studies.kernel_cc import changes, findings
@@ -16,6 +16,8 @@ from studies.kernel_cc.findings import LOSSES, SHARED
 from studies.kernel_cc.study import STUDY
 
 KERNELS = STUDY.cell["kernel"]
+SEEDS = 3
+"""Of each cell in which no trial was left out."""
 
 
 def matrix(response: str, form: str, kept: Kept) -> Sheet:
@@ -25,12 +27,20 @@ def matrix(response: str, form: str, kept: Kept) -> Sheet:
     rows: list[list[Value]] = []
     for path in product(*(STUDY.cell[factor] for factor in PATH)):
         cells = [found.get((kernel, *path, flavor)) for flavor, kernel in columns]
-        values = [None if cell is None else number(cell, response) for cell in cells]
+        values = [None if cell is None else _of_seeds(cell, response, form) for cell in cells]
         if any(value is not None for value in values):
             rate, rtt, queue, flows = path
             rows.append([f"{rate} Mbit/s, {rtt} ms", queue, flows, *values])
     heads = [(f"{flavor} {kernel}", form) for flavor, kernel in columns]
     return plain(rows, "path", "queue", "flows", *heads)
+
+
+def _of_seeds(cell: Row, response: str, form: str) -> Value:
+    """The mean of a cell, with the number of its seeds where it is not that of the others."""
+    value, seeds = number(cell, response), int(cell["seeds"])
+    if value is None or seeds == SEEDS:
+        return value
+    return f"{signed(format(value, form))} (n = {seeds})"
 
 
 def shared(kept: Kept) -> Sheet:
