@@ -224,6 +224,15 @@ def test_a_link_is_not_packed(campaign: Path, release: Path, tmp_path: Path, nam
     assert {path.name for path in tmp_path.iterdir()} == {"tiny", name}
 
 
+def test_a_name_that_a_terminal_obeys(campaign: Path, release: Path, tmp_path: Path) -> None:
+    other = shutil.copytree(campaign, tmp_path / "tiny")
+    record = next((other / "trials").iterdir())
+    (record / "a\x1b[2J").touch()
+    sealed_again(record, "a\x1b[2J")
+    with pytest.raises(UsageError, match=r"a\\x1b\[2J' has a character that a list"):
+        bundles.bundle(other, release, CITATION, tmp_path)
+
+
 def test_it_has_the_same_bytes_each_time(
     made: Path, campaign: Path, release: Path, tmp_path: Path
 ) -> None:
