@@ -94,8 +94,8 @@ def places_by(kept: Kept, response: str) -> dict[str, Number]:
         "places": len(several),
         "places_sure": len(sure),
         "places_earlier": sum(place[0] == STUDY.cell["kernel"][0] for place in sure),
-        "places_which": "; ".join(
-            f"{named(one)}: {signed(f'{several[one].mean:+.2f}')} ms" for one in sure
+        "places_which": " ".join(
+            f"For {named(one)}, it is {signed(f'{several[one].mean:+.2f}')} ms." for one in sure
         ),
     }
 
