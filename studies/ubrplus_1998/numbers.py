@@ -74,6 +74,7 @@ def simulation(kept: Kept) -> Numbers:
     return {
         "least": min(means),
         "most": max(means),
+        "most_text": max(float(row["mean_absolute_difference"]) for row in text),
         "apart": sum(int(row["apart"]) for row in text),
         "apart_later": sum(int(row["apart"]) for row in rfc),
         "cells": sum(int(row["cells"]) for row in text),

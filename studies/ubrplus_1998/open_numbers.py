@@ -49,6 +49,9 @@ def one_seed(kept: Kept) -> Numbers:
         "most_flavor": most,
         "fairness": max(_one_draw(row, "fairness") for row in cells),
         "seeds": min(int(row["seeds"]) for row in cells),
+        "change_least": min(_two_draws(row, "efficiency") for row in cells),
+        "change_most": max(_two_draws(row, "efficiency") for row in cells),
+        "change_fairness": max(_two_draws(row, "fairness") for row in cells),
     }
 
 
@@ -68,6 +71,9 @@ def open_wan(kept: Kept) -> Numbers:
         "nearest_is_minimum": int(nearest == "minimum 1 s"),
         "away": away[DEFAULT],
         "away_nearest": away[nearest],
+        "away_back": away["small return buffer"],
+        **_return_queue(kept),
+        **_ten_seeds(kept, set(map(_at, cells[DEFAULT]))),
         "away_starts": away["jittered starts"],
         **_ends("fair", _fairness(kept, DEFAULT)),
         **_ends("fair_starts", _fairness(kept, "jittered starts")),
@@ -126,6 +132,46 @@ def _bounds(name: str, values: Mapping[tuple[str, str], float]) -> dict[str, flo
 def _one_draw(row: Row, response: str) -> float:
     """Half of the 95 % prediction interval of one draw (analysis/draws.py)."""
     return float(row[f"{response}_half_width"]) * math.sqrt(int(row["seeds"]) + 1)
+
+
+def _two_draws(row: Row, response: str) -> float:
+    """How far two single seeds of a cell may lie apart (95 %), by the deviation of its seeds."""
+    return float(row[f"{response}_half_width"]) * math.sqrt(2 * int(row["seeds"]))
+
+
+def _return_queue(kept: Kept) -> dict[str, int]:
+    """Cells with a small return queue: all, those of Vanilla at 0, and those that come nearer."""
+    base, after = (
+        {
+            (row["flavor"], row["buffer"]): row
+            for row in cells_of(kept, OPEN, network="WAN", assumption=a)
+        }
+        for a in (DEFAULT, "small return buffer")
+    )
+    dead = [place for place, row in after.items() if float(row["efficiency"]) < 0.0005]
+    away = {
+        place: [abs(float(of[place]["efficiency_difference"])) for of in (base, after)]
+        for place in after
+    }
+    return {
+        "back_cells": len(after),
+        "back_dead": sum(flavor == "Vanilla" for flavor, _ in dead),
+        "back_nearer": sum(second < first for first, second in away.values()),
+    }
+
+
+def _ten_seeds(kept: Kept, places: set[tuple[str, str, str]]) -> dict[str, float]:
+    """The mean distance of the same WAN cells with both minima, of the campaign of more seeds."""
+    found: dict[str, float] = {}
+    for name, minimum in (("before", "2 ticks"), ("after", "1 s")):
+        rows = [r for r in cells_of(kept, TEXT, minimum=minimum, network="WAN") if _at(r) in places]
+        found[f"ten_{name}"] = fmean(abs(float(row["efficiency_difference"])) for row in rows)
+        found["ten_seeds"] = min(int(row["seeds"]) for row in rows)
+    return found
+
+
+def _at(row: Row) -> tuple[str, str, str]:
+    return row["flavor"], row["policy"], row["buffer"]
 
 
 def _changes(kept: Kept, level: str) -> dict[str, float]:
