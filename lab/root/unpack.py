@@ -64,7 +64,7 @@ def unpack(
         if name == "." or not wanted(name):
             continue
         if member.isdir():
-            modes[name] = member.mode & 0o7777 | 0o700
+            modes[name] = member.mode & 0o1777 | 0o700
             folder(tree, name)
         else:
             write(archive, member, tree, place(tree, name))
@@ -75,7 +75,7 @@ def folder(tree: Path, name: str) -> None:
     """Make a folder, or leave what leads to one."""
     path = place(tree, name)
     if not path.is_symlink() and not path.is_dir():
-        path.mkdir()
+        path.mkdir(exist_ok=True)  # another package, unpacked at the same time, may have it, too
 
 
 def place(tree: Path, name: str) -> Path:
@@ -129,7 +129,8 @@ def write(archive: tarfile.TarFile, member: tarfile.TarInfo, tree: Path, path: P
         raise UnpackError(f"{member.name!r} in an archive is neither file, folder nor link")
     with path.open("wb") as stream:
         shutil.copyfileobj(content, stream, 1 << 20)
-        os.fchmod(stream.fileno(), stat.S_IMODE(member.mode) | 0o600)
+        # Root's set-up would else leave programs that make everybody root.
+        os.fchmod(stream.fileno(), stat.S_IMODE(member.mode) & 0o1777 | 0o600)
     os.utime(path, (member.mtime, member.mtime))
 
 

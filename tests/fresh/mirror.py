@@ -38,7 +38,7 @@ def deb(members: Sequence[Member]) -> bytes:
     with tarfile.open(fileobj=packed, mode="w:xz") as archive:
         for name, kind, content in members:
             info = tarfile.TarInfo(name)
-            info.type, info.mode = kind, 0o755
+            info.type, info.mode = kind, 0o6755
             if kind == FILE:
                 info.size = len(content)
             else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import stat
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,6 +38,7 @@ def test_a_package_is_unpacked(debian: Mirror) -> None:
     done = debian.get("base-files", "hello")
     assert done.returncode == 0, done.stderr
     assert (debian.tree / "usr/bin/hello").read_text() == "hi"
+    assert stat.S_IMODE((debian.tree / "usr/bin/hello").stat().st_mode) == 0o755  # no setuid
     assert not (debian.tree / "usr/share/doc").exists()
     sums = (debian.tree / "etc/cellbed-debs").read_text().splitlines()
     digest = hashlib.sha256(debian.path("pool/hello_1_amd64.deb").read_bytes()).hexdigest()
