@@ -11,7 +11,7 @@ from harness.host.paths import PROJECT
 from plan.errors import MissingError
 
 MADE = {"build", "mine", "results"}
-OWN_DOTS = {".ci", ".devcontainer", ".github", ".gitignore"}  # the other ones are a person's
+OWN_DOTS = {".ci", ".devcontainer", ".dockerignore", ".github", ".gitignore"}  # no others
 
 
 def environment() -> dict[str, str]:

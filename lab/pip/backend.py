@@ -41,7 +41,7 @@ __all__ = [
 PROJECT = Path(__file__).resolve().parents[2]
 TREE = "cellbed_tree"
 # Of no use where cellbed is installed.
-NOT_INSTALLED = ("tests/", ".devcontainer/", ".github/", ".ci/", ".gitignore")
+NOT_INSTALLED = ("tests/", ".devcontainer/", ".dockerignore", ".github/", ".ci/", ".gitignore")
 MADE = {"PKG-INFO", "build", "dist", "results", "mine"}  # beside the files of an sdist
 OLDEST = (1980, 1, 1, 0, 0, 0)  # that a ZIP can name
 WHEEL = "Wheel-Version: 1.0\nGenerator: cellbed\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
