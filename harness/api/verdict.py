@@ -60,7 +60,7 @@ def noun(number: int) -> str:
 
 
 def trials(some: Sequence[str]) -> str:
-    return "1 trial" if len(some) == 1 else f"{len(some)} trials"
+    return f"{len(some)} {noun(len(some))}"
 
 
 def why_invalid(document: Document) -> str:

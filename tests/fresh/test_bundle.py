@@ -99,6 +99,14 @@ def test_a_changed_file_is_refused(made: Path, tmp_path: Path) -> None:
     assert done.returncode == 3 and "a file of this artifact was changed" in done.stderr
 
 
+def refused(top: Path) -> str:
+    """What `repeat` says of an artifact whose own checksums fit."""
+    seal(top)
+    done = repeat(top)
+    assert done.returncode == 3, done.stdout
+    return done.stderr
+
+
 def test_a_record_that_the_trial_does_not_give_is_named(made: Path, tmp_path: Path) -> None:
     """All checksums fit: only running the trial tells."""
     top = unpacked(made, tmp_path)
@@ -106,10 +114,7 @@ def test_a_record_that_the_trial_does_not_give_is_named(made: Path, tmp_path: Pa
         with (record / "flows.csv").open("a") as stream:
             stream.write("9,1\n")
         sealed_again(record, "flows.csv")
-    seal(top)
-    done = repeat(top)
-    assert done.returncode == 3, done.stdout
-    assert "differs from the kept record in: flows.csv" in done.stderr
+    assert "differs from the kept record in: flows.csv" in refused(top)
 
 
 def test_a_figure_that_the_trial_does_not_give_is_named(made: Path, tmp_path: Path) -> None:
@@ -119,10 +124,7 @@ def test_a_figure_that_the_trial_does_not_give_is_named(made: Path, tmp_path: Pa
         document = json.loads((record / "judgement.json").read_text())
         document["metrics"]["efficiency"] = 0.99999
         (record / "judgement.json").write_text(json.dumps(document, indent=1) + "\n")
-    seal(top)
-    done = repeat(top)
-    assert done.returncode == 3, done.stdout
-    assert "differs from the kept record in: judgement.json" in done.stderr
+    assert "differs from the kept record in: judgement.json" in refused(top)
 
 
 def test_a_kept_record_that_is_damaged_is_named(made: Path, tmp_path: Path) -> None:
@@ -131,10 +133,7 @@ def test_a_kept_record_that_is_damaged_is_named(made: Path, tmp_path: Path) -> N
     for record in (top / "campaign" / "trials").iterdir():
         with (record / "flows.csv").open("a") as stream:
             stream.write("9,1\n")
-    seal(top)
-    done = repeat(top)
-    assert done.returncode == 3, done.stdout
-    assert ": its files are not those of its SHA256SUMS" in done.stderr
+    assert ": its files are not those of its SHA256SUMS" in refused(top)
 
 
 def test_trials_that_failed_a_check_are_compared(made: Path, tmp_path: Path) -> None:
