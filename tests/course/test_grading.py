@@ -86,7 +86,7 @@ def test_a_record_of_somebody_else_earns_only_the_guess(tmp_path: Path) -> None:
 def test_the_answers_name_the_points(tmp_path: Path) -> None:
     handout.start(LAB, tmp_path, ADA)
     text = (tmp_path / "answers.toml").read_text().replace("\n# ", " ")
-    assert "without its queue? [segments, 1 point]" in text
+    assert "the queue is empty. [segments, 1 point]" in text
     assert f"the path is full? [{READ} points]" in text
 
 
