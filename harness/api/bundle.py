@@ -83,15 +83,35 @@ def bundle(campaign: Path, release: Path, citation: Path, output: Path) -> Path:
 
 
 def check_release(release: Path) -> None:
-    """Refuse an archive that `setup --from` of this project would refuse."""
+    """Refuse an archive that has not the bytes of what ran the trials.
+
+    `setup --from` compares names, which a release with other contents could have, too.
+    """
     places = paths.places()
     named = {name: str(places[name]) for name in ("image", "kernel", "programs")}
     named["environment"] = f"{str(places['environment']).rpartition('-')[0]}-debian"
-    argv = [str(paths.PROJECT / "lab" / "release" / "use"), "check", str(release), version()]
     pairs = [f"{name}={path}" for name, path in named.items()]
-    done = subprocess.run([*argv, *pairs], capture_output=True, text=True, check=False)
+    said("use", "check", str(release), version(), *pairs)
+    [digest] = said("use", "digest", str(release))
+    if digest not in known_releases():
+        raise MissingError(
+            f"{release} is not the release of this machine's products: it has the same names, but "
+            "nobody made it of them here, or set up from it; name the archive of ./cellbed release"
+        )
+
+
+def known_releases() -> Sequence[str]:
+    """The digests of the releases that have the bytes of this machine's products."""
+    return said("known")
+
+
+def said(script: str, *words: str) -> Sequence[str]:
+    """The lines that a script of lab/release prints; MissingError is its last word."""
+    argv = [str(paths.PROJECT / "lab" / "release" / script), *words]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
     if done.returncode:
         raise MissingError("".join(done.stderr.strip().splitlines()[-1:]))
+    return done.stdout.splitlines()
 
 
 def repeatable(campaign: Path) -> Repeatable:

@@ -30,6 +30,10 @@ BELOW = {
         rf"built-{KEY}(\.partial)?|(work|debian)-[0-9.]+(-selftests)?|seen-{KEY}\.json"
         rf"|(recipe|tests|tools)-{KEY}(\.lock)?"
     ),
+    # Of which releases the products are.
+    "releases": re.compile(
+        rf"(image|kernel)-{KEY}|programs-{KEY}-{KEY}-{KEY}|python-{KEY}-debian|made-{KEY}-{KEY}"
+    ),
 }
 # What a recipe fills (mktemp -d) until it is whole, and moves or removes at its end.
 PARTIAL = re.compile(

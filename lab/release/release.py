@@ -53,6 +53,22 @@ def read(stream: BinaryIO) -> dict[str, Any]:
     return found
 
 
+def digest(stream: BinaryIO) -> str:
+    """SHA-256 of the list of an archive. Its checksums vouch for each byte of the parts.
+
+    Raises:
+        ReleaseError: it is no archive of ours.
+    """
+    stream.seek(0)
+    read(stream)
+    stream.seek(0)
+    with tarfile.open(fileobj=stream, mode="r:") as archive:
+        first = archive.next()
+        assert first is not None
+        stream.seek(first.offset_data)
+        return hashlib.sha256(stream.read(first.size)).hexdigest()
+
+
 def sound(found: dict[str, Any]) -> bool:
     """Has a list the keys and types that are read of it?"""
     parts, products = found.get("parts"), found.get("products")

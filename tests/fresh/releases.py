@@ -123,13 +123,18 @@ def told(archive: Path, **others: Any) -> None:
 
 def forged(archive: Path, members: Sequence[tarfile.TarInfo], unpacked: int = 1 << 20) -> None:
     """Let its image be of these members, each file with eight bytes; all checksums are right."""
-    files = contents(archive)
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as image:
         for member in members:
             member.size = 8 if member.isreg() else 0
             image.addfile(member, io.BytesIO(b"stranger") if member.isreg() else None)
-    files["image.tar.xz"] = lzma.compress(packed.getvalue())
+    replaced(archive, lzma.compress(packed.getvalue()), unpacked)
+
+
+def replaced(archive: Path, packed: bytes, unpacked: int) -> None:
+    """Let its image be of these bytes; all checksums are right."""
+    files = contents(archive)
+    files["image.tar.xz"] = packed
     release = json.loads(files[LIST])
     [part] = (part for part in release["parts"] if part.get("product") == "image")
     digest = hashlib.sha256(files["image.tar.xz"]).hexdigest()
@@ -158,3 +163,17 @@ def named_release(folder: Path, **others: str) -> Path:
     for product, name in {**names, **others}.items():
         made[product] = (folder / product).rename(folder / name)
     return packed(PROJECT, there["environment"], folder, made, "release.tar")
+
+
+def digest(archive: Path) -> str:
+    """Of a release's list."""
+    return hashlib.sha256(contents(archive)[LIST]).hexdigest()
+
+
+def cache_of(archive: Path, folder: Path) -> None:
+    """A cache with this machine's products, which says that they are of a release."""
+    (folder / "releases").mkdir(parents=True)
+    there = paths.places()
+    for name in ("image", "kernel", "programs", "environment"):
+        (folder / there[name].name).symlink_to(there[name])
+        (folder / "releases" / there[name].name).write_text(f"{digest(archive)}\n")

@@ -5,19 +5,23 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import shutil
+import socket
 import subprocess
 import tarfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from analysis.errors import RecordError
 from harness.api import bundle as bundles
 from harness.api.experiment import Experiment, execute
-from harness.host import paths
 from harness.records.seal import checksum
 from plan.errors import MissingError, UsageError
-from tests.fresh.releases import named_release
+from tests.fresh import releases
+from tests.fresh.releases import cache_of, named_release
 from tests.small import PROJECT, TINY
 
 CITATION = PROJECT / "CITATION.cff"
@@ -38,6 +42,14 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return named_release(tmp_path_factory.mktemp("release"))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _known(release: Path) -> Iterator[None]:
+    """Let it be the release of this machine's products."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bundles, "known_releases", lambda: [releases.digest(release)])
+        yield
+
+
 @pytest.fixture(scope="module")
 def made(campaign: Path, release: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The archive of both."""
@@ -48,7 +60,7 @@ def unpacked(archive: Path, folder: Path) -> Path:
     with tarfile.open(archive) as opened:
         opened.extractall(folder, filter="data")
     [top] = folder.iterdir()
-    (top / "cache").symlink_to(paths.places()["cache"])  # to save time
+    cache_of(top / "release" / "cellbed.tar", top / "cache")  # to save time
     return top
 
 
@@ -264,6 +276,44 @@ def test_a_release_of_another_source(campaign: Path, tmp_path: Path) -> None:
     other = named_release(tmp_path / "release", kernel="kernel-0000000000000000")
     with pytest.raises(MissingError, match="was made of another source than this"):
         bundles.bundle(campaign, other, CITATION, tmp_path)
+
+
+def test_a_release_with_other_contents(campaign: Path, release: Path, tmp_path: Path) -> None:
+    """It has the same names, and its own checksums fit."""
+    other = Path(shutil.copy(release, tmp_path))
+    releases.forged(other, [releases.member("x")])
+    with pytest.raises(MissingError, match="is not the release of this machine's products: it has"):
+        bundles.bundle(campaign, other, CITATION, tmp_path)
+    assert bundles.said("known") != [releases.digest(other)]
+
+
+def test_products_of_another_release(made: Path, tmp_path: Path) -> None:
+    """An earlier artifact was perhaps unpacked into the same folder."""
+    top = unpacked(made, tmp_path)
+    note = next((top / "cache" / "releases").glob("kernel-*"))
+    note.write_text("0" * 64 + "\n")
+    done = repeat(top)
+    assert done.returncode == 3
+    assert "the folder cache has products of another release; remove it" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["campaign.json", "flows.csv", "SHA256SUMS"])
+@pytest.mark.parametrize("kind", ["FIFO", "socket", "device"])
+def test_what_is_no_file(
+    campaign: Path, release: Path, tmp_path: Path, name: str, kind: str
+) -> None:
+    """A FIFO might never end."""
+    other = shutil.copytree(campaign, tmp_path / "tiny")
+    found = next(other.rglob(name))
+    found.unlink()
+    if kind == "FIFO":
+        os.mkfifo(found)
+    elif kind == "socket":
+        socket.socket(socket.AF_UNIX).bind(str(found))
+    else:
+        found.symlink_to("/dev/full")
+    with pytest.raises((UsageError, RecordError), match="is not a file|changed since the trial"):
+        bundles.bundle(other, release, CITATION, tmp_path)
 
 
 def test_the_quickest_trial_is_a_part_of_its_own(campaign: Path) -> None:

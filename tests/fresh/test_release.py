@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import lzma
 import os
 import shutil
 import stat
@@ -16,7 +17,17 @@ import pytest
 from harness.machine import cache as kept
 from tests.fresh import machine, releases
 from tests.fresh.machine import Machine
-from tests.fresh.releases import contents, forged, lacking, member, pack, places, products, told
+from tests.fresh.releases import (
+    contents,
+    forged,
+    lacking,
+    member,
+    pack,
+    places,
+    products,
+    replaced,
+    told,
+)
 from tests.fresh.test_sentences import only_ready
 
 PRODUCTS = ("image", "kernel", "programs")
@@ -78,13 +89,16 @@ def test_it_needs_no_package_no_compiler_and_no_network(here: Machine, archive: 
     image, kernel = found["image"], found["kernel"]
     assert (image / "usr/bin/su").read_text() == (image / "bin/su").read_text() == "su"
     assert stat.S_IMODE((image / "usr/bin/su").stat().st_mode) == 0o755
-    assert stat.S_IMODE((image / "tmp").stat().st_mode) == 0o1777
+    assert stat.S_IMODE((image / "tmp").stat().st_mode) == 0o755
     assert os.readlink(image / "usr/lib/conf") == "../../etc/conf"
     assert (kernel / "linux").read_text() == "kernel"
     assert sorted(os.listdir(kernel / "source")) == [".package"]
     assert not (kernel / "build").exists()
     assert (found["programs"] / "cellq").read_text() == "program"
-    assert made(here) == sorted(found[x].name for x in (*PRODUCTS, "environment"))
+    names = [found[x].name for x in (*PRODUCTS, "environment")]
+    assert made(here) == sorted([*names, "releases"])
+    known = here.run("lab/release/known")
+    assert known.stdout == f"{releases.digest(archive)}\n", known.stderr
 
 
 def test_the_second_time_all_is_ready(here: Machine, archive: Path) -> None:
@@ -290,6 +304,46 @@ def test_a_part_that_grows(here: Machine, archive: Path) -> None:
 def test_a_part_that_is_larger_than_the_disk(here: Machine, archive: Path) -> None:
     forged(archive, [member("x")], unpacked=1 << 60)
     assert "of free space, but set-up needs" in refusal(here, archive)
+
+
+def huge_dictionary(size: int) -> bytes:
+    """A part whose reader must have room for so many bytes; eight bytes follow."""
+    filters = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": size}]
+    return lzma.compress(b"stranger", filters=filters)
+
+
+def huge_name(size: int) -> bytes:
+    """A part that begins with the head of a file whose name is that long."""
+    head = tarfile.TarInfo("././@LongLink")
+    head.type, head.size = tarfile.GNUTYPE_LONGNAME, size
+    return lzma.compress(head.tobuf(tarfile.GNU_FORMAT) + b"x" * size, preset=0)
+
+
+@pytest.mark.parametrize("packed", [huge_dictionary(1 << 30), huge_name(600 << 20)],
+                         ids=["dictionary", "name"])  # fmt: skip
+def test_a_part_that_takes_much_memory(here: Machine, archive: Path, packed: bytes) -> None:
+    replaced(archive, packed, unpacked=1 << 30)
+    assert "reading it takes more than 512 MiB of memory" in refusal(here, archive)
+
+
+@pytest.mark.parametrize("kind", ["FIFO", "device"])
+def test_a_file_that_never_ends(here: Machine, tmp_path: Path, kind: str) -> None:
+    if kind == "FIFO":
+        os.mkfifo(tmp_path / "x")
+    else:
+        (tmp_path / "x").symlink_to("/dev/zero")
+    assert f"{tmp_path}/x is not a file; name a file of ./cell" in refusal(here, tmp_path / "x")
+
+
+def test_another_release_of_the_same_names(here: Machine, archive: Path) -> None:
+    """What is there stays, and somebody who reads the lines knows."""
+    here.run("cellbed", "setup", "--from", str(archive))
+    forged(archive, [member("x")])
+    done = here.run("cellbed", "setup", "--from", str(archive))
+    assert done.returncode == 0
+    assert f"nothing of {archive} is used: set-up had made all products before" in done.stderr
+    assert not (places(here)["image"] / "x").exists()
+    assert here.run("lab/release/known").stdout != f"{releases.digest(archive)}\n"
 
 
 def test_rights_that_a_stranger_gives(here: Machine, archive: Path) -> None:

@@ -35,3 +35,23 @@ def test_a_changed_recipe_wants_another_machine(copy: Path, path: str) -> None:
     with (copy / path).open("a") as stream:
         stream.write("\n")
     assert trees.key(copy) != before
+
+
+@pytest.mark.parametrize("folder", trees.LEFT_OUT)
+def test_what_is_no_recipe_wants_none(copy: Path, folder: str) -> None:
+    before = trees.key(copy)
+    path = next(path for path in sorted((copy / folder).rglob("*")) if path.is_file())
+    with path.open("a") as stream:
+        stream.write("\n")
+    assert trees.key(copy) == before
+
+
+@pytest.mark.parametrize("folder", trees.LEFT_OUT)
+def test_set_up_from_source_names_none_of_it(folder: str) -> None:
+    """But for a release, which has its own functions in lab/setup."""
+    recipes = [PROJECT / "lab" / name for name in ("paths", "strict", "test-packages")]
+    for name in ("image", "kernel", "native", "programs", "root", "vm"):
+        recipes += [path for path in (PROJECT / "lab" / name).rglob("*") if path.is_file()]
+    lines = [line for path in recipes for line in path.read_bytes().splitlines()]
+    code = [line.split(b"#")[0] for line in lines]
+    assert not [line for line in code if f"{folder}/".encode() in line]
