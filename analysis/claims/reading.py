@@ -30,6 +30,8 @@ from analysis.study import Study
 
 NO_CHECKS: Mapping[str, Check] = {}
 WIDER = "-wider"
+WIDER_WORDS = "With a wider bound."
+"""What a claim's id and reading end with if it is judged with its second bound."""
 REQUIRED = ("id", "sentence", "source", "check")
 
 
@@ -120,7 +122,7 @@ def _bounds(entry: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     strict = {key: value for key, value in entry.items() if key != "wider"}
     yield strict
     if isinstance(wider := entry.get("wider"), dict):
-        reading = f"{entry.get('reading', '')} With a wider bound.".strip()
+        reading = f"{entry.get('reading', '')} {WIDER_WORDS}".strip()
         yield {**strict, **wider, "id": f"{entry.get('id')}{WIDER}", "reading": reading}
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Kept cells of the study, and how its README writes them."""
 
+import math
 from collections.abc import Sequence
 from statistics import fmean
 
@@ -31,6 +32,11 @@ def distance(rows: Sequence[Row], response: str) -> list[Value]:
         fmean(differences),
         rank_correlation(measured, published),
     ]
+
+
+def apart(row: Row, response: str) -> float:
+    """How far two single seeds of a cell may lie apart (95 %), by the deviation of its seeds."""
+    return float(row[f"{response}_half_width"]) * math.sqrt(2 * int(row["seeds"]))
 
 
 def pair(row: Row) -> str:

@@ -6,6 +6,7 @@ from statistics import fmean
 
 from analysis.draws import outside_kept
 from analysis.kept import Kept
+from analysis.report.model import signed
 from analysis.report.sentences import Numbers, Source
 from analysis.statistics import CONFIDENCE
 from analysis.table import Row
@@ -41,15 +42,18 @@ def minimum(kept: Kept) -> Numbers:
     """What the minimum of 1 s does to the WAN cells' distance from the paper, ten seeds."""
     before, after = ({_place(row): row for row in _text(kept, m, network="WAN")}
                      for m in ("2 ticks", "1 s"))  # fmt: skip
-    nearer = [abs(difference(after[p])) < abs(difference(before[p])) for p in before]
+    farther = [p for p in before if abs(difference(after[p])) >= abs(difference(before[p]))]
     newreno = ("NewReno", "EPD", "0.5")
     return {
         "cells": len(before),
-        "nearer": sum(nearer),
+        "nearer": len(before) - len(farther),
+        "farther": len(farther),
+        "farther_newreno": sum(flavor == "NewReno" for flavor, *_ in farther),
+        "farther_which": "; ".join(
+            f"{_named(p)} from {_signed(before[p])} to {_signed(after[p])}" for p in farther
+        ),
         "before": fmean(abs(difference(row)) for row in before.values()),
         "after": fmean(abs(difference(row)) for row in after.values()),
-        "newreno_before": difference(before[newreno]),
-        "newreno_after": difference(after[newreno]),
         "newreno_farther": abs(difference(after[newreno])) - abs(difference(before[newreno])),
         "seeds": _seeds([*before.values(), *after.values()]),
     }
@@ -120,6 +124,15 @@ def _predicted(kept: Kept, campaign: str) -> list[Row]:
 
 def _place(row: Row) -> tuple[str, ...]:
     return row["flavor"], row["policy"], row["buffer"]
+
+
+def _named(place: tuple[str, ...]) -> str:
+    flavor, policy, buffer = place
+    return f"{flavor}, {policy}, {buffer} RTT"
+
+
+def _signed(row: Row) -> str:
+    return signed(f"{difference(row):+.3f}")
 
 
 def _seeds(rows: list[Row]) -> int:

@@ -7,9 +7,10 @@ from statistics import fmean
 
 from analysis.kept import Kept
 from analysis.report.sentences import Numbers, Source
+from analysis.statistics import CONFIDENCE
 from analysis.table import Row
-from studies.ubrplus_1998.cells import cells_of, distance
-from studies.ubrplus_1998.open_points import DEFAULT, step_changes
+from studies.ubrplus_1998.cells import apart, cells_of, distance
+from studies.ubrplus_1998.open_points import DEFAULT, STEPS, by_chance, step_changes
 from studies.ubrplus_1998.simulation import simulated
 from studies.ubrplus_1998.study import CELL
 from studies.ubrplus_1998.witnesses import CELLS_OF
@@ -37,9 +38,39 @@ def path(kept: Kept) -> Numbers:
     }
 
 
+def path_chance(kept: Kept) -> Numbers:
+    """How many steps are larger than two single seeds of the same senders may lie apart."""
+    chance, steps = by_chance(kept), step_changes(kept)
+    changes = [
+        (step, place, value)
+        for step, some in steps.items()
+        for place, value in some.items()
+        if value
+    ]
+    large = [one for one in changes if abs(one[2]) > chance[one[1]]]
+    by_step = {step: [place for name, place, _ in large if name == step] for step in steps}
+    return {
+        "seeds": min(int(row["seeds"]) for row in cells_of(kept, TEXT)),
+        **_ends("chance", list(chance.values())),
+        "changes": len(changes),
+        "large": len(large),
+        "expected": (1 - CONFIDENCE) * len(changes),
+        "which": "; ".join(
+            f'"{STEPS[step]}" for {_listed([f"{flavor} in {net}" for net, flavor in places])}'
+            for step, places in by_step.items()
+            if places
+        ),
+    }
+
+
 def one_seed(kept: Kept) -> Numbers:
     """How far one seed may lie from the mean of the cells of the first table of open points."""
     cells = cells_of(kept, TEXT, minimum="2 ticks", **WAN)
+    long = [
+        row
+        for row in cells_of(kept, TEXT, minimum="2 ticks", policy="EPD", buffer="0.5")
+        if row["network"] in LONG and row["flavor"] in ("Reno", "SACK")
+    ]
     halves = {row["flavor"]: _one_draw(row, "efficiency") for row in cells}
     least, most = min(halves, key=lambda f: halves[f]), max(halves, key=lambda f: halves[f])
     return {
@@ -49,9 +80,11 @@ def one_seed(kept: Kept) -> Numbers:
         "most_flavor": most,
         "fairness": max(_one_draw(row, "fairness") for row in cells),
         "seeds": min(int(row["seeds"]) for row in cells),
-        "change_least": min(_two_draws(row, "efficiency") for row in cells),
-        "change_most": max(_two_draws(row, "efficiency") for row in cells),
-        "change_fairness": max(_two_draws(row, "fairness") for row in cells),
+        "change_least": min(apart(row, "efficiency") for row in cells),
+        "change_most": max(apart(row, "efficiency") for row in cells),
+        "change_fairness": max(apart(row, "fairness") for row in cells),
+        **_ends("long_change", [apart(row, "efficiency") for row in long]),
+        "long_fairness": max(apart(row, "fairness") for row in long),
     }
 
 
@@ -103,11 +136,17 @@ def sack(kept: Kept) -> Numbers:
 
 NUMBERS: Mapping[str, Source] = {
     "path": path,
+    "path-chance": path_chance,
     "one-seed": one_seed,
     "open-wan": open_wan,
     "sack-simulation": sack,
 }
 ENDS = {"least": min, "most": max}
+
+
+def _listed(words: Sequence[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _of(changes: Mapping[tuple[str, str], float], flavor: str) -> list[float]:
@@ -132,11 +171,6 @@ def _bounds(name: str, values: Mapping[tuple[str, str], float]) -> dict[str, flo
 def _one_draw(row: Row, response: str) -> float:
     """Half of the 95 % prediction interval of one draw (analysis/draws.py)."""
     return float(row[f"{response}_half_width"]) * math.sqrt(int(row["seeds"]) + 1)
-
-
-def _two_draws(row: Row, response: str) -> float:
-    """How far two single seeds of a cell may lie apart (95 %), by the deviation of its seeds."""
-    return float(row[f"{response}_half_width"]) * math.sqrt(2 * int(row["seeds"]))
 
 
 def _return_queue(kept: Kept) -> dict[str, int]:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """README's tables of what the paper leaves open, and of the way from the later RFCs to its word."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -8,7 +9,7 @@ from statistics import fmean
 
 from analysis.kept import Kept
 from analysis.report.model import Sheet, Value, plain, signed
-from studies.ubrplus_1998.cells import RESPONSES, cells_of, change, distance, pair
+from studies.ubrplus_1998.cells import RESPONSES, apart, cells_of, change, distance, pair
 from studies.ubrplus_1998.study import CELL
 
 DEFAULT = "default"
@@ -105,6 +106,8 @@ def path(kept: Kept) -> Sheet:
     rows: list[list[Value]] = [[STEPS["later RFCs"], *(f"{x:.3f}" for x in first.values())]]
     for step, some in changes.items():
         rows.append([STEPS[step], *(signed(f"{x:+.3f}") for x in some.values())])
+    rows.append(["chance alone: two seeds of the same senders (95 %)"])
+    rows[-1] += [f"± {x:.3f}" for x in by_chance(kept).values()]
     rows.append(["at the end", *(f"{x:.3f}" for x in last.values())])
     paper = [_mean(kept, "later RFCs", *group, "efficiency_published") for group in last]
     rows.append(["paper", *(f"{value:.3f}" for value in paper)])
@@ -118,6 +121,32 @@ def step_changes(kept: Kept) -> dict[str, dict[tuple[str, str], float]]:
         after: {group: found[after][group] - x for group, x in found[before].items()}
         for before, after in pairwise(STEPS)
     }
+
+
+def by_chance(kept: Kept) -> dict[tuple[str, str], float]:
+    """(network, flavor) -> how far two single seeds may lie apart, with EPD over the buffers (95 %).
+
+    By the deviation of the kept seeds: of the three sets of senders, that with the largest.
+    """
+    return {
+        (network, flavor): max(
+            math.hypot(*(apart(row, "efficiency") for row in cells)) / len(cells)
+            for campaign, where in ENDS
+            for cells in [
+                cells_of(kept, campaign, network=network, flavor=flavor, policy="EPD", **where)
+            ]
+        )
+        for network in CELL["network"]
+        for flavor in CELL["flavor"]
+    }
+
+
+ENDS: Sequence[tuple[str, Mapping[str, str]]] = (
+    ("ubrplus-www-rfc", {}),
+    ("ubrplus-www-text", {"minimum": "2 ticks"}),
+    ("ubrplus-www-text", {"minimum": "1 s"}),
+)
+"""Campaigns of ten seeds with the senders at the path's ends."""
 
 
 def _along(kept: Kept) -> dict[str, dict[tuple[str, str], float]]:

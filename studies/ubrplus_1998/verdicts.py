@@ -12,7 +12,7 @@ from functools import cache
 
 from analysis import by_means
 from analysis.claims import Claim, Verdict, claims_of
-from analysis.claims.reading import WIDER
+from analysis.claims.reading import WIDER, WIDER_WORDS
 from analysis.kept import Kept
 from analysis.report.model import MISSING, Sheet, Value, plain
 from analysis.report.sentences import Numbers
@@ -81,13 +81,13 @@ def failing(kept: Kept) -> Sheet:
     """The readings that do not hold, or are undecided, in a reading of the text."""
     means, intervals = by_the_means(kept), by_intervals(kept)
     rows: list[list[Value]] = [
-        [claim.sentence, claim.source, *_bound(claim), *texts]
+        [claim.sentence, claim.source, _reading(claim), *_bound(claim), *texts]
         for claim in _claims()
         for texts in [_texts(claim.id, means, intervals)]
         if any(text not in (VERDICTS[0], MISSING) for text in texts[: 2 * len(TEXTS)])
     ]
     heads = [f"{name}: {way}" for name in TEXTS for way in ("means", "intervals")]
-    return plain(rows, "sentence", "section", "bound", *heads, f"{LATER}: means")
+    return plain(rows, "sentence", "section", "reading", "bound", *heads, f"{LATER}: means")
 
 
 def first_bounds(kept: Kept) -> Mapping[str, Sequence[str]]:
@@ -102,12 +102,14 @@ def numbers(kept: Kept, reading: str) -> Numbers:
     """How many readings have each verdict by the means, the first bounds; and of the paper."""
     first = first_bounds(kept)[f"the text, minimum {reading}"]
     holds, fails, undecided = map(first.count, VERDICTS)
+    later = map(first_bounds(kept)[LATER].count, VERDICTS)
     theirs = by_the_means(kept)[PAPER].values()
     return {
         "claims": len(first),
         "holds": holds,
         "fails": fails,
         "undecided": undecided,
+        **dict(zip(("later_holds", "later_fails", "later_undecided"), later, strict=True)),
         "paper_not": sum(verdict != VERDICTS[0] for verdict in theirs),
     }
 
@@ -116,6 +118,11 @@ def _texts(claim: str, means: Mapping[str, Found], intervals: Mapping[str, Found
     both = [(means[name], intervals[name]) for name in TEXTS]
     found = [of.get(claim, MISSING) for pair in both for of in pair]
     return [*found, means[LATER][claim]]
+
+
+def _reading(claim: Claim) -> str:
+    """How the check reads the sentence; the bound has a column of its own."""
+    return claim.reading.removesuffix(WIDER_WORDS).strip()
 
 
 def _bound(claim: Claim) -> Sequence[str]:
