@@ -6,6 +6,7 @@ import io
 import json
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from analysis import kept_trials
@@ -13,11 +14,14 @@ from analysis.errors import ReportError
 from analysis.kept import MANIFEST, Kept, manifest
 from analysis.records import CampaignRecords
 from analysis.report.build import build
+from analysis.report.model import Sheet
 from analysis.report.pages import pages_of
 from analysis.report.svg import stand_alone
 from analysis.report.write import plots_of, replace_file, sheets_of, write_sheet
 from analysis.study import Study
+from analysis.table import read_csv
 
+SEED = "seed"
 NAMES = {"every-cell": "cells", "claims": "claims", "one-draw": "one-draw"}
 """Tables of a report that are kept of every study, and their names there."""
 
@@ -55,7 +59,8 @@ def keep(
         target.mkdir(parents=True, exist_ok=True)
         for sheet in sheets_of(report):
             if sheet.name in names:
-                write_sheet(target / f"{names[sheet.name]}.csv", sheet)
+                path = target / f"{names[sheet.name]}.csv"
+                write_sheet(path, _with_kept_seeds(sheet, path))
         for plot in plots_of(report.sections):
             if plot.name in shown:
                 replace_file(target / f"{plot.name}.svg", stand_alone(plot.svg))
@@ -66,6 +71,23 @@ def keep(
             f"{error.filename or target} cannot be written: {error.strerror}"
         ) from None
     return target
+
+
+def _with_kept_seeds(sheet: Sheet, path: Path) -> Sheet:
+    """A table with a line for each seed, with the kept lines that it does not have.
+
+    Such lines need records, and a kept trial has none. Another table stays as it is.
+    """
+    names = [column.name for column in sheet.columns]
+    if SEED not in names or not path.exists():
+        return sheet
+    kept = read_csv(path)
+    kept.require(*names)
+    heads = names.index(SEED) + 1
+    known = {tuple(map(str, row[:heads])) for row in sheet.rows}
+    lines = [[row[name] for name in names] for row in kept.rows]
+    before = [line for line in lines if tuple(line[:heads]) not in known]
+    return replace(sheet, rows=[*before, *sheet.rows])
 
 
 def _shown(readme: Path, campaign: str) -> set[str]:

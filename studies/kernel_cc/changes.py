@@ -72,9 +72,11 @@ def levels(cell: Cell, factors: Sequence[str]) -> tuple[str, ...]:
 
 
 def same_seed(old: Cell, new: Cell) -> list[tuple[Trial, Trial]]:
-    """The trials of both cells, by their seeds; one that either has not is left out."""
-    after = {trial.seed: trial for trial in new.trials}
-    return [(trial, after[trial.seed]) for trial in old.trials if trial.seed in after]
+    """The trials of both cells, by their seeds; a seed without both records is left out."""
+    before, after = (
+        {trial.seed: trial for trial in cell.trials if trial.folder.is_dir()} for cell in (old, new)
+    )
+    return [(trial, after[seed]) for seed, trial in before.items() if seed in after]
 
 
 def _row(old: Trial, new: Trial) -> list[Value]:

@@ -13,11 +13,13 @@ from typing import Any
 import pytest
 
 from analysis.records import Record, read_campaign, read_facts, record_of
+from analysis.report.keep import keep
 from analysis.report.model import Sheet
 from analysis.report.results import results_of
 from harness.design import experiment
 from harness.design.trials import PlannedTrial, planned
 from harness.judge import studies
+from harness.records.seal import seal
 from plan.atm import CELL_BYTES
 from plan.facts import TrialFacts, read
 from studies.kernel_cc.changes import changes, mean_change
@@ -191,6 +193,24 @@ def test_what_is_the_same_on_two_kernels_and_what_is_not(tmp_path: Path) -> None
     assert changed_rows(tmp_path) == [
         ["6.1", "6.12", 1, "yes", 0],
         ["6.12", "7.3", 1, "no", pytest.approx(0.1)],
+    ]
+
+
+def test_a_kept_seed_stays_in_the_table_when_another_is_kept(tmp_path: Path) -> None:
+    """Its records are gone, so what changed in it cannot be found again."""
+    for seed, same in ((1, [HEAD]), (2, [HEAD, (5 * S, 1, 9)])):
+        folder = tmp_path / f"seed-{seed}"
+        for kernel, rows in (("6.1", [HEAD]), ("6.12", same), ("7.3", same)):
+            seal(write_trial(folder, kernel, {"cwnd": rows}, seed))
+        changed_rows(folder)
+        kept = keep(read_campaign(folder), STUDY, tmp_path / "study", "0123456789ab")
+    with (kept / "changes.csv").open(newline="") as stream:
+        found = [(row["from"], row["seed"], row["same"]) for row in csv.DictReader(stream)]
+    assert found == [
+        ("6.1", "1", "yes"),
+        ("6.12", "1", "yes"),
+        ("6.1", "2", "no"),
+        ("6.12", "2", "yes"),
     ]
 
 
