@@ -69,6 +69,26 @@ def share_at_most(
     )
 
 
+def share_larger(
+    evidence: Evidence, *, along: Levels, response: str, factor: str, than: str
+) -> Finding:
+    """In each level of `along` a factor explains more of the variation than another."""
+    texts, larger, figures = [], [], []
+    for where in combinations(along):
+
+        def less(draw: Evidence, where: Levels = where) -> float:
+            first, second = (
+                draw.anova(where, response).component(name).percent for name in (factor, than)
+            )
+            return first - second
+
+        larger.append(less(evidence) > 0)
+        name = f"{words(where)}: % of {factor} minus that of {than}"
+        figures.append(evidence.statistic(name, less, Side.ABOVE))
+        texts.append(f"{name} {less(evidence):.2f}")
+    return Finding(verdict=holds(all(larger)), evidence="; ".join(texts), figures=figures)
+
+
 def separated(
     evidence: Evidence,
     *,

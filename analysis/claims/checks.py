@@ -40,6 +40,7 @@ CHECKS: dict[str, Check] = {
     for check in (
         anova.factor_rank,
         anova.share_at_most,
+        anova.share_larger,
         anova.separated,
         anova.overlap,
         anova.ordered,

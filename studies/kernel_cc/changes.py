@@ -93,8 +93,8 @@ def _difference(old: Trial, new: Trial, response: str) -> float | None:
 def table(kept: Kept) -> Sheet:
     """By pair of kernels and flavor: how many trials are the same, and mean differences."""
     lines = [_line(key, rows) for key, rows in grouped(kept).items()]
-    heads = ("from", "to", "flavor", ("pairs of trials", "d"), ("the same", "d"))
-    return plain(lines, *heads, *RESPONSES.values())
+    counts = [(name, "d") for name in ("pairs of trials", "the same", "pairs in the means")]
+    return plain(lines, "from", "to", "flavor", *counts, *RESPONSES.values())
 
 
 def grouped(kept: Kept) -> dict[tuple[str, ...], list[Row]]:
@@ -115,14 +115,24 @@ def mean_change(rows: Sequence[Row], response: str) -> Estimate | None:
 
     Only paths with a value for each seed count, so that no path weighs more in one seed.
     """
+    found = whole_paths(rows, response)
+    if not found:
+        return None
+    seeds = sorted({seed for _, seed in found})
+    return estimate([fmean(x for (_, of), x in found.items() if of == seed) for seed in seeds])
+
+
+def whole_paths(rows: Sequence[Row], response: str) -> dict[tuple[tuple[str, ...], str], float]:
+    """(path, seed) -> the change, of the paths that have a value for each seed."""
     found = {
         (_path(row), row["seed"]): x for row in rows if (x := number(row, response)) is not None
     }
-    seeds = sorted({seed for _, seed in found})
-    paths = [p for p in dict.fromkeys(p for p, _ in found) if all((p, s) in found for s in seeds)]
-    if not paths:
-        return None
-    return estimate([fmean(found[path, seed] for path in paths) for seed in seeds])
+    seeds = {seed for _, seed in found}
+    return {
+        (path, seed): x
+        for (path, seed), x in found.items()
+        if all((path, other) in found for other in seeds)
+    }
 
 
 def _path(row: Row) -> tuple[str, ...]:
@@ -131,7 +141,8 @@ def _path(row: Row) -> tuple[str, ...]:
 
 def _line(key: Sequence[str], rows: Sequence[Row]) -> list[Value]:
     means = (_shown(mean_change(rows, response), digits) for response, digits in DIGITS.items())
-    return [*key, len(rows), count_same(rows), *means]
+    in_means = len(whole_paths(rows, next(iter(DIGITS))))
+    return [*key, len(rows), count_same(rows), in_means, *means]
 
 
 def _shown(change: Estimate | None, digits: int) -> str | None:

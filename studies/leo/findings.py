@@ -14,6 +14,8 @@ SINGLE, FACTORS, PATHS_OF_TWO = "leo-single", "leo", "leo-path"
 SENDERS = ("CUBIC", "BBR")
 PATHS = {"handovers": "none", "1 in 1000": "rare", "1 in 100": "often"}
 """Level of `network` -> what its numbers' names begin with."""
+SEGMENT_BYTES, TIMESTAMP_BYTES = 1460, 12
+"""Of a full segment: payload, and what the option takes of it (RFC 7323, 3.2, and two NOPs)."""
 BySeed = dict[int, float]
 
 
@@ -100,6 +102,25 @@ def flows(kept: Kept) -> Numbers:
     return {**numbered(found), **counted(kept, PATHS_OF_TWO)}
 
 
+def slower(kept: Kept) -> Numbers:
+    """On the slower path without random losses: BBR's efficiency less CUBIC's, one flow and two."""
+    return numbered(
+        {
+            name: estimate([second - first for first, second in together(*both)])
+            for number, name in (("1", "one"), ("2", "two"))
+            for both in [
+                [
+                    by_seed(
+                        kept, PATHS_OF_TWO, "efficiency",
+                        network="handovers", flows=number, sender=sender,
+                    )
+                    for sender in SENDERS
+                ]
+            ]
+        }
+    )  # fmt: skip
+
+
 def factors(kept: Kept) -> Numbers:
     """What the larger buffer brings each sender's efficiency, over both policies."""
     found: dict[str, Estimate] = {}
@@ -109,7 +130,13 @@ def factors(kept: Kept) -> Numbers:
             for buffer in ("0.5", "2")
         )
         found[sender.lower()] = estimate([more - less for less, more in together(small, large)])
-    return {**numbered(found), **counted(kept, FACTORS), **shares(kept)}
+        found[f"{sender.lower()}_large"] = over_seeds(large)
+    return {
+        **numbered(found),
+        "limit": SEGMENT_BYTES / (SEGMENT_BYTES + TIMESTAMP_BYTES),
+        **counted(kept, FACTORS),
+        **shares(kept),
+    }
 
 
 def shares(kept: Kept) -> dict[str, Number]:
@@ -126,8 +153,12 @@ def shares(kept: Kept) -> dict[str, Number]:
 def least_fair(kept: Kept) -> Numbers:
     """The least fair cell, the next one, and what shares the factors have of the fairness."""
     worst, second, *_ = sorted(kept.cells(FACTORS).rows, key=lambda row: float(row["fairness"]))
+    levels = {name: worst[name] for name in ("sender", "policy", "buffer")}
+    seeds = by_seed(kept, FACTORS, "fairness", **levels).values()
     return {
-        "place": "{sender}, {policy}, {buffer}".format(**worst),
+        "place": "{sender}, {policy}, {buffer}".format(**levels),
+        "least_seed": min(seeds),
+        "most_seed": max(seeds),
         "least": float(worst["fairness"]),
         "next": float(second["fairness"]),
         **shares(kept),

@@ -87,6 +87,7 @@ PAGES = Pages(
         "single": findings.single,
         "one-path": findings.one_path,
         "flows": findings.flows,
+        "slower": findings.slower,
         "factors": findings.factors,
         "least-fair": findings.least_fair,
     },

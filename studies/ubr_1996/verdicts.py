@@ -77,10 +77,14 @@ def first_bounds(kept: Kept) -> Mapping[str, Sequence[str]]:
 
 
 def numbers(kept: Kept) -> dict[str, int]:
-    """How many readings have each verdict from 2 to 12 s, with the first bounds."""
-    first = first_bounds(kept)[READINGS["ubr-persistent"]]
-    holds, fails, undecided = map(first.count, VERDICTS)
-    return {"claims": len(first), "holds": holds, "fails": fails, "undecided": undecided}
+    """How many readings have each verdict, with the first bounds: from 2 to 12 s, and slow_..."""
+    first, second = (first_bounds(kept)[reading] for reading in READINGS.values())
+    names = ("holds", "fails", "undecided")
+    return {
+        "claims": len(first),
+        **dict(zip(names, map(first.count, VERDICTS), strict=True)),
+        **{f"slow_{n}": second.count(v) for n, v in zip(names, VERDICTS, strict=True)},
+    }
 
 
 def _ways(both: Mapping[str, tuple[str, str]]) -> Mapping[str, Sequence[str]]:

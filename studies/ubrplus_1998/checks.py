@@ -32,26 +32,6 @@ def interaction_largest(
     return Finding(verdict=holds(set(pairs[0]) == set(named)), evidence=text, figures=figures)
 
 
-def share_larger(
-    evidence: Evidence, *, along: Levels, response: str, factor: str, than: str
-) -> Finding:
-    """In each level of `along` a factor explains more of the variation than another."""
-    texts, larger, figures = [], [], []
-    for where in combinations(along):
-
-        def less(draw: Evidence, where: Levels = where) -> float:
-            first, second = (
-                draw.anova(where, response).component(name).percent for name in (factor, than)
-            )
-            return first - second
-
-        larger.append(less(evidence) > 0)
-        name = f"{words(where)}: % of {factor} minus that of {than}"
-        figures.append(evidence.statistic(name, less, Side.ABOVE))
-        texts.append(f"{name} {less(evidence):.2f}")
-    return Finding(verdict=holds(all(larger)), evidence="; ".join(texts), figures=figures)
-
-
 def not_always_larger(
     evidence: Evidence, *, response: str, of: Levels, minus: Levels, for_each: Levels
 ) -> Finding:
@@ -66,4 +46,4 @@ def not_always_larger(
     return Finding(verdict=holds(bool(below)), evidence=text, figures=[least])
 
 
-CHECKS = {check.__name__: check for check in (interaction_largest, share_larger, not_always_larger)}
+CHECKS = {check.__name__: check for check in (interaction_largest, not_always_larger)}

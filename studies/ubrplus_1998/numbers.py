@@ -49,8 +49,9 @@ def minimum(kept: Kept) -> Numbers:
         "nearer": len(before) - len(farther),
         "farther": len(farther),
         "farther_newreno": sum(flavor == "NewReno" for flavor, *_ in farther),
-        "farther_which": "; ".join(
-            f"{_named(p)} from {_signed(before[p])} to {_signed(after[p])}" for p in farther
+        "farther_which": " ".join(
+            f"For {_named(p)}, it changes from {_signed(before[p])} to {_signed(after[p])}."
+            for p in farther
         ),
         "before": fmean(abs(difference(row)) for row in before.values()),
         "after": fmean(abs(difference(row)) for row in after.values()),

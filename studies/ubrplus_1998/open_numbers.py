@@ -48,15 +48,18 @@ def path_chance(kept: Kept) -> Numbers:
         if value
     ]
     large = [one for one in changes if abs(one[2]) > chance[one[1]]]
-    by_step = {step: [place for name, place, _ in large if name == step] for step in steps}
+    by_step = {
+        step: [f"{flavor} in {net}" for name, (net, flavor), _ in large if name == step]
+        for step in steps
+    }
     return {
         "seeds": min(int(row["seeds"]) for row in cells_of(kept, TEXT)),
         **_ends("chance", list(chance.values())),
         "changes": len(changes),
         "large": len(large),
         "expected": (1 - CONFIDENCE) * len(changes),
-        "which": "; ".join(
-            f'"{STEPS[step]}" for {_listed([f"{flavor} in {net}" for net, flavor in places])}'
+        "which": " ".join(
+            f'With "{STEPS[step]}", it is {_listed(places)}.'
             for step, places in by_step.items()
             if places
         ),

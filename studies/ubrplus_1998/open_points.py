@@ -92,7 +92,7 @@ STEPS = {
     "second fast retransmit": "a second fast retransmit while a timeout is repaired",
     "PIPE in segments": "SACK: PIPE counts segments",
     "half the window": "ssthresh is half the window, not the flight",
-    "cut anew": "what is sent again is cut anew",
+    "cut anew": "data that is sent again is cut anew",
     "one stream": "header and file are one stream",
     "minimum 1 s": "minimum RTO 1 s",
 }
@@ -124,7 +124,7 @@ def step_changes(kept: Kept) -> dict[str, dict[tuple[str, str], float]]:
 
 
 def by_chance(kept: Kept) -> dict[tuple[str, str], float]:
-    """(network, flavor) -> how far two single seeds may lie apart, with EPD over the buffers (95 %).
+    """(network, flavor) -> how far two single seeds may lie apart, over the buffers with EPD (95 %)
 
     By the deviation of the kept seeds: of the three sets of senders, that with the largest.
     """

@@ -15,6 +15,7 @@ from analysis.kept import Kept
 from analysis.report.model import signed
 from analysis.report.sentences import Numbers, Source
 from analysis.statistics import estimate
+from studies.web_2003.abstract import abstract
 from studies.web_2003.ns2.tables import FIGURES, Pair, clocks
 
 FIRST, RED, TODAY = "web-first", "web-red", "web-today"
@@ -200,4 +201,10 @@ def _percent(value: float) -> str:
     return signed(f"{100 * math.expm1(value):+.0f}") + " %"
 
 
-NUMBERS: Mapping[str, Source] = {"clock": clock, "first": first, "red": red, "today": today}
+NUMBERS: Mapping[str, Source] = {
+    "abstract": abstract,
+    "clock": clock,
+    "first": first,
+    "red": red,
+    "today": today,
+}

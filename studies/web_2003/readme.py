@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from analysis.kept import Kept, number
 from analysis.report.model import Sheet, Value, plain
 from analysis.table import Row
-from studies.web_2003.abstract import AS_IN_NS_2, abstract
+from studies.web_2003.abstract import AS_IN_NS_2
 from studies.web_2003.ns2 import tables as ns_2
 
 RED, TODAY = "web-red", "web-today"
@@ -96,7 +96,6 @@ def _heads(*names: str) -> list[tuple[str, str]]:
 
 
 TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
-    "abstract": abstract,
     "claims": claims,
     "red": red,
     "today": today,
