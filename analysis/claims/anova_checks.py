@@ -70,11 +70,11 @@ def share_at_most(
 
 
 def share_larger(
-    evidence: Evidence, *, along: Levels, response: str, factor: str, than: str
+    evidence: Evidence, *, for_each: Levels, response: str, factor: str, than: str
 ) -> Finding:
-    """In each level of `along` a factor explains more of the variation than another."""
+    """In each level of `for_each` a factor explains more of the variation than another."""
     texts, larger, figures = [], [], []
-    for where in combinations(along):
+    for where in combinations(for_each):
 
         def less(draw: Evidence, where: Levels = where) -> float:
             first, second = (
