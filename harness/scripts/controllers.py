@@ -16,6 +16,7 @@ from contextlib import suppress
 from typing import Any
 
 from harness.scripts.beside import ports
+from harness.scripts.priority import before_all_others
 
 DATABASE = "/run/openvswitch/db.sock"
 ASK = {
@@ -40,6 +41,7 @@ class Controllers:
 
     def follow(self) -> None:
         """Until the database ends."""
+        before_all_others()
         with suppress(OSError, ValueError), socket.socket(socket.AF_UNIX) as database:
             database.connect(DATABASE)
             database.sendall(json.dumps(ASK).encode())

@@ -34,6 +34,7 @@ from harness.scripts import kernel, python2
 from harness.scripts.beside import OVER, Beside, BesideError
 from harness.scripts.controllers import Controllers
 from harness.scripts.job import FILE, INPUT, KEPT, SHARE, WORK, ScriptJob
+from harness.scripts.priority import FIRST, before_all_others
 from topology.clock import wake_exactly
 from topology.run import run
 
@@ -43,10 +44,6 @@ CHUNK = 65536
 LOOK_S = 0.1
 ALIVE_S = 1.0
 MANY = 100_000
-PRIORITY = 1
-# Of the thread that tells of a storm, in which packets leave no time for others (softirq.py, and
-# the module of lab/mininet/processor).
-FIRST = 99
 # Of the image: notes of what a command or the kernel lacked (lab/mininet/files).
 MISSED = Path("/run/cellbed-missed")
 # Tells Mininet (missed.py of lab/mininet/files) that a controller runs here.
@@ -191,6 +188,7 @@ class Watched:
 
     def run(self) -> tuple[int, str]:
         """Its exit status, and why it was ended before its end, if it was."""
+        before_all_others()
         # Begun before the script, which may leave no room for one more thread.
         self.controllers = Controllers()
         threading.Thread(target=self.watch, daemon=True).start()
@@ -202,7 +200,6 @@ class Watched:
                 cwd=WORK, env=ENVIRONMENT, start_new_session=True,
             )  # fmt: skip
         ended = os.pidfd_open(self.process.pid)
-        before_all_others()
         self.begun.set()
         self.pass_on(ended)
         return self.process.wait(), self.stopped
@@ -310,11 +307,6 @@ def start_beside(job: ScriptJob, say: Callable[[int, str], None]) -> None:
         Beside(command, ENVIRONMENT, say).wait()
     if job.beside and MISSED.exists():
         BESIDE.touch()
-
-
-def before_all_others(priority: int = PRIORITY) -> None:
-    """The calling thread runs before any process of the script's."""
-    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
 
 
 def processes() -> int:

@@ -21,6 +21,12 @@
  * before the hosts can answer each other, and two controllers that send each other news without a
  * pause hardly let the clock move.
  *
+ * Since 6.12 Linux lets ordinary processes run before real-time threads where these seem to have
+ * starved them: in each second for 50 ms of the processor's time (the fair server). Here computing
+ * takes no time, so ordinary processes seem to starve always. What reads a script's output has a
+ * real-time priority, so that the lines keep their order, and lost it each second. So the fair server
+ * is ended: its budget is 0, as by debugfs, which this kernel has not for it.
+ *
  * Timers that are due while a packet pays raise their soft interrupts, which wait until the packet's
  * own has ended, as on a real processor.
  */
@@ -38,6 +44,8 @@
 #include <linux/string.h>
 #include <linux/time-internal.h>
 #include <linux/tracepoint.h>
+
+#include "sched.h"
 
 static unsigned int packet_ns = 1000;
 module_param(packet_ns, uint, 0444);
@@ -132,10 +140,32 @@ static void weigh(const struct task_struct *task)
 	time_travel_call_ns = interpreted(task) ? interpreted_ns : call_ns;
 }
 
+static bool served = true;
+
+/*
+ * With the lock of the run queue, which a switch has. While the server is in the queue of deadlines it
+ * is left for the next switch.
+ */
+static void end_fair_server(struct task_struct *task)
+{
+	struct sched_dl_entity *server;
+
+	if (!task->se.cfs_rq)
+		return;
+	server = &task->se.cfs_rq->rq->fair_server;
+	if (!RB_EMPTY_NODE(&server->rb_node))
+		return;
+	server->dl_runtime = 0;
+	server->dl_server_active = 0;
+	served = false;
+}
+
 static void on_switch(void *data, bool preempt, struct task_struct *previous,
 		      struct task_struct *next, unsigned int state)
 {
 	weigh(next);
+	if (served)
+		end_fair_server(next);
 }
 
 static void on_exec(void *data, struct task_struct *task, pid_t old_pid, struct linux_binprm *bprm)
