@@ -53,7 +53,7 @@ class Beside:
         self.command = command
         self.name = name_of(command)
         self.say = say
-        self.old = self.converted = False
+        self.old = self.converted = self.listened = False
         self.absent = ""
         self.before = listening()
         self.environment = dict(environment)
@@ -70,8 +70,8 @@ class Beside:
         )  # fmt: skip
 
     def pass_on(self) -> None:
-        """Say its lines, with its name before each. Where `mn -c` killed it, it begins again: a
-        person starts the controller afterwards.
+        """Say its lines, with its name before each, and that it failed. Where `mn -c` killed it, it
+        begins again: a person starts the controller afterwards.
         """
         before_all_others()
         for _ in range(MOST_STARTS):
@@ -82,7 +82,10 @@ class Beside:
                 if found := ABSENT.fullmatch(line.strip()):
                     self.absent = found[1]
                 self.say(2, f"[{self.name}] {line.rstrip(chr(10))}\n")
-            if self.process.wait() not in KILLED or OVER.is_set() or switches():
+            status = self.process.wait()
+            if status and status not in KILLED and self.listened and not OVER.is_set():
+                self.say(2, f"cellbed: {self.name} ended with status {status}; the script goes on\n")
+            if status not in KILLED or OVER.is_set() or switches():
                 return
             self.say(2, f"cellbed: {self.name} was killed, as by mn -c, and begins again\n")
             self.process = self.begin()
@@ -123,6 +126,7 @@ class Beside:
                     "lab's clock, and the script did not begin"
                 )
             time.sleep(LOOK_S)
+        self.listened = True
 
 
 def is_old(line: str) -> bool:

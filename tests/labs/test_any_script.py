@@ -82,6 +82,32 @@ def test_a_controller_that_ends_is_told_and_the_script_does_not_begin(tmp_path: 
     ]
 
 
+DIES = """
+import socket, sys
+
+with socket.create_server(("127.0.0.1", 9000)) as server:
+    server.accept()
+    sys.exit("no more")
+"""
+CALLS = """
+import socket, time
+
+socket.create_connection(("127.0.0.1", 9000))
+time.sleep(1)
+print("it ran to its end")
+"""
+
+
+def test_a_controller_that_fails_while_the_script_runs_is_told(tmp_path: Path) -> None:
+    write(tmp_path, {"dies.py": DIES, "calls.py": CALLS})
+    done = cellbed(tmp_path, "mininet", "--beside", "python3 dies.py", "calls.py")
+    assert (done.returncode, done.stdout) == (0, "it ran to its end\n"), done.stderr
+    assert without_silence(done.stderr).splitlines() == [
+        "[dies.py] no more",
+        "cellbed: dies.py ended with status 1; the script goes on",
+    ]
+
+
 ELSEWHERE = REMOTE.replace(
     "controller=RemoteController",
     'controller=lambda name: RemoteController(name, ip="192.0.2.7", port=6633)',
