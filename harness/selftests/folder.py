@@ -16,7 +16,8 @@ from harness.selftests.outcome import Outcome
 from harness.selftests.suite import Found, Row, Runs, failures
 from plan.errors import UsageError
 
-MARK = "selftests.json"  # of a folder that this command made
+MARK = "selftests.json"  # of a folder with results of this command
+BEGUN = "unfinished"  # of a folder whose command runs, or was killed
 
 
 def make(out: Path) -> None:
@@ -29,13 +30,13 @@ def make(out: Path) -> None:
         if out.exists() and not out.is_dir():
             raise UsageError(f"--out {out}: this is no folder; name an empty or a new folder")
         if out.is_dir() and any(out.iterdir()):
-            if not (out / MARK).is_file():
+            if not any((out / mark).is_file() for mark in (MARK, BEGUN)):
                 raise UsageError(
                     f"--out {out}: this folder has other files; name an empty or a new folder"
                 )
             shutil.rmtree(out)
         make_folder(out)
-        (out / MARK).write_text("{}\n")
+        (out / BEGUN).write_text("cellbed selftests has not written its results yet.\n")
     except OSError as error:
         raise UsageError(
             f"--out {out}: this folder cannot be written ({error.strerror}); name another folder"
@@ -67,6 +68,7 @@ def write(
         })  # fmt: skip
     (out / "summary.md").write_text("".join(f"{x}\n" for x in summary.lines(found, releases)))
     (out / MARK).write_text(json.dumps(kept, indent=1) + "\n")
+    (out / BEGUN).unlink(missing_ok=True)
     give_tree(out)
 
 

@@ -134,6 +134,8 @@ def command(
     say = Progress(len(tasks) * repeat, lambda line: click.echo(line, err=True))
     begin = now()
     found, whole = execute(tasks, repeat, jobs or capacity().labs, say)
+    if not found:  # Ctrl-C before any test had ended
+        raise KeyboardInterrupt
     releases = {name: kernel.release for name, kernel in built.items()}
     folder.write(out, found, releases, begin, now())
     show(found, releases, out)

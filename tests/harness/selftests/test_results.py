@@ -173,6 +173,16 @@ def test_the_folder_keeps_what_failed_and_is_made_anew(tmp_path: Path) -> None:
     }
 
 
+def test_a_command_that_is_ended_before_its_tests_leaves_no_json(tmp_path: Path) -> None:
+    """And the next command may use the folder."""
+    out = tmp_path / "out"
+    folder.make(out)
+    assert [path.name for path in out.iterdir()] == [folder.BEGUN]
+    folder.make(out)
+    folder.write(out, found(GOOD), {"6.12": "6.12.1"}, NOW, NOW)
+    assert not (out / folder.BEGUN).exists()
+
+
 def test_a_folder_of_others_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("")
     with pytest.raises(UsageError, match="has other files; name an empty or a new folder"):
