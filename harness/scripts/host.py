@@ -29,6 +29,8 @@ OUTPUT_MIB = 32
 # A lab has these without a script's doing.
 FEW = 50
 MISSING = re.compile(r"(?:ModuleNotFoundError|ImportError): No module named '?([\w.]+)'?\n")
+# Python says it of a program as of a file.
+ABSENT = re.compile(r"FileNotFoundError: \[Errno 2\] No such file or directory: '([\w.+-]+)'\n")
 
 Say = Callable[[int, str], None]
 
@@ -189,7 +191,7 @@ def follow(lab: Lab, say: Say, *, python2: bool = False) -> Ended:
 
 class Heard:
     """Hears what Python 3 says of a file of Python 2 that a script starts, of what only Python 2
-    does, and of a module that is not there.
+    does, and of a module or a well-known program that is not there.
 
     Args:
         python2: the script is converted.
@@ -200,6 +202,7 @@ class Heard:
         self.old = False
         self.like_old = ""
         self.missing: list[str] = []
+        self.absent: list[str] = []
         self.end = ""
 
     def listen(self, text: str) -> None:
@@ -209,6 +212,7 @@ class Heard:
         found = python2_errors.remedy_in(self.end, converted=self.python2)
         self.like_old = self.like_old or found
         self.missing += MISSING.findall(self.end)
+        self.absent += filter(remedies.known, ABSENT.findall(self.end))
 
     def sentences(self) -> list[str]:
         """Each once."""
@@ -217,7 +221,8 @@ class Heard:
             said = ["a file that the script started is written in Python 2; try --python2"]
         elif self.like_old:
             said = [self.like_old]
-        return [*said, *self.modules()]
+        programs = remedies.sentences([["command", name, ""] for name in self.absent])
+        return [*said, *programs, *self.modules()]
 
     def modules(self) -> list[str]:
         """One for each module."""

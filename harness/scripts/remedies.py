@@ -109,6 +109,11 @@ def no_command(name: str) -> str:
     return f"{begin}; --package NAME adds the package of Debian that has it"
 
 
+def known(name: str) -> bool:
+    """Is this certainly a command, and no file of the script's?"""
+    return name in packages() or name in SERVICES or name in WINDOWS
+
+
 def no_program(path: str) -> str:
     """A program that is named with its folder."""
     name = Path(path).name

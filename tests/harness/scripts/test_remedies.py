@@ -9,6 +9,7 @@ import pytest
 
 from harness.host import paths
 from harness.scripts import remedies
+from harness.scripts.host import Heard
 
 TOLD = [
     ("command", "vconfig", "vconfig: the image has no such command; try --package vlan"),
@@ -90,3 +91,10 @@ def test_a_program_in_another_folder_is_named(
     for path, remedy in told:
         begin = f"{path}: the lab has no such program; "
         assert remedies.sentences([["program", path, ""]]) == [f"{begin}{remedy}"]
+
+
+def test_a_program_that_python_does_not_find_is_told_but_not_a_file() -> None:
+    heard = Heard()
+    for name in ("git", "notes", "git"):
+        heard.listen(f"FileNotFoundError: [Errno 2] No such file or directory: '{name}'\n")
+    assert heard.sentences() == ["git: the image has no such command; try --package git"]
