@@ -7,6 +7,7 @@ Nothing is read unless somebody asks, and of the events only what came since.
 from __future__ import annotations
 
 import json
+import shlex
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -57,7 +58,13 @@ class Follower:
             try:
                 header = self._read_header()
             except RecordError as error:
-                return {"name": str(self.folder), "title": str(error), "factors": {}, "trials": []}
+                return {
+                    "name": str(self.folder),
+                    "title": str(error),
+                    "again": self.again,
+                    "factors": {},
+                    "trials": [],
+                }
             self._events()
             document = header.document
             factors = {name: list(map(level_text, some)) for name, some in header.factors.items()}
@@ -68,11 +75,17 @@ class Follower:
             return {
                 "name": document.get("name"),
                 "title": document.get("title"),
+                "again": self.again,
                 "factors": {name: had(name, some, trials) for name, some in factors.items()},
                 "trials": trials,
                 "ended": self._ended,
                 "left_s": self._left_s(trials),
             }
+
+    @property
+    def again(self) -> str:
+        """The command that shows the campaign again."""
+        return f"./cellbed watch {shlex.quote(str(self.folder))}"
 
     def _read_header(self) -> CampaignFile:
         """The header, which is another file when it is another one; RecordError without it."""
@@ -133,13 +146,23 @@ class Follower:
             case CampaignStarted():
                 self._began, self._began_at, self._ended = event, self._last, ""
                 self._wanted |= set(event.trials)
+                self._leave("waiting")
             case CampaignEnded():
                 self._ended = "ended"
+                self._leave("unfinished")
             case CampaignInterrupted():
-                self._ended = f"interrupted: {event.reason}"
+                why = "" if event.reason == KeyboardInterrupt.__name__ else f": {event.reason}"
+                self._ended = f"interrupted{why}"
+                self._leave("unfinished")
         name = getattr(event, "trial", None)
         if name is not None:
             self._trials[name] = {**self._trials.get(name, {}), **change(event)}
+
+    def _leave(self, status: str) -> None:
+        """One process at a time works on a campaign: what an earlier one ran does not run now."""
+        for name, trial in self._trials.items():
+            if trial.get("status") in ("running", "unfinished"):
+                self._trials[name] = {"status": status}
 
     def _left_s(self, trials: Sequence[State]) -> float | None:
         """Seconds to the end, as those that were run since the beginning took; None: unknown."""

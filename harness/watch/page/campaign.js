@@ -2,11 +2,12 @@
 // The matrix of cells: built once a shape, then kept up to date button by button.
 "use strict";
 const at = (id) => document.getElementById(id);
-const SIGNS = {waiting: "·", failed: "×", invalid: "!", recorded: "…"};
+const SIGNS = {waiting: "·", failed: "×", invalid: "!", recorded: "…", unfinished: "not finished"};
 const RECORDED = new Set(["valid", "invalid", "recorded"]);
 let shape = "";
 let state = null;
 let offered = false;
+let gone = false; // the server does not answer
 
 function made(tag, text, properties = {}) {
   return Object.assign(document.createElement(tag), {textContent: text, ...properties});
@@ -22,7 +23,7 @@ function show(found) {
   const of = (status) => found.trials.filter((one) => one.status === status).length;
   at("bar").max = Math.max(1, found.trials.length);
   at("bar").value = done;
-  const left = found.left_s ? `; about ${lasting(found.left_s)} are left` : "";
+  const left = found.left_s && !gone ? `; about ${lasting(found.left_s)} are left` : "";
   at("progress").textContent = found.trials.length
     ? `${done} of ${counted(found.trials.length, "trial")} ${done === 1 ? "has" : "have"} a record`
       + `; ${of("failed")} failed, ${of("invalid")} invalid${found.ended ? `; ${found.ended}` : left}`
@@ -36,6 +37,7 @@ function show(found) {
   metrics(found);
   found.trials.forEach(fill);
   if (location.hash && first) choose();
+  settle();
   if (!location.hash && !offered) offer(found.trials.find((one) => one.live));
 }
 
@@ -100,22 +102,46 @@ function fill(trial) {
   const found = at(`trial-${trial.name}`);
   const value = trial.metrics?.[at("metric").value];
   const figure = typeof value === "number" ? (Math.abs(value) < 100 ? value.toFixed(4) : value.toPrecision(6)) : "ok";
-  const text = trial.status === "running" ? `${Math.floor(shownOf(trial) ?? trial.virtual_s)} s`
-    : trial.status === "valid" ? figure : SIGNS[trial.status];
+  const status = gone && trial.status === "running" ? "unfinished" : trial.status;
+  const text = status === "running" ? `${Math.floor(shownOf(trial) ?? trial.virtual_s)} s`
+    : status === "valid" ? figure : SIGNS[status];
   if (found.textContent !== text) found.textContent = text;
-  found.className = trial.status;
+  found.className = status;
   const levels = Object.values(trial.levels).join(" ") || trial.name;
   const why = trial.failed?.length ? `: ${trial.failed.join(", ")}` : "";
-  found.setAttribute("aria-label", `${levels}, seed ${trial.seed}: ${trial.status}${why} ${text}`);
+  found.setAttribute("aria-label", `${levels}, seed ${trial.seed}: ${status}${why} ${text}`);
   found.title = found.getAttribute("aria-label");
-  found.setAttribute("aria-disabled", String(!["valid", "invalid", "failed"].includes(trial.status) && !trial.live));
+  found.setAttribute("aria-disabled", String(!answers(trial)));
   const chosen = decodeURIComponent(location.hash.slice(1)) === trial.name;
   chosen ? found.setAttribute("aria-current", "true") : found.removeAttribute("aria-current");
+}
+
+// Has a press on its button an answer?
+const answers = (trial) => trial.status === "failed"
+  || (gone ? loaded?.name === trial.name : !!trial.live || ["valid", "invalid", "unfinished"].includes(trial.status));
+
+const goneText = () =>
+  `The command that served this page has ended. ${state?.again ?? "./cellbed watch"} shows the campaign again.`;
+
+function lost() {
+  if (gone) return;
+  gone = true;
+  at("offline").textContent = goneText();
+  at("offline").hidden = false;
+  if (state) show(state);
+}
+
+function back() { // after an interruption, as of a tunnel to another machine
+  if (!gone) return;
+  gone = false;
+  at("offline").hidden = true;
+  if (state) show(state);
+  choose();
 }
 
 at("metric").addEventListener("change", () => state?.trials.forEach(fill));
 addEventListener("hashchange", () => state?.trials.forEach(fill));
 const source = new EventSource("events");
 source.onmessage = (message) => show(JSON.parse(message.data));
-source.onerror = () => { at("offline").hidden = false; };
-source.onopen = () => { at("offline").hidden = true; };
+source.onerror = lost;
+source.onopen = back;

@@ -6,18 +6,20 @@ const STEP_S = 0.05;
 const LIVE_STEP_S = 1; // a lab says each second how far it is
 const AHEAD_S = 2; // a lab that is slowed down is so far ahead of what is shown
 const HOLD_MS = 1000;
-const RECORD_MS = 500;
+const UNFINISHED = "The run ended before this trial did. Give the same ./cellbed run again to run it.";
 const PARTS = ["controls", "network", "glow", "choices", "missing", "plots"];
 let trial = null;
+let loaded = null; // the last trial that was shown: without the server it can still be played
 let now = 0;
 let playing = false;
 let drawnAt = 0;
 let stream = null; // of a trial that runs
+let over = null; // the trial of which no more comes
 let target = 0; // what is wanted to be shown of a trial that stands
 let asked = null; // until which second its lab may go
 let reader = ""; // the server's name for this look at a trial that runs: each has a wish of its own
 
-const known = () => trial.live ? trial.until_s : trial.duration_s; // up to this there is something to show
+const known = () => trial.live || trial.cut ? trial.until_s : trial.duration_s; // up to this there is something to show
 const asItRuns = () => trial.live && at("speed").value === "live";
 
 const chosen = () => decodeURIComponent(location.hash.slice(1));
@@ -26,17 +28,21 @@ const stateOf = (name) => state?.trials.find((one) => one.name === name);
 function choose() {
   const name = chosen(), one = stateOf(name);
   stream?.close();
-  stream = trial = asked = null;
+  stream = trial = asked = over = null;
   playing = false;
-  at("play").textContent = "Play";
+  label();
+  at("live").hidden = true;
   at("trial").hidden = !name;
   if (!name || !state) return;
   at("trial-heading").textContent = name;
   for (const part of PARTS) at(part).style.display = "none";
+  if (gone && loaded?.name === name) return again();
+  if (gone && one?.status !== "failed") return void (at("facts").textContent = goneText());
   if (RECORDED.has(one?.status)) return replay(name);
   if (one?.live) return follow(name);
   at("facts").textContent = one?.status === "running" ? "The trial runs on another machine."
     : one?.status === "failed" ? `The trial failed and left no record: ${firstLine(one.failed)} Give the same ./cellbed run again to run it.`
+    : one?.status === "unfinished" ? UNFINISHED
     : one ? "The trial waits and has no record yet." : "The campaign has no trial of this name.";
   at("trial").scrollIntoView();
 }
@@ -47,7 +53,7 @@ function firstLine(reasons) { // of what may end with a stack
 }
 
 async function replay(name) {
-  const found = await fetch(`trial/${encodeURIComponent(name)}`).then((answer) => answer.json(), () => ({error: "The page's server does not answer."}));
+  const found = await fetch(`trial/${encodeURIComponent(name)}`).then((answer) => answer.json(), () => ({error: goneText()}));
   if (name !== chosen()) return;
   at("facts").textContent = found.error ?? facts(found);
   if (found.error) return;
@@ -67,7 +73,7 @@ function follow(name) {
   at("facts").textContent = "The trial begins. The first figures come after its first second.";
   reader = crypto.randomUUID();
   stream = new EventSource(`live/${encodeURIComponent(name)}?reader=${reader}`);
-  stream.onerror = () => { at("facts").textContent = "The page's server does not answer."; stream?.close(); };
+  stream.onerror = () => ended(name);
   stream.onmessage = ({data}) => {
     const found = JSON.parse(data);
     if (found === "ended") return ended(name);
@@ -84,19 +90,60 @@ function follow(name) {
 }
 
 function ended(name) {
-  stream.close();
-  at("facts").textContent = "The trial has ended. cellbed makes its record.";
-  const wait = setInterval(() => {
-    const done = !["running", "recorded"].includes(stateOf(name)?.status);
-    if (done || name !== chosen()) clearInterval(wait);
-    if (done && name === chosen()) choose();
-  }, RECORD_MS);
+  stream?.close();
+  if (name !== chosen()) return;
+  over = name;
+  settle();
+}
+
+// A trial of which no more comes has a record, has failed, or is not finished. The state says which.
+function settle() {
+  if (gone && chosen()) {
+    if (!trial && stateOf(chosen())?.status !== "failed") at("facts").textContent = goneText();
+    return cut();
+  }
+  if (over === null) return;
+  const status = stateOf(over)?.status;
+  if (status === "unfinished") return trial ? cut() : choose();
+  if (!["running", "recorded"].includes(status)) return choose();
+  at("facts").textContent = "The trial runs no more. The page waits for its record.";
+}
+
+function cut() { // what has come of it can be played, like a record
+  stream?.close();
+  if (trial?.live) {
+    playing = false;
+    take({...trial, live: false, cut: true});
+    at("facts").textContent = facts(trial);
+    seek(now);
+  }
+  label();
+}
+
+function again() {
+  at("facts").textContent = facts(loaded);
+  begin(loaded);
+  seek(known());
+}
+
+// The play button, and a sentence if the trial stands for another reason than this page's buttons.
+function label() {
+  at("play").textContent = playing ? "Pause" : "Play";
+  const text = trial ? standing() : "";
+  if (at("standing").textContent !== text) at("standing").textContent = text;
+}
+
+function standing() {
+  if (gone) return `${goneText()} The page can still play what it has loaded.`;
+  return trial.cut ? UNFINISHED : "";
 }
 
 function take(found) {
-  trial = found;
+  trial = loaded = found;
   at("time").max = trial.duration_s;
-  at("live").hidden = !trial.live;
+  at("live").hidden = !trial.live && !trial.cut;
+  at("live").textContent = trial.cut ? "not finished" : "live";
+  at("live").classList.toggle("cut", !!trial.cut);
   at("as-it-runs").hidden = at("as-it-runs").disabled = !trial.live;
   if (!!trial.live !== (at("speed").dataset.live === "true")) {
     at("speed").dataset.live = String(!!trial.live);
@@ -109,7 +156,7 @@ function take(found) {
 function facts(found) {
   const levels = Object.entries(found.levels).map(([name, level]) => `${name} ${level}`).join(", ");
   const what = `${levels ? `${levels}; ` : ""}${counted(found.pairs, "pair")}, ${found.rate_bit_per_s / 1e6} Mbit/s`;
-  if (found.live) return `${what}; the trial lasts ${found.duration_s} virtual seconds.`;
+  if (found.live || found.cut) return `${what}; the trial lasts ${found.duration_s} virtual seconds.`;
   const failed = found.checks.filter((one) => !one.ok).map((one) => one.name);
   return `${what}; ${failed.length ? `failed: ${failed.join(", ")}` : `${found.checks.length} checks ok`}.`;
 }
@@ -118,6 +165,7 @@ function seek(moment) {
   now = Math.min(Math.max(0, moment), known());
   at("time").value = now;
   at("now").textContent = `${now.toFixed(2)} s`;
+  label();
   fillChosen();
   const rates = throughput(trial, now);
   draw(trial, now, rates);
@@ -126,9 +174,9 @@ function seek(moment) {
 
 function play() {
   playing = true;
-  at("play").textContent = "Pause";
+  label();
   ask();
-  if (!trial.live && now >= trial.duration_s) seek(0);
+  if (!trial.live && now >= known()) seek(0);
   drawnAt = performance.now();
   requestAnimationFrame(tick);
 }
@@ -138,7 +186,7 @@ function tick(time) {
   if (time - drawnAt >= FRAME_MS && !asItRuns()) {
     seek(now + (time - drawnAt) / 1000 * Number(at("speed").value));
     drawnAt = time;
-    if (!trial.live && now >= trial.duration_s) return standAt(now);
+    if (!trial.live && now >= known()) return standAt(now);
   }
   requestAnimationFrame(tick);
 }
@@ -166,7 +214,6 @@ const waits = () => stateOf(trial.name)?.waits;
 
 function standAt(moment) { // a lab goes on until it is so far
   playing = false;
-  at("play").textContent = "Play";
   target = Math.min(moment, trial.duration_s);
   seek(target);
   ask();

@@ -16,11 +16,18 @@ from click.testing import CliRunner
 
 from analysis import campaign_file
 from harness.cli.group import cellbed
-from harness.events import CampaignEnded, TrialFailed, TrialJudged, TrialProgress, TrialStarted
+from harness.events import (
+    CampaignEnded,
+    CampaignInterrupted,
+    TrialFailed,
+    TrialJudged,
+    TrialProgress,
+    TrialStarted,
+)
 from harness.watch.follow import Follower
 from harness.watch.server import ADDRESS, Server, serving
 from plan.errors import UsageError
-from tests.harness.watch.made import TRIALS, Made
+from tests.harness.watch.made import STARTED, TRIALS, Made
 
 
 @pytest.fixture
@@ -64,6 +71,19 @@ def test_a_trials_life(made: Made) -> None:
     with (made.folder / "events.jsonl").open("a") as stream:
         stream.write('{"event": "campaign-en')  # begun, and not written to its end
     assert seen()[0] == "failed"
+
+
+def test_what_an_interrupted_process_ran_does_not_run(made: Made) -> None:
+    """Nor when the next process begins, which tells only what it has begun itself."""
+    follower = Follower(made.folder)
+    made.say(TrialStarted(trial=TRIALS[1]))
+    made.say(CampaignInterrupted(reason="KeyboardInterrupt"))
+    state = follower.state()
+    assert [one["status"] for one in state["trials"]] == ["valid", "unfinished"]
+    assert state["ended"] == "interrupted"
+    assert state["again"] == f"./cellbed watch {made.folder}"
+    made.say(STARTED)
+    assert [one["status"] for one in follower.state()["trials"]] == ["valid", "waiting"]
 
 
 def test_a_record_is_told_with_its_figures(made: Made) -> None:
