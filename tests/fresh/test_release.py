@@ -312,18 +312,22 @@ def huge_dictionary(size: int) -> bytes:
     return lzma.compress(b"stranger", filters=filters)
 
 
-def huge_name(size: int) -> bytes:
-    """A part that begins with the head of a file whose name is that long."""
-    head = tarfile.TarInfo("././@LongLink")
-    head.type, head.size = tarfile.GNUTYPE_LONGNAME, size
-    return lzma.compress(head.tobuf(tarfile.GNU_FORMAT) + b"x" * size, preset=0)
-
-
-@pytest.mark.parametrize("packed", [huge_dictionary(1 << 30), huge_name(600 << 20)],
-                         ids=["dictionary", "name"])  # fmt: skip
-def test_a_part_that_takes_much_memory(here: Machine, archive: Path, packed: bytes) -> None:
-    replaced(archive, packed, unpacked=1 << 30)
+def test_a_part_that_takes_much_memory(here: Machine, archive: Path) -> None:
+    replaced(archive, huge_dictionary(1 << 30), unpacked=1 << 30)
     assert "reading it takes more than 512 MiB of memory" in refusal(here, archive)
+
+
+def test_a_part_with_more_files_than_a_disk_has_room_for(here: Machine, archive: Path) -> None:
+    """They would be empty: 25 MB of heads are a few kB of the archive."""
+    heads = member(".", FOLDER).tobuf() * 50_001
+    replaced(archive, lzma.compress(heads, preset=0), unpacked=1 << 30)
+    assert "a part of it has more than 50,000 files" in refusal(here, archive)
+
+
+@pytest.mark.parametrize("key", ["version", "machine"])
+def test_words_that_a_terminal_would_obey(here: Machine, archive: Path, key: str) -> None:
+    told(archive, **{key: "\x1b[2J\n9"})
+    assert "?[2J?9" in refusal(here, archive)
 
 
 @pytest.mark.parametrize("kind", ["FIFO", "device"])
