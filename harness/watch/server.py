@@ -134,6 +134,14 @@ class Server(ThreadingHTTPServer):
             wished = [x for x in self.wishes.get(name, {}).values() if x is not None]
             hold.write(lab, name, min(wished, default=None))
 
+    def held_by_others(self, name: str, reader: str) -> float | None:
+        """The second up to which another reader lets a trial go, if this reader wants more."""
+        with self._lock:
+            found = dict(self.wishes.get(name, {}))
+        mine = found.pop(reader, None)
+        others = min((x for x in found.values() if x is not None), default=None)
+        return None if others is None or (mine is not None and mine <= others) else others
+
     def process_request(self, request: Any, client_address: Any) -> None:
         """Answer in a thread, or leave alone who comes while there are too many."""
         if self._readers.acquire(blocking=False):
@@ -227,10 +235,15 @@ class Handler(BaseHTTPRequestHandler):
             return self.send_error(HTTPStatus.NOT_FOUND)
         self._stream()
         live = Live(lab, name)
+        held_before: float | None = None
         with self.server.reading(name, reader), suppress(OSError, ValueError):
             while self.server.follower.lab(name) == lab:
                 begin = time.monotonic()
                 self.server.hold(lab, name)
+                held = self.server.held_by_others(name, reader)
+                if held != held_before:
+                    self._say(json.dumps({"held_until_s": held}))
+                    held_before = held
                 found = live.look()
                 # Also without news: so it is noticed when nobody reads any more.
                 self._say("null" if found is None else json.dumps(found))

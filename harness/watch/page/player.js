@@ -16,6 +16,8 @@ let drawnAt = 0;
 let stream = null; // of a trial that runs
 let over = null; // the trial of which no more comes
 let target = 0; // what is wanted to be shown of a trial that stands
+let follows = false; // a page that was paused goes to the moment at which its lab stands
+let held = null; // the second up to which another page lets the lab run
 let asked = null; // until which second its lab may go
 let reader = ""; // the server's name for this look at a trial that runs: each has a wish of its own
 
@@ -28,8 +30,8 @@ const stateOf = (name) => state?.trials.find((one) => one.name === name);
 function choose() {
   const name = chosen(), one = stateOf(name);
   stream?.close();
-  stream = trial = asked = over = null;
-  playing = false;
+  stream = trial = asked = over = held = null;
+  playing = follows = false;
   label();
   at("live").hidden = true;
   at("trial").hidden = !name;
@@ -78,14 +80,19 @@ function follow(name) {
     const found = JSON.parse(data);
     if (found === "ended") return ended(name);
     if (found === null) return;
+    if ("held_until_s" in found) {
+      held = found.held_until_s;
+      return label();
+    }
     at("facts").textContent = facts(found);
     if (trial) take(found);
     else {
       begin(found);
       play();
     }
-    if (asItRuns() && playing) seek(trial.until_s);
+    if (follows || (asItRuns() && playing)) seek(trial.until_s);
     else if (!playing && target > now) seek(target);
+    else label();
   };
 }
 
@@ -126,16 +133,24 @@ function again() {
   seek(known());
 }
 
-// The play button, and a sentence if the trial stands for another reason than this page's buttons.
+// Does another page hold the lab? A page that plays slowly does so just ahead of what it shows.
+const heldByAnother = () => !!trial?.live && held !== null && held <= trial.until_s + AHEAD_S;
+
+// The buttons as they act now, and a sentence if the page does not show how far the trial is.
 function label() {
-  at("play").textContent = playing ? "Pause" : "Play";
+  const another = heldByAnother();
+  at("play").textContent = !playing ? "Play" : another ? "Pause here, too" : "Pause";
+  at("step").disabled = another && now >= known();
   const text = trial ? standing() : "";
   if (at("standing").textContent !== text) at("standing").textContent = text;
 }
 
 function standing() {
   if (gone) return `${goneText()} The page can still play what it has loaded.`;
-  return trial.cut ? UNFINISHED : "";
+  if (trial.cut) return UNFINISHED;
+  if (!trial.live) return "";
+  const ahead = now < trial.until_s ? `The lab has run to ${trial.until_s.toFixed(2)} s. ` : "";
+  return `${ahead}${heldByAnother() ? "Another page holds this trial." : ""}`.trim();
 }
 
 function take(found) {
@@ -174,6 +189,7 @@ function seek(moment) {
 
 function play() {
   playing = true;
+  follows = false;
   label();
   ask();
   if (!trial.live && now >= known()) seek(0);
@@ -219,9 +235,23 @@ function standAt(moment) { // a lab goes on until it is so far
   ask();
 }
 
-at("play").addEventListener("click", () => playing ? standAt(now) : play());
-at("step").addEventListener("click", () => standAt(trial.live ? Math.floor(now + LIVE_STEP_S) : now + STEP_S));
+// A lab runs on until it hears of a pause. A viewer who slowed it down, or chose a moment, stays there.
+function pause() {
+  if (playing) follows = asItRuns() && waits();
+  standAt(now);
+}
+
+function step() {
+  if (playing) follows = asItRuns() && waits();
+  standAt(trial.live ? Math.floor(now + LIVE_STEP_S) : now + STEP_S);
+}
+
+at("play").addEventListener("click", () => playing ? pause() : play());
+at("step").addEventListener("click", step);
 at("speed").addEventListener("change", () => { drawnAt = performance.now(); ask(); });
-at("time").addEventListener("input", () => standAt(Number(at("time").value)));
+at("time").addEventListener("input", () => {
+  follows = false;
+  standAt(Number(at("time").value));
+});
 setInterval(ask, HOLD_MS);
 addEventListener("hashchange", choose);

@@ -216,6 +216,19 @@ def test_each_tab_has_a_hold_of_its_own(server: Server, lab: Lab) -> None:
     await_that(lambda: not server.wishes[NAME])
 
 
+def test_each_tab_is_told_that_another_holds_the_lab(server: Server, lab: Lab) -> None:
+    with looking(server, "one") as one, looking(server, "two") as two:
+        lab.second(1)
+        assert told(one) and told(two)
+        assert post(server, "1", "one") == 200
+        assert told(two) == {"held_until_s": 1}
+        assert server.held_by_others(NAME, "one") is None
+        assert post(server, "1", "two") == 200  # it wants no more itself
+        assert told(two) == {"held_until_s": None}
+        assert post(server, "null", "one") == 200
+        assert told(one) == {"held_until_s": 1}
+
+
 def await_that(holds: Callable[[], bool]) -> None:
     end = time.monotonic() + 60
     while not holds():

@@ -55,12 +55,18 @@ def test_live(page: Page, made: Made, lab: Lab, tmp_path: Path) -> None:
     page.keyboard.press("Enter")
     await_until(page, lab, 3)
     lab.second(4)  # it was under way
-    await_known(page, 4)
-    expect(now).to_have_text("3.00 s")
-    one_time(page, 3)
+    expect(now).to_have_text("4.00 s")  # the page goes to where the lab stands,
+    assert until(lab) == 3  # and lets it go no further for that
+    one_time(page, 4)
+    page.get_by_label("Virtual time").fill("2")
+    standing = page.locator("#standing")
+    expect(standing).to_have_text("The lab has run to 4.00 s.")
     step = page.get_by_role("button", name="Step")
     step.click()
+    expect(now).to_have_text("3.00 s")
+    step.click()
     expect(now).to_have_text("4.00 s")
+    expect(standing).to_be_empty()
     step.click()
     await_until(page, lab, 5)
     expect(now).to_have_text("4.00 s")
@@ -83,6 +89,31 @@ def test_live(page: Page, made: Made, lab: Lab, tmp_path: Path) -> None:
     expect(page.locator("#facts")).to_contain_text("1 checks ok")
 
 
+def test_a_moment_that_the_viewer_chose_stays(page: Page, lab: Lab) -> None:
+    """A page that plays slowly, or whose time was moved, does not go to where the lab stands."""
+    now, standing = page.locator("#now"), page.locator("#standing")
+    lab.second(1)
+    lab.second(2)
+    expect(now).to_have_text("2.00 s")
+    page.get_by_label("Virtual time").fill("1.5")
+    await_until(page, lab, 2)
+    lab.second(3)
+    expect(standing).to_have_text("The lab has run to 3.00 s.")
+    expect(now).to_have_text("1.50 s")
+    page.get_by_label("Speed").select_option("0.1 ×")
+    page.get_by_role("button", name="Play").click()
+    page.get_by_role("button", name="Pause").click()
+    shown = float((now.text_content() or "").split()[0])
+    lab.second(4)
+    expect(standing).to_have_text("The lab has run to 4.00 s.")
+    assert float((now.text_content() or "").split()[0]) == shown < 3
+    page.get_by_label("Speed").select_option("as the trial runs")
+    page.get_by_role("button", name="Play").click()
+    lab.second(5)
+    expect(now).to_have_text("5.00 s")
+    expect(standing).to_be_empty()
+
+
 def one_time(page: Page, second: int) -> None:
     """Slider, button and picture show the same moment."""
     assert float(page.get_by_label("Virtual time").input_value()) == second
@@ -100,15 +131,6 @@ def what_is_drawn(page: Page) -> None:
     said = "At 5.0 s: queue 23 cells, 5 frames dropped 3.0 Mbit/s"
     expect(page.get_by_role("img", name=said)).to_be_visible()
     assert page.locator("#access line").count() == 4
-
-
-def await_known(page: Page, second: int) -> None:
-    """The page knows the trial so far."""
-    for _ in range(LIMIT_MS // 100):
-        if page.evaluate("trial.until_s") >= second:
-            return
-        page.wait_for_timeout(100)
-    raise AssertionError(f"the page knows {page.evaluate('trial.until_s')} s, not {second}")
 
 
 def until(lab: Lab) -> float | None:
