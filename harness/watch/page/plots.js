@@ -53,7 +53,9 @@ function prepare(trial) {
   const comes = (part) => trial.live && (part === "pairs" || trial.sampled[part]);
   for (const part of Object.keys(there)) {
     at(`plot-${part}`).parentElement.hidden = !there[part] && !comes(part);
-    if (!there[part]) at(`plot-${part}`).textContent = "No figures have come yet.";
+    if (there[part]) continue;
+    at(`plot-${part}`).textContent = "No figures have come yet.";
+    at(`plot-${part}`).setAttribute("aria-label", "No figures have come yet.");
   }
   if (there.queue) queuePlot(trial);
   if (there.windows) windowsPlot(trial);
