@@ -44,6 +44,7 @@ LONGEST_REST_S = hold.LEASE_S / 2  # unless the lab would go on that is held
 MOST_BYTES = 100
 SILENT_S = 30.0  # a connection on which nothing is asked, or nothing taken, ends
 HEADER = "X-Cellbed"
+WHOLE_ADDRESS = "Open the whole address that the command printed."
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
 # Nothing of the page comes from anywhere else. Plotly sets styles of its own.
 POLICY = (
@@ -169,11 +170,14 @@ class Handler(BaseHTTPRequestHandler):
     server: Server
     timeout = SILENT_S
     protocol_version = "HTTP/1.1"
+    # An error is a sentence, and no page of the Python library.
+    error_content_type = "text/plain; charset=utf-8"
+    error_message_format = "%(explain)s\n"
 
     def do_GET(self) -> None:  # noqa: N802 (the name that http.server calls)
         asked = self._asked()
         if asked is None:
-            return self.send_error(HTTPStatus.FORBIDDEN)
+            return self.send_error(HTTPStatus.FORBIDDEN, explain=WHOLE_ADDRESS)
         path, reader = asked
         if path == "/events":
             return self._events()

@@ -180,7 +180,7 @@ def command(
         campaign.check_folder()
         list_trials(campaign)
         return
-    with page(campaign.folder) if watch else nullcontext():
+    with page(campaign) if watch else nullcontext():
         documents = execute(campaign)
         print_judged(campaign.judged)
         print_trials(campaign, documents, as_json)
@@ -190,8 +190,20 @@ def command(
 
 
 @contextmanager
-def page(folder: Path) -> Iterator[None]:
-    """The campaign's page, as ./cellbed watch has it; it stays while a browser shows it."""
+def page(campaign: CampaignRun) -> Iterator[None]:
+    """The campaign's page, as ./cellbed watch has it; it stays while a browser shows it.
+
+    Without a trial to run there is none: it would end before a browser could show it.
+    """
+    folder = campaign.folder
+    if len(campaign.finished()) == len(campaign.trials):
+        click.echo(
+            "All trials have results, so there is no live page. "
+            f"./cellbed watch {shlex.quote(str(folder))} plays the trials again.",
+            err=True,
+        )
+        yield
+        return
     from harness.watch.server import serving  # and numpy with it: for this option only
 
     with serving(folder) as server:

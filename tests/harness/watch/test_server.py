@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from analysis import campaign_file
+from harness.cli.commands import run
 from harness.cli.group import cellbed
 from harness.events import (
     CampaignEnded,
@@ -165,8 +166,8 @@ def test_what_is_given(server: Server, path: str, status: int) -> None:
 @pytest.mark.parametrize("path", ["", "/", "/events", "/plotly.js", f"/trial/{TRIALS[0]}", "/x/",
                                   "/%C3%A4/", "//"])  # fmt: skip
 def test_without_the_secret_nothing_is_given(server: Server, path: str) -> None:
-    """Other users of the machine reach the port as well."""
-    assert get(server, path)[0] == 403
+    """Other users of the machine reach the port as well. Who lost a part of the address is told."""
+    assert get(server, path) == (403, b"Open the whole address that the command printed.\n")
     longer = server.secret + "x"
     for wrong in (longer, server.secret[:-1]):
         assert get(server, f"/{wrong}{path}")[0] == 403
@@ -207,14 +208,46 @@ def test_a_port_that_is_taken(server: Server, made: Made) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [(["nowhere"], "nowhere does not exist; name a folder"), ([], "results has no campaign; name")],
+    [
+        (["nowhere"], "nowhere does not exist; name a folder"),
+        ([], "results has no campaign; name"),
+        (["other"], "other is no folder of results: it has no campaign.json"),
+        (["one"], "one holds the campaign buffers: name one/buffers"),
+        (
+            ["some"],
+            "some holds the campaigns c0, c1, c2, c3, c4 and 2 more: name one of them, "
+            "such as some/c0",
+        ),
+    ],
 )
 def test_no_campaign(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    for name in ("one/buffers", *(f"some/c{number}" for number in range(7)), "other/file"):
+        (tmp_path / name).mkdir(parents=True)
+        if not name.startswith("other"):
+            (tmp_path / name / campaign_file.NAME).touch()
     error = CliRunner().invoke(cellbed, ["watch", *arguments]).exception
     assert isinstance(error, UsageError) and str(error).startswith(said)
+
+
+@pytest.mark.parametrize("left", [0, 1])
+def test_run_has_a_page_if_a_trial_is_left_to_run(
+    left: int, made: Made, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without it the address would be dead before anyone could open it."""
+    campaign = Mock(folder=made.folder, trials=TRIALS)
+    campaign.finished.return_value = set(TRIALS[left:])
+    with run.page(campaign):
+        said = capsys.readouterr().err
+    if left:
+        assert said.startswith("Open http://")
+    else:
+        assert said == (
+            "All trials have results, so there is no live page. "
+            f"./cellbed watch {made.folder} plays the trials again.\n"
+        )
 
 
 def connected(server: Server) -> socket.socket:
