@@ -59,19 +59,26 @@ class TrialStarted(Event):
     Attributes:
         lab: run directory of its lab, on the machine that runs it; "": not told.
         waits: can that lab be held (harness/hold.py)?
+        duration_s: how many virtual seconds it lasts; None: not told.
     """
 
     trial: str
     lab: str = ""
     waits: bool = False
+    duration_s: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrialProgress(Event):
-    """So many virtual seconds of a trial have been simulated."""
+    """So many virtual seconds of a trial have been simulated.
+
+    Attributes:
+        held_s: for how long it was held so far, by a clock on the wall.
+    """
 
     trial: str
     virtual_s: float
+    held_s: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)

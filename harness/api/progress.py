@@ -31,14 +31,19 @@ from harness.events import (
     TrialProgress,
     TrialStarted,
 )
+from harness.left import Left
 from plan.plan import level_name
 
 
 class LeftColumn(ProgressColumn):
     """The time to the end. Rich's own forgets what is older than 30 s: whole trials are."""
 
+    def __init__(self, left: Left) -> None:
+        super().__init__()
+        self._left = left
+
     def render(self, task: Task) -> Text:
-        left_s = estimate_left_s(task)
+        left_s = self._left.left_s() if task.fields.get("whole") else estimate_left_s(task)
         return Text("" if left_s is None else str(timedelta(seconds=int(left_s))))
 
 
@@ -56,16 +61,17 @@ class ProgressDisplay:
         self._starts: dict[str, float] = {}
         self._bars: dict[str, TaskID] = {}
         self._lock = threading.Lock()
+        self._left = Left()
         self.progress = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
-            LeftColumn(),
+            LeftColumn(self._left),
             console=self.console,
             disable=not self.console.is_terminal,
         )
-        self.all = self.progress.add_task("trials", total=len(trials))
+        self.all = self.progress.add_task("trials", total=len(trials), whole=True)
 
     def __enter__(self) -> ProgressDisplay:
         self.progress.start()
@@ -77,6 +83,7 @@ class ProgressDisplay:
 
     def __call__(self, event: Event) -> None:
         with self._lock:
+            self._left.take(event, time.monotonic())
             match event:
                 case CampaignStarted():
                     self._found(len(event.finished))
@@ -95,7 +102,7 @@ class ProgressDisplay:
     def _found(self, trials: int) -> None:
         """Those that have a record already take no time of this command's."""
         self.finished = trials
-        self.progress.reset(self.all, completed=trials, found=trials)
+        self.progress.reset(self.all, completed=trials)
 
     def _count(self, more: int) -> None:
         """So many more have ended; those under way count in part."""
@@ -130,8 +137,7 @@ class ProgressDisplay:
     def _say(self, name: str, text: str) -> None:
         """A line about a trial, where there are no bars."""
         if not self.console.is_terminal:
-            [trials] = [task for task in self.progress.tasks if task.id == self.all]
-            left_s = estimate_left_s(trials)
+            left_s = self._left.left_s()
             left = "" if left_s is None else f"; about {left_s:.0f} s left"
             said = f"{describe(self.trials[name])}: {text}{left}"
             line = f"{self.finished}/{len(self.trials)}  {said}"
@@ -139,14 +145,13 @@ class ProgressDisplay:
 
 
 def estimate_left_s(task: Task) -> float | None:
-    """The time [s] that a task will take to its end if it goes on as since its start.
+    """The time [s] that a trial will take to its end if it goes on as since its start.
 
-    None as long as nothing has been done; what was `found` done is no measure.
+    None as long as nothing has been done.
     """
-    done = task.completed - task.fields.get("found", 0)
-    if done <= 0 or task.elapsed is None or task.remaining is None:
+    if task.completed <= 0 or task.elapsed is None or task.remaining is None:
         return None
-    return max(0.0, task.remaining) * task.elapsed / done
+    return max(0.0, task.remaining) * task.elapsed / task.completed
 
 
 def describe(trial: PlannedTrial) -> str:

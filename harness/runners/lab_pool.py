@@ -258,13 +258,22 @@ class LabThread(threading.Thread):
     def _follow(self, lab: Lab, event: dict[str, Any]) -> None:
         kind = event["event"]
         if kind == "trial-begin":
+            self._held_before_s = lab.hold.held_s
             self._start = (time.monotonic() - lab.hold.held_s, lab.cpu_s())
-            name, folder = self.tasks[0].job.trial.name, str(lab.run_directory)
-            self.tasks[0].emit(TrialStarted(trial=name, lab=folder, waits=lab.exact))
+            trial, folder = self.tasks[0].job.trial, str(lab.run_directory)
+            self.tasks[0].emit(
+                TrialStarted(
+                    trial=trial.name,
+                    lab=folder,
+                    waits=lab.exact,
+                    duration_s=float(trial.plan.workload.duration_s),
+                )
+            )
             self.pool.spread()
         elif kind == "progress":
             name = self.tasks[0].job.trial.name
-            self.tasks[0].emit(TrialProgress(trial=name, virtual_s=event["second"]))
+            held_s = round(lab.hold.held_s - self._held_before_s, 3)
+            self.tasks[0].emit(TrialProgress(trial=name, virtual_s=event["second"], held_s=held_s))
         elif kind == "trial-end":
             self._finish(lab, self._go_on(lab))
         elif kind == "trial-failed":

@@ -32,6 +32,7 @@ from harness.events import (
     TrialStarted,
 )
 from harness.growing import Growing
+from harness.left import Left
 from harness.watch.live import lab_here
 
 State = dict[str, Any]
@@ -44,8 +45,7 @@ class Follower:
         self.folder = folder
         self._lock = threading.Lock()
         self._said = Growing(folder / events.NAME)
-        self._began: CampaignStarted | None = None  # the process that is at work
-        self._began_at = self._last = 0.0
+        self._left = Left()
         self._ended = ""
         self._wanted: set[str] = set()  # trials that any process was to run
         self._trials: dict[str, State] = {}
@@ -79,7 +79,7 @@ class Follower:
                 "factors": {name: had(name, some, trials) for name, some in factors.items()},
                 "trials": trials,
                 "ended": self._ended,
-                "left_s": self._left_s(trials),
+                "left_s": self._left.left_s(),
             }
 
     @property
@@ -141,10 +141,10 @@ class Follower:
 
     def _take(self, data: Mapping[str, Any]) -> None:
         event = events.from_json(data)
-        self._last = datetime.fromisoformat(data["time"]).timestamp()
+        self._left.take(event, datetime.fromisoformat(data["time"]).timestamp())
         match event:
             case CampaignStarted():
-                self._began, self._began_at, self._ended = event, self._last, ""
+                self._ended = ""
                 self._wanted |= set(event.trials)
                 self._leave("waiting")
             case CampaignEnded():
@@ -163,15 +163,6 @@ class Follower:
         for name, trial in self._trials.items():
             if trial.get("status") in ("running", "unfinished"):
                 self._trials[name] = {"status": status}
-
-    def _left_s(self, trials: Sequence[State]) -> float | None:
-        """Seconds to the end, as those that were run since the beginning took; None: unknown."""
-        if self._began is None or self._ended:
-            return None
-        wanted = [one["status"] for one in trials if one["name"] in self._began.trials]
-        left = sum(status in ("waiting", "running", "recorded") for status in wanted)
-        done = len(wanted) - left - len(self._began.finished)
-        return (self._last - self._began_at) / done * left if done > 0 and left else None
 
 
 def change(event: Event) -> State:

@@ -24,6 +24,7 @@ from harness.events import (
     TrialJudged,
     TrialProgress,
     TrialStarted,
+    to_json,
 )
 from harness.watch.follow import Follower
 from harness.watch.server import ADDRESS, Server, serving
@@ -72,6 +73,19 @@ def test_a_trials_life(made: Made) -> None:
     with (made.folder / "events.jsonl").open("a") as stream:
         stream.write('{"event": "campaign-en')  # begun, and not written to its end
     assert seen()[0] == "failed"
+
+
+def test_the_time_left_is_the_terminals(made: Made) -> None:
+    """Without the time for which a viewer held the lab; the events are a known time apart."""
+    trial = TRIALS[1]
+    stamps = {0: STARTED, 1: TrialStarted(trial=trial, duration_s=20),
+              611: TrialProgress(trial=trial, virtual_s=5, held_s=600)}  # fmt: skip
+    lines = [
+        json.dumps({"time": f"2026-11-25T10:{at_s // 60:02}:{at_s % 60:02}+00:00", **to_json(one)})
+        for at_s, one in stamps.items()
+    ]
+    (made.folder / "events.jsonl").write_text("".join(f"{line}\n" for line in lines))
+    assert Follower(made.folder).state()["left_s"] == pytest.approx(33)
 
 
 def test_what_an_interrupted_process_ran_does_not_run(made: Made) -> None:
