@@ -84,7 +84,9 @@ class Beside:
                 self.say(2, f"[{self.name}] {line.rstrip(chr(10))}\n")
             status = self.process.wait()
             if status and status not in KILLED and self.listened and not OVER.is_set():
-                self.say(2, f"cellbed: {self.name} ended with status {status}; the script goes on\n")
+                self.say(
+                    2, f"cellbed: {self.name} ended with status {status}; the script goes on\n"
+                )
             if status not in KILLED or OVER.is_set() or switches():
                 return
             self.say(2, f"cellbed: {self.name} was killed, as by mn -c, and begins again\n")

@@ -17,15 +17,13 @@ FOLDER = PROJECT / "tests" / "bench" / "mininet"
 survey = SimpleNamespace(**runpy.run_path(str(FOLDER / "survey.py"), run_name="survey"))
 
 
-@pytest.mark.parametrize(
-    ("name", "then"),
-    [("survey", None), ("fresh", "fresh-again.jsonl"), ("third", None)],
-)
+@pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("*.toml")))
 def test_the_page_has_the_table_of_the_results(
-    capsys: pytest.CaptureFixture[str], name: str, then: str | None
+    capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     scripts = survey.read_list(FOLDER / f"{name}.toml")
-    survey.print_page(scripts, FOLDER / f"{name}.jsonl", then and FOLDER / then)
+    then = FOLDER / f"{name}-again.jsonl"
+    survey.print_page(scripts, FOLDER / f"{name}.jsonl", then if then.exists() else None)
     printed = capsys.readouterr().out
     assert printed in (PROJECT / "docs" / "mininet.md").read_text()
 
@@ -35,7 +33,7 @@ def test_the_page_has_what_failures_are_told(capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().out in (PROJECT / "docs" / "mininet.md").read_text()
 
 
-@pytest.mark.parametrize("results", ["survey", "fresh", "fresh-again", "third"])
+@pytest.mark.parametrize("results", sorted(path.stem for path in FOLDER.glob("*.jsonl")))
 def test_each_result_is_of_a_script_and_its_commit(results: str) -> None:
     scripts = survey.read_list(FOLDER / f"{results.partition('-')[0]}.toml")
     commits = {f"{script.repository}/{script.path}": script.commit for script in scripts}
