@@ -40,7 +40,8 @@ ERROR = re.compile(r".*\b\w+(?:Error|Exception): .*")
 MOST_ERRORS = 5
 MOST_SAID = 160
 REASONS = re.compile(
-    r"cellbed: (?!no output).*|\w+(Error|Exception): .*|.*(not found|Connection refused|Unable to contact).*"
+    r"cellbed: (?!no output).*|\w+(Error|Exception): .*"
+    r"|.*(not found|Connection refused|Unable to contact).*"
 )
 
 
