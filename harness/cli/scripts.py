@@ -21,11 +21,6 @@ from harness.scripts.clocks import differences
 from harness.scripts.host import Ended, Script
 from plan.errors import LabError, UsageError
 
-# Mininet tells of its links' errors, and goes on without their limits.
-OF_VM = (
-    "the kernel of --lab vm lacks queue disciplines such as htb, so a link of a script has no rate "
-    "and no delay there; leave --lab vm out if your script sets any"
-)
 OPTIONS = (
     lab_option("The lab in which the script runs [uml]."),
     click.option("--clock", type=click.Choice(["virtual", "real"]), help="The clock [virtual]."),
@@ -151,7 +146,7 @@ def leave(script: Script, ended: Ended) -> NoReturn:
     Raises:
         LabError: it was ended.
     """
-    for sentence in [*ended.lacked, *([OF_VM] if script.lab == "vm" else [])]:
+    for sentence in ended.lacked:
         print(f"cellbed: {sentence}", file=sys.stderr)
     if ended.stopped:
         raise LabError(f"{' '.join(script.argv)} was ended: {ended.stopped}")
