@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import socket
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from harness.scripts.beside import ports
+from harness.scripts.job import WORK
 from harness.scripts.priority import before_all_others
 
 DATABASE = "/run/openvswitch/db.sock"
@@ -29,6 +32,14 @@ ASK = {
 WAIT_S = 5.0
 TARGET = re.compile(r"(?:tcp|ssl):\[?([^\]]+?)\]?(?::(\d+))?")
 PORT = 6653  # of OpenFlow, where none is named
+# A switch that is gone sooner may only have been quick.
+SHORT_S = 1.0
+APPLICATIONS = {
+    re.compile(r"^(?:from|import) (?:ryu|os_ken)\.base\b", re.MULTILINE): "ryu-manager {path}",
+    re.compile(r"^from pox\.core import core\b", re.MULTILINE): (
+        "cp {path} pox/ext/ && cd pox && exec python3 pox.py {name}"
+    ),
+}
 
 
 class Controllers:
@@ -37,6 +48,8 @@ class Controllers:
     def __init__(self) -> None:
         self.since: dict[str, tuple[str, float]] = {}
         self.told: set[str] = set()
+        self.met: set[str] = set()
+        self.in_vain: set[str] = set()
         threading.Thread(target=self.follow, daemon=True).start()
 
     def follow(self) -> None:
@@ -60,13 +73,18 @@ class Controllers:
             new = change.get("new")
             if new and not new["is_connected"]:
                 self.since.setdefault(row, (new["target"], time.monotonic()))
-            else:
-                self.since.pop(row, None)
+                continue
+            target, since = self.since.pop(row, ("", 0.0))
+            if new:
+                self.met.add(row)
+            elif target and row not in self.met and time.monotonic() - since >= SHORT_S:
+                self.in_vain.add(target)
 
     def waiting(self) -> list[str]:
-        """A sentence for each controller that was waited for too long, once."""
+        """A sentence for each controller that was waited for too long or in vain, once."""
         now = time.monotonic()
         late = {target for target, since in self.since.copy().values() if now - since >= WAIT_S}
+        late |= self.in_vain
         new = sorted(late - self.told)
         self.told |= late
         return [sentence for target in new if (sentence := tell(target))]
@@ -78,7 +96,7 @@ def tell(target: str) -> str:
     if not found:
         return ""
     place, port = found[1], int(found[2] or PORT)
-    begin = f"switches have waited {WAIT_S:g} s for a controller at {place}:{port}"
+    begin = f"switches have waited for a controller at {place}:{port}"
     if not place.startswith("127."):
         return (
             f"{begin}, and the lab has no way to another machine: --beside 'COMMAND' starts a "
@@ -88,8 +106,19 @@ def tell(target: str) -> str:
         return ""
     return (
         f"{begin}, and nothing listens there: --beside 'COMMAND' starts a controller before the "
-        "script, for example --beside 'ryu-manager app.py'"
+        f"script, for example --beside {shlex.quote(example(WORK))}"
     )
+
+
+def example(folder: Path) -> str:
+    """The command of the first application of Ryu or POX that the folder has, or of any."""
+    for path in sorted([*folder.glob("*.py"), *folder.glob("*/*.py")]):
+        text = path.read_text(errors="replace") if path.is_file() else ""
+        for pattern, command in APPLICATIONS.items():
+            place = str(path.relative_to(folder))
+            if pattern.search(text) and place.isprintable():
+                return command.format(path=shlex.quote(place), name=shlex.quote(path.stem))
+    return "ryu-manager app.py"
 
 
 def objects(database: socket.socket) -> Iterator[dict[str, Any]]:

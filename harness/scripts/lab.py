@@ -202,6 +202,7 @@ class Watched:
         ended = os.pidfd_open(self.process.pid)
         self.begun.set()
         self.pass_on(ended)
+        self.tell_of_controllers()
         return self.process.wait(), self.stopped
 
     def pass_on(self, ended: int) -> None:
@@ -251,8 +252,7 @@ class Watched:
         while self.process.poll() is None:
             time.sleep(min(LOOK_S, max(0.0, end - time.monotonic())))
             traffic.look()
-            for sentence in self.controllers.waiting():
-                self.say(2, f"cellbed: {sentence}\n")
+            self.tell_of_controllers()
             if time.monotonic() >= end:
                 return self.stop(
                     f"it reached its limit of {self.job.limit_s:g} s of the lab's clock"
@@ -262,6 +262,11 @@ class Watched:
                     f"it had {processes()} processes, but may have {self.job.processes}"
                 )
         return None
+
+    def tell_of_controllers(self) -> None:
+        """Say which of them nobody started."""
+        for sentence in self.controllers.waiting():
+            self.say(2, f"cellbed: {sentence}\n")
 
     def stop(self, why: str) -> None:
         """End the script, and say why: the power goes, and with it all that it started."""
