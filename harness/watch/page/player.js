@@ -18,6 +18,7 @@ let over = null; // the trial of which no more comes
 let target = 0; // what is wanted to be shown of a trial that stands
 let follows = false; // a page that was paused goes to the moment at which its lab stands
 let held = null; // the second up to which another page lets the lab run
+let newest = null; // what has come and is not drawn yet
 let asked = null; // until which second its lab may go
 let reader = ""; // the server's name for this look at a trial that runs: each has a wish of its own
 
@@ -30,7 +31,7 @@ const stateOf = (name) => state?.trials.find((one) => one.name === name);
 function choose() {
   const name = chosen(), one = stateOf(name);
   stream?.close();
-  stream = trial = asked = over = held = null;
+  stream = trial = asked = over = held = newest = null;
   playing = follows = false;
   label();
   at("live").hidden = true;
@@ -84,21 +85,31 @@ function follow(name) {
       held = found.held_until_s;
       return label();
     }
-    at("facts").textContent = facts(found);
-    if (trial) take(found);
-    else {
-      begin(found);
-      play();
-    }
-    if (follows || (asItRuns() && playing)) seek(trial.until_s);
-    else if (!playing && target > now) seek(target);
-    else label();
+    // A browser that is slower than the lab draws the newest, and not all that has come before it.
+    if (newest === null) setTimeout(drawNewest);
+    newest = found;
   };
 }
 
+function drawNewest() {
+  const found = newest;
+  newest = null;
+  if (found?.name !== chosen() || !stream) return;
+  at("facts").textContent = facts(found);
+  if (trial) take(found);
+  else {
+    begin(found);
+    play();
+  }
+  if (follows || (asItRuns() && playing)) seek(trial.until_s);
+  else if (!playing && target > now) seek(target);
+  else label();
+}
+
 function ended(name) {
-  stream?.close();
   if (name !== chosen()) return;
+  drawNewest();
+  stream?.close();
   over = name;
   settle();
 }
@@ -117,6 +128,7 @@ function settle() {
 }
 
 function cut() { // what has come of it can be played, like a record
+  drawNewest();
   stream?.close();
   if (trial?.live) {
     playing = false;

@@ -114,6 +114,22 @@ def test_a_moment_that_the_viewer_chose_stays(page: Page, lab: Lab) -> None:
     expect(standing).to_be_empty()
 
 
+def test_a_slow_browser_draws_the_newest(page: Page, lab: Lab) -> None:
+    """What came while it drew is one picture: a page that drew all would fall behind for ever."""
+    lab.second(1)
+    expect(page.locator("#now")).to_have_text("1.00 s")
+    page.evaluate("""() => {
+        window.pictures = 0;
+        const before = prepare;
+        prepare = (found) => { window.pictures += 1; before(found); };
+        for (const until_s of [11, 12, 13]) {
+            stream.onmessage({data: JSON.stringify({...trial, until_s})});
+        }
+    }""")
+    expect(page.locator("#now")).to_have_text("13.00 s")
+    assert page.evaluate("window.pictures") == 1
+
+
 def one_time(page: Page, second: int) -> None:
     """Slider, button and picture show the same moment."""
     assert float(page.get_by_label("Virtual time").input_value()) == second
