@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from analysis.errors import AnalysisError
 from analysis.kept_trials import KeptTrial
 from analysis.records import level_text, read_trial
 from harness.api.experiment import Experiment, execute
+from harness.design.experiment import KERNEL
 from harness.design.trials import PlannedTrial
 from plan import plan as plans
 from plan.errors import UsageError
@@ -85,8 +86,12 @@ def verify(
     experiment: Path, campaign: str, lines: Sequence[KeptTrial], out: Path, jobs: int | None = None
 ) -> Iterator[Verified]:
     """Run these trials of an experiment into `out`; compare."""
-    running = Experiment.from_file(experiment).prepare(
-        out, seeds=max(line.seed for line in lines), jobs=jobs
+    described = Experiment.from_file(experiment)
+    running = described.prepare(
+        out,
+        seeds=max(line.seed for line in lines),
+        jobs=jobs,
+        kernels=kernels(described.factors, lines),
     )
     planned = {_key(trial): trial for trial in running.trials}
     found = {line.key: planned.get(line.key) for line in lines}
@@ -113,6 +118,13 @@ def verify(
             yield Verified(campaign=campaign, kept=line, why="it left no record")
         else:
             yield Verified(campaign=campaign, kept=line, now=now)
+
+
+def kernels(factors: Mapping[str, object], lines: Sequence[KeptTrial]) -> Sequence[str]:
+    """The kernels of the lines if the experiment does not name them: it ran with --kernel."""
+    if KERNEL in factors:
+        return ()
+    return list(dict.fromkeys(line.levels[KERNEL] for line in lines if KERNEL in line.levels))
 
 
 def _of(line: KeptTrial, key: kept_trials.Key, trial: PlannedTrial) -> bool:

@@ -9,7 +9,7 @@ from analysis.report import tables, trial_plots
 from analysis.report.model import Column, Gallery, Plot, Section, Sheet, Value
 from analysis.report.pages import Pages
 from analysis.report.results import Results
-from studies.ubr_1996 import goodputs, plots
+from studies.ubr_1996 import goodputs, lengths, plots
 from studies.ubr_1996.abstract import abstract, clock, lan, limit, queue
 from studies.ubr_1996.checks import CHECKS
 from studies.ubr_1996.path import (
@@ -193,12 +193,13 @@ PAGES = Pages(
     panels=[panels],
     files=[sources],
     checks=CHECKS,
-    tables=TABLES,
+    tables={**TABLES, "length": lengths.table},
     numbers={
         "abstract": abstract,
         "clock": clock,
         "goodputs": goodputs.numbers,
         "lan": lan,
+        "length": lengths.numbers,
         "limit": limit,
         "queue": queue,
     },

@@ -12,10 +12,12 @@ from typing import Any
 
 import pytest
 
+from analysis import kept_trials
 from analysis.records import Record, read_campaign, read_facts, record_of
 from analysis.report.keep import keep
 from analysis.report.model import Sheet
 from analysis.report.results import results_of
+from harness.api import verify
 from harness.design import experiment
 from harness.design.trials import PlannedTrial, planned
 from harness.judge import studies
@@ -238,3 +240,17 @@ def test_a_mean_change_is_one_observation_a_seed_over_the_paths_that_all_seeds_h
     whole = mean_change([*both, change_row(2, 6, 0.6)], "efficiency")
     assert whole is not None and whole.mean == pytest.approx((0.2 + 0.4) / 2)
     assert mean_change([change_row(1, 1, 0.1), change_row(2, 6, 0.3)], "efficiency") is None
+
+
+@pytest.mark.parametrize("name", ["kernel-losses", "kernel-shared"])
+def test_a_kept_trial_of_a_kernel_is_found_again_in_its_experiment(name: str) -> None:
+    """These experiments name no kernel: the kept lines have the names that --kernel had."""
+    file = FILE.with_name(f"{name}.toml")
+    lines = kept_trials.read(FILE.parent / "results" / name / kept_trials.FILE)
+    design = experiment.load(file)
+    names = verify.kernels(design.factors, lines)
+    assert list(names) == ["6.1", "6.12", "7.3"]
+    assert verify.kernels({"kernel": names}, lines) == ()
+    found = planned(experiment.with_kernels(design, file, names), file)
+    keys = {(frozenset((k, str(v)) for k, v in x.factors.items()), x.plan.seed) for x in found}
+    assert {line.key for line in lines} <= keys
