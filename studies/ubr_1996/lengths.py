@@ -35,8 +35,8 @@ def table(kept: Kept) -> Sheet:
         paper += [results()[ROW][name], None]
     rows.append([*paper, theirs[0], theirs[-1]])
     figures = [(f"{name}{of}", ".2f") for name in RESPONSES for of in ("", ", ±")]
-    rates = [(f"{end} source (Mbit/s)", ".1f") for end in ("slowest", "fastest")]
-    return plain(rows, "minimum", ("seconds", "d"), ("seeds", "d"), *figures, *rates)
+    sources = [(f"{end} source (Mbit/s)", ".1f") for end in ("slowest", "fastest")]
+    return plain(rows, "minimum", ("seconds", "d"), ("seeds", "d"), *figures, *sources)
 
 
 def numbers(kept: Kept) -> Numbers:
@@ -53,6 +53,7 @@ def numbers(kept: Kept) -> Numbers:
     return {
         "combinations": len(found),
         "could": len(could),
+        "which": ", ".join(f"{seconds} s with {minimum}" for minimum, seconds in could),
         "mean_differs": len(sure),
         "seeds": min(map(len, measured(kept).values())),
         "nearest": f"{seconds} s with a minimum of {minimum}",

@@ -16,7 +16,7 @@ from analysis.report.model import signed
 from analysis.report.sentences import Numbers, Source
 from analysis.statistics import estimate
 from studies.web_2003.abstract import abstract
-from studies.web_2003.ns2.tables import FIGURES, Pair, clocks
+from studies.web_2003.ns2.tables import CAMPAIGN, FIGURES, Pair, clocks
 
 FIRST, RED, TODAY = "web-first", "web-red", "web-today"
 LOADS = ("80", "98")
@@ -81,6 +81,39 @@ def _first_change(kept: Kept, load: str, queue: str) -> Contrast:
     place = {"load": load, "queue": queue}
     both = ({**place, "first_timeout": level} for level in ("3 s", "of the handshake"))
     return _change(kept, FIRST, "p90_ms", *both)
+
+
+def again(kept: Kept) -> Numbers:
+    """Trials that two campaigns have: how many have the same figures, and the largest change [%].
+
+    Trials of a cell and a seed that differ ran with another code, or at another place in a lab.
+    """
+    trials = {
+        campaign: kept_trials.read(kept.folder / campaign / kept_trials.FILE) for campaign in OWN
+    }
+    first = {one.key: one for one in trials[CAMPAIGN]}
+    both = [
+        (one, other)
+        for campaign, (factor, level) in OWN.items()
+        for one in trials[campaign]
+        if factor and one.levels[factor] == level
+        for other in [first.get((frozenset(one.levels.items() - {(factor, level)}), one.seed))]
+        if other is not None
+    ]
+    changes = [abs(other.metrics["p90_ms"] / one.metrics["p90_ms"] - 1) for one, other in both]
+    same = [
+        all(one.metrics[name] == other.metrics[name] for name in FIGURES) for one, other in both
+    ]
+    return {"trials": len(both), "same": sum(same), "most": 100 * max(changes)}
+
+
+OWN: Mapping[str, tuple[str, str]] = {
+    CAMPAIGN: ("", ""),
+    FIRST: ("first_timeout", "of the handshake"),
+    RED: ("red", "gentle"),
+    "web-ticks": ("tick", "100 ms"),
+}
+"""Campaigns, and the level of their own factor with which they repeat trials of the first."""
 
 
 def clock(kept: Kept) -> Numbers:
@@ -203,6 +236,7 @@ def _percent(value: float) -> str:
 
 NUMBERS: Mapping[str, Source] = {
     "abstract": abstract,
+    "again": again,
     "clock": clock,
     "first": first,
     "red": red,
