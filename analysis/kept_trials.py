@@ -22,12 +22,16 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from analysis.errors import ReportError, TableError
 from analysis.files import regular
 from analysis.likeness import DIGITS, FREE
 from analysis.records import CampaignRecords, Trial
+from analysis.study import Study
 from analysis.table import Row, read_csv
+from plan import plan as plans
+from plan.plan import Plan
 
 FILE = "trials.csv"
 OWN = ("seed", "trial", "plan", "digest", "virtual_s", "wall_s", "ended")
@@ -38,7 +42,8 @@ OF_THE_RUN = ("run.json", "trial.json")
 BY_DEFAULT = ("throughput.csv",)
 """What a trial records unless an experiment says otherwise. It changes nothing of the trial."""
 
-Key = tuple[frozenset[tuple[str, str]], int]
+Levels = frozenset[tuple[str, str]]
+Key = tuple[Levels, int]
 """Levels and seed."""
 
 
@@ -185,11 +190,17 @@ def table(lines: Sequence[KeptTrial], factors: Mapping[str, Sequence[str]]) -> l
     ]
 
 
-def with_kept(campaign: CampaignRecords, lines: Iterable[KeptTrial]) -> CampaignRecords:
-    """The campaign with those kept trials of its cells that it has no record of.
+def with_kept(
+    campaign: CampaignRecords,
+    lines: Iterable[KeptTrial],
+    study: Study,
+    planned: Mapping[Levels, Plan] = MappingProxyType({}),
+) -> CampaignRecords:
+    """The campaign with those kept trials that it has no record of.
 
-    A kept trial has figures and no tables. Raises ReportError for a kept trial of a cell that the
-    campaign has not run: its plan is not known.
+    A kept trial has figures and no tables. planned: the plans of the experiment's cells in their
+    order, for the cells of which the campaign has no trial. Raises ReportError for a kept trial
+    whose plan is not known.
     """
     there = {(frozenset(trial.factors.items()), trial.seed) for trial in campaign.trials}
     like = {frozenset(trial.factors.items()): trial for trial in campaign.trials}
@@ -197,14 +208,44 @@ def with_kept(campaign: CampaignRecords, lines: Iterable[KeptTrial]) -> Campaign
     for line in lines:
         if line.key in there:
             continue
-        sibling = like.get(line.key[0])
+        cell = line.key[0]
+        sibling = like.get(cell) or _of_plan(line, campaign.trials[0], study, planned.get(cell))
         if sibling is None:
             raise ReportError(
                 f"{campaign.folder} has no trial of the cell of the kept trial '{line.name}'; run "
                 "at least one seed of each kept cell"
             )
         more.append(_of_line(line, sibling))
-    return replace(campaign, trials=(*campaign.trials, *more))
+    trials = (*campaign.trials, *more)
+    return replace(campaign, trials=trials, factors=_factors(campaign, trials, planned))
+
+
+def _of_plan(line: KeptTrial, pattern: Trial, study: Study, plan: Plan | None) -> Trial | None:
+    """A trial of a cell that was not run; None if the experiment has not the kept plan."""
+    if plan is None or plan_hash(document := plans.to_json(plan)) != line.plan:
+        return None
+    return replace(
+        pattern,
+        factors=dict(line.levels),
+        plan=plan,
+        published=study.published(line.levels, plan) or {} if study.published else {},
+        document={**pattern.document, "plan": document, "factors": dict(line.levels)},
+    )
+
+
+def _factors(
+    campaign: CampaignRecords, trials: Iterable[Trial], planned: Iterable[Levels]
+) -> Mapping[str, tuple[str, ...]]:
+    """The factors with all levels of the trials, in the experiment's order where it is known."""
+    order: dict[str, dict[str, None]] = {name: {} for name in campaign.factors}
+    for cell in planned:
+        for name, level in cell:
+            order.setdefault(name, {})[level] = None
+    found = {name: {trial.factors.get(name) for trial in trials} for name in order}
+    return {
+        name: tuple(x for x in dict.fromkeys((*order[name], *levels)) if x in found[name])
+        for name, levels in campaign.factors.items()
+    }
 
 
 def _of_line(line: KeptTrial, sibling: Trial) -> Trial:

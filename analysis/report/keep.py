@@ -5,9 +5,10 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 from analysis import kept_trials
 from analysis.errors import ReportError
@@ -20,6 +21,7 @@ from analysis.report.svg import stand_alone
 from analysis.report.write import plots_of, replace_file, sheets_of, write_sheet
 from analysis.study import Study
 from analysis.table import read_csv
+from plan.plan import Plan
 
 SEED = "seed"
 NAMES = {"every-cell": "cells", "claims": "claims", "one-draw": "one-draw"}
@@ -32,6 +34,7 @@ def keep(
     folder: Path,
     commit: str,
     *,
+    planned: Mapping[kept_trials.Levels, Plan] = MappingProxyType({}),
     replace_kept: bool = False,
 ) -> Path:
     """Keep a campaign's results in `folder`/results; returns the campaign's own folder there.
@@ -39,6 +42,7 @@ def keep(
     What is kept of the same campaign already stays: tables and verdicts are of all trials, kept
     and new.
 
+    planned: the plans of the experiment's cells, for kept cells that were not run again.
     commit: of the project that judged it. The figures are those that `folder`/README.md links to.
     replace_kept: a new trial replaces a kept one with another plan or digest.
     Raises ReportError when a file cannot be written, and as analysis/kept_trials.py does.
@@ -48,7 +52,7 @@ def keep(
     before = kept_trials.read(file)
     new = map(kept_trials.kept, campaign.trials)
     lines = kept_trials.merged(before, new, file, replace_kept=replace_kept)
-    whole = kept_trials.with_kept(campaign, before)
+    whole = kept_trials.with_kept(campaign, before, study, planned)
     more = len(whole.trials) > len(campaign.trials)
     earlier = [Kept(folder / "results").manifest(campaign.name)] if more else []
     document = json.dumps(manifest(whole, commit, earlier), indent=1) + "\n"

@@ -342,7 +342,8 @@ def distributions(
         axes.set(
             title=title, xlabel=response.title.lower(), ylabel="share of the values", ylim=(0, 1)
         )
-        if all(np.min(known) > 0 for known in values.values() if len(known)):
+        least = [np.min(known) for known in values.values() if len(known)]
+        if least and min(least) > 0:  # a kept trial has no values of its own
             axes.set_xscale("log")
         axes.legend(fontsize=7)
         svg = to_svg(figure)

@@ -5,24 +5,36 @@ same traffic in another program, or by a study's model."""
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
 from analysis.errors import AnalysisError, MissingLibraryError, ReportError
-from analysis.records import read_campaign
+from analysis.records import level_text, read_campaign
 from analysis.report.keep import keep as keep_results
 from analysis.report.readme import with_tables
 from harness.cli import completion, witnessed
 from harness.cli.command import Group
 from harness.cli.options import experiment_argument, levels_option
+from harness.design import experiment
+from harness.design.trials import planned as planned_trials
 from harness.host import checkout
 from harness.judge import judgement, studies
 from plan.errors import CellbedError, MissingError, UsageError
+from plan.plan import Plan
 
 study_argument = click.argument(
     "name", metavar="ID", shell_complete=completion.names(studies.known)
 )
+
+
+def plans_of(file: Path) -> Mapping[frozenset[tuple[str, str]], Plan]:
+    """The plan of each cell of an experiment, with its first seed."""
+    found = planned_trials(experiment.load(file), file, seeds=1)
+    return {
+        frozenset((n, level_text(x)) for n, x in one.factors.items()): one.plan for one in found
+    }
 
 
 @click.group(cls=Group, help=__doc__, invoke_without_command=True)
@@ -56,7 +68,12 @@ def keep(campaign: Path, replace_kept: bool) -> None:
             )
         study = studies.find(found.study)
         folder = studies.folder(study.id)
-        click.echo(keep_results(found, study, folder, checkout.commit(), replace_kept=replace_kept))
+        file = folder / f"{found.name}.toml"
+        planned = plans_of(file) if file.exists() else {}
+        commit = checkout.commit()
+        click.echo(
+            keep_results(found, study, folder, commit, planned=planned, replace_kept=replace_kept)
+        )
     except ReportError as error:
         raise CellbedError(str(error)) from error
     except AnalysisError as error:
