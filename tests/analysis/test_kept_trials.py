@@ -80,6 +80,18 @@ def test_a_kept_cell_that_was_not_run_again_is_named(tmp_path: Path) -> None:
         kept_of(part, tmp_path / "study")
 
 
+def test_a_kept_cell_that_was_not_run_again_has_the_plan_of_the_experiment(tmp_path: Path) -> None:
+    kept = kept_of(recorded(tmp_path / "whole", 1), tmp_path / "study")
+    cells = (kept / "cells.csv").read_text()
+    whole = read_campaign(tmp_path / "whole")
+    part = recorded(tmp_path / "part", 1)
+    for trial in (part / "trials").glob("*-vanilla-*"):
+        trial.rename(tmp_path / trial.name)
+    planned = {frozenset(trial.factors.items()): trial.plan for trial in whole.trials}
+    keep(read_campaign(part), STUDY, tmp_path / "study", COMMIT, planned=planned)
+    assert (kept / "cells.csv").read_text() == cells
+
+
 def test_what_tells_of_the_machine_is_not_in_the_digest(tmp_path: Path) -> None:
     (trial,) = [next((recorded(tmp_path / "campaign", 1) / "trials").iterdir())]
     before = kept_trials.digest(trial)
