@@ -71,7 +71,8 @@ def click_message(error: click.ClickException) -> str:
     said = re.sub(NO_NUMBER, "must be a number", said)
     said = re.sub(NOT_WITHIN, r": allowed are \1 to \2", said)
     said = re.sub(NOT_AT_LEAST, r": must be at least \1", said)
-    return f"{said[:1].lower()}{said[1:]}; see {command} --help"
+    end = "" if said.endswith("?") else ";"  # a question has its mark: "Did you mean 'run'?"
+    return f"{said[:1].lower()}{said[1:]}{end} see {command} --help"
 
 
 def no_command(context: click.Context | None) -> str:

@@ -26,8 +26,8 @@ def subtitle(campaign: CampaignRecords, standing: Standing) -> str:
     told = [
         f"Campaign {campaign.name}: {standing.sentence()}",
         f"This report is about {counted(len(campaign.trials), 'valid trial')} with "
-        f"{counted(seeds, 'seed')}, which lasted {virtual_s:,.0f} s of virtual time and took "
-        f"{wall_s:,.0f} s of real time",
+        f"{counted(seeds, 'seed')}. Added up over the trials, they lasted {virtual_s:,.0f} s of "
+        f"virtual time and took {wall_s:,.0f} s of real time",
         *([f"It leaves out {counted(left_out, 'record')}"] if left_out else []),
     ]
     return ". ".join(told)
@@ -74,7 +74,7 @@ def in_short(results: Results, study: Study) -> list[str]:
     if not results.campaign.trials:
         return ["No trial is valid, so there is nothing to analyse yet."]
     told = [*_about(results, study), *([] if results.partial else _verdicts(results, study))]
-    own = [] if told and not results.partial else [*extremes(results), *effects.sentences(results)]
+    own = [] if told and not results.partial else [*effects.sentences(results), *extremes(results)]
     same = sum(cell.one_record for cell in results.every_cell)
     no_replicates = [replicates.sentence(same, len(results.every_cell))] if same else []
     return [*told, *own, *no_replicates]

@@ -169,17 +169,19 @@ def windows(trial: Trial, chosen: Sequence[int] = ()) -> Drawing | None:
     flows: dict[str, list[dict[str, float | str | None]]] = {}
     for row in trial.series("cwnd") or ():
         flows.setdefault(level_text(row["pair"]), []).append(row)
-    wanted = [str(pair) for pair in chosen] or list(flows)[: len(SERIES)]
+    wanted = [str(pair) for pair in chosen] or sorted(flows, key=int)[: len(SERIES)]
     shown = {pair: flows[pair] for pair in wanted if pair in flows}
     if not shown:
         return None
 
     def paint(axes: Axes) -> None:
         for place, (pair, rows) in enumerate(shown.items()):
+            # As in pairs(), a pair has the same colour in both plots where each has one.
+            own = int(pair) - 1 if trial.plan.topology.pairs <= len(SERIES) else place
             time_s = _column(rows, "time_ns") / SECOND_NS
             window = _column(rows, "cwnd_segments")
             axes.step(
-                *_thinned(time_s, window), where="post", lw=1, color=colour(place),
+                *_thinned(time_s, window), where="post", lw=1, color=colour(own),
                 label=f"pair {pair}",
             )  # fmt: skip
         axes.set(xlabel="time (s)", ylabel="segments", xlim=(0, None), ylim=(0, None))

@@ -177,9 +177,12 @@ class WantedPlans:
         """Why a setting may be missing in a cell: no rule has its level, or which cell it is."""
         if found := self.experiment.sources.below_another(said):
             return found
+        key = said.partition(":")[0]
+        last = key.rpartition(".")[2]
         for factor, level in cell.items():
             if not is_key(factor) and not distinct.is_named(self.experiment, factor, level):
-                return f"; no [[rule]] says what {factor} = {level_name(level)} means"
+                said_of = f"; no [[rule]] says what {factor} = {level_name(level)} means"
+                return said_of + (f"; did you mean the factor {key}?" if last == factor else "")
         for other in itertools.islice(self.experiment.cells(), MOST_TRIED):
             with suppress(ValueError, UsageError):
                 wanted_plan(self.experiment, other)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""List the studies; keep a campaign's results; verify kept trials; fill a README's tables; run the
-same traffic in another program, or by a study's model."""
+"""List the studies; keep and verify results; fill a README's tables; run another program's trials.
+
+The other program carries the same traffic. It is a witness (ns-2, ns-3) or a study's own model."""
 
 from __future__ import annotations
 

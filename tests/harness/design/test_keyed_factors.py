@@ -161,3 +161,10 @@ def test_levels_that_no_cell_sets_side_by_side_are_two(tmp_path: Path) -> None:
         '[[only]]\ntcp.flavor = ["sack"]\nrun = [1]\n[[only]]\ntcp.flavor = ["reno"]\nrun = [2]\n'
     )
     assert len(trials_of(tmp_path, text)) == 2
+
+
+def test_a_factor_without_the_table_of_its_key(tmp_path: Path) -> None:
+    without = TINY.replace(", buffer_cells = 300", "")
+    assert without != TINY
+    said = refusal(tmp_path, without.replace(FLAVOR, "buffer_cells = [250, 1000]"))
+    assert said.endswith("; did you mean the factor queue.buffer_cells?")
