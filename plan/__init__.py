@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What all rooms share: the plan of a trial, its parts, and what checks them.
+"""The code that all other rooms share: the plan of a trial, the parts of a plan, and its validator.
 
-Imports nothing of the project, and of libraries the standard one alone: a lab uses it too. plan.py
-finds queues, delays, workloads and captures by listing their folders.
+This room uses only the standard library and nothing else of the project, because labs use it too.
+plan.py finds queues, delays, workloads and captures: it lists their folders.
 """

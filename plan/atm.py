@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Cells and bytes: what an IP packet is on a link of ATM cells (98-0876R1, section 7)."""
+"""Size of an IP packet on a link of ATM cells, in cells and bytes (98-0876R1, section 7)."""
 
 CELL_BYTES = 53
 CELL_BITS = 8 * CELL_BYTES
@@ -11,10 +11,10 @@ ETHERNET_HEADER_BYTES = 14
 
 
 def frame_cells(ip_bytes: int) -> int:
-    """Cells of the AAL5 frame that carries one IP packet of `ip_bytes` bytes.
+    """Return the cells of the AAL5 frame that carries one IP packet of `ip_bytes` bytes.
 
     Raises:
-        ValueError: a packet of no bytes.
+        ValueError: the packet has no bytes.
     """
     if ip_bytes <= 0:
         raise ValueError(f"ip_bytes is {ip_bytes}, but an IP packet has at least 1 byte")
@@ -22,10 +22,10 @@ def frame_cells(ip_bytes: int) -> int:
 
 
 def segment_cells(mss_bytes: int) -> int:
-    """Cells of a full TCP segment without options."""
+    """Return the cells of a full TCP segment without options."""
     return frame_cells(mss_bytes + TCP_IP_HEADER_BYTES)
 
 
 def cell_time_ns(rate_bit_per_s: float) -> float:
-    """Time of one cell on a link [ns]."""
+    """Return the transmission time of one cell on a link [ns]."""
     return CELL_BITS * 1e9 / rate_bit_per_s

@@ -3,9 +3,9 @@
 
     server i --access--> [sw2] --queue, middle rate--> (sat: delay) --> [sw1] --access--> client i
 
-and the same the other way. A queue and a delay are never on one device: the cell queue
-sits on the switches' ports to the middle, the propagation delay on the box `sat`
-between them, so that a packet in flight never counts against the buffer.
+The other direction is the same. A queue and a delay are never on one device. The cell queues are
+on the switches' ports to the middle link. The propagation delay is on the box `sat` between the
+switches. So a packet in flight never counts against the buffer.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from plan.atm import TCP_IP_HEADER_BYTES, cell_time_ns, frame_cells
 from plan.schema import check_range
 
 MAX_PAIRS = 1024
-# Host interfaces have the index 1000 + pair in their own namespace: the announce
-# program reads a frame's VC from it.
+# A host interface has the index 1000 + pair in its own namespace: the announce
+# program reads a frame's VC from the index.
 HOST_IFINDEX_BASE = 1000
 
-# Cells of a frame, time between their arrivals, time of one on the link -> time [ns].
+# Cells of a frame, time between cell arrivals, cell time on the link -> wait [ns].
 Wait = Callable[[int, float, float], float]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Link:
-    """A link, the same both ways: rate of its cells [bit/s], one-way delay [ns]."""
+    """A link, equal in both directions: the rate of its cells [bit/s], the one-way delay [ns]."""
 
     rate_bit_per_s: int
     delay_ns: int
 
     def cell_time_ns(self) -> float:
-        """Time of one cell on the link [ns]."""
+        """Return the transmission time of one cell on the link [ns]."""
         return cell_time_ns(self.rate_bit_per_s)
 
 
@@ -51,12 +51,12 @@ class Host:
 
     @property
     def ifindex(self) -> int:
-        """Index of eth0 in the host's own namespace."""
+        """The index of eth0 in the host's own network namespace."""
         return HOST_IFINDEX_BASE + self.pair
 
     @property
     def switch_ifindex(self) -> int:
-        """Index of the switch's end; the kernel takes eth0's only when this is given too."""
+        """The index of the veth end at the switch. eth0's index can only be set with it."""
         side = 1 if self.name.startswith("c") else 2
         return 10_000 * side + self.pair
 
@@ -67,12 +67,12 @@ class Dumbbell:
 
     Attributes:
         pairs: 1..1024; pair i has the VC number i in each direction.
-        access: link of every host to its switch.
+        access: the link between each host and its switch.
         middle: the bottleneck; its delay is one way.
         mss_bytes: TCP maximum segment size; the MTU is MSS + 40.
 
     Raises:
-        ValueError: a value is out of range; names it and what is allowed.
+        ValueError: a value is out of range; the text names the value and the allowed range.
     """
 
     pairs: int
@@ -89,7 +89,7 @@ class Dumbbell:
 
     @property
     def mtu_bytes(self) -> int:
-        """IP packet of a full segment without TCP options."""
+        """The IP packet size of a full segment without TCP options."""
         return self.mss_bytes + TCP_IP_HEADER_BYTES
 
     def clients(self) -> list[Host]:
@@ -114,16 +114,16 @@ class Dumbbell:
         )
 
     def propagation_ns(self) -> int:
-        """Round trip of a bit over the three links each way, without any rate or queue [ns]."""
+        """Return the propagation delay of a round trip, without rates and queues [ns]."""
         return 2 * (2 * self.access.delay_ns + self.middle.delay_ns)
 
     def idle_round_trip_ns(self, ip_bytes: int, wait_ns: Wait | None = None) -> float:
-        """Round trip of an IP packet of `ip_bytes` and its echo over idle links [ns].
+        """Return the round trip of an IP packet of `ip_bytes` and its echo over idle links [ns].
 
-        Each frame is serialised whole on three links each way (access, middle, access).
-        `wait_ns` says how long after a frame's last cell came to the middle link it has left
-        again; where cells pass on one by one (last_cell_wait_ns, the default), the link adds
-        only what it is slower by.
+        Three links each way (access, middle, access) transmit each frame. `wait_ns` gives the time
+        from the arrival of a frame's last cell at the middle link to the frame's departure. The
+        default, last_cell_wait_ns, is for a middle link that forwards single cells: this link adds
+        only the time by which it is slower.
         """
         cells = frame_cells(ip_bytes)
         access, middle = self.access, self.middle
@@ -138,9 +138,9 @@ class Dumbbell:
 
 
 def last_cell_wait_ns(cells: int, arrival_ns: float, service_ns: float) -> float:
-    """From the arrival of a frame's last cell at an idle port to its departure [ns].
+    """Return the time from a frame's last cell's arrival at an idle port to its departure [ns].
 
-    Cells come every `arrival_ns` and leave one every `service_ns`; the first is
+    A cell arrives every `arrival_ns`, and a cell leaves every `service_ns`. The first cell is
     complete after one arrival time.
     """
     if service_ns <= arrival_ns:
@@ -149,10 +149,10 @@ def last_cell_wait_ns(cells: int, arrival_ns: float, service_ns: float) -> float
 
 
 def ip_address(side: int, pair: int) -> str:
-    """10.SIDE.x.y: side 1 holds the clients, 2 the servers."""
+    """Return 10.SIDE.x.y. The clients are on side 1, the servers on side 2."""
     return f"10.{side}.{pair // 250}.{pair % 250 + 1}"
 
 
 def mac_address(side: int, pair: int) -> str:
-    """A locally administered address that tells side and pair."""
+    """Return a locally administered address that contains the side and the pair."""
     return f"02:00:00:{side:02x}:{pair >> 8:02x}:{pair & 0xFF:02x}"

@@ -1,40 +1,40 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""One exception tree, and the exit code that each branch gives.
+"""The tree of exceptions, and the exit code of each branch.
 
-CellbedError            1  something went wrong while running
-├── UsageError          2  the user's input: file, key, what is allowed
-├── MissingError        3  the machine lacks something; says how to get it
+CellbedError            1  something failed while cellbed ran
+├── UsageError          2  the user's input is wrong: the text has file, key and allowed values
+├── MissingError        3  the machine lacks something: the text says how to get it
 ├── LabError            4  a lab did not boot, hung, panicked or was killed
-└── InvalidTrialError   5  trials ran, and at least one failed its checks
+└── InvalidTrialError   5  at least one trial failed its checks
 """
 
 from __future__ import annotations
 
 
 class CellbedError(Exception):
-    """Base of all errors that a user may see; its text is one line."""
+    """The base of all errors that a user may see; the text is one line."""
 
     exit_code = 1
 
 
 class UsageError(CellbedError):
-    """Input that cannot be used."""
+    """cellbed cannot use an input."""
 
     exit_code = 2
 
 
 class MissingError(CellbedError):
-    """A program, file or right that this machine does not have."""
+    """This machine lacks a program, file or right."""
 
     exit_code = 3
 
 
 class LabError(CellbedError):
-    """A lab that did not do its work.
+    """A lab failed.
 
     Args:
         message: one line.
-        console: the end of the lab's console, for the person who asks why.
+        console: the end of the lab's console, which shows the cause.
     """
 
     exit_code = 4
@@ -45,6 +45,6 @@ class LabError(CellbedError):
 
 
 class InvalidTrialError(CellbedError):
-    """Trials that ran but failed a fidelity check."""
+    """Trials ran but failed a fidelity check."""
 
     exit_code = 5

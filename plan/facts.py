@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a lab reports of a trial, typed: lab.json and run.json of a record (docs/records.md).
+"""The typed measurements of a trial: lab.json and run.json of a record (docs/records.md).
 
-A record has what its trial had: one of web traffic has no idle sources, an old one lacks what
-came later. So each value may be absent, and reading an absent one says so:
+A value may be absent. For example, a record of web traffic has no idle sources, and an old record
+lacks newer values. If code reads an absent value, an error names it:
 
     facts.source.offered    an int, or NotRecordedError: source.offered
     facts.source.has("offered")
 
-Units are in the names; times without another word are of the lab's monotonic clock.
+The names contain the units. Times are of the lab's monotonic clock, unless the text says otherwise.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ T = TypeVar("T", bound="Facts")
 
 
 class NotRecordedError(ValueError):
-    """A value that a record does not have; its text is the value's place."""
+    """A record lacks a value; the text is the value's place in the record."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Facts:
-    """A table of values of which each may be absent.
+    """A table of values. Each value may be absent.
 
     Attributes:
-        place: of the table in the record's document, in errors.
+        place: the place of the table in the record's document, for error messages.
     """
 
     place: ClassVar[str] = ""
 
     def has(self, name: str) -> bool:
-        """Is the value there, and not null? AttributeError for a name that no value has."""
+        """Return whether the value is there and not null. AttributeError: unknown name."""
         if name not in schema.type_hints(type(self)):
             raise AttributeError(f"{type(self).__name__} has no {name}")
         return self.__dict__.get(name) is not None
 
     def known_by(self, kind: type[T]) -> T:
-        """The same table as another class reads it, which knows other values.
+        """Return the same table, read by another class that knows other values.
 
         Raises:
-            TypedError: a value of another type; names it.
+            TypedError: a value has another type; the text names the value.
         """
         return read(kind, self.__dict__.get("table", {}), self.place)
 
@@ -60,13 +60,13 @@ class Facts:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Losses(Facts):
-    """Packets lost, by whoever counts them.
+    """Lost packets, by the place that counted them.
 
     Attributes:
-        namespaces: how many were read.
-        elsewhere: each counter that grew, but those of the ports under test and of the path.
-        at_port: of each direction, what the port under test refused.
-        on_path: of each direction that is to lose any, what the path lost.
+        namespaces: the number of network namespaces whose counters were read.
+        elsewhere: each counter that grew, without the ports under test and the lossy path.
+        at_port: direction -> packets that the port under test refused.
+        on_path: direction -> packets that the path lost, for each direction with losses.
     """
 
     place: ClassVar[str] = "losses"
@@ -78,11 +78,11 @@ class Losses(Facts):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Realtime(Facts):
-    """How well a lab kept time whose clock runs on while it computes.
+    """The timing errors of a lab whose clock runs on while the lab computes.
 
     Attributes:
-        stall_p99_ns: how late a sleeping thread woke, 99th percentile.
-        clock_step_ns: how far the wall clock was set.
+        stall_p99_ns: the 99th percentile of the delay with which a sleeping thread woke.
+        clock_step_ns: the amount by which the wall clock was set.
     """
 
     place: ClassVar[str] = "realtime"
@@ -92,11 +92,11 @@ class Realtime(Facts):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class CaptureFacts(Facts):
-    """What was captured at the ports.
+    """Counts of the packet capture at the ports.
 
     Attributes:
-        clock_offset_ns: from the monotonic clock to that of the files.
-        ports: of each direction, packets written and lost on the way.
+        clock_offset_ns: the clock of the capture files minus the monotonic clock.
+        ports: direction -> packets that the capture wrote, and packets that it lost.
     """
 
     place: ClassVar[str] = "capture"
@@ -106,16 +106,16 @@ class CaptureFacts(Facts):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SourceFacts(Facts):
-    """What a workload says of its run; docs/records.md explains some. Lists have a value a pair.
+    """The results of a workload (docs/records.md). A list has one value for each pair.
 
     Attributes:
-        t0_ns: start of the trial, from which times in the record count.
-        measured_s, whole_s: the measured interval, and all from the start.
-        received_whole_bytes: from the start; delivered_bytes: newly arrived in the interval.
-        peer_window_bytes: the window each sender was last told; None: not known.
-        max_late_ns: the latest request against its due time.
+        t0_ns: the start of the trial; times in the record count from it.
+        measured_s, whole_s: the length of the measured interval, and of the whole trial.
+        received_whole_bytes: bytes since the start. delivered_bytes: new bytes in the interval.
+        peer_window_bytes: the last window that the receiver advertised; None: unknown.
+        max_late_ns: the largest delay between a request's due time and its sending.
 
-    What only one kind of workload says, a class in its folder knows (known_by()).
+    A workload's own class reads the values that only this workload has (known_by()).
     """
 
     place: ClassVar[str] = "source"
@@ -138,20 +138,21 @@ class SourceFacts(Facts):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TrialFacts(Facts):
-    """What a lab counted in one trial.
+    """The counts of a lab in one trial.
 
     Attributes:
-        idle_round_trip_ns: of pings over the idle path; expected_: by propagation and rates.
-        probed_rate_bit_per_s: of each direction, of a train of packets before the trial.
-        queue: of each direction, the counters of its queue at the end.
-        marks: name of a moment of the workload -> the same then.
-        links: device -> packets that it sent and received.
+        idle_round_trip_ns: round trips of pings over the idle path. expected_: the same, computed
+            from delays and rates.
+        probed_rate_bit_per_s: direction -> the rate of a packet train before the trial.
+        queue: direction -> the queue's counters at the end of the trial.
+        marks: name of a moment of the workload -> the queues' counters at that moment.
+        links: device -> packets that the device sent and received.
         realtime: None in virtual time.
-        versions: of the kernel and of packages.
-        congestion: pair -> congestion controls seen at its sender, where pairs have several.
-        capture: None where nothing was captured.
-        virtual_s: what the trial took on the lab's clock.
-        path: of each direction, what its packets show of a moving path, and `origin_ns`, its time 0
+        versions: versions of the kernel and of packages.
+        congestion: pair -> the congestion controls of its sender, if the pairs differ in flavor.
+        capture: None if nothing was captured.
+        virtual_s: the duration of the trial on the lab's clock.
+        path: direction -> what the packets show of a moving path; `origin_ns` is time 0 of the path
             (harness/records/moving.py).
     """
 
@@ -172,7 +173,7 @@ class TrialFacts(Facts):
 
     @property
     def exact(self) -> bool:
-        """Did the clock stand still while the lab computed?"""
+        """Whether the clock stood still while the lab computed."""
         return not self.has("realtime")
 
 
@@ -180,10 +181,10 @@ PARTS = (Losses, Realtime, CaptureFacts, SourceFacts, TrialFacts)
 
 
 def read(kind: type[T], data: object, place: str = "") -> T:
-    """The values of a table that `kind` knows; those that it does not know are the record's own.
+    """Return the values of a table that `kind` knows. The other values stay in the record only.
 
     Raises:
-        TypedError: a value of another type; names it.
+        TypedError: a value has another type; the text names the value.
     """
     if not isinstance(data, Mapping):
         raise schema.TypedError(f"{place or 'lab.json'} must be a table")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The parameters of the TCP flavors: one table, of which all else is made. Standard library only.
+"""The one table of TCP parameters. Code and pages are made from it. Standard library only.
 
-PARAMETERS are those of the kernel module (tcp-configs/module): in the kernel
-/proc/sys/net/ipv4/cellbed/NAME, one set a network namespace, copied when a connection begins. The
-module's cellbed_params.h and the page docs/flavors.md are generated from them (harness/flavors/
-generated.py), and flavor files are read by them (harness/flavors/files.py). ROUTE are the
-attributes of the route of an end.
+PARAMETERS has the parameters of the kernel module (tcp-configs/module). The kernel shows them as
+/proc/sys/net/ipv4/cellbed/NAME. Each network namespace has its own values, and a connection copies
+them when it begins. harness/flavors/generated.py generates the module's cellbed_params.h and the
+page docs/flavors.md. harness/flavors/files.py reads flavor files with this table. ROUTE has the
+attributes of a host's route.
 """
 
 from __future__ import annotations
@@ -21,36 +21,36 @@ Value = int | str
 
 @dataclass(frozen=True)
 class Switch:
-    """A yes or no; the kernel gets 0 or 1."""
+    """true or false; the kernel gets 1 or 0."""
 
     least, greatest = 0, 1
 
     def read(self, value: object, place: str) -> int:
-        """What the kernel gets for a value of a flavor file; ValueError names `place`."""
+        """Return the kernel's number for a flavor file's value. ValueError names `place`."""
         return int(simple(bool, value, place))
 
 
 @dataclass(frozen=True)
 class Number:
-    """A whole number between two bounds, both allowed."""
+    """A whole number between two bounds; both bounds are allowed."""
 
     least: int
     greatest: int
 
     def read(self, value: object, place: str) -> int:
-        """As Switch.read()."""
+        """Do the same as Switch.read()."""
         number: int = simple(int, value, place)
         check_range(place, number, self.least, self.greatest)
         return number
 
 
 class Milliseconds(Number):
-    """A time; the kernel refuses one that its timers cannot keep (at HZ 100 steps of 10 ms)."""
+    """A time. The kernel refuses one that its timers cannot keep (with HZ 100: steps of 10 ms)."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One of some words, each with its meaning; the kernel gets its place, from 0."""
+    """One of several words. Each word has a meaning. The kernel gets the word's index, from 0."""
 
     words: Mapping[str, str]
     least = 0
@@ -60,16 +60,16 @@ class Choice:
         return len(self.words) - 1
 
     def read(self, value: object, place: str) -> int:
-        """As Switch.read()."""
+        """Do the same as Switch.read()."""
         return list(self.words).index(one_of(tuple(self.words), value, place))
 
 
 @dataclass(frozen=True)
 class Segments:
-    """A number of segments, or "bdp": round-trip time x bandwidth, the topology's to say."""
+    """A number of segments, or "bdp": round-trip time x bandwidth of the topology."""
 
     def read(self, value: object, place: str) -> Value:
-        """As Switch.read(), but "bdp" stays."""
+        """Do the same as Switch.read(), but keep "bdp"."""
         if value == "bdp":
             return "bdp"
         if isinstance(value, bool) or not isinstance(value, int) or value < 2:
@@ -82,12 +82,12 @@ class Parameter:
     """A parameter of the kernel module.
 
     Attributes:
-        kind: the values that it takes.
-        default: in a flavor file's words; what a network namespace begins with, and a file
-            that does not say the parameter gets.
-        text: what it decides, and who says so, for the module's reader and the page's.
-        later: a plan says it only where it is not the default, so that plans which are older
-            than the parameter are still the same.
+        kind: the allowed values.
+        default: the value in a new network namespace and for a flavor file without this key,
+            written as in a flavor file.
+        text: the effect of the parameter and its source, for the module's header and the page.
+        later: plans contain the parameter only if it differs from the default. So plans that are
+            older than the parameter keep their names.
     """
 
     kind: Switch | Number | Choice
@@ -97,19 +97,19 @@ class Parameter:
 
     @property
     def kernels_default(self) -> int:
-        """The default as the kernel has it."""
+        """The default as the kernel's number."""
         return self.kind.read(self.default, "default")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Attribute:
-    """An attribute of a route; one that is left out is not set."""
+    """An attribute of a route. cellbed does not set an attribute that a flavor file leaves out."""
 
     kind: Switch | Number | Segments
     text: str
 
 
-# The order is that of the module's header, the page and the records.
+# The module's header, the page and the records list the parameters in this order.
 PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
     {
         "byte_window": Parameter(

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a path is to lose by itself: packets at random, or in bursts.
+"""The losses of a path, beside those of its queues: random single packets, or bursts.
 
-A burst is the bad state of a Gilbert-Elliott chain (Gilbert 1960, Elliott 1963), whose good
-state loses nothing: each packet first may change the state, and is then lost by the state that
-it found.
+A burst is the bad state of a Gilbert-Elliott chain (Gilbert 1960, Elliott 1963). The good state
+loses nothing. Each packet first may change the chain's state. The state before this change
+decides whether the packet is lost.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from plan.schema import Within, check, check_range
 
 @dataclass(frozen=True, kw_only=True)
 class Loss:
-    """How much is lost, and how it is spread.
+    """The amount and the distribution of losses.
 
     Attributes:
-        share: of all packets those that are lost, in the long run.
-        burst_packets: mean length of a burst; None: each packet is lost or not by itself.
-        burst_share: of a burst's packets those that are lost.
-        direction: "down" (to the clients), "up", or "both", each with draws of its own.
+        share: the share of all packets that the path loses in the long run.
+        burst_packets: the mean length of a burst; None: packet losses are independent.
+        burst_share: the share of a burst's packets that the path loses.
+        direction: "down" (to the clients), "up", or "both". Each direction has its own draws.
 
     Raises:
-        ValueError: a value is out of range; names it and what is allowed.
+        ValueError: a value is out of range; the text names the value and the allowed range.
     """
 
     share: Annotated[
@@ -79,12 +79,12 @@ class Loss:
         return self.share / self.burst_share
 
     def chain(self) -> tuple[float, float]:
-        """Probabilities of the chain's steps at a packet: good to bad, bad to good."""
+        """Return the chain's transition probabilities at a packet: good to bad, bad to good."""
         back = 1 / (self.burst_packets or 1)
         return back * self.bad / (1 - self.bad), back
 
     def spread(self, packets: int) -> float:
-        """Standard deviation of the number lost of so many packets."""
+        """Return the standard deviation of the number of losses among `packets` packets."""
         each = self.share * (1 - self.share)
         if self.burst_packets is None:
             return sqrt(packets * each)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The word that a person most likely meant. Standard library only."""
+"""Finds the known word that a user most likely meant. Standard library only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 
 def nearest(word: object, known: Iterable[object]) -> str | None:
-    """The known word that is most like another one, if any is; in whatever case, with _ or -."""
+    """Return the known word most similar to `word`, or None. Case, - and _ make no difference."""
     if not isinstance(word, str):
         return None
     by_form = {form(one): str(one) for one in known}
@@ -23,7 +23,7 @@ def form(word: object) -> str:
 
 
 def choices(word: object, known: Iterable[object]) -> str:
-    """The end of a sentence: which words there are, and which of them was most likely meant."""
+    """Return the end of an error message: the known words, and the one most likely meant."""
     words = [str(one) for one in known]
     meant = nearest(word, words)
     if not words:

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A path that moves: rate, one-way delay, loss and outage of the middle link as functions of time.
+"""A moving path: rate, one-way delay, loss and outage of the middle link as functions of time.
 
-Time 0 is the start of the trial (t0 of its workload). Before it the path is still, as
-topology.rate_bit_per_s and topology.delay_us say, and so it is probed.
+Time 0 is the start of the trial (t0 of its workload). Before time 0, the path is still. Its values
+are topology.rate_bit_per_s and topology.delay_us, and the probes before the trial measure them.
 
-What happens to packets at a change, exact to the microsecond of the table:
+A change affects packets as follows, exact to the microsecond of the table:
 
-* Rate. A packet in transmission goes on at the new rate with the bits that it has left.
-* Outage (rate 0). The link sends nothing. Packets wait in the queue under test, and the packet in
-  transmission goes on when the outage is over. Packets that have left the link go on their way.
-* Bits at once (a delivery opportunity). So many bits of waiting packets leave at this moment. A
-  packet that is larger leaves with a later opportunity and keeps what it has had. What no packet
-  uses is lost. A packet that comes at this very moment is too late.
-* Delay. A packet has the delay that holds when it has left the link. No packet arrives before
-  its predecessor: after a jump down, later packets arrive together with the last packet that
-  had the longer delay. With `reorder`, they overtake.
-* Loss. A packet that has left the link is lost with the share that holds then. The draw is that
-  of the trial's seed and of the packet's number in its direction.
+* Rate. A packet in transmission sends its remaining bits at the new rate.
+* Outage (rate 0). The link sends nothing. Packets wait in the queue under test. The packet in
+  transmission continues after the outage. Packets that have left the link are not affected.
+* Bits at once (a delivery opportunity). The link sends this number of bits at this moment. If a
+  packet is larger than the remaining bits, it keeps the bits that it got and leaves with a later
+  opportunity. Unused bits are lost. A packet that arrives at exactly this moment is too late.
+* Delay. A packet gets the delay of the moment at which it has left the link. No packet arrives
+  before its predecessor: after a jump down, later packets arrive together with the last packet
+  that had the longer delay. With `reorder`, later packets overtake it.
+* Loss. The path loses a packet that has left the link, with the loss share of that moment. The
+  draw depends on the trial's seed and the packet's number in its direction.
 
 Standard library only.
 """
@@ -29,18 +29,18 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 US_PER_S = 1_000_000
-MODULE = "sch_moving"  # of the lab's kernel, that it needs
-MOST_ROWS = (1 << 18) - 1  # and the still path's row: PATH_MAX_ROWS of bpf/path.h
+MODULE = "sch_moving"  # a moving path needs this kernel module
+MOST_ROWS = (1 << 18) - 1  # PATH_MAX_ROWS of bpf/path.h less the row of the still path
 MOST_US = 86_400 * US_PER_S
 LEAST_RATE, MOST_RATE = 1_000, 1_000_000_000
 MOST_DELAY_US = 10_000_000
-# fq of the cell queue drops a packet that is to leave more than 1000 s later.
+# fq, below the cell queue, drops a packet whose departure is more than 1000 s away.
 MOST_OUTAGE_US = 500 * US_PER_S
 RATE_WORDS = f"allowed are 0 and {LEAST_RATE} to {MOST_RATE}"
 
 
 class Row(NamedTuple):
-    """What holds from a time on; `bits` come at once at this time."""
+    """The values of the path from `time_us` on. The link can send `bits` at once at this time."""
 
     time_us: int
     rate_bit_per_s: int
@@ -51,13 +51,13 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """One direction, a column each; of a column of one value, all rows have this value.
+    """One direction as columns. A column with one value has this value in all rows.
 
     Attributes:
-        period_us: after it, the path begins anew; 0: the last row holds to the end.
+        period_us: the path repeats after this time; 0: the last row holds to the end.
 
     Raises:
-        ValueError: the columns are no path; says why.
+        ValueError: the columns do not form a path; the text says why.
     """
 
     times_us: Sequence[int]
@@ -90,7 +90,7 @@ class Way:
             )
 
     def rows(self) -> Iterator[Row]:
-        """The rows in the order of their times."""
+        """Yield the rows in the order of their times."""
         columns = (self.rates_bit_per_s, self.delays_us, self.losses, self.bits)
         for number, time_us in enumerate(self.times_us):
             values: list[Any] = [one[number] if len(one) > 1 else one[0] for one in columns]
@@ -99,13 +99,13 @@ class Way:
 
 @dataclass(frozen=True, kw_only=True)
 class Path:
-    """Both directions.
+    """Both directions of a path.
 
     Attributes:
         overhead_bytes: None: a link of cells, as all links of the dumbbell. A number: a link of
-            bytes, on which each IP packet has so many more.
-        reorder: may a packet overtake its predecessor when the delay jumps down?
-        drawn: makes the path of a trial's seed, where the seed matters.
+            bytes, which adds this number of bytes to each IP packet.
+        reorder: whether a packet may overtake its predecessor when the delay jumps down.
+        drawn: makes the path of a seed, for a path that depends on the seed; else None.
     """
 
     down: Way
@@ -117,22 +117,22 @@ class Path:
     )
 
     def of_seed(self, seed: int) -> Path:
-        """The path of a trial."""
+        """Return the path of the trial with this seed."""
         return self.drawn(seed) if self.drawn else self
 
     def time_ns(self, ip_bytes: int, rate_bit_per_s: int) -> float | None:
-        """How long a packet is sent on a link of bytes at a rate [ns]; None on one of cells."""
+        """Return a packet's transmission time on a link of bytes [ns]; None on a link of cells."""
         if self.overhead_bytes is None:
             return None
         return (ip_bytes + self.overhead_bytes) * 8e9 / rate_bit_per_s
 
     def way(self, direction: str) -> Way:
-        """That of "down" or "up"."""
+        """Return the direction "down" or "up"."""
         return self.down if direction == "down" else self.up
 
 
 def of_rows(rows: Sequence[Row], period_us: int = 0) -> Way:
-    """Rows as columns."""
+    """Return rows as columns."""
     times, *columns = zip(*rows, strict=True)
     rates, delays, losses, bits = (one[:1] if len(set(one)) == 1 else one for one in columns)
     return Way(
@@ -146,7 +146,7 @@ def of_rows(rows: Sequence[Row], period_us: int = 0) -> Way:
 
 
 def check_row(row: Row) -> None:
-    """ValueError where a value is out of range; names it and what is allowed."""
+    """Check the range of each value. ValueError: the text names the value and the allowed range."""
     if row.rate_bit_per_s and not LEAST_RATE <= row.rate_bit_per_s <= MOST_RATE:
         raise ValueError(f"rate_bit_per_s = {row.rate_bit_per_s}: {RATE_WORDS}")
     for name, value, most in (
@@ -160,7 +160,7 @@ def check_row(row: Row) -> None:
 
 
 def longest_silence_us(way: Way) -> int:
-    """The longest time for which a way carries nothing; without an end, MOST_US."""
+    """Return the longest time in which a way carries nothing; MOST_US if this time has no end."""
     longest, since, period_us = 0, 0, way.period_us
     for row, after in pairwise([*way.rows(), None]):
         assert row is not None

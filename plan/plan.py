@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The plan of a trial: all that a lab needs, in the units that it uses.
+"""The plan of a trial: all values that a lab needs, in the lab's units.
 
-Shared by the host, which makes plans of experiments, and the agent, which carries them out.
-Standard library only. As JSON (format "cellbed-plan/1") it is in every record; there queue and
-workload have one key more, `kind`: of those in topology/queues/ or workload/.
+The host makes a plan from an experiment, and the agent in the lab runs it. Standard library only.
+Each record contains its plan as JSON (format "cellbed-plan/1"). In JSON, each queue and the
+workload have one more key, `kind`: the name of a kind in topology/queues/ or workload/.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from plan.workload import Workload
 
 FORMAT = "cellbed-plan/1"
 QUEUES = Registry("topology.queues", "Settings", "Queue")
-# Beside them lie the parts that they are made of.
+# The folders of paths, delays and workloads also contain modules that are no kinds.
 PATHS = Registry("plan.paths", "Settings", among_others=True)
 DELAYS = Registry("topology.delays", "Delay", among_others=True)
 WORKLOADS = Registry("workload", "Parameters", "Source", among_others=True, interface="source")
 CAPTURES = Registry("harness.captures", "Settings", "Wanted", "Capture")
-# Of a queue's plan from before there were kinds.
+# The kind of a queue in old plans, which have no key `kind`.
 FIRST_QUEUE = "cells"
-# Of a plan's record, as they stood before each capture was a file; others come after.
+# The first keys of a plan's table `record`, in their old order. All other keys follow them.
 FIRST_KEYS = "frames drops queue_sample_ns cwnd_sample_ns pcap cwnd_pairs".split()
-# Keys of a plan's tables that came after the first records, with what was so before.
+# Keys of a plan's tables that are newer than the first records, with their values in old plans.
 CAME: Mapping[str, Mapping[str, Any]] = {
     "topology": {"delay": "constant"},
     "record": {"throughput_sample_ns": 0},
@@ -45,8 +45,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Topology:
-    """The dumbbell; rates of cells, 53 bytes each, delays one way; `delay`: a kind of DELAYS;
-    `loss`: what the path loses by itself; `path`: how the middle link moves; None: it is still.
+    """The dumbbell. Rates count cells of 53 bytes, and delays are one way.
+
+    Attributes:
+        delay: a kind of DELAYS.
+        loss: the losses of the path itself; None: it loses nothing.
+        path: how the middle link moves; None: the link is still.
     """
 
     pairs: int
@@ -61,7 +65,7 @@ class Topology:
 
     @property
     def built(self) -> tuple[int, int, int]:
-        """What is fixed when a network is built; the rest is set for each trial."""
+        """The values that are fixed when a network is built. Each trial sets the other values."""
         return self.pairs, self.access_rate_bit_per_s, self.access_delay_ns
 
     def dumbbell(self) -> Dumbbell:
@@ -75,7 +79,7 @@ class Topology:
 
 @dataclass(frozen=True, kw_only=True)
 class Queues:
-    """The queues under test, at the two ends of the middle link; both are of one kind."""
+    """The queues under test at the two ends of the middle link; both have the same kind."""
 
     down: Queue
     up: Queue
@@ -86,13 +90,13 @@ class Queues:
 
 @dataclass(frozen=True, kw_only=True)
 class Flavor:
-    """What a host takes of a TCP flavor (docs/flavors.md).
+    """The settings that a host takes from a TCP flavor (docs/flavors.md).
 
     Attributes:
-        module: the kernel module that brings it; None: built in.
+        module: the kernel module that contains the congestion control; None: it is built in.
         sysctl: values relative to net.ipv4.
-        parameters: the module's, as the integers the kernel takes.
-        route: for "server" and "client", attributes of the end's route.
+        parameters: parameters of the module, as the kernel's integers.
+        route: attributes of the route of each end, "server" and "client".
     """
 
     name: str
@@ -105,10 +109,10 @@ class Flavor:
 
 @dataclass(frozen=True, kw_only=True)
 class Tcp:
-    """The senders, and the window that receivers advertise.
+    """The senders' flavors, and the window that receivers advertise.
 
     Attributes:
-        others: where there are any, the pairs have `flavor` and these in turn.
+        others: more flavors; the pairs take `flavor` and these in turn.
     """
 
     flavor: Flavor
@@ -118,34 +122,34 @@ class Tcp:
 
     @property
     def flavors(self) -> tuple[Flavor, ...]:
-        """In the order in which pairs have them."""
+        """All flavors, in the order in which the pairs take them."""
         return self.flavor, *self.others
 
     def of_pair(self, pair: int) -> Tcp:
-        """The same with the flavor of one pair alone."""
+        """Return the same settings with the flavor of one pair only."""
         return replace(self, flavor=self.flavors[(pair - 1) % len(self.flavors)], others=())
 
 
 @dataclass(frozen=True)
 class Recording:
-    """What is recorded beyond the counters: the Wanted of each of CAPTURES.
+    """What a trial records beside the counters: one Wanted for each of CAPTURES.
 
-    In JSON the keys of all are side by side.
+    In JSON, one table has the keys of all captures.
     """
 
     captures: tuple[Any, ...]
 
     def of(self, kind: type[T]) -> T:
-        """That of one capture, by its class."""
+        """Return the Wanted of one capture, by its class."""
         return next(wanted for wanted in self.captures if isinstance(wanted, kind))
 
     @property
     def kernel_options(self) -> tuple[str, ...]:
-        """Options of Kconfig that a kernel needs for it (`kernel_options` of a Wanted)."""
+        """The Kconfig options that the captures need (`kernel_options` of each Wanted)."""
         return tuple(o for one in self.captures for o in getattr(one, "kernel_options", ()))
 
     def value(self, key: str) -> Any:
-        """That of one key, of whichever capture has it; AttributeError where none has."""
+        """Return the value of a key. AttributeError: no capture has this key."""
         for one in self.captures:
             if hasattr(one, key):
                 return getattr(one, key)
@@ -157,8 +161,8 @@ class Plan:
     """A trial.
 
     Attributes:
-        factors: the levels of its cell.
-        queue, workload: of any kind that there is a file for.
+        factors: the levels of the trial's cell.
+        queue, workload: of any kind that has a file.
     """
 
     experiment: str
@@ -173,12 +177,12 @@ class Plan:
 
 
 def level_name(level: Level) -> str:
-    """A level as names of files and tables show it: as the experiment's file has it."""
+    """Return a level as the experiment file writes it, for the names of files and tables."""
     return str(level).lower() if isinstance(level, bool) else str(level)
 
 
 def to_json(part: Any) -> Any:
-    """A plan, or a part of one, in plain JSON types."""
+    """Return a plan, or a part of a plan, as plain JSON types."""
     data = schema.to_json(part, kind_of)
     if not isinstance(part, Plan):
         return data
@@ -188,10 +192,10 @@ def to_json(part: Any) -> Any:
 
 
 def from_json(data: object) -> Plan:
-    """The plan that to_json wrote.
+    """Return the plan that to_json wrote.
 
     Raises:
-        TypedError: an unknown key, a missing one, or a value that does not do.
+        TypedError: a key is unknown or missing, or a value is not allowed.
     """
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise TypedError(f"plan.format must be {FORMAT}")
@@ -199,9 +203,9 @@ def from_json(data: object) -> Plan:
 
 
 def as_now(data: Mapping[str, Any]) -> dict[str, Any]:
-    """A plan as this version writes it; older ones lack keys that have come since.
+    """Return a plan in this version's form: add the keys that older plans lack.
 
-    What is no table is left for the reader to refuse.
+    If a part that must be a table has another type, it stays, and the reader refuses it.
     """
     found: dict[str, Any] = {"study": None, **data}
     for name, came in CAME.items():
@@ -216,17 +220,17 @@ def as_now(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def part(kind: type[T], data: object) -> T:
-    """A part of a plan from what to_json wrote; TypedError as from_json()."""
+    """Return a part of a plan from the output of to_json. TypedError: see from_json()."""
     return schema.from_json(kind, data, kind.__name__.lower(), readers=READERS)
 
 
 def kind_of(value: object) -> str | None:
-    """The kind of a queue or a workload; of anything else None."""
+    """Return the kind of a queue or a workload; None for any other value."""
     return QUEUES.name_of(value) or WORKLOADS.name_of(value)
 
 
 def read_kind(registry: Registry, name: str, data: object, place: str) -> Any:
-    """One of several kinds from JSON; `name`: of its class in the kind's file."""
+    """Return a part with a `kind`, from JSON. `name` is the class in the kind's file."""
     if not isinstance(data, dict):
         raise TypedError(f"{place} must be a table")
     rest = dict(data)
@@ -238,10 +242,10 @@ def read_kind(registry: Registry, name: str, data: object, place: str) -> Any:
 
 
 def read_captures(part: str, data: object, place: str, *, defaults: bool = False) -> list[Any]:
-    """That part of each capture from a table that has the keys of all of them.
+    """Return the class `part` of each capture. One table has the keys of all captures.
 
     Raises:
-        ValueError: one line with the key and what is allowed.
+        ValueError: the text is one line with the key and the allowed values.
     """
     if not isinstance(data, dict):
         raise TypedError(f"{place} must be a table")

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a queue under test is: the interface of the files in `topology/queues/`, one kind each.
+"""The interface of a queue under test. Each file in `topology/queues/` is one kind of queue.
 
-Such a file has
+The file defines two classes:
 
-    Settings   a frozen dataclass: the keys of an experiment's table [queue], its values
-               checked when it is made (ValueError); `ports()` gives the two queues
-    Queue      a frozen dataclass: one direction's parameters in the lab's units, as they
-               stand in the plan, and below what is done with them
+    Settings   a frozen dataclass with the keys of the experiment's table [queue]. The constructor
+               checks the values (ValueError). `ports()` returns the queues of both directions.
+    Queue      a frozen dataclass and a subclass of Queue below. Its fields are the parameters of
+               one direction in the lab's units; the plan stores them.
 
-Where the two have the same keys, one class is both (topology/qdisc.py).
+If both have the same keys, one class can be both (topology/qdisc.py).
 
-Nothing else names the file. Standard library only: it is read on the host and in the lab.
+No other file names the kind. The host and the lab import the file: standard library only.
 """
 
 from __future__ import annotations
@@ -23,35 +23,35 @@ from typing import Any, ClassVar, Protocol
 
 from plan.dumbbell import Dumbbell, Link
 
-# What a queue has counted since it was loaded, as JSON; each kind has its own.
+# Counters of a queue since it was loaded, as JSON. Each kind has its own keys.
 Counters = Mapping[str, Any]
 DIRECTIONS = ("down", "up")
 
 
 class Schedule(Protocol):
-    """A path that moves (topology/moving)."""
+    """A moving path (topology/moving)."""
 
     def file(self, direction: str) -> Path:
-        """Its table, as the kernel reads it."""
+        """Return the file with the path's table for one direction, in the kernel's format."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Port:
-    """An end of the middle link, as a queue finds it in a lab.
+    """One end of the middle link in a lab, where a queue is loaded.
 
     Attributes:
         direction: "down" (to the clients) or "up".
-        device: the switch's port whose departures are queued.
-        box_pid: holds the namespace of the box behind it.
-        far_device: the box's device at which comes in what has left.
-        delay_device: the box's device with the propagation delay of this direction.
-        delay_link: the middle link, with the delay that it has there.
-        sender_pids: hold the namespaces of the hosts whose eth0 sends to this port.
-        dumbbell: the trial's network.
-        frames, drops: are they wanted one by one?
-        sample_ns: period of the queue's series; 0: none.
-        late_tolerance_ns: how late a departure may be before it is a fault.
-        schedule: of the middle link, where it moves; None: it is still.
+        device: the switch's port; the queue holds the packets that leave it.
+        box_pid: a process in the network namespace of the box in the middle of the link.
+        far_device: the box's device that receives the packets from this port.
+        delay_device: the box's device that adds the propagation delay of this direction.
+        delay_link: the middle link, with the delay that delay_device adds.
+        sender_pids: processes in the network namespaces of the hosts that send to this port.
+        dumbbell: the network of the trial.
+        frames, drops: whether to record each frame, and each drop.
+        sample_ns: the period of the queue's time series; 0: no series.
+        late_tolerance_ns: a departure that is later than this is a fault.
+        schedule: how the middle link moves; None: the link is still.
     """
 
     direction: str
@@ -70,15 +70,17 @@ class Port:
 
 
 class Queue(ABC):
-    """A queue at a port. What takes counters is pure, and asked of every record of its kind.
+    """A queue at a port. Methods that take `counters` are pure; they also read old records.
 
     Attributes:
-        recordable: which of an experiment's record.frames, .drops, .queue_sample_ms it knows.
-        qdiscs: kinds of queueing disciplines at the port whose drops are the queue's own; the
-            first one's count has all of them.
-        watches_wire: does it see the link at work? Else the link's rate is probed before a trial.
-        since: what it needs of Linux, and the first release that has it.
-        module: a kernel module of the lab's programs that it needs.
+        recordable: the keys of the table [record] that the queue supports: frames, drops,
+            queue_sample_ms.
+        qdiscs: the kinds of queueing disciplines at the port whose drops are the queue's drops. The
+            count of the first kind includes the others.
+        watches_wire: whether the queue measures the rate of the link during the trial. If not, the
+            lab probes the rate before the trial.
+        since: a feature of Linux that the queue needs -> the first release that has it.
+        module: the kernel module of the lab's programs that the queue needs; None: it needs none.
     """
 
     recordable: ClassVar[frozenset[str]] = frozenset()
@@ -89,90 +91,96 @@ class Queue(ABC):
 
     @property
     def room_cells(self) -> int | None:
-        """How many cells it holds; None where it does not count cells."""
+        """The number of cells that fit into the queue; None: the queue does not count cells."""
         return None
 
     @property
     def threshold_share(self) -> float | None:
-        """R, above which its policy begins, as a share of room_cells; None: it has none."""
+        """The threshold R of the policy as a share of room_cells; None: there is no threshold."""
         return None
 
     @abstractmethod
     def load(self, port: Port) -> None:
-        """Put it at the port."""
+        """Load the queue at the port."""
 
     @abstractmethod
     def unload(self, port: Port) -> None:
-        """Take it away; the port and the box are as before."""
+        """Remove the queue and restore the port and the box."""
 
     @abstractmethod
     def read(self, port: Port) -> dict[str, Any]:
-        """The counters."""
+        """Return the counters since load()."""
 
     def record_argv(self, port: Port, folder: Path) -> list[str]:
-        """A program that records until SIGTERM what the port wants, into `folder`; none: []."""
+        """Return the command that records into `folder` until SIGTERM; [] if there is none."""
         return []
 
     @staticmethod
     @abstractmethod
     def write_series(raw: Path, t0_ns: int, folder: Path, *, frames: bool) -> None:
-        """Bring what was recorded of both directions into a record's folder.
+        """Write the recorded series of both directions into the folder of a record.
 
         Args:
-            raw: the folder of record_argv().
-            t0_ns: start of the trial on the lab's clock; times in the record count from it.
-            frames: are they wanted one by one?
+            raw: the folder that record_argv() got.
+            t0_ns: the start of the trial on the lab's clock; the series count time from it.
+            frames: whether to write a row for each frame.
         """
 
     @staticmethod
     @abstractmethod
     def idle_wait_ns(cells: int, arrival_ns: float, service_ns: float) -> float:
-        """From the arrival of a frame's last cell at the idle port to its departure [ns].
+        """Return the time that an idle port takes to send a frame whose last cell has arrived [ns].
 
-        Cells come every `arrival_ns` and leave one every `service_ns`.
+        A cell arrives every `arrival_ns`, and the link sends a cell every `service_ns`.
         """
 
     @staticmethod
     @abstractmethod
     def waiting(counters: Counters) -> int:
-        """Packets in the queue."""
+        """Return the number of packets in the queue."""
 
     @staticmethod
     @abstractmethod
     def delivered(counters: Counters) -> int:
-        """Packets that have been let out, or will be for certain."""
+        """Return the number of packets that have left or are certain to leave."""
 
     @staticmethod
     @abstractmethod
     def refused(counters: Counters) -> int:
-        """Packets that did not and will not pass."""
+        """Return the number of packets that the queue dropped."""
 
     @staticmethod
     @abstractmethod
     def unaccounted(counters: Counters, sent: int, left: int) -> list[int]:
-        """The law of conservation: packets that are missing at each of its steps, 0 by the law.
+        """Return the packets that are missing at each step through the queue: all 0 if it is right.
 
         Args:
-            sent: by the hosts, as the interfaces count.
-            left: by the port, as its interface counts.
+            sent: packets that the hosts sent, by the interfaces' counters.
+            left: packets that left the port, by the port's counters.
         """
 
     @staticmethod
     def faults(counters: Counters) -> int | None:
-        """Packets that the queue could not judge as its rule says; None: it has no such case."""
+        """Return the packets that the queue could not treat by its rule; None: always 0."""
         return None
 
     @staticmethod
     def late(counters: Counters) -> tuple[int, int] | None:
-        """Departures that were past when they were decided, and all; None: it decides none."""
+        """Return the number of late departure decisions and of all; None: the queue decides none.
+
+        A decision is late if it comes after the departure time that it sets.
+        """
         return None
 
     @staticmethod
     def wire(counters: Counters) -> Mapping[str, int] | None:
-        """What came over the link: `cells` in `busy_ns` of `stretches`; None: unwatched."""
+        """Return the rate of the link as seen from outside (bpf/wire.h); None: not watched.
+
+        The link carried `cells` cells in `busy_ns`. This time consists of `stretches` busy periods.
+        """
         return None
 
     @staticmethod
     def figures(counters: Counters, begin: Counters | None) -> dict[str, float | None]:
-        """Figures of the measured interval for the judgement; `begin`: counters at its start."""
+        """Return figures of the measured interval. `begin` has the counters at its start."""
         return {}

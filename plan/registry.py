@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Kinds of a thing, a file or a folder each: whatever lies there is there. Standard library only.
+"""Finds kinds: each kind is a file or a folder in a package. Standard library only.
 
-A file NAME.py of a package, or a package NAME in it, brings the kind NAME ("_" is written "-"), by
-the parts that the registry asks of each, such as a class Settings. Nothing else has to name it.
+A file NAME.py or a package NAME in the package defines the kind NAME. In the kind's name, "-"
+replaces "_". The file defines the parts that the registry requires, such as a class Settings. No
+other file has to name the kind.
 """
 
 from __future__ import annotations
@@ -22,19 +23,20 @@ NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 class UnknownKindError(CellbedError):
-    """A kind that nothing brings; says which there are."""
+    """No file defines a kind of this name; the text lists the known kinds."""
 
     exit_code = 2
 
 
 class Registry:
-    """The kinds that the files and folders of a package bring.
+    """The kinds that the files and folders of a package define.
 
     Args:
-        package: its name.
-        parts: what each of its modules must have.
-        among_others: may modules lie there that have none of them, and bring no kind?
-        interface: the one that says what the parts are, where it lies there too.
+        package: the package's name.
+        parts: the names that each kind's module must define.
+        among_others: whether the package may contain modules without any of the parts. Such modules
+            define no kind.
+        interface: the module of the package that describes the parts; "": it is elsewhere.
     """
 
     def __init__(
@@ -49,10 +51,10 @@ class Registry:
 
     @cached_property
     def kinds(self) -> Mapping[str, Any]:
-        """Name of a kind -> its module, by name.
+        """Name of a kind -> its module, sorted by name.
 
         Raises:
-            CellbedError: a file with a name that does not do, or without one of the parts.
+            CellbedError: a file's name is not allowed, or a file lacks a part.
         """
         found = {}
         for module in self._modules:
@@ -77,7 +79,7 @@ class Registry:
         return folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
 
     def _kind(self, module: str) -> Any:
-        """A module that lies there; None if it brings no kind."""
+        """Import a module of the package; return None if it defines no kind."""
         kind = importlib.import_module(f"{self.package}.{module}")
         if self.among_others and not any(hasattr(kind, part) for part in self.parts):
             return None
@@ -87,7 +89,7 @@ class Registry:
         return kind
 
     def __getitem__(self, name: object) -> Any:
-        """The module of a kind. No other kind is imported: a lab needs only those of its trial.
+        """Return the module of a kind. It imports no other kind: a lab needs few kinds.
 
         Raises:
             UnknownKindError: there is no such kind.
@@ -100,9 +102,9 @@ class Registry:
         raise UnknownKindError(f"{name}: {choices(name, self.kinds)}")
 
     def name_of(self, value: object) -> str | None:
-        """The kind that has a value's class as one of its parts, if any.
+        """Return the kind whose module has the class of `value` as a part; None if there is none.
 
-        A part is a class of the kind's own file or folder.
+        The class must be defined in the kind's own file or folder.
         """
         of = type(value)
         if of not in self._name_of_class:

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The one validator: frozen dataclasses to and from JSON or TOML, checked. Standard library only.
+"""The one validator: reads, checks and writes dataclasses as JSON or TOML. Standard library only.
 
-A field is of a simple type, a dataclass, `tuple[X, ...]`, `Sequence[X]`, `Mapping[str, X]`,
-`Mapping[int, X]`, a union, a Literal, or of a type for which the caller has a reader of its own.
-What its values must be besides stands in its type: `Annotated[int, Within(1, 1024)]`,
-`Annotated[str, Matches(...)]`, `Annotated[Sequence[str], OneOrMore()]`; and a text there says what
-the key is (harness/design/keys.py makes tables of them). One whose metadata has
-`later` came after documents that stay as they are: with its default it is not written, and it may
-be absent. One whose metadata has `aside` is no part of a document at all.
+A field has a simple type, a dataclass, `tuple[X, ...]`, `Sequence[X]`, `Mapping[str, X]`,
+`Mapping[int, X]`, a union, a Literal, or a type for which the caller gives a reader. The type also
+contains further limits: `Annotated[int, Within(1, 1024)]`, `Annotated[str, Matches(...)]`,
+`Annotated[Sequence[str], OneOrMore()]`. A text in Annotated describes the key;
+harness/design/keys.py makes tables of these texts. A field with `later` in its metadata is newer
+than some documents: it may be absent, and a field with its default value is not written. A field
+with `aside` in its metadata is never part of a document.
 
-An error is one line with the key, the value and what is allowed.
+An error is one line with the key, the value and the allowed values.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from plan.near import choices
 T = TypeVar("T")
 NONE: type = type(None)
 Reader = Callable[[object, str], Any]
-Readers = Mapping[Any, Reader]  # by a type, or a union of types
+Readers = Mapping[Any, Reader]  # a type, or a union of types -> its reader
 SIMPLE = {
     int: "a whole number",
     float: "a number",
@@ -44,16 +44,16 @@ MOST_SHOWN = 40  # letters of a value that an error quotes
 
 
 class TypedError(ValueError):
-    """Data that is not of its type; one line: key, value, what is allowed."""
+    """Data has the wrong type or value. The text is one line: key, value, allowed values."""
 
 
 class UnknownKeyError(TypedError):
-    """A key that a table does not have.
+    """A table contains an unknown key.
 
     Attributes:
-        place: of the table.
-        key, value: the key, and what stands there.
-        known: the keys that there are.
+        place: the place of the table.
+        key, value: the unknown key, and its value.
+        known: the known keys.
     """
 
     def __init__(self, place: str, key: object, value: object, known: Sequence[str]) -> None:
@@ -62,12 +62,12 @@ class UnknownKeyError(TypedError):
 
 
 class WrongTypeError(TypedError):
-    """A value of another type than its key's.
+    """A value has another type than its key requires.
 
     Attributes:
-        place: of the key.
-        value: what stands there.
-        words: the type, in words.
+        place: the place of the key.
+        value: the value in the document.
+        words: the required type, in words.
     """
 
     def __init__(self, place: str, value: object, words: str) -> None:
@@ -77,13 +77,13 @@ class WrongTypeError(TypedError):
 
 @dataclass(frozen=True)
 class Within:
-    """The least and the largest value; None: there is no such bound."""
+    """The least and the largest allowed value; None: there is no bound."""
 
     least: float | None = None
     largest: float | None = None
 
     def check(self, value: float, place: str) -> None:
-        """TypedError for a value that is not within."""
+        """Raise TypedError for a value out of range."""
         low = -inf if self.least is None else self.least
         high = inf if self.largest is None else self.largest
         if not low <= value <= high:
@@ -98,20 +98,20 @@ class Within:
 
 
 def grouped(bound: float | None) -> str:
-    """A bound as one writes it into an experiment: 86_400."""
+    """Return a bound as an experiment file writes it: 86_400."""
     return f"{bound:_.15g}" if bound is not None and abs(bound) >= 10_000 else str(bound)
 
 
 @dataclass(frozen=True)
 class Matches:
-    """A pattern of the whole text, in words, and its greatest length."""
+    """A regular expression for the whole text, the same rule in words, and the greatest length."""
 
     pattern: str
     words: str
     most: int = 1000
 
     def check(self, value: str, place: str) -> None:
-        """TypedError for a text that does not match."""
+        """Raise TypedError for a text that does not match."""
         if not re.fullmatch(self.pattern, value):
             raise TypedError(f"{place}{shown(value)}: must be {self.words}{self.such_as(value)}")
         if len(value) > self.most:
@@ -120,7 +120,7 @@ class Matches:
             )
 
     def such_as(self, value: str) -> str:
-        """The most similar text that matches, if one is easily made."""
+        """Return a hint with a similar text that matches; "" if it cannot make such a text."""
         for blank in "-_":
             made = re.sub(r"\W+", blank, value.casefold()).strip(blank)
             if re.fullmatch(self.pattern, made):
@@ -130,7 +130,7 @@ class Matches:
 
 @dataclass(frozen=True)
 class ZeroOr(Within):
-    """The same, or 0."""
+    """A range that also allows 0."""
 
     def check(self, value: float, place: str) -> None:
         if value:
@@ -142,11 +142,11 @@ class ZeroOr(Within):
 
 @dataclass(frozen=True)
 class OneOrMore:
-    """One value stands for a list of one."""
+    """A list that may be written as one value."""
 
 
 def to_json(value: Any, kind_of: Callable[[Any], str | None] = lambda _: None) -> Any:
-    """Plain JSON types; `kind_of` a dataclass, where it is not None, is its first key `kind`."""
+    """Return plain JSON types. `kind_of(dataclass)`, if not None, becomes its first key `kind`."""
     if is_dataclass(value):
         kind = kind_of(value)
         named = {} if kind is None else {"kind": kind}
@@ -171,16 +171,16 @@ def from_json(
     others: bool = False,
     readers: Readers | None = None,
 ) -> T:
-    """A dataclass of what to_json made, or a person wrote.
+    """Return a dataclass from the output of to_json, or from a document that a person wrote.
 
     Args:
-        place: of the data, in errors.
-        defaults: may a key be left out that has a default?
-        others: are keys let pass that it does not know?
-        readers: for fields of types that are none of the above.
+        place: the place of the data, for error messages.
+        defaults: whether a key with a default may be absent.
+        others: whether to ignore unknown keys.
+        readers: type -> reader, for fields of all other types.
 
     Raises:
-        TypedError: an unknown key, a missing one, a value of another type.
+        TypedError: a key is unknown or missing, or a value has another type.
     """
     if not isinstance(data, Mapping):
         raise WrongTypeError(place, data, "a table")
@@ -198,41 +198,41 @@ def from_json(
 
 
 def check(value: Any, place: str) -> None:
-    """TypedError unless all fields of a flat dataclass are what their types say."""
+    """Raise TypedError unless all fields of a flat dataclass match their types."""
     reading, hints = Reading({}, defaults=False), type_hints(type(value))
     for field in fields(value):
         reading.value(hints[field.name], getattr(value, field.name), joined(place, field.name))
 
 
 def written(kind: type) -> list[Field[Any]]:
-    """The fields of a dataclass that are keys of its documents."""
+    """Return the fields of a dataclass that are keys of its documents."""
     return [field for field in fields(kind) if not field.metadata.get("aside")]
 
 
 def joined(place: str, key: object) -> str:
-    """The place of a key in errors."""
+    """Return the place of a key, for error messages."""
     return f"{place}.{key}" if place else str(key)
 
 
 def has_default(field: Field[Any]) -> bool:
-    """Has a field a value when none is given?"""
+    """Return whether a field has a default value."""
     return field.default is not MISSING or field.default_factory is not MISSING
 
 
 def is_later(field: Field[Any]) -> bool:
-    """Did a field come after documents that are without it?"""
+    """Return whether a field is newer than some documents, which lack it."""
     return bool(field.metadata.get("later"))
 
 
 def may_be_none(hint: Any) -> bool:
-    """Is null one of a field's values?"""
+    """Return whether a field allows null."""
     if get_origin(hint) is Annotated:
         hint = get_args(hint)[0]
     return NONE in get_args(hint)
 
 
 def type_hints(kind: type) -> dict[str, Any]:
-    """The types of a class's fields."""
+    """Return the types of a class's fields."""
     return _type_hints(kind)
 
 
@@ -242,7 +242,7 @@ def _type_hints(kind: type) -> dict[str, Any]:
 
 
 class Reading:
-    """Reads a value of any of the types that a field may have."""
+    """Reads a value of any type that a field may have."""
 
     def __init__(self, readers: Readers, defaults: bool, others: bool = False) -> None:
         self.readers = readers
@@ -294,7 +294,7 @@ class Reading:
 
     @staticmethod
     def _key(kind: Any, key: str, place: str) -> Any:
-        """A key of a table; a whole number is a text as a key of JSON."""
+        """Return a key of a table. JSON stores a whole number as a text."""
         try:
             return kind(key)
         except ValueError:
@@ -314,7 +314,7 @@ class Reading:
 
 
 def in_words(hint: Any) -> str:
-    """What a type allows."""
+    """Return the values that a type allows, in words."""
     origin = get_origin(hint)
     if origin is Literal:
         return " or ".join(f'"{word}"' for word in get_args(hint))
@@ -328,20 +328,20 @@ def in_words(hint: Any) -> str:
 
 
 def allowed_in_words(hint: Any) -> str:
-    """What a type allows, with its bounds."""
+    """Return the values that a type allows, in words, with the bounds."""
     words = in_words(hint)
     bounds = [str(one) for one in get_args(hint) if isinstance(one, Within)]
     return f"{words}; {bounds[0]}" if get_origin(hint) is Annotated and bounds else words
 
 
 def shown(value: object) -> str:
-    """= VALUE of a short value, as TOML has it; nothing of a table, or of what is long."""
+    """Return "= VALUE" as in TOML if the value is short; "" for a table or a long value."""
     text = "" if isinstance(value, Mapping) else as_written(value)
     return f" = {text}" if text and len(text) <= MOST_SHOWN else ""
 
 
 def as_written(value: object) -> str:
-    """A value as a file has it; what JSON has not, as Python does."""
+    """Return a value as a file writes it; a value that JSON lacks is written as in Python."""
     if isinstance(value, date | time):  # TOML has them, and people write them by accident
         return value.isoformat()
     try:
@@ -351,7 +351,7 @@ def as_written(value: object) -> str:
 
 
 def simple(kind: type, data: object, place: str) -> Any:
-    """A simple value; a whole number does for a number, nothing else does for another."""
+    """Return a simple value. A whole number counts as a number. No other type replaces another."""
     fits = isinstance(data, kind) or (kind is float and isinstance(data, int))
     if not fits or isinstance(data, bool) != (kind is bool):
         raise WrongTypeError(place, data, SIMPLE[kind])
@@ -361,7 +361,7 @@ def simple(kind: type, data: object, place: str) -> Any:
 
 
 def one_of(allowed: tuple[Any, ...], data: object, place: str) -> Any:
-    """A value that must be one of some."""
+    """Return `data` if it is one of the allowed values; else raise TypedError."""
     if data not in allowed:
         raise TypedError(f"{place} = {data}: {choices(data, allowed)}")
     return data

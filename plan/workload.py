@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What every workload's parameters have, whatever its kind (workload/source.py)."""
+"""The part that the parameters of all workloads have in common (workload/source.py)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Protocol
 
 
 class Workload(Protocol):
-    """A workload's parameters; there is a duration [s] in each."""
+    """The parameters of a workload. All workloads have a duration [s]."""
 
     @property
     def duration_s(self) -> float: ...
 
 
 def measure_from_s(workload: Workload) -> float:
-    """When the measured interval begins, of a workload that has one; else 0 [s]."""
+    """Return the start of the measured interval [s]; 0 if the workload has no such interval."""
     return float(getattr(workload, "measure_from_s", 0))

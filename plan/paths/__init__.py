@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Where a moving path comes from: a file here for each kind, with a class Settings.
+"""Sources of a moving path. Each file with a class Settings is one kind.
 
 `topology.path` of an experiment is a table with `kind` and the keys of that kind's Settings, or the
-name of a CSV file. Settings is a frozen dataclass; `path(site)` makes the path. A kind that draws
-sets Path.drawn. Standard library only.
+name of a CSV file. Settings is a frozen dataclass, and `path(site)` makes the path. If the path
+depends on the seed, `path(site)` sets Path.drawn. Standard library only.
 """

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A path from a CSV file, a row for each change.
+"""A path from a CSV file. Each row is a change of the path.
 
     time_s,rate_bit_per_s,down_delay_us,up_delay_us,loss,outage
     0,45000000,20000,25000,0,0
     14.98,,,,,1
     15.03,30000000,27500,31000,0.001,0
 
-The columns, in any order, and all but the time may be absent:
+The columns may have any order. Only the column of the time is required:
 
     time_us or time_s    since the start of the trial, exact to the microsecond
-    rate_bit_per_s       0, or what the middle link carries; cells count with 53 bytes
+    rate_bit_per_s       rate of the middle link, or 0; a cell counts 53 bytes
     delay_us             one way
-    loss                 share of the packets
+    loss                 share of the packets that the path loses
     outage               1: the link sends nothing; 0: it sends at its rate
 
-All but the time may begin with `down_` (to the clients) or `up_`, which then holds for this
-direction. An empty value is that of the row before, in the first row that of the still path. A line
-that begins with # is a comment.
+The name of each column but the time may begin with `down_` (to the clients) or `up_`. The column
+then applies to this direction. An empty value repeats the value of the row above. In the first row,
+an empty value is the value of the still path. A line that begins with # is a comment.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ VALUES = ("rate_bit_per_s", "delay_us", "loss", "outage")
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    file: Annotated[str, "A CSV file; the folder of the experiment file is where names begin."]
+    file: Annotated[str, "A CSV file. Its name begins at the folder of the experiment file."]
     period_s: Annotated[
         float | None,
         Within(1e-6, 86_400),
@@ -64,10 +64,11 @@ class Settings:
     ] = False
 
     def path(self, site: Site) -> Path:
-        """The path that the file has.
+        """Return the path of the file.
 
         Raises:
-            UsageError: one line with the file, its line, the key, the value and what is allowed.
+            UsageError: the text is one line with the file, its line, the key, the value and what is
+                allowed.
         """
         rows = Reader(self.file, site).rows()
         period_us = 0 if self.period_s is None else round(self.period_s * US_PER_S)
@@ -81,7 +82,7 @@ class Settings:
 
 
 def way(rows: Sequence[tuple[int, Mapping[str, Any]]], direction: str, period_us: int) -> Way:
-    """One direction's columns."""
+    """Return the columns of one direction."""
     listed = [
         Row(
             time_us,
@@ -96,13 +97,13 @@ def way(rows: Sequence[tuple[int, Mapping[str, Any]]], direction: str, period_us
 
 
 def separator(row: Sequence[str]) -> str:
-    """What is said of a row whose values have another sign between them; "" where none has."""
+    """Return a hint for a row with another separator than the comma; "" for all other rows."""
     sign = next((sign for sign in ";\t|" if len(row) == 1 and sign in row[0]), "")
     return f"; write a comma in place of {'a tab' if sign.isspace() else sign}" if sign else ""
 
 
 class Reader:
-    """Reads a file; `at` is the line that an error names."""
+    """Reads a file. `at` is the number of the current line, for error messages."""
 
     def __init__(self, name: str, site: Site) -> None:
         self.name = name
@@ -110,7 +111,7 @@ class Reader:
         self.at = 0
 
     def rows(self) -> list[tuple[int, dict[str, Any]]]:
-        """Each row's time [us] and all values, by their names with `down_` and `up_`."""
+        """Return each row: its time [us] and all values, named with `down_` or `up_`."""
         table = csv.reader(self._lines(), strict=True)
         try:
             return self._read(next(table, []), table)

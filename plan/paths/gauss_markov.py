@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A mobile link whose rate is a Gauss-Markov process: drawn from the trial's seed.
+"""A mobile link. Its rate is a Gauss-Markov process that is drawn from the trial's seed.
 
     x' = a x + (1 - a) mean + sqrt(1 - a^2) deviation w        w: standard normal
 
-with a = exp(-step / memory). The rate keeps its mean and deviation at all times, and forgets over
-`memory`. Below `least_bit_per_s` it is set to that value.
+with a = exp(-step / memory). The mean and the standard deviation are constant. The correlation
+decays over `memory`. A rate below `least_bit_per_s` is set to `least_bit_per_s`.
 
 Source: Liang, Haas: "Predictive Distance-Based Mobility Management for PCS Networks", INFOCOM 1999,
-section II (there of a speed).
+section II (the paper models a speed).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Settings:
     duration_s: Annotated[int, Within(1, 86_400), "After this time, the path begins again."] = 120
 
     def path(self, site: Site) -> Path:
-        """The path of seed 0, which draws that of any other."""
+        """Return the path of seed 0. Its `drawn` makes the path of any other seed."""
         mean = site.still.rate_bit_per_s
         if self.least_bit_per_s > mean:
             raise ValueError(

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Passes of satellites on a low circular orbit (LEO) over two ground stations at one place.
+"""Passes of satellites in a low circular orbit (LEO) over two ground stations at one place.
 
-The satellites of a plane follow each other over the place, through its zenith. The path leads from
-the ground to the nearest one and back to the ground: the one-way delay is twice the slant range
-over the speed of light, and a time in the stations. When the next satellite is nearer, there is a
-handover, and the link sends nothing for a moment.
+The satellites of one orbital plane pass over the place one after another, through its zenith. The
+path leads from the ground to the nearest satellite and back to the ground. The one-way delay is
+twice the slant range over the speed of light, plus a time in the stations. When the next satellite
+is nearer, a handover takes place, and the link sends nothing for a moment.
 
-Slant range of a satellite at height h, seen at a central angle g from the centre of the Earth, of
-radius R: sqrt(R^2 + (R + h)^2 - 2 R (R + h) cos g). The angle grows with the mean motion,
-sqrt(GM / (R + h)^3). The Earth does not turn in this model: a pass takes 5 to 7 % longer on it.
+Let g be the central angle between the place and a satellite at height h, seen from the centre of
+the Earth, which has the radius R. Then the slant range is sqrt(R^2 + (R + h)^2 - 2 R (R + h) cos
+g). The angle changes with the mean motion, sqrt(GM / (R + h)^3). The Earth does not rotate in this
+model; with rotation, a pass takes 5 to 7 % longer.
 
 Source: Wertz, Larson (editors): "Space Mission Analysis and Design", third edition, 1999, sections
-5.2 and 6.1. Two-line elements of a real satellite need a propagator such as SGP4, which is not
-here: write its delays into a CSV file.
+5.2 and 6.1. Two-line elements of a real satellite need a propagator such as SGP4. cellbed has no
+propagator: write the delays of such a satellite into a CSV file.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Settings:
     stations_us: Annotated[
         int,
         Within(0, 1_000_000),
-        "The part of the one-way delay that is not on the way to the sky.",
+        "The part of the one-way delay that the ground stations add.",
     ] = 10_000
     outage_us: Annotated[
         int, Within(0, 1_000_000), "The time for which the link sends nothing at a handover."
@@ -49,7 +50,7 @@ class Settings:
     ] = 100_000
 
     def path(self, site: Site) -> Path:
-        """From one handover to the next, again and again; the first at time 0 has no outage."""
+        """Return a path that repeats from handover to handover; time 0 has no outage."""
         orbit_km = EARTH_KM + self.height_km
         motion_per_s = math.sqrt(EARTH_GM_KM3_PER_S2 / orbit_km**3)
         half = math.pi / self.satellites
@@ -82,13 +83,13 @@ class Settings:
 
 
 def slant(orbit_km: float, angle: float) -> float:
-    """From a place on the ground to a satellite [km]."""
+    """Return the distance from the place on the ground to a satellite [km]."""
     across = EARTH_KM**2 + orbit_km**2 - 2 * EARTH_KM * orbit_km * math.cos(angle)
     return math.sqrt(across)
 
 
 def with_outage(rows: list[Row], from_us: int) -> list[Row]:
-    """The same with silence from a time to the end."""
+    """Return the rows with rate 0 from `from_us` to the end."""
     before = [row for row in rows if row.time_us < from_us]
     during = [row for row in rows if row.time_us > from_us]
     first = before[-1]._replace(time_us=from_us)

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A path from mahimahi's packet-delivery traces, one for each direction.
+"""A path from mahimahi's packet-delivery traces, one trace for each direction.
 
-A line is a delivery opportunity: a whole number of milliseconds since the start. A time that stands
-there several times is as many opportunities. An opportunity carries 1,504 bytes: a packet of 1,500
-bytes and mahimahi's 4, or parts of smaller and larger packets. One that finds no packet is lost.
-The trace begins anew after its last time, which is the time 0 of the next round.
+Each line of a trace is a delivery opportunity: a whole number of milliseconds since the start. A
+time on several lines is as many opportunities. An opportunity carries 1,504 bytes: a packet of
+1,500 bytes and the 4 bytes that mahimahi adds, or parts of smaller and larger packets. An
+opportunity without a waiting packet is lost. The trace repeats; its last time is time 0 of the next
+round.
 
 Source: Netravali, Sivaraman, Das, Goyal, Winstein, Mickens, Balakrishnan: "Mahimahi: Accurate
 Record-and-Replay for HTTP", USENIX ATC 2015, section 4 (LinkShell); Winstein, Sivaraman,
 Balakrishnan: "Stochastic Forecasts Achieve High Throughput and Low Delay over Cellular Networks",
 NSDI 2013, section 4.2 (Cellsim).
 
-The delays and losses are those of the keys, as with mm-delay and mm-loss. The queue must be one of
-packets: the link counts bytes of IP packets, and not cells.
+The keys give the delays and losses, as mm-delay and mm-loss do. The queue must be a queue of
+packets, because the link counts bytes of IP packets and not cells.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from plan.paths.site import Site
 from plan.schema import Within
 
 OPPORTUNITY_BITS = 1504 * 8
-OVERHEAD_BYTES = 4  # of the tunnel device, which mahimahi counts
+OVERHEAD_BYTES = 4  # mahimahi also counts the header of its tunnel device
 US_PER_MS = 1000
 MOST_MS = MOST_US // US_PER_MS
 
@@ -48,10 +49,10 @@ class Settings:
     loss: Annotated[float, Within(0, 1), "The share of packets that each direction loses."] = 0.0
 
     def path(self, site: Site) -> Path:
-        """Both traces as opportunities.
+        """Return a path with the opportunities of both traces.
 
         Raises:
-            UsageError: one line with the file, its line, the value and what is allowed.
+            UsageError: the text is one line with the file, its line, the value and what is allowed.
         """
         delay_us = site.still.delay_us if self.delay_us is None else self.delay_us
         down, up = (
@@ -61,8 +62,8 @@ class Settings:
 
 
 def way(found: Counter[int], delay_us: int, loss: float) -> Way:
-    """One direction. The last time is the time 0 of the next round; at time 0 of the first round
-    nothing waits yet.
+    """Return one direction. The last time is time 0 of the next round. At time 0 of the first
+    round, no packet waits yet.
     """
     last = max(found)
     found[0] += found.pop(last)
@@ -73,7 +74,7 @@ def way(found: Counter[int], delay_us: int, loss: float) -> Way:
 
 
 def opportunities(name: str, site: Site) -> Counter[int]:
-    """How many there are at each millisecond."""
+    """Return the number of opportunities at each millisecond."""
     found: Counter[int] = Counter()
     last = 0
     for number, line in enumerate(site.lines(name), 1):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a kind of path finds: files, and the path before time 0. Standard library only."""
+"""The inputs of a kind of path: files, and the path before time 0. Standard library only."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NO_NAME = '""'
 @dataclass(frozen=True, kw_only=True)
 class Site:
     """Attributes:
-    folders: where names of files begin, the first that has the file.
+    folders: the folders in which a file's name is looked up; the first match counts.
     still: the path before time 0.
     """
 
@@ -25,10 +25,10 @@ class Site:
     still: Row
 
     def lines(self, name: str) -> list[str]:
-        """The lines of a text file.
+        """Return the lines of a text file.
 
         Raises:
-            UsageError: there is no such file, or it is no text.
+            UsageError: the file does not exist, or it is not a text.
         """
         found = next((one / name for one in self.folders if (one / name).is_file()), None)
         if found is None:

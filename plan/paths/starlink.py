@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A path with a handover each 15 s, as Starlink has them: drawn from the trial's seed.
+"""A path with a handover every 15 s, as Starlink has. The trial's seed draws the values.
 
-In each interval the path has a rate and, each way, a delay of its own, drawn evenly from a range.
-At its begin the link sends nothing for a moment. This is a model of the changes and no fit to
-measurements: the ranges are the experiment's.
+For each interval, the seed gives one rate for both directions and a delay for each direction. The
+values are uniform in a range. Each handover begins with an outage. The model reproduces the changes
+and is not fitted to measurements: the experiment gives the ranges.
 
 Source: Tanveer, Puchol, Singh, Bianchi, Nithyanand: "Making Sense of Constellations: Methodologies
 for Understanding Starlink's Scheduling Algorithms", CoNEXT Companion 2023 (all terminals get
@@ -54,7 +54,7 @@ class Settings:
     duration_s: Annotated[int, Within(1, 86_400), "After this time, the path begins again."] = 600
 
     def path(self, site: Site) -> Path:
-        """The path of seed 0, which draws that of any other."""
+        """Return the path of seed 0. Its `drawn` makes the path of any other seed."""
         least, most = self.least_delay_us, self.most_delay_us
         check_range("topology.path.most_delay_us", most, least, MOST_DELAY_US)
         return self.of_seed(site, 0)
