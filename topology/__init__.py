@@ -1,3 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The network under test (plan/dumbbell.py), built in Mininet inside a lab; its queues, delays,
-losses."""
+"""Builds the network under test (plan/dumbbell.py) in a lab, with its queues, delays and losses."""

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Adaptive RED on a device: the kernel's red qdisc, told so that it adapts.
+"""Adaptive RED on a device: sets up the kernel's qdisc red with its adaptive mode.
 
 Floyd, Gummadi, Shenker: "Adaptive RED: An Algorithm for Increasing the Robustness of RED's Active
-Queue Management", 2001. The kernel has the rule (include/net/red.h, red_adaptative_algo: each half
-second max_P x 0.9 below the target, + min(1 %, max_P / 4) above it), but `tc ... red adaptive` does
-not start it: docs/adaptive-red.md. So the queue is set by a netlink message of our own, with the
-flags where the kernel looks for this one.
+Queue Management", 2001. The kernel has this rule (include/net/red.h, red_adaptative_algo). Every
+half second, it multiplies max_P by 0.9 if the average is below the target, or adds
+min(1 %, max_P / 4) if it is above. `tc ... red adaptive` does not start the rule (see
+docs/adaptive-red.md). So this module sends its own netlink message, which has the adaptive flag in
+the place where the kernel looks for it.
 """
 
 from __future__ import annotations
@@ -30,22 +31,22 @@ ROOT = 0xFFFFFFFF
 
 @dataclass(frozen=True, kw_only=True)
 class AdaptiveRed:
-    """An Adaptive RED queue; sizes are bytes of Ethernet frames, as the kernel counts them.
+    """An Adaptive RED queue. Sizes are bytes of Ethernet frames, as the kernel counts them.
 
     Attributes:
-        rate_bit_per_s: of the link it feeds.
-        packet_bytes: of a mean packet; sets how fast the average falls in idle times.
-        limit_bytes: of the queue itself.
-        min_bytes, max_bytes: thresholds of the average.
-        weight_log: the average's weight is 2^-weight_log.
-        probability: max_P to begin with.
-        ecn: mark those that can be marked.
-        drop_above_max: with ecn: drop where the average is above max_bytes, else mark there too.
-        gentle: above max_bytes not everything, but by a probability that rises from max_P to 1 at
-            twice max_bytes; the lab's kernel can, by its patch 0010.
+        rate_bit_per_s: the rate of the link behind the queue.
+        packet_bytes: the mean packet size; it determines how fast the average falls in idle times.
+        limit_bytes: the size of the queue.
+        min_bytes, max_bytes: the thresholds of the average.
+        weight_log: the weight of the average is 2^-weight_log.
+        probability: the first value of max_P.
+        ecn: mark packets that allow ECN.
+        drop_above_max: with ecn: drop if the average is above max_bytes; else mark there too.
+        gentle: above max_bytes, do not drop all packets: the probability rises from max_P to 1 at
+            twice max_bytes. Patch 0010 of the lab's kernel adds gentle.
 
     Raises:
-        ValueError: a value is out of range; names it and what is allowed.
+        ValueError: a value is out of range; the text names the value and the allowed range.
     """
 
     rate_bit_per_s: int
@@ -70,7 +71,7 @@ class AdaptiveRed:
 
     @property
     def flags(self) -> int:
-        """The kernel's flags."""
+        """The flags of struct tc_red_qopt or of TCA_RED_FLAGS."""
         chosen = {
             FLAG_ECN: self.ecn,
             FLAG_HARDDROP: self.drop_above_max,
@@ -80,10 +81,10 @@ class AdaptiveRed:
 
 
 def automatic(*, rate_bit_per_s: int, packet_bytes: int, limit_bytes: int) -> AdaptiveRed:
-    """Return the queue with the thresholds and weight of the paper's section 5 for this link.
+    """Return the queue with the thresholds and the weight of the paper's section 5 for a link.
 
-    C packets a second: min the larger of 5 packets and C x 5 ms / 2, max three times that, weight
-    1 - exp(-1/C), to the next power of two.
+    For C packets per second, min is the larger of 5 packets and C x 5 ms / 2. max is three times
+    min. The weight is 1 - exp(-1/C), rounded to a power of two.
     """
     packets_per_s = rate_bit_per_s / 8 / packet_bytes
     least = round(max(5.0, packets_per_s * 0.005 / 2) * packet_bytes)
@@ -98,12 +99,12 @@ def automatic(*, rate_bit_per_s: int, packet_bytes: int, limit_bytes: int) -> Ad
 
 
 def idle_table(queue: AdaptiveRed) -> tuple[int, bytes]:
-    """Return the logarithm of a cell [us] and the table of shifts: how the average falls when idle.
+    """Return log2 of a cell [us] and the table of shifts. Both lower the average in idle times.
 
-    After t without a packet the average is (1 - w)^m of what it was, w = 2^-weight_log and m the
-    packets that the link could have sent. The kernel takes 1 - t / cell of it in the first cell,
-    and 2^-table[n] in cell n; so a cell is the time of 1/w packets. (tc counts its table in ticks
-    of 64 ns, the kernel in microseconds.)
+    After t without a packet, the average is (1 - w)^m of its old value, where w = 2^-weight_log and
+    the link could have sent m packets in t. The kernel multiplies the old value by 1 - t / cell in
+    the first cell, and by 2^-table[n] in cell n. So a cell is the time of 1/w packets. (tc counts
+    its table in ticks of 64 ns, but the kernel counts microseconds.)
     """
     packet_us = queue.packet_bytes * 8e6 / queue.rate_bit_per_s
     log = max(round(math.log2(packet_us) + queue.weight_log), 0)
@@ -113,14 +114,14 @@ def idle_table(queue: AdaptiveRed) -> tuple[int, bytes]:
 
 
 def options(queue: AdaptiveRed) -> bytes:
-    """Return the attributes of the red qdisc.
+    """Return the attributes of the qdisc red.
 
-    The flags are in tc_red_qopt, by which a kernel without patch 0016 starts to adapt, and both
-    places at once are refused. Only TCA_RED_FLAGS has a place for gentle, which a kernel without
-    patch 0010 refuses.
+    Without gentle, tc_red_qopt has the flags: only there does a kernel without patch 0016 find the
+    flag that starts the adaptation. With gentle, TCA_RED_FLAGS has them, because tc_red_qopt has no
+    bit for gentle. A kernel without patch 0010 refuses gentle. The kernel refuses flags in both.
     """
     cell_log, table = idle_table(queue)
-    # Unused where max_P is given, but shown: max_P = (max - min) / 2^Plog.
+    # The kernel shows Plog but uses the given max_P: max_P = (max - min) / 2^Plog.
     p_log = round(math.log2((queue.max_bytes - queue.min_bytes) / queue.probability))
     sizes = (queue.limit_bytes, queue.min_bytes, queue.max_bytes)
     logs = (queue.weight_log, p_log, cell_log, 0 if queue.gentle else queue.flags)
@@ -134,9 +135,9 @@ def options(queue: AdaptiveRed) -> bytes:
 
 
 def request(queue: AdaptiveRed, ifindex: int, *, parent: int = ROOT, handle: int = 0) -> Request:
-    """Return what puts the queue on a device, for what is there now if there is one.
+    """Return the request that creates the queue on a device, or replaces the qdisc that is there.
 
-    `parent` and `handle` are as in tc's MAJOR:MINOR, 16 bits each: 0x10001 is 1:1.
+    `parent` and `handle` are MAJOR:MINOR as in tc, 16 bits each: 0x10001 is 1:1.
     """
     body = QDISC.pack(socket.AF_UNSPEC, ifindex, handle, parent, 0)
     body += attribute(TCA_KIND, b"red\0")
@@ -145,10 +146,10 @@ def request(queue: AdaptiveRed, ifindex: int, *, parent: int = ROOT, handle: int
 
 
 def put(queue: AdaptiveRed, device: str, *, parent: int = ROOT, handle: int = 0) -> None:
-    """Put the queue on a device of this network namespace.
+    """Create the queue on a device of this network namespace.
 
     Raises:
-        NetlinkError: the kernel refused; it names the device by its index.
+        NetlinkError: the kernel refused; the text names the device by its index.
     """
     wanted = request(queue, socket.if_nametoindex(device), parent=parent, handle=handle)
     with netlink.open_here() as link:
@@ -156,9 +157,9 @@ def put(queue: AdaptiveRed, device: str, *, parent: int = ROOT, handle: int = 0)
 
 
 def flags_on(device: str) -> int | None:
-    """Return the flags that the kernel follows on a device; None: it has no red.
+    """Return the flags that the kernel applies on a device; None: the device has no red.
 
-    A kernel shows a flag that it does not know in tc_red_qopt, but not here.
+    In tc_red_qopt, a kernel also shows flags that it does not know. This function leaves them out.
     """
     red = socket.if_nametoindex(device), b"red\0"
     everything = netlink.TCMSG.pack(socket.AF_UNSPEC, 0, 0, 0, 0)

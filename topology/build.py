@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Builds the dumbbell. Runs inside a lab, as root there.
+"""Builds the dumbbell. Runs inside a lab, as root.
 
-A process for each setting, as Mininet has it, would take minutes. Here hundreds of settings are
-made at once: the namespaces by `nsfarm`, the links by one `ip -batch`, the settings of a host and
-the ports and flows of a switch over netlink. For a prompt, Mininet gets to know the network
-afterwards (topology/mininet_view.py).
+Mininet starts a process for each setting, which would take minutes. This module makes hundreds of
+settings at once: `nsfarm` makes the namespaces, one `ip -batch` makes the links, and netlink sets
+up the hosts and the ports and flows of the switches. If a user needs a prompt, Mininet learns the
+network afterwards (topology/mininet_view.py).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from topology.datapath import Datapath
 from topology.run import batch, in_namespace
 
 NSFARM = Path("/opt/cellbed/nsfarm")
-# Name -> is it the clients'?
+# Name -> whether the clients are at this switch.
 SWITCHES = {"sw1": True, "sw2": False}
 
 
@@ -27,7 +27,7 @@ class Network:
     """A running dumbbell.
 
     Attributes:
-        pids: process whose namespace a node is, by the node's name; "sat" is the box.
+        pids: name of a node -> the process that holds its network namespace; "sat" is the box.
     """
 
     def __init__(self, dumbbell: Dumbbell) -> None:
@@ -37,9 +37,10 @@ class Network:
         self.pids = dict(zip(names, pids, strict=True))
 
     def build(self, advance: Callable[[str], None] = lambda step: None) -> None:
-        """Make everything that stays for the life of the lab.
+        """Make all parts that stay for the life of the lab.
 
-        With many hosts this takes minutes of computing: `advance` is told each step that begins.
+        With many hosts this takes minutes of computing. `advance` is called with the name of each
+        step.
         """
         steps: list[tuple[str, Callable[[], None]]] = [
             ("links", self._make_links),
@@ -79,9 +80,10 @@ class Network:
             batch("tc", commands.sat_redirects())
 
     def stop(self) -> None:
-        """Undo what was built, by the ids noted when it was made.
+        """Remove the network, by the process ids that were noted when it was made.
 
-        A namespace takes its devices with it, and a veth its peer: no command a link.
+        A namespace removes its devices with it, and a veth removes its peer. So no link needs a
+        command.
         """
         datapath = Datapath()
         for name in SWITCHES:
@@ -91,7 +93,7 @@ class Network:
 
 
 def start_namespaces(count: int) -> tuple[subprocess.Popen[str], list[int]]:
-    """Make `count` network namespaces; returns their keeper and a process id for each."""
+    """Make `count` network namespaces; return their keeper and one process id for each."""
     farm = subprocess.Popen([str(NSFARM), str(count)], stdout=subprocess.PIPE, text=True)
     assert farm.stdout is not None
     pids: list[int] = []

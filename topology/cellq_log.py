@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Reads the files of `cellq record` (struct layouts: bpf/cellq.h) into the record's tables."""
+"""Converts the files of `cellq record` (structs: bpf/cellq.h) to the tables of a record."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LAYOUTS = {
     DROP: struct.Struct("<BBHIQIIIIQ"),
     SAMPLE: struct.Struct("<BxHIQ"),
 }
-# Which fields of a record are times by the lab's clock.
+# The fields of each type of record that are times of the lab's clock.
 TIMES = {FRAME: (5, 6, 7), DROP: (4,), SAMPLE: (3,)}
 CAUSES = ("delivered", "refused_threshold", "refused_fairness", "lost_first", "lost_mid")
 QUEUE_COLUMNS = ("time_ns", "port", "occupancy_cells", "active_vcs")
@@ -29,10 +29,10 @@ DROP_COLUMNS = (
 
 
 def records(path: Path) -> Iterator[tuple[int, ...]]:
-    """Every record of a file as its fields, the type first.
+    """Yield the fields of each record in a file; the first field is the type.
 
     Raises:
-        ValueError: not such a file, another version, or cut short.
+        ValueError: the file has another format or version, or it is cut short.
     """
     data = path.read_bytes()
     if len(data) < HEADER.size:
@@ -49,10 +49,10 @@ def records(path: Path) -> Iterator[tuple[int, ...]]:
 
 
 def as_first(data: bytes, t0_ns: int) -> bytes:
-    """A file with its times as if the trial, whose time 0 is `t0_ns`, were the first of its lab.
+    """Return a file with its times as in the first trial of a lab; `t0_ns` is the trial's time 0.
 
-    Every trial begins at a multiple of TIMER_GRAIN_NS, so the times of a later trial are later by
-    whole grains.
+    Each trial begins at a multiple of TIMER_GRAIN_NS. So a later trial's times are later by a
+    multiple of TIMER_GRAIN_NS, which this function subtracts.
     """
     later_ns = max(0, t0_ns // TIMER_GRAIN_NS - 1) * TIMER_GRAIN_NS
     found, offset = bytearray(data), int(HEADER.unpack_from(data)[2])
@@ -60,14 +60,14 @@ def as_first(data: bytes, t0_ns: int) -> bytes:
         layout = LAYOUTS[data[offset]]
         fields = list(layout.unpack_from(data, offset))
         for place in TIMES[data[offset]]:
-            fields[place] -= later_ns if fields[place] else 0  # 0: there is no such time
+            fields[place] -= later_ns if fields[place] else 0  # 0: no time
         layout.pack_into(found, offset, *fields)
         offset += layout.size
     return bytes(found)
 
 
 def whole(data: bytes) -> bytes:
-    """A file that still grows, up to its last whole record; nothing before it has its head."""
+    """Return a growing file up to its last complete record; b"" before its header is complete."""
     if len(data) < HEADER.size:
         return b""
     end = int(HEADER.unpack_from(data)[2])
@@ -77,7 +77,7 @@ def whole(data: bytes) -> bytes:
 
 
 def write_tables(files: dict[str, Path], t0_ns: int, queue: Path, drops: Path) -> None:
-    """Write queue.csv and drops.csv from each port's file; times [ns] from the trial's start on."""
+    """Write queue.csv and drops.csv from the ports' files. Times [ns] count from time 0."""
     with (
         queue.open("w", newline="", encoding="ascii") as queue_stream,
         drops.open("w", newline="", encoding="ascii") as drop_stream,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The dumbbell as lines for `ip -batch` and `tc -batch`, and its switches' flows. Pure.
+"""Writes the lines of `ip -batch` and `tc -batch` for the dumbbell, and its switches' flows. Pure.
 
-One process takes hundreds of lines, of one network namespace; a process a line is what makes
-a network of 200 hosts slow to build. A host's own settings are requests over rtnetlink.
+One process runs hundreds of lines in one network namespace. With a process for each line, building
+a network of 200 hosts would be slow. The settings of a host are requests over rtnetlink.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from topology.rtnetlink import Request
 DOWN_PORT = "sw2-sat"
 UP_PORT = "sw1-sat"
 PORTS = {"down": DOWN_PORT, "up": UP_PORT}
-BOX = "sat"  # between the switches; the propagation delay is there
-SAT_DOWN = "sat-sw2"  # the box towards the servers
-SAT_UP = "sat-sw1"  # the box towards the clients
-# Never the limit under test: drops happen in the cell queue or nowhere.
+BOX = "sat"  # the box between the switches, with the propagation delay
+SAT_DOWN = "sat-sw2"  # the box's port towards the servers
+SAT_UP = "sat-sw1"  # the box's port towards the clients
+# netem must never drop: all drops belong to the queue under test.
 NETEM_LIMIT_PACKETS = 1_000_000
 FQ_LIMIT_PACKETS = 1_000_000
 MIDDLE_PORT = 2000
@@ -28,7 +28,7 @@ LOOPBACK_IFINDEX = 1
 
 
 def host_link(host: Host, pid: int, mtu: int) -> str:
-    """A veth pair: `switch_port` here, eth0 in the namespace of `pid`."""
+    """Return the line for a veth pair: `switch_port` here, and eth0 in the namespace of `pid`."""
     return (
         f"link add name {host.switch_port} index {host.switch_ifindex} mtu {mtu} "
         f"gso_max_segs 1 type veth "
@@ -38,7 +38,7 @@ def host_link(host: Host, pid: int, mtu: int) -> str:
 
 
 def middle_links(sat_pid: int, mtu: int) -> list[str]:
-    """The two veth pairs between the switches and the box in the middle."""
+    """Return the lines for the two veth pairs between the switches and the box in the middle."""
     return [
         f"link add name {port} mtu {mtu} gso_max_segs 1 type veth "
         f"peer name {name} mtu {mtu} gso_max_segs 1 netns {sat_pid}"
@@ -47,10 +47,10 @@ def middle_links(sat_pid: int, mtu: int) -> list[str]:
 
 
 def access_netem(device: str, access: Link) -> str:
-    """The access link: rate counted in cells, then the propagation delay.
+    """Return netem's words for an access link: a rate in cells, then the propagation delay.
 
-    netem also takes the packet off its socket's account, as a network card does when
-    it has sent it; without that, TCP small queues would throttle the sender long
+    netem also orphans the packet: it removes the packet from the account of its socket, as a
+    network card does after sending. Otherwise, TCP small queues would throttle the sender long
     before the queue under test is full.
     """
     rate_byte_per_s, *cells = access_rate(access)
@@ -61,18 +61,18 @@ def access_netem(device: str, access: Link) -> str:
 
 
 def access_rate(access: Link) -> tuple[int, int, int, int]:
-    """An access link's rate [byte/s], and what netem adds to a packet, a cell's payload and its
-    header [bytes]: the fields of struct tc_netem_rate.
+    """Return the fields of struct tc_netem_rate for an access link: the rate [byte/s], the overhead
+    of a packet, the payload of a cell and the header of a cell [bytes].
     """
-    # netem counts in whole nanoseconds, and so does the queue's model of this link:
-    # the rate at which a cell takes a whole number of them keeps the two together.
+    # netem and the queue's model of this link count whole nanoseconds. With a rate at which
+    # a cell takes a whole number of nanoseconds, both agree.
     rate = CELL_BYTES * 10**9 // round(access.cell_time_ns())
     overhead = AAL5_OVERHEAD_BYTES - ETHERNET_HEADER_BYTES
     return rate, overhead, CELL_PAYLOAD_BYTES, CELL_BYTES - CELL_PAYLOAD_BYTES
 
 
 def host_settings(host: Host, access: Link) -> list[Request]:
-    """Inside the host: interfaces up, address, peer as a static neighbour, route, access link."""
+    """Return a host's requests: interfaces up, address, static neighbour, route, access link."""
     eth0 = host.ifindex
     rate = struct.pack("=IiIi", *access_rate(access))
     return [
@@ -86,9 +86,9 @@ def host_settings(host: Host, access: Link) -> list[Request]:
 
 
 def sat_redirects() -> list[str]:
-    """Inside the box: what comes in at one port leaves by the other.
+    """Return the lines inside the box that forward packets from each port to the other port.
 
-    With room before it (prio 10) for the program that watches what came over the wire.
+    Their priority (prio 10) leaves room for the program that watches the wire.
     """
     lines = []
     for source, target in ((SAT_DOWN, SAT_UP), (SAT_UP, SAT_DOWN)):
@@ -97,7 +97,7 @@ def sat_redirects() -> list[str]:
 
 
 def redirect(source: str, target: str) -> str:
-    """What comes in at one device, which has an ingress qdisc, leaves by another."""
+    """Return the line that forwards packets from a device with ingress qdisc to another."""
     return (
         f"filter add dev {source} ingress protocol all prio 10 matchall "
         f"action mirred egress redirect dev {target}"
@@ -105,12 +105,12 @@ def redirect(source: str, target: str) -> str:
 
 
 def no_redirect(source: str) -> str:
-    """Undoes it."""
+    """Return the line that removes redirect()."""
     return f"filter del dev {source} ingress protocol all prio 10 matchall"
 
 
 def pair_in_box(near: str, far: str, mtu: int) -> list[str]:
-    """Inside the box, lines for ip: a veth pair with both ends there, up."""
+    """Return the lines for ip inside the box: a veth pair with both ends in the box, set up."""
     return [
         f"link add name {near} mtu {mtu} gso_max_segs 1 type veth "
         f"peer name {far} mtu {mtu} gso_max_segs 1",
@@ -119,12 +119,12 @@ def pair_in_box(near: str, far: str, mtu: int) -> list[str]:
 
 
 def sat_delay(middle: Link) -> list[str]:
-    """Inside the box: the one-way delay on both ports."""
+    """Return the lines inside the box that put the one-way delay on both ports."""
     return [box_delay(device, middle) for device in (SAT_DOWN, SAT_UP)]
 
 
 def box_delay(device: str, middle: Link, rate: str = "") -> str:
-    """The same on one port; `rate`: netem's words for one."""
+    """Return the line that puts the one-way delay on one port; `rate` is in netem's words."""
     return (
         f"qdisc replace dev {device} root netem limit {NETEM_LIMIT_PACKETS} "
         f"delay {middle.delay_ns}ns {rate}"
@@ -132,10 +132,10 @@ def box_delay(device: str, middle: Link, rate: str = "") -> str:
 
 
 def departure_fq(device: str) -> str:
-    """fq that holds each packet until the departure time that the cell queue gave it.
+    """Return the line for fq, which holds each packet until the departure time of the cell queue.
 
-    nopacing: TCP's own pacing is none of this qdisc's business. timer_slack: no grace;
-    horizon: 10^6 cells at 1 Mbit/s are 424 s.
+    nopacing: fq ignores TCP's own pacing. timer_slack: packets leave without tolerance. horizon:
+    10^6 cells at 1 Mbit/s take 424 s.
     """
     return (
         f"qdisc replace dev {device} root fq limit {FQ_LIMIT_PACKETS} "
@@ -144,10 +144,10 @@ def departure_fq(device: str) -> str:
 
 
 def switch_flows(network: Dumbbell, *, clients: bool) -> list[bytes]:
-    """The flows (topology/datapath.py) of one switch; it drops all other packets.
+    """Return the flows (topology/datapath.py) of one switch. It drops all other packets.
 
-    To the middle: the host's port gives the VC number, written as the packet mark. From
-    the middle: by the destination's Ethernet address.
+    Packets to the middle: the host's port determines the VC number, which becomes the packet mark.
+    Packets from the middle: the destination's Ethernet address determines the port.
     """
     hosts = network.clients() if clients else network.servers()
     to_middle = [datapath.flow(host.pair, MIDDLE_PORT, mark=host.pair) for host in hosts]
@@ -155,7 +155,7 @@ def switch_flows(network: Dumbbell, *, clients: bool) -> list[bytes]:
 
 
 def switch_ports(network: Dumbbell, *, clients: bool) -> dict[int, str]:
-    """The ports of one switch: number -> device."""
+    """Return the ports of one switch: number -> device."""
     hosts = network.clients() if clients else network.servers()
     middle = UP_PORT if clients else DOWN_PORT
     return {host.pair: host.switch_port for host in hosts} | {MIDDLE_PORT: middle}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A host's connections, asked of the kernel by sock_diag(7), as `ss` does, without a process."""
+"""Reads a host's connections from the kernel by sock_diag(7), as `ss` does, without a process."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ACKED = struct.Struct("=Q")
 ACKED_OFFSET = 120
 PEER_WINDOW = struct.Struct("=I")
 PEER_WINDOW_OFFSET = 228
-# What our module says of itself (tcp-configs/module/cellbed.h): cwnd and MSS in bytes.
+# The report of our module (tcp-configs/module/cellbed.h): cwnd and MSS in bytes.
 MODULE_NAME = b"cellbed_"
 MODULE_CWND = struct.Struct("=4xI4xI")
 
@@ -37,10 +37,11 @@ MODULE_CWND = struct.Struct("=4xI4xI")
 class Connection:
     """An established connection, as the kernel counts it at its sender.
 
-    congestion: the name of its congestion control, empty where it is not told.
-    cwnd_segments is the congestion window: of our module's connections the module's own, in
-    whole segments, None where it does not tell. Its tcp_info has what the kernel is let send
-    at the moment instead.
+    Attributes:
+        congestion: the name of its congestion control; "" if the kernel does not tell it.
+        cwnd_segments: the congestion window. For a connection of our module, it is the module's own
+            window in whole segments, or None if the module does not tell it. (Its tcp_info has the
+            amount that the kernel may send at the moment, and not the window.)
     """
 
     ports: tuple[int, int]
@@ -52,17 +53,17 @@ class Connection:
 
 
 def connections(diag: socket.socket) -> Iterator[Connection]:
-    """Every established connection of a namespace."""
+    """Yield each established connection of a namespace."""
     wanted = sum(1 << (attribute - 1) for attribute in (INFO, CONGESTION, MODULE))
     body = REQUEST.pack(socket.AF_INET, socket.IPPROTO_TCP, wanted, STATE_ESTABLISHED)
     for message in netlink.dump(diag, SOCK_DIAG_BY_FAMILY, body):
         found = dict(netlink.attributes(message, DIAG_MESSAGE_BYTES))
-        if INFO in found:  # a socket that is about to end has none
+        if INFO in found:  # a socket that is about to close has none
             yield connection(PORTS.unpack_from(message, PORTS_OFFSET), found)
 
 
 def connection(ports: tuple[int, int], found: Mapping[int, bytes]) -> Connection:
-    """A connection from its own port, its peer's, and the attributes of its message."""
+    """Return a connection from its own port, its peer's port, and the attributes of its message."""
     info, congestion = found[INFO], found.get(CONGESTION, b"").rstrip(b"\0")
     ssthresh, cwnd = SSTHRESH_CWND.unpack_from(info, SSTHRESH_OFFSET)
     if congestion.startswith(MODULE_NAME):
@@ -78,7 +79,7 @@ def connection(ports: tuple[int, int], found: Mapping[int, bytes]) -> Connection
 
 
 def own_window(told: bytes | None) -> int | None:
-    """The congestion window that our module tells [segments]."""
+    """Return the congestion window that our module tells [segments]."""
     if told is None:
         return None
     cwnd_bytes, mss_bytes = MODULE_CWND.unpack_from(told)
@@ -86,13 +87,13 @@ def own_window(told: bytes | None) -> int | None:
 
 
 def of_host(pid: int) -> list[Connection]:
-    """Every established connection in the network namespace of a process."""
+    """Return the established connections in the network namespace of a process."""
     with closing(netlink.open_in(pid, NETLINK_SOCK_DIAG)) as diag:
         return list(connections(diag))
 
 
 def with_cwnd(shown: str, found: Iterable[Connection]) -> str:
-    """What `ss` shows, a line a connection, with the congestion window as its cwnd."""
+    """Return the output of `ss` with the congestion window as the cwnd of each connection."""
     known = {one.ports: one.cwnd_segments for one in found}
     return "\n".join(_with_cwnd(line, known) for line in shown.splitlines())
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A switch of Open vSwitch's module in the kernel, filled over generic netlink.
+"""A switch of the kernel module of Open vSwitch, set up over generic netlink.
 
-ovs-vswitchd would fill it, too, but it asks 15 times for each port's link: 44,900 system calls for
-100 pairs. Here each call makes hundreds of ports or flows. No packet takes a way through user
-space: the kernel drops a packet that no flow takes.
+ovs-vswitchd could set it up too. But it asks 15 times for the link of each port, which is 44,900
+system calls for 100 pairs. In this module, each call makes hundreds of ports or flows. No packet
+goes through user space: the kernel drops a packet that matches no flow.
 Layouts and numbers are those of linux/genetlink.h and linux/openvswitch.h.
 """
 
@@ -24,25 +24,25 @@ DATAPATH, VPORT, FLOW = "ovs_datapath", "ovs_vport", "ovs_flow"
 VERSIONS = {DATAPATH: 2, VPORT: 1, FLOW: 1}
 HEAD = struct.Struct("=BBxxi")  # command, version, index of the switch's own device
 NEW, DELETE = 1, 2
-# Of a switch, and of a port.
+# Attributes of a switch, and of a port.
 NAME, UPCALLS = 1, 2
 PORT_NUMBER, PORT_TYPE, PORT_NAME, PORT_UPCALLS = 1, 2, 3, 5
-# Of a flow, of its key and of its actions.
+# Attributes of a flow, of its key and of its actions.
 KEY, ACTIONS, MASK = 1, 2, 7
 IN_PORT, ETHERNET, MARK = 3, 4, 15
 OUTPUT, SET = 1, 3
 ALL, NONE = b"\xff" * 6, bytes(6)
-# A call sends at most what a socket's buffer takes: a flow has about 120 bytes.
+# One call must fit into a socket's buffer: a flow has about 120 bytes.
 REQUESTS_A_CALL = 500
 
 
 def switch(name: str) -> bytes:
-    """The body of a request for a switch, which is also a device of this name."""
+    """Return the body of a request for a switch, which is also a device of this name."""
     return attribute(NAME, text(name)) + attribute(UPCALLS, u32(0))
 
 
 def port(number: int, device: str) -> bytes:
-    """The body of a request for a port: a device of the same namespace."""
+    """Return the body of a request for a port: a device of the same namespace."""
     is_device = 1
     return (
         attribute(PORT_NUMBER, u32(number))
@@ -53,9 +53,9 @@ def port(number: int, device: str) -> bytes:
 
 
 def flow(in_port: int, out_port: int, *, to_mac: str = "", mark: int = 0) -> bytes:
-    """The body of a request for a flow: all packets of a port, or only those to an address.
+    """Return the body of a request for a flow: all packets of a port, or only those to one address.
 
-    mark: what is written into the packets' mark; 0 leaves it as it is.
+    mark: the mark that the flow writes into its packets; 0 leaves the mark as it is.
     """
     to = bytes.fromhex(to_mac.replace(":", "")) or NONE
     key = attribute(IN_PORT, u32(in_port)) + attribute(ETHERNET, NONE + to)
@@ -67,7 +67,7 @@ def flow(in_port: int, out_port: int, *, to_mac: str = "", mark: int = 0) -> byt
 
 
 class Datapath:
-    """Switches of the present network namespace."""
+    """The switches of the present network namespace."""
 
     def __init__(self) -> None:
         self._link = netlink.open_here(NETLINK_GENERIC)
@@ -77,12 +77,12 @@ class Datapath:
         """Make a switch.
 
         Args:
-            name: of the switch and of its own device.
+            name: the name of the switch and of its own device.
             ports: number -> the device that becomes this port.
-            flows: bodies of flow().
+            flows: bodies from flow().
 
         Raises:
-            NetlinkError: the kernel refused something.
+            NetlinkError: the kernel refused a request.
         """
         rtnetlink.apply(self._link, [self._new(DATAPATH, 0, switch(name), f"switch {name}")])
         index = socket.if_nametoindex(name)
@@ -95,7 +95,7 @@ class Datapath:
             rtnetlink.apply(self._link, requests[begin : begin + REQUESTS_A_CALL])
 
     def remove(self, name: str) -> None:
-        """Remove a switch; the devices that were its ports stay."""
+        """Remove a switch; the devices of its ports stay."""
         head = HEAD.pack(DELETE, VERSIONS[DATAPATH], socket.if_nametoindex(name))
         family = self._families[DATAPATH]
         rtnetlink.apply(self._link, [Request(f"the end of switch {name}", family, 0, head)])
@@ -106,7 +106,7 @@ class Datapath:
 
 
 def family(link: socket.socket, name: str) -> int:
-    """The type of a generic netlink family's messages; the kernel loads its module if it must.
+    """Return the message type of a generic netlink family. The kernel loads the module if needed.
 
     Raises:
         NetlinkError: this kernel has no such family.
@@ -122,5 +122,5 @@ def family(link: socket.socket, name: str) -> int:
 
 
 def text(name: str) -> bytes:
-    """A name as an attribute has it."""
+    """Return a name in the form of an attribute."""
     return name.encode() + b"\0"

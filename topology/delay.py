@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a delay of the middle link is: the interface of the kinds in `delays/`, with a class Delay.
+"""The interface of a delay of the middle link: each kind is a file in `delays/` with a class Delay.
 
 `topology.delay` of an experiment names the kind. Standard library only.
 """
@@ -16,15 +16,15 @@ from topology.run import batch, in_namespace
 
 
 class Delay:
-    """The box's delays, for the duration of a `with`.
+    """The delays of the box in the middle, for the duration of a `with`.
 
     Attributes:
-        devices: of each direction the box's device whose netem has the constant delay and, under
-            a queue of packets, the link's rate.
-        of_workload: does the workload say who has which? Then none has it but one that asks for
-            it by name (workload/source.py), and that is lent what more the class has.
-        since: what it needs of Linux, and the first release that has it.
-        checks: what a trial with it is held to beside what all are (plan/checks.py).
+        devices: direction -> the box's device whose netem has the constant delay. With a queue of
+            packets, this netem also has the rate of the link.
+        of_workload: whether the workload assigns the delays. If so, only a workload that names this
+            kind can have it (workload/source.py), and it may use the class's other methods.
+        since: a feature of Linux that the delay needs -> the first release that has it.
+        checks: the checks of a trial with this delay, beside those of all trials (plan/checks.py).
     """
 
     devices: ClassVar[Mapping[str, str]] = {"down": commands.SAT_UP, "up": commands.SAT_DOWN}
@@ -38,7 +38,7 @@ class Delay:
 
     @staticmethod
     def link(middle: Link, direction: str) -> Link:
-        """The middle link of a direction, with the delay that netem at its device has."""
+        """Return the middle link of a direction, with the delay of netem at its device."""
         return middle
 
     def __enter__(self) -> Self:
@@ -49,7 +49,7 @@ class Delay:
         self._set(dict.fromkeys(self.devices, self.dumbbell.middle))
 
     def _set(self, links: Mapping[str, Link]) -> None:
-        """Give the devices these links, those of which the kind makes another one."""
+        """Set these links at the devices whose link this kind changes."""
         middle = self.dumbbell.middle
         others = [way for way in self.devices if self.link(middle, way) != middle]
         with in_namespace(self.box_pid):

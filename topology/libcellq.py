@@ -18,7 +18,7 @@ from plan.errors import MissingError
 
 SOURCE = Path(__file__).parents[1] / "bpf"
 
-# In the order of enum cellq_policy, which is that of the names.
+# Sorted by name, as enum cellq_policy is.
 POLICIES = tuple(sorted(path.stem for path in (SOURCE / "policy").glob("*.h")))
 CAUSES = ("delivered", "refused_threshold", "refused_fairness", "lost_first", "lost_mid")
 FAULTS = (
@@ -40,7 +40,7 @@ FAULTS = (
 MAX_VCS, MAX_FRAMES = 1024, 1 << 17
 ANNOUNCE, VERDICT = 0, 1
 PATH_HEAD_BYTES = 48
-PATH_CELL = 424_000_000  # a cell's work in millionths of a bit
+PATH_CELL = 424_000_000  # bits of a cell, in millionths of a bit
 
 
 class Params(ctypes.Structure):
@@ -101,7 +101,7 @@ class Stats(ctypes.Structure):
     ]
 
     def fault_counts(self) -> dict[str, int]:
-        """Faults that occurred, by name."""
+        """Return the faults that occurred, by name."""
         return {name: n for name, n in zip(FAULTS, self.faults, strict=True) if n}
 
 
@@ -173,7 +173,7 @@ class OpResult(ctypes.Structure):
 
 
 def build(out: Path) -> Path:
-    """Compile the library into ``out`` by the project's own Makefile.
+    """Compile the library into ``out`` with the project's own Makefile.
 
     Raises:
         MissingError: this machine has no compiler.
@@ -213,16 +213,16 @@ def load(path: Path) -> ctypes.CDLL:
 
 
 def policy(library: Path, params: Params, x: int, x_vc: int, active: int) -> str:
-    """The verdict on a first cell that finds X, X_i and N_a: a cause."""
+    """Return the cause with which a policy judges a first cell that finds X, X_i and N_a."""
     return CAUSES[load(library).libcellq_policy(ctypes.byref(params), x, x_vc, active)]
 
 
 class Queue:
-    """One port's model. A context manager; all times in ns.
+    """The model of one port. A context manager; all times are in ns.
 
-    ``run`` takes (kind, vc, cells, now_ns) in the order of now_ns and returns
-    one OpResult each. ``path``: the table of a moving path (topology/moving/table.py) for
-    libcellq-path.so, whose params.service_ps is PATH_CELL.
+    ``run`` takes (kind, vc, cells, now_ns) in the order of now_ns and returns one OpResult for
+    each. ``path`` is the table of a moving path (topology/moving/table.py). It needs
+    libcellq-path.so, and params.service_ps must be PATH_CELL.
     """
 
     def __init__(
@@ -256,26 +256,26 @@ class Queue:
         self._handle = None
 
     def run(self, ops: Sequence[tuple[int, int, int, int]]) -> ctypes.Array[OpResult]:
-        """Apply the operations; results in the same order."""
+        """Apply the operations; return their results in the same order."""
         given = (Op * len(ops))(*[Op(kind, vc, cells, 0, now) for kind, vc, cells, now in ops])
         results = (OpResult * len(ops))()
         self._lib.libcellq_run(self._handle, given, results, len(ops))
         return results
 
     def step(self, kind: int, vc: int, cells: int, now_ns: int) -> OpResult:
-        """One operation; what it returns is overwritten by the next one."""
+        """Apply one operation. The next call overwrites the returned result."""
         op = self._op
         op.kind, op.vc, op.cells, op.now_ns = kind, vc, cells, now_ns
         self._lib.libcellq_run(self._handle, self._given, self._found, 1)
         return self._result
 
     def stats(self) -> Stats:
-        """The counters (a view that lives as long as the queue)."""
+        """Return the counters (a view that lives as long as the queue)."""
         stats: Stats = self._lib.libcellq_stats(self._handle).contents
         return stats
 
     def samples(self) -> list[tuple[int, int, int]]:
-        """(time_ns, X, N_a) of every sample so far."""
+        """Return (time_ns, X, N_a) of each sample so far."""
         count = c_uint64()
         first = self._lib.libcellq_samples(self._handle, ctypes.byref(count))
         if count.value > self._samples_room:
@@ -285,5 +285,5 @@ class Queue:
         return [(s.time_ns, s.occupancy_cells, s.active_vcs) for s in first[: count.value]]
 
     def set_budget(self, loops: int) -> None:
-        """Lower the loop budget of one call (whole library; 8 Mi by default)."""
+        """Lower the loop budget of one call (for the whole library; 8 Mi by default)."""
         self._lib.libcellq_set_budget(loops)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the links to hosts have carried so far: all devices of a namespace in one dump.
+"""Counts the bytes that the links to hosts have carried: all devices of a namespace in one dump.
 
 Layouts and numbers are those of linux/rtnetlink.h and if_link.h.
 """
@@ -15,12 +15,12 @@ from plan.dumbbell import Host
 from topology import netlink
 
 RTM_GETSTATS, IFLA_STATS_LINK_64 = 94, 1
-STATS = struct.Struct("=BxHII")  # if_stats_msg: family, index, mask of what is wanted
+STATS = struct.Struct("=BxHII")  # if_stats_msg: family, index, mask of the wanted tables
 TOTALS = struct.Struct("=8x Q 8x Q")  # rtnl_link_stats64: packets and bytes sent
 
 
 def delivered(link: socket.socket, hosts: Sequence[Host]) -> list[int]:
-    """Bytes of IP packets that each host's switch port has sent to it since it was made.
+    """Return the bytes of IP packets that each host's switch port has sent to it since it was made.
 
     link: a socket of NETLINK_ROUTE in the switches' namespace.
     """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Loses what the path is to lose (plan/loss.py), behind the queue under test.
+"""Applies the losses of the path (plan/loss.py), behind the queue under test.
 
-netem on the box in the middle loses the packets, in front of the delay. All is drawn from the
-trial's seed, so that the n-th packet of a workload is lost or not whatever else runs.
+netem on the box in the middle loses the packets, before their delay. All draws come from the
+trial's seed. So whether the n-th packet of a workload is lost does not depend on other programs.
 Standard library only.
 """
 
@@ -22,7 +22,7 @@ from topology.run import batch, in_namespace, run
 
 
 def netem(loss: Loss) -> str:
-    """The losses in netem's words."""
+    """Return the losses in netem's words."""
     if loss.burst_packets is None:
         return f"loss random {percent(loss.share)}"
     there, back = map(percent, loss.chain())
@@ -30,12 +30,12 @@ def netem(loss: Loss) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in tc's words, to the 32 bits that the kernel keeps."""
+    """Return a share in tc's words, exact to the 32 bits that the kernel keeps."""
     return f"{100 * share:.10f}%"
 
 
 def seed_of(trial: int, direction: str) -> int:
-    """What netem of a direction draws from."""
+    """Return the seed of netem for a direction."""
     digest = hashlib.blake2b(f"loss {direction} {trial}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big")
 
@@ -48,15 +48,15 @@ def losing(
     devices: Mapping[str, str],
     links: Mapping[str, Link],
 ) -> Iterator[None]:
-    """Let the box lose packets for the duration; it counts them, and goes on counting after it.
+    """Let the box lose packets for the duration of a `with`. Its counters go on afterwards.
 
     Args:
-        seed: the trial's.
-        devices: of each direction the box's with the delay, whose netem keeps all but its losses.
-        links: of each direction the middle link, with the delay that its device has.
+        seed: the trial's seed.
+        devices: direction -> the box's device with the delay. Its netem keeps all other settings.
+        links: direction -> the middle link, with the delay of this device.
 
     Raises:
-        RuntimeError: netem did not take it.
+        RuntimeError: netem did not accept the losses.
     """
     wanted = {} if loss is None else {
         way: f"{netem(loss)} seed {seed_of(seed, way)}" for way in loss.directions
@@ -73,15 +73,15 @@ def losing(
 
 
 def check(device: str, wanted: str) -> None:
-    """RuntimeError unless a netem has the losses, and draws them from the seed, that it was given.
+    """Raise RuntimeError unless the netem of a device has the wanted losses and seed.
 
-    A kernel without seeds takes one without a word.
+    A kernel without seeds ignores a seed silently.
     """
     found = json.loads(run(["tc", "-j", "qdisc", "show", "dev", device, "root"]))[0]["options"]
     _, model, *percents, _, seed = wanted.split()
     shares = [float(one.rstrip("%")) / 100 for one in percents]
     taken = list(found.get(f"loss-{model}", {}).values())[: len(shares)]
-    alike = partial(isclose, rel_tol=1e-4, abs_tol=1e-9)  # tc prints six digits, of 32 bits
+    alike = partial(isclose, rel_tol=1e-4, abs_tol=1e-9)  # tc prints six digits of a 32-bit value
     same = len(taken) == len(shares) and all(map(alike, taken, shares))
     if not same or found.get("seed") != int(seed):
         raise RuntimeError(

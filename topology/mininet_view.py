@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The built dumbbell as Mininet's objects, for its prompt: they describe it and change nothing."""
+"""The built dumbbell as Mininet's objects, for its prompt. The objects change nothing."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from topology.build import SWITCHES, Network
 
 
 class Built(Node):
-    """A Mininet node that exists; its shell starts when first used."""
+    """A Mininet node that already exists. Its shell starts at the first use."""
 
-    isSetup = True  # noqa: N815 (Mininet's name): what it needs was started here
+    isSetup = True  # noqa: N815 (Mininet's name): nothing else has to be started
 
     def startShell(self, mnopts: str | None = None) -> None:  # noqa: N802
-        """Nothing yet: a shell at a terminal takes a quarter of a second to come up."""
+        """Do nothing yet: a shell at a terminal takes a quarter of a second to start."""
         self.pid = self.params.get("holder_pid", os.getpid())
 
     def cmd(self, *args: object, **kwargs: object) -> str:
@@ -30,29 +30,29 @@ class Built(Node):
         return super().cmd(*args, **kwargs)
 
     def sendCmd(self, *args: object, **kwargs: object) -> None:  # noqa: N802
-        """As `cmd`: Mininet's prompt uses this one."""
+        """Do the same as `cmd`; Mininet's prompt calls this method."""
         self._need_shell()
         super().sendCmd(*args, **kwargs)
 
     def _need_shell(self) -> None:
         if self.shell is None:
             pid = self.pid
-            # Not -c, which closes 65,536 descriptors one by one: Python's are not inherited.
+            # Without -c, which closes 65,536 descriptors one by one: Python passes on none.
             super().startShell(mnopts=f"-da {pid}" if self.inNamespace else "-d")
             self.pid = pid
 
     def terminate(self) -> None:
-        """End the shell if there was one; the namespace is nsfarm's."""
+        """End the shell if there is one. nsfarm ends the namespace."""
         if self.shell is not None:
             os.killpg(self.shell.pid, signal.SIGHUP)
             self.cleanup()
 
 
 class BuiltHost(Built):
-    """A host over a namespace that exists, of the process `holder_pid`."""
+    """A host in a namespace that exists; the process `holder_pid` holds it."""
 
     def config(self, **params: object) -> dict[str, object]:
-        """Addresses were given in a batch."""
+        """Do nothing: a batch has set the addresses."""
         return {}
 
 
@@ -60,20 +60,20 @@ class BuiltSwitch(Built, Switch):
     """A switch of the kernel's datapath."""
 
     def dpctl(self, *args: str) -> str:
-        """The prompt's command `dpctl`: of ovs-dpctl, for there is no ovs-vswitchd."""
+        """Run the prompt's command `dpctl` with ovs-dpctl, because there is no ovs-vswitchd."""
         command, *more = args
         return self.cmd("ovs-dpctl", command, self.name, *more)
 
 
 class BuiltIntf(Intf):
-    """An interface that was configured in a batch."""
+    """An interface that a batch has configured."""
 
     def config(self, **params: object) -> dict[str, object]:
         return {}
 
 
 class BuiltLink(MininetLink):
-    """A veth pair that was made in a batch."""
+    """A veth pair that a batch has made."""
 
     @classmethod
     def makeIntfPair(cls, *args: object, **kwargs: object) -> None:  # noqa: N802
@@ -81,7 +81,7 @@ class BuiltLink(MininetLink):
 
 
 def of(network: Network) -> Mininet:
-    """Mininet's objects of a network."""
+    """Return Mininet's objects of a network."""
     net = Mininet(build=False, controller=None)
     switches = {
         name: net.addSwitch(name, cls=BuiltSwitch, dpid=str(number))
@@ -91,7 +91,7 @@ def of(network: Network) -> Mininet:
         node = net.addHost(host.name, cls=BuiltHost, holder_pid=network.pids[host.name])
         switch = switches[host.switch_port.partition("-")[0]]
         link(net, node, switch, ("eth0", host.switch_port), host.pair)
-        node.defaultIntf().ip = host.ip  # given in a batch; Mininet's commands ask for it
+        node.defaultIntf().ip = host.ip  # a batch has set it; Mininet's commands read it
     sat = net.addHost(commands.BOX, cls=BuiltHost, holder_pid=network.pids[commands.BOX])
     for name, devices in (
         ("sw2", (commands.SAT_DOWN, commands.DOWN_PORT)),

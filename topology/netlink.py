@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A dump over netlink, by hand: what is asked of hundreds of namespaces must cost next to nothing.
+"""Reads dumps over netlink. A dump of hundreds of namespaces must cost next to nothing.
 
-pyroute2 makes an event loop and a thread a socket, and decodes every attribute into objects;
-here a socket is one, and of a message what is wanted is taken out.
+pyroute2 starts an event loop and a thread for each socket, and it decodes each attribute into
+objects. This module uses a plain socket and decodes only the wanted parts of a message.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ RECEIVE_BYTES = 1 << 16
 RTM_GETLINK, RTM_GETQDISC = 18, 38
 IFLA_IFNAME, IFLA_STATS64 = 3, 23
 IFINFOMSG = struct.Struct("=BxHiII")
-# struct rtnl_link_stats64, its first fields.
+# The first fields of struct rtnl_link_stats64.
 LINK_STATS = struct.Struct("=16Q")
 LINK_STATS_NAMES = """
 rx_packets tx_packets rx_bytes tx_bytes rx_errors tx_errors rx_dropped tx_dropped multicast
@@ -35,21 +35,21 @@ TCMSG = struct.Struct("=BxxxiIII")
 
 
 def open_here(protocol: int = socket.NETLINK_ROUTE) -> socket.socket:
-    """A netlink socket in the present network namespace; it stays there."""
+    """Open a netlink socket in the present network namespace; the socket stays in it."""
     return socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, protocol)
 
 
 def open_in(pid: int, protocol: int = socket.NETLINK_ROUTE) -> socket.socket:
-    """The same in the network namespace of a process."""
+    """Open a netlink socket in the network namespace of a process."""
     with in_namespace(pid):
         return open_here(protocol)
 
 
 def dump(link: socket.socket, kind: int, body: bytes) -> Iterator[bytes]:
-    """The bodies of all messages that answer a dump request.
+    """Yield the bodies of all messages that answer a dump request.
 
     Raises:
-        OSError: the kernel refused, with its error number.
+        OSError: the kernel refused; it has the error number.
     """
     link.send(HEADER.pack(HEADER.size + len(body), kind, NLM_F_REQUEST_DUMP, 0, 0) + body)
     while True:
@@ -62,7 +62,7 @@ def dump(link: socket.socket, kind: int, body: bytes) -> Iterator[bytes]:
 
 
 def links(link: socket.socket) -> Iterator[tuple[int, str, dict[str, int]]]:
-    """Every device of a namespace: its index, its name, its counters by LINK_STATS_NAMES.
+    """Yield each device of a namespace: its index, its name, its counters by LINK_STATS_NAMES.
 
     `link` is of NETLINK_ROUTE.
     """
@@ -75,9 +75,9 @@ def links(link: socket.socket) -> Iterator[tuple[int, str, dict[str, int]]]:
 
 
 def qdiscs(link: socket.socket) -> Iterator[tuple[int, str, dict[int, bytes]]]:
-    """Every queueing discipline of a namespace: its device's index, its kind, its statistics.
+    """Yield each queueing discipline of a namespace: its device's index, its kind, its statistics.
 
-    `link` is of NETLINK_ROUTE; the statistics are attributes of linux/gen_stats.h.
+    `link` is of NETLINK_ROUTE. The statistics are attributes of linux/gen_stats.h.
     """
     for message in dump(link, RTM_GETQDISC, TCMSG.pack(0, 0, 0, 0, 0)):
         _, index, *_ = TCMSG.unpack_from(message)
@@ -86,7 +86,7 @@ def qdiscs(link: socket.socket) -> Iterator[tuple[int, str, dict[int, bytes]]]:
 
 
 def attributes(message: bytes, offset: int) -> Iterator[tuple[int, bytes]]:
-    """The attributes of a message from `offset` on: type and value."""
+    """Yield type and value of each attribute of a message from `offset` on."""
     while offset + ATTRIBUTE.size <= len(message):
         size, kind = ATTRIBUTE.unpack_from(message, offset)
         yield kind, message[offset + ATTRIBUTE.size : offset + size]
@@ -94,7 +94,7 @@ def attributes(message: bytes, offset: int) -> Iterator[tuple[int, bytes]]:
 
 
 def messages(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """The messages that one call received: type and body."""
+    """Yield type and body of each message that one call received."""
     offset = 0
     while offset + HEADER.size <= len(data):
         size, kind, *_ = HEADER.unpack_from(data, offset)
@@ -103,5 +103,5 @@ def messages(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _aligned(size: int) -> int:
-    """Netlink pads everything to 4 bytes."""
+    """Round up to 4 bytes: netlink pads everything to them."""
     return (size + 3) & ~3

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A queue of packets under one of the kernel's queueing disciplines, before a link of cells.
+"""A queue of packets that uses a queueing discipline of the kernel, before a link of cells.
 
     port: tbf, a bucket of one full frame -> the discipline      box: netem, rate and delay
 
-The bucket lets a packet go when the one before has been sent, and the discipline decides which;
-that packet the box's netem sends cell by cell (AAL5 frames, as on every link of the dumbbell).
-Together they are a link that is never sent on ahead, with the packet in transmission outside of
-the queue. Where the path moves, one discipline at the port does the work of both (topology/moving).
+The bucket releases a packet when the link has sent the packet before. The discipline decides which
+packet this is. The box's netem then sends the packet cell by cell (AAL5 frames, as on all links of
+the dumbbell). Together they form a link without a buffer of its own; the packet in transmission
+does not count against the queue. On a moving path, one discipline at the port replaces both the
+bucket and the rate of netem (topology/moving).
 
-Run as a program (python3 -m topology.qdisc), it writes a discipline's series until SIGTERM.
+As a program (python3 -m topology.qdisc), this module writes a discipline's series until SIGTERM.
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ from topology.clock import NS_PER_S, sleep_until
 from topology.run import in_namespace, run
 
 FRAME_OVERHEAD_BYTES = AAL5_OVERHEAD_BYTES - ETHERNET_HEADER_BYTES
-# tc wants one; the discipline that takes the place of tbf's own queue has its own limit.
+# tc requires a limit, but the discipline replaces tbf's own queue and has its own limit.
 UNUSED_LIMIT_BYTES = 1_000_000
-# Where the discipline is, as 1:1 and 2: of tc.
+# The place of the discipline; tc writes 1:1 and 2:.
 CHILD_PARENT, CHILD_HANDLE = 0x1_0001, 0x2_0000
 SERIES = "backlog_packets,backlog_bytes,dropped_packets,marked_packets".split(",")
 # linux/gen_stats.h
-QUEUE_STATS = struct.Struct("=III")  # packets, bytes, drops, and more
+QUEUE_STATS = struct.Struct("=III")  # packets, bytes, drops; more fields follow
 APP_STATS = 4
 COUNTER = struct.Struct("=I")
 
@@ -53,16 +54,18 @@ Ecn = Annotated[
 
 
 class QdiscQueue(Queue):
-    """A kind has `kind`, `discipline()`, and where it marks, `marks` and `marks_at`.
+    """The base of a kind that uses a discipline: a subclass is both Settings and Queue of its file.
 
-    A frozen dataclass, and both parts of a queue's file: its fields are the keys of the table
-    [queue] of an experiment, and in the plan they are each direction's parameters.
+    A kind is a frozen dataclass with `kind` and `discipline()`; if it marks packets, also with
+    `marks` and `marks_at`. Its fields are the keys of an experiment's table [queue]. In the plan,
+    the same fields are the parameters of each direction.
 
     Attributes:
         kind: tc's name of the discipline.
-        marks: tc's name of its counter of marked packets; None: it marks none.
-        marks_at: where the same is in the kernel's statistics of the discipline: the types of the
-            attributes it is nested in, and the offset in the last [bytes]; (): it marks none.
+        marks: tc's name of the counter of marked packets; None: the discipline marks none.
+        marks_at: the place of the same counter in the kernel's statistics of the discipline: the
+            types of the nested attributes around it, then its offset in the last one [bytes]; ():
+            none.
     """
 
     kind: ClassVar[str]
@@ -72,19 +75,19 @@ class QdiscQueue(Queue):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        # A drop of the discipline is counted once more above it.
+        # tbf, above the discipline, counts each of its drops again.
         cls.qdiscs = (cls.kind, "tbf")
 
     def __post_init__(self) -> None:
         check(self, "queue")
 
     def ports(self, mss_bytes: int) -> tuple[Self, Self]:
-        """The same at both ends of the link."""
+        """Return the same queue for both ends of the link."""
         return self, self
 
     @abstractmethod
     def discipline(self) -> str:
-        """It and its parameters, in tc's words."""
+        """Return the discipline and its parameters in tc's words."""
 
     def load(self, port: Port) -> None:
         if port.schedule is not None:
@@ -104,7 +107,7 @@ class QdiscQueue(Queue):
         set_box(port, f"rate {bytes_per_s}bps {cell}")
 
     def add(self, port: Port) -> None:
-        """The discipline under the bucket; of another kind where tc cannot set all of it."""
+        """Add the discipline below the bucket. A kind overrides this if tc cannot set it up."""
         run(f"tc qdisc add dev {port.device} parent 1:1 handle 2: {self.discipline()}".split())
 
     def unload(self, port: Port) -> None:
@@ -113,8 +116,9 @@ class QdiscQueue(Queue):
             set_box(port, "")
 
     def read(self, port: Port) -> dict[str, Any]:
-        """What tc says of the discipline; `sent`: packets that the server has let out; those
-        `marked`.
+        """Return tc's counters of the discipline, and `sent` and `marked`.
+
+        `sent` counts the packets that the server has released, and `marked` those with a mark.
         """
         shown = json.loads(run(["tc", "-s", "-j", "qdisc", "show", "dev", port.device]))
         by_kind = {one["kind"]: one for one in shown}
@@ -124,7 +128,7 @@ class QdiscQueue(Queue):
 
     @classmethod
     def marked(cls, counters: Counters) -> int:
-        """Marked packets, of what tc says."""
+        """Return the number of marked packets among tc's counters."""
         return int(counters[cls.marks]) if cls.marks else 0
 
     def record_argv(self, port: Port, folder: Path) -> list[str]:
@@ -153,7 +157,7 @@ class QdiscQueue(Queue):
 
     @staticmethod
     def idle_wait_ns(cells: int, arrival_ns: float, service_ns: float) -> float:
-        """A packet is queued when it is whole, and then sent."""
+        """The queue takes a packet when it is complete; the link then sends all its cells."""
         return cells * service_ns
 
     @staticmethod
@@ -170,13 +174,13 @@ class QdiscQueue(Queue):
 
     @staticmethod
     def unaccounted(counters: Counters, sent: int, left: int) -> list[int]:
-        """What the hosts sent was let out, dropped, or waits; what was let out has left."""
+        """A packet that a host sent was released, was dropped, or waits. A released one left."""
         out, dropped, waiting = counters["sent"], counters["drops"], counters["qlen"]
         return [sent - out - dropped - waiting, out - left]
 
     @staticmethod
     def figures(counters: Counters, begin: Counters | None) -> dict[str, float | None]:
-        """The share of the packets that were dropped, and of those let out that were marked."""
+        """Return the shares of dropped packets, and of marked packets among the released."""
         first = begin or {}
         names = ("sent", "drops", "marked")
         out, dropped, marked = (counters.get(k, 0) - first.get(k, 0) for k in names)
@@ -187,9 +191,9 @@ class QdiscQueue(Queue):
 
 
 def set_box(port: Port, rate: str) -> None:
-    """The box's delay of a direction anew, with netem's words for a rate or without one.
+    """Set up the box's delay of one direction anew; `rate` is in netem's words, or "".
 
-    Made anew, for netem keeps what a change does not mention.
+    The qdisc is deleted first, because netem keeps each setting that a change does not mention.
     """
     with in_namespace(port.box_pid):
         run(["tc", "qdisc", "del", "dev", port.delay_device, "root"])
@@ -197,7 +201,7 @@ def set_box(port: Port, rate: str) -> None:
 
 
 def series(device: str, kind: str, marks_at: Sequence[int], period_ns: int) -> Iterator[list[int]]:
-    """A row a period: time [ns], then SERIES."""
+    """Yield a row in each period: time [ns], then SERIES."""
     index = socket.if_nametoindex(device)
     due_ns = time.monotonic_ns() // period_ns * period_ns
     with netlink.open_here() as link:
@@ -212,7 +216,7 @@ def series(device: str, kind: str, marks_at: Sequence[int], period_ns: int) -> I
 
 
 def counter_at(stats: bytes, place: Sequence[int]) -> int:
-    """A counter of a discipline's own statistics; `place` as QdiscQueue.marks_at."""
+    """Return a counter of a discipline's own statistics; for `place` see QdiscQueue.marks_at."""
     *nested, offset = place
     for kind in nested:
         stats = dict(netlink.attributes(stats, 0))[kind]
@@ -220,7 +224,7 @@ def counter_at(stats: bytes, place: Sequence[int]) -> int:
 
 
 def main() -> None:
-    """DEVICE KIND MARKS_AT PERIOD_NS OUT; MARKS_AT: numbers with dots between, or nothing."""
+    """Arguments: DEVICE KIND MARKS_AT PERIOD_NS OUT. MARKS_AT: numbers with dots between, or ""."""
     device, kind, marks, period_ns, out = sys.argv[1:]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with Path(out).open("w", newline="", encoding="ascii") as stream:
@@ -229,7 +233,7 @@ def main() -> None:
         for row in series(device, kind, marks_at, int(period_ns)):
             table.writerow(row)
             if row[0] % NS_PER_S < int(period_ns):
-                stream.flush()  # for whoever looks at the trial while it runs
+                stream.flush()  # a user may read the file during the trial
 
 
 if __name__ == "__main__":

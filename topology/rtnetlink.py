@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Settings of a network namespace over rtnetlink, many in one system call.
+"""Changes settings of a network namespace over rtnetlink, many in one system call.
 
-A process of `ip` costs 20 ms under User-Mode Linux whatever it is asked to do; 200 hosts
-would start 400. Layouts and numbers are those of linux/netlink.h, rtnetlink.h, if_link.h,
-if_addr.h, neighbour.h and pkt_sched.h.
+A process of `ip` costs 20 ms under User-Mode Linux, whatever it does; 200 hosts would need 400
+processes. Layouts and numbers are those of linux/netlink.h, rtnetlink.h, if_link.h, if_addr.h,
+neighbour.h and pkt_sched.h.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ ROUTE = struct.Struct("=BBBBBBBBI")
 QDISC = struct.Struct("=BxxxiIII")
 MAIN_TABLE = 254
 ROUTE_METRICS, LOCK = 8, 1
-# Of a route, for TCP: window [bytes], rto_min [ms] (heeded only when locked), quickack [0, 1], and
-# segments.
+# A route's metrics for TCP: window [bytes], rto_min [ms] (the kernel uses it only if it is locked),
+# quickack [0, 1]; the others are segments.
 METRICS: Mapping[str, int] = MappingProxyType(
     {"window": 3, "ssthresh": 6, "initcwnd": 11, "rto_min": 13, "initrwnd": 14, "quickack": 15}
 )
@@ -35,12 +35,12 @@ REQUEST, ACKNOWLEDGE, REPLACE, EXCLUSIVE, CREATE = 0x1, 0x4, 0x100, 0x200, 0x400
 
 
 class NetlinkError(RuntimeError):
-    """The kernel refused a request: which, and why."""
+    """The kernel refused a request; the text says which and why."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """One change: what it is in words, its type, flags and body."""
+    """One change: its description in words, its type, flags and body."""
 
     words: str
     kind: int
@@ -49,13 +49,13 @@ class Request:
 
 
 def link_up(index: int) -> Request:
-    """Set a link up."""
+    """Return the request that sets a link up."""
     up = 0x1
     return Request(f"link {index} up", 16, 0, LINK.pack(socket.AF_UNSPEC, 0, index, up, up))
 
 
 def address(index: int, ip: str, prefix: int) -> Request:
-    """Give a link an IPv4 address that brings no route with it."""
+    """Return the request that gives a link an IPv4 address without a route."""
     no_prefix_route = 0x200
     packed = socket.inet_aton(ip)
     body = ADDRESS.pack(socket.AF_INET, prefix, 0, 0, index)
@@ -64,7 +64,7 @@ def address(index: int, ip: str, prefix: int) -> Request:
 
 
 def neighbour(index: int, ip: str, mac: str) -> Request:
-    """A neighbour whose Ethernet address never changes."""
+    """Return the request for a neighbour with a fixed Ethernet address."""
     permanent = 0x80
     body = NEIGHBOUR.pack(socket.AF_INET, index, permanent, 0, 0)
     body += attribute(1, socket.inet_aton(ip))
@@ -73,15 +73,15 @@ def neighbour(index: int, ip: str, mac: str) -> Request:
 
 
 def mtu(index: int, size_bytes: int) -> Request:
-    """Set a link's MTU."""
+    """Return the request that sets a link's MTU."""
     body = LINK.pack(socket.AF_UNSPEC, 0, index, 0, 0) + attribute(4, u32(size_bytes))
     return Request(f"link {index} mtu {size_bytes}", 16, 0, body)
 
 
 def route(index: int, target: str, source: str, metrics: Mapping[str, int] = NONE) -> Request:
-    """The route to one host on a link, as `ip route replace TARGET/32 dev .. src SOURCE`.
+    """Return the request of `ip route replace TARGET/32 dev .. src SOURCE`: the route to one host.
 
-    metrics: by names of METRICS, in the kernel's units; 0 is as if it were not there.
+    metrics: name in METRICS -> value in the kernel's units; 0 is the same as an absent metric.
     """
     boot, on_link, unicast = 3, 253, 1
     body = ROUTE.pack(socket.AF_INET, 32, 0, 0, MAIN_TABLE, boot, on_link, unicast, 0)
@@ -96,7 +96,7 @@ def route(index: int, target: str, source: str, metrics: Mapping[str, int] = NON
 
 
 def route_metrics(link: socket.socket, target: str) -> dict[str, int]:
-    """The metrics of the main table's route to one host; empty where there is no such route."""
+    """Return the metrics of the main table's route to one host; empty if there is no such route."""
     names = {number: name for name, number in METRICS.items()}
     all_routes = ROUTE.pack(socket.AF_INET, 0, 0, 0, 0, 0, 0, 0, 0)
     for message in netlink.dump(link, 26, all_routes):
@@ -109,7 +109,7 @@ def route_metrics(link: socket.socket, target: str) -> dict[str, int]:
 
 
 def netem(index: int, limit: int, delay_ns: int, rate: bytes) -> Request:
-    """netem at a link's root; `rate` is a struct tc_netem_rate."""
+    """Return the request for netem at a link's root; `rate` is a struct tc_netem_rate."""
     root = 0xFFFFFFFF
     options = struct.pack("=6I", 0, limit, 0, 0, 0, 0)
     options += attribute(6, rate) + attribute(10, struct.pack("=q", delay_ns))
@@ -119,7 +119,7 @@ def netem(index: int, limit: int, delay_ns: int, rate: bytes) -> Request:
 
 
 def attribute(kind: int, value: bytes) -> bytes:
-    """An attribute of a request's body, padded to 4 bytes."""
+    """Return an attribute of a request's body, padded to 4 bytes."""
     padding = -len(value) % 4
     return ATTRIBUTE.pack(ATTRIBUTE.size + len(value), kind) + value + bytes(padding)
 
@@ -128,8 +128,8 @@ def apply(link: socket.socket, requests: Sequence[Request]) -> None:
     """Make the changes, in this order, in the network namespace of a socket of NETLINK_ROUTE.
 
     Raises:
-        NetlinkError: the kernel refused one, the first of those it did; the others are made, and
-            the socket is of no more use, for more answers may wait in it.
+        NetlinkError: the kernel refused at least one change; the text names the first. All other
+            changes are made. Do not use the socket again: more answers may wait in it.
     """
     last = len(requests) - 1
     data = b"".join(_message(r, n, ask=n == last) for n, r in enumerate(requests))
@@ -140,19 +140,19 @@ def apply(link: socket.socket, requests: Sequence[Request]) -> None:
 
 
 def _message(request: Request, number: int, *, ask: bool) -> bytes:
-    """A refusal is answered in any case, a success when asked for."""
+    """Return a message. The kernel always answers a refusal, but a success only if `ask`."""
     size = HEADER.size + len(request.body)
     flags = REQUEST | request.flags | (ACKNOWLEDGE if ask else 0)
     return HEADER.pack(size, request.kind, flags, number, 0) + request.body
 
 
 def _first_answer(data: bytes) -> tuple[int, int]:
-    """The number of the request that was answered, and the error, 0 for none."""
+    """Return the number of the answered request, and the error; 0 for no error."""
     _, _, _, number, _ = HEADER.unpack_from(data)
     (error,) = struct.unpack_from("=i", data, HEADER.size)
     return number, -error
 
 
 def u32(value: int) -> bytes:
-    """An attribute's number."""
+    """Return a number in the form of an attribute."""
     return struct.pack("=I", value)

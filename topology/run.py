@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Commands as argv lists through one function, in this namespace or another's."""
+"""Runs commands, given as argv lists, in this namespace or another one."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ ENVIRONMENT = {**os.environ, "LC_ALL": "C"}
 
 
 class CommandError(RuntimeError):
-    """A command that failed: what was attempted and what it said, in one line."""
+    """A command failed; the text has the command and its output in one line."""
 
 
 def run(argv: Sequence[str], stdin: str = "") -> str:
     """Run a command and return its standard output.
 
     Raises:
-        CommandError: it left with a status other than 0 or took over TIMEOUT_S.
+        CommandError: its exit status was not 0, or it took longer than TIMEOUT_S.
     """
     try:
         done = subprocess.run(
@@ -37,14 +37,14 @@ def run(argv: Sequence[str], stdin: str = "") -> str:
 
 
 def batch(tool: str, lines: Sequence[str]) -> None:
-    """Run many lines through one `ip -batch` or `tc -batch`; the first failure raises."""
+    """Run many lines through one `ip -batch` or `tc -batch`; raise at the first failure."""
     if lines:
         run([tool, "-batch", "-"], "\n".join(lines) + "\n")
 
 
 @contextmanager
 def in_namespace(pid: int) -> Iterator[None]:
-    """Enter the network namespace of a process for the duration."""
+    """Enter the network namespace of a process for the duration of a `with`."""
     home = os.open("/proc/self/ns/net", os.O_RDONLY)
     away = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY)
     try:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The delays of the middle link, a file or a folder each; topology/delay.py says what is in one."""
+"""The delays of the middle link, each a file or a folder; topology/delay.py has the interface."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""One delay for all packets: the box's netem, as the network is built."""
+"""One constant delay for all packets: the box's netem, as the network is built."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ from topology import delay
 
 
 class Delay(delay.Delay):
-    """Nothing has to be done."""
+    """The built network already has this delay."""

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A path that moves on the middle link (plan/path.py): where and how it is realised.
+"""Realises a moving path (plan/path.py) on the middle link.
 
     port: the server, below it the queue under test          box: the delay and the losses
 
-Both are the queueing discipline "moving", a module of the lab's (sch_moving.c, rule.h), that reads
-the whole table of the path before the trial (table.py). The cell queue has its server in bpf/, from
-the same table. Nothing has to be changed while the trial runs.
+Both are the queueing discipline "moving", a kernel module of the lab (sch_moving.c, rule.h). It
+reads the whole table of the path before the trial (table.py). The cell queue has its own server in
+bpf/, which reads the same table. So no setting changes during the trial.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BUILT = File(f"/opt/cellbed/{MODULE}.ko")
 TCA_PARMS, APP_STATS = 1, 4
 SERVER, REORDER, BYTES = 1, 2, 4
 SERVER_HANDLE = 0x1_0000  # 1: of tc
-# For the probes, the captures and the workload's servers; it costs nothing in virtual time.
+# Time for the probes, the captures and the workload's servers to start. Virtual time is free.
 LEAD_NS = 20 * NS_PER_S
 LEAD_ROUND_TRIPS = 12
 # struct moving_parms of rule.h; struct moving_xstats begins with it.
@@ -40,11 +40,11 @@ PARMS = struct.Struct("=QIIII96s")
 
 
 class Schedule:
-    """A path on a network's middle link.
+    """A moving path on a network's middle link.
 
     Attributes:
-        epoch_ns, origin_ns: of the lab's monotonic clock, from set() on: the path is known from the
-            first on, and its time 0 is the second.
+        epoch_ns, origin_ns: the start of the table, and time 0 of the path, on the lab's monotonic
+            clock. set() sets both.
     """
 
     def __init__(self, path: Path, network: Dumbbell) -> None:
@@ -53,17 +53,17 @@ class Schedule:
         self.epoch_ns = self.origin_ns = 0
 
     def set(self) -> None:
-        """Let time 0 be a whole second, so far ahead that the network is probed before it."""
+        """Set time 0 to a whole second that leaves enough time to probe the network before it."""
         lead_ns = LEAD_NS + LEAD_ROUND_TRIPS * self.network.propagation_ns()
         self.epoch_ns = time.monotonic_ns()
         self.origin_ns = -(-(self.epoch_ns + lead_ns) // NS_PER_S) * NS_PER_S
         self.epoch_ns = self.epoch_ns // 1000 * 1000  # the table counts whole microseconds
 
     def await_begin(self) -> int:
-        """Sleep until time 0; returns it [ns].
+        """Sleep until time 0; return it [ns].
 
         Raises:
-            RuntimeError: it was before; the path would not be that of the plan.
+            RuntimeError: time 0 has passed, so the path would not be the path of the plan.
         """
         late_ns = time.monotonic_ns() - self.origin_ns
         if late_ns > 0:
@@ -72,7 +72,7 @@ class Schedule:
         return self.origin_ns
 
     def file(self, direction: str) -> File:
-        """The table of a direction, in this lab."""
+        """Write the table of a direction into this lab; return its file."""
         found = File(f"/tmp/path-{direction}")
         found.write_bytes(
             table.packed(self.path, direction, self.network, self.epoch_ns, self.origin_ns)
@@ -81,7 +81,7 @@ class Schedule:
 
 
 def serve(schedule: queue.Schedule, direction: str, device: str) -> None:
-    """Let a port of this namespace send as the path lets it; its class 1:1 takes the queue."""
+    """Let a port of this namespace send at the rate of the path. Its class 1:1 holds the queue."""
     assert isinstance(schedule, Schedule)
     overhead = schedule.path.overhead_bytes
     flags = SERVER | (0 if overhead is None else BYTES)
@@ -90,18 +90,18 @@ def serve(schedule: queue.Schedule, direction: str, device: str) -> None:
 
 
 def delay(schedule: Schedule, direction: str, device: str, seed: int) -> None:
-    """Let a device of this namespace keep packets for the path's delay, and lose what it loses."""
+    """Let a device of this namespace apply the delay and the losses of the path."""
     flags = REORDER if schedule.path.reorder else 0
     limit = commands.NETEM_LIMIT_PACKETS
     put(PARMS.pack(seed, flags, 0, limit, 0, bytes(schedule.file(direction))), device, 0)
 
 
 def put(packed: bytes, device: str, handle: int) -> None:
-    """Put the discipline at a device's root, and read back what it was told.
+    """Create the discipline at a device's root, and read its parameters back.
 
     Raises:
         RuntimeError: this lab has no such module, or the kernel has other parameters.
-        NetlinkError: the kernel refused; it names the device by its index.
+        NetlinkError: the kernel refused; the text names the device by its index.
     """
     load_module()
     index = socket.if_nametoindex(device)
@@ -118,7 +118,7 @@ def put(packed: bytes, device: str, handle: int) -> None:
 
 
 def load_module() -> None:
-    """Put the module into the kernel unless it is there."""
+    """Load the module into the kernel unless it is loaded."""
     if File("/sys/module", MODULE).exists():
         return
     if not BUILT.exists():
@@ -131,7 +131,7 @@ def load_module() -> None:
 
 @contextmanager
 def delaying(schedule: Schedule, box_pid: int, seeds: dict[str, int]) -> Iterator[None]:
-    """Let the box keep and lose packets as the path does; seeds: of each direction's losses."""
+    """Let the box apply delays and losses of the path. seeds: direction -> seed of losses."""
     devices = {"down": commands.SAT_UP, "up": commands.SAT_DOWN}
     with in_namespace(box_pid):
         for direction, device in devices.items():

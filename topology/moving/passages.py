@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What packets show of a moving path, beside all that realises it: tcpdump's times of each packet.
+"""Captures packets on a moving path with tcpdump, independently of the code that realises the path.
 
-    switches   packets from hosts, as they come to the port; packets from the box, after the delay
+    switches   packets from hosts at their arrival at the port; packets from the box after the delay
     box        packets that have left the link, before the delay
 
-In the lab, `Watch` runs tcpdump; on the host, harness/records/moving.py reads the files.
+In the lab, `Watch` runs tcpdump. On the host, harness/records/moving.py reads the files.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ from typing import Any
 from topology import commands
 from topology.run import ENVIRONMENT, in_namespace
 
-# Linux cooked capture 20, IPv4 20, ports and sequence number 8 bytes: every record is as long.
+# Bytes of each record: Linux cooked capture 20, IPv4 20, ports and sequence number 8.
 HEADER_BYTES = 48
-# Room for what comes while tcpdump waits for its file: 50,000 packets and more.
+# Room for at least 50,000 packets that arrive while tcpdump waits for its file.
 BUFFER_KIB = 8_192
-# The kernel hands packets over when a block is full, and a second after its first at the latest.
+# The kernel hands packets over when a block is full, or one second after the block's first packet.
 HANDED_OVER_S = 2.0
 END_S = 60.0
 PLACES = ("switches", "box")
-# Of each direction, where packets come in after the server, and after the delay.
+# direction -> the device where packets arrive after the server, and after the delay.
 AFTER_SERVER = {"down": commands.SAT_DOWN, "up": commands.SAT_UP}
 AFTER_DELAY = {"down": commands.UP_PORT, "up": commands.DOWN_PORT}
 
 
 def file(folder: Path, place: str) -> Path:
-    """What tcpdump writes."""
+    """Return the file that tcpdump writes."""
     return folder / f"path-{place}.pcap"
 
 
 class WatchError(RuntimeError):
-    """tcpdump did not do its work; says where and what it said."""
+    """tcpdump failed; the text has its place and its output."""
 
 
 class Watch:
-    """Both tcpdumps, for the duration of a `with`."""
+    """Runs both tcpdumps for the duration of a `with`."""
 
     def __init__(self, folder: Path, box_pid: int) -> None:
         self.folder = folder
@@ -98,7 +98,7 @@ class Watch:
                 raise WatchError(f"the capture of the path, {place}: {' '.join(said.split())}")
 
     def facts(self) -> dict[str, Any]:
-        """What is needed to read the files: the clock's offset, and indexes of devices."""
+        """Return the values that a reader of the files needs: clock offset, device indexes."""
         return {
             "clock_offset_ns": time.time_ns() - time.monotonic_ns(),
             "indexes": self._indexes,

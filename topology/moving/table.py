@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The table of a moving path as the kernel reads it: struct path_head and rows of bpf/path.h.
+"""The table of a moving path in the kernel's format: struct path_head and rows of bpf/path.h.
 
-All arithmetic is on whole numbers: a rate in bit/s times whole microseconds is a work in millionths
-of a bit. Standard library only.
+All arithmetic uses whole numbers. A rate in bit/s times whole microseconds gives a work (an amount
+to send) in millionths of a bit. Standard library only.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ NEVER = 1 << 62
 
 
 def still(network: Dumbbell) -> Row:
-    """The path before its time 0."""
+    """Return the path before time 0."""
     middle = network.middle
     return Row(0, middle.rate_bit_per_s, middle.delay_ns // 1000, 0.0, 0)
 
 
 def rows_from(way: Way, before: Row, lead_us: int) -> Iterator[Row]:
-    """The still path from the epoch on, and after it the path."""
+    """Yield the row of the still path from the epoch on, then the rows of the path."""
     yield before
     for row in way.rows():
         yield row._replace(time_us=lead_us + row.time_us)
 
 
 def works(rows: list[Row]) -> list[int]:
-    """What the link could have done until each row's time, with the row's bits at once."""
+    """Return the work that the link can do by each row's time, with the row's bits at once."""
     done = [rows[0].bits * UBIT]
     for before, row in pairwise(rows):
         passed = before.rate_bit_per_s * (row.time_us - before.time_us)
@@ -46,11 +46,11 @@ def works(rows: list[Row]) -> list[int]:
 
 
 def packed(path: Path, direction: str, network: Dumbbell, epoch_ns: int, origin_ns: int) -> bytes:
-    """One direction's table.
+    """Return the table of one direction.
 
     Args:
-        epoch_ns, origin_ns: of CLOCK_MONOTONIC; from `epoch_ns` on the path is still, at
-            `origin_ns` is its time 0.
+        epoch_ns, origin_ns: times of CLOCK_MONOTONIC. The path is still from `epoch_ns` on; its
+            time 0 is `origin_ns`.
     """
     lead_us = (origin_ns - epoch_ns) // 1000
     way = path.way(direction)
@@ -60,7 +60,7 @@ def packed(path: Path, direction: str, network: Dumbbell, epoch_ns: int, origin_
     last, end_us = rows[-1], lead_us + way.period_us
     period_work = done[-1] + last.rate_bit_per_s * (end_us - last.time_us) - loop_work
     fastest = max(row.rate_bit_per_s for row in rows)
-    # As cellq rounds the time of a cell on an access link.
+    # cellq rounds the time of a cell on an access link in the same way.
     no_faster = fastest * round(network.access.cell_time_ns()) <= CELL_BITS * 10**9
     steady = no_faster and not any(row.bits for row in rows)
     head = HEAD.pack(

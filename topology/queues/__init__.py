@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The queues under test, one file a kind; plan/queue.py says what is in such a file."""
+"""The queues under test. Each file is one kind; plan/queue.py has the interface."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Adaptive RED (Floyd, Gummadi, Shenker 2001) on the kernel's red; topology/adaptive_red.py."""
+"""Adaptive RED (Floyd, Gummadi, Shenker 2001) with the kernel's red; topology/adaptive_red.py."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from topology.qdisc import CHILD_HANDLE, CHILD_PARENT, Ecn, Packets, QdiscQueue
 
 @dataclass(frozen=True, kw_only=True)
 class Queue(QdiscQueue):
-    limit_packets: Packets  # full segments' frames that have room
+    limit_packets: Packets  # in frames of full segments
     ecn: Ecn = False
     drop_above_max: Annotated[
         bool,
@@ -43,7 +43,7 @@ class Queue(QdiscQueue):
 
     kind: ClassVar[str] = "red"
     marks: ClassVar[str | None] = "marked"
-    marks_at: ClassVar[tuple[int, ...]] = (12,)  # of struct tc_red_xstats
+    marks_at: ClassVar[tuple[int, ...]] = (12,)  # `marked` of struct tc_red_xstats
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -66,7 +66,7 @@ class Queue(QdiscQueue):
             )
 
     def on(self, network: Dumbbell) -> adaptive_red.AdaptiveRed:
-        """Its parameters for the link, at the rate that it has for full segments' frames."""
+        """Return the parameters for a link, with the link's rate for frames of full segments."""
         frame_bytes = network.mtu_bytes + ETHERNET_HEADER_BYTES
         frame_ns = frame_cells(network.mtu_bytes) * network.middle.cell_time_ns()
         found = adaptive_red.automatic(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Adaptive RED as in ns-2, by the rule of its queue/red.cc (topology/red_ns2/rule.h)."""
+"""Adaptive RED as in ns-2, with the rule of its queue/red.cc (topology/red_ns2/rule.h)."""
 
 from __future__ import annotations
 
@@ -100,11 +100,11 @@ class Queue(QdiscQueue):
 
     @classmethod
     def marked(cls, counters: Counters) -> int:
-        """What tc says has no marks: read() adds them."""
+        """Return 0: tc does not tell the marks. read() adds them."""
         return 0
 
     def on(self, network: Dumbbell) -> red_ns2.Parameters:
-        """Its parameters for the link, at the rate that it has for full segments' frames."""
+        """Return the parameters for a link, with the link's rate for frames of full segments."""
         full_bytes = network.mtu_bytes + ETHERNET_HEADER_BYTES
         cell_ps = round(network.middle.cell_time_ns() * 1000)
         packet_bytes = self.mean_packet_bytes or full_bytes

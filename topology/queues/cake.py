@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""CAKE, the kernel's own, without its shaper (Høiland-Jørgensen and others, "Piece of CAKE", 2018).
+"""The kernel's CAKE without its shaper (Høiland-Jørgensen and others, "Piece of CAKE", 2018).
 
-The link keeps the rate. All packets are of one class (besteffort); hosts share alike, and
-connections within a host (triple-isolate). It marks whatever can be marked.
+The link keeps the rate. All packets are in one class (besteffort). Hosts get equal shares, and so
+do the connections of a host (triple-isolate). CAKE marks each packet that allows ECN.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The cell queues of bpf/: ATM switch ports under a discard policy, exact to the cell."""
+"""The cell queues of bpf/: ports of an ATM switch with a discard policy, exact to the cell."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MOST_Z = 16
 
 @cache
 def policies() -> dict[str, frozenset[str]]:
-    """The policies of bpf/policy/, and the words of each one's row."""
+    """Return the policies of bpf/policy/, each with the words of its row."""
     found = {}
     for path in sorted(POLICIES.glob("*.h")):
         row = ROW.search(path.read_text(encoding="utf-8"))
@@ -48,7 +48,7 @@ def policies() -> dict[str, frozenset[str]]:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """The table [queue] of an experiment."""
+    """The keys of an experiment's table [queue]."""
 
     policy: Annotated[
         str,
@@ -139,7 +139,7 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True)
 class Queue(queue.Queue):
-    """One direction: K in cells; R as parts per million of K or as K less some cells; Z in ppm."""
+    """One direction. K is in cells. R is in ppm of K, or K minus some cells. Z is in ppm."""
 
     policy: str
     buffer_cells: int
@@ -149,7 +149,7 @@ class Queue(queue.Queue):
 
     recordable: ClassVar[frozenset[str]] = frozenset({"frames", "drops", "queue_sample_ms"})
     watches_wire: ClassVar[bool] = True
-    # The programs' verdict falls there; what fq then loses is lost elsewhere.
+    # The BPF programs drop at clsact. A later drop of fq counts as a loss elsewhere.
     qdiscs: ClassVar[tuple[str, ...]] = ("clsact",)
     since: ClassVar[Mapping[str, tuple[int, int]]] = {"may_goto": (6, 9)}
 
@@ -166,7 +166,7 @@ class Queue(queue.Queue):
         run(self.load_argv(port))
 
     def load_argv(self, port: Port) -> list[str]:
-        """The loader's command."""
+        """Return the command of the loader."""
         network = port.dumbbell
         thresholds = ("threshold_ppm", "threshold_minus_cells", "z_ppm")
         options: dict[str, object] = {
@@ -217,12 +217,12 @@ class Queue(queue.Queue):
 
     @staticmethod
     def idle_wait_ns(cells: int, arrival_ns: float, service_ns: float) -> float:
-        """Cells pass on one by one, the first when it is complete."""
+        """The link sends single cells; it sends the first one when it is complete."""
         return last_cell_wait_ns(cells, arrival_ns, service_ns)
 
     @staticmethod
     def waiting(counters: Counters) -> int:
-        """Announced by their senders and not judged yet."""
+        """Return the frames that their senders have announced and the queue has not judged."""
         return int(counters["frames_announced"] - counters["frames_resolved"])
 
     @staticmethod
@@ -236,7 +236,7 @@ class Queue(queue.Queue):
 
     @staticmethod
     def unaccounted(counters: Counters, sent: int, left: int) -> list[int]:
-        """Each frame is announced by its sender, judged, and let out or not."""
+        """A sender announces each frame; then the queue judges it, and delivers or drops it."""
         frames, announced = counters["frames"], counters["frames_announced"]
         waiting = Queue.waiting(counters)
         dropped = frames["in"] - frames["delivered"]
@@ -261,10 +261,10 @@ class Queue(queue.Queue):
 
     @staticmethod
     def figures(counters: Counters, begin: Counters | None) -> dict[str, float | None]:
-        """The peak [cells], and the share of sent cells that were wasted.
+        """Return the peak [cells], and the share of accepted cells that were wasted.
 
-        A wasted cell was let in and is of a frame that lost another; without any cell let in
-        there is no share.
+        A wasted cell was accepted, but its frame lost another cell. If no cell was accepted, the
+        share is None.
         """
         first = begin["cells"] if begin else {}
         accepted, wasted = (counters["cells"][k] - first.get(k, 0) for k in ("accepted", "wasted"))
@@ -275,12 +275,12 @@ class Queue(queue.Queue):
 
 
 def log_of(folder: Path, direction: str) -> Path:
-    """What `cellq record` leaves of a direction."""
+    """Return the file that `cellq record` writes for a direction."""
     return folder / f"{direction}.cellq"
 
 
 def announce_list(port: Port) -> Path:
-    """The file that names for the loader the devices that announce frames."""
+    """Return the file that lists, for the loader, the devices that announce frames."""
     path = Path(f"/tmp/announce-{port.direction}")
     path.write_text("".join(f"{pid} eth0\n" for pid in port.sender_pids))
     return path

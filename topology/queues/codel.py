@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""CoDel, the kernel's own (RFC 8289): a queue of packets, without cells."""
+"""The kernel's CoDel (RFC 8289): a queue of packets, without cells."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Interval = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class Queue(QdiscQueue):
-    limit_packets: Packets = 1000  # the kernel's
+    limit_packets: Packets = 1000  # the kernel's default
     target_us: Target = 5000
     interval_us: Interval = 100_000
     ecn: Ecn = False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Drop tail: a queue of packets that loses what finds it full."""
+"""Drop tail: a queue of packets that drops arriving packets when it is full."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""FQ-CoDel, the kernel's own (RFC 8290): connections in turns, each with a CoDel of its own."""
+"""The kernel's FQ-CoDel (RFC 8290): it serves flows in turn, each with its own CoDel."""
 
 from __future__ import annotations
 

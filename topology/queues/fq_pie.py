@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""FQ-PIE, the kernel's own: connections in turns, each with a PIE (RFC 8033) of its own.
+"""The kernel's FQ-PIE: it serves flows in turn, each with its own PIE (RFC 8033).
 
-It marks only while the connection's probability is below a tenth.
+It marks only while the flow's drop probability is below 10 %.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from topology.queues.pie import Target, Update
 
 @dataclass(frozen=True, kw_only=True)
 class Queue(QdiscQueue):
-    limit_packets: Packets = 10_240  # the kernel's
+    limit_packets: Packets = 10_240  # the kernel's default
     flows: Annotated[
         int,
         Within(1, 65_536),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""PIE, the kernel's own (RFC 8033).
+"""The kernel's PIE (RFC 8033).
 
-It marks only while its probability is below a tenth (section 5.1).
+It marks only while its drop probability is below 10 % (section 5.1).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Update = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class Queue(QdiscQueue):
-    limit_packets: Packets = 1000  # the kernel's
+    limit_packets: Packets = 1000  # the kernel's default
     target_us: Target = 15_000
     tupdate_us: Update = 15_000
     ecn: Ecn = False

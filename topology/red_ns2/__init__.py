@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Adaptive RED as in ns-2 on a device: the queueing discipline red_ns2, a module of the lab's.
+"""Adaptive RED as in ns-2 on a device: the queueing discipline red_ns2, a kernel module of the lab.
 
-rule.h has the rule, sch_red_ns2.c the discipline. tc knows neither its parameters nor its own
-counters, so both go by netlink.
+rule.h has the rule, and sch_red_ns2.c has the discipline. tc knows neither the parameters nor the
+counters of this discipline, so both go over netlink.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ FLAG_ECN, FLAG_BYTES, FLAG_GENTLE = 1, 2, 4
 FLAG_EAGER, FLAG_SHORT, FLAG_BLIND, FLAG_PRESENT = 8, 16, 32, 64
 Q8, Q32 = 2**8, 2**32
 MOST = 2**23
-# struct red_ns2_parms; struct red_ns2_xstats begins with four counters and has the parameters next.
+# struct red_ns2_parms. struct red_ns2_xstats has four counters, then these parameters.
 PARMS = struct.Struct("=4Q8I")
 COUNTERS = struct.Struct("=4I")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    """struct red_ns2_parms of rule.h, in its units; lengths are packets, or bytes with FLAG_BYTES.
+    """struct red_ns2_parms of rule.h, in its units. Lengths are packets, or bytes with FLAG_BYTES.
 
     Raises:
-        ValueError: a value is out of range; names it and what is allowed.
+        ValueError: a value is out of range; the text names the value and the allowed range.
     """
 
     weight: int
@@ -67,18 +67,21 @@ class Parameters:
 
 
 def weight(packets_per_s: float) -> int:
-    """What ns-2 computes where q_weight_ is not set: 1 - exp(-1/C), Q32."""
+    """Return the default of ns-2's q_weight_: 1 - exp(-1/C), as Q32."""
     return round(-math.expm1(-1 / packets_per_s) * Q32)
 
 
 def thresholds(packets_per_s: float) -> tuple[float, float]:
-    """The same for thresh_ and maxthresh_, in mean packets: a target of 5 ms, but 5 at least."""
+    """Return ns-2's defaults of thresh_ and maxthresh_ [mean packets].
+
+    The target is a delay of 5 ms; thresh_ is at least 5 packets.
+    """
     least = max(5.0, packets_per_s * 0.005 / 2)
     return least, 3 * least
 
 
 def request(wanted: Parameters, ifindex: int, *, parent: int, handle: int) -> Request:
-    """What puts the discipline on a device, for what is there now if anything is."""
+    """Return the request that creates the discipline on a device or replaces the old one."""
     body = QDISC.pack(socket.AF_UNSPEC, ifindex, handle, parent, 0)
     body += attribute(TCA_KIND, KIND.encode() + b"\0")
     body += attribute(TCA_OPTIONS | 0x8000, attribute(TCA_PARMS, wanted.packed()))
@@ -86,11 +89,11 @@ def request(wanted: Parameters, ifindex: int, *, parent: int, handle: int) -> Re
 
 
 def put(wanted: Parameters, device: str, *, parent: int, handle: int = 0) -> None:
-    """Put the discipline on a device of this network namespace, and read it back.
+    """Create the discipline on a device of this network namespace, and read its parameters back.
 
     Raises:
         RuntimeError: this lab has no such module, or the kernel has other parameters.
-        NetlinkError: the kernel refused; it names the device by its index.
+        NetlinkError: the kernel refused; the text names the device by its index.
     """
     load_module()
     ask = request(wanted, socket.if_nametoindex(device), parent=parent, handle=handle)
@@ -104,7 +107,7 @@ def put(wanted: Parameters, device: str, *, parent: int, handle: int = 0) -> Non
 
 
 def load_module() -> None:
-    """Put the module into the kernel unless it is there."""
+    """Load the module into the kernel unless it is loaded."""
     if Path("/sys/module", MODULE).exists():
         return
     if not BUILT.exists():
@@ -116,7 +119,7 @@ def load_module() -> None:
 
 
 def statistics(device: str) -> bytes:
-    """struct red_ns2_xstats of a device of this network namespace."""
+    """Return struct red_ns2_xstats of a device of this network namespace."""
     index = socket.if_nametoindex(device)
     with netlink.open_here() as link:
         for found_index, kind, stats in netlink.qdiscs(link):
@@ -126,6 +129,6 @@ def statistics(device: str) -> bytes:
 
 
 def counters(device: str) -> dict[str, int]:
-    """Those of struct red_ns2_xstats, by tc's names of red's."""
+    """Return the counters of struct red_ns2_xstats, with tc's names for the counters of red."""
     names = ("early", "pdrop", "other", "marked")
     return dict(zip(names, COUNTERS.unpack_from(statistics(device)), strict=True))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What round trips of connections are held to, by what the workload says of them."""
+"""The checks of connections' round trips, with the facts that the workload reports."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from plan.plan import Plan
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RoundTripFacts(SourceFacts):
-    """What a workload says that has given connections their round trips.
+    """The facts of a workload that gives connections their round trips.
 
     Attributes:
-        connected: connections that their clients have seen begin.
-        round_trips: how many `passed` the box both ways, and `farthest_ns`, the largest
-            difference of one's way to half of its round trip, or None.
-        delays: what the program counted (program.Counters).
+        connected: connections that began, as their clients saw.
+        round_trips: `passed` counts connections that passed the box both ways. `farthest_ns` is the
+            largest difference between a passage and half of the round trip, or None.
+        delays: the program's counters (program.Counters).
     """
 
     connected: int
@@ -28,10 +28,10 @@ class RoundTripFacts(SourceFacts):
 
 
 def round_trips(lab: TrialFacts, plan: Plan) -> CheckResult:
-    """Of all connections' first packets and their answers, how much longer or shorter than half of
-    a round trip they were in the box in the middle; the one that is furthest off.
+    """Check the time that each connection's first packet and its answer spent in the box.
 
-    As seen at the box's devices, and not by what delays. A connection that began was seen.
+    The result is the largest difference from half of the round trip. The times come from captures
+    at the box's devices, and not from the program that delays. All connections must be captured.
     """
     source = lab.source.known_by(RoundTripFacts)
     seen = source.round_trips
@@ -41,6 +41,6 @@ def round_trips(lab: TrialFacts, plan: Plan) -> CheckResult:
 
 
 def delay_faults(lab: TrialFacts, plan: Plan) -> CheckResult:
-    """Packets that found no round trip of their connection, or no departure time."""
+    """Check that no packet lacked its connection's round trip or a departure time."""
     counters = lab.source.known_by(RoundTripFacts).delays
     return check("delay faults", counters["unknown"] + counters["refused"], 0, 0, "packets")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A round trip of its own for each TCP connection, after the constant delay.
+"""Gives each TCP connection its own round trip, after the constant delay.
 
     before   sat-sw2: comes in -> sat-sw1: netem, goes out
     with it  sat-sw2: comes in -> down0: netem -> down1 -> sat-sw1: fq and program.py, goes out
 
-and the same the other way. netem, which under a queue of packets is the link, must come first:
-after it nothing waits for another connection's packet.
+The other direction is the same. netem must come first, because it is the link if the queue is a
+queue of packets. After netem, no packet waits for a packet of another connection.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from topology.run import batch, in_namespace
 
 
 class Programs(Protocol):
-    """Programs that are started together and all ended on leaving the `with`."""
+    """Programs that start together. All of them end at the end of the `with`."""
 
     def start(self, pid: int, argv: Sequence[str]) -> Popen[str]:
-        """Start one in the network namespace of a process; its output is in its stdout."""
+        """Start a program in the network namespace of a process; its stdout has its output."""
 
 
 class Testbed(Protocol):
-    """What the lab of a trial lends: room for files, and programs."""
+    """A folder for files, and programs: the part of a trial's lab that this kind needs."""
 
     folder: Path
 
@@ -42,9 +42,10 @@ class Testbed(Protocol):
 
 
 class Delay(delay.Delay):
-    """Its pairs of devices; queues and program come with the workload, which knows who has which.
+    """Makes the pairs of devices. The workload, which knows the round trips, starts the rest.
 
-    Not sooner: fq drops what was given the time of day by a receiver that asked for times, as ping.
+    The queues and the program must not start earlier. fq drops a packet whose timestamp is the time
+    of day, and a receiver that asks for timestamps, such as ping, causes such packets.
     """
 
     devices: ClassVar[Mapping[str, str]] = {name: stage[2] for name, stage in STAGES.items()}
@@ -82,13 +83,14 @@ class Delay(delay.Delay):
     def round_trips(
         self, testbed: Testbed, ends: Iterable[tuple[str, int, int, int]]
     ) -> Iterator[dict[str, int]]:
-        """Give connections their round trips, for the duration.
+        """Give connections their round trips for the duration of a `with`.
 
         Args:
-            ends: of each the client's address, its port, the server's, and the round trip [ns].
+            ends: for each connection: the client's address, its port, the server's port, and the
+                round trip [ns].
 
         Returns:
-            after its end the program's counters (program.Counters).
+            a dictionary that has the program's counters (program.Counters) after the `with`.
         """
         path, counted = testbed.folder / "round_trips", dict[str, int]()
         table.write(path, (table.Entry(*end) for end in ends))
@@ -104,10 +106,10 @@ class Delay(delay.Delay):
 
     @contextmanager
     def seen_round_trips(self, testbed: Testbed) -> Iterator[passages.Passages]:
-        """Watch every connection's first two packets on their way through the box.
+        """Capture each connection's first two packets on their way through the box.
 
         Returns:
-            after its end the times of both.
+            the passages of both packets, which are complete after the `with`.
         """
         found = passages.Passages()
         with testbed.programs() as programs:
@@ -129,7 +131,7 @@ def await_line(process: Popen[str], ready: str, what: str) -> None:
     """Wait until a program says that it is ready.
 
     Raises:
-        RuntimeError: it ends without, naming `what`, with what it said instead.
+        RuntimeError: the program ended without this line; the text has `what` and its output.
     """
     assert process.stdout is not None
     said = ""

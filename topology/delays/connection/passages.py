@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""How long each connection's first packet and its answer were in the box: the check of round trips.
+"""Measures how long each connection's first packet and its answer were in the box.
 
-tcpdump notes SYNs and SYN/ACKs as they come to the devices that give them their delay, and as they
-leave behind its queue: nothing of program.py and of its table is in these times. Between the two a
-packet waits for nothing but its connection's half of a round trip, whatever the links' queues hold.
+The check of round trips uses these times. tcpdump notes SYNs and SYN/ACKs when they arrive at the
+devices that delay them, and when they leave behind the queue of these devices. The times do not
+depend on program.py and its table. Between both points, a packet waits only for its connection's
+half of the round trip, whatever the queues of the links hold.
 
 1. in the box's namespace: start `argv()` of each of POINTS; each says `READY` in a line
 2. the trial
-3. after HANDED_OVER_S SIGTERM; `complaint()` reads what each said, `Passages.read()` their files
+3. after HANDED_OVER_S SIGTERM; `complaint()` reads each output, `Passages.read()` reads the files
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ READY = "listening on"
 # Ethernet, IPv4 and TCP without options.
 HEADER_BYTES = 54
 BUFFER_KIB = 16_384
-# The kernel hands packets over to tcpdump when a block is full, and a second after its first at the
-# latest; when it is ended sooner, they are lost.
+# The kernel hands packets over to tcpdump when a block is full, or one second after the block's
+# first packet. If tcpdump ends sooner, the packets are lost.
 HANDED_OVER_S = 2.0
 NANOSECONDS, ETHERNET = 0xA1B2_3C4D, 1
 FILE_HEAD, PACKET_HEAD = struct.Struct("<IHHiIII"), struct.Struct("<IIII")
@@ -36,12 +37,12 @@ FLAGS_AT, SYN, ACK = 47, 0x02, 0x10
 NS_PER_S = 1_000_000_000
 
 NOT_SEEN = -1
-# A connection in one number: the client's address, its port, the server's.
+# A connection as one number: the client's address, its port, the server's port.
 Key = int
 
 
 class Point(NamedTuple):
-    """A device of the box, and which of its packets are meant: those that come in or go out."""
+    """A device of the box, and the packets to capture there: those that come in or go out."""
 
     device: str
     packets: Literal["in", "out"]
@@ -51,7 +52,7 @@ class Point(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """Of one connection [ns]: its SYN's way through the box, and that of the answer."""
+    """The time [ns] that one connection's SYN took through the box, and the time of the answer."""
 
     to_server_ns: int | None
     to_client_ns: int | None
@@ -63,7 +64,7 @@ POINTS = (*COMES, *GOES)
 
 
 def argv(point: Point, folder: Path) -> list[str]:
-    """Return the command, for the box's namespace."""
+    """Return the command, which runs in the box's namespace."""
     return [
         *("tcpdump", "-n", "-i", point.device, "-Q", point.packets, "-s", str(HEADER_BYTES)),
         *("-B", str(BUFFER_KIB), "--time-stamp-precision=nano", "-Z", "root"),
@@ -72,29 +73,30 @@ def argv(point: Point, folder: Path) -> list[str]:
 
 
 def complaint(said: str) -> str | None:
-    """Return what a tcpdump said if it did not end well, or lost packets."""
+    """Return the output of a tcpdump if it failed or lost packets; else None."""
     lost = re.search(r"(\d+) packets? dropped by kernel", said)
     return None if lost and lost[1] == "0" else " ".join(said.split())
 
 
 class Passages:
-    """The passages of all connections, in some 150 bytes a connection.
+    """The passages of all connections, in about 150 bytes per connection.
 
-    A trial may have a quarter of a million connections, and a process of a lab has 256 MB: each
-    page of its memory may be a mapping of the host, which allows 65,530 (vm.max_map_count).
+    A trial may have a quarter of a million connections, but a process of a lab has only 256 MB:
+    each page of its memory may be a mapping of the host, which allows 65,530 mappings
+    (vm.max_map_count).
     """
 
     def __init__(self) -> None:
         self._rows: dict[Key, int] = {}
-        # When the first SYN and the first answer of each row came and went [ns].
+        # The times at which the first SYN and the first answer of each row arrived and left [ns].
         self._came = {SYN: array("q"), SYN | ACK: array("q")}
         self._went = {SYN: array("q"), SYN | ACK: array("q")}
 
     def read(self, folder: Path) -> None:
         """Read the files of all points, and remove them.
 
-        A SYN may be sent again, and all come and leave in their order: the first that came is the
-        first that left.
+        A SYN may be sent again. All copies arrive and leave in order, so the first that arrived is
+        the first that left.
         """
         for points, times in ((COMES, self._came), (GOES, self._went)):
             for path in (point.file(folder) for point in points):
@@ -116,7 +118,7 @@ class Passages:
             times[kind][row] = time_ns
 
     def of(self, client: str, client_port: int, server_port: int) -> Passage:
-        """A connection's passages, by the client's address, its port and the server's."""
+        """Return a connection's passages, by the client's address, its port, the server's port."""
         row = self._rows.get(_key(socket.inet_aton(client), client_port, server_port))
         if row is None:
             return Passage(None, None)
@@ -132,10 +134,10 @@ def _key(client: bytes, client_port: int, server_port: int) -> Key:
 
 
 def packets(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Each packet of a pcap file, with its time [ns].
+    """Yield each packet of a pcap file: its time [ns] and its bytes.
 
     Raises:
-        ValueError: the file is another, or is cut short.
+        ValueError: the file has another format, or it is cut short.
     """
     magic, *_, link = FILE_HEAD.unpack_from(data) if len(data) >= FILE_HEAD.size else (0, 0)
     if (magic, link) != (NANOSECONDS, ETHERNET):

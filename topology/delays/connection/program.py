@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The program on the box in the middle: where it is, its queues, its command, its counters.
+"""The program on the box in the middle: its path, its queues, its command, its counters.
 
 1. in the box's namespace: run `queues()` by tc
 2. there: start `argv()` and wait for the line "ready"
 3. the trial
-4. SIGTERM: the last line of its output is what `read()` takes
+4. SIGTERM: the program prints its counters in its last line, which `read()` reads
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from topology import commands
 
 PROGRAM = Path("/opt/cellbed/delays")
-# direction -> the box's devices: comes in, goes out, and the two ends of the pair between them.
+# direction -> the box's devices: the input, the output, and both ends of the pair between them.
 STAGES = {
     "down": (commands.SAT_DOWN, commands.SAT_UP, "down0", "down1"),
     "up": (commands.SAT_UP, commands.SAT_DOWN, "up0", "up1"),
@@ -28,13 +28,13 @@ FORMAT = "cellbed-delays/1"
 
 @dataclass(frozen=True, kw_only=True)
 class Counters:
-    """What became of the packets on both ways.
+    """The counts of packets in both directions.
 
-    connections  in the table
+    connections  entries in the table
     to_server, to_client  delayed
-    not_tcp      let through at once
-    unknown      dropped: TCP of a connection that the table does not have
-    refused      dropped: the kernel took no departure time
+    not_tcp      forwarded at once
+    unknown      dropped: TCP packets of a connection that the table does not have
+    refused      dropped: the kernel accepted no departure time
     """
 
     connections: int
@@ -46,31 +46,31 @@ class Counters:
 
     @property
     def faults(self) -> int:
-        """Packets dropped here: any makes a trial invalid."""
+        """The packets that the program dropped. One such packet makes a trial invalid."""
         return self.unknown + self.refused
 
 
 def queues() -> list[str]:
-    """Inside the box, lines for tc: on both ports a queue that keeps departure times.
+    """Return the lines for tc inside the box: on both ports a queue that keeps departure times.
 
-    fq holds all that it takes for one flow until the packet it waits for may leave, and it tells
-    flows apart by bits of a hash, 10 by default. With all 32 bits, and the connection's number as
-    the hash (bpf/delays), each connection is a flow.
+    fq holds all packets of a flow until the departure of the flow's first packet. It tells flows
+    apart by bits of a hash, by default 10 bits. With all 32 bits, and with the connection's number
+    as the hash (bpf/delays), each connection is a flow of its own.
     """
     return [f"{commands.departure_fq(device)} orphan_mask {FLOW_MASK}" for device in DEVICES]
 
 
 def argv(table: Path) -> list[str]:
-    """Return the command, for the box's namespace."""
+    """Return the command, which runs in the box's namespace."""
     devices = [word for device in DEVICES for word in ("--device", device)]
     return [str(PROGRAM), "--table", str(table), *devices]
 
 
 def read(stdout: str) -> Counters:
-    """Return what the program counted, from its whole standard output.
+    """Return the program's counters from its whole standard output.
 
     Raises:
-        ValueError: it did not end well.
+        ValueError: the program failed.
     """
     last = stdout.strip().rpartition("\n")[2]
     try:

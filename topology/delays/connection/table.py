@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Which connection has which round trip: a line a connection."""
+"""The table of round trips: one line for each connection."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_ROUND_TRIP_NS = 100_000_000_000
 
 
 class Entry(NamedTuple):
-    """A connection by its client's address and both ports, and its round trip [ns]."""
+    """A connection (its client's address and both ports), and its round trip [ns]."""
 
     client_address: str
     client_port: int
@@ -23,7 +23,7 @@ def write(path: Path, entries: Iterable[Entry]) -> int:
     """Write the table; return the number of its lines.
 
     Raises:
-        ValueError: a round trip is not within 0 to 100 s.
+        ValueError: a round trip is not in 0 to 100 s.
     """
     lines = [_line(entry) for entry in entries]
     path.write_text("".join(lines), encoding="ascii")
