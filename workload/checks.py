@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Fidelity checks (plan/checks.py) of several workloads: each names those that it is held to.
+"""Fidelity checks (plan/checks.py) that several workloads use. Each workload names its checks.
 
-One whose facts a record does not have fails.
+A check fails if the record lacks its facts.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from plan.checks import REAL_LATE_LIMIT_NS, CheckResult, check
 from plan.facts import TrialFacts
 from plan.plan import Plan
 
-# In virtual time a request is late only by the clock's own reading costs.
+# In virtual time, a request is late only because reading the clock takes time.
 LATE_LIMIT_NS = 100_000
 
 
 def requests(lab: TrialFacts, plan: Plan) -> CheckResult:
-    """Requests that were not sent or came back wrong, and flows with bytes unaccounted for.
+    """Count requests that were not sent or failed, and flows with unexplained bytes.
 
-    What each client's kernel received is headers, the files answered, the part of the one
-    under way, and what the client has not read yet; the client counts the one, the kernel
-    the other, and the files' sizes are those asked for.
+    A client's kernel receives headers, whole files, a part of the current file, and data that the
+    client has not read yet. The client and the kernel count independently, and the sizes of the
+    files are known from the requests.
     """
     return wrong_requests(lab, plan, lab.source.unexplained_bytes)
 
 
 def wrong_requests(lab: TrialFacts, plan: Plan, flows: Sequence[int]) -> CheckResult:
-    """requests(), with another account of each pair's flows: 0 where it is right."""
+    """Do the same as requests() with other values for the pairs' flows; 0 is a correct flow."""
     source = lab.source
     if len(flows) != plan.topology.pairs:
         return check("requests", None, 0, 0, "requests")
@@ -39,14 +39,14 @@ def wrong_requests(lab: TrialFacts, plan: Plan, flows: Sequence[int]) -> CheckRe
 
 
 def server_errors(lab: TrialFacts, plan: Plan) -> CheckResult:
-    """Lines in the servers' error logs."""
+    """Count lines in the servers' error logs."""
     return check("server errors", len(lab.source.server_complaints), 0, 0, "lines")
 
 
 def receiver_window(lab: TrialFacts, plan: Plan) -> CheckResult:
-    """The window that each sender was last told, against the plan's.
+    """Compare the last window that each sender got with the plan's window.
 
-    A receiver rounds what it has left down to whole segments.
+    A receiver rounds its free space down to whole segments.
     """
     told = lab.source.peer_window_bytes
     known = [window for window in told if window is not None]
@@ -54,13 +54,13 @@ def receiver_window(lab: TrialFacts, plan: Plan) -> CheckResult:
 
 
 def farthest_window(windows: Sequence[int], plan: Plan) -> CheckResult:
-    """Of these windows the one that is furthest off; none is no measurement."""
+    """Check the window that differs most; without windows, the measurement is missing."""
     wanted = plan.tcp.window_bytes
     worst = max(windows, key=lambda window: abs(window - wanted), default=None)
     return check("receiver window", worst, wanted, plan.topology.mss_bytes - 1, "bytes")
 
 
 def late_requests(lab: TrialFacts, plan: Plan) -> CheckResult:
-    """The latest request against its due time."""
+    """Check the largest delay between a request's due time and its sending."""
     limit = LATE_LIMIT_NS if lab.exact else REAL_LATE_LIMIT_NS
     return check("late requests", lab.source.max_late_ns, 0, limit, "ns")

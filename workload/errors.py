@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The one exception of this package; its message is one line: what, on what, why not."""
+"""The one exception of this package. Its message is one line: what failed, on what, and why."""
 
 
 class WorkloadError(ValueError):
-    """A workload's parameter, file or tool output is not as it must be."""
+    """A parameter, a file or a tool's output of a workload is wrong."""

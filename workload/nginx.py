@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""nginx as the paper's WWW server: one process for all hosts, nothing ever cut short.
+"""nginx as the WWW server of the paper: one process for all hosts; it never cuts an answer short.
 
-98-0876R1, section 5.2, assumes infinitely fast servers: an answer starts when its request is in.
-The last short segment of an answer leaves at once (tcp_nodelay), and no timeout or request count
-ends a connection. The response header is kept as short as nginx allows, since the paper has none.
-It leaves at once, a segment of its own; `joined`, it waits for the file (postpone_output), and
-both are one stream in the same segments (tcp_nopush: TCP_CORK until the answer is whole).
+98-0876R1, section 5.2, assumes infinitely fast servers: an answer starts when its request arrives.
+The last short segment of an answer leaves at once (tcp_nodelay). No timeout and no limit of
+requests ends a connection. The response header is as short as nginx allows, because the paper has
+none. It leaves at once, in its own segment. With `joined`, it waits for the file (postpone_output),
+and both share segments (tcp_nopush: TCP_CORK until the answer is complete).
 """
 
 from collections.abc import Sequence
@@ -15,14 +15,14 @@ from pathlib import Path
 from workload.errors import WorkloadError
 
 BACKLOG = 64
-# More than a header has: it waits for the file.
+# More bytes than a header, so that the header waits for the file.
 POSTPONE_BYTES = 1460
 
-# Why each line is there:
+# The reason for each line:
 #   master_process off   one process is enough. Foreground: its launcher ends it.
 #   user root            the default user does not exist in a user namespace of one user
-#   open_file_cache      an open, fstat and close less for each answer; system calls are dear in UML
-#   sendfile_max_chunk   0: as much of a file at once as the socket takes
+#   open_file_cache      saves open, fstat and close for each answer; UML's system calls are slow
+#   sendfile_max_chunk   0: as much of a file at once as the socket accepts
 #   *_timeout            a day: an answer may wait behind megabytes on a lossy 550 ms path
 #   keepalive_*          a connection lasts the whole trial, whatever the number of requests
 #   etag, max_ranges, add_header, default_type
@@ -87,10 +87,10 @@ http {{
 
 @dataclass(frozen=True, kw_only=True)
 class Server:
-    """A server: its own `run_dir` (conf, pid, error log), the shared `docroot`, where it listens.
+    """One server: its own `run_dir` (conf, pid, error log), the shared `docroot`, its addresses.
 
-    addresses: IPv4; none means all of its host. connections: at a time, at most. joined: an
-    answer's header and file are one stream.
+    addresses: IPv4; none means all addresses of the host. connections: the largest number at a
+    time. joined: whether an answer's header and file are one stream.
     """
 
     run_dir: Path
@@ -113,22 +113,22 @@ class Server:
 
     @property
     def conf_path(self) -> Path:
-        """Where `write` puts the configuration."""
+        """The file into which `write` writes the configuration."""
         return self.run_dir / "nginx.conf"
 
     @property
     def pid_path(self) -> Path:
-        """nginx makes this file once it listens: where it exists, the server is ready."""
+        """The file that nginx makes when it listens. If it exists, the server is ready."""
         return self.run_dir / "nginx.pid"
 
     @property
     def error_log_path(self) -> Path:
-        """nginx's own complaints; empty after a good trial."""
+        """The file with nginx's own complaints; empty after a good trial."""
         return self.run_dir / "error.log"
 
     @property
     def ends(self) -> list[str]:
-        """Where it listens, in nginx's words."""
+        """The addresses on which nginx listens, in nginx's words."""
         return [f"{address}:{self.port}" for address in self.addresses] or [str(self.port)]
 
 
@@ -144,7 +144,7 @@ def text(server: Server) -> str:
 
 
 def write(server: Server) -> None:
-    """Make the run directory and write the configuration; an old pid file or log is removed."""
+    """Make the run directory and write the configuration; remove an old pid file or log."""
     server.run_dir.mkdir(parents=True, exist_ok=True)
     server.pid_path.unlink(missing_ok=True)
     server.error_log_path.unlink(missing_ok=True)
@@ -156,7 +156,7 @@ def argv(server: Server) -> list[str]:
     return [
         "nginx",
         "-e",
-        str(server.run_dir / "startup.log"),  # of what comes before the configuration is read
+        str(server.run_dir / "startup.log"),  # for messages before the configuration is read
         "-p",
         str(server.run_dir),
         "-c",
@@ -165,9 +165,9 @@ def argv(server: Server) -> list[str]:
 
 
 def inheriting(descriptors: Sequence[int]) -> dict[str, str]:
-    """The environment of a server that finds its listening sockets open.
+    """Return the environment of a server that inherits open listening sockets.
 
-    What nginx does when it replaces its own program while it runs: the directives `listen` take
-    the sockets that have their addresses.
+    nginx uses this mechanism when it replaces its own program: each directive `listen` takes the
+    socket with its address.
     """
     return {"NGINX": "".join(f"{descriptor};" for descriptor in descriptors)}

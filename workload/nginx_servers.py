@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""nginx on every server host: one process, with a listening socket in the namespace of each.
+"""nginx on every server host: one process, with a listening socket in each host's namespace.
 
-A process a host cost more to start and end than a hundred virtual seconds of traffic did, and
-served the same bytes at the same moments: nginx sees no namespaces, and each connection stays
-in that of its socket.
+With one process for each host, starting and ending them cost more than a hundred virtual seconds of
+traffic. The same bytes left at the same moments: nginx does not see namespaces, and each connection
+stays in the namespace of its socket.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_CONNECTIONS = 65535
 
 @cache
 def documents() -> Path:
-    """The files that all servers have (specweb.py), made when they are first asked for in a lab."""
+    """Return the folder of all servers' files (specweb.py); the first call in a lab makes it."""
     specweb.write(DOCROOT)
     return DOCROOT
 
@@ -33,8 +33,8 @@ def documents() -> Path:
 def start_server(testbed: Testbed, programs: Programs, *, joined: bool = False) -> nginx.Server:
     """Start nginx and wait until it listens on every server host.
 
-    joined: an answer is one stream, and the ACK of its request goes with it: the kernel waits
-    with an ACK where the route does not forbid it (quickack).
+    joined: an answer is one stream, and the ACK of its request leaves with the answer. The kernel
+    delays such an ACK unless the route forbids it (quickack).
     """
     hosts = testbed.servers
     server = nginx.Server(
@@ -53,9 +53,9 @@ def start_server(testbed: Testbed, programs: Programs, *, joined: bool = False) 
         ]
         if joined:
             for end in ends:
-                # Its connections inherit that they need not acknowledge at once.
+                # Connections inherit this option: they need not acknowledge at once.
                 end.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
-                # nginx sets it on no connection that it has corked (tcp_nopush).
+                # nginx does not set it on connections that it corks (tcp_nopush).
                 end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         descriptors = [end.fileno() for end in ends]
         programs.start(
@@ -69,7 +69,7 @@ def start_server(testbed: Testbed, programs: Programs, *, joined: bool = False) 
 
 
 def listening(testbed: Testbed, pid: int, address: str) -> socket.socket:
-    """A listening socket in the namespace of a process."""
+    """Return a listening socket in the namespace of a process."""
     with testbed.inside(pid):
         end = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     end.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -79,6 +79,6 @@ def listening(testbed: Testbed, pid: int, address: str) -> socket.socket:
 
 
 def complaints(server: nginx.Server) -> list[str]:
-    """The first lines of the server's error log; empty after a good trial."""
+    """Return the first lines of the server's error log; empty after a good trial."""
     log = server.error_log_path
     return log.read_text().splitlines()[:20] if log.exists() else []

@@ -2,14 +2,14 @@
 """A Poisson distribution confined to the whole numbers from `low` to `high`.
 
 98-0876R1 (sections 5.2, 5.3) draws "1 to 9 … Poisson distributed around a mean of 5" and does not
-say how an unbounded distribution became a bounded one. Three readings:
+say how an unbounded distribution became a bounded one. There are three readings:
 
-    mean    the Poisson shape cut to low..high, its rate chosen so that the mean of what is left is
-            exactly the one asked for. The paper's 120.3 kB and 48 Mbps follow from this one only.
-    redraw  rate = mean, values outside drawn again (mean 5 of 1..9 becomes 4.85)
-    clamp   rate = mean, values outside moved to the nearer end (4.95)
+    mean    the Poisson distribution cut to low..high, with the rate for which the mean of the rest
+            is exactly the requested mean. Only this reading gives the paper's 120.3 kB and 48 Mbps.
+    redraw  rate = mean; values outside are drawn again (mean 5 of 1..9 becomes 4.85)
+    clamp   rate = mean; values outside are moved to the nearer end (4.95)
 
-One uniform number makes one value, so that the reading does not shift the stream.
+One uniform number makes one value, so the reading does not shift the stream.
 """
 
 from bisect import bisect_right
@@ -51,9 +51,9 @@ class Bounded:
 
 
 def bounded(mean: float, low: int, high: int, fit: str) -> Bounded:
-    """Return the Poisson distribution of `mean` confined to low..high in the reading `fit`.
+    """Return the Poisson distribution of `mean` confined to low..high, by the reading `fit`.
 
-    Raises WorkloadError for an unknown reading or a mean that is not inside low..high.
+    Raises WorkloadError for an unknown reading or a mean outside low..high.
     """
     if not 0 <= low < high or not low < mean < high:
         raise WorkloadError(f"the Poisson mean {mean:g} must lie between {low} and {high}")
@@ -67,7 +67,7 @@ def bounded(mean: float, low: int, high: int, fit: str) -> Bounded:
 
 
 def _weights(rate: float, count: int) -> list[float]:
-    """Return rate^k / k! for k < count: products only, so the same on every machine."""
+    """Return rate^k / k! for k < count. It multiplies only, so all machines get the same result."""
     return list(accumulate(range(1, count), lambda w, k: w * rate / k, initial=1.0))
 
 
@@ -81,7 +81,7 @@ def _cut(rate: float, low: int, high: int) -> Bounded:
 
 
 def _clamped(rate: float, low: int, high: int) -> Bounded:
-    # Terms beyond rate + 60 are below the last bit of the sum for any rate in use here.
+    # For all rates in use, terms beyond rate + 60 are below the last bit of the sum.
     weights = _weights(rate, high + int(rate) + 60)
     inner = weights[low : high + 1]
     inner[0] += sum(weights[:low])
@@ -94,7 +94,7 @@ def _rate_for_mean(mean: float, low: int, high: int) -> float:
 
 
 def _bisect(rising: Callable[[float], float], below: float, above: float) -> float:
-    for _ in range(200):  # halves 1e6 to the last bit of a double in about 110 steps
+    for _ in range(200):  # about 110 steps halve 1e6 down to the last bit of a double
         middle = (below + above) / 2
         below, above = (middle, above) if rising(middle) < 0 else (below, middle)
     return below

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Is a program ready? What it says, and what /proc answers without entering a namespace."""
+"""Tells whether a program is ready, from its output or from /proc, without entering a namespace."""
 
 from pathlib import Path
 from subprocess import Popen
@@ -12,7 +12,7 @@ _LISTEN = "0A"
 def await_line(process: Popen[str], what: str) -> None:
     """Wait for a program's first line, "ready".
 
-    Raises RuntimeError, naming `what`, with what it says instead.
+    Raises RuntimeError with `what` and the program's output if the line does not come.
     """
     assert process.stdout is not None
     line = process.stdout.readline()
@@ -21,7 +21,7 @@ def await_line(process: Popen[str], what: str) -> None:
 
 
 def listening(proc_net_tcp: str, port: int) -> bool:
-    """Return whether a socket listens on `port` in the text of a /proc/PID/net/tcp (or tcp6)."""
+    """Return whether a socket listens on `port`, by the text of a /proc/PID/net/tcp (or tcp6)."""
     ends = (line.split()[1:4] for line in proc_net_tcp.splitlines()[1:])
     return any(
         state == _LISTEN and int(local.rpartition(":")[2], 16) == port
@@ -30,11 +30,11 @@ def listening(proc_net_tcp: str, port: int) -> bool:
 
 
 def is_listening(pid: int, port: int) -> bool:
-    """Return whether something listens on TCP `port`, IPv4 or 6, in the namespace of `pid`."""
+    """Return whether a socket listens on TCP `port`, IPv4 or IPv6, in the namespace of `pid`."""
     net = Path(f"/proc/{pid}/net")
     try:
         texts = [(net / "tcp").read_text()]
-        if (net / "tcp6").exists():  # not in a kernel without IPv6
+        if (net / "tcp6").exists():  # a kernel without IPv6 lacks this file
             texts.append((net / "tcp6").read_text())
     except OSError as error:
         raise WorkloadError(f"process {pid} has ended: {error.strerror}") from error

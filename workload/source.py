@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a workload is: the interface of the kinds beside this file, a folder or a file each.
+"""The interface of a workload. Each workload is a folder or a file beside this file.
 
-What such a folder's __init__.py, or the file, has:
+The folder's __init__.py, or the file, defines:
 
-    Parameters  a frozen dataclass: the keys of an experiment's table [workload], all with a
-                default, a duration_s among them; checked when it is made (WorkloadError).
-                `delay`, a class variable: the topology.delay that it needs, and no other; else it
-                may be any that does not ask for the workload's help (topology/delay.py)
-    Source      runs it inside a lab and leaves flows.csv
+    Parameters  a frozen dataclass with the keys of an experiment's table [workload]. Each key has a
+                default. One key is duration_s. The constructor checks the values (WorkloadError).
+                The class variable `delay` names the topology.delay that the workload requires.
+                Without it, any delay that needs no help of the workload is allowed
+                (topology/delay.py).
+    Source      runs the workload inside a lab and writes flows.csv
 
-and where the lab needs what only the host can make
+If only the host can make a part that the lab needs, it also defines:
 
-    ON_HOST     name of a module with share(plan, folder): the host calls it before each trial,
-                with the folder that the lab sees as Testbed.shared
-    LIBRARIES   what that module needs beside Python: their versions are part of a trial's identity
+    ON_HOST     the name of a module with share(plan, folder). The host calls share() before each
+                trial. The lab sees the same folder as Testbed.shared.
+    LIBRARIES   the Python libraries of that module; their versions are part of a trial's identity
 
-A folder with C programs has them in programs/, with a Makefile (common/programs.mk); set-up
-builds them, and a lab has them in /opt/cellbed.
+C programs are in the folder's programs/, with a Makefile (common/programs.mk). Set-up builds them,
+and a lab has them in /opt/cellbed.
 
-Nothing else names the kind. The host needs the first, the lab both.
+No other file names the kind. The host needs Parameters, and the lab needs both classes.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Host(Protocol):
 class Connection(Protocol):
     """An established connection, as the kernel counts it at its sender.
 
-    ports: its own and its peer's. cwnd_segments: None where a module does not tell.
+    ports: its own port and its peer's port. cwnd_segments: None if the TCP module does not tell it.
     """
 
     @property
@@ -65,7 +66,7 @@ class Connection(Protocol):
 
 
 class Programs(Protocol):
-    """Programs that are started together and all ended on leaving the `with`."""
+    """Programs that start together. All of them end at the end of the `with`."""
 
     def start(
         self,
@@ -74,21 +75,25 @@ class Programs(Protocol):
         environment: Mapping[str, str] = ...,
         inherited: Sequence[int] = ...,
     ) -> Popen[str]:
-        """Start one in the network namespace of a process; its output is in its stdout.
+        """Start a program in the network namespace of a process; its stdout has its output.
 
-        environment is added to its environment; inherited: file descriptors that it gets.
+        Args:
+            environment: variables to add to the program's environment.
+            inherited: file descriptors that the program inherits.
         """
 
 
 class Testbed(Protocol):
-    """What a lab lends to a workload. Times are of the lab's monotonic clock.
+    """The part of a lab that a workload can use. Times are of the lab's monotonic clock.
 
     Attributes:
-        seed: of all draws of the trial.
-        folder: takes the workload's own files.
-        shared: has what the host made for it (share() of its module ON_HOST).
-        delay: the trial's; one that is the workload's to tell (Parameters.delay) lends how.
-        rate_bit_per_s, mss_bytes: of the middle link, in cells; payload of a full segment.
+        seed: the seed of all draws of the trial.
+        folder: the folder for the workload's own files.
+        shared: the folder with the files that the host made (share() of the module ON_HOST).
+        delay: the trial's delay (topology/delay.py). If Parameters.delay names it, the workload
+            gives it the delays of its connections.
+        rate_bit_per_s: the rate of the middle link, in cells.
+        mss_bytes: the payload of a full segment.
         clients, servers: in the order of their pairs.
     """
 
@@ -102,56 +107,56 @@ class Testbed(Protocol):
     servers: Sequence[Host]
 
     def client_pid(self, pair: int) -> int:
-        """Process that holds the network namespace of client `pair`."""
+        """Return the process that holds the network namespace of client `pair`."""
 
     def server_pid(self, pair: int) -> int:
-        """Process that holds the network namespace of server `pair`."""
+        """Return the process that holds the network namespace of server `pair`."""
 
     def programs(self) -> AbstractContextManager[Programs]:
-        """For the programs of a trial."""
+        """Return a group of programs, to be used in a `with`."""
 
     def inside(self, pid: int) -> AbstractContextManager[None]:
-        """Be in the network namespace of a process."""
+        """Be in the network namespace of a process for the duration of a `with`."""
 
     def wait_until(self, ready: Callable[[], bool], what: str) -> None:
-        """Wait for a condition; RuntimeError naming `what` when it does not come."""
+        """Wait for a condition. RuntimeError with `what`: the condition did not come."""
 
     def whole_second(self) -> int:
-        """Sleep until the clock shows a whole second, the one at which a moving path begins.
+        """Sleep until the clock shows a whole second; return it [ns].
 
-        Returns it [ns].
+        A moving path begins at this moment.
         """
 
     def sleep_until(self, moment_ns: int) -> None:
-        """Sleep until a moment, exact to the nanosecond in virtual time."""
+        """Sleep until a moment; exact to the nanosecond in virtual time."""
 
     def idle_round_trip_ns(self, ip_bytes: int) -> float:
-        """Of an IP packet and its echo over idle links, without a connection's own delay."""
+        """Return an IP packet's round trip over idle links, without connections' delays [ns]."""
 
     def sample_tcp(self, second: int) -> None:
-        """Once a second of the trial: looks at a sending socket when it is time to."""
+        """Let the lab inspect a sending socket if it is due. Call this once a second."""
 
     def snapshot(self, name: str) -> None:
         """Note the queues' counters under a name."""
 
     def connections(self, pid: int) -> Sequence[Connection]:
-        """The established connections in the namespace of a process."""
+        """Return the established connections in the namespace of a process."""
 
     def shown_connection(self, pid: int, port: int) -> Mapping[str, str]:
-        """What `ss` says of the one with this port at either end; empty when there is none."""
+        """Return what `ss` shows of the connection with this port at either end; {}: none."""
 
     def tcp_totals(self, pid: int) -> Mapping[str, int]:
-        """`timeouts` and `retransmits` so far in the namespace of a process."""
+        """Return `timeouts` and `retransmits` so far in the namespace of a process."""
 
 
 class Source(ABC):
     """A workload on a testbed.
 
     Attributes:
-        files: tables of its own beside flows.csv, which the record takes.
-        checks: what its trials are held to beside what all are (checks.py; a kind's own).
-        begins_itself: does it begin at another moment than Testbed.whole_second()? A moving path
-            then begins before it.
+        files: the workload's own tables beside flows.csv, for the record.
+        checks: the checks of its trials, beside those of all trials (checks.py, or its own).
+        begins_itself: whether it begins at another moment than Testbed.whole_second(). A moving
+            path then begins earlier than the workload.
     """
 
     files: ClassVar[tuple[str, ...]] = ()
@@ -164,21 +169,21 @@ class Source(ABC):
 
     @abstractmethod
     def run(self, progress: Callable[[int], None]) -> None:
-        """Run to the end, leaving flows.csv in the folder; `progress` once a virtual second."""
+        """Run to the end, and write flows.csv. Call `progress` once a virtual second."""
 
     @abstractmethod
     def summary(self) -> dict[str, Any]:
-        """Totals for the record, and what the checks want to know (plan/facts.py).
+        """Return totals for the record, and the facts that the checks need (plan/facts.py).
 
-        t0_ns: the start, from which times in the record count. peer_window_bytes: the window
-        that each pair's sender was last told, None where it is not known. Where the workload
-        has such: offered, answered, outstanding, unsent, bad_status, unexplained_bytes
-        (requests); server_complaints; max_late_ns; and what its own checks go by. Where it
-        measures an interval of its own: measured_s.
+        Always: t0_ns, the start from which times in the record count, and peer_window_bytes, the
+        last window that each pair's sender got (None: unknown). If the workload has them: the
+        requests (offered, answered, outstanding, unsent, bad_status, unexplained_bytes),
+        server_complaints, max_late_ns, and the facts of its own checks. If it measures an interval:
+        measured_s.
         """
 
     def write_flows(self, rows: Iterable[Mapping[str, object]]) -> None:
-        """Write flows.csv; a value that is None or absent is an empty cell."""
+        """Write flows.csv; a value that is None or absent becomes an empty cell."""
         with (self.testbed.folder / "flows.csv").open("w", newline="", encoding="ascii") as stream:
             table = csv.DictWriter(stream, FLOW_COLUMNS, restval="", extrasaction="ignore")
             table.writeheader()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The SPECweb96 file set as 98-0876R1 modified it (section 5.2, Table 1).
 
-Five classes of nine files; file k of a class is k units long. A fifth class (1-9 MB) and other
-shares than SPEC's make the mean 120.3 kB, which fixes what the units are: KB = 1024 bytes, 0.1 KB =
-102.4 bytes, MB = 1000 KB. Sizes are rounded to whole bytes.
+There are five classes of nine files; file k of a class has k units. The paper has a fifth class
+(1-9 MB) and other shares than SPEC. Together with the mean of 120.3 kB, this determines the units:
+KB = 1024 bytes, 0.1 KB = 102.4 bytes, MB = 1000 KB. Sizes are rounded to whole bytes.
 """
 
 import os
@@ -60,14 +60,14 @@ def class_at(uniform: float) -> int:
         total += file_class.share
         if uniform < total:
             return number
-    return len(CLASSES) - 1  # the shares' sum may fall short of 1 in the last bit
+    return len(CLASSES) - 1  # the sum of the shares may be below 1 by a rounding error
 
 
 def write(docroot: Path) -> int:
     """Make the 45 files below `docroot` (made if missing) and return their total size in bytes.
 
-    The files are all holes: they read as zeros, take no memory on a tmpfs, and one directory
-    serves every server.
+    The files consist of holes: they read as zeros and take no memory on a tmpfs. One directory
+    serves all servers.
     """
     docroot.mkdir(parents=True, exist_ok=True)
     total = 0
@@ -80,6 +80,6 @@ def write(docroot: Path) -> int:
 
 
 def _write_hole(target: Path, size: int) -> None:
-    # Truncated to nothing first: contents must not depend on what lay there before.
+    # Truncate the file first: its content must not depend on an old file.
     with target.open("wb") as file:
         os.truncate(file.fileno(), size)

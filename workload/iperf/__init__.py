@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Persistent sources: one iperf3 pair a host pair, greedy for the whole trial.
+"""Persistent sources: one pair of iperf3 processes per pair of hosts; they send all the time.
 
 parameters  the keys of [workload]
-iperf3      its commands, and what it reports
-source      runs it in a lab
-checks      what its trials are held to
+iperf3      the commands, and the reports
+source      runs iperf3 in a lab
+checks      the checks of such a trial
 """
 
 from workload.iperf.parameters import Parameters

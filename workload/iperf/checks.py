@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What persistent sources are held to."""
+"""The fidelity checks of persistent sources."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from plan.plan import Plan
 from workload.checks import farthest_window
 from workload.checks import receiver_window as window_of_all
 
-COOKIE_BYTES = 37  # what iperf3 sends first on each connection, before it may send data
+COOKIE_BYTES = 37  # iperf3 sends a cookie first on each connection, before it may send data
 MOST_IN_HANDSHAKE = 65_535  # a window in a SYN is never scaled (RFC 7323, section 2.2)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PersistentFacts(SourceFacts):
-    """idle_sources: those with nothing to send at the end of the measured interval."""
+    """idle_sources: sources with nothing to send at the end of the measured interval."""
 
     idle_sources: int
 
 
 def starved(lab: TrialFacts) -> Sequence[bool]:
-    """Of each pair: did no data of its source ever arrive, where the ports under test lost frames?
+    """Return for each pair whether its source starved: frames were lost, and no data ever arrived.
 
-    Such a source lost its first segments, again and again: its iperf3 has no data connection yet,
-    or has sent its cookie and waits to be told that it may begin. So it has nothing to send. Where
-    the ports lost nothing, a silent source is a fault of the lab.
+    Such a source repeatedly lost its first segments. Either its iperf3 has no data connection yet,
+    or it has sent its cookie and waits for the permission to begin. So it has nothing to send. If
+    the ports under test lost nothing, a silent source is a fault of the lab, and it did not starve.
     """
     lost = sum(lab.losses.at_port.values()) > 0
     whole = lab.source.received_whole_bytes
@@ -36,16 +36,16 @@ def starved(lab: TrialFacts) -> Sequence[bool]:
 
 
 def idle_sources(lab: TrialFacts, plan: Plan) -> CheckResult:
-    """Persistent sources with nothing to send at the interval's end, but those that starved."""
+    """Count the sources with nothing to send at the interval's end, without the starved ones."""
     idle = lab.source.known_by(PersistentFacts).idle_sources
     found = max(0, idle - sum(starved(lab))) if idle else 0
     return check("idle sources", found, 0, 0, "sources")
 
 
 def receiver_window(lab: TrialFacts, plan: Plan) -> CheckResult:
-    """The window that each sender was last told, against the plan's.
+    """Compare the last window that each sender got with the plan's window.
 
-    A starved source may have been told none, or only that of the handshake.
+    A starved source may have got no window, or only the window of the handshake.
     """
     told = lab.source.peer_window_bytes
     if not any(starved(lab)):

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Persistent sources: one iperf3 server and client a pair, data from server_i to client_i.
+"""Persistent sources: one iperf3 server and client per pair; data flows from server_i to client_i.
 
-Two ways to run a pair, with the same data on the wire:
+There are two ways to run a pair, with the same data on the wire:
 
-    sender connects (default)  `listen` on client_i, `source` on server_i. The sender's own counters
-                               (largest window, round-trip times) are in the report.
-    receiver connects          reverse=True: `listen` on server_i, `source` on client_i, as a
-                               download does it. iperf3 then reports no window and no RTT.
+    sender connects (default)  `listen` on client_i, `source` on server_i. The report has the
+                               sender's own counters (largest window, round-trip times).
+    receiver connects          reverse=True: `listen` on server_i, `source` on client_i, as in a
+                               download. Then iperf3 reports no window and no RTT.
 
-iperf3 counts what its receiver read in whole blocks: a flow's bytes are short by half a block
-on the average, which is why the block is far smaller here than iperf3's own 128 KiB.
+iperf3 counts only whole blocks that its receiver read. On average, half a block of a flow's bytes
+is missing. So this module uses far smaller blocks than iperf3's 128 KiB.
 """
 
 import json
@@ -23,13 +23,13 @@ from workload.streams import stream
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """What a source's iperf3 says at its end; None where that way of running has no such figure.
+    """The report of a source's iperf3; None: this way to run a pair has no such figure.
 
-    sent_bytes, sent_s           what the sender wrote into its socket, and for how long
-    received_bytes, received_s   what the receiver read in whole blocks, and for how long
+    sent_bytes, sent_s           bytes that the sender wrote into its socket, and the time
+    received_bytes, received_s   bytes that the receiver read in whole blocks, and the time
     retransmits                  segments sent again
-    max_cwnd_bytes               largest congestion window seen
-    mean_rtt_us                  mean of the smoothed round-trip times seen
+    max_cwnd_bytes               largest observed congestion window
+    mean_rtt_us                  mean of the observed smoothed round-trip times
     """
 
     version: str
@@ -43,8 +43,10 @@ class Report:
 
 
 def starts_ns(params: Parameters, seed: int, pairs: int) -> list[int]:
-    """Return when the source of each pair, 1 to `pairs`, starts: uniform over the jitter, and
-    every second one later [ns]."""
+    """Return the start of each pair's source, pairs 1 to `pairs` [ns]: uniform over the jitter.
+
+    Every second source starts later by late_start_us.
+    """
     draws = (stream(seed, "iperf", "start", pair).random() for pair in range(1, pairs + 1))
     late_ns = params.late_start_us * 1000
     return [
@@ -54,24 +56,24 @@ def starts_ns(params: Parameters, seed: int, pairs: int) -> list[int]:
 
 
 def sending_s(params: Parameters) -> int:
-    """Return how long each source sends so that none ends before the measured interval does [s]."""
+    """Return each source's sending time [s]: no source ends before the measured interval."""
     return params.duration_s + 1
 
 
 def listen_host(params: Parameters) -> str:
-    """Return which end of a pair listens: "client" or "server" (of the data)."""
+    """Return the end of a pair that listens: "client" or "server" (of the data)."""
     return "server" if params.reverse else "client"
 
 
 def listen_argv(params: Parameters) -> list[str]:
-    """Return the command of the listening end. It serves one test, then ends by itself."""
+    """Return the command of the listening end. It serves one test and then exits."""
     return ["iperf3", "--version4", "--server", "--one-off", "--json", "--port", str(params.port)]
 
 
 def source_argv(params: Parameters, peer_address: str) -> list[str]:
-    """Return the command of the other end; its standard output is for `report`.
+    """Return the command of the other end; pass its standard output to `report`.
 
-    Start it once the listening end listens: ready.is_listening() tells.
+    Start it when the listening end listens: ready.is_listening() tells.
     """
     options = {
         "--client": peer_address,
@@ -86,7 +88,7 @@ def source_argv(params: Parameters, peer_address: str) -> list[str]:
 
 
 def report(stdout: str) -> Report:
-    """Return the figures of `iperf3 --json`; raises WorkloadError with iperf3's own words."""
+    """Return the figures of `iperf3 --json`; WorkloadError quotes iperf3's own words."""
     try:
         # Some builds print a warning before the JSON text.
         found = json.loads(stdout[stdout.index("{") :])
@@ -105,7 +107,7 @@ def report(stdout: str) -> Report:
 def _report(found: dict[str, Any]) -> Report:
     end = found["end"]
     sender = end["streams"][0]["sender"]
-    # In reverse, iperf3 prints zeros for what only the far end knows.
+    # In reverse, iperf3 prints zeros for the counters of the far end.
     local = not found["start"]["test_start"]["reverse"]
     return Report(
         version=found["start"]["version"],

@@ -13,7 +13,7 @@ from workload.errors import WorkloadError
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    """The persistent sources."""
+    """The parameters of the persistent sources."""
 
     duration_s: Annotated[
         int,
@@ -73,8 +73,8 @@ class Parameters:
             )
 
     def on_path(self, path: Dumbbell) -> Parameters:
-        """The same with the starts that a path gives: within its round trip, or what is left of
-        the time in which sources may start.
+        """Return the same parameters with the starts for a path: within one round trip of the path,
+        or within the time in which sources may start, if that is shorter.
         """
         if self.start_jitter_us is not None:
             return self
@@ -83,7 +83,7 @@ class Parameters:
 
     @property
     def jitter_us(self) -> int:
-        """The time within which the sources start; 0 where neither a file nor a path says it."""
+        """The time within which the sources start; 0 if neither a file nor a path sets it."""
         return self.start_jitter_us or 0
 
     @property
@@ -93,8 +93,9 @@ class Parameters:
 
     @property
     def data_port(self) -> int:
-        """Port from which the data connection is opened; iperf3's control connection has another.
+        """The port from which the data connection is opened.
 
-        Both go to `port`, so that this one alone tells them apart, at either end.
+        iperf3 also opens a control connection, from another port. Both go to `port`. So only this
+        port identifies the data connection, at either end.
         """
         return self.port + 1

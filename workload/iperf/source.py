@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Runs persistent sources in a lab.
 
-What is measured comes from the kernel, not from iperf3's blocks: the payload each receiver
-had in order at the two ends of the interval, and the counters of each sender's namespace.
+The measurements come from the kernel and not from iperf3's blocks: each receiver's in-order payload
+at both ends of the interval, and the counters in each sender's namespace.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BEGIN, END = "begin", "end"
 
 
 class Source(source.Source):
-    """Data flow from server i to client i; the receiver listens."""
+    """Data flows from server i to client i; the receiver listens."""
 
     checks = (idle_sources, receiver_window)
 
@@ -42,7 +42,7 @@ class Source(source.Source):
             self._listen(params, programs)
             t0_ns = self.testbed.whole_second()
             marks = {}
-            if params.measure_from_s == 0:  # the starts are part of the interval
+            if params.measure_from_s == 0:  # the interval includes the starts
                 marks[BEGIN] = self._mark(BEGIN)
             sources = self._start(params, programs, t0_ns)
             marks |= self._watch(params, t0_ns, progress)
@@ -56,7 +56,7 @@ class Source(source.Source):
         return [host.pair for host in self.testbed.clients]
 
     def _pid_of(self, end: str) -> Callable[[int], int]:
-        """Which process holds the namespace of a pair's client, or server."""
+        """Return pair -> the process that holds the namespace of its client or server."""
         return self.testbed.client_pid if end == "client" else self.testbed.server_pid
 
     def _listen(self, params: Parameters, programs: Programs) -> None:
@@ -71,7 +71,7 @@ class Source(source.Source):
         self.testbed.wait_until(all_listen, "iperf3")
 
     def _start(self, params: Parameters, programs: Programs, t0_ns: int) -> dict[int, Any]:
-        """Start each pair's source when its time has come; returns them by pair."""
+        """Start each pair's source at its time; return the processes by pair."""
         at_client = iperf3.listen_host(params) == "client"
         hosts = self.testbed.clients if at_client else self.testbed.servers
         pid_of = self._pid_of("server" if at_client else "client")
@@ -86,7 +86,7 @@ class Source(source.Source):
     def _watch(
         self, params: Parameters, t0_ns: int, progress: Callable[[int], None]
     ) -> dict[str, dict[int, dict[str, Any]]]:
-        """Follow the seconds; what every pair has at the interval's ends that come after 0."""
+        """Follow the trial by seconds; return the marks at the interval's ends after time 0."""
         marks = {}
         ends = {params.measure_from_s: BEGIN, params.duration_s: END}
         for second in range(1, params.duration_s + 1):
@@ -98,7 +98,7 @@ class Source(source.Source):
         return marks
 
     def _mark(self, name: str) -> dict[int, dict[str, Any]]:
-        """Note the queues' counters and what every pair has, at one end of the interval."""
+        """Note the queues' counters and each pair's state, at one end of the interval."""
         self.testbed.snapshot(name)
         return {pair: self._read(pair) for pair in self._pairs()}
 
@@ -118,7 +118,7 @@ class Source(source.Source):
         }
 
     def _limit_unsent(self, size: int) -> None:
-        """A socket buffer full of what no window admits costs memory and nothing is gained."""
+        """Limit the unsent data: more data than a window needs only costs memory."""
         for pair in self._pairs():
             with self.testbed.inside(self.testbed.server_pid(pair)):
                 NOTSENT.write_text(str(size))
@@ -128,14 +128,14 @@ class Source(source.Source):
 
 
 def ended(said: Mapping[int, str]) -> tuple[list[str], dict[str, dict[int, str]]]:
-    """The versions of iperf3, and `iperf3_failures`, pair -> why, where there is any.
+    """Return the versions of iperf3, and `iperf3_failures`: pair -> cause, if any failed.
 
-    An iperf3 whose control connection lost too much gives up with an error, mostly when the
-    interval is over. That decides nothing: what is measured comes from the kernel, and a source
-    that stopped before the interval's end is idle. If all fail, the lab has no working iperf3.
+    An iperf3 gives up with an error if its control connection loses too much; usually, the interval
+    is over then. Such a failure decides nothing: the measurements come from the kernel, and a
+    source that stops before the interval's end is idle. If all fail, the lab has no working iperf3.
 
     Args:
-        said: what each pair's iperf3 printed.
+        said: pair -> the output of its iperf3.
     """
     versions, failures = set(), {}
     for pair, text in said.items():
@@ -151,7 +151,7 @@ def ended(said: Mapping[int, str]) -> tuple[list[str], dict[str, dict[int, str]]
 def flow(
     pair: int, begin: dict[int, dict[str, Any]], end: dict[int, dict[str, Any]]
 ) -> dict[str, object]:
-    """A row of flows.csv: what the interval brought, and the sender's state at its end."""
+    """Return a row of flows.csv: the interval's changes, and the sender's state at its end."""
     first, last = begin[pair], end[pair]
     counted = ("received_bytes", "timeouts", "retransmits")
     sender = last["sender"]
@@ -165,9 +165,9 @@ def flow(
 
 
 def summarise(t0_ns: int, marks: dict[str, dict[int, dict[str, Any]]]) -> dict[str, Any]:
-    """The interval as it was, and at its end receivers' windows, flights and idle sources.
+    """Return the actual interval, and receivers' windows, flights and idle sources at its end.
 
-    A source is idle when it has no connection or nothing that waits to be sent.
+    A source is idle if it has no connection or no unsent data.
     """
     begin, end = marks[BEGIN], marks[END]
     newly = [delivered_bytes(end[pair]) - delivered_bytes(begin[pair]) for pair in end]
@@ -186,19 +186,19 @@ def summarise(t0_ns: int, marks: dict[str, dict[int, dict[str, Any]]]) -> dict[s
 
 
 def mean_s(spans_ns: Sequence[int]) -> float:
-    """Their mean, to the microsecond.
+    """Return the mean of the spans [s], rounded to microseconds.
 
-    A sleeper wakes at its time, or a nanosecond later where no other timer of the lab ended just
-    then: that is no matter of the trial.
+    A sleeping process wakes exactly at its time, or a nanosecond later unless another timer of the
+    lab ended just then. This difference is no property of the trial.
     """
     return round(sum(spans_ns) / len(spans_ns) / 1e3) / 1e6
 
 
 def delivered_bytes(mark: dict[str, Any]) -> int:
-    """What the sender knows to have arrived, in order or not, in whole segments.
+    """Return the bytes that the sender knows to have arrived, in order or not, in whole segments.
 
-    What a receiver has in order leaps when a hole is filled, by all that it held: within a short
-    interval that may be more than the link can carry.
+    The receiver's in-order bytes jump when a hole is filled, by all the data that the receiver
+    held. In a short interval, such a jump may be more than the link can carry.
     """
     sender = mark["sender"]
     return int(sender.get("delivered", 0)) * int(sender.get("mss", 0))

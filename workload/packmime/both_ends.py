@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Do both ends of a connection tell the same, and what the trace asked for?
+"""Compares the counts at both ends of a connection with each other and with the trace.
 
-The client counts what it read, the server what it gave and how often it answered, and the server's
-kernel what it carried for the first time. None of them knows another's count.
+The client counts the bytes that it read. The server counts the bytes and the answers that it sent.
+The server's kernel counts the bytes of first transmissions. These counts are independent.
 """
 
 from collections.abc import Sequence
@@ -10,16 +10,17 @@ from collections.abc import Sequence
 from workload.packmime.carriers import Result, ServerResult
 from workload.packmime.trace import Exchange
 
-# No network makes these of a server that does what it is asked.
+# No network can cause these states if the server works.
 GARBLED, CLOSED = "garbled", "closed"
 
 Exchanges = Sequence[tuple[Exchange, Result]]
 
 
 def agree(exchanges: Exchanges, served: ServerResult | None) -> bool:
-    """Do the counts of one connection fit each other?
+    """Return whether the counts of one connection fit each other.
 
-    Nobody has more than the one before gave him; so they are all equal where the client has all.
+    Each count is at most the count before it on the way from the trace to the client. So if the
+    client has all bytes, all counts are equal.
     """
     done = sum(result.state == "done" for _, result in exchanges)
     received = sum(result.received_bytes for _, result in exchanges)

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Both directions at the stated load.
+"""Draws both directions at the stated load.
 
-"down" is the direction in which the responses of the connections called down flow; the requests
-and acknowledgements of those called up go the same way. With D and U such connections in a trace of
-length T, each direction of the link has to carry load x rate x T. T serves for one of the two; for
-the other D and U are chosen, and with them the rates D/T and U/T. These differ by some percent,
-since a single response may be a 30th of all bytes.
+A connection called "down" has responses in the direction down. The requests and acknowledgements of
+connections called "up" use the same direction. Let a trace of length T have D connections down and
+U connections up. Each direction of the link must carry load x rate x T. T alone satisfies only one
+direction. So D and U are chosen to satisfy the other one, and with them the rates D/T and U/T.
+These rates differ by some percent, because a single response may be a 30th of all bytes.
 
-The model's shapes depend on its rate, weakly: 10 % of it moves the Weibull shape of gaps by 0.004.
-They are drawn for the rate at which connections of the model's mean sizes would offer the load, the
-same for both directions and all seeds, and the gaps are then scaled to D/T and U/T.
+The model's shapes depend only weakly on its rate: a change of 10 % changes the Weibull shape of
+gaps by 0.004. So the shapes are drawn for one rate: the rate at which connections of mean size
+would offer the load. This rate is the same for both directions and all seeds. The gaps are then
+scaled to D/T and U/T.
 """
 
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from workload.packmime.traffic import Traffic
 DIRECTIONS = ("down", "up")
 TOLERANCE = 0.001  # of the offered load
 EXCHANGES_TOLERANCE = 0.05
-# What a connection each way puts on each direction, of the model's mean sizes.
+# Bytes on each direction from one connection of mean size each way.
 MEAN_BYTES = {"1.0": 9000.0, "1.1": 10_000.0}
 
 
@@ -34,10 +35,10 @@ MEAN_BYTES = {"1.0": 9000.0, "1.1": 10_000.0}
 class Calibrated:
     """A drawn load.
 
-    down, up         the connections; each side's last one starts at the trace's end
+    down, up         the connections; the last one of each side starts at the trace's end
     duration_s       the trace's length [s]
-    model_rate       rate that they were drawn for [connections/s]
-    offered_percent  of the link's rate, down and up [%]
+    model_rate       the rate for which they were drawn [connections/s]
+    offered_percent  the offered load of the link, down and up [%]
     """
 
     down: Connections
@@ -49,15 +50,15 @@ class Calibrated:
     def starts_s(self) -> tuple[FloatArray, FloatArray]:
         """Return the starts of both sides, scaled to the trace's length [s]."""
         down, up = (s.start_s * (self.duration_s / s.start_s[-1]) for s in (self.down, self.up))
-        down[-1] = up[-1] = self.duration_s  # the product may be a rounding away
+        down[-1] = up[-1] = self.duration_s  # the product may have a rounding error
         return down, up
 
 
 def calibrate(params: Traffic, seed: int) -> Calibrated:
     """Draw a load of the stated size.
 
-    Raises WorkloadError where no choice of connections loads both directions alike to within
-    0.1 % with 5 % more or less exchanges than asked for, as happens with few of them.
+    Raises WorkloadError if no choice of connections loads both directions equally to within 0.1 %,
+    and has the requested number of exchanges to within 5 %. This happens with few exchanges.
     """
     byte_per_s = params.load_percent / 100 * params.rate_bit_per_s / 8
     rate = byte_per_s / MEAN_BYTES[params.http]
@@ -79,7 +80,7 @@ def calibrate(params: Traffic, seed: int) -> Calibrated:
 
 
 def _excess(params: Traffic, side: Connections) -> IntArray:
-    """Return by how much n connections load their own direction more than the other, n = 1, 2, …"""
+    """Return by how much the first n connections load their own direction more, for n = 1, 2, …"""
     sent = side.request_bytes, side.response_bytes
     more = wire.to_client(*sent, params) - wire.to_server(*sent, params)
     control = (wire.TO_CLIENT - wire.TO_SERVER) * wire.packet(0, params)
@@ -87,10 +88,10 @@ def _excess(params: Traffic, side: Connections) -> IntArray:
 
 
 def _balance(params: Traffic, down: Connections, up: Connections) -> tuple[int, int]:
-    """Return how many connections of each side to take.
+    """Return the number of connections to take of each side.
 
-    Each number of down has the one of up that loads the two directions most alike; of those that
-    do so within the tolerance, the one closest to the number of exchanges asked for.
+    For each number of down, take the number of up that loads both directions most equally. Among
+    the pairs within the tolerance, return the one closest to the requested number of exchanges.
     """
     down_excess, up_excess = _excess(params, down), _excess(params, up)
     partner = _nearest(up_excess, down_excess)
@@ -103,7 +104,7 @@ def _balance(params: Traffic, down: Connections, up: Connections) -> tuple[int, 
 
 
 def _nearest(values: IntArray, wanted: IntArray) -> IntArray:
-    """Return for each wanted number the index of the value nearest to it."""
+    """Return for each wanted number the index of the nearest value."""
     order = np.argsort(values, kind="stable")
     ordered = values[order]
     above = np.clip(np.searchsorted(ordered, wanted), 1, len(values) - 1)
@@ -112,7 +113,7 @@ def _nearest(values: IntArray, wanted: IntArray) -> IntArray:
 
 
 def _direction_bytes(params: Traffic, down: Connections, up: Connections) -> tuple[int, int]:
-    """Return the bytes on the direction down and on the direction up."""
+    """Return the bytes in the direction down and in the direction up."""
 
     def both(side: Connections) -> tuple[int, int]:
         sent = side.request_bytes, side.response_bytes

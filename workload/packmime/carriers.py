@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The programs that carry a trace over real connections (programs/), and their records.
+"""The programs that replay a trace over real connections (programs/), and readers of their records.
 
-`make -C workload OUT=DIR` makes packmime_server and packmime_client. Each host has one of each: a
-server for the connections that come to it, a client for its own. All clients of a trial get one t0.
-A server prints "ready" when it listens; SIGTERM ends it, and then its table is written.
+`make -C workload OUT=DIR` makes packmime_server and packmime_client. Each host runs one server for
+incoming connections and one client for its own connections. All clients of a trial get the same t0.
+A server prints "ready" when it listens. SIGTERM ends it; it then writes its table.
 """
 
 import csv
@@ -37,9 +37,9 @@ class Side:
     """One client host of a direction.
 
     direction   "down" or "up"
-    hosts, host its number, from 0, among the direction's client hosts
-    address     its own
-    server      that of the server host that it asks
+    hosts, host the number of the direction's client hosts, and the index of this one, from 0
+    address     the address of this host
+    server      the address of the server host that it asks
     """
 
     direction: str
@@ -51,13 +51,13 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of one exchange; times [ns] since t0, None where it did not happen in time.
+    """The result of one exchange; times [ns] since t0; None: it did not happen in time.
 
-    begun_ns        of a connection's first exchange: before connect(); else before its request
-    connected_ns    of a first exchange only
-    sent_ns         the request's last byte was given to TCP
-    received_bytes  of the response
-    state           one of STATES; all but "done" are not finished
+    begun_ns        first exchange of a connection: before connect(); others: before the request
+    connected_ns    only of a connection's first exchange
+    sent_ns         the client gave the request's last byte to TCP
+    received_bytes  bytes of the response
+    state           one of STATES; all but "done" are unfinished
     """
 
     direction: str
@@ -74,16 +74,15 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class ServerResult:
-    """The server's end of one connection, when the client's had closed or at the end.
+    """The server's end of one connection, when the client's end had closed or at the trial's end.
 
-    answered, sent_bytes   of responses, as the server counts; of the rest the kernel knows
-    retransmits  segments sent again, SYN/ACK and FIN too; timeouts: retransmission timeouts
-    marks        segments that were acknowledged with an echo of a mark (ECE): about a window a mark
-    carried_bytes, resent_bytes  payload of first transmissions, and of those again
-    peer_window_bytes  the window last told by the client
-    waited_ns          before its answers, in all, by the kernel's times of the requests' arrivals,
-                       in its ticks
-    ecn                1: both ends speak ECN
+    answered, sent_bytes  responses and their bytes, by the server's counts; the kernel counts the
+    rest retransmits  segments sent again, also SYN/ACK and FIN timeouts     retransmission timeouts
+    marks        segments acknowledged with an echo of a mark (ECE); a mark echoes for about a
+    window carried_bytes, resent_bytes  payload of first transmissions, and of retransmissions
+    peer_window_bytes  the last window that the client advertised waited_ns    all waits before
+    answers; they begin at the requests' arrival times in the kernel, which count ticks ecn
+    1: both ends use ECN
     """
 
     client_address: str
@@ -119,7 +118,7 @@ def client_argv(
 ) -> list[str]:
     """Return the command of a host's client; t0_ns is of CLOCK_MONOTONIC.
 
-    It ends when all its connections have, and at t0 + duration_ns at the latest.
+    It ends when all its connections have ended, and at t0 + duration_ns at the latest.
     """
     options = {
         "--trace": trace,
@@ -146,7 +145,7 @@ class Progress:
 
 
 def progress(line: str) -> Progress | None:
-    """Return what a client's progress line says, None for any other line."""
+    """Return the content of a client's progress line; None for any other line."""
     words = line.split()
     if len(words) != 5 or words[0] != "progress":
         return None
@@ -155,10 +154,11 @@ def progress(line: str) -> Progress | None:
 
 
 def summary(stdout: str) -> dict[str, Any]:
-    """Return what a program's last line says.
+    """Return the content of a program's last line.
 
-    Of a client: exchanges by state, most_open connections, received_bytes, max_late_ns (how long
-    after its due time the latest connection began). Of a server: connections, most_open.
+    For a client: exchanges by state, most_open connections, received_bytes, max_late_ns (the
+    largest delay between a connection's due time and its beginning). For a server: connections,
+    most_open.
     """
     last = stdout.strip().rpartition("\n")[2]
     try:
@@ -171,7 +171,7 @@ def summary(stdout: str) -> dict[str, Any]:
 
 
 def read_exchanges(path: Path) -> Iterator[Result]:
-    """Return the rows of a client's table."""
+    """Yield the rows of a client's table."""
     for row in _rows(path, EXCHANGES_HEADER):
         begun, connected, sent, first, last = (int(cell) if cell else None for cell in row[3:8])
         numbers = int(row[1]), int(row[2])
@@ -181,7 +181,7 @@ def read_exchanges(path: Path) -> Iterator[Result]:
 
 
 def read_server(path: Path) -> Iterator[ServerResult]:
-    """Return the rows of a server's table."""
+    """Yield the rows of a server's table."""
     for address, client_port, server_port, state, *rest in _rows(path, SERVER_HEADER):
         words = sys.intern(address), int(client_port), int(server_port), sys.intern(state)
         yield ServerResult(*words, *map(int, rest))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What web traffic is held to."""
+"""The fidelity checks of web traffic."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ from plan.plan import Plan
 from workload.checks import farthest_window, wrong_requests
 
 NS_PER_S = 1_000_000_000
-# Of records that do not say how often their kernel ticked.
+# The tick rate for records that lack it.
 FIRST_HZ = "100"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class WebFacts(SourceFacts):
-    """What a trial of web traffic says besides.
+    """The additional facts of a trial of web traffic.
 
     Attributes:
-        unlike_connections: of each host, those of which both ends' counts do not agree.
-        peer_windows_bytes: the least and the largest of a host's connections.
-        handshake_excess_ns, answer_excess_ns: the least by which one took longer than its
-            connection's round trip, and the server's delay; None: there was none.
-        expected_handshake_excess_ns: the idle links' part.
-        delay_off_ns: of the servers' waits the one furthest from the trace's.
+        unlike_connections: for each host, the connections whose ends' counts do not agree.
+        peer_windows_bytes: for each host, the least and the largest window of its connections.
+        handshake_excess_ns: the least difference between a handshake and its connection's round
+            trip; None: there was no handshake.
+        answer_excess_ns: the least difference between an answer's time and its connection's round
+            trip plus the server's delay; None: there was no answer.
+        expected_handshake_excess_ns: the part of the handshake that idle links cause.
+        delay_off_ns: the server's wait that differs most from the trace: the difference.
     """
 
     unlike_connections: tuple[int, ...]
@@ -37,15 +39,17 @@ class WebFacts(SourceFacts):
 
 
 def requests(lab: TrialFacts, plan: Plan) -> CheckResult:
-    """Requests that were not sent or came back wrong, and connections of which both ends' counts
-    do not agree (both_ends.py).
+    """Count requests that were not sent or failed, and connections whose ends do not agree.
+
+    both_ends.py compares the ends.
     """
     return wrong_requests(lab, plan, lab.source.known_by(WebFacts).unlike_connections)
 
 
 def receiver_window(lab: TrialFacts, plan: Plan) -> CheckResult:
-    """The window that servers were last told: the least and the largest of a host's connections,
-    against the plan's. A receiver rounds what it has left down to whole segments.
+    """Compare the last windows of each host's connections with the plan's window.
+
+    A receiver rounds its free space down to whole segments.
     """
     hosts = lab.source.known_by(WebFacts).peer_windows_bytes
     windows = [window for host in hosts for window in host]
@@ -53,10 +57,11 @@ def receiver_window(lab: TrialFacts, plan: Plan) -> CheckResult:
 
 
 def handshakes(lab: TrialFacts, plan: Plan) -> CheckResult:
-    """The shortest handshake less its connection's own round trip, against the idle links' part.
+    """Check the least excess of a handshake over its connection's round trip.
 
-    None is shorter than that, and some connection finds the queues empty, if only the first. That
-    none has a longer round trip than its own is the delay's check (round_trips), at the box.
+    The idle links cause the expected excess. No handshake can be shorter, and at least the first
+    connection finds empty queues. The check round_trips of the delay shows, at the box, that no
+    round trip is too long.
     """
     source = lab.source.known_by(WebFacts)
     limit = RTT_LIMIT_NS if lab.exact else REAL_RTT_LIMIT_NS
@@ -65,10 +70,11 @@ def handshakes(lab: TrialFacts, plan: Plan) -> CheckResult:
 
 
 def server_delays(lab: TrialFacts, plan: Plan) -> CheckResult:
-    """Servers wait before they answer: of all waits the one that is furthest off.
+    """Check the server's wait before an answer that differs most from the trace.
 
-    By the kernel's times of the requests' arrivals, to a tick; and to the nanosecond, by their
-    clients, no answer came sooner than its round trip, the wait and the idle links allow.
+    The waits begin at the requests' arrival times in the kernel, so they are exact to a tick. Also,
+    no answer may arrive before its round trip, the wait and the idle links allow; the clients
+    measure this to the nanosecond.
     """
     source = lab.source.known_by(WebFacts)
     soonest, least = source.answer_excess_ns, source.expected_handshake_excess_ns

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The connections of one direction, as columns."""
+"""Draws the connections of one direction, as columns."""
 
 from dataclasses import dataclass
 
@@ -18,14 +18,14 @@ NS_PER_US = 1_000
 
 @dataclass(frozen=True, kw_only=True)
 class Connections:
-    """Connections in the order of their starts, and their exchanges one after the other.
+    """Connections in the order of their starts, and all their exchanges one after the other.
 
-    One value a connection:
-        start_s           from the beginning of the trace [s], at the rate they were drawn for
+    One value for each connection:
+        start_s           start since the beginning of the trace [s], at the rate of the draw
         round_trip_ns     [ns]
-        exchanges         how many request-response pairs it carries
-    One value an exchange:
-        wait_ns           0 of a first; else from the last byte of the response before [ns]
+        exchanges         number of request-response pairs
+    One value for each exchange:
+        wait_ns           0 for a first exchange; else since the last byte of the last response [ns]
         request_bytes, response_bytes
         server_delay_ns   from the request's last byte to the response [ns]
     """
@@ -70,15 +70,15 @@ def draw(params: Traffic, rate: float, count: int, seed: int, direction: str) ->
 
 
 def whole_us(seconds: FloatArray) -> IntArray:
-    """Return times [s] as nanoseconds, whole microseconds of them.
+    """Return times [s] as nanoseconds, rounded to whole microseconds.
 
-    Finer, the last digits would be those of a machine's logarithms.
+    Finer digits would depend on the machine's logarithm function.
     """
     return np.rint(seconds * US_PER_S).astype(np.int64) * NS_PER_US
 
 
 def _with_persistent(plain: Connections, seed: int, direction: str) -> Connections:
-    """Give a part of the connections their further exchanges."""
+    """Add the further exchanges of persistent connections."""
     chosen = uniforms(seed, len(plain.exchanges), direction, "persistent")
     more: list[tuple[int, persistent.Next]] = []
     for number in np.flatnonzero(chosen < persistent.PERSISTENT_SHARE):
@@ -88,7 +88,7 @@ def _with_persistent(plain: Connections, seed: int, direction: str) -> Connectio
     of = np.array([number for number, _ in more], dtype=np.int64)
 
     def column(first: IntArray, further: IntArray) -> IntArray:
-        # np.insert keeps the order of what goes to one place: behind the connection's first.
+        # np.insert keeps the order of values for one place: behind the connection's first.
         return np.insert(first, of + 1, further)
 
     waits_s = np.array([x.wait_s for _, x in more])

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What became of a trace: a row an exchange, from the trace and the tables of both ends.
+"""The results of a trace: one row for each exchange, from the trace and the tables of both ends.
 
-A trial may have a quarter of a million exchanges, and a process of a lab has 256 MB (each page may
-be a mapping of the host): clients' rows are read as they are needed, servers' of one direction.
+A trial may have a quarter of a million exchanges, but a process of a lab has only 256 MB (each page
+may be a mapping of the host). So this module reads the clients' rows one by one, and the servers'
+rows of one direction at a time.
 """
 
 import csv
@@ -21,12 +22,12 @@ COLUMNS = (
     "begun_ns,connected_ns,sent_ns,first_byte_ns,last_byte_ns,received_bytes,state,"
     "retransmits,timeouts,marks,resent_bytes"
 ).split(",")
-# The server was not there: a fault of the trial, as nothing that a network does to packets is.
+# The server was absent. This is a fault of the trial: no loss of packets can cause it.
 FAULTS = ("refused", "unreachable")
 
 # (host, client's port, server's port)
 Key = tuple[int, int, int]
-# Of a direction: the results of each client host in the order of the trace, and of each server host
+# direction -> the results of each client host in the order of the trace, and of each server host
 Results = Callable[[str], Sequence[Iterator[Result]]]
 Served = Callable[[str], Sequence[Iterable[ServerResult]]]
 Connection = Sequence[tuple[Exchange, Result]]
@@ -34,25 +35,21 @@ Connection = Sequence[tuple[Exchange, Result]]
 
 @dataclass
 class Totals:
-    """Over all rows.
+    """Totals over all rows.
 
-    states          exchanges by their state (carriers.STATES)
-    unsent          connections that were not begun
-    unreached       exchanges after a connection's first that were not begun
-    unlike          connections of which the ends' counts do not agree (both_ends), by host number
-    received_bytes  of responses down, by host number; asked, done: requests and answers of these
-    retransmits, timeouts  of their servers
-    handshake_excess_ns  the least by which a handshake, from before connect(), took longer than its
-                    connection's round trip; None: there was none
-    answer_excess_ns  the least by which an answer's first byte came later after its request than
-                    the round trip and the server's delay; None: there was none
-    delay_off_ns    of the servers' waits before answers the furthest from the trace's, by their
-                    kernels; a mean over those of a connection
-    connected       connections that their clients have seen begin
-    served, with_ecn  connections that a server has accepted; of these, where both ends speak ECN
-    windows         by host number: the least and the largest window that a client told its server
-                    last, of connections that ended well
-    last_byte_ns    the latest
+    states          state (carriers.STATES) -> exchanges unsent          connections that were not
+    begun unreached       exchanges after a connection's first that were not begun unlike
+    host -> connections whose ends' counts do not agree (both_ends) received_bytes  host -> bytes of
+    responses down asked, done     host -> requests down, and complete answers to them retransmits,
+    timeouts  host -> retransmissions and timeouts of the servers of these handshake_excess_ns  the
+    least difference between a handshake, from before connect(), and its connection's round trip;
+    None: there was no handshake answer_excess_ns  the least difference between the time from a
+    request to its answer's first byte and the round trip plus the server's delay; None: there was
+    no answer delay_off_ns    the largest difference between a server's waits and the trace, by the
+    server's kernel, as a mean over a connection connected       connections that began, as their
+    clients saw served, with_ecn  connections that a server accepted; those on which both ends use
+    ECN windows         host -> the least and the largest last window that a client told its server,
+    over connections that ended well last_byte_ns    the time of the latest byte
     """
 
     states: Counter[str] = field(default_factory=Counter)
@@ -98,7 +95,7 @@ class Totals:
             wanted_ns = sum(row.server_delay_ns for row, _ in connection)
             off_ns = (served.waited_ns - wanted_ns) // len(connection)
             self.delay_off_ns = max(self.delay_off_ns, off_ns, key=abs)
-        if served.state == "done":  # then the client's last word came with all read
+        if served.state == "done":  # the client had read all data when it sent its last window
             window = served.peer_window_bytes
             low, high = self.windows.get(host, (window, window))
             self.windows[host] = (min(low, window), max(high, window))
@@ -123,9 +120,9 @@ def least(known: int | None, value: int) -> int:
 
 
 def write(path: Path, rows: Iterable[Exchange], results: Results, served: Served) -> Totals:
-    """Write a row for each of the trace's; return what they come to.
+    """Write a row for each exchange of the trace; return the totals.
 
-    Raises KeyError where a client's table has another exchange than the trace, or none.
+    Raises KeyError if a client's table lacks an exchange of the trace or has another one.
     """
     totals = Totals()
     with path.open("w", newline="", encoding="ascii") as stream:
@@ -162,7 +159,7 @@ def _result(table: Iterator[Result], wanted: tuple[str, int, int]) -> Result:
 
 
 def connections(rows: Iterable[Exchange]) -> Iterator[list[Exchange]]:
-    """The rows of each connection, which follow one another."""
+    """Yield the rows of each connection; they follow one another."""
     own: list[Exchange] = []
     for row in rows:
         if row.first and own:
@@ -176,7 +173,7 @@ def connections(rows: Iterable[Exchange]) -> Iterator[list[Exchange]]:
 def cells(
     number: int, row: Exchange, result: Result, end: ServerResult | None
 ) -> list[int | str | None]:
-    """A row, as COLUMNS."""
+    """Return a row with the values of COLUMNS."""
     asked = [row.round_trip_ns, row.request_bytes, row.server_delay_ns, row.response_bytes]
     times = [result.begun_ns, result.connected_ns, result.sent_ns, result.first_byte_ns]
     came = [result.last_byte_ns, result.received_bytes, result.state]

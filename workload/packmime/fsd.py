@@ -3,9 +3,10 @@
 
     z_t = sqrt(1 - th) s_t + sqrt(th) n_t,   s_t = sigma (x_t + x_{t-1}),   (1 - B)^d x_t = e_t
 
-with e and n white, B the step back, and sigma such that s has variance 1 (INFOCOM 2004, section on
-FSD time series). ns-2 cuts x's autoregression after 1,000 or 5,000 terms; here x is exact, by
-circulant embedding of its covariance (Davies and Harte, Biometrika 74, 1987).
+Here e and n are white, B is the step back, and sigma makes the variance of s equal to 1 (INFOCOM
+2004, section on FSD time series). ns-2 cuts off x's autoregression after 1,000 or 5,000 terms. This
+module computes x exactly, by circulant embedding of its covariance (Davies and Harte, Biometrika
+74, 1987).
 """
 
 import numpy as np
@@ -39,13 +40,13 @@ def fractional_noise(d: float, white: FloatArray) -> FloatArray:
     half = len(white) // 2
     lags = covariance(d, half + 1)
     around = np.concatenate((lags, lags[-2:0:-1]))
-    # Positive: the covariance falls and is convex. Rounding may leave a zero below itself.
+    # The covariance falls and is convex, so the spectrum is at least 0, but for rounding errors.
     spectrum = np.maximum(np.fft.rfft(around).real, 0)
     return np.asarray(np.fft.irfft(np.sqrt(spectrum) * np.fft.rfft(white))[:half])
 
 
 def fsd(d: float, noise_share: float, count: int, seed: int, *names: str | int) -> FloatArray:
-    """Return `count` values of z, noise_share being th, from the streams of `seed` and `names`."""
+    """Return `count` values of z from the streams of `seed` and `names`; noise_share is th."""
     half = 1 << count.bit_length()
     x = fractional_noise(d, normals(seed, 2 * half, *names, "memory"))
     lag_0, lag_1 = covariance(d, 2)

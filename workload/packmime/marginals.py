@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The distributions of PackMime-HTTP: what noise or uniform numbers become.
+"""The distributions of PackMime-HTTP, as functions of noise or uniform numbers.
 
-`rate` is everywhere the model's one knob, new connections a second; L is its logistic function to
-the base 2. Of a normal z the upper tail 1 - Phi(z) is taken by its logarithm, since 1 - u of a
-rounded u = Phi(z) would cut the tails.
+`rate` is always the model's one parameter, new connections per second. L is its logistic function
+to the base 2. The upper tail 1 - Phi(z) of a normal z is computed by its logarithm, because 1 - u
+of a rounded u = Phi(z) would cut the tails.
 """
 
 import numpy as np
@@ -54,23 +54,23 @@ def request_bytes(z: FloatArray) -> IntArray:
 
 
 def round_trip_ms(client_z: FloatArray, server_z: FloatArray) -> FloatArray:
-    """Return the round trips of connections [ms]: their client's part and their server's."""
+    """Return the round trips of connections [ms]: the client's part plus the server's part."""
     client = CLIENT_ROUND_TRIP.at(-log_ndtr(-client_z) / np.log(10)) ** 5
     server = SERVER_ROUND_TRIP.at(-log_ndtr(-server_z) / np.log(10)) ** 3
     return np.asarray(client + server)
 
 
 def response_bytes(u: FloatArray, downloaded: NDArray[np.bool_]) -> IntArray:
-    """Return the sizes of responses [bytes]; `downloaded` tells which of the two kinds each is."""
+    """Return the sizes of responses [bytes]; `downloaded` tells the kind of each response."""
     cached = CACHED_RESPONSE.at(u)
     other = 2 ** DOWNLOADED_RESPONSE.at(-np.log2(1 - u))
     return np.maximum(np.where(downloaded, other, cached).astype(np.int64), 1)
 
 
 def downloaded(u: FloatArray, rate: float) -> NDArray[np.bool_]:
-    """Return of which kind len(u) responses in a row are; `u` makes the lengths of the runs.
+    """Return for each of len(u) responses in a row whether it is a download; `u` gives run lengths.
 
-    Runs of downloads and of answers to caches take turns, a download being the first.
+    Runs of downloads and runs of answers to caches alternate; the first run has downloads.
     """
     kind = np.arange(len(u)) % 2 == 0
     shape = np.where(kind, logistic(1.293, 0.316, rate), logistic(0.718, 0.357, rate))
@@ -81,23 +81,23 @@ def downloaded(u: FloatArray, rate: float) -> NDArray[np.bool_]:
 
 
 def server_delay_s(u: FloatArray) -> FloatArray:
-    """Return how long servers think [s]: the inverse of a Weibull number, 0.1 s at most."""
+    """Return the thinking times of servers [s]: inverse Weibull numbers, at most 0.1 s."""
     per_s = SERVER_DELAY_SCALE_PER_S * weibull(np.log1p(-u), SERVER_DELAY_SHAPE)
     return np.asarray(1 / np.maximum(per_s, SERVER_DELAY_LEAST_PER_S))
 
 
 def draw_gaps_s(rate: float, count: int, seed: int, *names: str) -> FloatArray:
-    """Draw the times between connections [s], with their memory."""
+    """Draw the times between connections [s], with their long memory."""
     return gap_s(fsd(0.33, logistic(0.333, 0.414, rate), count, seed, *names, "gap"), rate)
 
 
 def draw_request_bytes(rate: float, count: int, seed: int, *names: str) -> IntArray:
-    """Draw the sizes of requests [bytes], with their memory."""
+    """Draw the sizes of requests [bytes], with their long memory."""
     return request_bytes(fsd(0.31, logistic(0.123, 0.494, rate), count, seed, *names, "request"))
 
 
 def draw_round_trip_ms(rate: float, count: int, seed: int, *names: str) -> FloatArray:
-    """Draw the round trips of connections [ms], with their memory."""
+    """Draw the round trips of connections [ms], with their long memory."""
     client = fsd(0.31, logistic(-0.445, 0.554, rate), count, seed, *names, "client")
     server = fsd(0.32, logistic(-0.053, 0.396, rate), count, seed, *names, "server")
     return round_trip_ms(client, server)
@@ -110,5 +110,5 @@ def draw_response_bytes(rate: float, count: int, seed: int, *names: str) -> IntA
 
 
 def draw_server_delay_s(count: int, seed: int, *names: str) -> FloatArray:
-    """Draw how long servers think [s]."""
+    """Draw the thinking times of servers [s]."""
     return server_delay_s(uniforms(seed, count, *names, "delay"))

@@ -10,7 +10,7 @@ from workload.packmime.traffic import Exchanges, HeaderBytes, Http, Load, Traffi
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    """The traffic; the trace is drawn for the topology's link, counted in cells."""
+    """The parameters of web traffic. The trace is drawn for the topology's link, in cells."""
 
     load_percent: Load = 80.0
     exchanges: Exchanges = 250_000
@@ -30,7 +30,7 @@ class Parameters:
         check(self, "workload")
 
     def traffic(self, rate_bit_per_s: int, mss_bytes: int) -> Traffic:
-        """What the trace is drawn from on a link."""
+        """Return the input of the draw for a link."""
         return Traffic(
             load_percent=self.load_percent,
             rate_bit_per_s=rate_bit_per_s,

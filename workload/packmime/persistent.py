@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What an HTTP/1.1 connection carries after its first exchange.
+"""The exchanges of an HTTP/1.1 connection after its first.
 
-A connection is persistent with probability 0.09. It fetches pages, and each page objects; requests
-are all as large as the first; a response is as large as the first where that answers a cache.
-Sizes and gaps are log-normal, with a location and a spread of the connection's own.
+A connection is persistent with probability 0.09. It fetches pages, and each page has objects. All
+requests are as large as the first. If the first response answers a cache, all responses are as
+large as the first. Otherwise, sizes and gaps are log-normal, with a location and a spread of the
+connection's own.
 
-ns-2 draws the location and spread of gaps once a simulation; here they are each connection's, as
-those of its sizes are.
+ns-2 draws the location and spread of gaps once per simulation. This module draws them for each
+connection, as it does for sizes.
 """
 
 import math
@@ -37,7 +38,7 @@ class LogNormal:
     error: float
 
     def of_connection(self, uniform: Uniform) -> Callable[[], float]:
-        """Draw m and g; return what draws the values."""
+        """Draw m and g; return a function that draws the values."""
         m = self.mean + math.sqrt(self.variance) * _normal(uniform)
         g = float(gammaincinv(self.shape, uniform())) / self.shape
         return lambda: 2 ** (m + math.sqrt(self.error * g) * _normal(uniform))
@@ -50,7 +51,7 @@ BETWEEN_PAGES_S = LogNormal(3.22, 0.73, 1.85, 1.21)
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """An exchange after the first; `wait_s` counts from the last byte of the response before."""
+    """An exchange after the first; `wait_s` counts from the last byte of the previous response."""
 
     wait_s: float
     server_delay_s: float

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Which host and which ports a connection has.
+"""The host and the ports of a connection.
 
-The connections of a direction go round its hosts in order. Within a host no two have the same pair
-of ports, and for its first 50,000 connections no port comes twice.
+The connections of a direction use its hosts in turn. On one host, no two connections have the same
+pair of ports, and its first 50,000 connections use no port twice.
 """
 
 FIRST_CLIENT_PORT = 10_000

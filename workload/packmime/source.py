@@ -22,21 +22,21 @@ from workload.source import Host, Programs
 
 SERVER, CLIENT = Path("/opt/cellbed/packmime_server"), Path("/opt/cellbed/packmime_client")
 NS_PER_S = 1_000_000_000
-# For the clients to read the trace, where that takes time.
+# Time for the clients to read the trace, in a lab where reading takes time.
 LEAD_NS = 5 * NS_PER_S
-# However long the clients read, the trace begins at one moment of the trial, which itself begins
-# where the kernel rounds long timers alike (topology/clock.py).
+# The trace begins at a fixed moment of the trial, however long the clients read. The trial begins
+# at a moment where the kernel rounds long timers alike (topology/clock.py).
 START_GRAIN_NS = 16 * NS_PER_S
 OTHER = {"down": "up", "up": "down"}
-SYN_BYTES = 60  # two cells, as with fewer options
-# Of a connection's first packet through the box in the middle, and of its answer [ns]; by the
-# client's address, its port and the server's.
+SYN_BYTES = 60  # two cells; a SYN with fewer options also takes two
+# The time that a connection's first packet spends in the box, and the time of its answer [ns].
+# Passages gets the client's address, its port and the server's port.
 Passage = tuple[int | None, int | None]
 Passages = Callable[[str, int, int], Passage]
 
 
 class Source(source.Source):
-    """On every host a server, and a client for the connections that it begins."""
+    """Every host runs a server, and a client for the connections that it begins."""
 
     files = ("exchanges.csv",)
     checks = (requests, receiver_window, late_requests, handshakes, server_delays)
@@ -73,7 +73,7 @@ class Source(source.Source):
         }
 
     def _hosts(self, direction: str) -> Sequence[Host]:
-        """Those that begin connections, for responses that flow that way."""
+        """Return the hosts that begin connections whose responses flow in this direction."""
         return self.testbed.clients if direction == "down" else self.testbed.servers
 
     def _pid(self, direction: str, pair: int) -> int:
@@ -81,7 +81,7 @@ class Source(source.Source):
         return pid_of(pair)
 
     def _ends(self, path: Path) -> Iterator[tuple[str, int, int, int]]:
-        """Every connection's end and round trip."""
+        """Yield each connection's end and round trip."""
         hosts = {direction: self._hosts(direction) for direction in trace.DIRECTIONS}
         for end in trace.ends(path, len(self.testbed.clients)):
             address = hosts[end.direction][end.host].ip
@@ -122,7 +122,7 @@ class Source(source.Source):
     def _follow(
         self, clients: list[Any], t0_ns: int, progress: Callable[[int], None]
     ) -> list[dict[str, Any]]:
-        """Wait for the clients, second by second; what they say at their ends."""
+        """Wait for the clients, second by second; return their last lines."""
         with ThreadPoolExecutor(len(clients)) as readers:
             outputs = [readers.submit(client.communicate) for client in clients]
             second = 0
@@ -134,7 +134,7 @@ class Source(source.Source):
         return [carriers.summary(output.result()[0]) for output in outputs]
 
     def _write(self, path: Path) -> exchanges.Totals:
-        """Leave exchanges.csv and flows.csv; the programs' own tables go."""
+        """Write exchanges.csv and flows.csv; remove the programs' own tables."""
         totals = exchanges.write(
             self.testbed.folder / "exchanges.csv",
             trace.read(path),
@@ -166,7 +166,7 @@ class Source(source.Source):
         return totals
 
     def _table(self, program: str, direction: str, host: Host) -> Path:
-        """Where a program leaves its table; `direction` tells the host's side."""
+        """Return the file of a program's table; `direction` tells the host's side."""
         return self.testbed.folder / f"{program}.{direction}.{host.pair}.csv"
 
     def summary(self) -> dict[str, Any]:
@@ -174,12 +174,12 @@ class Source(source.Source):
 
 
 def start_ns(now_ns: int) -> int:
-    """When the trace begins: at the first multiple of 16 s after the lead."""
+    """Return the start of the trace: the first multiple of 16 s after the lead."""
     return -(-(now_ns + LEAD_NS) // START_GRAIN_NS) * START_GRAIN_NS
 
 
 def described(path: Path) -> dict[str, Any]:
-    """A trace by its content, and what it offers."""
+    """Return a description of a trace: the hash of its content, and the load that it offers."""
     header = trace.read_header(path)
     return {
         "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
@@ -192,10 +192,10 @@ def described(path: Path) -> dict[str, Any]:
 def round_trips(
     ends: Iterator[tuple[str, int, int, int]], passages: Passages
 ) -> dict[str, int | None]:
-    """How many connections passed the box both ways, and of those what is furthest from the trace.
+    """Return the number of connections that passed the box both ways, and the largest difference.
 
-    farthest_ns: of all, SYNs and answers, the largest difference to half of the round trip; None
-    where no connection passed.
+    farthest_ns: the largest difference of all SYNs and answers from half of the round trip; None:
+    no connection passed.
     """
     differences = []
     for address, client_port, server_port, round_trip_ns in ends:
@@ -208,7 +208,7 @@ def round_trips(
 
 
 def summarise(totals: exchanges.Totals, hosts: int) -> dict[str, Any]:
-    """What the checks want to know."""
+    """Return the values that the checks need."""
     begun = [state for state in carriers.STATES if state not in ("not_begun", "done")]
     return {
         "answered": totals.states["done"],

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The empirical quantile functions of PackMime-HTTP, each a line through knots.
+"""The empirical quantile functions of PackMime-HTTP; each is a polyline through knots.
 
-The model has them as tables of up to 100 points. Sizes are given here by as many of these points as
-keep every point within half a percent; round trips by all of theirs. Beyond the ends the first and
-the last piece go on.
+The model gives them as tables of up to 100 points. For sizes, this module keeps just enough points
+to represent each point within half a percent. For round trips, it keeps all points. Beyond the
+ends, the first and the last piece continue.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ class Line:
 
 
 # fmt: off
-# Responses to a cache's question whether its copy still holds: probability -> bytes.
+# Responses to a cache that asks whether its copy is still valid: probability -> bytes.
 CACHED_RESPONSE = Line((
     (0.0001, 4.6), (0.0203, 40.8), (0.0304, 53.0), (0.0405, 61.5), (0.0607, 67.4), (0.0708, 69.7),
     (0.1011, 74.8), (0.1314, 93.6), (0.1516, 101.2), (0.1718, 107.0), (0.2122, 114.3),
@@ -66,7 +66,7 @@ CLIENT_ROUND_TRIP = Line((
     (3, 4.321), (3.25, 4.431), (3.5, 4.571), (3.75, 4.661), (4, 4.734), (4.25, 4.787),
     (4.5, 4.846), (4.75, 4.913), (5, 4.955), (5.301, 5.015),
 ))
-# And to the server: -log10(1 - probability) -> ms^(1/3).
+# Round trip from the model's link to the server: -log10(1 - probability) -> ms^(1/3).
 SERVER_ROUND_TRIP = Line((
     (0, 0.791), (0.25, 3.718), (0.5, 4.461), (0.75, 4.498), (1, 4.850), (1.25, 5.782),
     (1.5, 6.774), (1.75, 7.787), (2, 8.750), (2.25, 10.343), (2.5, 11.448), (2.75, 14.027),

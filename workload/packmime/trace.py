@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A trace's file: text, written once on the host and read by every trial's programs.
+"""The file of a trace: a text that the host writes once and the programs of each trial read.
 
     cellbed-packmime/1 {"seed": 1, "load_percent": 80.0, … }
     direction,connection,wait_ns,round_trip_ns,request_bytes,server_delay_ns,response_bytes
@@ -7,10 +7,11 @@
     …
     end,250012
 
-One row an exchange: those of the direction down first, then up; connections from 0 in the order of
-their starts; the exchanges of a connection one after the other. `wait_ns` of a connection's first
-row is its start since the trial's; of a later one the time from the last byte of the response
-before. The last line counts the rows: a file without it is cut short.
+Each row is one exchange. The rows of the direction down are first, then the rows of up. Connections
+are numbered from 0 in the order of their starts, and the exchanges of a connection follow one
+another. In a connection's first row, `wait_ns` is its start since the trial's start. In later rows,
+it is the time since the last byte of the previous response. The last line has the number of rows; a
+file without this line is cut short.
 """
 
 import hashlib
@@ -31,14 +32,14 @@ DIRECTIONS = ("down", "up")
 
 @dataclass(frozen=True, kw_only=True)
 class Header:
-    """What a trace says of itself.
+    """The header of a trace.
 
-    parameters       what it was drawn from (Traffic as a dictionary)
-    duration_ns      from the trial's start to the last connection's [ns]
-    connections      of the directions down and up
-    exchanges        of both together
-    model_rate       rate that the model's shapes were drawn for [connections/s]
-    offered_percent  load that the trace offers, down and up, without losses [%]
+    parameters       the input of the draw (Traffic as a dictionary)
+    duration_ns      from the trial's start to the last connection's start [ns]
+    connections      number of connections, down and up
+    exchanges        number of exchanges in both directions together
+    model_rate       the rate for which the model's shapes were drawn [connections/s]
+    offered_percent  the load that the trace offers, down and up, without losses [%]
     """
 
     seed: int
@@ -51,9 +52,9 @@ class Header:
 
 
 def place(folder: Path, traffic: Traffic, seed: int) -> Path:
-    """Return where a trace is that host and lab share: all trials of a load and seed have the same.
+    """Return the file of a trace. All trials of a load and seed share it.
 
-    folder: the one that both see.
+    folder: the folder that host and lab share.
     """
     text = json.dumps([asdict(traffic), seed], sort_keys=True)
     return folder / f"packmime-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
@@ -61,7 +62,7 @@ def place(folder: Path, traffic: Traffic, seed: int) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One row (see above); `first` tells whether it is its connection's first."""
+    """One row (see above); `first`: whether it is its connection's first exchange."""
 
     direction: str
     connection: int
@@ -74,18 +75,18 @@ class Exchange:
 
 
 def read_header(path: Path) -> Header:
-    """Return what the trace in this file says of itself; the rows are not looked at.
+    """Return the header of a trace without reading its rows.
 
-    Raises WorkloadError where the file is none.
+    Raises WorkloadError if the file is not a trace.
     """
     with _open(path) as file:
         return _header(path, file)
 
 
 def read(path: Path) -> Iterator[Exchange]:
-    """Return the rows of a trace.
+    """Yield the rows of a trace.
 
-    Raises WorkloadError where the file is none, is cut short, or a row is not as it must be.
+    Raises WorkloadError if the file is not a trace, is cut short, or has a wrong row.
     """
     with _open(path) as file:
         _header(path, file)
@@ -103,8 +104,8 @@ def read(path: Path) -> Iterator[Exchange]:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The client's end of a connection: its host among those of its direction, from 0, both ports,
-    and the connection's round trip [ns].
+    """The client's end of a connection: its host's index among the hosts of its direction, from 0,
+    both ports, and the connection's round trip [ns].
     """
 
     direction: str
@@ -115,7 +116,7 @@ class End:
 
 
 def ends(path: Path, hosts: int) -> Iterator[End]:
-    """Return the client's end of every connection of a trace that is carried by `hosts` a side."""
+    """Yield the client's end of each connection of a trace with `hosts` hosts on each side."""
     for row in read(path):
         if row.first:
             host = ports.host(row.connection, hosts)

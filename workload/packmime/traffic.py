@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a trace is drawn from."""
+"""The input of a trace's draw."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -28,15 +28,16 @@ HeaderBytes = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class Traffic:
-    """Load and link of a trace; the defaults are those of the web study of 2003.
+    """The load and the link of a trace; the defaults are those of the web study of 2003.
 
-    rate_bit_per_s      the link's rate, each direction [bit/s]
-    mss_bytes           payload of a full segment, for the count of packets [bytes]
-    header_bytes        what a packet has besides its payload where the link's rate is kept: IP and
-                        TCP header, and 14 more where tc counts Ethernet frames [bytes]
-    cells               does the link carry ATM cells? A packet is then its AAL5 frame's cells of 53
-                        bytes, with 16 bytes of LLC/SNAP and trailer beside header_bytes
-    round_trip_max_ms   longer ones are cut to this, the study's longest [ms]
+    rate_bit_per_s      rate of the link in each direction [bit/s]
+    mss_bytes           payload of a full segment, to count packets [bytes]
+    header_bytes        bytes of a packet beside its payload, as the link counts them: IP and TCP
+                        header, plus 14 if tc counts Ethernet frames [bytes]
+    cells               whether the link carries ATM cells. A packet then counts as the cells of its
+                        AAL5 frame, 53 bytes each. The frame has header_bytes, the payload, and 16
+                        bytes of LLC/SNAP and trailer.
+    round_trip_max_ms   larger round trips are reduced to this value, the study's largest [ms]
     """
 
     load_percent: Load = 80.0

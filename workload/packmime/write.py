@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A calibrated load as a trace's file. Runs on the host, before a trial (ON_HOST, share())."""
+"""Writes a calibrated load as a trace's file, on the host and before a trial (ON_HOST, share())."""
 
 import dataclasses
 import json
@@ -18,9 +18,9 @@ from workload.packmime.traffic import Traffic
 
 
 def share(plan: Any, folder: Path) -> None:
-    """Have the trace of a plan in the folder, unless a trial before had the same.
+    """Put the trace of a plan into the folder, unless an earlier trial has put it there.
 
-    Raises WorkloadError as write().
+    Raises WorkloadError as write() does.
     """
     topology = plan.topology
     traffic = plan.workload.traffic(topology.rate_bit_per_s, topology.mss_bytes)
@@ -30,9 +30,9 @@ def share(plan: Any, folder: Path) -> None:
 
 
 def write(path: Path, params: Traffic, seed: int) -> Header:
-    """Draw the trace of `params` and `seed` into this file; return what it says of itself.
+    """Draw the trace of `params` and `seed` into a file; return its header.
 
-    The file is there whole or not at all. Raises WorkloadError where the load cannot be had.
+    The file appears only when it is complete. Raises WorkloadError if the load is impossible.
     """
     found = calibrate(params, seed)
     header = Header(
@@ -44,7 +44,7 @@ def write(path: Path, params: Traffic, seed: int) -> Header:
         model_rate=found.model_rate,
         offered_percent=found.offered_percent,
     )
-    # The lab can write beside it: into a new file of a name that it cannot guess, no link.
+    # The lab can write into this folder. So write a new file whose name the lab cannot guess.
     part = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     with part.open("x", encoding="ascii") as file:
         file.write(f"{FORMAT} {json.dumps(dataclasses.asdict(header))}\n{COLUMNS}\n")

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A closed loop: nginx on every server host, one wrk a client host.
+"""A closed loop: nginx on every server host, one wrk on each client host.
 
-Each asks for the next file as soon as the last is in.
+Each client asks for the next file as soon as it has the last one.
 
     parameters  the keys of [workload]
-    wrk         what it asks for (by wrk.lua), its command, and what it reports
+    wrk         the requested files (by wrk.lua), the command, and the report
     source      runs it in a lab
-    checks      what its trials are held to
+    checks      the checks of such a trial
 """
 
 from workload.wrk.parameters import Parameters

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a closed loop is held to."""
+"""The fidelity checks of a closed loop."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from plan.plan import Plan
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ClosedLoopFacts(SourceFacts):
-    """failed_calls: system calls of all clients, and answers with an error."""
+    """failed_calls: failed system calls of all clients, and answers with an error."""
 
     failed_calls: int
 
 
 def answers(lab: TrialFacts, plan: Plan) -> CheckResult:
-    """Failed calls, answers with an error, and clients with wrong bytes."""
+    """Count failed calls, answers with an error, and clients with wrong bytes."""
     source = lab.source.known_by(ClosedLoopFacts)
     wrong = source.failed_calls + sum(rest != 0 for rest in source.unexplained_bytes)
     return check("answers", wrong, 0, 0, "answers")

@@ -19,7 +19,7 @@ NS_PER_S = 1_000_000_000
 
 
 class Source(source.Source):
-    """The WWW file mix, the next file asked for when the last is in."""
+    """The WWW file mix; a client asks for the next file when it has the last one."""
 
     checks = (answers, server_errors, receiver_window)
 
@@ -52,7 +52,7 @@ class Source(source.Source):
         self._summary |= {"peer_window_bytes": told, "server_complaints": said, "t0_ns": t0_ns}
 
     def _peer_window(self, pair: int) -> int | None:
-        """The window that a server was last told; its connection is there to the very end."""
+        """Return the last window that a server got; its connection lasts to the very end."""
         found = self.testbed.connections(self.testbed.server_pid(pair))
         return found[0].peer_window_bytes if found else None
 

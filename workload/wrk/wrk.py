@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What one wrk asks for, its command, and what it reports.
+"""The requested files of one wrk, its command, and its report.
 
-The file mix is that of the WWW workload (specweb.py), drawn beforehand from named streams and
-handed to wrk's script (wrk.lua) as a list, so that the load is the same under every factor level.
+The file mix is the mix of the WWW workload (specweb.py). It is drawn in advance from named streams,
+and wrk's script (wrk.lua) gets it as a list. So the load is the same at all factor levels.
 """
 
 import json
@@ -17,20 +17,21 @@ from workload.wrk.parameters import Parameters
 
 SCRIPT = Path(__file__).with_name("wrk.lua")
 _MARK = "cellbed-wrk/1 "
-# nginx's header without the digits of its Content-Length, at least and at most [bytes].
+# The least and the largest size of nginx's header without the digits of Content-Length [bytes].
 _HEADER_BYTES = (100, 140)
-# wrk counts an answer slower than this as a "timeout" (it is answered all the same), and leaves it
-# out of its latencies. It has eight bytes for each microsecond up to here and at its end reads all
-# of them several times: with 60 s, 100 of them took 75 s of a UML lab's time, and one met the limit
-# of mappings that a UML process may have. Latencies are the business of the WWW workload.
+# wrk counts a slower answer as a "timeout", although the answer arrives, and leaves it out of its
+# latencies. wrk keeps eight bytes for each microsecond of this time and reads them all several
+# times at its end. With 60 s, 100 processes took 75 s of a UML lab's time, and one process hit the
+# limit of a UML process's mappings. Only the WWW workload measures latencies.
 _TIMEOUT_S = 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """What one wrk says at its end.
+    """The report of one wrk.
 
-    answered        complete answers; received_bytes: of those and of the one cut off, with headers
+    answered        complete answers
+    received_bytes  bytes of these answers and of the one that was cut off, with headers
     *_errors        failed system calls; status_errors: answers other than 2xx and 3xx
     slow            answers that took longer than 1 s
     """
@@ -57,16 +58,19 @@ def draw_paths(params: Parameters, seed: int, pair: int) -> tuple[str, ...]:
 
 
 def _sizes_asked(params: Parameters, seed: int, pair: int, count: int) -> list[int]:
-    """Sizes of the first `count` files asked for; wrk draws one before, to see what a draw is."""
+    """Return the sizes of the first `count` requested files.
+
+    wrk draws one more file before these, to inspect a request.
+    """
     sizes = [specweb.path_bytes(path) for path in draw_paths(params, seed, pair)]
     return [sizes[number % len(sizes)] for number in range(1, count + 1)]
 
 
 def unexplained_bytes(params: Parameters, seed: int, pair: int, report: Report) -> int:
-    """Return how far a client's bytes are from what its answers can have been [bytes].
+    """Return the bytes of a client that its answers cannot explain [bytes].
 
-    Those are the files answered, a header each, and as much as there may be of the answers
-    under way, one a connection; with several connections any may be the one that lags.
+    The answers explain whole files, a header each, and a part of each answer under way, one per
+    connection. With several connections, any of them may be behind the others.
     """
     low_header, high_header = _HEADER_BYTES
     under_way = params.connections
@@ -84,7 +88,7 @@ def write_paths(file: Path, params: Parameters, seed: int, pair: int) -> None:
 
 
 def argv(params: Parameters, server_address: str, port: int, paths_file: Path) -> list[str]:
-    """Return the command for the client host; its standard output is for `report`."""
+    """Return the command for the client host; pass its standard output to `report`."""
     options = {
         "--threads": 1,
         "--connections": params.connections,
@@ -98,7 +102,7 @@ def argv(params: Parameters, server_address: str, port: int, paths_file: Path) -
 
 
 def report(stdout: str) -> Report:
-    """Return the figures of a wrk that ran with our script; its errors are not judged here."""
+    """Return the figures of a wrk that ran with our script. The figures include its errors."""
     lines = [line for line in stdout.splitlines() if line.startswith(_MARK)]
     if len(lines) != 1:
         last = (stdout.strip().splitlines() or ["(none)"])[-1]

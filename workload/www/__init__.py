@@ -2,8 +2,8 @@
 """The WWW workload of 98-0876R1: nginx on every server host, one pipelining client for all pairs.
 
 parameters  the keys of [workload]
-schedule    who asks for which file, and when
-www_client  the C client: its specification and command, and its records read back
+schedule    client, file and time of each request
+www_client  the C client's specification and command, and readers of its records
 programs    the C client itself
 source      runs it in a lab
 """

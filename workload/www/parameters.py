@@ -83,5 +83,5 @@ class Parameters:
 
     @property
     def duration_ns(self) -> int:
-        """Length of a trial [ns]."""
+        """The length of a trial [ns]."""
         return round(self.duration_s * NS_PER_S)

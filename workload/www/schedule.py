@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The WWW clients of 98-0876R1 (section 5.3) as data: who asks for which file, and when.
+"""The schedule of the WWW clients of 98-0876R1 (section 5.3): each request's client, file, time.
 
-A client asks for a document every `period_s`: a batch of 1 to 9 requests, apart by a random gap,
-sent without waiting for the answers (HTTP/1.1 pipelining). The schedule depends on the parameters
-and the seed alone, never on the network.
+A client asks for a document every `period_s`: a batch of 1 to 9 requests with random gaps between
+them. It does not wait for answers (HTTP/1.1 pipelining). The schedule depends on the parameters and
+the seed alone, never on the network.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,8 @@ NS_PER_MS = 1_000_000
 class Request:
     """One request: pair from 1, batch and request (within the batch) from 0, file from 1.
 
-    `due_ns` counts from the start of the trial; `size_bytes` is the file's, without HTTP header.
+    `due_ns` counts from the start of the trial. `size_bytes` is the file's size without HTTP
+    header.
     """
 
     pair: int
@@ -40,11 +41,11 @@ class Request:
 
 
 def schedule(params: Parameters, seed: int, pairs: int) -> tuple[Request, ...]:
-    """Return every request of a trial with `pairs` pairs, by due time, then pair, then number.
+    """Return all requests of a trial with `pairs` pairs, by due time, then pair, then number.
 
-    Requests due at or after the end of the trial are left out. The draws of each pair and batch
-    are streams of their own: another number of pairs, or another reading of the Poisson, leaves
-    all other draws as they are.
+    Requests that are due at or after the end of the trial are left out. Each pair and batch has its
+    own streams. So another number of pairs, or another reading of the Poisson distribution, changes
+    no other draws.
     """
     if pairs < 1:
         raise WorkloadError(f"pairs = {pairs}: must be at least 1")
@@ -63,7 +64,7 @@ def schedule(params: Parameters, seed: int, pairs: int) -> tuple[Request, ...]:
 
 
 def scheduled_bytes(requests: tuple[Request, ...], pairs: int) -> tuple[int, ...]:
-    """Return for pair 1, 2, … the bytes of all files it asks for (the paper's S_i x duration)."""
+    """Return the bytes of all files that each pair asks for (S_i x duration in the paper)."""
     totals = [0] * pairs
     for request in requests:
         totals[request.pair - 1] += request.size_bytes

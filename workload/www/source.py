@@ -19,7 +19,7 @@ CLIENT = Path("/opt/cellbed/www_client")
 
 
 class Source(source.Source):
-    """98-0876R1 section 5."""
+    """The workload of 98-0876R1, section 5."""
 
     files = ("requests.csv",)
     begins_itself = True
@@ -76,7 +76,7 @@ class Source(source.Source):
 
 
 def summarise(record: www_client.Record, said: list[str]) -> dict[str, Any]:
-    """The client's totals, and what became of requests and bytes."""
+    """Return the client's totals, and the counts of requests and bytes by their outcome."""
     totals = dataclasses.asdict(record.summary)
     answered = [a for a in record.answers if a.last_byte_ns is not None]
     return {

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A WWW trial handed to the C client (programs/), and its records read back as plain data.
+"""The interface to the C client of a WWW trial (programs/): its input, its records as plain data.
 
-`make -C workload OUT=DIR` makes the client, `prepare` writes its specification, `argv` is the
-command (one process drives every client host), `t0_ns` and `progress` read the lines it prints
-while it runs, `read` returns all its records, checked against each other.
+`make -C workload OUT=DIR` makes the client. `prepare` writes its specification. `argv` is the
+command (one process drives all client hosts). `t0_ns` and `progress` read the lines that it prints
+while it runs. `read` returns all its records and checks them against each other.
 """
 
 import csv
@@ -28,10 +28,10 @@ REQUESTS_HEADER = (
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """Where a pair's ends are.
+    """The two ends of a pair.
 
     client_netns  file of the client's network namespace (/proc/PID/ns/net)
-    server_netns  the server's, for the sender's counters at the end; None: not read
+    server_netns  the server's, for the sender's counters at the end; None: they are not read
     """
 
     pair: int
@@ -43,13 +43,13 @@ class Pair:
 
 @dataclass(frozen=True, kw_only=True)
 class Flow:
-    """One connection after its trial; the last six are the sender's (None: not read).
+    """One connection after its trial. The last six fields are the sender's (None: not read).
 
-    received_bytes   TCP payload received in order since t0, HTTP headers included [bytes]
-    scheduled_bytes  all files asked for (or due to be) [bytes]
-    header_bytes     HTTP headers of the answers begun, as far as read [bytes]
-    part_bytes       read of the body that was not complete at the end [bytes]
-    unread_bytes     received, and not read by the client at the end [bytes]
+    received_bytes   TCP payload received in order since t0, with HTTP headers [bytes]
+    scheduled_bytes  all requested files, also those that are due later [bytes]
+    header_bytes     HTTP headers of the begun answers, as far as the client read them [bytes]
+    part_bytes       read bytes of the body that was incomplete at the end [bytes]
+    unread_bytes     received bytes that the client had not read at the end [bytes]
     timeouts         retransmission timeouts (from kernel 6.7 on; else 0)
     srtt_us          smoothed round-trip time [us]
     peer_window_bytes  the client's receive window as the sender last heard it [bytes]
@@ -74,7 +74,7 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What became of one request; times [ns] since t0, None where it did not happen in time."""
+    """The result of one request; times [ns] since t0; None: it did not happen in time."""
 
     request: Request
     sent_ns: int | None
@@ -88,12 +88,12 @@ class Summary:
     """The client's last line.
 
     t0_ns                     start of the trial, CLOCK_MONOTONIC of the lab [ns]
-    outstanding               requests sent and not fully answered at the end
+    outstanding               requests that were sent and not fully answered at the end
     max_late_ns               longest time from a request's due time until it had left [ns]
-    max_read_bytes            most that ever lay unread in one connection [bytes]
+    max_read_bytes            largest amount of unread bytes in one connection [bytes]
     min_receive_buffer_bytes  smallest SO_RCVBUF of all connections [bytes]
-    max_window_bytes          largest window any connection may advertise [bytes]
-    broken                    connections that could not be followed to the end, and why
+    max_window_bytes          largest window that a connection may advertise [bytes]
+    broken                    connections that the client lost before the end, and the causes
     """
 
     pairs: int
@@ -113,7 +113,7 @@ class Summary:
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """All that a WWW trial leaves behind."""
+    """All records of a WWW trial."""
 
     summary: Summary
     flows: tuple[Flow, ...]
@@ -121,10 +121,11 @@ class Record:
 
 
 def unexplained_bytes(record: Record) -> list[int]:
-    """Return for each flow what its kernel received beyond what its requests explain [bytes].
+    """Return for each flow the received bytes that its requests do not explain [bytes].
 
-    Received are headers, the files that were answered whole (as long as they were asked for), the
-    begun one's part, and what lies unread. An answer cut short gives a negative number.
+    A flow should receive headers, the whole files that were answered (by their requested sizes),
+    the part of the begun file, and the unread bytes. If an answer is cut short, the result is
+    negative.
     """
     files = dict.fromkeys((flow.pair for flow in record.flows), 0)
     for answer in record.answers:
@@ -138,7 +139,7 @@ def unexplained_bytes(record: Record) -> list[int]:
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """State at a whole second of the trial; `read_bytes` counts what the client has taken."""
+    """State at a whole second of the trial; `read_bytes` counts what the client has read."""
 
     second: int
     answered: int
@@ -147,7 +148,7 @@ class Progress:
 
 
 def spec_text(params: Parameters, pairs: Sequence[Pair], requests: Sequence[Request]) -> str:
-    """Return the client's specification (the format is described in programs/spec.h)."""
+    """Return the client's specification (programs/spec.h describes the format)."""
     lines = [FORMAT, f"request_bytes {params.request_bytes}"]
     lines += [
         f"pair {p.pair} {p.client_netns} {p.server_address} {p.server_port} {p.server_netns or '-'}"
@@ -177,8 +178,8 @@ def argv(
     lead_ns: int = NS_PER_S,
     low_water_bytes: int = 32768,
 ) -> list[str]:
-    """Return the command; the trial begins on a whole second, `lead_ns` or more after
-    the last connection stands.
+    """Return the command. The trial begins on a whole second, at least `lead_ns` after the last
+    connection is established.
     """
     options = {
         "--spec": out_dir / "www.spec",
@@ -197,7 +198,7 @@ def t0_ns(line: str) -> int | None:
 
 
 def progress(line: str) -> Progress | None:
-    """Return what a progress line says, None for any other line."""
+    """Return the content of a progress line; None for any other line."""
     words = line.split()
     if len(words) != 5 or words[0] != "progress":
         return None
@@ -224,7 +225,7 @@ def summary(stdout: str) -> Summary:
 def read(out_dir: Path, stdout: str) -> Record:
     """Return the client's record from its output directory and standard output.
 
-    Raises WorkloadError where a file is missing or cut short, or where the parts disagree.
+    Raises WorkloadError if a file is missing or cut short, or if the parts disagree.
     """
     totals = summary(stdout)
     record = Record(
