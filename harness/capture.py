@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a capture is: the interface of the files in `captures/`, one kind each.
+"""The interface of a capture. Each file in `captures/` is one kind of capture.
 
-Such a file has
+The file defines three classes:
 
-    Settings   a frozen dataclass: its keys in an experiment's table [record], all with a default
-               by which nothing is recorded; checked when it is made (ValueError)
-    Wanted     a frozen dataclass: the same in the lab's units, as it stands in the plan, where
-               the keys of all captures are side by side; it may have `kernel_options`, names of
-               Kconfig's without which no kernel can record it (the uml lab then has such a kernel)
-    Capture    records inside the lab, and brings what it left into the record
+    Settings   a frozen dataclass with its keys of the experiment's table [record]. Each key has a
+               default with which nothing is recorded. The constructor checks the values
+               (ValueError).
+    Wanted     a frozen dataclass with the same settings in the lab's units. The plan stores it, in
+               one table with the keys of all captures. Wanted may have `kernel_options`: the
+               Kconfig options that the capture needs. The uml lab then uses such a kernel.
+    Capture    records inside the lab, and puts the results into the record
 
-Nothing else names the file. Standard library only: it is read on the host and in the lab.
+No other file names the kind. The host and the lab import the file: standard library only.
 """
 
 from __future__ import annotations
@@ -41,12 +42,12 @@ Wanted = TypeVar("Wanted")
 
 @dataclass(frozen=True, kw_only=True)
 class Site:
-    """What a capture finds in a lab.
+    """The part of a lab that a capture uses.
 
     Attributes:
         pids: name of a host, or commands.BOX -> the process that holds its network namespace.
         ports: the two ends of the middle link.
-        folder: takes what it records.
+        folder: the folder into which the capture writes.
     """
 
     plan: Plan
@@ -56,11 +57,13 @@ class Site:
 
 
 class Capture(ABC, Generic[Wanted]):
-    """Records for the duration of a `with`; there is one in each trial, wanted or not.
+    """Records for the duration of a `with`. Each trial has one, even if it records nothing.
 
     Attributes:
-        during: the workload only, or all of the trial: from loaded queues to drained ones.
-        check: name of the trial's check that nothing is missing, and of what [unit].
+        during: "workload": while the workload runs. "trial": from the loading of the queues until
+            they are empty.
+        check: the name of the trial's check that nothing is missing.
+        unit: the unit of this check.
     """
 
     during: ClassVar[Literal["trial", "workload"]] = "workload"
@@ -73,53 +76,55 @@ class Capture(ABC, Generic[Wanted]):
 
     @abstractmethod
     def __enter__(self) -> object:
-        """Begin, where anything is wanted."""
+        """Begin if anything is to be recorded."""
 
     @abstractmethod
     def __exit__(self, *error: object) -> None:
-        """End; an exception where it has not recorded what was wanted."""
+        """End; raise an exception if the recording failed."""
 
     def facts(self) -> dict[str, Any]:
-        """Keys of lab.json; asked for after the end."""
+        """Return keys for lab.json. It is called after the end."""
         return {}
 
     @staticmethod
     def missing(facts: TrialFacts) -> int | None:
-        """By a record's facts, how much is missing, 0 by right; None: there is no check. Pure."""
+        """Return how much a record lacks, by its facts; a good one: 0. None: no check. Pure."""
         return None
 
     @classmethod
     @abstractmethod
     def keep(cls, plan: Plan, raw: Path, t0_ns: int, folder: Path) -> None:
-        """On the host: bring what was recorded into a record.
+        """Put the recording into a record; this runs on the host.
 
         Args:
-            raw: the folder of the lab's results; what was not wanted is not there.
-            t0_ns: start of the trial on the lab's clock; times in the record count from it.
-            folder: the record's.
+            raw: the folder of the lab's results. It has only recorded files.
+            t0_ns: the start of the trial on the lab's clock; times in the record count from it.
+            folder: the folder of the record.
         """
 
     @classmethod
     def so_far(cls, plan: Plan, raw: Path, t0_ns: int, folder: Path) -> None:  # noqa: B027
-        """On the host, of a trial that runs: bring its tables as keep() will, from a copy of
-        what the lab has written, whole lines and records; a second of the lab may be missing.
+        """Make the tables of a running trial as keep() will make them; this runs on the host.
+
+        The input is a copy of the lab's files, with complete lines and records. The last second of
+        the lab may be missing.
         """
 
 
 class RecordingError(RuntimeError):
-    """What was recorded is not whole; says by which program and what it said."""
+    """A recording is not complete; the text names the program and has its output."""
 
 
 class Programs(Capture[Wanted]):
-    """Recorded by programs that end, with status 0, when told to.
+    """A capture by programs that end with status 0 at SIGTERM.
 
     Raises:
-        RecordingError: at the end, where a program did not live to it or could not write.
+        RecordingError: at the end, if a program ended early or could not write.
     """
 
     @abstractmethod
     def commands(self) -> Sequence[Sequence[str]]:
-        """What to run; nothing where nothing is wanted."""
+        """Return the commands to run; none if nothing is to be recorded."""
 
     def __enter__(self) -> object:
         self._processes = []
@@ -142,13 +147,13 @@ class Programs(Capture[Wanted]):
 
 
 def killed(process: subprocess.Popen[str]) -> None:
-    """End a program of a recording that does not begin; nobody reads what it wrote."""
+    """End a program of a recording that does not begin; nobody reads its output."""
     process.kill()
     process.communicate()
 
 
 def failure(process: subprocess.Popen[str]) -> str:
-    """Wait for the end of a program; what it says of its failure, "" without one."""
+    """Wait for the end of a program; return its output if it failed, else ""."""
     _, said = process.communicate(timeout=END_S)
     if process.returncode == 0:
         return ""
@@ -158,11 +163,11 @@ def failure(process: subprocess.Popen[str]) -> str:
 
 
 class Series(Capture[Wanted]):
-    """A table with a row or more a period, written by a thread.
+    """A table that a thread writes, with at least one row in each period.
 
     Attributes:
-        file: its name.
-        columns: those behind time_ns.
+        file: the name of the table's file.
+        columns: the columns after time_ns.
     """
 
     file: ClassVar[str]
@@ -171,16 +176,16 @@ class Series(Capture[Wanted]):
     @property
     @abstractmethod
     def period_ns(self) -> int:
-        """From one sample to the next; 0: nothing is wanted."""
+        """The time between two samples [ns]; 0: nothing is to be recorded."""
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """What rows() needs, for as long as it is asked."""
+        """Hold the resources of rows() while the capture runs."""
         yield
 
     @abstractmethod
     def rows(self) -> Iterable[Sequence[object]]:
-        """A sample: rows of `columns`, without the time."""
+        """Return one sample: rows of `columns`, without the time."""
 
     def __enter__(self) -> object:
         self._failure: Exception | None = None
@@ -211,7 +216,7 @@ class Series(Capture[Wanted]):
                 while not self._end.wait((due_ns - time.monotonic_ns()) / 1e9):
                     table.writerows((due_ns, *row) for row in self.rows())
                     if due_ns % NS_PER_S < self.period_ns:
-                        stream.flush()  # for whoever looks at the trial while it runs
+                        stream.flush()  # a user may read the file during the trial
                     due_ns += self.period_ns
         except Exception as failure:  # noqa: BLE001 (raised where the trial ends)
             self._failure = failure
@@ -225,7 +230,7 @@ class Series(Capture[Wanted]):
 
 
 def write_from_start(source: Path, t0_ns: int, target: Path) -> None:
-    """Copy a table whose first column is the lab's clock [ns], from the trial's start on."""
+    """Copy a table from the trial's start on; its first column is the lab's clock [ns]."""
     with (
         source.open(newline="", encoding="ascii") as before,
         target.open("w", newline="", encoding="ascii") as after,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Congestion windows over time of chosen pairs' senders, in cwnd.csv.
+"""Records the congestion windows of chosen pairs' senders over time, in cwnd.csv.
 
-The kernel is asked through sock_diag(7), as `ss` asks it, by one program for all samples. A
-namespace holds one host's connections; the one that has had the most acknowledged is its flow.
+One program takes all samples. It asks the kernel through sock_diag(7), as `ss` does. A namespace
+has the connections of one host. The connection with the most acknowledged bytes is the pair's flow.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from plan.schema import Within, ZeroOr
 
 PROGRAM = "/opt/cellbed/cwnd"
 FILE = "cwnd.csv"
-# A sample is a dump of a namespace's sockets.
+# For each sample, the kernel dumps a namespace's sockets, which takes time.
 LEAST_MS = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """The grain [ms], and the pairs to follow; those that the topology lacks are left out."""
+    """The sampling period [ms], and the pairs to follow. It ignores pairs that do not exist."""
 
     cwnd_sample_ms: Annotated[
         float,
@@ -46,14 +46,14 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """In the plan."""
+    """The same in the plan."""
 
     cwnd_sample_ns: int
     cwnd_pairs: tuple[int, ...]
 
 
 class Capture(Programs[Wanted]):
-    """A row a sample and pair, by topology/cwnd.c."""
+    """Writes a row for each sample and pair, with topology/cwnd.c."""
 
     def commands(self) -> list[list[str]]:
         if not self.wanted.cwnd_sample_ns:

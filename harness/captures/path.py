@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The packets of a moving path, for its checks: in no record, and in no experiment's keys."""
+"""Captures the packets of a moving path for its checks only: it has no keys and leaves no table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from topology.moving import passages
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Nothing: a path that moves is watched."""
+    """No keys: each moving path is captured."""
 
     def wanted(self, topology: Topology, queue: Queue) -> Wanted:
         return Wanted()
@@ -24,11 +24,11 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """In the plan: nothing."""
+    """In the plan: no keys."""
 
 
 class Capture(capture.Capture[Wanted]):
-    """Watches where the path moves."""
+    """Captures packets if the path moves."""
 
     during: ClassVar[Literal["trial", "workload"]] = "trial"
     _watch: passages.Watch | None = None
@@ -48,4 +48,4 @@ class Capture(capture.Capture[Wanted]):
 
     @classmethod
     def keep(cls, plan: Plan, raw: Path, t0_ns: int, folder: Path) -> None:
-        """The packets are not kept: harness/records/moving.py has what they show."""
+        """Keep no packets: harness/records/moving.py stores what they show."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The packets of a middle port, in down.pcap and up.pcap.
+"""Captures the packets of a middle port, in down.pcap and up.pcap.
 
-What leaves is seen behind the queue, at the moment of its departure; what the queue drops
-is not seen (drops.csv has it); what comes in from the other side is seen as it arrives.
-Times are the lab's clock to the nanosecond.
+A leaving packet is captured behind the queue, at its departure. A packet that the queue drops is
+not captured (drops.csv has it). A packet from the other side is captured at its arrival. Times are
+those of the lab's clock, exact to the nanosecond.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from topology.run import ENVIRONMENT
 
 # Ethernet 14, IPv4 20, TCP with all options 60 bytes.
 HEADER_BYTES = 96
-# Room for what comes while tcpdump waits for its file: 100,000 packets and more.
+# Room for at least 100,000 packets that arrive while tcpdump waits for its file.
 BUFFER_KIB = 32_768
 END_S = 60.0
 
@@ -35,7 +35,7 @@ Direction = Literal["down", "up"]
 
 
 class CaptureError(RuntimeError):
-    """tcpdump did not do its work; says on which port and what it said."""
+    """tcpdump failed; the text has its port and its output."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,13 +54,13 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """In the plan."""
+    """The same in the plan."""
 
     pcap: tuple[Direction, ...]
 
 
 class Capture(capture.Capture[Wanted]):
-    """One tcpdump a port."""
+    """Runs one tcpdump for each port."""
 
     during: ClassVar[Literal["trial", "workload"]] = "trial"
     unit: ClassVar[str] = "packets"
@@ -102,14 +102,14 @@ class Capture(capture.Capture[Wanted]):
         self._counts = {port: ended(port, process) for port, process in self._running.items()}
 
     def facts(self) -> dict[str, Any]:
-        """clock_offset_ns: from the monotonic clock of all tables to that of the files."""
+        """Return clock_offset_ns, the files' clock minus the monotonic clock, and packet counts."""
         offset_ns = time.time_ns() - time.monotonic_ns()
         told = {"clock_offset_ns": offset_ns, "ports": self._counts}
         return {"capture": told if self._counts else None}
 
     @staticmethod
     def missing(facts: TrialFacts) -> int | None:
-        """Packets of a port that are not in its file, by the interface's own counters."""
+        """Return the packets that a port's file lacks, by the interface's own counters."""
         if not facts.has("capture") or facts.capture is None:
             return None
         packets = [
@@ -125,7 +125,7 @@ class Capture(capture.Capture[Wanted]):
 
 
 def ended(port: str, process: subprocess.Popen[str]) -> dict[str, int]:
-    """Packets that a tcpdump has written, and lost on the way, after its end."""
+    """Wait for the end of a tcpdump; return the packets that it wrote, and those that it lost."""
     _, said = process.communicate(timeout=END_S)
     counts = {
         name: re.search(rf"(\d+) packets? {words}", said)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the queues under test tell of themselves: queue.csv, drops.csv, down.cellq and up.cellq.
+"""Records the series of the queues under test: queue.csv, drops.csv, down.cellq and up.cellq.
 
-Each kind of queue writes them in its own way, and says which of them it can (plan/queue.py).
+Each kind of queue writes them in its own way and tells which of them it supports (plan/queue.py).
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from plan.plan import QUEUES, Plan, Topology
 from plan.queue import Queue
 from plan.schema import ZeroOr
 
-# The loader's own limit.
+# The loader accepts no shorter period.
 LEAST_MS = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Every frame, every drop, and the grain of queue.csv [ms]."""
+    """Each frame, each drop, and the sampling period of queue.csv [ms]."""
 
     frames: Annotated[bool, "Write a row for each frame. The queue must be of kind `cells`."] = (
         False
@@ -44,7 +44,7 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """In the plan; the queues are loaded with it."""
+    """The same in the plan. The queues are loaded with these values."""
 
     frames: bool
     drops: bool
@@ -52,7 +52,7 @@ class Wanted:
 
 
 class Capture(capture.Programs[Wanted]):
-    """One program a port, where the kind of queue has one."""
+    """Runs one program for each port, if the kind of queue has one."""
 
     during: ClassVar[Literal["trial", "workload"]] = "trial"
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What has been delivered to each client over time, in throughput.csv, whatever the workload.
+"""Records the bytes delivered to each client over time, in throughput.csv, for all workloads.
 
-IP packets on the client's access link are counted, with all headers and with what TCP sent again.
+It counts IP packets on the client's access link, with all headers and retransmissions.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from plan.queue import Queue
 from plan.schema import ZeroOr
 from topology import link_bytes
 
-# A sample is a dump of all links of the switches.
+# For each sample, the kernel dumps all links of the switches, which takes time.
 LEAST_MS = 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """The grain [ms]."""
+    """The sampling period [ms]."""
 
     throughput_sample_ms: Annotated[
         float,
@@ -38,13 +38,16 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """In the plan."""
+    """The same in the plan."""
 
     throughput_sample_ns: int
 
 
 class Capture(Series[Wanted]):
-    """A row a sample and pair; the bytes since the capture began, before the workload."""
+    """Writes a row for each sample and pair: the bytes since the beginning of the capture.
+
+    The capture begins before the workload.
+    """
 
     file = "throughput.csv"
     columns = ("pair", "ip_bytes")

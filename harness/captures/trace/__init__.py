@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Events of the kernel (tracepoints) during the workload, in trace.csv, with exact times.
+"""Records kernel events (tracepoints) during the workload, in trace.csv, with exact times.
 
-The kernel writes its events into a ring buffer of ours. A thread empties it when it is half full,
-and the end of the workload does. The buffer is copied as it is: the kernel's own text has times in
-microseconds. The host makes the table (pages.py, formats.py).
+The kernel writes its events into a ring buffer of this trial. A thread empties the buffer when it
+is half full, and again at the end of the workload. It copies the binary buffer, because the
+kernel's own text has times in microseconds. The host makes the table (pages.py, formats.py).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ EMPTIED_AT_PERCENT = 50
 PAGES, FORMATS, TABLE = "trace.pages", "trace.json", "trace.csv"
 EVENT = r"\w+:\w+"
 LOST = re.compile(r"^(?:overrun|dropped events): (\d+)$", re.MULTILINE)
-# Kconfig's names of what a kernel has to have.
+# The Kconfig options that a kernel must have.
 OPTIONS = ("FTRACE", "ENABLE_DEFAULT_TRACERS")
 
 
@@ -55,29 +55,29 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """In the plan."""
+    """The same in the plan."""
 
     trace: tuple[str, ...] = field(default=(), metadata={"later": True})
 
     @property
     def kernel_options(self) -> tuple[str, ...]:
-        """What a kernel must be built with."""
+        """The options that a kernel must be built with."""
         return OPTIONS if self.trace else ()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TraceFacts(Facts):
-    """In lab.json: events that found no room in the buffer."""
+    """In lab.json: the number of events that the buffer had no room for."""
 
     lost_events: int
 
 
 class TraceError(RuntimeError):
-    """The kernel cannot trace, or has no such event."""
+    """The kernel cannot trace, or it has no such event."""
 
 
 class Capture(capture.Capture[Wanted]):
-    """An instance of the kernel's tracing, and a thread that empties its buffer."""
+    """Uses an instance of the kernel's tracing, and a thread that empties its buffer."""
 
     check: ClassVar[str] = "trace"
     unit: ClassVar[str] = "events"
@@ -114,7 +114,7 @@ class Capture(capture.Capture[Wanted]):
 
     @staticmethod
     def missing(facts: TrialFacts) -> int | None:
-        """Events for which there was no room."""
+        """Return the number of events that the buffer had no room for."""
         told = facts.known_by(WithTrace)
         if not told.has("trace") or told.trace is None:
             return None
@@ -136,7 +136,7 @@ class WithTrace(Facts):
 
 @contextmanager
 def instance() -> Iterator[Path]:
-    """Tracing that is nobody else's; in the native lab the machine may have some of its own."""
+    """Make an instance of tracing. In the native lab, the machine may have instances of its own."""
     if not MOUNT.exists():
         raise TraceError(f"record.trace: kernel {os.uname().release} was built without tracing")
     if not (MOUNT / "instances").exists():
@@ -150,14 +150,17 @@ def instance() -> Iterator[Path]:
 
 
 def mount_tracefs() -> None:
-    """Without a program: each one draws of the numbers by which connections get their ports."""
+    """Mount tracefs without a program.
+
+    Each new program draws random numbers, and these also determine the ports of connections.
+    """
     library = ctypes.CDLL(None, use_errno=True)
     if library.mount(b"tracefs", bytes(MOUNT), b"tracefs", ctypes.c_ulong(0), None):
         raise OSError(ctypes.get_errno(), f"tracefs cannot be mounted at {MOUNT}")
 
 
 def found(place: Path, name: str) -> Path:
-    """The folder of an event; TraceError where this kernel has none of this name."""
+    """Return the folder of an event. TraceError: this kernel has no event of this name."""
     group, _, event = name.partition(":")
     folder = place / "events" / group / event
     if (folder / "format").exists():
@@ -171,14 +174,14 @@ def found(place: Path, name: str) -> Path:
 
 
 def lost_events(place: Path) -> int:
-    """Those that were written over, or not written."""
+    """Return the number of events that were overwritten or not written."""
     texts = [path.read_text() for path in place.glob("per_cpu/cpu*/stats")]
     return sum(int(number) for text in texts for number in LOST.findall(text))
 
 
 @contextmanager
 def emptied(place: Path, file: Path) -> Iterator[None]:
-    """The buffer goes into a file, page by page, for as long as this lasts and at its end."""
+    """Copy the buffer into a file, page by page, during the `with` and at its end."""
     with ExitStack() as until_end:
         out = until_end.enter_context(file.open("wb"))
         pipes = []
@@ -198,7 +201,7 @@ def emptied(place: Path, file: Path) -> Iterator[None]:
 
 
 def follow(pipes: Sequence[int], ends: int, out: BinaryIO) -> None:
-    """Empty the buffer each time that it is half full, until a pipe is closed."""
+    """Empty the buffer each time it is half full, until a pipe is closed."""
     waiting = select.poll()
     for pipe in (*pipes, ends):
         waiting.register(pipe, select.POLLIN)
@@ -207,7 +210,7 @@ def follow(pipes: Sequence[int], ends: int, out: BinaryIO) -> None:
 
 
 def empty(pipes: Sequence[int], out: BinaryIO) -> None:
-    """Copy what is there."""
+    """Copy the present content of the buffer."""
     for pipe in pipes:
         try:
             while page := os.read(pipe, PAGE_BYTES):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What events have in them, by the kernel's own files `format`, and the table of them."""
+"""Decodes the fields of events, by the kernel's own files `format`, and writes their table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FIELD = re.compile(
     r"offset:(?P<offset>\d+);\s*size:(?P<size>\d+);\s*signed:(?P<signed>[01]);"
 )
 SCALARS = {1: "b", 2: "h", 4: "i", 8: "q"}
-# Bytes of an address of IPv4, of IPv6, and of struct sockaddr_in6, which may hold either.
+# Bytes of an IPv4 address, an IPv6 address, and struct sockaddr_in6, which can hold both.
 IPV4_BYTES, IPV6_BYTES, SOCKADDR_BYTES = 4, 16, 28
 DYNAMIC = "__data_loc"
 
@@ -28,18 +28,18 @@ Reader = Callable[[bytes], object]
 
 @dataclass(frozen=True)
 class Format:
-    """An event's: its name, and a reader of each field."""
+    """The name of an event, and a reader for each of its fields."""
 
     name: str
     fields: Mapping[str, Reader]
 
 
 def write_table(texts: Mapping[str, str], pages: bytes, t0_ns: int, target: Path) -> None:
-    """Write the table of events from the trial's start on, in the order of their times.
+    """Write the table of events since the trial's start, in the order of their times.
 
     Args:
-        texts: the file `format` of each event, by its name.
-        t0_ns: the trial's start by the lab's clock.
+        texts: name of an event -> its file `format`.
+        t0_ns: the trial's start on the lab's clock.
     """
     formats = {number(text): Format(name, readers(text)) for name, text in texts.items()}
     columns = list(dict.fromkeys(name for one in formats.values() for name in one.fields))
@@ -54,7 +54,7 @@ def write_table(texts: Mapping[str, str], pages: bytes, t0_ns: int, target: Path
 
 
 def number(text: str) -> int:
-    """By which the kernel knows an event."""
+    """Return the kernel's number of an event."""
     match = ID.search(text)
     if match is None:
         raise ValueError("a format of an event without its number")
@@ -62,10 +62,10 @@ def number(text: str) -> int:
 
 
 def readers(text: str) -> dict[str, Reader]:
-    """How to read each field of an event.
+    """Return a reader for each field of an event.
 
-    Left out: what all events have, which is the process that computed, and addresses in the
-    kernel's memory, which say nothing and differ from kernel to kernel.
+    Two kinds of fields are left out. The fields of all events tell the process that computed.
+    Addresses in the kernel's memory mean nothing to a user and differ from kernel to kernel.
     """
     return {
         match["name"]: reader(match)
@@ -75,7 +75,7 @@ def readers(text: str) -> dict[str, Reader]:
 
 
 def reader(match: re.Match[str]) -> Reader:
-    """Of one field."""
+    """Return the reader of one field."""
     at, size = int(match["offset"]), int(match["size"])
     if match["type"].startswith(DYNAMIC):
         return lambda content: dynamic(content, at)
@@ -88,18 +88,18 @@ def reader(match: re.Match[str]) -> Reader:
 
 
 def dynamic(content: bytes, at: int) -> str:
-    """A text that lies behind the fields: where and how long, in 16 bits each."""
+    """Return a text behind the fields; the field has its place and its length, 16 bits each."""
     place, length = struct.unpack_from("<HH", content, at)
     return text_of(content[place : place + length])
 
 
 def text_of(content: bytes) -> str:
-    """Up to its zero."""
+    """Return a text up to its zero byte."""
     return content.partition(b"\0")[0].decode(errors="replace")
 
 
 def bytes_of(content: bytes) -> str:
-    """An address, where it can be one."""
+    """Return bytes as an address if their number fits an address, else as hex digits."""
     if len(content) == IPV4_BYTES:
         return socket.inet_ntop(socket.AF_INET, content)
     if len(content) == IPV6_BYTES:
@@ -110,7 +110,7 @@ def bytes_of(content: bytes) -> str:
 
 
 def sockaddr(content: bytes) -> str:
-    """Address and port."""
+    """Return address and port."""
     family, port = struct.unpack_from("=H", content)[0], struct.unpack_from("!H", content, 2)[0]
     if family == socket.AF_INET6:
         return f"[{socket.inet_ntop(socket.AF_INET6, content[8:24])}]:{port}"

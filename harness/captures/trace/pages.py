@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The pages of the kernel's ring buffer: events with their times to the nanosecond.
+"""Reads the pages of the kernel's ring buffer: events with their times, exact to the nanosecond.
 
-The form is that of the kernel's include/linux/ring_buffer.h. A page begins with the time of its
-first event [ns] and the number of its bytes. An event begins with 32 bits: 5 of type or length, and
-27 of the time since the event before.
+The kernel's include/linux/ring_buffer.h defines the format. A page begins with the time of its
+first event [ns] and the number of its bytes. An event begins with 32 bits: 5 bits of type or
+length, and 27 bits of the time since the previous event.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from collections.abc import Iterator
 PAGE_BYTES = 4096
 HEAD = struct.Struct("<QQ")
 WORD = struct.Struct("<I")
-LENGTH_MASK = (1 << 20) - 1  # flags of lost events are above
+LENGTH_MASK = (1 << 20) - 1  # the higher bits are flags of lost events
 PADDING, TIME_EXTEND, TIME_STAMP = 29, 30, 31
 DELTA_BITS = 27
 
 
 def events(pages: bytes) -> Iterator[tuple[int, bytes]]:
-    """Time [ns] and content of each event, page by page; of several processors in no order."""
+    """Yield time [ns] and content of each event, page by page, processor by processor."""
     for at in range(0, len(pages), PAGE_BYTES):
         yield from of_page(pages[at : at + PAGE_BYTES])
 
 
 def of_page(page: bytes) -> Iterator[tuple[int, bytes]]:
-    """Those of one page."""
+    """Yield the events of one page."""
     time_ns, committed = HEAD.unpack_from(page)
     at, end = HEAD.size, HEAD.size + (committed & LENGTH_MASK)
     while at < end:
