@@ -30,9 +30,9 @@ const volatile struct cellq_params params;
 /* Room for 87,000 frame records; the loader may not shrink it. */
 #define EVENTS_BYTES	(1 << 22)
 
-/* The model. An array of one and not a global: then its fields are at offsets
- * from one register, where each global costs the interpreter an instruction to
- * get its address. */
+/* The model. It is an array of one element and not a global: the program reaches
+ * all fields by offsets from one register. For each global, the interpreter would
+ * need an instruction to get its address. */
 struct state_value {
 	struct bpf_spin_lock lock;
 	__u32 pad;
@@ -60,7 +60,7 @@ struct {
 	__uint(max_entries, EVENTS_BYTES);
 } events SEC(".maps");
 
-/* What the loader attached. No program looks at it. */
+/* The attachments of the loader. No program reads this map. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, CELLQ_MAX_ATTACHMENTS);
@@ -119,8 +119,8 @@ static __always_inline int refuse(struct port *port, enum cellq_fault fault)
 	return TC_ACT_SHOT;
 }
 
-/* Wake the reader only when half the ring is full: a wake-up for every record
- * would cost more than the queue, and in virtual time moves the clock. */
+/* Wake the reader only when half the ring is full. A wake-up for every record
+ * would cost more than the queue, and it would move the virtual clock. */
 static __always_inline void record(struct port *port, void *data, __u64 bytes)
 {
 	__u64 flags = BPF_RB_NO_WAKEUP;
@@ -140,7 +140,7 @@ static __always_inline __u32 cells_of(const struct __sk_buff *skb)
 	       CELL_PAYLOAD;
 }
 
-/* What makes a packet no frame, whichever hook sees it; -1 if it is one. */
+/* Return the fault of a packet that is no valid frame, for both hooks; else -1. */
 static __always_inline int fault_of(const struct __sk_buff *skb, __u32 vc)
 {
 	if (skb->protocol != bpf_htons(ETH_P_IP))
@@ -174,7 +174,7 @@ int announce(struct __sk_buff *skb)
 	return ok ? TC_ACT_OK : TC_ACT_SHOT;
 }
 
-/* Advance to the frame, letting go of the lock to write each sample. */
+/* Advance to the frame. To write a sample, release the lock. */
 static __always_inline enum cq_progress advance(struct port *port, __u32 index)
 {
 	struct cellq_sample_record sample = {};
@@ -201,7 +201,7 @@ static __always_inline int deliver(struct __sk_buff *skb, struct port *port,
 	return TC_ACT_OK;
 }
 
-/* Tell the watch on the wire what came to the port. */
+/* Tell wire.h which frame came to the port. */
 static __always_inline void watch(const struct cq_outcome *out, __u64 now_ns)
 {
 	struct wire_value *value;

@@ -21,8 +21,8 @@ static const char usage[] =
 "       cellq record --name NAME --out FILE [--until-signal]\n"
 "       cellq unload --name NAME\n";
 
-/* libbpf reports what we then report ourselves, on one line; its own words are
- * for who debugs. */
+/* The loader reports each error in one line of its own. libbpf's messages about
+ * the same errors are only for debugging. */
 static int print(enum libbpf_print_level level, const char *format,
 		 va_list args)
 {

@@ -23,7 +23,7 @@
 #define CELLQ_CELL_BITS		424		/* 53 bytes */
 #define CELLQ_PPM		1000000
 
-/* What became of a frame. The order is part of the record format. */
+/* The fate of a frame. The order is part of the record format. */
 enum cellq_cause {
 	CELLQ_DELIVERED,		/* every cell accepted */
 	CELLQ_REFUSED_THRESHOLD,	/* policy: X > R, or the like */
@@ -33,9 +33,9 @@ enum cellq_cause {
 	CELLQ_CAUSES,
 };
 
-/* What the program could not keep up with, or must not see. One packet each
- * (CELLQ_FAULT_RECORD: one record); any of them makes a trial invalid. The
- * packet is dropped. X(name, meaning) */
+/* Faults: events that the program cannot handle. Each one is a packet
+ * (CELLQ_FAULT_RECORD: a record). The packet is dropped, and the trial is
+ * invalid. X(name, meaning) */
 #define CELLQ_FAULTS(X)							\
 	X(no_vc, "verdict: packet carries no VC mark")			\
 	X(vc_range, "VC outside 1..vcs")				\
@@ -85,7 +85,7 @@ struct cellq_vc_stats {
 	__u64 cells[CELLQ_CAUSES];	/* all cells of those frames */
 	__u64 cells_wasted;	/* accepted, of a frame not delivered */
 	__u64 cells_overflow;	/* found the buffer full */
-	__u64 cells_discarded;	/* not let in because the frame was torn */
+	__u64 cells_discarded;	/* refused because the frame had lost a cell */
 	__u64 pad[3];		/* 128 bytes: the index is a shift */
 };
 
@@ -94,8 +94,8 @@ struct cellq_stats {
 	__u64 generation;	/* odd while a hook is writing */
 	__u64 faults[CELLQ_FAULT_COUNT];
 	__u64 frames_announced;
-	__u64 frames_resolved;	/* verdict given, faults included */
-	__u64 frames_late;	/* departure past, within the tolerance */
+	__u64 frames_resolved;	/* verdicts, faults included */
+	__u64 frames_late;	/* departures in the past, within the tolerance */
 	__u64 late_max_ns;	/* largest such lateness seen, fault or not */
 	__u64 records;		/* records written to the ring buffer */
 	__u64 first_departure_ns; /* of a delivered frame's last cell */
@@ -129,7 +129,7 @@ struct cellq_frame_record {
 	__u64 verdict_ns;
 };
 
-/* A frame that will not be delivered, as it was when its fate was sealed. */
+/* A frame that will not be delivered, at the moment that decided this. */
 struct cellq_drop_record {
 	__u8 type;
 	__u8 cause;
@@ -139,7 +139,7 @@ struct cellq_drop_record {
 	__u32 occupancy_cells;	/* X that the cell found */
 	__u32 vc_cells;		/* X_i that the cell found */
 	__u32 active_vcs;	/* N_a that the cell found */
-	__u32 accepted_cells;	/* cells of the frame sent for nothing */
+	__u32 accepted_cells;	/* cells of the frame that the link sends in vain */
 	__u64 seq;
 };
 
@@ -162,23 +162,23 @@ struct cellq_file_header {
 	struct cellq_params params;
 };
 
-/* What was seen of the port from outside: its link as the frames show it that go
- * in and come out. No part of the model; see wire.h. */
+/* The port's link as seen from outside, by the frames that go in and come out.
+ * This is not part of the model; see wire.h. */
 struct cellq_wire {
 	__u32 lock;		/* BPF: struct bpf_spin_lock */
-	__u32 waiting;		/* frames that are in and not yet out */
-	__u64 since_ns;		/* the present busy stretch began */
-	__u64 until_ns;		/* the last one ended */
-	__u64 stretch_cells;	/* sent in the present one, torn frames' included */
-	__u64 torn_cells;	/* of torn frames after the last whole one */
-	__u64 unsure_cells;	/* sent in this stretch or in the one before */
-	__u64 busy_ns;		/* all stretches that count */
-	__u64 cells;		/* sent in them */
-	__u64 frames;		/* that came out at the far end */
+	__u32 waiting;		/* frames that went in and have not come out */
+	__u64 since_ns;		/* start of the present busy stretch */
+	__u64 until_ns;		/* end of the last stretch */
+	__u64 stretch_cells;	/* cells sent in the present one, with torn frames */
+	__u64 torn_cells;	/* cells of torn frames since the last whole frame */
+	__u64 unsure_cells;	/* cells of this stretch or of the one before */
+	__u64 busy_ns;		/* length of all counted stretches */
+	__u64 cells;		/* cells sent in the counted stretches */
+	__u64 frames;		/* frames that came out at the far end */
 	__u64 stretches, stretches_unsure;	/* counted; left out */
 };
 
-/* What `cellq load` attached, so that `cellq unload` undoes that only. */
+/* An attachment of `cellq load`. `cellq unload` removes only these. */
 struct cellq_attachment {
 	__u64 netns_ino;	/* of /proc/PID/ns/net, guards against reuse */
 	__u32 pid;		/* 0 = the loader's own namespace */

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * path.h - a path that moves: how much it can carry until a time, and when it will have carried so much
+ * path.h - a moving path: how much it can carry until a time, and when it has carried an amount
  *
  * Shared by the cell queue (cellq.bpf.c), by the queueing discipline of packets (topology/moving)
  * and by the tests. topology/moving/table.py makes the table from a plan.
  *
- * Work is what the link can carry, in millionths of a bit: bit/s times whole microseconds, so the
- * table is exact. W(t) is the work that the link could have done until t. It grows with the rate of
- * the row that holds at t, stands still in an outage, and jumps where a row brings bits at once (a
- * delivery opportunity). A packet of s that begins at w has left at the first time t with
- * W(t) >= w + s, so a packet in transmission at a change goes on at the new rate, with what it has
- * left. Times are ticks of 1 ps since the table's epoch.
+ * Work is an amount that the link can carry, in millionths of a bit: bit/s times whole
+ * microseconds, so the table is exact. W(t) is the work that the link could have done until t. It
+ * grows with the rate of the row at t, is constant in an outage, and jumps if a row brings bits at
+ * once (a delivery opportunity). A packet of work s that begins at work w has left at the first
+ * time t with W(t) >= w + s. So a packet in transmission at a change sends its remaining bits at
+ * the new rate. Times are ticks of 1 ps since the table's epoch.
  *
- * Row 0 is the still path before time 0 of the plan's path. The rows after it are the path's; with
- * a period they begin anew after it.
+ * Row 0 is the still path before time 0 of the plan's path. The rows after it are the rows of the
+ * path. With a period, these rows repeat.
  */
 #ifndef CELLBED_PATH_H
 #define CELLBED_PATH_H
@@ -28,10 +28,10 @@
 
 struct path_row {
 	__u64 time_ps;		/* holds from here on */
-	__u64 work;		/* W then, with the bits that come at once */
+	__u64 work;		/* W at this time, with the bits that come at once */
 	__u64 rate;		/* bit/s; 0 in an outage */
-	__u64 delay_ns;		/* of packets that begin their way now */
-	__u64 loss;		/* of 2^32 packets so many are lost */
+	__u64 delay_ns;		/* delay of packets that leave the link at this time */
+	__u64 loss;		/* lost packets among 2^32 */
 };
 
 struct path_head {
@@ -39,18 +39,18 @@ struct path_head {
 	__u64 loop_ps;		/* time 0 of the plan's path */
 	__u64 loop_work;	/* W just before it */
 	__u64 period_ps;	/* PATH_NEVER: the last row holds to the end */
-	__u64 period_work;	/* PATH_NEVER, too, then */
+	__u64 period_work;	/* PATH_NEVER too, if period_ps is */
 	__u32 rows;
-	__u32 steady;		/* no bits at once, and never faster than an access link */
+	__u32 steady;		/* no bits at once; never faster than an access link */
 };
 
 /*
- * No function below has a jump: with jumps in each look at the table, the verifier would have more
- * ways through the cell queue than it looks at. A truth is 1 or 0, and -truth is a mask.
+ * No function below has a jump. With jumps in each table lookup, the cell queue would have more
+ * execution paths than the verifier checks. A truth value is 1 or 0, and its negative is a mask.
  */
 
-/* A compiler that knows what a number may be makes jumps again, and leaves out an index's mask, which
- * the verifier wants to see. */
+/* Hides a number's range from the compiler. If the compiler knows the range, it makes jumps again
+ * and omits the mask of an index, which the verifier requires. */
 #define PATH_HIDE(number) asm volatile("" : "+r"(number))
 
 /* a < b; both are below 2^63. */
@@ -68,7 +68,7 @@ static inline __attribute__((always_inline)) __u64 path_above(__u64 a, __u64 b)
 	return (a - b) & (path_below(a, b) - 1);
 }
 
-/* One step of a search: go on to a row if there is one, and it is before what is looked for. */
+/* One step of a search: go on to a row if it exists and is before the wanted row. */
 #define PATH_STEP(low, step, count, before)						\
 	do {										\
 		__u64 at = (low) + (step), there = path_below(at, count);		\
@@ -90,7 +90,7 @@ path_row_at(const struct path_head *h, const struct path_row *rows, __u64 t_ps)
 	return low & PATH_ROW_MASK;
 }
 
-/* The last row whose work is less; row 0 where none is. */
+/* The last row whose work is less; row 0 if there is none. */
 static inline __attribute__((always_inline)) __u64
 path_row_below(const struct path_head *h, const struct path_row *rows, __u64 work)
 {
@@ -144,7 +144,7 @@ path_moment(const struct path_head *h, const struct path_row *rows, __u64 work)
 	return t_ps + rounds * h->period_ps;
 }
 
-/* The row that holds at a time, in whichever round. */
+/* The row that holds at a time, in any round. */
 static inline __attribute__((always_inline)) const struct path_row *
 path_now(const struct path_head *h, const struct path_row *rows, __u64 t_ps)
 {

@@ -2,18 +2,18 @@
 /*
  * policies.h - the discard policies, one file each in policy/
  *
- * To add one: write policy/NAME.h. The Makefile lists the folder in
- * policy_list.h; the loader, and the harness where it checks experiments, know
- * the policy from there on.
+ * To add a policy, write policy/NAME.h. The Makefile lists the folder in
+ * policy_list.h. So the loader knows the policy, and so does the harness when
+ * it checks experiments.
  *
- * A policy is a pure function cq_policy_NAME of the parameters and of what the
- * first cell of a frame finds: X cells in the buffer, X_i of its own VC, N_a
- * active VCs. It says CELLQ_DELIVERED (let it in), CELLQ_REFUSED_THRESHOLD or
- * CELLQ_REFUSED_FAIRNESS. Whether there is room is not its business: a cell
- * that finds X == K is lost under every policy.
+ * A policy is a pure function cq_policy_NAME of the parameters and of the state
+ * that the first cell of a frame finds: X cells in the buffer, X_i of its own VC,
+ * N_a active VCs. It returns CELLQ_DELIVERED (accept the frame),
+ * CELLQ_REFUSED_THRESHOLD or CELLQ_REFUSED_FAIRNESS. It does not check for room:
+ * under every policy, a cell that finds X == K is lost.
  *
- * Beside it stands, on one line, #define CQ_POLICY_NAME with 0 or some of
- * these, in brackets where there are several:
+ * The file also has the line #define CQ_POLICY_NAME with 0 or some of the words
+ * below. Put several words in brackets:
  */
 #ifndef CELLQ_POLICIES_H
 #define CELLQ_POLICIES_H
@@ -24,7 +24,7 @@
 #define CQ_NEEDS_R 2
 #define CQ_NEEDS_Z 4
 
-/* What a first cell finds. */
+/* The state that a first cell finds. */
 struct cq_view {
 	__u32 x;	/* X, cells in the buffer, the one being sent included */
 	__u32 x_vc;	/* X_i */
@@ -35,7 +35,7 @@ struct cq_view {
  * fills in after compilation. */
 typedef const volatile struct cellq_params cq_params;
 
-/* Includes each policy, and has CELLQ_POLICIES(X): X(NAME) for each. */
+/* Includes each policy, and defines CELLQ_POLICIES(X): X(NAME) for each. */
 #include "policy_list.h"
 
 enum cellq_policy {

@@ -23,7 +23,7 @@ struct libcellq_op {
 struct libcellq_result {
 	__u32 ok;
 	__u32 pad;
-	struct cq_outcome out;	/* of a verdict without a fault */
+	struct cq_outcome out;	/* only of a verdict without a fault */
 };
 
 struct libcellq {
@@ -63,7 +63,7 @@ void libcellq_free(struct libcellq *q)
 void libcellq_set_path(struct libcellq *q, const struct path_head *head,
 		       const struct path_row *rows);
 
-/* The table of a path; before the first operation. */
+/* Sets the table of a path. Call this before the first operation. */
 void libcellq_set_path(struct libcellq *q, const struct path_head *head,
 		       const struct path_row *rows)
 {

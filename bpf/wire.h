@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * wire.h - the port's link as seen from outside: how fast do cells come out?
+ * wire.h - the rate of the port's link as seen from outside
  *
- * A second opinion on the model and on fq, from two clock readings a frame: when
- * it came to the port, and when it came out of the far end of the wire. The rate
- * of the port, its cell time and the departures that the model computed are not
- * used. From the arrival of a frame's first cell until its last one has come out,
- * the server of a work-conserving port never rests, if cells come no slower than
- * they leave. So the union of these intervals is the time the link was busy:
+ * This check of the model and of fq uses only two clock readings per frame: its
+ * arrival at the port, and its arrival at the far end of the wire. It does not use
+ * the rate of the port, its cell time and the departures of the model. The server
+ * of a work-conserving port never rests from the arrival of a frame's first cell
+ * until its last cell has come out, if cells arrive at least as fast as they leave.
+ * So the union of these intervals is the time in which the link was busy:
  *
  *    A  in ########----------- out          stretch: from A's first cell
  *    B         in ########-------------- out         to B's last
  *
- * Cells that were let in of a frame that lost others (torn) leave unseen. They go
- * before any whole frame that comes later; until one does, it is not sure to which
- * stretch they belong. A stretch in which that is more than a 4096th is left out.
+ * Cells of a torn frame (a frame that lost other cells) leave unseen. They leave
+ * before any later whole frame. Until one arrives, their stretch is uncertain. A
+ * stretch in which more than a 4096th of the cells is uncertain is left out.
  */
 #ifndef CQ_WIRE_H
 #define CQ_WIRE_H

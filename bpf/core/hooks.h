@@ -36,8 +36,8 @@ CQ_INLINE __u64 cq_clock(struct cq_state *s, __u64 now_ns)
 	return s->now_ns;
 }
 
-/* After a long silence the buffer is empty; say so before its times, which are
- * of the past, look like the future. */
+/* After a long silence the buffer is empty. Mark it empty before its old times
+ * wrap and look like the future. */
 CQ_INLINE void cq_forget_past(struct cq_state *s, cq_params *p, __u64 now_ns)
 {
 	if (!cq_after(now_ns, s->now_ns + CQ_LONG_IDLE_NS))
@@ -61,7 +61,7 @@ CQ_INLINE __u64 cq_ceil_ns(__u64 t_ps, __u64 now_ns)
 	return cq_floor_ns(t_ps + 999, now_ns);
 }
 
-/* Bring the counters that are kept in the state to where readers look. */
+/* Copy the counters of the state to the map that readers use. */
 CQ_INLINE void cq_publish(struct cq_state *s, struct cellq_stats *st,
 			  cq_params *p)
 {
@@ -129,7 +129,7 @@ CQ_INLINE int cq_announce(struct cq_state *s, struct cellq_stats *st,
 	return 1;
 }
 
-/* Take the frame that this packet must be; 0 after a fault. */
+/* Take the frame that belongs to this packet; 0 after a fault. */
 CQ_INLINE __u32 cq_verdict_begin(struct cq_state *s, struct cellq_stats *st,
 				 __u32 vc, __u64 now_ns)
 {

@@ -2,11 +2,11 @@
 /*
  * delays.bpf.c - a round trip of its own for each TCP connection
  *
- * At the egress of the two devices of a box in the middle of the path, each over fq. A packet leaves
- * half its connection's round trip after it came: its departure time is set, and fq keeps it (earliest
- * departure time). The delay is the same for all packets of a connection and direction, so they stay
- * in order. fq tells connections apart by their packets' hash, and holds all of one for the packet
- * that waits first: so the hash is set to the connection's number in the table.
+ * The program is at the egress of both devices of a box in the middle of the path, over fq. It
+ * sets each packet's departure time to its arrival plus half of its connection's round trip. fq
+ * keeps the packet until then. All packets of a connection and direction have the same delay, so
+ * they stay in order. fq tells flows apart by the packets' hash, and a flow waits for its first
+ * packet. So the program sets the hash to the connection's number in the table.
  */
 #include "delays.h"
 

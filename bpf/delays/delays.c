@@ -2,9 +2,9 @@
 /*
  * delays.c - puts delays.bpf.c on devices for as long as it runs
  *
- * Links to devices (tcx, Linux 6.6) live as long as the process that holds them: however it ends,
- * nothing is left behind. Started in the namespace of the devices; prints "ready" when they delay,
- * and on SIGTERM or SIGINT one line of JSON with what was counted.
+ * Links to devices (tcx, Linux 6.6) live as long as the process that holds them, so nothing remains
+ * after its end. Start it in the namespace of the devices. It prints "ready" when they delay, and
+ * on SIGTERM or SIGINT one line of JSON with its counters.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -45,7 +45,7 @@ struct table {
 	__u32 count, room;
 };
 
-/* libbpf's own words are for who debugs. */
+/* libbpf's own messages are only for debugging. */
 static int print(enum libbpf_print_level level, const char *format, va_list args)
 {
 	(void)level;
@@ -112,7 +112,7 @@ static int compare(const void *a, const void *b)
 	return memcmp(a, b, sizeof(struct delays_key));
 }
 
-/* A batch of map entries overwrites what is there, and does not say so. */
+/* A batch of map entries overwrites existing entries without an error. */
 static void refuse_twins(const struct table *table, const char *name)
 {
 	size_t bytes = table->count * sizeof(*table->keys);

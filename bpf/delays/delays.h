@@ -5,29 +5,29 @@
 
 #include <linux/types.h>
 
-/* A TCP connection by what is unlike in every other: its client's address and both ports, in
- * network byte order. */
+/* The key of a TCP connection, different from all others: its client's address and both ports,
+ * in network byte order. */
 struct delays_key {
 	__u32 client;
 	__u16 client_port;
 	__u16 server_port;
 };
 
-/* Its round trip [ns], and its number in the table: the hash by which fq knows its packets. */
+/* Its round trip [ns], and its number in the table, which is the packets' hash for fq. */
 struct delays_connection {
 	__u64 round_trip;
 	__u32 number;
 	__u32 padding;
 };
 
-/* What became of packets; each is counted once. The last two are dropped, and each of them makes
- * a trial invalid. */
+/* The outcomes of packets; each packet counts once. The last two outcomes drop the packet, and one
+ * such packet makes a trial invalid. */
 struct delays_stats {
 	__u64 to_server;	/* delayed */
 	__u64 to_client;
-	__u64 not_tcp;		/* let through at once */
+	__u64 not_tcp;		/* forwarded at once */
 	__u64 unknown;		/* TCP of a connection that is not in the table */
-	__u64 refused;		/* the kernel took no departure time */
+	__u64 refused;		/* the kernel accepted no departure time */
 };
 
 #endif /* DELAYS_H */

@@ -37,7 +37,7 @@ static int enter(__u32 pid, __u64 *ino)
 	return home;
 }
 
-/* Back again. Staying in the wrong namespace would spoil all that follows. */
+/* Return to the old namespace. In the wrong one, all later steps would be wrong. */
 static void leave(int home)
 {
 	if (setns(home, CLONE_NEWNET))
@@ -59,7 +59,7 @@ static int attach_here(int prog_fd, const char *dev,
 	DECLARE_LIBBPF_OPTS(bpf_tc_opts, opts, .prog_fd = prog_fd);
 	int error = bpf_tc_hook_create(&hook);
 
-	/* What is there already may take the packet away: go before it. */
+	/* An existing filter may take the packet away, so attach before it. */
 	if (done->ingress)
 		opts.priority = 1;
 	if (error && error != -EEXIST)

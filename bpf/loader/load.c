@@ -2,7 +2,7 @@
 /*
  * load.c - cellq load: open, set the parameters, load, pin, attach
  *
- * All or nothing: on any failure what was done so far is undone.
+ * All or nothing: after any failure, the loader undoes its earlier steps.
  */
 #include <errno.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 
 #include "../path.h"
 
-/* cellq.bpf.o, or that of moving paths, beside the executable, unless --object says otherwise. */
+/* --object, or beside the executable: cellq.bpf.o, or for moving paths cellq-path.bpf.o. */
 static const char *object_path(const struct load_options *o, char *buffer,
 			       size_t size)
 {
@@ -191,7 +191,7 @@ static int attach_all(struct attacher *a, const struct load_options *o)
 	return status;
 }
 
-/* What the caller has to build around the port, as JSON. */
+/* Print as JSON the values for which the caller must build the network. */
 static void report(const struct load_options *o, __u32 devices)
 {
 	const struct cellq_params *p = &o->params;

@@ -215,7 +215,7 @@ static void list_options(const struct number *n, struct option *longs)
 	memcpy(&longs[NUMBERS], words, sizeof(words));
 }
 
-/* What getopt refused, in our words and on one line. */
+/* Report an option that getopt refused, in one line of our own. */
 static int refuse_option(int code, char **argv)
 {
 	const char *word = argv[optind - 1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* options.h - what the user asked for, checked */
+/* options.h - the user's options, checked */
 #ifndef CELLQ_OPTIONS_H
 #define CELLQ_OPTIONS_H
 

@@ -2,8 +2,8 @@
 /*
  * read.c - cellq read: all counters of a port
  *
- * The counters are mapped memory: reading makes no program run and takes no
- * lock. A copy taken while a hook was writing is taken again.
+ * The counters are mapped memory: reading them runs no program and takes no
+ * lock. If a hook wrote during the copy, the copy is repeated.
  */
 #include <errno.h>
 #include <string.h>
@@ -187,7 +187,7 @@ static void print_text(const char *name, const struct cellq_params *p,
 			       (ull)st->faults[i]);
 }
 
-/* A copy that no hook was writing to meanwhile. */
+/* Copy the counters without a hook's write during the copy. */
 static int snapshot(const volatile struct cellq_stats *live,
 		    struct cellq_stats *copy)
 {

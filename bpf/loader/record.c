@@ -6,8 +6,8 @@
  * its first byte (enum cellq_record_type) and as long as its struct.
  *
  * The program wakes the reader only when half of the ring is full. With
- * --until-signal the file has all that is older than LOOK_MS, for whoever
- * reads it meanwhile; the signal makes it write the rest.
+ * --until-signal, others may read the file meanwhile: it has all records older
+ * than LOOK_MS. After the signal, cellq writes the rest.
  */
 #include <errno.h>
 #include <signal.h>
@@ -48,8 +48,8 @@ static int write_header(FILE *file, const struct cellq_params *params)
 	return fwrite(&head, sizeof(head), 1, file) == 1 ? 0 : -EIO;
 }
 
-/* Signals are let in only while waiting: none is missed between a look at
- * `stopped` and the wait. */
+/* Signals are unblocked only during the wait. So none is missed between the
+ * test of `stopped` and the wait. */
 static int drain(struct ring_buffer *ring, FILE *file, int until_signal)
 {
 	struct sigaction action = { .sa_handler = stop };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Drops chosen segments of one TCP connection, each at a chosen sending, marks
- * others (CE; RFC 3168, 5), where they ask for ECN, and keeps a record of every segment and every ACK. At the router's two ingress
- * hooks: where the sender's segments come in, and where the ACKs do.
+ * Drops chosen sendings of segments of one TCP connection, and marks other segments if they allow
+ * ECN (CE; RFC 3168, 5). Records each segment and each ACK. The programs are at the router's two
+ * ingress hooks: one sees the sender's segments, and the other sees the ACKs.
  */
 #include "loss.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the BPF program and harness/exact_loss/maps.py share; maps.py repeats it. */
+/* The structs that the BPF program and harness/exact_loss/maps.py share; maps.py repeats them. */
 #ifndef LOSS_H
 #define LOSS_H
 
@@ -11,14 +11,14 @@
 struct loss_state {
 	__u32 payload;		/* bytes of a full segment; set by the user */
 	__u32 port;		/* the sender's port, host order; set by the user */
-	__u32 isn;		/* of the sender, from its SYN */
-	__u32 events;		/* how many were seen; past LOSS_MAX_EVENTS not kept */
+	__u32 isn;		/* the sender's initial sequence number, from its SYN */
+	__u32 events;		/* number of events; the first LOSS_MAX_EVENTS are kept */
 };
 
 struct loss_segment {
 	__u32 drop;		/* bit n: drop its n-th sending (n from 0) */
 	__u32 seen;		/* sendings so far */
-	__u32 mark;		/* bit n: mark its n-th sending, where it asks for ECN */
+	__u32 mark;		/* bit n: mark its n-th sending, if it allows ECN */
 	__u32 unused;
 };
 

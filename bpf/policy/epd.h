@@ -7,9 +7,9 @@
  * Source:     Romanow & Floyd, IEEE JSAC 13(4), 1995; ATM Forum 98-0876R1,
  *             section 4.1 (R = 0.8 K); 96-0518R1 asks for R = K - n packets.
  *
- * "Partially received packets are accepted if possible": a frame already let
- * in is served above R too, and loses cells only at X == K, after which the
- * rest of it is discarded as under ppd.
+ * "Partially received packets are accepted if possible": an accepted frame is
+ * also served above R. It loses cells only at X == K. Then the queue discards
+ * the rest of the frame, as ppd does.
  */
 #ifndef CELLQ_POLICY_EPD_H
 #define CELLQ_POLICY_EPD_H

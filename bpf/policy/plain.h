@@ -2,13 +2,13 @@
 /*
  * plain - UBR without any discard policy (cell tail drop)
  *
- * Rule:       a cell that finds X == K is lost; nothing else ever is.
+ * Rule:       a cell that finds X == K is lost; no other cell is ever lost.
  * Parameters: K (buffer_cells, cells).
  * Source:     ATM Forum 96-0518R1, "UBR".
  *
- * The later cells of a frame that has lost one are still let in when there is
- * room, and still use the link although the receiver throws the frame away:
- * that waste is what the policies in this folder are about.
+ * If a frame has lost a cell, the queue still accepts its later cells when there
+ * is room. They use the link although the receiver discards the frame. The
+ * other policies in this folder reduce this waste.
  */
 #ifndef CELLQ_POLICY_PLAIN_H
 #define CELLQ_POLICY_PLAIN_H

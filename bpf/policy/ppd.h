@@ -3,15 +3,15 @@
  * ppd - partial packet discard
  *
  * Rule:       once a cell of a frame is lost (X == K), the frame's remaining
- *             cells are discarded, whatever room there is.
+ *             cells are discarded, even if there is room.
  * Parameters: K (buffer_cells, cells).
  * Source:     Romanow & Floyd, "Dynamics of TCP Traffic over ATM Networks",
  *             IEEE JSAC 13(4), 1995.
  *
- * No frame is refused at its first cell. The discarding is CQ_DISCARDS_REST
- * (policies.h). The last cell is discarded like the others: AAL5's
- * end-of-frame mark is not needed here, where frames are known by their
- * announcement.
+ * No frame is refused at its first cell. CQ_DISCARDS_REST (policies.h) makes the
+ * queue discard the rest. It also discards the last cell: the queue knows frames
+ * by their announcement, and so it does not need the end-of-frame mark of
+ * AAL5.
  */
 #ifndef CELLQ_POLICY_PPD_H
 #define CELLQ_POLICY_PPD_H
