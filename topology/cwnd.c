@@ -2,14 +2,14 @@
 /*
  * cwnd FILE PERIOD_NS PAIR:PID...: sample congestion windows until SIGTERM.
  *
- * PID is a process in the network namespace of the pair's sender. A namespace holds one host's
- * connections; the one that has had the most acknowledged is its flow. Into FILE goes a row a sample
+ * PID is a process in the network namespace of the pair's sender. The namespace of a host has all
+ * its connections; the flow is the one with the most acknowledged bytes. FILE gets a row per sample
  * and pair: the moment (CLOCK_MONOTONIC, a multiple of the period) [ns], pair, cwnd, ssthresh
- * [segments]. cwnd is that of tcp_info, but of our module's connections the module's own, in whole
- * segments (tcp-configs/module/cellbed.h), and empty where it does not tell.
+ * [segments]. cwnd is that of tcp_info. For our module's connections, it is the module's own window
+ * in whole segments (tcp-configs/module/cellbed.h), or empty if the module does not tell it.
  *
- * A process of its own, and not a thread of the agent: a sample is then two system calls a pair and
- * no Python, which was a sixth of what a trial with few segments cost.
+ * This is a process and not a thread of the agent: a sample takes two system calls per pair and no
+ * Python. Python took a sixth of the time of a trial with few segments.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -33,7 +33,7 @@
 
 #define ESTABLISHED 1	/* include/net/tcp_states.h */
 #define NS_PER_S 1000000000
-#define ANSWERS 2	/* to a read: the connections, as a rule one, and that they were all */
+#define ANSWERS 2	/* per read: the connections (usually one), and the end of the dump */
 #define ANSWER_BYTES 8192
 #define WANTED (1 << (INET_DIAG_INFO - 1) | 1 << (INET_DIAG_CONG - 1) | 1 << (INET_DIAG_VEGASINFO - 1))
 
@@ -49,7 +49,7 @@ struct flow {
 	uint32_t ssthresh;
 };
 
-/* What our module tells: of its MSS and its window the bytes are wanted. */
+/* The report of our module; only the bytes of its MSS and of its window are used. */
 struct module_state {
 	uint32_t first, cwnd_bytes, second, mss_bytes;
 };
@@ -79,7 +79,7 @@ static void end(int signal)
 	ended = 1;
 }
 
-/* A socket that asks in the network namespace of a process; this one goes there, too. */
+/* Opens a socket in the network namespace of a process. The calling process enters it, too. */
 static int open_in(int pid)
 {
 	char path[64];
@@ -96,7 +96,7 @@ static int open_in(int pid)
 	return diag;
 }
 
-/* The congestion window [segments], by what a connection tells of itself. */
+/* The congestion window [segments], from the attributes of a connection. */
 static int64_t window(struct rtattr *const told[], const struct tcp_info *info)
 {
 	const struct rtattr *name = told[INET_DIAG_CONG], *module = told[INET_DIAG_VEGASINFO];
@@ -110,7 +110,7 @@ static int64_t window(struct rtattr *const told[], const struct tcp_info *info)
 	return state.cwnd_bytes / state.mss_bytes;
 }
 
-/* Takes a connection's message, and keeps the connection if more of it is acknowledged. */
+/* Reads a connection's message; keeps the connection if it has more acknowledged bytes. */
 static void connection(struct nlmsghdr *message, struct flow *flow)
 {
 	struct inet_diag_msg *body = NLMSG_DATA(message);
@@ -122,7 +122,7 @@ static void connection(struct nlmsghdr *message, struct flow *flow)
 	for (struct rtattr *one = (struct rtattr *)(body + 1); RTA_OK(one, rest); one = RTA_NEXT(one, rest))
 		if (one->rta_type <= INET_DIAG_CONG)
 			told[one->rta_type] = one;
-	if (!told[INET_DIAG_INFO])	/* of a socket that is about to end */
+	if (!told[INET_DIAG_INFO])	/* the socket is about to close */
 		return;
 	size = RTA_PAYLOAD(told[INET_DIAG_INFO]);
 	memcpy(&info, RTA_DATA(told[INET_DIAG_INFO]), size < sizeof(info) ? size : sizeof(info));
@@ -131,7 +131,7 @@ static void connection(struct nlmsghdr *message, struct flow *flow)
 	*flow = (struct flow){ 1, info.tcpi_bytes_acked, window(told, &info), info.tcpi_snd_ssthresh };
 }
 
-/* Takes the messages of an answer; returns 0 after the last of all. */
+/* Reads the messages of an answer; returns 0 after the last message. */
 static int take(void *answer, unsigned int size, struct flow *flow)
 {
 	for (struct nlmsghdr *one = answer; NLMSG_OK(one, size); one = NLMSG_NEXT(one, size)) {
@@ -223,7 +223,7 @@ int main(int argc, char **argv)
 		for (int i = 0; i < count; i++)
 			sample(file, at_ns, &senders[i]);
 		if (at_ns % NS_PER_S < period_ns)
-			fflush(file);	/* for whoever looks at the trial while it runs */
+			fflush(file);	/* a user may read the file during the trial */
 	}
 	if (ferror(file) || fclose(file))
 		err(1, "%s", argv[1]);

@@ -2,10 +2,10 @@
 /*
  * nsfarm COUNT: make COUNT network namespaces, each held by a process that sleeps.
  *
- * Prints one process id a line, then an empty line, then sleeps. The holders die with
+ * Prints one process id per line, then an empty line, then sleeps. The holders die with
  * it. Mininet holds each namespace by an interactive shell, which costs 65 ms under
- * User-Mode Linux; a bare process costs 1 ms. All holders have their memory in common: to
- * User-Mode Linux each memory is a process of the host.
+ * User-Mode Linux; a bare process costs 1 ms. All holders share one memory, because
+ * User-Mode Linux needs a process of the host for each memory.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -17,7 +17,7 @@
 
 enum { STACK_BYTES = 1 << 14 };
 
-/* What a holder does; its argument is the pipe of add(). */
+/* The code of a holder; its argument is the pipe of add(). */
 static int hold(void *pipe_of_add)
 {
 	int ready = ((int *)pipe_of_add)[1];
@@ -33,7 +33,7 @@ static int hold(void *pipe_of_add)
 		pause();
 }
 
-/* One more holder; returns when its namespace is there. Its process id, or -1. */
+/* Start one more holder and wait for its namespace; return its process id, or -1. */
 static pid_t add(void)
 {
 	char *stack = malloc(STACK_BYTES);
@@ -49,7 +49,7 @@ static pid_t add(void)
 	pid = clone(hold, stack + STACK_BYTES, CLONE_VM | SIGCHLD, ready);
 	if (pid < 0)
 		perror("nsfarm: clone");
-	/* Of a holder that failed, reading then meets the end. */
+	/* If the holder fails, read() then finds the end of the pipe. */
 	close(ready[1]);
 	got = read(ready[0], &byte, 1);
 	close(ready[0]);

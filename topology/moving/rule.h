@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * rule.h - what the queueing discipline "moving" does with a packet, without the kernel around it
+ * rule.h - how the queueing discipline "moving" treats a packet, without any call of the kernel
  *
- * As a server it holds the packet in transmission until the path has done the packet's work. It
- * takes the next packet only then, so all others wait in the queue under test. As a delay it keeps
- * each packet for the delay that holds when the packet comes, and loses the packets that the path
- * loses. Without MOVING_REORDER no packet leaves before its predecessor: where the delay jumps
- * down, later packets leave together with the last packet that had the longer delay.
+ * As a server, it holds the packet in transmission until the path has done the packet's work. Then
+ * it takes the next packet, so all others wait in the queue under test. As a delay, it keeps each
+ * packet for the path's delay at the packet's arrival, and it drops the packets that the path
+ * loses. Without MOVING_REORDER, no packet leaves before its predecessor: after a jump down, later
+ * packets leave together with the last packet that had the longer delay.
  */
 #ifndef MOVING_RULE_H
 #define MOVING_RULE_H
@@ -23,26 +23,26 @@
 #define MOVING_CELL_BITS 424
 #define MOVING_FILE	96	/* room for a name */
 
-/* Given with the discipline. */
+/* The parameters of the discipline. */
 struct moving_parms {
-	__u64 seed;		/* of the losses */
+	__u64 seed;		/* seed of the losses */
 	__u32 flags;
-	__u32 overhead;		/* MOVING_BYTES: bytes that an IP packet has more on the link */
-	__u32 limit;		/* a delay: packets that have room */
+	__u32 overhead;		/* MOVING_BYTES: bytes that the link adds to an IP packet */
+	__u32 limit;		/* a delay: largest number of packets */
 	__u32 unused;
 	char table[MOVING_FILE];	/* file of a path_head and its rows */
 };
 
-/* A server's memory. */
+/* The state of a server. */
 struct moving_server {
-	__u64 work;		/* all that was done for packets is before this */
-	__u64 since_ns;		/* the queue was last filled from empty */
+	__u64 work;		/* W at the end of the last packet */
+	__u64 since_ns;		/* when the queue last became non-empty */
 };
 
-/* A delay's memory. */
+/* The state of a delay. */
 struct moving_delay {
-	__u64 packets;		/* that came */
-	__u64 due_ns;		/* of the one that leaves last */
+	__u64 packets;		/* packets that arrived */
+	__u64 due_ns;		/* departure of the packet that leaves last */
 	__u64 lost;
 };
 
@@ -61,8 +61,8 @@ static inline __u64 moving_work(const struct moving_parms *p, __u32 bytes)
 	return cells * MOVING_CELL_BITS * PATH_UBIT;
 }
 
-/* Begin a packet, of those that wait the one that the queue gave; returns when it has left [ns].
- * It begins when its predecessor has left, or when the queue was filled after that. */
+/* Begin the packet that the queue gave; return the time at which it has left [ns]. It begins when
+ * its predecessor has left, or when the queue later became non-empty. */
 static inline __u64 moving_serve(const struct path_head *h, const struct path_row *rows,
 				 struct moving_server *s, __u64 work)
 {
@@ -74,7 +74,7 @@ static inline __u64 moving_serve(const struct path_head *h, const struct path_ro
 	return h->epoch_ns + (path_moment(h, rows, s->work) + 999) / 1000;
 }
 
-/* A packet comes; returns when it leaves [ns], or 0 where the path loses it. */
+/* A packet arrives; return its departure time [ns], or 0 if the path loses it. */
 static inline __u64 moving_delay(const struct path_head *h, const struct path_row *rows,
 				 const struct moving_parms *p, struct moving_delay *d, __u64 now_ns)
 {

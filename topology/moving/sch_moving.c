@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A path that moves as a queueing discipline, "moving": the server of a queue of packets, with the
- * queue as its one class, or the delay behind it (rule.h). The table of the path is a file that the
- * discipline reads once, when it is put on a device. All changes of the path are in it beforehand,
- * so no program has to wake up in time to make them.
+ * A moving path as a queueing discipline, "moving". It is either the server of a queue of packets,
+ * with the queue as its one class, or the delay behind it (rule.h). The discipline reads the path's
+ * table from a file once, when it is put on a device. The table has all changes of the path. So no
+ * program has to wake up in time to make them.
  */
 #include <linux/fs.h>
 #include <linux/module.h>
@@ -22,12 +22,12 @@ struct moving_sched {
 	struct moving_delay delay;
 	struct Qdisc *child;		/* a server: the queue under test */
 	struct sk_buff *sent;		/* a server: the packet in transmission */
-	u64 sent_ns;			/* when it has left */
-	struct sk_buff_head way;	/* a delay: packets on their way, by the time they leave */
+	u64 sent_ns;			/* when this packet has left */
+	struct sk_buff_head way;	/* a delay: packets on their way, by departure time */
 	struct qdisc_watchdog watchdog;
 };
 
-/* What it was told, and how it stands. */
+/* Its parameters, and its state. */
 struct moving_xstats {
 	struct moving_parms parms;
 	struct path_head head;

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Adaptive RED as ns-2 2.35 has it (queue/red.cc with adaptive_, its version of Floyd, Gummadi,
- * Shenker, "Adaptive RED", 2001): the rule alone. It is compiled into the kernel's module
- * (sch_red_ns2.c) and into a library for the tests, and calls nothing.
+ * The rule of Adaptive RED as in ns-2 2.35 (queue/red.cc with adaptive_, its version of Floyd,
+ * Gummadi, Shenker, "Adaptive RED", 2001). The kernel module (sch_red_ns2.c) and a library for the
+ * tests contain it. It calls no other code.
  *
- * At each arrival, with q what waits (the packet that the link is sending is not in it):
+ * At each arrival, where q is the length of the queue without the packet in transmission:
  *
  *   average := (1 - w)^(m + 1) average + w q    m: mean packets that the link could have sent while
  *                                               it was idle until now
- *   every half second, when it is due and only then:
+ *   only if half a second has passed since the last change of max_p:
  *       max_p := 0.9 max_p                      where average < min + 0.4 (max - min)
  *       max_p := max_p + min(0.01, max_p / 4)   where average > max - 0.4 (max - min)
  *   p := max_p (average - min) / (max - min)    below max
- *        P + (1 - P) (average - max) / max      from max on; P: max_p as it was at the beginning
- *   n arrivals since the last one that was drawn; the chance to be drawn is
+ *        P + (1 - P) (average - max) / max      from max on; P: the first value of max_p
+ *   n: arrivals since the last drawn one; an arrival is drawn with the probability
  *        0 while n p < 1, then p / (2 - n p), and 1 from n p = 2 on ("wait_")
  *
- * Below min, and where no more than one packet waits, nothing is drawn, and n begins anew at the
- * next arrival for which that is not so. What is drawn is marked if p < 0.1 and the packet allows
- * it, else dropped. What finds the limit reached is dropped, and n begins anew.
+ * If the average is below min or at most one packet waits, no arrival is drawn, and n restarts at
+ * the next arrival for which neither is true. A drawn packet is marked if p < 0.1 and it allows
+ * ECN, else dropped. A packet that finds the queue at its limit is dropped, and n restarts.
  *
- * Counted in bytes, q is bytes, n the bytes since then over those of a mean packet, in whole
- * packets, "more than one" is one byte, and the chance is the greater the larger the packet.
+ * If the queue counts bytes, q is in bytes, n is the bytes since then over a mean packet's bytes,
+ * rounded down, "one packet" means one byte, and a larger packet is drawn more often.
  *
- * Numbers: Q32 is a fixed point with 32 bits behind it, and so on. ns-2's are doubles.
+ * Numbers: Q32 is a fixed-point number with 32 fraction bits, and so on. ns-2 uses doubles.
  */
 #ifndef RED_NS2_RULE_H
 #define RED_NS2_RULE_H
@@ -34,8 +34,8 @@
 #endif
 
 #define RED_NS2_ONE (1ULL << 32)          /* 1 in Q32 */
-#define RED_NS2_MOST (1U << 23)           /* of a length: its Q32 has room for 8 bits more */
-#define RED_NS2_BOTTOM (RED_NS2_ONE / 100) /* bottom_ as it was until 2004 */
+#define RED_NS2_MOST (1U << 23)           /* of a length: its Q32 has room for 8 more bits */
+#define RED_NS2_BOTTOM (RED_NS2_ONE / 100) /* bottom_ until 2004 */
 #define RED_NS2_TOP (RED_NS2_ONE / 2)
 #define RED_NS2_ALPHA (RED_NS2_ONE / 100)
 #define RED_NS2_MARK_P (RED_NS2_ONE / 10)
@@ -44,19 +44,19 @@
 #define RED_NS2_ECN 1
 #define RED_NS2_BYTES 2
 #define RED_NS2_GENTLE 4
-/* Linux's answers, each by itself, so that what it changes can be measured. */
+/* Rules of Linux. Each has its own flag, so that its effect can be measured. */
 #define RED_NS2_EAGER 8    /* "wait_ false": the chance is p / (1 - n p), and 1 from n p = 1 on */
-#define RED_NS2_SHORT 16   /* drawn for where no more than one packet waits, too */
-#define RED_NS2_BLIND 32   /* with RED_NS2_BYTES: the drops do not look at a packet's size */
+#define RED_NS2_SHORT 16   /* also draw if at most one packet waits */
+#define RED_NS2_BLIND 32   /* with RED_NS2_BYTES: drops do not depend on a packet's size */
 #define RED_NS2_PRESENT 64 /* the slope above max begins at the present max_p */
 #define RED_NS2_FLAGS 127
 
-/* As netlink brings it; lengths are in packets, or in bytes with RED_NS2_BYTES. */
+/* The parameters over netlink; lengths are in packets, or in bytes with RED_NS2_BYTES. */
 struct red_ns2_parms {
 	__u64 weight;       /* w, Q32 */
-	__u64 first_p;      /* max_p at the beginning, Q32 */
-	__u64 packet_ps;    /* the link needs it for a mean packet */
-	__u64 cell_ps;      /* the same for a cell; a packet has (bytes + overhead) / payload of them */
+	__u64 first_p;      /* the first value of max_p, Q32 */
+	__u64 packet_ps;    /* the link's time for a mean packet */
+	__u64 cell_ps;      /* the link's time for a cell; a packet: (bytes + overhead) / payload cells */
 	__u32 limit;        /* at most RED_NS2_MOST */
 	__u32 min;          /* Q8 */
 	__u32 max;          /* Q8 */
@@ -71,16 +71,16 @@ struct red_ns2_vars {
 	__u64 average;     /* Q32 */
 	__u64 max_p;       /* Q32 */
 	__u64 adapted_ns;  /* when max_p last changed */
-	__u64 count_bytes; /* of the arrivals that count has */
-	__u64 p;           /* at the last arrival for which a number was drawn; Q32 */
-	__u32 count;       /* arrivals since the last one that was drawn */
-	__u32 above;       /* was the arrival before this one above min, with more than one waiting? */
+	__u64 count_bytes; /* bytes of the arrivals in count */
+	__u64 p;           /* at the last arrival for which a random number was drawn; Q32 */
+	__u32 count;       /* arrivals since the last drawn one */
+	__u32 above;       /* whether the previous arrival was above min, with more than one waiting */
 };
 
 /* An arrival; `waiting` is in the unit of the lengths. */
 struct red_ns2_arrival {
 	__u64 now_ns;
-	__u64 idle_ns; /* since the link had sent the last packet; 0: it is at work */
+	__u64 idle_ns; /* since the link has sent the last packet; 0: it is busy */
 	__u32 waiting;
 	__u32 bytes;
 };
@@ -101,7 +101,7 @@ static inline __u64 red_ns2_times(__u64 a, __u64 b, unsigned int shift)
 	return (unsigned __int128)a * b >> shift;
 }
 
-/* (1 - w)^n in Q63, squaring; Q32 would lose too much on the way. */
+/* (1 - w)^n in Q63 by squaring; Q32 would lose too many bits on the way. */
 static inline __u64 red_ns2_decay(__u64 weight, __u64 n)
 {
 	__u64 power = (RED_NS2_ONE - weight) << 31, result = 1ULL << 63;
@@ -117,7 +117,7 @@ static inline __u64 red_ns2_decay(__u64 weight, __u64 n)
 static inline void red_ns2_average(const struct red_ns2_parms *p, struct red_ns2_vars *v,
 				   const struct red_ns2_arrival *a)
 {
-	/* Years of silence would not fit: a thousandth of a second more or less is then nothing. */
+	/* Years of silence would overflow. After such a time, a rounding error does not matter. */
 	__u64 packets = a->idle_ns < (1ULL << 53) ? a->idle_ns * 1000 / p->packet_ps
 						 : a->idle_ns / p->packet_ps * 1000;
 
@@ -154,7 +154,7 @@ static inline __u64 red_ns2_probability(const struct red_ns2_parms *p, const str
 	return found < RED_NS2_ONE ? found : RED_NS2_ONE;
 }
 
-/* Of this arrival, after those that were not drawn: Q32, at most 1. */
+/* The probability that this arrival is drawn, after n arrivals: Q32, at most 1. */
 static inline __u64 red_ns2_chance(const struct red_ns2_parms *p, const struct red_ns2_vars *v,
 				   __u32 bytes)
 {
@@ -162,7 +162,7 @@ static inline __u64 red_ns2_chance(const struct red_ns2_parms *p, const struct r
 	__u64 n = in_bytes ? v->count_bytes / p->packet_bytes : v->count;
 	__u64 chance = v->p, np, sure = 2 * RED_NS2_ONE;
 
-	/* n p >= 2 in less than 2^33, for no p above 0 is so small that n would not fit. */
+	/* Limit n so that n p cannot overflow 64 bits. */
 	if (n > 1ULL << 31)
 		n = 1ULL << 31;
 	np = n * v->p;
@@ -189,7 +189,7 @@ static inline bool red_ns2_above(const struct red_ns2_parms *p, const struct red
 	return v->average >= red_ns2_q32(p->min) && (a->waiting > 1 || p->flags & RED_NS2_SHORT);
 }
 
-/* `random` gives any 32 bits; it is called where ns-2 draws, and nowhere else. */
+/* `random` returns 32 random bits. It is called exactly where ns-2 draws. */
 static inline enum red_ns2_verdict red_ns2_arrive(const struct red_ns2_parms *p,
 						  struct red_ns2_vars *v,
 						  const struct red_ns2_arrival *a,
@@ -220,7 +220,7 @@ static inline enum red_ns2_verdict red_ns2_arrive(const struct red_ns2_parms *p,
 	return verdict;
 }
 
-/* May what was drawn be marked in place of dropped, if its sender understands that? */
+/* May a drawn packet be marked instead of dropped, if its sender allows ECN? */
 static inline bool red_ns2_marks(const struct red_ns2_parms *p, const struct red_ns2_vars *v)
 {
 	return p->flags & RED_NS2_ECN && v->p < RED_NS2_MARK_P;

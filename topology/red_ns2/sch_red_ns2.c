@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Adaptive RED as in ns-2 as a queueing discipline without classes, "red_ns2": a queue that gives
- * packets in the order of their arrival, and rule.h at its tail. The random numbers are those of
- * the kernel's own queues, which begin anew with each trial.
+ * Adaptive RED as in ns-2, as a queueing discipline without classes, "red_ns2": a first-in,
+ * first-out queue with rule.h at its tail. It uses the same random numbers as the kernel's own
+ * queues; they restart with each trial.
  *
- * It is below what keeps the link's rate, which takes a packet when the link can begin to send it.
- * The link is idle when the times are over that it needs for the packets that were taken.
+ * The discipline above it keeps the link's rate: it takes a packet when the link can begin to send
+ * it. The link is idle when the transmission times of all taken packets are over.
  */
 #include <linux/module.h>
 #include <linux/skbuff.h>
@@ -19,13 +19,13 @@
 struct red_ns2_sched {
 	struct red_ns2_parms parms;
 	struct red_ns2_vars vars;
-	u64 sent_ps; /* when the link will have sent all that was let go */
+	u64 sent_ps; /* when the link will have sent all taken packets */
 	u32 early;   /* drawn and dropped */
 	u32 full;
 	u32 marked;
 };
 
-/* As struct tc_red_xstats begins; then what it was told, and how it stands. */
+/* The first fields of struct tc_red_xstats; then the parameters, and the state. */
 struct red_ns2_xstats {
 	__u32 early;
 	__u32 pdrop;
