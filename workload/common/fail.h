@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The one way these programs give up: a line on stderr that says what and why, exit status 1. */
+/* The one way in which these programs fail: a line on stderr with the cause, and exit status 1. */
 #ifndef FAIL_H
 #define FAIL_H
 

@@ -8,7 +8,7 @@
 
 #include "fail.h"
 
-/* Room for one more item behind `count`; `room` is for how many there is. */
+/* Make room for one more item behind `count`; `room` is the number of items that fit. */
 static inline void *grown(void *items, uint32_t count, uint32_t *room, size_t item_size)
 {
 	if (count < *room)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * struct tcp_info as in Linux 6.12 (include/uapi/linux/tcp.h), under a name of its own: the C
- * library's has fewer fields and an older kernel's header lacks the last ones. The layout is the
- * kernel's ABI and only ever grows at the end; a kernel that knows less fills in less.
+ * struct tcp_info as in Linux 6.12 (include/uapi/linux/tcp.h), with another name: the struct of the
+ * C library has fewer fields, and headers of older kernels lack the last ones. The layout is the
+ * kernel's ABI and grows only at the end. An older kernel fills in fewer fields.
  */
 #ifndef TCP_STATE_H
 #define TCP_STATE_H

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-only
--- Closed loop of a list of paths that was drawn beforehand, each request exactly REQUEST_BYTES long.
--- Arguments behind wrk's `--`: FILE_WITH_PATHS REQUEST_BYTES
--- At the end one line of JSON behind the word `cellbed-wrk/1`.
+-- A closed loop over a given list of paths; each request is exactly REQUEST_BYTES long.
+-- Arguments after wrk's `--`: FILE_WITH_PATHS REQUEST_BYTES
+-- At the end, it prints the word `cellbed-wrk/1` and then one line of JSON.
 
 local requests, position = {}, 0
 

@@ -17,7 +17,7 @@ void loop_open(struct loop *loop)
 	loop->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	if (loop->epoll < 0 || loop->timer < 0)
 		fail("cannot make epoll and timer: %s", strerror(errno));
-	/* By edges: the timer need not be read. */
+	/* Edge-triggered, so the program need not read the timer. */
 	loop_watch(loop, loop->timer, EPOLLIN | EPOLLET, TIMER);
 }
 
@@ -118,7 +118,7 @@ void raise_file_limit(void)
 
 	if (setrlimit(RLIMIT_NOFILE, &limit) == 0)
 		return;
-	/* Not root: what there is. Too few show when a socket is opened. */
+	/* Without root, use the present limit. If it is too low, opening a socket fails. */
 	getrlimit(RLIMIT_NOFILE, &limit);
 	limit.rlim_cur = limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &limit);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What both programs wait by: epoll, one timer, and the times that things are due.
+ * The event loop of both programs: epoll, one timer, and the times at which things are due.
  *
- * The clock is read once a wakeup, when something first wants it: what one wakeup finds has one
- * time. All times are nanoseconds of CLOCK_MONOTONIC; MISSING where a thing has not happened.
+ * The program reads the clock once per wakeup, at the first use. All events of a wakeup have the
+ * same time. All times are nanoseconds of CLOCK_MONOTONIC; MISSING: the event has not happened.
  */
 #ifndef LOOP_H
 #define LOOP_H
@@ -18,16 +18,16 @@
 
 struct due {
 	int64_t at_ns;
-	uint64_t order;		/* of equal times the earlier noted is the first */
+	uint64_t order;		/* order of noting, for equal times */
 	uint32_t what;
 };
 
 struct loop {
 	int epoll, timer;
 	int64_t wakeup_ns;	/* MISSING until it is read */
-	int64_t armed_ns;	/* what the timer is set to; MISSING: not */
-	int64_t rung_ns;	/* what it was set to when it last went off */
-	struct due *heap;	/* the earliest first */
+	int64_t armed_ns;	/* the time to which the timer is set; MISSING: not set */
+	int64_t rung_ns;	/* the time for which it last expired */
+	struct due *heap;	/* the earliest is first */
 	uint32_t count, room;
 	uint64_t noted;
 };
@@ -45,14 +45,14 @@ void loop_note(struct loop *loop, int64_t at_ns, uint32_t what);
 /* The earliest time noted, or MISSING. */
 int64_t loop_next(const struct loop *loop);
 
-/* Takes what was due when the timer last went off (the clock is not read): returns 1 and the thing,
- * or 0. */
+/* Takes one thing that was due when the timer last expired: returns 1 and the thing, or 0. Does not
+ * read the clock. */
 int loop_take(struct loop *loop, uint32_t *what);
 
 /* Wakes up at a time (MISSING: never). */
 void loop_arm(struct loop *loop, int64_t at_ns);
 
-/* As many open files as the system gives this process. */
+/* Raises the limit of open files as far as the system allows. */
 void raise_file_limit(void);
 
 #endif

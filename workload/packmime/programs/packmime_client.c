@@ -2,22 +2,22 @@
 /*
  * packmime_client: one host's web clients, all in one process.
  *
- * Its part of a trace says which connections begin when, from t0 on, whatever became of earlier ones
- * (open loop). A connection has its own pair of ports; the first response time counts from before
- * connect(), as the model's does. The server closes after the last response; the client does when it
- * has all its bytes.
+ * Its part of a trace gives the start of each connection since t0. A start does not depend on
+ * earlier connections (open loop). Each connection has its own pair of ports. The first response
+ * time counts from before connect(), as in the model. The server closes after the last response.
+ * The client closes when it has all bytes.
  *
  *	[ not begun ] --start--> [ connecting ] --> [ sending ] --> [ waiting ] --> [ receiving ]
  *	      ^                                                                           |
  *	      +-- after the next exchange's wait -- another exchange -- last byte --------+--> [ done ]
  *
- * What goes wrong with a connection is data: its exchange ends as refused, reset, timed out,
- * unreachable or closed (before the last byte), and those after it never begin. What is under way
- * at the end of the trial is written as what it was doing.
+ * A failed connection is a result and no error of the program. Its exchange ends as refused, reset,
+ * timed out, unreachable or closed (before the last byte), and its later exchanges never begin. An
+ * exchange under way at the end of the trial is written with its present state.
  *
- * Wakeups are what this program costs: sockets are watched by edges, and once a response has begun
- * the kernel is told (SO_RCVLOWAT) how much must be unread before it wakes us: the rest, at most a
- * quarter of the receive buffer (half of it is all that a low-water mark may be, tcp_set_rcvlowat).
+ * The cost of this program is its wakeups. So it watches sockets edge-triggered. When a response
+ * has begun, SO_RCVLOWAT tells the kernel how many unread bytes wake the program: the rest, at most
+ * a quarter of the receive buffer. (A low-water mark is at most half of it, tcp_set_rcvlowat.)
  */
 #include <arpa/inet.h>
 #include <getopt.h>
@@ -35,9 +35,9 @@
 #include "results.h"
 #include "trace.h"
 
-/* A rest shorter than this is not worth the system call that changes the low-water mark. */
+/* For a shorter rest, changing the low-water mark costs more than it saves. */
 #define SMALL_REST_BYTES 2048
-/* The default MSS (RFC 9293, 3.7.1): no connection's is less. */
+/* The default MSS (RFC 9293, 3.7.1): no connection has a smaller one. */
 #define SMALL_REQUEST_BYTES 536
 
 struct client {
@@ -46,7 +46,7 @@ struct client {
 	struct totals totals;
 	struct in_addr address, server;
 	uint32_t next;		/* connection */
-	uint32_t over;		/* connections that are */
+	uint32_t over;		/* ended connections */
 	int64_t second;		/* the next to be reported */
 	int low_water_bytes;	/* the largest */
 };
@@ -145,8 +145,8 @@ static int socket_at(const struct client *client, uint16_t port)
 	return fd;
 }
 
-/* The last segment of a long request waits for no ACK. A short one is a single segment, which never
- * does: for most connections that saves a system call. */
+/* With this option, the last segment of a long request does not wait for an ACK. A short request is
+ * one segment, which never waits. So most connections save this system call. */
 static void send_at_once(const struct connection *connection, int64_t request_bytes)
 {
 	int on = 1;
@@ -221,7 +221,7 @@ static void whole_response(struct client *client, struct connection *connection)
 	loop_note(&client->loop, exchange->last_byte_ns + exchange[1].wait_ns, index);
 }
 
-/* Takes what has come, at most the response's rest. By edges: whatever comes later wakes us again. */
+/* Reads the available bytes, at most the response's rest. Later bytes cause another wakeup. */
 static void read_response(struct client *client, struct connection *connection)
 {
 	struct exchange *exchange = current(client, connection);
@@ -261,7 +261,7 @@ static int receives(struct client *client, const struct connection *connection)
 	return connection->fd >= 0 && (state == WAITING || state == RECEIVING);
 }
 
-/* The server has closed: the rest is read, and what is missing then will never come. */
+/* The server has closed: reads the rest. Bytes that are then missing will never arrive. */
 static void on_closed(struct client *client, struct connection *connection)
 {
 	while (receives(client, connection))
@@ -383,7 +383,7 @@ static void run(struct client *client)
 
 static void end_all(struct client *client)
 {
-	/* With a reset: nothing of this trial may linger into the next. */
+	/* End with a reset, so that nothing of this trial remains in the next trial. */
 	struct linger reset = { .l_onoff = 1, .l_linger = 0 };
 
 	for (uint32_t i = 0; i < client->next; i++) {
@@ -490,8 +490,8 @@ int main(int argc, char **argv)
 	trace_read(&client.trace, options.trace, options.direction, (uint32_t)options.hosts,
 		   (uint32_t)options.host);
 	client.low_water_bytes = quarter_of_receive_buffer(&client);
-	/* A page first touched during the trial may have to be read from a disk, and in virtual time
-	 * that wait lets the clock jump. An ordinary user may not lock as much: then it may happen. */
+	/* At the first use of a page, the kernel may read it from a disk, and in virtual time the
+	 * clock jumps during this wait. Locking prevents this, unless the user lacks the right. */
 	(void)mlockall(MCL_CURRENT);
 	if (loop_now(&client.loop) >= options.t0_ns)
 		fail("--t0-ns %" PRId64 ": this moment was %" PRId64 " ns ago when the trace was read",

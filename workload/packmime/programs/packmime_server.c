@@ -2,17 +2,18 @@
 /*
  * packmime_server: one host's web servers, all in one process.
  *
- * A request says how long to wait and how much to answer (request.h). The server's end of a
- * connection closes first, as HTTP/1.0 has it and as the model's servers do: with the last response.
+ * A request gives the waiting time and the size of the answer (request.h). The server closes its
+ * end of a connection first, with the last response, as in HTTP/1.0 and as the model's servers do.
  *
  *	[ reading ] --whole--> [ thinking ] --due--> [ sending ] --all written, last--> [ closing ]
  *	     ^                                            |                                  |
  *	     +----------------- all written, keep --------+          the client's end: [ done ]
  *
- * What TCP went through (tcp_info) is read where the client's end has closed, that is when all was
- * acknowledged, or at the end. What it carried for the first time is the kernel's count, and none of
- * ours: it must come to what the client got. So is, to a tick, how long ago the last of a request
- * came when its answer is due: it must be the wait that the trace has. On SIGTERM the table is written: one row a connection, open ones too.
+ * The server reads tcp_info when the client's end has closed (then all data is acknowledged), or at
+ * the end. The kernel counts the bytes of first transmissions, and their number must match the
+ * client's count. The kernel also gives, to a tick, the time from a request's arrival to its
+ * answer, which must be the trace's wait. On SIGTERM, the server writes a row for each connection,
+ * open or not.
  */
 #include <arpa/inet.h>
 #include <getopt.h>
@@ -46,7 +47,7 @@ static const char *const state_names[] = {
 struct connection {
 	int fd;
 	enum state state;
-	int timer_noted;	/* its number may not be given away before it is due */
+	int timer_noted;	/* a later event still has its number, so the number is not free */
 	int polled_out;		/* woken when there is room to write */
 	char head[REQUEST_MIN_BYTES];
 	uint32_t head_len;
@@ -64,8 +65,8 @@ struct record {
 	uint32_t retransmits, timeouts, marks, srtt_us;
 	int64_t carried_bytes, resent_bytes;
 	uint32_t peer_window_bytes;
-	int64_t waited_ns;	/* before its answers, in all */
-	int ecn;		/* both ends speak it */
+	int64_t waited_ns;	/* all waits before its answers */
+	int ecn;		/* both ends use ECN */
 };
 
 struct server {
@@ -73,7 +74,7 @@ struct server {
 	struct connection *connections;
 	struct record *records;
 	uint32_t connection_count, connection_room, record_count, record_room;
-	uint32_t *idle;		/* numbers of connections that are free */
+	uint32_t *idle;		/* free numbers of connections */
 	uint32_t idle_count, idle_room;
 	uint32_t open, most_open;
 	int listeners[MAX_PORTS];
@@ -94,7 +95,7 @@ static struct tcp_state tcp_state(const struct connection *connection)
 	return state;
 }
 
-/* By the kernel's times of arrival, not by the timer that woke us. */
+/* Use the kernel's time of the arrival, not the timer that caused this wakeup. */
 static void note_wait(const struct connection *connection, struct record *record)
 {
 	record->waited_ns += tcp_state(connection).last_data_recv * 1000000LL;
@@ -197,8 +198,8 @@ static void request_whole(struct server *server, uint32_t number)
 	loop_note(&server->loop, loop_now(&server->loop) + connection->request.delay_ns, number);
 }
 
-/* Keeps the beginning of a request, in which its words are, and counts its bytes. Returns 1 when it
- * is whole, 0 while it is not, -1 where this is no request. */
+/* Keeps the beginning of a request, which contains its words, and counts its bytes. Returns 1 for a
+ * complete request, 0 for an incomplete one, -1 if this is no request. */
 static int take_bytes(struct connection *connection, const char *bytes, size_t len)
 {
 	size_t room = sizeof(connection->head) - connection->head_len;
@@ -238,7 +239,7 @@ static void read_request(struct server *server, uint32_t number)
 		request_whole(server, number);
 }
 
-/* Nothing is to come now. */
+/* The client must not send anything now. */
 static void read_end(struct server *server, uint32_t number)
 {
 	struct connection *connection = &server->connections[number];
@@ -331,7 +332,7 @@ static int listener(const struct server *server, struct in_addr address, int por
 				   .sin_port = htons((uint16_t)port) };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), on = 1;
 
-	/* Accepted sockets inherit the options: a response's last segment waits for no ACK. */
+	/* Accepted sockets inherit the option: the last segment of a response does not wait for an ACK. */
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
 	    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) != 0 ||
 	    bind(fd, (struct sockaddr *)&own, sizeof(own)) != 0 || listen(fd, BACKLOG) != 0)
@@ -371,7 +372,7 @@ static void write_table(const struct server *server, const char *name)
 
 static void end_all(struct server *server)
 {
-	/* With a reset: nothing of this trial may linger into the next. */
+	/* End with a reset, so that nothing of this trial remains in the next trial. */
 	struct linger reset = { .l_onoff = 1, .l_linger = 0 };
 
 	for (int i = 0; i < server->ports; i++)

@@ -55,7 +55,7 @@ void results_write(const struct trace *trace, const struct totals *totals, const
 			write_exchange(file, &trace->exchanges[connection->first + j], totals->t0_ns);
 		}
 	}
-	/* Buffered writes fail late: on a full disk only here. */
+	/* Buffered writes fail late: a full disk is noticed only here. */
 	broken = ferror(file);
 	if (fclose(file) != 0 || broken)
 		fail("cannot write %s: %s", name, strerror(errno));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What packmime_client writes: a table of exchanges, and one line of JSON on stdout. */
+/* The output of packmime_client: a table of exchanges, and one line of JSON on stdout. */
 #ifndef RESULTS_H
 #define RESULTS_H
 
@@ -13,7 +13,7 @@ struct totals {
 	int64_t received_bytes;
 };
 
-/* Whether it is over, well or not. */
+/* Whether an exchange has ended, in any way. */
 int is_over(enum state state);
 
 void results_write(const struct trace *trace, const struct totals *totals, const char *name);

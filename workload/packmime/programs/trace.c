@@ -21,7 +21,7 @@ struct reader {
 	struct trace *trace;
 };
 
-/* The numbers behind a row's direction; 0 where they are not as they must be. */
+/* Reads the numbers behind a row's direction; returns 0 if they are wrong. */
 static int read_row(const char *text, struct row *row)
 {
 	int64_t *const values[] = { &row->connection, &row->wait_ns, &row->round_trip_ns,
@@ -99,7 +99,7 @@ static void read_rows(struct reader *reader, FILE *file, const char *direction)
 		}
 		rows++;
 		if (strncmp(line, direction, len) != 0)
-			continue;	/* the other direction is looked at by its own hosts */
+			continue;	/* the hosts of the other direction read it */
 		if (!read_row(line + len, &row))
 			fail("%s:%lu: the trace is cut short or damaged here", reader->name, rows + 2);
 		add(reader, &row);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The part of a trace (../packmime/trace.py has the format) that is one client host's: the
- * connections of one direction with number % hosts == host, in the order of their starts.
+ * One client host's part of a trace (../packmime/trace.py has the format): the connections of one
+ * direction with number % hosts == host, in the order of their starts.
  */
 #ifndef TRACE_H
 #define TRACE_H
@@ -20,7 +20,7 @@ enum state {
 };
 
 struct exchange {
-	int64_t wait_ns;	/* of a connection's first: its start, since t0 */
+	int64_t wait_ns;	/* of the first exchange: the connection's start since t0 */
 	int64_t request_bytes, response_bytes, delay_ns;
 	int64_t begun_ns, connected_ns, sent_ns, first_byte_ns, last_byte_ns;
 	int64_t received_bytes;
@@ -30,11 +30,11 @@ struct exchange {
 struct connection {
 	uint32_t number;
 	uint32_t first, count;	/* its exchanges */
-	uint32_t current;	/* the one under way, counted from `first` */
+	uint32_t current;	/* the exchange under way, counted from `first` */
 	int fd;
 	uint16_t client_port, server_port;
 	int low_water_bytes;	/* as last set with SO_RCVLOWAT */
-	char *request;		/* what of it is to be sent yet: from request_sent on */
+	char *request;		/* the unsent part of the request, from request_sent on */
 	int64_t request_sent;
 };
 
@@ -44,7 +44,7 @@ struct trace {
 	uint32_t connection_count, exchange_count;
 };
 
-/* Reads the file whole, or fails with one line: not a trace, cut short, damaged. */
+/* Reads the whole file, or fails with one line: not a trace, cut short, damaged. */
 void trace_read(struct trace *trace, const char *name, const char *direction, uint32_t hosts,
 		uint32_t host);
 

@@ -50,7 +50,7 @@ static int read_status(const char *line, size_t len)
 	return (int)whole_number(line + n, 3);
 }
 
-/* One field line; NULL, or what is wrong with it. */
+/* Reads one field line; returns NULL or the error. */
 static const char *read_field(const char *line, size_t len, int64_t *content_length)
 {
 	const char *value = memchr(line, ':', len);

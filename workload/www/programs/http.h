@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* HTTP/1.1 as far as this client needs it (RFC 9112): make a GET, read a response header. */
+/* The part of HTTP/1.1 (RFC 9112) that this client needs: make a GET, read a response header. */
 #ifndef HTTP_H
 #define HTTP_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Offset just behind the header's empty line, or 0 while it is not complete. Only text that an
- * earlier call with `seen` bytes has not looked at is searched. */
+/* Returns the offset behind the header's empty line, or 0 while the header is incomplete. Searches
+ * only text that is new since an earlier call with `seen` bytes. */
 size_t http_header_end(const char *text, size_t len, size_t seen);
 
 /* Reads one complete header of `len` bytes (empty line included). Returns NULL and fills in status
- * and length, or a static text that says what is wrong with it. */
+ * and length, or returns a static text with the error. */
 const char *http_read_header(const char *text, size_t len, int *status, int64_t *content_length);
 
-/* Writes a GET of exactly `bytes` bytes, filled up by a header field of no meaning. Returns 0, or -1
- * where `bytes` is too small for the path. Not terminated. */
+/* Writes a GET of exactly `bytes` bytes; a meaningless header field fills it up. Returns 0, or -1
+ * if `bytes` is too small for the path. Writes no zero byte at the end. */
 int http_write_get(char *out, size_t bytes, const char *path);
 
 #endif

@@ -20,7 +20,7 @@ static FILE *create(const char *dir, const char *name, char *full, size_t room)
 	return file;
 }
 
-/* Buffered writes fail late: on a full disk only here. */
+/* Buffered writes fail late: a full disk is noticed only here. */
 static void finish(FILE *file, const char *full)
 {
 	int broken = ferror(file);

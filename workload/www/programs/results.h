@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the client writes: flows.csv and requests.csv, and one line of JSON on stdout. */
+/* The output of the client: flows.csv and requests.csv, and one line of JSON on stdout. */
 #ifndef RESULTS_H
 #define RESULTS_H
 

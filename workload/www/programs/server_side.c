@@ -51,7 +51,7 @@ static void ask(const struct connection *connection, int netlink)
 
 	if (getsockname(connection->fd, (struct sockaddr *)&client, &len) != 0)
 		fail("pair %u: cannot read its address: %s", connection->pair, strerror(errno));
-	/* As the server sees it: its own address is the source. */
+	/* From the server's point of view: its own address is the source. */
 	request.body.id.idiag_sport = connection->server.sin_port;
 	request.body.id.idiag_src[0] = connection->server.sin_addr.s_addr;
 	request.body.id.idiag_dport = client.sin_port;
@@ -76,7 +76,7 @@ static void take(struct server_state *server, const struct rtattr *info)
 	server->peer_window_bytes = state.snd_wnd;
 }
 
-/* Of a connection under our own module tcp_info has a quota; the congestion window, and the MSS, both
+/* For a connection of our own module, tcp_info has a quota. The congestion window and the MSS, both
  * in bytes, are in the attribute that Vegas uses (tcp-configs/module/cellbed.h). */
 static void take_module(struct server_state *server, const struct rtattr *name,
 			const struct rtattr *info)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The server's end of each connection, asked of the kernel by sock_diag (no `ss` per host). */
+/* Reads the server's end of each connection from the kernel by sock_diag (no `ss` per host). */
 #ifndef SERVER_SIDE_H
 #define SERVER_SIDE_H
 
 #include "trial.h"
 
-/* Opens one netlink socket in each server's namespace (-1 where none is named). Done before the
- * trial, so that the readings at its end take next to no time. */
+/* Opens one netlink socket in each server's namespace (-1 if none is named). Call this before the
+ * trial, so that the readings at its end take almost no time. */
 int *server_side_open(const struct trial *trial);
 
 /* Fills in at_server of every connection that has a socket in `netlinks`. */

@@ -31,7 +31,7 @@ static void set_option(const struct connection *connection, int level, int name,
 
 static void start_connect(struct connection *connection)
 {
-	/* An end at once, with a reset: nothing of this trial may linger into the next. */
+	/* Ends at once with a reset, so that nothing of this trial remains in the next trial. */
 	struct linger reset = { .l_onoff = 1, .l_linger = 0 };
 	int on = 1;
 
@@ -92,7 +92,7 @@ uint64_t sockets_unread(const struct connection *connection, struct tcp_state *s
 	uint64_t received;
 	int unread;
 
-	do {	/* a segment may come between the two questions */
+	do {	/* a segment may arrive between both calls */
 		sockets_state(connection, state);
 		received = state->bytes_received;
 		if (ioctl(connection->fd, FIONREAD, &unread) != 0)

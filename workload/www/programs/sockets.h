@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The system's side of a connection: its network namespace, its options, its counters. */
+/* The system calls of a connection: its network namespace, its options, its counters. */
 #ifndef SOCKETS_H
 #define SOCKETS_H
 
@@ -13,7 +13,7 @@ void sockets_enter(const char *netns, uint32_t pair);
  * the last namespace (harmless: sockets keep theirs). */
 void sockets_connect_all(struct trial *trial, int64_t timeout_ns);
 
-/* Tells the kernel how much must be unread before the connection is worth a wakeup. */
+/* Tells the kernel how many unread bytes wake the program. */
 void sockets_set_low_water(struct connection *connection, int bytes);
 
 /* TCP_INFO of the client's end. */
@@ -22,9 +22,10 @@ void sockets_state(const struct connection *connection, struct tcp_state *state)
 /* TCP_INFO of the client's end, and the bytes that lay unread just then. */
 uint64_t sockets_unread(const struct connection *connection, struct tcp_state *state);
 
-/* Receive buffer and largest window that may ever be advertised [bytes]: the kernel's clamp (6.12
- * forgets the one of the route with the first segment, and takes what the buffer holds) or what the
- * header's 16 bits and the negotiated scale can say, whichever is less. */
+/* The receive buffer, and the largest window that may ever be advertised [bytes]. This is the
+ * smaller of the kernel's clamp (6.12 forgets the clamp of the route with the first segment and
+ * uses the buffer's size) and the largest value of the header's 16 bits with the negotiated scale.
+ * */
 void sockets_room(const struct connection *connection, int *buffer_bytes, int *window_bytes);
 
 #endif

@@ -20,7 +20,7 @@ static uint32_t connection_of(const struct reader *reader, unsigned pair)
 {
 	const struct trial *trial = reader->trial;
 
-	/* Pairs are numbered from 1 in order as a rule: look there first. */
+	/* Pairs are usually numbered from 1 in order, so look there first. */
 	if (pair >= 1 && pair <= trial->connection_count && trial->connections[pair - 1].pair == pair)
 		return pair - 1;
 	for (uint32_t i = 0; i < trial->connection_count; i++)

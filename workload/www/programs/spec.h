@@ -7,7 +7,7 @@
  *	pair <number> <client netns file> <server IPv4> <port> <server netns file, or ->
  *	request <pair> <batch> <number> <class> <file> <size_bytes> <due_ns> <path>
  *
- * Pairs before the requests that name them; requests by due time. Anything else is an error.
+ * A pair must be before its requests. Requests are in the order of due times. All else is an error.
  */
 #ifndef SPEC_H
 #define SPEC_H

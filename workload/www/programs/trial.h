@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the parts of the client share: the requests of a trial and the connections that carry them.
- * All times are nanoseconds of CLOCK_MONOTONIC; MISSING where a thing has not happened.
+ * The types that the parts of the client share: the requests of a trial and their connections. All
+ * times are nanoseconds of CLOCK_MONOTONIC; MISSING: the event has not happened.
  */
 #ifndef TRIAL_H
 #define TRIAL_H
@@ -13,7 +13,7 @@
 #define MISSING (-1)
 #define NO_REQUEST UINT32_MAX
 #define NS_PER_S 1000000000LL
-/* nginx's header has about 120 bytes here; a longer one than this is not from our server. */
+/* nginx's header has about 120 bytes here; a header above this limit is not from our server. */
 #define HEADER_MAX 1024
 #define NETNS_MAX 128
 #define PATH_MAX_BYTES 64
@@ -22,7 +22,7 @@ struct request {
 	uint32_t connection;	/* index into trial.connections */
 	uint32_t next;		/* the same connection's next request, or NO_REQUEST */
 	uint32_t batch, number, file_class, file;
-	int status;		/* 0 until the header is in */
+	int status;		/* 0 until the header has arrived */
 	int64_t size_bytes;
 	int64_t due_ns;		/* since t0 */
 	int64_t sent_ns, first_byte_ns, last_byte_ns;
@@ -42,7 +42,7 @@ struct connection {
 	int fd;
 	uint32_t pair;
 	char client_netns[NETNS_MAX];
-	char server_netns[NETNS_MAX];	/* "-" where the server's end is not to be read */
+	char server_netns[NETNS_MAX];	/* "-": the server's end is not read */
 	struct sockaddr_in server;
 
 	uint32_t first, last;		/* its requests in due order: list head and tail */
@@ -50,17 +50,17 @@ struct connection {
 	uint32_t requests, sent, answered;
 	int64_t scheduled_bytes;
 
-	int in_body;			/* else waiting for a header */
+	int in_body;			/* else it waits for a header */
 	int64_t body_rest_bytes;
 	size_t header_len;
 	char header[HEADER_MAX];
 	int low_water_bytes;		/* as last set with SO_RCVLOWAT */
-	char broken[160];		/* why nothing more is sent or read; empty: all is well */
+	char broken[160];		/* the cause for which nothing more is sent or read; empty: none */
 
 	uint64_t received_at_t0_bytes, received_bytes;
-	uint64_t header_bytes;		/* read so far, a header that has only begun included */
-	uint64_t part_bytes;		/* of the body that has only begun */
-	uint64_t unread_bytes;		/* in the kernel at the end */
+	uint64_t header_bytes;		/* read so far, with a header that has only begun */
+	uint64_t part_bytes;		/* read bytes of an incomplete body */
+	uint64_t unread_bytes;		/* unread bytes in the kernel at the end */
 	struct server_state at_server;
 };
 

@@ -2,12 +2,13 @@
 /*
  * www_client: the clients of a trial, all in one process.
  *
- * One persistent HTTP/1.1 connection a pair, opened in the client's own network namespace before the
- * trial begins. Each request leaves at t0 + due, whether or not earlier ones are answered
- * (pipelining, 98-0876R1 section 5.1); answers are checked and thrown away. What a server does wrong
- * is data: an answer of another status or length is counted as it came, and where the stream cannot
- * be followed any further that connection is left alone and the others go on, so that the trial's
- * record says how much was amiss. What is wrong with the trial's own set-up ends the program.
+ * Each pair has one persistent HTTP/1.1 connection, opened in the client's own network namespace
+ * before the trial begins. Each request leaves at t0 + due, even if earlier ones have no answer yet
+ * (pipelining, 98-0876R1 section 5.1). Answers are checked and discarded. A server's mistake is a
+ * result and no error of the program: an answer with a wrong status or length is counted. If the
+ * program cannot follow a connection's stream any further, it abandons the connection, and the
+ * others go on. So the trial's record tells how much was wrong. A mistake in the set-up ends the
+ * program.
  *
  *	         +--------------- header complete, body to come ----------------+
  *	         v                                                              |
@@ -15,16 +16,16 @@
  *	         ^                                              |
  *	         +------ (an answer without body does not occur: sizes are >= 1 byte)
  *
- * Wakeups are what this program costs, so the kernel is told (SO_RCVLOWAT) how much must be unread
- * before it wakes us: one byte where a header is awaited, so that the first byte's time is exact; in
- * a body the rest of it, at most --low-water bytes, so that the last byte's time is exact. TCP does
- * not notice as long as the receive buffer is far larger than the window that may be advertised plus
- * what lies unread; the summary has the figures (min_receive_buffer_bytes, max_window_bytes,
- * max_read_bytes). Acknowledgements do not wait for the reader on a route with `quickack 1`.
+ * The cost of this program is its wakeups. So SO_RCVLOWAT tells the kernel how many unread bytes
+ * wake it. Before a header it is one byte, so that the first byte's time is exact. In a body it is
+ * the rest, at most --low-water bytes, so that the last byte's time is exact. This does not affect
+ * TCP if the receive buffer is far larger than the largest window plus the unread bytes; the
+ * summary has the figures (min_receive_buffer_bytes, max_window_bytes, max_read_bytes). On a route
+ * with `quickack 1`, acknowledgements do not wait for the reader.
  *
- * The clock is read once a wakeup (each reading moves virtual time on a little): what one wakeup
- * finds has one time. With the real clock that makes a group of sends look simultaneous, and
- * max_late_ns, which is read after the group has left, tells how far it was not.
+ * The program reads the clock once per wakeup, because each reading moves virtual time a little.
+ * All events of a wakeup have the same time. With the real clock, a group of sends then looks
+ * simultaneous; max_late_ns, read after the group has left, gives the real delay.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -49,9 +50,9 @@
 
 #define EVENTS_A_WAKEUP 128
 #define TIMER UINT32_MAX
-/* A body shorter than this is not worth the two system calls that change the low-water mark. */
+/* For a shorter body, changing the low-water mark costs more than it saves. */
 #define SMALL_BODY_BYTES 2048
-/* Room for a header and, with luck, all of a small body: read in one go. */
+/* Room for a header and usually all of a small body, for one read. */
 #define READ_BYTES 4096
 
 struct options {
@@ -68,7 +69,7 @@ static int64_t clock_ns(void)
 	return now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
-/* The time of this wakeup, read when something first wants it. */
+/* The time of this wakeup; the first call reads the clock. */
 static int64_t wakeup_ns(struct trial *trial)
 {
 	if (trial->wakeup_ns == MISSING)
@@ -146,7 +147,7 @@ static void body_arrived(struct trial *trial, struct connection *connection, int
 	connection->header_len = 0;
 }
 
-/* The header is whole: what length of body does it announce? */
+/* The header is complete: read the length of the body from it. */
 static void read_header(struct trial *trial, struct connection *connection)
 {
 	struct request *request = &trial->requests[connection->awaited];
@@ -163,7 +164,7 @@ static void read_header(struct trial *trial, struct connection *connection)
 		body_arrived(trial, connection, 0);
 }
 
-/* Takes what belongs to the header; returns how many of the bytes that was. */
+/* Takes the bytes that belong to the header; returns their number. */
 static size_t header_arrived(struct trial *trial, struct connection *connection, const char *bytes,
 			     size_t len)
 {
@@ -187,7 +188,7 @@ static size_t header_arrived(struct trial *trial, struct connection *connection,
 	return end - before;
 }
 
-/* Bytes that were read into memory: any mixture of headers and bodies. */
+/* Handles bytes that were read into memory, in any mixture of headers and bodies. */
 static void bytes_arrived(struct trial *trial, struct connection *connection, const char *bytes,
 			  size_t len)
 {
@@ -348,8 +349,8 @@ static void take_counters(struct trial *trial, int at_start)
 	}
 }
 
-/* A low-water mark that the buffer cannot hold twice over is cut by the kernel, or widens the buffer
- * and with it the window (tcp_set_rcvlowat). */
+/* If the buffer cannot hold a low-water mark twice, the kernel lowers the mark, or it enlarges the
+ * buffer and with it the window (tcp_set_rcvlowat). */
 static void check_room(const struct trial *trial)
 {
 	for (uint32_t i = 0; i < trial->connection_count; i++) {
@@ -368,8 +369,8 @@ static int64_t next_second_ns(int64_t at_ns)
 	return (at_ns + NS_PER_S - 1) / NS_PER_S * NS_PER_S;
 }
 
-/* The kernel rounds times to microseconds and to ticks. Whatever ran before, connections and trial
- * begin on a whole second, so that the same trial is rounded alike. */
+/* The kernel rounds times to microseconds and ticks. So connections and the trial always begin on a
+ * whole second. Then the kernel rounds the times of the same trial alike. */
 static void wait_for_whole_second(void)
 {
 	int64_t at_ns = next_second_ns(clock_ns());
@@ -459,8 +460,8 @@ int main(int argc, char **argv)
 	watch(epoll, timer, TIMER);
 	for (uint32_t i = 0; i < trial.connection_count; i++)
 		watch(epoll, trial.connections[i].fd, i);
-	/* A page first touched during the trial may have to be read from a disk, and in virtual time
-	 * that wait lets the clock jump. An ordinary user may not lock as much: then it may happen. */
+	/* At the first use of a page, the kernel may read it from a disk, and in virtual time the
+	 * clock jumps during this wait. Locking prevents this, unless the user lacks the right. */
 	(void)mlockall(MCL_CURRENT);
 	choose_t0(&trial, &options, start_ns);
 	take_counters(&trial, 1);
