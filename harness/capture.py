@@ -83,12 +83,15 @@ class Capture(ABC, Generic[Wanted]):
         """End; raise an exception if the recording failed."""
 
     def facts(self) -> dict[str, Any]:
-        """Return keys for lab.json. It is called after the end."""
+        """Return keys for lab.json. The lab calls this after the end of the capture."""
         return {}
 
     @staticmethod
     def missing(facts: TrialFacts) -> int | None:
-        """Return how much a record lacks, by its facts; a good one: 0. None: no check. Pure."""
+        """Return how much a record lacks, by its facts; None: there is no check. Pure.
+
+        A complete record lacks 0.
+        """
         return None
 
     @classmethod

@@ -9,14 +9,14 @@ A change affects packets as follows, exact to the microsecond of the table:
 * Rate. A packet in transmission sends its remaining bits at the new rate.
 * Outage (rate 0). The link sends nothing. Packets wait in the queue under test. The packet in
   transmission continues after the outage. Packets that have left the link are not affected.
-* Bits at once (a delivery opportunity). The link sends this number of bits at this moment. If a
-  packet is larger than the remaining bits, it keeps the bits that it got and leaves with a later
+* Bits at once (a delivery opportunity). The link can send this number of bits at this moment. If
+  they are not enough for a whole packet, the packet keeps the sent bits and leaves with a later
   opportunity. Unused bits are lost. A packet that arrives at exactly this moment is too late.
-* Delay. A packet gets the delay of the moment at which it has left the link. No packet arrives
+* Delay. A packet has the delay of the moment at which it has left the link. No packet arrives
   before its predecessor: after a jump down, later packets arrive together with the last packet
   that had the longer delay. With `reorder`, later packets overtake it.
-* Loss. The path loses a packet that has left the link, with the loss share of that moment. The
-  draw depends on the trial's seed and the packet's number in its direction.
+* Loss. The loss share is that of the moment at which a packet has left the link. The draw depends
+  on the trial's seed and the packet's number in its direction.
 
 Standard library only.
 """

@@ -4,7 +4,8 @@
 The file defines two classes:
 
     Settings   a frozen dataclass with the keys of the experiment's table [queue]. The constructor
-               checks the values (ValueError). `ports()` returns the queues of both directions.
+               checks the values (ValueError). `ports(mss_bytes)` returns the two queues: "down" and
+               "up".
     Queue      a frozen dataclass and a subclass of Queue below. Its fields are the parameters of
                one direction in the lab's units; the plan stores them.
 
@@ -41,7 +42,7 @@ class Port:
 
     Attributes:
         direction: "down" (to the clients) or "up".
-        device: the switch's port; the queue holds the packets that leave it.
+        device: the switch's port; the queue holds its outgoing packets.
         box_pid: a process in the network namespace of the box in the middle of the link.
         far_device: the box's device that receives the packets from this port.
         delay_device: the box's device that adds the propagation delay of this direction.
@@ -70,7 +71,7 @@ class Port:
 
 
 class Queue(ABC):
-    """A queue at a port. Methods that take `counters` are pure; they also read old records.
+    """A queue at a port. Methods that take `counters` are pure, and they also run on old records.
 
     Attributes:
         recordable: the keys of the table [record] that the queue supports: frames, drops,
@@ -123,15 +124,16 @@ class Queue(ABC):
         Args:
             raw: the folder that record_argv() got.
             t0_ns: the start of the trial on the lab's clock; the series count time from it.
-            frames: whether to write a row for each frame.
+            frames: whether the record gets each frame.
         """
 
     @staticmethod
     @abstractmethod
     def idle_wait_ns(cells: int, arrival_ns: float, service_ns: float) -> float:
-        """Return the time that an idle port takes to send a frame whose last cell has arrived [ns].
+        """Return the time from the arrival of a frame's last cell to the frame's departure [ns].
 
-        A cell arrives every `arrival_ns`, and the link sends a cell every `service_ns`.
+        The port is idle. A cell arrives every `arrival_ns`, and the link sends one every
+        `service_ns`.
         """
 
     @staticmethod
@@ -152,7 +154,7 @@ class Queue(ABC):
     @staticmethod
     @abstractmethod
     def unaccounted(counters: Counters, sent: int, left: int) -> list[int]:
-        """Return the packets that are missing at each step through the queue: all 0 if it is right.
+        """Return for each step through the queue the packets that no counter has; it should be 0.
 
         Args:
             sent: packets that the hosts sent, by the interfaces' counters.
@@ -161,12 +163,12 @@ class Queue(ABC):
 
     @staticmethod
     def faults(counters: Counters) -> int | None:
-        """Return the packets that the queue could not treat by its rule; None: always 0."""
+        """Return the packets that the queue could not treat by its rule; None: there are none."""
         return None
 
     @staticmethod
     def late(counters: Counters) -> tuple[int, int] | None:
-        """Return the number of late departure decisions and of all; None: the queue decides none.
+        """Return the numbers of late departure decisions and of all; None: the queue makes none.
 
         A decision is late if it comes after the departure time that it sets.
         """
@@ -174,7 +176,7 @@ class Queue(ABC):
 
     @staticmethod
     def wire(counters: Counters) -> Mapping[str, int] | None:
-        """Return the rate of the link as seen from outside (bpf/wire.h); None: not watched.
+        """Return the use of the link as seen from outside (bpf/wire.h); None: it is not watched.
 
         The link carried `cells` cells in `busy_ns`. This time consists of `stretches` busy periods.
         """

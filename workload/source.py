@@ -90,8 +90,8 @@ class Testbed(Protocol):
         seed: the seed of all draws of the trial.
         folder: the folder for the workload's own files.
         shared: the folder with the files that the host made (share() of the module ON_HOST).
-        delay: the trial's delay (topology/delay.py). If Parameters.delay names it, the workload
-            gives it the delays of its connections.
+        delay: the trial's delay (topology/delay.py). If Parameters.delay names its kind, the
+            workload tells it the round trip of each connection.
         rate_bit_per_s: the rate of the middle link, in cells.
         mss_bytes: the payload of a full segment.
         clients, servers: in the order of their pairs.
@@ -116,10 +116,10 @@ class Testbed(Protocol):
         """Return a group of programs, to be used in a `with`."""
 
     def inside(self, pid: int) -> AbstractContextManager[None]:
-        """Be in the network namespace of a process for the duration of a `with`."""
+        """Enter the network namespace of a process for the duration of a `with`."""
 
     def wait_until(self, ready: Callable[[], bool], what: str) -> None:
-        """Wait for a condition. RuntimeError with `what`: the condition did not come."""
+        """Wait until a condition is true. Raise RuntimeError with `what` if it stays false."""
 
     def whole_second(self) -> int:
         """Sleep until the clock shows a whole second; return it [ns].
@@ -155,8 +155,8 @@ class Source(ABC):
     Attributes:
         files: the workload's own tables beside flows.csv, for the record.
         checks: the checks of its trials, beside those of all trials (checks.py, or its own).
-        begins_itself: whether it begins at another moment than Testbed.whole_second(). A moving
-            path then begins earlier than the workload.
+        begins_itself: whether it begins at a moment of its own and not at Testbed.whole_second(). A
+            moving path then begins before the workload.
     """
 
     files: ClassVar[tuple[str, ...]] = ()

@@ -46,7 +46,7 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """The same in the plan."""
+    """The same settings in the plan."""
 
     cwnd_sample_ns: int
     cwnd_pairs: tuple[int, ...]

@@ -54,7 +54,7 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """The same in the plan."""
+    """The same settings in the plan."""
 
     pcap: tuple[Direction, ...]
 

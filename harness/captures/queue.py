@@ -44,7 +44,7 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """The same in the plan. The queues are loaded with these values."""
+    """The same settings in the plan. The queues are loaded with these values."""
 
     frames: bool
     drops: bool

@@ -38,7 +38,7 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """The same in the plan."""
+    """The same settings in the plan."""
 
     throughput_sample_ns: int
 

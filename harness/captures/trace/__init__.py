@@ -55,7 +55,7 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """The same in the plan."""
+    """The same settings in the plan."""
 
     trace: tuple[str, ...] = field(default=(), metadata={"later": True})
 
