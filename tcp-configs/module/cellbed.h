@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shared by the parts of cellbed_tcp: the state of a connection, and what each
- * file lends to others. The parameters are in cellbed_params.h, the rules in
- * cellbed_main.c.
+ * The declarations that the files of cellbed_tcp share: the state of a
+ * connection, and the functions of each file. The parameters are in
+ * cellbed_params.h, and the rules are in cellbed_main.c.
  */
 #ifndef CELLBED_H
 #define CELLBED_H
@@ -13,7 +13,7 @@
 
 #include "cellbed_params.h"
 
-/* What the window was last reduced for, until all sent before is acknowledged. */
+/* The cause of the last reduction, until all earlier data is acknowledged. */
 enum cellbed_reduced {
 	CELLBED_NOT_REDUCED,
 	CELLBED_FOR_MARK,		/* an ACK with ECE (RFC 3168) */
@@ -23,46 +23,46 @@ enum cellbed_reduced {
 
 /*
  * A connection's state, in the congestion module's private 104 bytes. A unit
- * of window is a segment, with byte_window a byte. The
- * parameters are copied when the connection begins: a later write to a sysctl
- * changes the connections after it, never one that is running.
+ * of window is a segment, or a byte with byte_window. The connection copies
+ * the parameters when it begins: a later write to a sysctl affects only later
+ * connections.
  */
 struct cellbed {
-	u32 cwnd;		/* the congestion window proper, in units */
-	u32 initial_cwnd;	/* and what it began with: the route's initcwnd */
-	u32 inflation;		/* of cwnd in fast recovery, when counted here */
+	u32 cwnd;		/* the congestion window, in units */
+	u32 initial_cwnd;	/* its first value: the route's initcwnd */
+	u32 inflation;		/* of cwnd in fast recovery, if counted here */
 	u32 una;		/* snd_una at this ACK */
 	u32 acked;		/* bytes that this ACK acknowledges */
 	u32 turned_at;		/* snd_nxt when the flywheel last turned */
-	u32 prior_sacked;	/* sacked_out after the ACK before this one */
-	u32 prior_wnd;		/* snd_wnd, the same */
-	u32 prior_pure;		/* packets without data received, the same */
-	u32 sacked_units;	/* what was SACKed when PIPE was last updated */
+	u32 prior_sacked;	/* sacked_out after the previous ACK */
+	u32 prior_wnd;		/* snd_wnd after the previous ACK */
+	u32 prior_pure;		/* packets without data at the previous ACK */
+	u32 sacked_units;	/* units SACKed when PIPE was last updated */
 	u32 repair_end;		/* snd_nxt at the last timeout */
 	u32 timed_seq;		/* an ACK beyond it gives the next RTT sample */
-	u32 sent_units;		/* what had been sent when PIPE was last updated */
+	u32 sent_units;		/* units sent when PIPE was last updated */
 	s32 pipe;		/* PIPE of Fall & Floyd 1996, in units */
 	u32 srtt8;		/* smoothed RTT, eighths of a tick; 0 = no sample */
 	u32 rttvar4;		/* smoothed deviation, quarters of a tick */
 	u32 first_rto;		/* jiffies until the first sample */
-	u32 expiry;		/* of the timer before this ACK, in jiffies; 0 = off */
+	u32 expiry;		/* before this ACK, in jiffies; 0 = off */
 	u32 reduced_end;	/* snd_nxt when the window was last reduced */
-	u32 count;		/* of ACKs towards the next segment of window */
+	u32 count;		/* ACKs towards the next segment of window */
 	u64 advance_ns;		/* when an ACK last acknowledged new data */
 	u16 tick;		/* jiffies a tick; 0 = the kernel's own RTO */
-	u16 allowed;		/* packets prepared, to be sent again */
+	u16 allowed;		/* packets prepared for retransmission */
 	u8 min_ticks;
 	u8 backoff;		/* doublings of the RTO since it was cleared */
 	u8 duplicates;		/* since the last ACK of new data or timeout */
-	u8 dupacks;		/* of this recovery: the flywheel counts in twos */
+	u8 dupacks;		/* in this recovery; the flywheel uses it */
 	u8 sack_ok;		/* tp->rx_opt.sack_ok while SACK is set aside */
 	bool bytes;		/* byte_window */
-	bool exact;		/* the timers are those of cellbed_timer.c */
+	bool exact;		/* cellbed_timer.c has the timers */
 	u32 ready:1,		/* init() has run */
 	    advanced:1,		/* this ACK acknowledges new data */
 	    duplicate:1,	/* this ACK is a duplicate */
 	    recovering:1,	/* the window is that of fast recovery */
-	    resend:1,		/* one retransmission passes whatever the window */
+	    resend:1,		/* one retransmission ignores the window */
 	    idle_restart:1,
 	    grow_app_limited:1,
 	    any_ack_clears:1,
@@ -75,7 +75,7 @@ struct cellbed {
 	    flywheel:1,
 	    multiple:1,
 	    recut:1,
-	    common_clock:1,	/* of the ticks of the RTO */
+	    common_clock:1,	/* one clock for the ticks of the RTO */
 	    one_more:1,		/* the flywheel lets a new segment pass */
 	    echo:1,		/* this ACK carries ECE */
 	    cwr_queued:1,	/* CWR was to be sent before this ACK */
@@ -83,19 +83,19 @@ struct cellbed {
 };
 
 /*
- * What a reader is told of the window. While there is data that the window
- * holds back, tcp_info's tcpi_snd_cwnd (what ss calls cwnd) is a quota: with
- * byte_window the packets that may be in flight, runts among them; less the
- * duplicate ACKs before a recovery; in it what PIPE leaves, none even. The
- * kernel sends by it, and nothing is called when it has sent, so it cannot be
- * put right. The congestion window itself, always, is in the attribute
+ * The report of the window. While the window holds data back, tcp_info's
+ * tcpi_snd_cwnd (cwnd in ss) is a quota: with byte_window, the packets that may
+ * be in flight, also small ones; before a recovery, less the duplicate ACKs; in
+ * a recovery, the room that PIPE leaves, possibly 0. The kernel sends by the
+ * quota, and calls no hook after sending, so the module cannot correct it. The
+ * congestion window itself is always in the attribute
  * INET_DIAG_VEGASINFO (struct tcpvegas_info, four u32; ask for it with bit
  * 1 << (INET_DIAG_VEGASINFO - 1) of idiag_ext; also getsockopt TCP_CC_INFO),
- * whose fields mean, of these four congestion controls:
+ * whose fields have this meaning for these four congestion controls:
  *
- *	tcpv_enabled	0: it is not Vegas, and ss takes no notice
+ *	tcpv_enabled	0: it is not Vegas, and ss ignores it
  *	tcpv_rttcnt	cwnd in bytes, without the inflation of fast recovery
- *	tcpv_rtt	the unit it is counted in, bytes: 1 with byte_window, else MSS
+ *	tcpv_rtt	unit of the window [bytes]: 1 with byte_window, else MSS
  *	tcpv_minrtt	MSS in bytes: cwnd in segments is tcpv_rttcnt / tcpv_minrtt
  */
 static inline struct cellbed *cellbed_ca(const struct sock *sk)
@@ -108,7 +108,7 @@ static inline struct cellbed *cellbed_ca(const struct sock *sk)
  */
 #define CELLBED_MAX_WINDOW (65535U << TCP_MAX_WSCALE)
 
-/* Duplicate ACKs, or segments SACKed above a hole, that mean a loss. */
+/* Duplicate ACKs, or SACKed segments above a hole, that signal a loss. */
 #define CELLBED_DUPTHRESH 3
 
 /* A segment, in units of window. */
@@ -118,15 +118,15 @@ static inline u32 cellbed_unit(const struct sock *sk)
 }
 
 /*
- * The kernel's window. tcp_snd_cwnd_set() warns of none at all; but PIPE may
- * forbid to send when the kernel holds all for lost or arrived.
+ * Sets the kernel's window. tcp_snd_cwnd_set() warns of a window of 0. But PIPE
+ * may forbid sending when the kernel considers all data lost or arrived.
  */
 static inline void cellbed_set_window(struct tcp_sock *tp, u32 packets)
 {
 	tp->snd_cwnd = packets;
 }
 
-/* All that is not acknowledged, in units. */
+/* The data that is not acknowledged, in units. */
 static inline u32 cellbed_flight(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -135,21 +135,21 @@ static inline u32 cellbed_flight(const struct sock *sk)
 				       tp->packets_out;
 }
 
-/* Does SACK go by the steps and the table of 98-0876R1, 3.2? */
+/* Does SACK use the steps and the table of 98-0876R1, 3.2? */
 static inline bool cellbed_by_table(const struct cellbed *c)
 {
 	return c->use_pipe && c->pipe_segments;
 }
 
-/* Does the module count duplicate ACKs, and not the kernel, as sacked_out? */
+/* Does the module count duplicate ACKs instead of the kernel's sacked_out? */
 static inline bool cellbed_counts(const struct cellbed *c)
 {
 	return c->multiple || c->bytes || cellbed_by_table(c);
 }
 
 /*
- * A timeout may come in fast recovery, where the window of RFC 2581 is
- * inflated by the duplicate ACKs; with SACK it is not.
+ * A timeout may come in fast recovery. Duplicate ACKs then have inflated the
+ * window of RFC 2581; with SACK they have not.
  */
 static inline u32 cellbed_inflation(const struct sock *sk)
 {
@@ -160,7 +160,7 @@ static inline u32 cellbed_inflation(const struct sock *sk)
 	return c->bytes || cellbed_counts(c) ? c->inflation : c->prior_sacked;
 }
 
-/* The sender's window at a loss, in units: no more than the peer's. */
+/* The sender's window at a loss, in units: at most the peer's window. */
 static inline u32 cellbed_window(const struct sock *sk)
 {
 	const struct cellbed *c = cellbed_ca(sk);
@@ -171,7 +171,7 @@ static inline u32 cellbed_window(const struct sock *sk)
 }
 
 /*
- * The functions of each file. A file calls only files that stand above it here;
+ * The functions of each file. A file calls only files above it in this list;
  * cellbed_main.c calls them all.
  */
 

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * byte_window: the window counted in bytes and filled to the last one, a
- * sender without silly window avoidance (98-0876R1 6.2: "TCP Silly Window
- * Syndrome Avoidance is disabled"; RFC 813; what BSD's tcp_output() does when
- * the test "len == maxseg or ... " is left out). What the window has room for
- * is sent at once, also when that is a few bytes: congestion avoidance grows
- * the window by mss * mss / cwnd an ACK, so each ACK of a full segment sends
- * a full one and a runt, each runt's ACK another runt.
+ * byte_window: the sender counts the window in bytes, fills it to the last
+ * byte, and does not avoid silly windows (98-0876R1 6.2: "TCP Silly Window
+ * Syndrome Avoidance is disabled"; RFC 813; BSD's tcp_output() does the same
+ * without the test "len == maxseg or ... "). It sends at once all data that the
+ * window has room for, even a few bytes. Congestion avoidance grows the window
+ * by mss * mss / cwnd per ACK. So each ACK of a full segment sends a full
+ * segment and a runt (a small segment), and each runt's ACK sends another runt.
  *
- * The kernel counts its window in packets and cuts no packet to fit. Two
- * things are done about it, both where it asks for min_tso_segs(), which it
- * does at the beginning of tcp_write_xmit() and tcp_xmit_retransmit_queue():
+ * The kernel counts its window in packets and cuts no packet to fit. So the
+ * module does two things when the kernel calls min_tso_segs(), at the beginning
+ * of tcp_write_xmit() and tcp_xmit_retransmit_queue():
  *
- *   - the queue of unsent data is cut where the window ends, and the piece
- *     marked as the end of a record, so that it is not filled up again;
- *   - snd_cwnd is set to what is in flight plus the packets up to there.
+ *   - It cuts the queue of unsent data at the end of the window, and marks the
+ *     piece as the end of a record, so that the kernel does not fill it up.
+ *   - It sets snd_cwnd to the packets in flight plus the packets up to there.
  *
- * The peer's window is not touched: duplicate ACKs are those the kernel sees.
+ * The peer's window does not change: the kernel sees the usual duplicate ACKs.
  *
- * Segments that are sent again keep their boundaries, but for small ones that
- * are joined (tcp_retrans_collapse); BSD would cut anew, and fill the window so
- * too: resend_boundaries = 1. Both are done by cellbed_recut.c.
+ * Retransmitted segments keep their boundaries, except for small ones, which
+ * the module joins (tcp_retrans_collapse). BSD cuts anew, and so fills the
+ * window (resend_boundaries = 1). cellbed_recut.c does both.
  */
 #include "cellbed.h"
 
-/* Bytes of a segment that are not acknowledged: of a merged one, sent again, a
- * part may be.
+/* The bytes of a segment that are not acknowledged. Of a merged, retransmitted
+ * segment, a part may be acknowledged.
  */
 static u32 cellbed_unacked(const struct sock *sk, const struct sk_buff *skb)
 {
@@ -36,7 +36,7 @@ static u32 cellbed_unacked(const struct sock *sk, const struct sk_buff *skb)
 	return skb->len;
 }
 
-/* Bytes on their way as RFC 6675 counts: not SACKed, not lost or sent again. */
+/* Bytes on their way as in RFC 6675: not SACKed, and not lost or sent again. */
 static u32 cellbed_bytes_in_flight(const struct sock *sk)
 {
 	struct sk_buff *skb = tcp_rtx_queue_head(sk);
@@ -54,8 +54,8 @@ static u32 cellbed_bytes_in_flight(const struct sock *sk)
 }
 
 /*
- * What the window is compared with: after a timeout what has been sent since;
- * with SACK in recovery PIPE; else all that is not acknowledged.
+ * The data that counts against the window: after a timeout, the data sent
+ * since; with SACK in recovery, PIPE; else all data that is not acknowledged.
  */
 static s64 cellbed_bytes_outstanding(const struct sock *sk)
 {
@@ -79,8 +79,8 @@ static s64 cellbed_bytes_room(const struct sock *sk)
 }
 
 /*
- * The length that a segment has when it is sent again, and in next the one
- * after it: small ones are joined up to a full segment.
+ * The length of a segment when it is sent again, and in next the segment after
+ * it: small segments are joined up to a full one.
  */
 static u32 cellbed_joined_length(const struct sock *sk, struct sk_buff *skb,
 				 struct sk_buff **next)
@@ -99,16 +99,16 @@ static u32 cellbed_joined_length(const struct sock *sk, struct sk_buff *skb,
 	return length;
 }
 
-/* Joins to a segment those that are sent again with it. */
+/* Joins to a segment the segments that are sent again with it. */
 static void cellbed_join(struct sock *sk, struct sk_buff *skb, u32 length)
 {
 	if (length != cellbed_unacked(sk, skb))
 		cellbed_remake(sk, skb, length);
 }
 
-/* How many packets held for lost may be sent again, the first of them whatever
- * the window if so said; they are joined. One longer than a segment was merged
- * by the kernel while it was SACKed; it is sent in pieces.
+/* Joins lost packets, and returns how many may be sent again; if told so, the
+ * first one ignores the window. The kernel may have merged SACKed packets into
+ * one that is longer than a segment; it is sent in pieces.
  */
 static u32 cellbed_bytes_holes(struct sock *sk, bool first)
 {
@@ -145,16 +145,16 @@ static u32 cellbed_bytes_holes(struct sock *sk, bool first)
 	return packets;
 }
 
-/* Is the first hole sent again whatever the window, and has it its room? */
+/* May the first hole ignore the window, and has it room? */
 static bool cellbed_first_is_apart(const struct sock *sk)
 {
 	return cellbed_ca(sk)->recovering && !tcp_is_sack(tcp_sk(sk));
 }
 
 /*
- * The same with resend_boundaries = 1: the packets that the window has room for
- * are cut anew. PIPE is below cwnd or not: it cuts none short. By the table a
- * segment stays what it was.
+ * The same with resend_boundaries = 1: cuts anew the packets that the window
+ * has room for. PIPE only decides whether a packet may leave, and cuts none
+ * short. By the table, a segment keeps its boundaries.
  */
 static u32 cellbed_bytes_anew(struct sock *sk, bool first)
 {
@@ -206,8 +206,8 @@ static u32 cellbed_bytes_kept(struct sock *sk, bool first)
 }
 
 /*
- * Before the kernel sends anything again: the kernel asks for min_tso_segs() with
- * the first packet in its hand, which must not be taken from it.
+ * Called before the kernel retransmits. It calls min_tso_segs() while it holds
+ * the first packet, so that packet must stay.
  */
 void cellbed_bytes_prepare(struct sock *sk)
 {
@@ -224,7 +224,7 @@ void cellbed_bytes_prepare(struct sock *sk)
 		c->one_more = 0;
 }
 
-/* The first segment alone, as long as it may be. */
+/* Only the first segment, at its greatest allowed length. */
 void cellbed_bytes_prepare_first(struct sock *sk)
 {
 	struct sk_buff *next, *skb = tcp_rtx_queue_head(sk);
@@ -235,8 +235,8 @@ void cellbed_bytes_prepare_first(struct sock *sk)
 		cellbed_join(sk, skb, cellbed_joined_length(sk, skb, &next));
 }
 
-/* The boundary of a segment that has been sent need not be kept: sent again,
- * it may be merged with the next (tcp_retrans_collapse), as BSD cuts anew.
+/* A sent segment need not keep its boundary: when it is sent again, it may be
+ * merged with the next (tcp_retrans_collapse), as BSD cuts anew.
  */
 static void cellbed_forget_boundary(struct sock *sk)
 {
@@ -246,8 +246,8 @@ static void cellbed_forget_boundary(struct sock *sk)
 		TCP_SKB_CB(skb)->eor = 0;
 }
 
-/* Bytes of the peer's and of the own window that are left for new data; PIPE
- * below cwnd lets a whole segment pass.
+/* The bytes for new data that the peer's and the own window leave; PIPE below
+ * cwnd lets a whole segment pass.
  */
 static s64 cellbed_bytes_new_room(const struct sock *sk)
 {
@@ -264,9 +264,9 @@ static s64 cellbed_bytes_new_room(const struct sock *sk)
 }
 
 /*
- * Packets of unsent data up to the end of the window, which is cut there; all
- * becomes false when there is more. A FIN of its own takes no room: BSD's
- * tcp_output() sends it when there is nothing else to be sent.
+ * Cuts the unsent data at the end of the window; returns the packets up to
+ * there. all becomes false if there is more. A FIN without data takes no room:
+ * BSD's tcp_output() sends it when there is nothing else to send.
  */
 static u32 cellbed_bytes_new(struct sock *sk, bool *all)
 {
@@ -295,8 +295,8 @@ static u32 cellbed_bytes_new(struct sock *sk, bool *all)
 }
 
 /*
- * The kernel's window while nothing is held back: the true one, which ss shows
- * and by which tcp_is_cwnd_limited() can tell that the application is the limit.
+ * The kernel's window while it holds nothing back: the true window. ss shows
+ * it, and tcp_is_cwnd_limited() sees by it that the application is the limit.
  */
 void cellbed_bytes_show(struct sock *sk, u32 least)
 {

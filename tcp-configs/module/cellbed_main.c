@@ -12,11 +12,11 @@
  *            retransmission timer only (Jacobson, SIGCOMM 88, sections 1-3)
  *   Reno     + fast retransmit and fast recovery, which end with the first
  *            ACK of new data (RFC 2001; RFC 2581 section 3.2)
- *   NewReno  fast recovery lasts until all that was outstanding when it began
- *            is acknowledged; each partial ACK has the next hole sent again
+ *   NewReno  fast recovery lasts until all data that was outstanding at its
+ *            beginning is acknowledged; each partial ACK resends the next hole
  *            (Hoe, SIGCOMM 96; RFC 6582)
- *   SACK     the holes are known from the SACK blocks and are sent again as
- *            the window allows (RFC 2018; Fall & Floyd, CCR July 1996)
+ *   SACK     the sender knows the holes from the SACK blocks, and resends them
+ *            as the window allows (RFC 2018; Fall & Floyd, CCR July 1996)
  *
  *                    3 duplicate ACKs (not Vanilla)
  *     +----------------------+      +------------------------------------+
@@ -42,22 +42,22 @@
  * duplicate ACK: that is the window inflation of RFC 2581 seen from the other
  * side, to the same segment. A timeout halves ssthresh once a segment
  * (RFC 5681), also within a recovery, where the kernel would not. The window
- * does not restart after an idle period unless asked to. An ACK with ECE (RFC
- * 3168) halves the window at once, not over a round trip, and once for a window
- * of data, whatever that was reduced for.
+ * restarts after an idle period only with idle_restart. An ACK with ECE (RFC
+ * 3168) halves the window at once, not over a round trip, and only once for a
+ * window of data, whatever the cause of its last reduction.
  *
- * Where the kernel is steered (tcp_ack() of 6.12.117; cellbed_order.c finds out
- * whether it is so): clean the retransmission
- * queue, pkts_acked() [the RTO], in_ack_event() [the state machine sees what
- * this leaves: no duplicate ACKs for Vanilla, the end of recovery for Reno],
+ * The steps of tcp_ack() at which the module acts (kernel 6.12.117;
+ * cellbed_order.c checks their order): clean the retransmission queue,
+ * pkts_acked() [the RTO], in_ack_event() [it prepares the input of the state
+ * machine: no duplicate ACKs for Vanilla, the end of recovery for Reno],
  * tcp_fastretrans_alert(), set_state(), set the timer, cong_control() [the
  * window], retransmissions, new data.
  *
- * To be used with the sysctls of tcp-configs/NAME.toml: no SACK for the first
- * three, no RACK, no TLP, no F-RTO, no timestamps.
+ * Use the module with the sysctls of tcp-configs/NAME.toml: no SACK for the
+ * first three, no RACK, no TLP, no F-RTO, no timestamps.
  *
- * The parameters, one set a network namespace, are in cellbed_params.h, with what
- * each decides.
+ * cellbed_params.h has the parameters and their meaning. Each network namespace
+ * has its own values.
  */
 #include <linux/module.h>
 #include <linux/version.h>
@@ -71,13 +71,13 @@
 
 #define CELLBED_MIN_SSTHRESH 2U
 
-/* Above what ACKs merged in the backlog can bring at once, and small enough
- * for tcp_sndbuf_expand(), which multiplies it by a segment's size.
+/* More than the merged ACKs of the backlog can acknowledge at once, and small
+ * enough for tcp_sndbuf_expand(), which multiplies it by a segment's size.
  */
 #define CELLBED_NO_DUPTHRESH 16384
 
-/* In segments, as the kernel has it and as BSD rounded it; acked: units that
- * were outstanding until this ACK.
+/* ssthresh in segments, as the kernel counts and as BSD rounded; acked: units
+ * that were outstanding until this ACK.
  */
 static u32 cellbed_half(const struct sock *sk, u32 acked)
 {
@@ -90,7 +90,7 @@ static u32 cellbed_half(const struct sock *sk, u32 acked)
 	return max(half / cellbed_unit(sk), CELLBED_MIN_SSTHRESH);
 }
 
-/* The kernel asks before it says what for: set_state() lowers it. */
+/* The kernel asks before it tells the cause, so set_state() lowers ssthresh. */
 static u32 cellbed_ssthresh(struct sock *sk)
 {
 	return tcp_sk(sk)->snd_ssthresh;
@@ -105,7 +105,7 @@ static void cellbed_reduced(struct sock *sk, enum cellbed_reduced reason)
 	c->count = 0;
 }
 
-/* For a loss; but once only for what is lost and marked of one window. */
+/* Reduces for a loss, but only once for all losses and marks of one window. */
 static void cellbed_lower_ssthresh(struct sock *sk)
 {
 	const struct cellbed *c = cellbed_ca(sk);
@@ -185,8 +185,8 @@ static void cellbed_init(struct sock *sk)
 	c->ready = 1;
 }
 
-/* A connection may be handed to another congestion control at any time: it
- * goes with its window, not with the last quota, which may be none.
+/* A connection may change its congestion control at any time. The new one gets
+ * the window, and not the last quota, which may be 0.
  */
 static void cellbed_release(struct sock *sk)
 {
@@ -202,7 +202,7 @@ static void cellbed_release(struct sock *sk)
 	tp->reordering = READ_ONCE(net->ipv4.sysctl_tcp_reordering);
 }
 
-/* A recovery just before may have sent the first hole again already. */
+/* An earlier recovery may have sent the first hole again already. */
 static bool cellbed_first_hole_is_out(const struct sock *sk)
 {
 	const struct sk_buff *skb = tcp_rtx_queue_head(sk);
@@ -211,9 +211,9 @@ static bool cellbed_first_hole_is_out(const struct sock *sk)
 }
 
 /*
- * The kernel keeps the end of a window reduced for a mark also for a recovery
- * that begins in that window or right after it, and tells the receiver of the
- * first reduction only.
+ * The kernel keeps the end of a window that a mark reduced, also for a recovery
+ * that begins in or right after that window. It tells the receiver of the first
+ * reduction only.
  */
 static void cellbed_enter_recovery(struct sock *sk)
 {
@@ -239,7 +239,7 @@ static void cellbed_enter_loss(struct sock *sk)
 	struct cellbed *c = cellbed_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	/* RFC 5681 3.1: not again for a segment that timed out before. */
+	/* RFC 5681 3.1: no second reduction for the same segment. */
 	if (c->half_window || !inet_csk(sk)->icsk_retransmits)
 		cellbed_lower_ssthresh(sk);
 	cellbed_reduced(sk, CELLBED_FOR_TIMEOUT);
@@ -259,9 +259,9 @@ static void cellbed_enter_loss(struct sock *sk)
 }
 
 /*
- * An ACK with ECE, outside of a recovery and a repair (RFC 3168, 6.1.2): once
- * for a window of data, whatever that was reduced for. Until an ACK covers
- * more, the kernel holds the state and does not ask again.
+ * An ACK with ECE, outside of a recovery and a repair (RFC 3168, 6.1.2). It
+ * reduces once for a window of data, whatever the cause of its last reduction.
+ * The kernel keeps the state, and does not ask again until an ACK covers more.
  */
 static void cellbed_enter_cwr(struct sock *sk)
 {
@@ -318,11 +318,11 @@ static void cellbed_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 }
 
 /*
- * A duplicate ACK (RFC 5681, 2): data is outstanding, and this packet has none,
- * acknowledges nothing new and leaves the window as it was. With SACK also one
- * that changes the window: receivers do that while they tell of segments. The
- * packet itself is not to be seen here; but what carries data does not add to
- * the count of those that do not.
+ * A duplicate ACK (RFC 5681, 2): data is outstanding, and this packet has no
+ * data, acknowledges nothing new and does not change the window. With SACK, it
+ * may change the window, because receivers do so while they report segments.
+ * The hook does not get the packet. But the kernel counts packets without data,
+ * and this count tells whether the packet had data.
  */
 static bool cellbed_is_duplicate(struct sock *sk)
 {
@@ -339,11 +339,11 @@ static bool cellbed_is_duplicate(struct sock *sk)
 }
 
 /*
- * Two habits of the kernel without SACK are undone. It lowers its threshold of
- * duplicate ACKs when more of them come than there are segments outstanding,
- * and keeps it; and those it counted while a timeout was being repaired it
- * takes for a new loss when the repair is over (RFC 2582's bug fix: they mean
- * segments that were sent twice).
+ * Undoes two habits of the kernel without SACK. First, if more duplicate ACKs
+ * arrive than segments are outstanding, it lowers its threshold of duplicate
+ * ACKs for good. Second, it counts duplicate ACKs during the repair of a
+ * timeout, and takes them for a new loss after the repair. (RFC 2582's bug fix:
+ * they mean segments that were sent twice.)
  */
 static void cellbed_note_ack(struct sock *sk, u32 flags)
 {
@@ -365,7 +365,7 @@ static void cellbed_note_ack(struct sock *sk, u32 flags)
 		if (c->ready)
 			cellbed_order_note(sk);
 	}
-	/* Beyond the end: that says that CWR has arrived, too. */
+	/* An ACK beyond the end tells that CWR has arrived, too. */
 	if (after(tp->snd_una, c->reduced_end)) {
 		c->reduced = CELLBED_NOT_REDUCED;
 		c->reduced_end = tp->snd_una;
@@ -415,9 +415,9 @@ static void cellbed_vanilla_ack(struct sock *sk, u32 flags)
 }
 
 /*
- * Any ACK of new data ends Reno's recovery. One less than snd_una: with
- * equality the kernel would wait for the next ACK (RFC 2582, bug fix). A repair
- * in which the recovery began goes on.
+ * Any ACK of new data ends Reno's recovery. high_seq is one less than snd_una:
+ * if they were equal, the kernel would wait for the next ACK (RFC 2582, bug
+ * fix). If the recovery began in a repair, the repair continues.
  */
 static void cellbed_reno_ack(struct sock *sk, u32 flags)
 {
@@ -453,7 +453,7 @@ static void cellbed_newreno_ack(struct sock *sk, u32 flags)
 	if (!cellbed_partial_ack(sk))
 		return;
 	c->resend = 1;
-	/* From the first byte missing, wherever that is. */
+	/* Resend from the first missing byte, wherever it is. */
 	if (cellbed_recovery_repairing(sk) || cellbed_recovery_torn(sk))
 		cellbed_mark_lost(tcp_sk(sk), tcp_rtx_queue_head(sk));
 	if (c->partial_reset && !tcp_is_sack(tcp_sk(sk)))
@@ -470,7 +470,7 @@ static void cellbed_sack_in_ack(struct sock *sk, u32 flags)
 	cellbed_sack_ack(sk);
 }
 
-/* One segment a window: counted, or in bytes a fraction of it each ACK. */
+/* One segment per window: by a count, or in bytes by a fraction per ACK. */
 static void cellbed_avoid_congestion(struct sock *sk)
 {
 	struct cellbed *c = cellbed_ca(sk);
@@ -485,9 +485,9 @@ static void cellbed_avoid_congestion(struct sock *sk)
 }
 
 /*
- * For an ACK of new data. Not if it carries ECE (RFC 3168, 6.1.2); but while a
- * timeout is repaired, CWR cannot be sent, which goes with new data, and the
- * mark has been answered by a window of one segment.
+ * For an ACK of new data, unless it carries ECE (RFC 3168, 6.1.2). But during
+ * the repair of a timeout, CWR cannot be sent, because it goes with new data;
+ * the window of one segment has answered the mark.
  */
 static void cellbed_grow(struct sock *sk)
 {
@@ -516,7 +516,7 @@ static bool cellbed_flywheel_turns(const struct sock *sk)
 	return !(++c->dupacks & 1);
 }
 
-/* What may be in flight, in the kernel's count, during fast recovery. */
+/* The kernel's count of packets that may be in flight during fast recovery. */
 static u32 cellbed_recovery_window(struct sock *sk)
 {
 	struct cellbed *c = cellbed_ca(sk);
@@ -533,9 +533,9 @@ static u32 cellbed_recovery_window(struct sock *sk)
 }
 
 /*
- * The window outside fast recovery. Duplicate ACKs lower the kernel's count
- * in flight, so they lower the window as well: nothing leaves on them. Not so
- * for segments SACKed before a timeout: they have left the network for good.
+ * The window outside fast recovery. Duplicate ACKs lower the kernel's count in
+ * flight, so they also lower the window: they send nothing. Segments that were
+ * SACKed before a timeout do not lower it: they have left the network.
  */
 static u32 cellbed_plain_window(const struct sock *sk)
 {
@@ -594,8 +594,8 @@ static void cellbed_cong_control(struct sock *sk, u32 ack, int flag,
 	cellbed_timer_keep(sk);
 }
 
-/* Asked for whenever the kernel begins to send: the last moment to set the
- * window. The answer itself is the kernel's own.
+/* The kernel calls this whenever it begins to send, which is the last moment to
+ * set the window. The return value is the kernel's own.
  */
 static u32 cellbed_min_tso_segs(struct sock *sk)
 {
@@ -607,7 +607,7 @@ static u32 cellbed_min_tso_segs(struct sock *sk)
 	return READ_ONCE(net->ipv4.sysctl_tcp_min_tso_segs);
 }
 
-/* Without the socket's lock, as everybody who has a get_info() is asked. */
+/* The kernel calls each get_info() without the socket's lock. */
 static size_t cellbed_get_info(struct sock *sk, u32 ext, int *attr,
 			       union tcp_cc_info *info)
 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * In which order does tcp_ack() call? All that is done in in_ack_event() relies
- * on a retransmission queue that this ACK has cleaned already; kernels without
- * "tcp: reorganize tcp_in_ack_event()" call it before they clean the queue, and
- * some numbers of version have been released in both orders. So it is looked
- * at: does the queue still begin with a segment that is acknowledged in whole?
+ * Checks the order of calls in tcp_ack(). in_ack_event() relies on a
+ * retransmission queue that this ACK has cleaned already. Kernels without "tcp:
+ * reorganize tcp_in_ack_event()" call it before they clean the queue, and some
+ * versions were released with both orders. So the module looks at the queue:
+ * does it still begin with a segment that is completely acknowledged?
  *
- * The answer, of the first ACK of new data on, is in
+ * From the first ACK of new data on, the answer is in
  * /sys/module/cellbed_tcp/parameters/callback_order: "unknown", "right" or
- * "wrong". A congestion control cannot refuse a connection; who sets one up
- * reads this first.
+ * "wrong". A congestion control cannot refuse a connection. So a program must
+ * read this file before it opens one.
  */
 #include <linux/moduleparam.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The parameters: one set a network namespace, so that trials of different
- * flavors share a kernel and do not touch each other.
+ * The parameters. Each network namespace has its own values, so that trials of
+ * different flavors share a kernel without affecting each other.
  */
 #include <linux/slab.h>
 #include <linux/sysctl.h>
@@ -30,7 +30,7 @@ static const struct cellbed_params cellbed_defaults = {
 	CELLBED_PARAMS(CELLBED_DEFAULT)
 };
 
-/* A time the timer wheel cannot keep is refused, never rounded in silence. */
+/* Refuse a time that the timer wheel cannot keep; never round it silently. */
 static int cellbed_ms(const struct ctl_table *table, int write, void *buffer,
 		      size_t *lenp, loff_t *ppos)
 {
@@ -58,7 +58,7 @@ static int cellbed_ms(const struct ctl_table *table, int write, void *buffer,
 	.extra2 = &cellbed_greatest.param,				\
 },
 
-/* The data pointers are offsets, made addresses for each namespace. */
+/* The data pointers are offsets; each namespace converts them to addresses. */
 static const struct ctl_table cellbed_table[] = {
 	CELLBED_PARAMS(CELLBED_ENTRY)
 };

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Duplicate ACKs: when the third begins a fast recovery, and the inflation of
- * the window in it (RFC 2001, 4.; RFC 2581 3.2).
+ * Duplicate ACKs: decides whether the third begins a fast recovery, and
+ * inflates the window in the recovery (RFC 2001, 4.; RFC 2581 3.2).
  *
  * The kernel starts no fast retransmit while it repairs a timeout, nor on
  * duplicate ACKs of the last byte of a recovery: they may mean segments that
  * were sent twice (RFC 2582, 5; the send_high of RFC 2582 is the kernel's
  * high_seq). A sender without that precaution starts one for any third
- * duplicate ACK (multiple_fast_retransmits; RFC 2001, and ns-2.1b3's NewReno,
- * of which 98-0876R1, 3.1, says so). If it comes while the segments of a
- * timeout are being sent again, these two go on beside each other, as in BSD:
- * snd_nxt stays where the repair had come to, and the window, inflated, sends
- * from there, old data and then new.
+ * duplicate ACK (multiple_fast_retransmits; RFC 2001, and ns-2.1b3's NewReno
+ * according to 98-0876R1, 3.1). If this happens during the repair of a timeout,
+ * repair and recovery continue side by side, as in BSD: snd_nxt stays at the
+ * position of the repair. From there, the inflated window sends old data and
+ * then new data.
  *
- * For the kernel that is a recovery in which all old data is marked lost. What
- * has been sent since the timeout is also marked as sent again, but for the
- * first segment; so the kernel goes on with what has not. When Reno's recovery
- * ends with old data left, the kernel is back in its repair.
+ * For the kernel, this is a recovery in which all old data is marked lost. Data
+ * sent since the timeout, except for the first segment, is also marked as sent
+ * again, so the kernel continues with the other data. If Reno's recovery ends
+ * before all old data is repaired, the kernel returns to its repair.
  *
- * Who starts recoveries so, or counts its window in bytes, must also count the
- * duplicate ACKs itself: the kernel counts no more of them than the segments it
- * has outstanding and not held for lost, and it misses the one after the peer has
- * sent data. So must SACK by the text (98-0876R1, 3.2), which begins a recovery
- * with the third duplicate ACK: the kernel does with the third segment SACKed,
- * however many ACKs of new data came between (RFC 6675).
+ * A sender that starts recoveries in this way, or counts its window in bytes,
+ * must count the duplicate ACKs itself. The kernel counts at most as many as
+ * there are outstanding segments not marked lost, and it misses the duplicate
+ * ACK after the peer has sent data. SACK by the text (98-0876R1, 3.2) must
+ * count, too: it begins a recovery with the third duplicate ACK, but the kernel
+ * with the third SACKed segment, even with ACKs of new data between (RFC 6675).
  */
 #include "cellbed.h"
 
-/* Old data is left of what was outstanding at a timeout. */
+/* Is a part left of the data that was outstanding at a timeout? */
 bool cellbed_recovery_repairing(const struct sock *sk)
 {
 	const struct cellbed *c = cellbed_ca(sk);
@@ -36,8 +36,8 @@ bool cellbed_recovery_repairing(const struct sock *sk)
 }
 
 /*
- * BSD's snd_nxt: while a timeout is being repaired the first byte that has not
- * been sent again. The first segment is about to be, or has been.
+ * BSD's snd_nxt: during the repair of a timeout, the first byte that has not
+ * been sent again. The first segment has been sent again, or is about to be.
  */
 u32 cellbed_recovery_next(const struct sock *sk)
 {
@@ -85,9 +85,9 @@ static void cellbed_deflate(struct cellbed *c, u32 acked, u32 segment)
 }
 
 /*
- * In fast recovery, for each ACK. The kernel's count of duplicate ACKs starts
- * anew each time: it is never more than there are segments outstanding, and
- * merging makes those fewer.
+ * Called for each ACK in fast recovery. The kernel's count of duplicate ACKs
+ * starts anew each time: it is at most the number of outstanding segments, and
+ * merging lowers this number.
  */
 void cellbed_recovery_ack(struct sock *sk)
 {
@@ -108,9 +108,9 @@ void cellbed_recovery_ack(struct sock *sk)
 }
 
 /*
- * The third duplicate ACK, before the kernel sees it: with a segment held for
- * lost it enters recovery, but from a repair. By SACK's table a segment
- * that was sent again before is not sent a third time.
+ * Handles the third duplicate ACK before the kernel sees it. If a segment is
+ * marked lost, the kernel enters recovery, except from a repair. By SACK's
+ * table, a segment that was sent again before is not sent a third time.
  */
 void cellbed_recovery_look(struct sock *sk)
 {
@@ -136,8 +136,8 @@ void cellbed_recovery_look(struct sock *sk)
 }
 
 /*
- * For an ACK of new data. The kernel keeps its state until an ACK covers more
- * than was outstanding: what RFC 2582 says, and not wanted here.
+ * For an ACK of new data. By RFC 2582, the kernel keeps its state until an ACK
+ * covers more than was outstanding. This sender must not.
  */
 void cellbed_recovery_reopen(struct sock *sk)
 {
@@ -159,9 +159,9 @@ bool cellbed_recovery_torn(const struct sock *sk)
 }
 
 /*
- * A segment cut anew may reach beyond the end of a repair or a recovery. When
- * the ACK that ends it covers a part of that segment, the kernel would still hold
- * the rest for lost, and begin a recovery at once (tcp_time_to_recover()).
+ * A segment cut anew may reach beyond the end of a repair or a recovery. If the
+ * ACK that ends it covers a part of that segment, the kernel still considers
+ * the rest lost, and would begin a recovery at once (tcp_time_to_recover()).
  */
 void cellbed_recovery_release(struct sock *sk)
 {

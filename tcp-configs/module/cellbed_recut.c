@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * byte_window: packets made anew. Of an unsent one, what the window has no room
- * for is cut off. What is sent again is made a packet of its own:
+ * byte_window: makes packets anew. It cuts off the part of an unsent packet
+ * that the window has no room for. It makes a new packet of the data to send
+ * again:
  *
- * The kernel's tcp_retrans_try_collapse() joins none whose first copy is still
- * held somewhere on this machine, on the path or in a receiver's queue for
- * instance: between hosts that share a kernel a sender would know what has
- * arrived, and send that by itself, so that the ACK of what is missing covers
- * it. So a new packet is made of references to the pages of the old ones, and
- * another of what is left of the last; they take the old ones' place in the
- * retransmission queue. A new packet has no first copy, so it is also sent when
- * the old one waits in a queue of this machine.
+ * The kernel's tcp_retrans_try_collapse() joins no packet whose first copy is
+ * still somewhere on this machine, such as on the path or in a receiver's
+ * queue. If hosts share a kernel, a sender would thus know which packets have
+ * arrived, and would send these separately, so that the ACK of a missing packet
+ * covers them. So the module makes a new packet of references to the pages of
+ * the old packets, and another one of the rest of the last. They replace the
+ * old packets in the retransmission queue. A new packet has no first copy, so
+ * the kernel also sends it while the old packet waits in a queue of this
+ * machine.
  *
- * resend_boundaries = 1: a sender keeps a stream of bytes. What it sends again
- * begins at the first byte missing and is as long as a segment may be and the
- * window allows, across the boundaries of the first sending, new data behind it
- * included (4.4BSD, tcp_output(): snd_nxt is set back, the rest is as ever).
- * With SACK a packet ends where the hole does.
+ * resend_boundaries = 1: a sender keeps a stream of bytes. A retransmission
+ * begins at the first missing byte. It is as long as the segment size and the
+ * window allow. It ignores the boundaries of the first sending, and may include
+ * new data (4.4BSD, tcp_output(): it sets snd_nxt back and then sends as
+ * always). With SACK, a packet ends at the end of the hole.
  *
- * resend_boundaries = 0: whole small packets are joined, as the kernel does it.
+ * resend_boundaries = 0: whole small packets are joined, as in the kernel.
  */
 #include <linux/skbuff_ref.h>
 
 #include "cellbed.h"
 
-/* The part of an unsent segment above len becomes one of its own. This is the
- * kernel's tso_fragment(), which is not exported.
+/* Splits an unsent segment at len. This is the kernel's tso_fragment(), which
+ * is not exported.
  */
 bool cellbed_cut(struct sock *sk, struct sk_buff *skb, u32 len)
 {
@@ -64,7 +66,7 @@ bool cellbed_cut(struct sock *sk, struct sk_buff *skb, u32 len)
 	return true;
 }
 
-/* References to len bytes of a packet, from offset on, are added to another. */
+/* Adds references to len bytes of a packet from offset on to another. */
 static bool cellbed_refer(struct sk_buff *to, const struct sk_buff *from,
 			  u32 offset, u32 len)
 {
@@ -99,7 +101,7 @@ static bool cellbed_refer(struct sk_buff *to, const struct sk_buff *from,
 	return !len;
 }
 
-/* A packet of len bytes, from a sequence number within skb on; NULL if it cannot be. */
+/* Makes a packet of len bytes from a sequence number within skb; or NULL. */
 static struct sk_buff *cellbed_make(struct sock *sk, struct sk_buff *skb,
 				    u32 seq, u32 len)
 {
@@ -151,7 +153,7 @@ static void cellbed_count(struct tcp_sock *tp, const struct sk_buff *skb, int si
 	tp->sacked_out += tags & TCPCB_SACKED_ACKED ? packets : 0;
 }
 
-/* Into the retransmission queue. */
+/* Inserts a packet into the retransmission queue. */
 static void cellbed_insert(struct sock *sk, struct sk_buff *skb)
 {
 	struct rb_node **link = &sk->tcp_rtx_queue.rb_node;
@@ -183,7 +185,7 @@ static void cellbed_put(struct sock *sk, struct sk_buff *skb)
 	cellbed_count(tcp_sk(sk), skb, 1);
 }
 
-/* Takes a packet out; made is in its place for the kernel's hints. */
+/* Removes a packet; made replaces it in the kernel's hints. */
 static void cellbed_remove(struct sock *sk, struct sk_buff *skb,
 			   struct sk_buff *made)
 {
@@ -197,8 +199,8 @@ static void cellbed_remove(struct sock *sk, struct sk_buff *skb,
 }
 
 /*
- * The first unsent bytes, at most so many, become sent ones, that they may be
- * joined to old ones. How many that was.
+ * Turns at most so many of the first unsent bytes into sent ones, so that they
+ * may be joined to old bytes. Returns their number.
  */
 static u32 cellbed_draw(struct sock *sk, u32 len)
 {
@@ -221,7 +223,7 @@ static u32 cellbed_draw(struct sock *sk, u32 len)
 	return skb->len;
 }
 
-/* May this be joined to what is sent again before it? */
+/* May this packet be joined to the retransmitted packet before it? */
 static bool cellbed_joins(const struct sock *sk, const struct sk_buff *skb)
 {
 	return skb->len && (!tcp_is_sack(tcp_sk(sk)) || cellbed_is_hole(skb));
@@ -237,8 +239,9 @@ static u32 cellbed_first_missing(const struct sock *sk, const struct sk_buff *sk
 }
 
 /*
- * Bytes from the first one of skb that is missing that can be one packet, at
- * most so many. Unsent ones are drawn for it, but not with SACK in recovery.
+ * Returns how many bytes, from the first missing byte of skb on, can be one
+ * packet, at most so many. It also uses unsent bytes, but not with SACK in
+ * recovery.
  */
 static u32 cellbed_recut_length(struct sock *sk, struct sk_buff *skb, u32 limit)
 {
@@ -259,8 +262,8 @@ static u32 cellbed_recut_length(struct sock *sk, struct sk_buff *skb, u32 limit)
 }
 
 /*
- * Makes length bytes from the first one of skb that is missing a packet, and
- * gives it back; skb itself when that cannot be done.
+ * Makes a packet of length bytes from the first missing byte of skb on, and
+ * returns it; returns skb itself if this fails.
  */
 struct sk_buff *cellbed_remake(struct sock *sk, struct sk_buff *skb, u32 length)
 {
@@ -299,7 +302,7 @@ struct sk_buff *cellbed_remake(struct sock *sk, struct sk_buff *skb, u32 length)
 	return made;
 }
 
-/* The same, of at most limit bytes. */
+/* The same with at most limit bytes. */
 struct sk_buff *cellbed_recut(struct sock *sk, struct sk_buff *skb, u32 limit)
 {
 	u32 length = skb->len ? cellbed_recut_length(sk, skb, limit) : 0;

@@ -2,20 +2,21 @@
 /*
  * The retransmission timeout in coarse ticks: the integer estimator of 4.4BSD
  * (tcp_xmit_timer(); Wright & Stevens, TCP/IP Illustrated vol. 2, 25.10; the
- * formula is Jacobson's, SIGCOMM 88), with ticks of rto_tick_ms counted from
- * the moment at which the segment left or the timer was set, as if no host had
- * its clock in step with another's; or, by rto_clock, those of one clock.
+ * formula is Jacobson's, SIGCOMM 88). The ticks of rto_tick_ms count from the
+ * moment at which the segment left or the timer was set, as if the hosts'
+ * clocks were not in step; or, by rto_clock, they are the ticks of one clock.
  *
  *	rtt     = 1 + whole ticks between a segment and its ACK
  *	first:    srtt = rtt, rttvar = rtt / 2
  *	later:    d = rtt - 1 - srtt;  srtt += d / 8;  rttvar += (|d| - rttvar) / 4
  *	RTO     = max(srtt + 4 rttvar, rto_min_ticks), doubled at every timeout
  *
- * One segment is timed at a time, one sample a round trip. Karn's rule is the
- * kernel's: an ACK that covers retransmitted data brings no sample.
+ * One segment is timed at a time, which gives one sample per round trip. The
+ * kernel has Karn's rule: an ACK that covers retransmitted data gives no
+ * sample.
  *
- * How the kernel is given it, and that the timer then expires on the nanosecond,
- * is the matter of cellbed_timer.c.
+ * cellbed_timer.c gives the RTO to the kernel, and makes the timer expire
+ * exactly to the nanosecond.
  */
 #include "cellbed.h"
 
@@ -38,7 +39,7 @@ static void cellbed_rto_estimate(struct cellbed *c, u32 rtt)
 	c->rttvar4 = max_t(s32, (s32)c->rttvar4 + delta, 1);
 }
 
-/* The last tick of the common clock; without one the moment itself. */
+/* The last tick of the common clock; without it, the moment itself. */
 u64 cellbed_rto_tick_before(const struct sock *sk, u64 ns)
 {
 	const struct cellbed *c = cellbed_ca(sk);
@@ -50,7 +51,7 @@ u64 cellbed_rto_tick_before(const struct sock *sk, u64 ns)
 	return ns - past;
 }
 
-/* One plus the ticks in a round-trip time that has just been measured. */
+/* One plus the number of ticks in the round trip that was just measured. */
 static u32 cellbed_rtt_ticks(const struct sock *sk, u32 rtt_us)
 {
 	u64 now = tcp_clock_ns(), tick = jiffies_to_nsecs(cellbed_ca(sk)->tick);
@@ -69,7 +70,7 @@ static u32 cellbed_rto_base(const struct cellbed *c)
 	return max_t(u32, ticks, c->min_ticks) * c->tick;
 }
 
-/* The RTO as it is now, doublings included. */
+/* The present RTO, with its doublings. */
 u32 cellbed_rto_jiffies(const struct sock *sk)
 {
 	const struct cellbed *c = cellbed_ca(sk);
@@ -124,7 +125,7 @@ void cellbed_rto_timeout(struct sock *sk)
 		c->backoff++;
 }
 
-/* The kernel's own timer: only when its backoff ends is a parameter. */
+/* For the kernel's own timer, the only parameter is the end of its backoff. */
 static void cellbed_rto_clear_kernel_backoff(struct sock *sk)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
@@ -139,8 +140,8 @@ static void cellbed_rto_clear_kernel_backoff(struct sock *sk)
 }
 
 /*
- * Karn's rule is the kernel's. But its sample may be of a segment SACKed, and
- * in a recovery that began while a timeout was repaired the blocks tell of
+ * The kernel has Karn's rule. But its sample may be of a SACKed segment, and in
+ * a recovery that began during the repair of a timeout, the blocks report
  * segments that arrived long before.
  */
 static bool cellbed_rto_sampled(const struct sock *sk,
@@ -154,7 +155,7 @@ static bool cellbed_rto_sampled(const struct sock *sk,
 	       !tcp_is_sack(tcp_sk(sk)) || !before(c->una, c->repair_end);
 }
 
-/* What an ACK says of the round trip, and of the doublings. */
+/* Uses an ACK to update the round trip and the doublings. */
 void cellbed_rto_sample(struct sock *sk, const struct ack_sample *sample)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);

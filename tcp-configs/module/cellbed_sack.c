@@ -1,38 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the SACK sender of the 1990s does otherwise than the kernel's: PIPE in
- * place of the kernel's count of packets in flight, holes with fewer than
- * three SACKs above them, a hole sent again, and a scoreboard that a timeout
- * wipes. All of it works on the kernel's own scoreboard, the retransmission
- * queue with its tags, between the tagging of an ACK's blocks and the state
- * machine.
+ * The SACK sender of the 1990s differs from the kernel's: it uses PIPE instead
+ * of the kernel's count of packets in flight, it sends holes with fewer than
+ * three SACKs above them, it may send a hole a third time, and a timeout wipes
+ * its scoreboard. The module works on the kernel's own scoreboard, the
+ * retransmission queue with its tags. It does so after the kernel has tagged an
+ * ACK's blocks and before the state machine runs.
  *
- * PIPE (98-0876R1 3.2; Fall & Floyd 1996): window less three on entry; less
- * one for each duplicate ACK, less two for a partial ACK, plus one for each
- * segment sent. A segment may leave while PIPE is less than cwnd. The kernel's
- * count differs in that a segment held for lost no longer counts, which lets
- * a burst of losses be repaired sooner (RFC 6675).
+ * PIPE (98-0876R1 3.2; Fall & Floyd 1996): window less three on entry; less one
+ * for each duplicate ACK, less two for a partial ACK, plus one for each segment
+ * sent. A segment may leave while PIPE is less than cwnd. The kernel's count
+ * differs: it excludes segments that are considered lost, and so it repairs a
+ * burst of losses sooner (RFC 6675).
  *
- * sack_pipe = 1 is that to the letter: the window is min(cwnd, the peer's),
- * however little is outstanding, and each step is a full segment, whatever the
- * segment has in it. The sender "keeps a table of all the segments sent": the
- * third duplicate ACK begins the recovery; any segment not SACKed below one that
- * is is sent again as it was, and new data in whole segments, while PIPE is less
- * than cwnd. sack_pipe = 0 begins with no more than is outstanding and
- * takes off what is newly SACKed; with byte_window it counts the bytes of what
- * is SACKed and sent, but two full segments for a partial ACK, so that it is
- * lower than what is on its way when segments are small. In a recovery that
- * began while a timeout was repaired, duplicate ACKs count there, too: the
- * blocks tell again what a wiped scoreboard has forgotten.
+ * sack_pipe = 1 follows this text exactly: the window is min(cwnd, the peer's),
+ * even if less is outstanding, and each step is a full segment, whatever the
+ * segment contains. The sender "keeps a table of all the segments sent". The
+ * third duplicate ACK begins the recovery. While PIPE is less than cwnd, the
+ * sender resends any segment that is not SACKed and lies below a SACKed one,
+ * with its old boundaries, and it sends new data in whole segments.
+ *
+ * sack_pipe = 0 begins with at most the outstanding data, and subtracts newly
+ * SACKed data. With byte_window, it counts the bytes of SACKed and sent data,
+ * but two full segments for a partial ACK; so with small segments it is less
+ * than the data on its way. In a recovery that began during the repair of a
+ * timeout, it also counts duplicate ACKs: the blocks report again what the
+ * wiped scoreboard has lost.
  */
 #include "cellbed.h"
 
 /*
- * The holes that may be sent: those with three SACKed segments above them
- * (RFC 6675, IsLost), with PIPE any that was outstanding when the recovery
- * began; for what was sent after that, a loss is a new event, but by the table
- * any below the highest block is a hole. The kernel marks the same three-above
- * holes, but not on an ACK that changes the window, and from 7.0 on not at all.
+ * Marks the holes that may be sent: holes with three SACKed segments above them
+ * (RFC 6675, IsLost). With PIPE: any hole that was outstanding when the
+ * recovery began (a loss of later data is a new event). By the table: any hole
+ * below the highest block. The kernel also marks holes with three segments
+ * above, but not on an ACK that changes the window, and from 7.0 on not at all.
  */
 static void cellbed_mark_holes(struct sock *sk)
 {
@@ -57,7 +59,7 @@ static void cellbed_mark_holes(struct sock *sk)
 	}
 }
 
-/* A partial ACK has come: its first hole counts as never sent again. */
+/* After a partial ACK, the first hole counts as never sent again. */
 static void cellbed_free_first_hole(struct sock *sk)
 {
 	const struct cellbed *c = cellbed_ca(sk);
@@ -75,19 +77,19 @@ static void cellbed_free_first_hole(struct sock *sk)
 	cellbed_mark_lost(tp, skb);
 }
 
-/* Is PIPE the sum of the bytes that the segments have? */
+/* Does PIPE count the bytes of the segments? */
 static bool cellbed_pipe_bytes(const struct cellbed *c)
 {
 	return c->bytes && !c->pipe_segments;
 }
 
-/* What PIPE counts for one: a byte, a segment, or for it the bytes of a full one. */
+/* The unit of PIPE: a byte, a segment, or the bytes of a full segment. */
 static u32 cellbed_pipe_unit(const struct sock *sk)
 {
 	return cellbed_pipe_bytes(cellbed_ca(sk)) ? 1 : cellbed_unit(sk);
 }
 
-/* PIPE with what has been sent since it was last looked at. */
+/* Adds to PIPE the data that was sent since its last update. */
 s32 cellbed_sack_pipe(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -100,7 +102,7 @@ s32 cellbed_sack_pipe(const struct sock *sk)
 	return c->pipe;
 }
 
-/* What has been SACKed, in that unit. */
+/* The SACKed data, in the unit of PIPE. */
 static u32 cellbed_sacked_units(const struct sock *sk)
 {
 	return cellbed_pipe_bytes(cellbed_ca(sk)) ? cellbed_sacked_bytes(sk) :
@@ -124,9 +126,9 @@ static void cellbed_update_pipe(struct sock *sk)
 }
 
 /*
- * The kernel enters recovery for three SACKed segments, but leaves the first
- * hole alone when the third came with a changed window: such an ACK is no
- * duplicate to it.
+ * The kernel enters recovery for three SACKed segments. But if the third came
+ * with a changed window, it does not resend the first hole: for the kernel,
+ * such an ACK is no duplicate.
  */
 static void cellbed_mark_first_hole(struct sock *sk)
 {
@@ -138,10 +140,11 @@ static void cellbed_mark_first_hole(struct sock *sk)
 }
 
 /*
- * By the table, what an earlier recovery sent again is held for lost anew: the
- * kernel sends nothing again before more is held for lost than was sent again.
- * What is SACKed is not lost, and no longer counts as sent again. The kernel leaves
- * that tag on a segment that is SACKed while it is not held for lost.
+ * By the table, segments that an earlier recovery sent again are marked lost
+ * anew. The kernel resends nothing until more segments are marked lost than
+ * sent again. A SACKed segment is not lost, and no longer counts as sent again.
+ * The kernel leaves that tag on a segment that is SACKed while it is not marked
+ * lost.
  */
 static void cellbed_hold_resent(struct sock *sk)
 {
@@ -164,7 +167,7 @@ static void cellbed_hold_resent(struct sock *sk)
 	}
 }
 
-/* On the third duplicate ACK, while c->cwnd still is the full window. */
+/* Called on the third duplicate ACK, while c->cwnd is still the full window. */
 void cellbed_sack_enter_recovery(struct sock *sk)
 {
 	struct cellbed *c = cellbed_ca(sk);
@@ -177,7 +180,7 @@ void cellbed_sack_enter_recovery(struct sock *sk)
 	cellbed_mark_holes(sk);
 	cellbed_sack_pipe(sk);
 	window = c->pipe_segments ? cellbed_window(sk) : cellbed_flight(sk);
-	/* More is outstanding than a window that a mark has just halved. */
+	/* More is outstanding than the window that a mark has just halved. */
 	if (c->reduced != CELLBED_FOR_MARK)
 		window = min(c->cwnd, window);
 	c->pipe = (s32)window - (s32)(CELLBED_DUPTHRESH * cellbed_unit(sk));
@@ -185,10 +188,10 @@ void cellbed_sack_enter_recovery(struct sock *sk)
 }
 
 /*
- * Go back N: the scoreboard is wiped, and blocks that come while the timeout
- * is being repaired are not looked at: for the kernel, the connection has no
- * SACK until then. (Its receiving half loses nothing: blocks it has begun to
- * report it still reports.)
+ * Go back N: wipes the scoreboard, and ignores blocks that arrive during the
+ * repair of the timeout: for the kernel, the connection has no SACK until the
+ * end of the repair. (Its receiving half loses nothing: it still reports blocks
+ * that it has begun to report.)
  */
 void cellbed_sack_enter_loss(struct sock *sk)
 {
@@ -222,8 +225,8 @@ void cellbed_sack_leave_loss(struct sock *sk)
 }
 
 /*
- * By the table, what is a hole when a recovery ends is no longer held for lost:
- * the kernel would begin another with it.
+ * By the table, a hole at the end of a recovery is no longer marked lost: with
+ * it, the kernel would begin another recovery.
  */
 static void cellbed_end_holes(struct sock *sk)
 {
@@ -260,7 +263,7 @@ void cellbed_sack_ack(struct sock *sk)
 	cellbed_mark_holes(sk);
 }
 
-/* Segments that may be in flight, in the kernel's way of counting. */
+/* The number of segments that may be in flight, as the kernel counts. */
 u32 cellbed_sack_budget(const struct sock *sk)
 {
 	const struct cellbed *c = cellbed_ca(sk);

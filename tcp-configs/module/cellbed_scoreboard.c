@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The kernel's scoreboard: the tags of the segments in its retransmission queue
- * (SACKed, held for lost, sent again), and its counts of them.
+ * (SACKed, marked lost, sent again), and its counts of these tags.
  */
 #include "cellbed.h"
 
-/* Is a segment held for lost, and has not been sent again? */
+/* Is a segment marked lost and not sent again? */
 bool cellbed_is_hole(const struct sk_buff *skb)
 {
 	u8 tags = TCP_SKB_CB(skb)->sacked;
@@ -14,7 +14,7 @@ bool cellbed_is_hole(const struct sk_buff *skb)
 	       !(tags & (TCPCB_SACKED_ACKED | TCPCB_SACKED_RETRANS));
 }
 
-/* Held for lost; where it was sent again, that counts. */
+/* Marks a segment lost. If it was sent again, that still counts. */
 void cellbed_hold_lost(struct tcp_sock *tp, struct sk_buff *skb)
 {
 	struct tcp_skb_cb *cb = TCP_SKB_CB(skb);

@@ -7,24 +7,24 @@
  * connections that begin together then lose and resend in step for ever, where
  * in the paper's simulator each keeps the offset at which it once sent. So:
  *
- *   - icsk_rto is given to the kernel a grain of the timer wheel short
- *     (cellbed_timer_early()), that the wheel expires before the deadline;
- *   - the wheel's expiry comes to cellbed_wheel_expired(), which has the rest
- *     of the time waited for by a high-resolution timer, the connection's
- *     pacing timer: connections of this module are not paced;
- *   - that calls the kernel's own timer function.
+ *   - The kernel gets an icsk_rto that is short by a grain of the timer wheel
+ *     (cellbed_timer_early()), so that the wheel expires before the deadline.
+ *   - The wheel's expiry calls cellbed_wheel_expired(). It sets a
+ *     high-resolution timer for the rest of the time: the connection's pacing
+ *     timer, because connections of this module are not paced.
+ *   - This timer calls the kernel's own timer function.
  *
- * The deadline: the RTO after the later of the last ACK of new data and the
- * last sending of the first segment outstanding, which are the moments at
- * which the kernel sets its timer (RFC 6298, 5); by the common clock of
- * rto_clock the RTO after its last tick before that moment.
+ * The deadline is the RTO after the later of two moments: the last ACK of new
+ * data, and the last sending of the first outstanding segment. At these
+ * moments, the kernel sets its timer (RFC 6298, 5). By the common clock of
+ * rto_clock, the RTO begins at the clock's last tick before that moment.
  *
- * A connection that is paced after all (SO_MAX_PACING_RATE) gets its pacing
- * timer back at once, and timeouts that may be early by the grain.
+ * A connection that is paced nevertheless (SO_MAX_PACING_RATE) gets its pacing
+ * timer back at once. Its timeouts may then be early by the grain.
  */
 #include "cellbed.h"
 
-/* How soon to look again at a socket that a process owns. */
+/* The time after which to look again at a socket that a process owns. */
 #define CELLBED_RETRY_NS (100 * NSEC_PER_USEC)
 
 /* The wheel, in jiffies: an expiry at least SPAN away is rounded up to a
@@ -39,8 +39,8 @@ static void (*cellbed_kernel_expired)(struct timer_list *timer);
 static enum hrtimer_restart (*cellbed_kernel_pace)(struct hrtimer *timer);
 
 /*
- * What to give the kernel, so that its timer is over when the RTO is not yet.
- * Ticks of the common clock may end it by up to a tick sooner.
+ * Returns the value for the kernel, whose timer must end before the RTO does.
+ * With the common clock, the RTO may end sooner by up to a tick.
  */
 static u32 cellbed_timer_early(const struct sock *sk)
 {
@@ -86,8 +86,8 @@ static bool cellbed_timer_paced(const struct sock *sk)
 
 static void cellbed_wheel_expired(struct timer_list *timer);
 
-/* Is it a retransmission timer, and this module's? The connection may have been
- * handed to another congestion control while a function here waited for it.
+/* Is it a retransmission timer of this module? The connection may have changed
+ * its congestion control while a function in this file waited for it.
  */
 static bool cellbed_timer_ours(const struct sock *sk)
 {
@@ -116,10 +116,10 @@ static s64 cellbed_timer_left(const struct sock *sk)
 
 /*
  * A queued timer has a reference on the socket. Only the two functions below
- * queue it, each with the socket's spinlock held, so one that is not queued
- * here stays so; one that is, is left alone: it looks at the deadline when it
- * expires, and the deadline moves forward only, but for an ACK of new data,
- * which cancels it.
+ * queue it, with the socket's spinlock held, so a timer that is not queued
+ * stays so. A queued timer stays unchanged: it checks the deadline when it
+ * expires, and the deadline only moves forward, except on an ACK of new data,
+ * which cancels the timer.
  */
 static void cellbed_timer_wait(struct sock *sk, s64 ns)
 {
@@ -133,10 +133,10 @@ static void cellbed_timer_wait(struct sock *sk, s64 ns)
 }
 
 /*
- * Is the time over? If not, the rest is being waited for. A process that owns
- * the socket may be in the middle of anything, on another CPU too: nothing is
- * looked at then, but a little later. (The kernel's way, TCP_WRITE_TIMER_
- * DEFERRED, would time out at once where the wheel expired early.)
+ * Is the time over? If not, a timer waits for the rest. If a process owns the
+ * socket, it may be changing anything, also on another CPU. Then the function
+ * looks again a little later. (The kernel's way, TCP_WRITE_TIMER_DEFERRED,
+ * would cause a timeout at once if the wheel expired early.)
  */
 static bool cellbed_timer_due(struct sock *sk)
 {
@@ -166,8 +166,8 @@ static void cellbed_wheel_expired(struct timer_list *timer)
 		sock_put(sk);
 }
 
-/* The kernel's function looks at icsk_timeout: written when nobody owns the
- * socket, or an owner who has just set it anew would find it over.
+/* The kernel's function checks icsk_timeout. Write it only if no process owns
+ * the socket. Otherwise, an owner who has just set it would find it expired.
  */
 static enum hrtimer_restart cellbed_exact_expired(struct hrtimer *timer)
 {
@@ -177,7 +177,7 @@ static enum hrtimer_restart cellbed_exact_expired(struct hrtimer *timer)
 	bool due;
 
 	if (cellbed_timer_paced(sk)) {
-		/* It may have been set for the wheel's sake, before. */
+		/* This timer may have been set for the wheel. */
 		sock_hold(sk);
 		cellbed_kernel_expired(&icsk->icsk_retransmit_timer);
 		return cellbed_kernel_pace(timer);
@@ -194,7 +194,7 @@ static enum hrtimer_restart cellbed_exact_expired(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Back to the wheel: it was over, or the rest would not have been waited for. */
+/* Returns to the wheel, which had expired: the timer waits for the rest. */
 static void cellbed_timer_cancel(struct sock *sk)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
@@ -260,9 +260,10 @@ void cellbed_timer_init(struct sock *sk)
 }
 
 /*
- * A function of ours that runs on another CPU meanwhile ends before the module
- * can go: tcp_unregister_congestion_control() waits for all softirqs. If the
- * wheel was over and the rest being waited for, it begins again.
+ * If a function of this file runs on another CPU meanwhile, it ends before the
+ * module is removed: tcp_unregister_congestion_control() waits for all
+ * softirqs. If the wheel had expired and a timer waited for the rest, the wheel
+ * starts again.
  */
 void cellbed_timer_release(struct sock *sk)
 {
