@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The programs on the testbed's hosts: their files, schedules, servers, clients, output readers.
 
-Of the project, this room uses plan alone, and else only the standard library. So the same code runs
-on the host (plans, draws) and in a lab (files, servers, clients). The part of packmime that draws a
-web trace needs numpy, and it runs on the host only.
+This room uses the standard library and, of the project, only plan. So the same code runs on the
+host (plans, draws) and in a lab (files, servers, clients). The part of packmime that draws a web
+trace needs numpy, and it runs on the host only.
 
 A workload is a folder here (source.py has the interface), or a single file:
 

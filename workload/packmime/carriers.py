@@ -76,13 +76,17 @@ class Result:
 class ServerResult:
     """The server's end of one connection, when the client's end had closed or at the trial's end.
 
-    answered, sent_bytes  responses and their bytes, by the server's counts; the kernel counts the
-    rest retransmits  segments sent again, also SYN/ACK and FIN timeouts     retransmission timeouts
+    answered, sent_bytes  responses and their bytes, by the server's counts; the kernel counts
+                 the rest
+    retransmits  segments sent again, also SYN/ACK and FIN
+    timeouts     retransmission timeouts
     marks        segments acknowledged with an echo of a mark (ECE); a mark echoes for about a
-    window carried_bytes, resent_bytes  payload of first transmissions, and of retransmissions
-    peer_window_bytes  the last window that the client advertised waited_ns    all waits before
-    answers; they begin at the requests' arrival times in the kernel, which count ticks ecn
-    1: both ends use ECN
+                 window
+    carried_bytes, resent_bytes  payload of first transmissions, and of retransmissions
+    peer_window_bytes  the last window that the client advertised
+    waited_ns    all waits before answers; they begin at the requests' arrival times in the
+                 kernel, which count ticks
+    ecn          1: both ends use ECN
     """
 
     client_address: str

@@ -37,19 +37,24 @@ Connection = Sequence[tuple[Exchange, Result]]
 class Totals:
     """Totals over all rows.
 
-    states          state (carriers.STATES) -> exchanges unsent          connections that were not
-    begun unreached       exchanges after a connection's first that were not begun unlike
-    host -> connections whose ends' counts do not agree (both_ends) received_bytes  host -> bytes of
-    responses down asked, done     host -> requests down, and complete answers to them retransmits,
-    timeouts  host -> retransmissions and timeouts of the servers of these handshake_excess_ns  the
-    least difference between a handshake, from before connect(), and its connection's round trip;
-    None: there was no handshake answer_excess_ns  the least difference between the time from a
-    request to its answer's first byte and the round trip plus the server's delay; None: there was
-    no answer delay_off_ns    the largest difference between a server's waits and the trace, by the
-    server's kernel, as a mean over a connection connected       connections that began, as their
-    clients saw served, with_ecn  connections that a server accepted; those on which both ends use
-    ECN windows         host -> the least and the largest last window that a client told its server,
-    over connections that ended well last_byte_ns    the time of the latest byte
+    states          state (carriers.STATES) -> exchanges
+    unsent          connections that were not begun
+    unreached       exchanges after a connection's first that were not begun
+    unlike          host -> connections whose ends' counts do not agree (both_ends)
+    received_bytes  host -> bytes of responses down
+    asked, done     host -> requests down, and complete answers to them
+    retransmits, timeouts  host -> retransmissions and timeouts of the servers of these
+    handshake_excess_ns  the least difference between a handshake, from before connect(), and
+                    its connection's round trip; None: there was no handshake
+    answer_excess_ns  the least difference between the time from a request to its answer's first
+                    byte and the round trip plus the server's delay; None: there was no answer
+    delay_off_ns    the largest difference between a server's waits and the trace, by the server's
+                    kernel, as a mean over a connection
+    connected       connections that began, as their clients saw
+    served, with_ecn  connections that a server accepted; of these, with ECN at both ends
+    windows         host -> the least and the largest last window that a client told its server,
+                    over connections that ended well
+    last_byte_ns    the time of the latest byte
     """
 
     states: Counter[str] = field(default_factory=Counter)
