@@ -3,8 +3,8 @@
 
 A connection is persistent with probability 0.09. It fetches pages, and each page has objects. All
 requests are as large as the first. If the first response answers a cache, all responses are as
-large as the first. Otherwise, sizes and gaps are log-normal, with a location and a spread of the
-connection's own.
+large as the first; otherwise, their sizes are log-normal. Gaps are always log-normal. Sizes and
+gaps have a location and a spread of the connection's own.
 
 ns-2 draws the location and spread of gaps once per simulation. This module draws them for each
 connection, as it does for sizes.
