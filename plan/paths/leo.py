@@ -6,9 +6,12 @@ path leads from the ground to the nearest satellite and back to the ground. The 
 twice the slant range over the speed of light, plus a time in the stations. When the next satellite
 is nearer, a handover takes place, and the link sends nothing for a moment.
 
-Let g be the central angle between the place and a satellite at height h, seen from the centre of
-the Earth, which has the radius R. Then the slant range is sqrt(R^2 + (R + h)^2 - 2 R (R + h) cos
-g). The angle changes with the mean motion, sqrt(GM / (R + h)^3). The Earth does not rotate in this
+Let R be the radius of the Earth, and g the angle between the place and a satellite at height h,
+seen from the centre of the Earth. Then the slant range is
+
+    sqrt(R^2 + (R + h)^2 - 2 R (R + h) cos g)
+
+The angle changes with the mean motion, sqrt(GM / (R + h)^3). The Earth does not rotate in this
 model; with rotation, a pass takes 5 to 7 % longer.
 
 Source: Wertz, Larson (editors): "Space Mission Analysis and Design", third edition, 1999, sections

@@ -2,7 +2,8 @@
 """The kernel's CAKE without its shaper (Høiland-Jørgensen and others, "Piece of CAKE", 2018).
 
 The link keeps the rate. All packets are in one class (besteffort). Hosts get equal shares, and so
-do the connections of a host (triple-isolate). CAKE marks each packet that allows ECN.
+do the connections of a host (triple-isolate). CAKE always uses ECN: where its rule would drop
+a packet that allows ECN, it marks the packet.
 """
 
 from __future__ import annotations
