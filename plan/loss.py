@@ -41,8 +41,8 @@ class Loss:
     burst_share: Annotated[
         float,
         Within(1e-6, 1),
-        "The share of the packets that the path loses during a burst. With 1, it loses all "
-        "packets of a burst.",
+        "During a burst, the path loses this share of the packets. With 1, it loses all packets of"
+        " a burst.",
     ] = 1.0
     direction: Annotated[
         Literal["down", "up", "both"],

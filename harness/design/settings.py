@@ -18,8 +18,8 @@ class Topology:
     rate_bit_per_s: Annotated[
         int,
         Within(1_000_000, 622_080_000),
-        "The rate of the middle link, which all pairs share. It counts all bits of the cells, 53"
-        " bytes each.",
+        "The rate of the middle link, which all pairs share. It includes all 53 bytes of each ATM"
+        " cell.",
     ]
     delay_us: Annotated[int, Within(0, 10_000_000), "The one-way delay of the middle link."]
     access_rate_bit_per_s: Annotated[
