@@ -27,8 +27,8 @@ FIT_TEXT = (
     " Poisson distribution of mean 5, limited to 1..9. With `www`, the number of requests in a"
     " batch is drawn in the same way. 98-0876R1 does not say how to limit the distribution, and"
     " this key chooses the way. `mean` cuts the distribution and keeps the paper's mean. With"
-    " `redraw`, a new value replaces a value that lies outside 1..9. `clamp` replaces a value below 1 by 1, and a"
-    " value above 9 by 9 (workload/poisson.py)."
+    " `redraw`, a new value replaces a value that lies outside 1..9. `clamp` replaces a value"
+    " below 1 by 1, and a value above 9 by 9 (workload/poisson.py)."
 )
 
 

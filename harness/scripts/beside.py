@@ -31,6 +31,8 @@ OLD = re.compile(
 )
 # What Ryu says of an application that it was given by a path.
 ABSENT = re.compile(r"ModuleNotFoundError: No module named '([^']*/[^']*)'")
+# A POX of 0.7 or later says so when it begins; it is of Python 3.
+NEW_POX = re.compile(r"POX 0\.([7-9]|\d\d)\..*")
 CONVERTER = "/harness/scripts/python2"  # in what a program says that --python2 cannot convert
 LISTENS = {"tcp": "0A", "tcp6": "0A", "udp": "07", "udp6": "07"}  # net/tcp_states.h
 
@@ -53,7 +55,7 @@ class Beside:
         self.command = command
         self.name = name_of(command)
         self.say = say
-        self.old = self.converted = self.listened = False
+        self.old = self.converted = self.listened = self.new_pox = False
         self.absent = ""
         self.before = listening()
         self.environment = dict(environment)
@@ -79,6 +81,7 @@ class Beside:
             for line in self.process.stdout:
                 self.old = self.old or is_old(line.strip())
                 self.converted = self.converted or CONVERTER in line
+                self.new_pox = self.new_pox or NEW_POX.match(line) is not None
                 if found := ABSENT.fullmatch(line.strip()):
                     self.absent = found[1]
                 self.say(2, f"[{self.name}] {line.rstrip(chr(10))}\n")
@@ -98,6 +101,10 @@ class Beside:
             return (
                 f"; the lab has no file {self.absent}.py, because it sees only the folder of the "
                 "script: give cellbed a shell script, in a folder that has this file, too"
+            )
+        if self.new_pox and self.old:
+            return (
+                "; this POX is of Python 3, but its controller is of Python 2: convert it by 2to3"
             )
         if "pox" in self.command and (self.old or self.converted):
             return (

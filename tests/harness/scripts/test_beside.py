@@ -119,6 +119,16 @@ def test_a_pox_of_python_2_needs_python_2_itself(
         program.wait()
 
 
+def test_a_controller_of_python_2_under_a_pox_of_python_3(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(beside, "WORK", tmp_path)
+    said = "POX 0.7.0 (gar) / Copyright\\nNameError: name 'unicode' is not defined"
+    program = beside.Beside(f': pox.py; printf "{said}\\n"; exit 1', {}, lambda _, text: None)
+    with pytest.raises(beside.BesideError, match="this POX is of Python 3, but its controller is"):
+        program.wait()
+
+
 @pytest.fixture
 def waiting(monkeypatch: pytest.MonkeyPatch) -> Controllers:
     """With no database to follow, and at the moment 100 s."""
