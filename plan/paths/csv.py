@@ -53,7 +53,7 @@ VALUES = ("rate_bit_per_s", "delay_us", "loss", "outage")
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    file: Annotated[str, "A CSV file. Its name begins at the folder of the experiment file."]
+    file: Annotated[str, "The path of a CSV file, from the folder of the experiment file."]
     period_s: Annotated[
         float | None,
         Within(1e-6, 86_400),

@@ -37,7 +37,7 @@ MOST_MS = MOST_US // US_PER_MS
 class Settings:
     down: Annotated[
         str,
-        "The trace of the link to the clients. Its name begins at the folder of the experiment"
+        "The trace of the link to the clients. Its path begins at the folder of the experiment"
         " file.",
     ]
     up: Annotated[str, "The trace of the link to the servers."]

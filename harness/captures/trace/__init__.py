@@ -45,7 +45,7 @@ class Settings:
 
     trace: Annotated[
         tuple[Annotated[str, Matches(EVENT, "GROUP:EVENT, as tcp:tcp_probe")], ...],
-        "The kernel's events that are in trace.csv, as `tcp:tcp_probe`. `--trace` of"
+        "The kernel's events that are in trace.csv, such as `tcp:tcp_probe`. `--trace` of"
         " `./cellbed run` sets this key, too. The trial runs on the same kernel with tracing.",
     ] = ()
 
