@@ -38,7 +38,9 @@ LIGHT_KM_PER_S = 299_792.458
 class Settings:
     height_km: Annotated[float, Within(160, 2_000), "The height of the satellites."] = 550.0
     satellites: Annotated[
-        int, Within(3, 200), "The number of satellites in the plane, at equal distances."
+        int,
+        Within(3, 200),
+        "The number of satellites in the orbit. Neighbours are all equally far apart.",
     ] = 22
     stations_us: Annotated[
         int,

@@ -62,8 +62,8 @@ class Parameters:
         Literal["nginx", "joined"],
         "The way in which a server sends an answer. `nginx`: the server sends the HTTP header at"
         " once, in a segment of its own if the window is open. `joined`: the HTTP header shares"
-        " segments with the file, and the acknowledgement of the request goes with them (section"
-        ' 5.2: the server "sends some data back").',
+        " segments with the file, and the acknowledgement of the request goes with them (98-0876R1,"
+        ' section 5.2: the server "sends some data back").',
     ] = "nginx"
 
     def __post_init__(self) -> None:
