@@ -97,7 +97,7 @@ def test_a_study_that_does_not_exist_is_told_with_its_line(tmp_path: Path) -> No
         (("run", "x.toml", "--seeds", "2", "--seeds=3"), "option '--seeds' is given twice; see"),
         (("course", "start", "1", "x", "--name", "a", "--name", "b"), "'--name' is given twice"),
         (("run", "x.toml", "--seeds", "1e3"), "'--seeds': '1e3' must be a whole number; see"),
-        (("help",), "no such command 'help'. Did you mean '--help'?; see cellbed --help"),
+        (("help",), "no such command 'help'. Did you mean '--help'? see cellbed --help"),
         (("kernel",), "cellbed kernel: a command is missing; it must be one of build, list, rem"),
         (("selftests",), "missing argument 'TEST...'; see cellbed selftests --help"),
         (("selftests", "x", "--clock", "fast"), "cellbed: --clock fast: fast is no clock; write v"),
