@@ -86,8 +86,8 @@ def test_a_study_that_does_not_exist_is_told_with_its_line(tmp_path: Path) -> No
     ("words", "said"),
     [
         (("fly",), "no such command 'fly'; see cellbed --help"),
-        (("rnu",), "no such command 'rnu'. Did you mean 'run'?; see cellbed --help"),
-        (("setpu",), "no such command 'setpu'. Did you mean 'setup'?; see cellbed --help"),
+        (("rnu",), "no such command 'rnu'. Did you mean 'run'? see cellbed --help"),
+        (("setpu",), "no such command 'setpu'. Did you mean 'setup'? see cellbed --help"),
         (("run", "x.toml", "--sedes", "3"), "no such option '--sedes'. (Did you mean one of: '--s"),
         (("export", "x"), "missing option '--as'. Choose from: csv, flent, parquet, pcapng, qlog"),
         (("run",), "missing argument 'EXPERIMENT'; see cellbed run --help"),
