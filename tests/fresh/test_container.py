@@ -155,8 +155,8 @@ def context(folder: Path) -> None:
 
 
 @pytest.mark.lab
+@pytest.mark.skipif(SLOW and shutil.which("podman") is None, reason="needs podman")
 @pytest.mark.skipif(not SLOW, reason="slow: CELLBED_SLOW_TESTS=1")
-@pytest.mark.skipif(shutil.which("podman") is None, reason="needs podman")
 @pytest.mark.parametrize(
     "options",
     [
