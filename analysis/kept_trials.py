@@ -199,11 +199,13 @@ def with_kept(
     """The campaign with those kept trials that it has no record of.
 
     A kept trial has figures and no tables. planned: the plans of the experiment's cells in their
-    order, for the cells of which the campaign has no trial. Raises ReportError for a kept trial
-    whose plan is not known.
+    order, for the cells of which the campaign has no trial. An invalid trial has the plan of its
+    cell, too. Raises ReportError for a kept trial whose plan is not known.
     """
     there = {(frozenset(trial.factors.items()), trial.seed) for trial in campaign.trials}
-    like = {frozenset(trial.factors.items()): trial for trial in campaign.trials}
+    like = {
+        frozenset(trial.factors.items()): trial for trial in (*campaign.invalid, *campaign.trials)
+    }
     more = []
     for line in lines:
         if line.key in there:
