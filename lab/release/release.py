@@ -31,20 +31,33 @@ class ReleaseError(Exception):
     """An archive that is not used, as the end of a sentence that begins with its name."""
 
 
-def read(stream: BinaryIO) -> dict[str, Any]:
-    """The list at the begin of an archive.
+def listed(stream: BinaryIO) -> bytes:
+    """The bytes of the list at the begin of an archive.
 
     Raises:
-        ReleaseError: it is no archive of ours, or of a later format.
+        ReleaseError: it is no archive of ours.
     """
+    stream.seek(0)
     try:
         with tarfile.open(fileobj=stream, mode="r:") as archive:
             first = archive.next()
             content = archive.extractfile(first) if first and first.name == LIST else None
             if first is None or content is None or first.size > MOST_LIST_BYTES:
                 raise ReleaseError("is no release of cellbed; name a file of ./cellbed release")
-            found = json.loads(content.read().decode())
-    except (tarfile.TarError, ValueError, RecursionError) as error:
+            return content.read()
+    except tarfile.TarError as error:
+        raise ReleaseError("is no release of cellbed; name a file of ./cellbed release") from error
+
+
+def parsed(content: bytes) -> dict[str, Any]:
+    """The list whose bytes these are.
+
+    Raises:
+        ReleaseError: it is no list, or of a later format.
+    """
+    try:
+        found = json.loads(content.decode())
+    except (ValueError, RecursionError) as error:
         raise ReleaseError("is no release of cellbed; name a file of ./cellbed release") from error
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise ReleaseError(f"is not of the format {FORMAT}; use the cellbed that it was made for")
@@ -53,20 +66,9 @@ def read(stream: BinaryIO) -> dict[str, Any]:
     return found
 
 
-def digest(stream: BinaryIO) -> str:
-    """SHA-256 of the list of an archive. Its checksums vouch for each byte of the parts.
-
-    Raises:
-        ReleaseError: it is no archive of ours.
-    """
-    stream.seek(0)
-    read(stream)
-    stream.seek(0)
-    with tarfile.open(fileobj=stream, mode="r:") as archive:
-        first = archive.next()
-        assert first is not None
-        stream.seek(first.offset_data)
-        return hashlib.sha256(stream.read(first.size)).hexdigest()
+def digest(content: bytes) -> str:
+    """SHA-256 of the bytes of a list, whose checksums vouch for each byte of the parts."""
+    return hashlib.sha256(content).hexdigest()
 
 
 def sound(found: dict[str, Any]) -> bool:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import lzma
 import os
 import shutil
@@ -29,6 +30,7 @@ from tests.fresh.releases import (
     told,
 )
 from tests.fresh.test_sentences import only_ready
+from tests.test_version import VERSION
 
 PRODUCTS = ("image", "kernel", "programs")
 
@@ -179,6 +181,24 @@ def test_a_changed_byte(here: Machine, archive: Path, part: str) -> None:
     archive.write_bytes(content)
     said = refusal(here, archive)
     assert f"{archive} was changed: {part} has another checksum; download it again" in said
+    assert made(here) == []
+
+
+def test_a_byte_that_changes_after_the_check(here: Machine, archive: Path) -> None:
+    """Somebody else may write into a file in a shared folder while set-up reads it."""
+    with tarfile.open(archive) as opened:
+        at = opened.getmember("wheels.tar").offset_data
+    content = bytearray(archive.read_bytes())
+    with tarfile.open(fileobj=io.BytesIO(content[at:])) as wheels:
+        content[at + next(x.offset_data for x in wheels if x.size)] ^= 1
+    archive.write_bytes(content)
+    environment = Path(f"{str(places(here)['environment']).rpartition('-')[0]}-debian")
+    environment.parent.mkdir(exist_ok=True)
+    use: list[str | Path] = [sys.executable, "-sEB", here.project / "lab/release/use"]
+    words: list[str | Path] = ["unpack", archive, VERSION, f"environment={environment}"]
+    done = subprocess.run([*use, *words], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 3
+    assert "was changed while set-up read it: wheels.tar has another checksum" in done.stderr
     assert made(here) == []
 
 
