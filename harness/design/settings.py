@@ -25,12 +25,12 @@ class Topology:
     access_rate_bit_per_s: Annotated[
         int,
         Within(1_000_000, 622_080_000),
-        "The rate of the link between each host and the middle. It counts all bits of the"
-        " cells, as the rate of the middle link does. The default is what a SONET line (an optical"
-        " link) of 155.52 Mbit/s has left for cells.",
+        "The rate of each access link, which connects a host with the middle link. It counts all"
+        " bits of the cells, as the rate of the middle link does. The default is what a SONET line"
+        " (an optical link) of 155.52 Mbit/s has left for cells.",
     ] = 149_760_000
     access_delay_us: Annotated[
-        int, Within(1, 1_000_000), "The one-way delay of the link between each host and the middle."
+        int, Within(1, 1_000_000), "The one-way delay of each access link."
     ] = 5
     mss_bytes: Annotated[
         int,
