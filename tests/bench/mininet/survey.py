@@ -138,7 +138,7 @@ def print_page(scripts: Sequence[Script], results: Path, then: Path | None = Non
 def print_messages(scripts: Sequence[Script], results: Path, then: Path | None = None) -> None:
     """A row for each script that does not pass: the line of its last run that says best why."""
     rows = last_rows(results) | (last_rows(then) if then else {})
-    print("| script | the last run says |\n| --- | --- |")
+    print("| script | the first run says |\n| --- | --- |")
     for script in scripts:
         row = rows.get(name_of(script), {"result": "passes"})
         if not row["result"].startswith("passes"):
