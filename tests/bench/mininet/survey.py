@@ -116,9 +116,10 @@ def print_page(scripts: Sequence[Script], results: Path, then: Path | None = Non
     """How many scripts there are of each result, and a row a script."""
     first, later = last_rows(results), last_rows(then) if then else {}
     columns = ["theme", "script", "result", "cause, if it does not pass", "s"]
+    print("Scripts by result: ", end="")
     print_counts(scripts, first)
     if then:
-        print(". After the corrections: ", end="")
+        print(". Scripts by result after the corrections: ", end="")
         print_counts(scripts, first | later)
         columns.insert(3, "after the corrections")
     print("\n")
@@ -156,7 +157,7 @@ def print_counts(scripts: Sequence[Script], rows: Mapping[str, Mapping[str, Any]
     none = {"result": NOT_RUN, "reason": ""}
     results = [result_of(script, rows.get(name_of(script), none)) for script in scripts]
     counts = Counter(results).most_common()
-    print("; ".join(f"{count} {result}" for result, count in counts), end="")
+    print(", ".join(f"{result} {count}" for result, count in counts), end="")
 
 
 def name_of(script: Script) -> str:
