@@ -157,7 +157,7 @@ def print_counts(scripts: Sequence[Script], rows: Mapping[str, Mapping[str, Any]
     none = {"result": NOT_RUN, "reason": ""}
     results = [result_of(script, rows.get(name_of(script), none)) for script in scripts]
     counts = Counter(results).most_common()
-    print(", ".join(f"{result} {count}" for result, count in counts), end="")
+    print("; ".join(f"{result}: {count}" for result, count in counts), end="")
 
 
 def name_of(script: Script) -> str:
