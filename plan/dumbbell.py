@@ -84,7 +84,7 @@ class Dumbbell:
         check_range("pairs", self.pairs, 1, MAX_PAIRS)
         check_range("mss_bytes", self.mss_bytes, 88, 65495)
         for name, link in (("access", self.access), ("middle", self.middle)):
-            check_range(f"{name}.rate_bit_per_s", link.rate_bit_per_s, 1_000_000, 1_000_000_000)
+            check_range(f"{name}.rate_bit_per_s", link.rate_bit_per_s, 1_000_000, 10_000_000_000)
             check_range(f"{name}.delay_ns", link.delay_ns, 0, 10_000_000_000)
 
     @property

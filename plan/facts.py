@@ -147,6 +147,8 @@ class TrialFacts(Facts):
         queue: direction -> the queue's counters at the end of the trial.
         marks: name of a moment of the workload -> the queues' counters at that moment.
         links: device -> packets that the device sent and received.
+        offload: device of a switch -> packets that its host handed over, and the segments in them;
+            only with topology.coalesce_us.
         realtime: None in virtual time.
         versions: versions of the kernel and of packages.
         congestion: pair -> the congestion controls of its sender, if the pairs differ in flavor.
@@ -162,6 +164,7 @@ class TrialFacts(Facts):
     queue: Mapping[str, Counters]
     marks: Mapping[str, Mapping[str, Counters]]
     links: Mapping[str, tuple[int, ...]]
+    offload: Mapping[str, tuple[int, ...]]
     losses: Losses
     realtime: Realtime | None
     versions: Mapping[str, str]

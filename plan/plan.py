@@ -51,6 +51,8 @@ class Topology:
         delay: a kind of DELAYS.
         loss: the losses of the path itself; None: it loses nothing.
         path: how the middle link moves; None: the link is still.
+        coalesce_ns: how long a host's network card waits for more packets (topology/coalesce.py);
+            0: the hosts send and take single packets.
     """
 
     pairs: int
@@ -62,6 +64,7 @@ class Topology:
     delay: str = "constant"
     loss: Loss | None = field(default=None, metadata={"later": True})
     path: Path | None = field(default=None, metadata={"later": True})
+    coalesce_ns: int = field(default=0, metadata={"later": True})
 
     @property
     def built(self) -> tuple[int, int, int]:

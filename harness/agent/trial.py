@@ -27,6 +27,7 @@ from harness.capture import Capture, Site
 from plan.dumbbell import Wait
 from plan.plan import CAPTURES, DELAYS, WORKLOADS, Plan
 from plan.queue import DIRECTIONS
+from topology import coalesce
 from topology.build import Network
 from topology.clock import timers_alike
 from topology.commands import BOX
@@ -85,15 +86,23 @@ def run_trial(
     chance.begin(plan.seed)
     if schedule:
         schedule.set()
-    with delay, queues, moving_as(plan, schedule, network), running(captures, "trial"):
+    with (
+        delay,
+        queues,
+        moving_as(plan, schedule, network),
+        running(captures, "trial"),
+        ExitStack() as until_end,
+    ):
         emit("phase", trial=name, phase="state before")
         before = provenance.state(network)
         links = probe.link_counters(network)
+        sent = coalesce.segments(network) if plan.topology.coalesce_ns else {}
         losses.begin()
         emit("phase", trial=name, phase="probe")
         idle = probe.idle_round_trip(network, dumbbell)
         watched = plan.queue.down.watches_wire
         probed = {} if watched else {"probed_rate_bit_per_s": probe.link_rate(network, dumbbell)}
+        until_end.enter_context(coalesce.coalescing(network, plan.topology.coalesce_ns))
         emit("phase", trial=name, phase="source")
         begin = time.monotonic()
         with (
@@ -109,6 +118,8 @@ def run_trial(
         emit("phase", trial=name, phase="drain")
         drained_s = drain(queues, probe.idle_round_trip_s(dumbbell))
         emit("phase", trial=name, phase="counters after")
+        passed = probe.difference(links, probe.link_counters(network))
+        offload = in_segments(passed, sent, coalesce.segments(network) if sent else {})
         record = {
             "virtual_s": time.monotonic() - begin,
             "idle_round_trip_ns": idle,
@@ -119,7 +130,8 @@ def run_trial(
             "drained_s": drained_s,
             "queue": queues.read(),
             "marks": marks,
-            "links": probe.difference(links, probe.link_counters(network)),
+            "links": passed,
+            **({"offload": offload} if offload else {}),
             "losses": losses.since(plan),
             "realtime": watch.summary if watch else None,
             "tcp": {"samples": testbed.tcp_samples},
@@ -133,6 +145,21 @@ def run_trial(
         record |= capture.facts()
     log.refuse_complaints()
     (folder / "lab.json").write_text(json.dumps(record))
+
+
+def in_segments(
+    links: probe.Counters, before: coalesce.Counters, after: coalesce.Counters
+) -> probe.Counters:
+    """Let the packets that each host sent count as the segments in them, which the queue counts.
+
+    Returns:
+        port -> the packets that its host handed over in the trial, and the segments in them.
+    """
+    offload = {}
+    for port, sent in after.items():
+        packets, links[port][0] = links[port][0], sent - before[port]
+        offload[port] = [packets, links[port][0]]
+    return offload
 
 
 def idle_wait(plan: Plan) -> Wait:

@@ -68,6 +68,7 @@ def network(wanted: Topology, folders: Sequence[Path] = (Path(),)) -> plan.Topol
         delay=wanted.delay,
         loss=None if wanted.loss == "none" else losses(wanted.loss),
         path=None if wanted.path == "none" else moving(wanted, folders),
+        coalesce_ns=wanted.coalesce_us * 1000,
     )
 
 

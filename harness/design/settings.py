@@ -17,14 +17,14 @@ class Topology:
     pairs: Annotated[int, Within(1, 1024), "The number of clients. Each client has its own server."]
     rate_bit_per_s: Annotated[
         int,
-        Within(1_000_000, 622_080_000),
+        Within(1_000_000, 1_000_000_000),
         "The rate of the middle link, which all pairs share. It includes all 53 bytes of each ATM"
         " cell.",
     ]
     delay_us: Annotated[int, Within(0, 10_000_000), "The one-way delay of the middle link."]
     access_rate_bit_per_s: Annotated[
         int,
-        Within(1_000_000, 622_080_000),
+        Within(1_000_000, 10_000_000_000),
         "The rate of each access link, which connects a host with the middle link. It counts all"
         " bits of the cells, as the rate of the middle link does. The default is what a SONET line"
         " (an optical link) of 155.52 Mbit/s has left for cells.",
@@ -53,6 +53,14 @@ class Topology:
         " or a table with the `kind` of a path ([moving-paths.md](moving-paths.md)). With `none`"
         " the link stays as it is.",
     ] = "none"
+    coalesce_us: Annotated[
+        int,
+        Within(0, 10_000),
+        "The time for which the network card of a host waits for more packets before it hands them"
+        " to the host together, so that one acknowledgement can answer many segments (GRO). A host"
+        " then also hands over up to 64 KB at a time to its card, which cuts them into segments"
+        " (GSO). With 0, hosts send and take single packets.",
+    ] = 0
 
 
 @dataclass(frozen=True, kw_only=True)
