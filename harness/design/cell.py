@@ -156,13 +156,25 @@ def check_delay(delay: str, workload: object) -> None:
 
 
 def check_counting(topology: plan.Topology, queue: plan.Queues) -> None:
-    """UsageError where path and queue do not count the same."""
+    """UsageError where the queue cannot count what the path or the hosts give it."""
     path = topology.path
     if path and path.overhead_bytes is not None and queue.down.room_cells is not None:
         kind = plan.kind_of(queue.down)
         raise UsageError(
             f"topology.path: the path counts bytes of packets, and queue.kind = {kind} counts"
             " cells; choose a queue of packets"
+        )
+    if not topology.coalesce_ns:
+        return
+    if path:
+        raise UsageError(
+            "topology.coalesce_us: the queue of a moving path does not cut large packets into"
+            " segments; set it to 0, or topology.path to none"
+        )
+    if queue.down.room_cells is not None:
+        raise UsageError(
+            f"topology.coalesce_us: queue.kind = {plan.kind_of(queue.down)} takes only single"
+            " packets; choose a queue of packets, or set topology.coalesce_us to 0"
         )
 
 

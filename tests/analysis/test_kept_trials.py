@@ -92,18 +92,27 @@ def test_a_kept_cell_that_was_not_run_again_has_the_plan_of_the_experiment(tmp_p
     assert (kept / "cells.csv").read_text() == cells
 
 
+def invalid(folder: Path, seed: int) -> Path:
+    """A part whose trials of Vanilla are not valid."""
+    for trial in (recorded(folder, seed) / "trials").glob("*-vanilla-*"):
+        file = trial / "judgement.json"
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"valid": False}))
+    return folder
+
+
 def test_an_invalid_trial_gives_its_cell_the_plan(tmp_path: Path) -> None:
     """A later part may have no valid trial of a kept cell."""
     kept = kept_of(recorded(tmp_path / "whole", 1), tmp_path / "study")
     cells = (kept / "cells.csv").read_text()
-    part = recorded(tmp_path / "part", 1)
-    for trial in (part / "trials").glob("*-vanilla-*"):
-        file = trial / "judgement.json"
-        judged = json.loads(file.read_text())
-        file.write_text(json.dumps(judged | {"valid": False}))
-    assert read_campaign(part).invalid
-    kept_of(part, tmp_path / "study")
+    part = invalid(tmp_path / "part", 1)
+    left_out = len(read_campaign(part).invalid)
+    assert left_out
+    for _ in range(2):  # the same part again counts nothing twice
+        kept_of(part, tmp_path / "study")
     assert (kept / "cells.csv").read_text() == cells
+    assert Kept(kept.parent).manifest("synthetic")["left_out"] == 0  # seed 1 was kept before
+    kept_of(invalid(tmp_path / "more", 2), tmp_path / "study")
+    assert Kept(kept.parent).manifest("synthetic")["left_out"] == left_out
 
 
 def test_what_tells_of_the_machine_is_not_in_the_digest(tmp_path: Path) -> None:
