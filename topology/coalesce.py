@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Segmentation offload and interrupt coalescing of the hosts, as network cards have them.
 
-    host eth0: up to 64 KB in one packet (GSO)         the port under test: tbf cuts it into segments
-    switch port, towards its host: netem with a slot    host eth0: GRO joins what comes together
+    a sender's eth0: up to 64 KB in one packet (GSO) -> port under test: tbf cuts it into segments
+    switch port of a receiver: netem with a slot     -> its eth0: GRO joins what comes together
 
 A card with `ethtool -C rx-usecs N` interrupts N microseconds after a packet came, and hands over
 all that came meanwhile. netem's slot does the same with the packets of an access link. The host
