@@ -56,10 +56,10 @@ class Topology:
     coalesce_us: Annotated[
         int,
         Within(0, 10_000),
-        "The time for which the network card of a host waits for more packets before it hands them"
-        " to the host together, so that one acknowledgement can answer many segments (GRO). A host"
-        " then also hands over up to 64 KB at a time to its card, which cuts them into segments"
-        " (GSO). With 0, hosts send and take single packets.",
+        "The time for which the network card of a host waits for more packets. The host then takes"
+        " them together, and one acknowledgement can answer many segments (GRO). A host also hands"
+        " over up to 64 KB at a time to its card, which cuts them into segments (GSO). With 0,"
+        " hosts send and take single packets.",
     ] = 0
 
 
