@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from harness.scripts import python2_errors
+from harness.scripts import own_files, python2_errors
 from harness.scripts.job import WORK
 from harness.scripts.priority import before_all_others
 
@@ -40,7 +40,15 @@ Say = Callable[[int, str], None]
 
 
 class BesideError(Exception):
-    """The program ended, or never listened: the script was not begun."""
+    """The program ended, or never listened: the script was not begun.
+
+    Args:
+        own: the module that Python did not find, though its file is in the script's folder.
+    """
+
+    def __init__(self, text: str, own: str = "") -> None:
+        super().__init__(text)
+        self.own = own
 
 
 class Beside:
@@ -56,7 +64,7 @@ class Beside:
         self.name = name_of(command)
         self.say = say
         self.old = self.converted = self.listened = self.new_pox = False
-        self.absent = ""
+        self.absent = self.unfound = ""
         self.before = listening()
         self.environment = dict(environment)
         self.process = self.begin()
@@ -84,6 +92,8 @@ class Beside:
                 self.new_pox = self.new_pox or NEW_POX.match(line) is not None
                 if found := ABSENT.fullmatch(line.strip()):
                     self.absent = found[1]
+                if found := own_files.NO_MODULE.fullmatch(line.strip()):
+                    self.unfound = found["name"]
                 self.say(2, f"[{self.name}] {line.rstrip(chr(10))}\n")
             status = self.process.wait()
             if status and status not in KILLED and self.listened and not OVER.is_set():
@@ -95,8 +105,15 @@ class Beside:
             self.say(2, f"cellbed: {self.name} was killed, as by mn -c, and begins again\n")
             self.process = self.begin()
 
+    def own_file(self) -> Path | None:
+        """The file of the module that Python did not find, if it is in the script's folder."""
+        return own_files.find(self.unfound, self.command) if self.unfound else None
+
     def remedy(self) -> str:
         """What helps a program of Python 2, or that looks for a file in vain."""
+        refused = self.own_file() if not self.old or self.converted else None
+        if refused and (why := own_files.complaint(refused)):
+            return f"; Python refuses {refused.name}, {why}"
         if self.absent:
             return (
                 f"; the lab has no file {self.absent}.py, because it sees only the folder of the "
@@ -127,7 +144,8 @@ class Beside:
                 self.reader.join(1.0)  # what it said comes before the sentence
                 raise BesideError(
                     f"--beside '{self.command}' ended with status {self.process.returncode} before "
-                    f"it listened at a port, and the script did not begin{self.remedy()}"
+                    f"it listened at a port, and the script did not begin{self.remedy()}",
+                    self.unfound if self.own_file() else "",
                 )
             if time.monotonic() > end:
                 raise BesideError(

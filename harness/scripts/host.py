@@ -166,7 +166,7 @@ def follow(lab: Lab, say: Say, *, python2: bool = False) -> Ended:
                 case "alive":
                     silence.alive(event)
                 case "refused":
-                    raise LabError("; ".join([event["error"], *heard.modules()]))
+                    raise LabError("; ".join([event["error"], *heard.modules(event["own"])]))
                 case "failed":
                     raise LabError(event["error"], lab.console())
                 case "ended":
@@ -224,9 +224,9 @@ class Heard:
         programs = remedies.sentences([["command", name, ""] for name in self.absent])
         return [*said, *programs, *self.modules()]
 
-    def modules(self) -> list[str]:
-        """One for each module."""
-        return remedies.sentences([["python", name, ""] for name in self.missing])
+    def modules(self, own: str = "") -> list[str]:
+        """One for each module, but not for this one."""
+        return remedies.sentences([["python", name, ""] for name in self.missing if name != own])
 
 
 def keep(lab: Lab, out: Path, most_mib: int) -> list[str]:

@@ -3,8 +3,9 @@
 
 Events: of a script without a terminal "begun", "said" (text and stream, 1 or 2), and "alive" each
 second of the lab's clock or MANY packets (packets, broadcasts: so far; device: of the last
-broadcast); last "refused" (error) or "ended" (status; stopped: why it was ended, if it was; full: a
-disk of it was; missed: kind, name and command of what the lab lacked).
+broadcast); last "refused" (error; own: the module whose file Python refuses) or "ended" (status;
+stopped: why it was ended, if it was; full: a disk of it was; missed: kind, name and command of what
+the lab lacked).
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ def main() -> None:
         keep()
         emit("ended", status=status, stopped=stopped, full=full, missed=missed())
     except BesideError as error:
-        emit("refused", error=str(error))
+        emit("refused", error=str(error), own=error.own)
     except Exception as error:  # noqa: BLE001 (the last stop before the power goes)
         traceback.print_exc()
         emit("failed", error=f"{type(error).__name__}: {error}")

@@ -59,6 +59,45 @@ def test_a_program_that_ends_says_what_helps(
     assert bool(program.remedy()) == bool(remedy)
 
 
+@pytest.mark.parametrize(
+    ("command", "place", "module"),
+    [
+        ("ryu-manager app.py", "app.py", "app"),
+        ("ryu-manager apps/app.py", "apps/app.py", "apps/app"),
+        ("cd apps && exec ryu-manager app.py", "apps/app.py", "app"),
+        ("ryu-manager apps.app", "apps/app.py", "apps.app"),
+        ("ryu-manager app.py", "app.py", "app.py'; 'app' is not a package"),
+    ],
+)
+def test_ryu_hides_that_python_refuses_a_file_and_it_is_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: str, place: str, module: str
+) -> None:
+    for name in ("beside", "own_files"):
+        monkeypatch.setattr(f"harness.scripts.{name}.WORK", tmp_path)
+    path = tmp_path / place
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("import os\n@handler // of a switch\ndef handle():\n    pass\n")
+    end = "" if module.endswith("package") else "'"
+    said = f"ModuleNotFoundError: No module named '{module}{end}"
+    program = beside.Beside(f'echo "{said}"; exit 1; {command}', {}, lambda *_: None)
+    with pytest.raises(beside.BesideError, match=r"; Python refuses app\.py, line 2:") as told:
+        program.wait()
+    assert told.value.own == module.partition("'")[0]
+
+
+def test_a_module_that_is_nowhere_is_no_file_of_the_script(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("beside", "own_files"):
+        monkeypatch.setattr(f"harness.scripts.{name}.WORK", tmp_path)
+    (tmp_path / "app.py").write_text("import netaddr\n")
+    said = "ModuleNotFoundError: No module named 'netaddr'"
+    program = beside.Beside(f': ryu-manager app.py; echo "{said}"; exit 1', {}, lambda *_: None)
+    with pytest.raises(beside.BesideError, match="did not begin$") as told:
+        program.wait()
+    assert told.value.own == ""
+
+
 @pytest.mark.parametrize(("switches", "again"), [("", True), ("s1\n", False)])
 def test_a_controller_that_mn_killed_begins_again_while_there_is_no_switch(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, switches: str, again: bool
