@@ -45,6 +45,11 @@ CHUNK = 65536
 LOOK_S = 0.1
 ALIVE_S = 1.0
 MANY = 100_000
+# Packets leave no process any time: from this rate on we look at the share of the processor that
+# they take, and for so many looks, before processes get their turn.
+FLOOD_PER_S = 100_000
+FLOOD = 0.95
+FLOOD_LOOKS = 10
 # Of the image: notes of what a command or the kernel lacked (lab/mininet/files).
 MISSED = Path("/run/cellbed-missed")
 # Tells Mininet (missed.py of lab/mininet/files) that a controller runs here.
@@ -248,11 +253,13 @@ class Watched:
         """Say that time goes on, and end a script that takes too much of it or of processes."""
         self.begun.wait()
         before_all_others(FIRST)
-        traffic = Traffic()
+        traffic, flood = Traffic(), Flood()
         end = time.monotonic() + self.job.limit_s
         while self.process.poll() is None:
             time.sleep(min(LOOK_S, max(0.0, end - time.monotonic())))
             traffic.look()
+            if sentence := flood.look(traffic.now_s, traffic.latest):
+                self.say(2, f"cellbed: {sentence}\n")
             self.tell_of_controllers()
             if time.monotonic() >= end:
                 return self.stop(
@@ -276,15 +283,54 @@ class Watched:
             os.killpg(self.process.pid, signal.SIGKILL)
 
 
+class Flood:
+    """Ends that packets go before every process, where they leave no process any time.
+
+    Packets without end, as of switches in a loop, then share the processor with the processes, as
+    on any machine. Before, a script could not even end such a network.
+    """
+
+    def __init__(self) -> None:
+        self.packets, self.at_s, self.looks = 0, 0.0, 0
+        self.busy_s: float | None = None
+        self.ended = False
+
+    def look(self, now_s: float, packets: int) -> str:
+        """A sentence, once, when packets have taken nearly all of the time for several looks.
+
+        Args:
+            now_s: by the lab's clock, which a look at it would move.
+            packets: that the lab has sent so far. Few need no closer look, which takes time, too.
+        """
+        passed_s = max(now_s - self.at_s, 1e-9)
+        per_s, self.packets, self.at_s = (packets - self.packets) / passed_s, packets, now_s
+        if self.ended or per_s < FLOOD_PER_S:
+            self.looks, self.busy_s = 0, None
+            return ""
+        before_s, self.busy_s = self.busy_s, softirq.busy_s()
+        starved = before_s is not None and self.busy_s - before_s > FLOOD * passed_s
+        self.looks = self.looks + 1 if starved else 0
+        if self.looks < FLOOD_LOOKS:
+            return ""
+        self.ended = True
+        softirq.take_turns()
+        return (
+            f"packets took all of the lab's processor at {now_s:.1f} s of the lab's clock: "
+            f"{per_s:,.0f} packets a second; if switches are in a loop, they need a spanning tree"
+        )
+
+
 class Traffic:
     """Tells the host that time goes on, and how many packets the lab has sent."""
 
     def __init__(self) -> None:
         self.packets, self.at_s = 0, time.monotonic()
+        self.now_s, self.latest = self.at_s, 0
 
     def look(self) -> None:
         """Emit "alive" where a second is over, or MANY packets were sent."""
-        now, packets = time.monotonic(), counter("packets")
+        self.now_s = now = time.monotonic()
+        self.latest = packets = counter("packets")
         if now - self.at_s < ALIVE_S and packets - self.packets < MANY:
             return
         self.packets, self.at_s = packets, now

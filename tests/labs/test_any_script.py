@@ -557,6 +557,34 @@ host.cmd("ping -c 1 -W 1 10.0.0.9")
 """
 
 
+ROUND = """
+from mininet.net import Mininet
+net = Mininet(controller=None)
+host = net.addHost("h1")
+switches = [net.addSwitch(f"s{number}") for number in (1, 2, 3)]
+net.addLink(host, switches[0])
+for one, next in zip(switches, switches[1:] + switches[:1]):
+    net.addLink(one, next)
+net.start()
+for one, next in zip(switches, switches[1:] + switches[:1]):
+    port = one.ports[one.connectionsTo(next)[0][0]]
+    one.cmd(f"ovs-ofctl add-flow {one.name} actions={port}")
+host.setARP("10.0.0.9", "00:00:00:00:00:09")
+for _ in range(100):
+    host.cmd("ping -c 1 -W 0.001 10.0.0.9")
+host.cmd("sleep 2")
+print("over")
+"""
+
+
+def test_packets_in_a_loop_leave_the_script_its_time(tmp_path: Path) -> None:
+    """Nothing of them is a broadcast; before, ksoftirqd had the processor for ever."""
+    write(tmp_path, {"loop.py": ROUND})
+    done = cellbed(tmp_path, "mininet", "--limit", "100", "loop.py")
+    assert (done.returncode, done.stdout) == (0, "over\n"), done.stderr
+    assert done.stderr.count("cellbed: packets took all of the lab's processor at ") == 1
+
+
 def test_a_broadcast_storm_is_named(tmp_path: Path) -> None:
     write(tmp_path, {"storm.py": STORM})
     done = cellbed(tmp_path, "mininet", "--limit", "3", "storm.py")
