@@ -37,7 +37,7 @@ from harness.design.trials import (
     planned,
     selection,
 )
-from harness.host import capacity
+from harness.host import capacity, paths
 from harness.judge import studies
 from harness.kernels import debug as debugging
 from harness.kernels import names, store
@@ -48,6 +48,7 @@ from plan.errors import MissingError, UsageError
 from plan.plan import Plan, level_name
 
 RESULTS = Path("results")
+WIRE = "lab/wire"  # the module that joins two labs
 Levels = Mapping[str, Level | Sequence[Level]]
 """Of each factor named, the level or levels that are wanted."""
 
@@ -255,6 +256,8 @@ class Experiment:
         usable = kernels_of(lab, cluster, trusted, debugging.options(debug))
         every = planned(design, self.origin, (), seeds, code, usable)
         trials = chosen(design, self.origin, every, only)
+        if clock != "virtual" and any(trial.receiver for trial in trials):
+            raise UsageError(f"lab.receiver_kernel: not with --clock {clock}; leave out --clock")
         jobs = labs_at_once(jobs, lab, clock)
         header = {
             "name": design.name,
@@ -318,8 +321,12 @@ def kernels_of(
     here = lab == "uml" and cluster is None
 
     @cache
-    def kernel(name: str | None, options: Sequence[str] = ()) -> TrialKernel:
+    def kernel(
+        name: str | None, options: Sequence[str] = (), *, linked: bool = False
+    ) -> TrialKernel:
         options = (*options, *debug)
+        if name is None and linked:
+            name = names.SET_UP
         if name is None:
             needed = bool(options) and here
             return Built(with_options(names.SET_UP, options)) if needed else OwnKernel()
@@ -335,7 +342,8 @@ def kernels_of(
                 f"lab.kernel = {name}: the build runs files of this tree or module with your "
                 "rights; if you trust it, add --trust-kernels"
             )
-        return Built(with_options(name, options))
+        name = with_options(name, options)
+        return Linked(name) if linked else Built(name)
 
     return kernel
 
@@ -361,6 +369,17 @@ class Built:
 
     def fitted(self, wanted: Plan) -> Plan:
         return self.kernel.fitted(wanted)
+
+
+class Linked(Built):
+    """A kernel with the module of the wire to another lab (harness/linked)."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name},module={paths.PROJECT / WIRE}")
+
+    @property
+    def identity(self) -> str:
+        return f"{self.kernel.identity} {identity.linked()}"
 
 
 def execute(running: CampaignRun, progress: bool = True) -> dict[str, dict[str, Any]]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from harness.design.experiment import Design
@@ -30,8 +30,16 @@ FAR_END = {"down": "clients", "up": "servers"}
 NO_TEXT = '""'  # an empty text, which nobody would see without its quotes
 
 
-def wanted_plan(experiment: Design, cell: Mapping[str, Level]) -> tuple[Plan, str | None]:
-    """What a cell's trials want, each with a seed in the place of this one's 0; the kernel's name.
+class Wanted(NamedTuple):
+    """What a cell's trials want: a plan, with 0 in the place of a seed, and the kernels' names."""
+
+    plan: Plan
+    kernel: str | None
+    receiver_kernel: str | None
+
+
+def wanted_plan(experiment: Design, cell: Mapping[str, Level]) -> Wanted:
+    """What a cell's trials want.
 
     Raises:
         ValueError, UsageError: a setting that is missing or out of range; begins with its key.
@@ -53,7 +61,37 @@ def wanted_plan(experiment: Design, cell: Mapping[str, Level]) -> tuple[Plan, st
         workload=workload,
         record=recording(settings.record, topology, queue),
     )
-    return wanted, own.on_kernel(settings.lab.kernel, settings.tcp.flavor)
+    machine, names = settings.lab, settings.tcp.flavor
+    receiver = machine.receiver_kernel
+    if receiver is not None:
+        check_linked(wanted)
+        receiver = own.on_kernel(receiver, names)
+    return Wanted(wanted, own.on_kernel(machine.kernel, names), receiver)
+
+
+def check_linked(wanted: Plan) -> None:
+    """UsageError for what cannot be parted into two labs with a wire between them."""
+    topology = wanted.topology
+    for key, found, allowed in (
+        ("workload.kind", plan.kind_of(wanted.workload), "iperf"),
+        ("topology.delay", topology.delay, "constant"),
+        ("topology.loss", "none" if topology.loss is None else "a table", "none"),
+        ("topology.path", "none" if topology.path is None else "a path", "none"),
+    ):
+        if found != allowed:
+            raise UsageError(
+                f"{key}: it is {found}, but with lab.receiver_kernel it must be {allowed}"
+            )
+    if topology.delay_ns == 0:
+        raise UsageError(
+            "topology.delay_us = 0: with lab.receiver_kernel it must be at least 1, because the"
+            " kernels' clocks keep together by the delay of the link"
+        )
+    if wanted.queue.down.room_cells is not None:
+        kind = plan.kind_of(wanted.queue.down)
+        raise UsageError(
+            f"queue.kind = {kind}: with lab.receiver_kernel it must be a queue of packets"
+        )
 
 
 def network(wanted: Topology, folders: Sequence[Path] = (Path(),)) -> plan.Topology:

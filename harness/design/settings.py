@@ -109,6 +109,11 @@ class Machine:
         "The kernel of the `uml` lab, by [a name](kernels.md). The default is the kernel that"
         " set-up built.",
     ] = None
+    receiver_kernel: Annotated[
+        str | None,
+        "The kernel of the receivers, if it is not the kernel of the senders"
+        " ([kernels.md](kernels.md#two-kernels-on-one-link)).",
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from harness.design import distinct
-from harness.design.cell import NO_TEXT, wanted_plan
+from harness.design.cell import NO_TEXT, Wanted, wanted_plan
 from harness.design.experiment import KERNEL, Design
 from harness.design.hints import sentence
 from harness.design.levels import same
@@ -29,6 +29,7 @@ from plan.errors import UsageError
 from plan.near import choices
 from plan.plan import Level, Plan, level_name
 
+RECEIVER = "lab.receiver_kernel"
 MOST_TRIALS = 100_000
 MOST_PATHS = 16  # whose JSON is kept; each may have some MB
 MOST_TRIED = 100  # cells that are looked at for the same mistake
@@ -44,11 +45,13 @@ class PlannedTrial:
         name: readable and unique: the levels, the seed, the first digits of the identity.
         plan: what the lab gets.
         kernel: folder of a kernel that is not the lab's own.
+        receiver: folder of the receivers' kernel, where they have one of their own.
     """
 
     name: str
     plan: Plan
     kernel: Path | None = None
+    receiver: Path | None = None
 
     @property
     def factors(self) -> Mapping[str, Level]:
@@ -58,7 +61,8 @@ class PlannedTrial:
     @property
     def network_key(self) -> str:
         """Trials with the same key can share a lab: what is built once is the same."""
-        return json.dumps([*self.plan.topology.built, *([str(self.kernel)] if self.kernel else [])])
+        kernels = [str(one) for one in (self.kernel, self.receiver) if one]
+        return json.dumps([*self.plan.topology.built, *kernels])
 
 
 class TrialKernel(Protocol):
@@ -94,12 +98,30 @@ class Kernels(Protocol):
 
     Args:
         options: of Kconfig that it must have besides.
+        linked: whether another lab's kernel is at the far end of its link.
     """
 
-    def __call__(self, name: str | None, options: Sequence[str] = ()) -> TrialKernel: ...
+    def __call__(
+        self, name: str | None, options: Sequence[str] = (), *, linked: bool = False
+    ) -> TrialKernel: ...
 
 
-def own_kernel(name: str | None, options: Sequence[str] = ()) -> TrialKernel:
+@dataclass(frozen=True)
+class Ends:
+    """The kernels of a trial; receiver: where the receivers have one of their own."""
+
+    sender: TrialKernel
+    receiver: TrialKernel | None = None
+
+    @property
+    def identity(self) -> str:
+        """Content of the kernels, for a trial's name."""
+        return self.sender.identity + (f" {self.receiver.identity}" if self.receiver else "")
+
+
+def own_kernel(
+    name: str | None, options: Sequence[str] = (), *, linked: bool = False
+) -> TrialKernel:
     """For who wants plans and runs none."""
     return OwnKernel()
 
@@ -137,15 +159,14 @@ def planned(
         raise UsageError(
             f"{path}: {len(cells)} cells with {count} seeds each: at most {MOST_TRIALS} trials"
         )
-    wanted_kernels = [plans.kernel(cell, kernels) for cell in cells]  # all names, then any build
+    wanted_kernels = [plans.kernels(cell, kernels) for cell in cells]  # all names, then any build
     of_cells = [
-        (plans.fitted(cell, kernel), kernel)
-        for cell, kernel in zip(cells, wanted_kernels, strict=True)
+        (plans.fitted(cell, ends), ends) for cell, ends in zip(cells, wanted_kernels, strict=True)
     ]
     return [
-        trial(path, of_cell, kernel.folder, seed, code + kernel.identity)
+        trial(path, of_cell, ends, seed, code)
         for seed in range(experiment.first_seed, experiment.first_seed + count)
-        for of_cell, kernel in of_cells
+        for of_cell, ends in of_cells
     ]
 
 
@@ -155,17 +176,17 @@ class WantedPlans:
     def __init__(self, experiment: Design, path: Path) -> None:
         self.experiment = experiment
         self.path = path
-        self.made: dict[tuple[Level, ...], tuple[Plan, str | None]] = {}
+        self.made: dict[tuple[Level, ...], Wanted] = {}
         self.meanings: dict[tuple[Level, ...], str] = {}
 
-    def of(self, cell: Mapping[str, Level]) -> tuple[Plan, str | None]:
-        """A cell's plan, and the name of its kernel; UsageError as planned()."""
+    def of(self, cell: Mapping[str, Level]) -> Wanted:
+        """A cell's plan, and the names of its kernels; UsageError as planned()."""
         key = tuple(cell.values())
         if key not in self.made:
             self.made[key] = self._make(cell)
         return self.made[key]
 
-    def _make(self, cell: Mapping[str, Level]) -> tuple[Plan, str | None]:
+    def _make(self, cell: Mapping[str, Level]) -> Wanted:
         try:
             return wanted_plan(self.experiment, cell)
         except (ValueError, UsageError) as error:
@@ -190,24 +211,39 @@ class WantedPlans:
                 return f" (in the cell with {levels})"
         return ""
 
-    def kernel(self, cell: Mapping[str, Level], kernels: Kernels) -> TrialKernel:
-        """A cell's kernel, which need not be built; UsageError with the line of its name."""
-        wanted, name = self.of(cell)
-        with self._of_kernel(cell, name):
-            return kernels(name, wanted.record.kernel_options)
+    def kernels(self, cell: Mapping[str, Level], kernels: Kernels) -> Ends:
+        """A cell's kernels, which need not be built; UsageError with the line of a name."""
+        wanted = self.of(cell)
+        options, receiver = wanted.plan.record.kernel_options, wanted.receiver_kernel
+        if receiver is None:
+            with self._of_kernel(cell, wanted.kernel):
+                return Ends(kernels(wanted.kernel, options))
+        with self._of_kernel(cell, wanted.kernel):
+            sender = kernels(wanted.kernel, options, linked=True)
+        with self._of_kernel(cell, receiver, RECEIVER):
+            return Ends(sender, kernels(receiver, options, linked=True))
 
-    def fitted(self, cell: Mapping[str, Level], kernel: TrialKernel) -> Plan:
-        """A cell's plan as its kernel can run it; UsageError with the line of the kernel's name."""
-        wanted, name = self.of(cell)
-        with self._of_kernel(cell, name):
-            return kernel.fitted(wanted)
+    def fitted(self, cell: Mapping[str, Level], ends: Ends) -> Plan:
+        """A cell's plan as its kernel can run it; UsageError with the line of a kernel's name.
+
+        The receivers' lab leaves out by itself the sysctls that its kernel does not know.
+        """
+        wanted = self.of(cell)
+        with self._of_kernel(cell, wanted.kernel):
+            found = ends.sender.fitted(wanted.plan)
+        if ends.receiver is not None:
+            with self._of_kernel(cell, wanted.receiver_kernel, RECEIVER):
+                ends.receiver.fitted(wanted.plan)
+        return found
 
     @contextmanager
-    def _of_kernel(self, cell: Mapping[str, Level], name: str | None) -> Iterator[None]:
+    def _of_kernel(
+        self, cell: Mapping[str, Level], name: str | None, key: str = "lab.kernel"
+    ) -> Iterator[None]:
         try:
             yield
         except UsageError as error:
-            sources, key = self.experiment.sources, f"lab.kernel = {name or NO_TEXT}"
+            sources, key = self.experiment.sources, f"{key} = {name or NO_TEXT}"
             if name is None or (KERNEL in cell and not sources.have_factor(KERNEL)):
                 raise  # no line of the file has this name
             said = str(error).removeprefix(f"kernel {name}").removeprefix(key)
@@ -222,10 +258,10 @@ class WantedPlans:
 
     def _meaning(self, cell: Mapping[str, Level]) -> str:
         try:
-            wanted, kernel = self.of(cell)
+            wanted, *kernels = self.of(cell)
         except UsageError:
             return str(cell)  # its mistake is told when it is to run
-        return json.dumps([as_json(replace(wanted, factors={})), kernel], sort_keys=True)
+        return json.dumps([as_json(replace(wanted, factors={})), *kernels], sort_keys=True)
 
 
 def matches(level: Level, wanted: Sequence[str]) -> bool:
@@ -292,16 +328,17 @@ def path_json(path: plan.Path) -> dict[str, Any]:
     return plan_json(path)
 
 
-def trial(path: Path, of_cell: Plan, kernel: Path | None, seed: int, code: str) -> PlannedTrial:
+def trial(path: Path, of_cell: Plan, ends: Ends, seed: int, code: str) -> PlannedTrial:
     """One cell with one seed as a trial."""
     topology = of_cell.topology
     if topology.path:
         topology = replace(topology, path=topology.path.of_seed(seed))
     seeded = replace(of_cell, seed=seed, topology=topology)
-    text = json.dumps([as_json(seeded), code], sort_keys=True)
+    text = json.dumps([as_json(seeded), code + ends.identity], sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:10]
     words = [*map(level_name, of_cell.factors.values()), f"s{seed}", digest]
     name = "-".join(words).replace("/", "_").replace(" ", "")
     if len(os.fsencode(name)) > MOST_NAME_BYTES:
         raise UsageError(f"{path}: {name}: the name of a trial, at most {MOST_NAME_BYTES} bytes")
-    return PlannedTrial(name=name, plan=seeded, kernel=kernel)
+    receiver = None if ends.receiver is None else ends.receiver.folder
+    return PlannedTrial(name=name, plan=seeded, kernel=ends.sender.folder, receiver=receiver)

@@ -60,6 +60,7 @@ class LabSpec:
         image: a lab image other than set-up's, and its disk for the vm lab.
         shares: host folders for the lab to mount, read-only, by names that its environment has.
         kernel: folder of a kernel, with its modules, other than set-up's; of the uml lab.
+        receiver: folder of another kernel, for the receivers in a lab of their own (linked.py).
         kernel_words: what that kernel is told at its boot beside.
         isolated: refuse to boot where what runs in it could reach more of this machine.
         gdb: where gdb is to stop the kernel, as a function's name; of the uml lab. The kernel
@@ -77,6 +78,7 @@ class LabSpec:
     image: Path | None = None
     shares: Mapping[str, Path] = field(default_factory=dict)
     kernel: Path | None = None
+    receiver: Path | None = None
     kernel_words: str = ""
     isolated: bool = False
     gdb: str = ""

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from harness import labs
 from harness.host import temporary
 from harness.labs.base import Lab, LabSpec
+from harness.labs.linked import LinkedLabs
 
 
 @contextmanager
@@ -27,5 +28,6 @@ def session(
         for name, content in (files or {}).items():
             data = content.encode() if isinstance(content, str) else content
             (folder / name).write_bytes(data)
-        with labs.LABS[lab](spec, folder) as booted:
+        kind = labs.LABS[lab] if spec.receiver is None else LinkedLabs
+        with kind(spec, folder) as booted:
             yield booted

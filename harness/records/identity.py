@@ -45,18 +45,19 @@ def code(lab: str = "uml", kernel: Path | None = None) -> str:
 
 
 @cache
-def software(lab: str, kernel: Path | None = None) -> dict[str, str]:
+def software(lab: str, kernel: Path | None = None, receiver: Path | None = None) -> dict[str, str]:
     """What runs a trial in a lab and makes its record: a hash or a description of each part.
 
     Args:
         kernel: folder of a kernel that is not the lab's own.
+        receiver: folder of the receivers' kernel, where they have one of their own.
 
     Remembered as of the first call: the names of a campaign's trials have it in them.
     """
-    return found(lab, kernel)
+    return found(lab, kernel, receiver)
 
 
-def found(lab: str, kernel: Path | None = None) -> dict[str, str]:
+def found(lab: str, kernel: Path | None = None, receiver: Path | None = None) -> dict[str, str]:
     """software() as it is now."""
     boot = [MODULES, *(unbooted(lab, clock).told() for clock in CLOCKS)]
     return {
@@ -67,7 +68,22 @@ def found(lab: str, kernel: Path | None = None) -> dict[str, str]:
         "programs": programs(paths.places()["programs"]),
         "libraries": " ".join(f"{name} {version(name)}" for name in libraries()),
         **({} if kernel is None else {"release": (kernel / "release").read_text().strip()}),
+        **({} if receiver is None else of_receivers(lab, receiver)),
     }
+
+
+def of_receivers(lab: str, kernel: Path) -> dict[str, str]:
+    """What runs the receivers' half of a trial on two labs, and joins both."""
+    return {
+        "receiver_kernel": unbooted(lab, kernel=kernel).kernel_identity(),
+        "receiver_release": (kernel / "release").read_text().strip(),
+        "linked": linked(),
+    }
+
+
+def linked() -> str:
+    """A hash over what joins two labs; no other trial depends on it."""
+    return sources.digest(sources.files("harness/linked"))
 
 
 def libraries() -> list[str]:

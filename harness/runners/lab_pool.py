@@ -214,7 +214,10 @@ class LabThread(threading.Thread):
     def _work(self) -> None:
         job = self.tasks[0].job
         topology = job.trial.plan.topology
-        spec = LabSpec(pairs=topology.pairs, clock=job.clock, kernel=job.trial.kernel, gdb=job.gdb)
+        kernel, receiver = job.trial.kernel, job.trial.receiver
+        spec = LabSpec(
+            pairs=topology.pairs, clock=job.clock, kernel=kernel, receiver=receiver, gdb=job.gdb
+        )
         with session(job.lab, spec) as lab:
             with self.pool.lock:
                 if self._abandoned:
@@ -333,8 +336,9 @@ def deliver(job: PoolJob, lab: Lab, costs: dict[str, float]) -> Outcome:
     Raises:
         LabError: what ran it may be something else than the trial's name says.
     """
-    ran = identity.software(job.lab, job.trial.kernel)
-    if identity.found(job.lab, job.trial.kernel) != ran:
+    runs = (job.lab, job.trial.kernel, job.trial.receiver)
+    ran = identity.software(*runs)
+    if identity.found(*runs) != ran:
         raise LabError(
             "the project's files or set-up's products changed while the trial ran;"
             " run the trial again"

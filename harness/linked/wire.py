@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A lab's end of the wire to the other lab (lab/wire/cellbed_wire.c)."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from topology import commands
+from topology.build import Network
+from topology.clock import TIMER_GRAIN_NS, sleep_until
+from topology.run import batch, in_namespace, run
+
+SIDES = ("senders", "receivers")
+MODULE = "cellbed_wire"
+DEVICE = "wire0"
+PARAMETERS = Path("/sys/module", MODULE, "parameters")
+# side -> the box's device towards this side's hosts.
+NEAR = {"senders": commands.SAT_DOWN, "receivers": commands.SAT_UP}
+MTU_BYTES = 65_000
+
+
+class Wire:
+    """The wire at the place of the other lab's half of a network.
+
+    Args:
+        side: one of SIDES.
+    """
+
+    def __init__(self, network: Network, side: str) -> None:
+        first = int(side == SIDES[0])
+        run(["insmod", f"/opt/cellbed/{MODULE}.ko", f"first={first}"])
+        box, near = network.pids[commands.BOX], NEAR[side]
+        run(["ip", "link", "set", DEVICE, "netns", str(box)])
+        with in_namespace(box):
+            batch("ip", [f"link set {DEVICE} mtu {MTU_BYTES} up"])
+            batch("tc", [
+                commands.no_redirect(near),
+                commands.redirect(near, DEVICE),
+                f"qdisc add dev {DEVICE} ingress",
+                commands.redirect(DEVICE, near),
+            ])  # fmt: skip
+
+    def begin(self, delay_ns: int) -> None:
+        """Let both labs' clocks keep together from now on; returns in both at the same moment.
+
+        It is a multiple of TIMER_GRAIN_NS, so the kernels' timers are rounded alike in each trial.
+        """
+        (PARAMETERS / "delay_ns").write_text(str(delay_ns))
+        earliest_ns = -(-time.monotonic_ns() // TIMER_GRAIN_NS) * TIMER_GRAIN_NS
+        (PARAMETERS / "begin").write_text(str(earliest_ns))
+        sleep_until(int((PARAMETERS / "begin").read_text()))
+
+    def meet(self) -> None:
+        """Wait until the other lab has come here, too; returns in both at the same moment."""
+        (PARAMETERS / "meet").write_text("1")
+
+    def end(self) -> None:
+        """Let each lab's clock go its own way again."""
+        self.meet()
+        (PARAMETERS / "end").write_text("1")
