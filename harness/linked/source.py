@@ -24,7 +24,6 @@ class HalfSource(Source):
         with self.testbed.programs() as programs:
             if iperf3.listen_host(params) == self.half.end:
                 self._listen(params, programs)
-            self.half.meet()
             t0_ns = self.testbed.whole_second()
             marks = {}
             if params.measure_from_s == 0:

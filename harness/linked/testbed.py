@@ -11,6 +11,7 @@ from harness.agent.daemons import Daemons
 from harness.agent.testbed import Testbed
 from harness.linked.wire import Wire
 from topology import connections
+from topology.clock import NS_PER_S, sleep_until
 
 # side -> the end of a pair (workload/iperf) that runs there.
 ENDS = {"senders": "server", "receivers": "client"}
@@ -45,12 +46,19 @@ class HalfTestbed(Testbed):
     def __init__(self, wire: Wire, side: str, *words: Any) -> None:
         super().__init__(*words)
         self.end = ENDS[side]
-        self.meet: Callable[[], None] = wire.meet
+        self.meet: Callable[[], int] = wire.meet
+        self.whole_second = self._whole_second
         letter = "c" if self.end == "server" else "s"
         pids = self.network.pids
         self._absent = frozenset(pids[f"{letter}{host.pair}"] for host in self.clients)
         self.connections = self._connections
         self.shown_connection = self._shown_connection
+
+    def _whole_second(self) -> int:
+        """Sleep until the same whole second in both labs; return it [ns]."""
+        at_ns = (self.meet() // NS_PER_S + 1) * NS_PER_S
+        sleep_until(at_ns)
+        return at_ns
 
     def programs(self) -> HalfDaemons:
         return HalfDaemons(self._absent)

@@ -18,6 +18,8 @@ PARAMETERS = Path("/sys/module", MODULE, "parameters")
 # side -> the box's device towards this side's hosts.
 NEAR = {"senders": commands.SAT_DOWN, "receivers": commands.SAT_UP}
 MTU_BYTES = 65_000
+# More than the clocks may differ, and less than a window.
+PAUSE_NS = 100
 
 
 class Wire:
@@ -51,11 +53,15 @@ class Wire:
         (PARAMETERS / "begin").write_text(str(earliest_ns))
         sleep_until(int((PARAMETERS / "begin").read_text()))
 
-    def meet(self) -> None:
-        """Wait until the other lab has come here, too; returns in both at the same moment."""
+    def meet(self) -> int:
+        """Wait until the other lab has come here, too; return the moment [ns], the same in both.
+
+        The clock of either lab may show a nanosecond more.
+        """
         (PARAMETERS / "meet").write_text("1")
+        return int((PARAMETERS / "meet").read_text())
 
     def end(self) -> None:
-        """Let each lab's clock go its own way again."""
-        self.meet()
+        """Let each lab's clock go its own way again; returns in both at the same moment."""
+        sleep_until(self.meet() + PAUSE_NS)
         (PARAMETERS / "end").write_text("1")

@@ -4,20 +4,21 @@
  * one delay after they were sent, by the virtual clocks of both labs.
  *
  * The two kernels are processes of one machine. Their clocks keep together by conservative
- * windows. A window is as long as the delay, so a frame of one window arrives in the next one at
- * the earliest. At the end of each window, each kernel writes the frames of the window into a
+ * windows. A window is a little shorter than the delay, so a frame of one window arrives in the
+ * next one at the earliest. At the end of each window, each kernel writes the frames of the window into a
  * FIFO of the host, and then reads those of the other kernel. The read blocks the whole kernel
  * process until the other kernel has come as far. So no clock moves meanwhile, and neither
  * kernel can meet a frame too late. Between two ends, both kernels compute at the same time.
  *
  * Parameters in /sys/module/cellbed_wire/parameters:
- *   delay_ns   the delay, and the length of a window; set it before `begin`
+ *   delay_ns   the delay; set it before `begin`
  *   first      whether this lab writes first at the end of a window (the other then reads first)
  *   into, from names of the FIFOs, from the folder in which the kernel's process works
  *   begin      write the earliest moment [ns] at which the windows may begin. The later of both
  *              labs' moments is taken; read it back. While it waits, the lab's clock stands.
- *   meet       write anything: returns in both labs at the same moment, the end of the first
- *              window in which both labs have written
+ *   meet       write anything: returns in both labs at the end of the first window in which both
+ *              labs have written. Reads as this end [ns], the same in both labs; a clock may be a
+ *              nanosecond later there (EARLY_NS)
  *   end        write anything, in both labs at the same moment: the windows end
  */
 #include <linux/completion.h>
@@ -30,6 +31,12 @@
 #include <linux/vmalloc.h>
 #include <os.h>
 
+/*
+ * A timer of User-Mode Linux ends the kernel's sleep a nanosecond after its time
+ * (itimer_next_event()), unless the kernel is awake at its time for another reason.
+ */
+#define EARLY_NS 1
+#define SHORTER_NS 4
 #define BUFFER_BYTES 65536
 #define LONGEST_FRAME 65535
 
@@ -57,7 +64,7 @@ static struct net_device *device;
 static int write_fd = -1, read_fd = -1;
 static struct sk_buff_head sent, coming;	/* by the time in their cb */
 static struct hrtimer window_timer, arrival_timer;
-static u64 end_ns, begin_ns;
+static u64 end_ns, begin_ns, met_ns;
 static bool running, waits;
 static u32 my_meetings, its_meetings;
 static DECLARE_COMPLETION(met);
@@ -173,7 +180,8 @@ static void hear(void)
 		__skb_queue_tail(&coming, skb);
 	}
 	if (idle && head.frames)
-		hrtimer_start(&arrival_timer, ns_to_ktime(*time_of(skb_peek(&coming))),
+		hrtimer_start(&arrival_timer,
+			      ns_to_ktime(*time_of(skb_peek(&coming)) - EARLY_NS),
 			      HRTIMER_MODE_ABS_HARD);
 }
 
@@ -186,9 +194,10 @@ static enum hrtimer_restart window_ends(struct hrtimer *timer)
 		tell();
 	if (waits && my_meetings == its_meetings) {
 		waits = false;
+		met_ns = end_ns;
 		complete(&met);
 	}
-	end_ns += delay_ns;
+	end_ns += delay_ns - SHORTER_NS;
 	hrtimer_set_expires(timer, ns_to_ktime(end_ns));
 	return HRTIMER_RESTART;
 }
@@ -208,7 +217,11 @@ static enum hrtimer_restart arrives(struct hrtimer *timer)
 	}
 	if (!skb)
 		return HRTIMER_NORESTART;
-	hrtimer_set_expires(timer, ns_to_ktime(*time_of(skb)));
+	/* Awake for another reason, EARLY_NS before this frame: it comes a nanosecond late. */
+	if (*time_of(skb) - EARLY_NS <= now)
+		hrtimer_set_expires(timer, ns_to_ktime(now + 1));
+	else
+		hrtimer_set_expires(timer, ns_to_ktime(*time_of(skb) - EARLY_NS));
 	return HRTIMER_RESTART;
 }
 
@@ -229,8 +242,10 @@ static int begin(const char *text, const struct kernel_param *parameter)
 	u64 mine, its;
 	int err = kstrtou64(text, 0, &mine);
 
-	if (err || running || !delay_ns)
+	if (err || running)
 		return err ? err : -EBUSY;
+	if (delay_ns <= SHORTER_NS)
+		return -ERANGE;
 	err = open_fifos();
 	if (err < 0)
 		return err;
@@ -247,7 +262,7 @@ static int begin(const char *text, const struct kernel_param *parameter)
 	if (begin_ns < ktime_get_ns())
 		return -ETIME;
 	my_meetings = its_meetings = 0;
-	end_ns = begin_ns + delay_ns;
+	end_ns = begin_ns + delay_ns - SHORTER_NS;
 	running = true;
 	hrtimer_start(&window_timer, ns_to_ktime(end_ns), HRTIMER_MODE_ABS_HARD);
 	return 0;
@@ -272,6 +287,11 @@ static int meet(const char *text, const struct kernel_param *parameter)
 	return wait_for_completion_interruptible(&met);
 }
 
+static int met_at(char *text, const struct kernel_param *parameter)
+{
+	return sprintf(text, "%llu\n", met_ns);
+}
+
 static void drop_all(void)
 {
 	running = waits = false;
@@ -288,10 +308,10 @@ static int end(const char *text, const struct kernel_param *parameter)
 }
 
 static const struct kernel_param_ops begin_ops = { .set = begin, .get = began };
-static const struct kernel_param_ops meet_ops = { .set = meet };
+static const struct kernel_param_ops meet_ops = { .set = meet, .get = met_at };
 static const struct kernel_param_ops end_ops = { .set = end };
 module_param_cb(begin, &begin_ops, NULL, 0644);
-module_param_cb(meet, &meet_ops, NULL, 0200);
+module_param_cb(meet, &meet_ops, NULL, 0644);
 module_param_cb(end, &end_ops, NULL, 0200);
 
 /* ---- the device ---- */

@@ -179,7 +179,7 @@ def test_files_that_change_while_it_runs_are_that_trials_failure(
 ) -> None:
     """Its name says what ran it, and that may be true no more."""
     trials, before = small_trials(tmp_path), identity.software("paper", None)
-    monkeypatch.setattr(identity, "found", lambda lab, kernel: {**before, "code": "another"})
+    monkeypatch.setattr(identity, "found", lambda *_: {**before, "code": "another"})
     campaign = make(tmp_path / "out", trials, 1)
     assert not campaign.run()
     reasons = [reason for several in campaign.failures.values() for reason in several]

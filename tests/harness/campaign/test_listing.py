@@ -134,8 +134,8 @@ def test_a_level_that_is_gone(folder: Folder) -> None:
 def test_other_software(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
     folder.run()
     code = {**identity.software("paper"), "code": "another"}
-    monkeypatch.setattr(identity, "software", lambda lab, kernel=None: code)
-    monkeypatch.setattr(identity, "found", lambda lab, kernel=None: code)
+    monkeypatch.setattr(identity, "software", lambda *_: code)
+    monkeypatch.setattr(identity, "found", lambda *_: code)
     found = folder.run(only=["buffer=3"])
     others = dict(found.others).values()
     assert len(found.trials) == 2 and len(others) == 4

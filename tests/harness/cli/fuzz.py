@@ -58,7 +58,7 @@ def no_lab(folder: Path) -> Iterator[None]:
             patch.setitem(LABS, name, Absent)
         patch.setattr(identity, "code", lambda lab, kernel=None: f"code of {lab}")
         for known in ("software", "found"):
-            patch.setattr(identity, known, lambda lab, kernel=None: {"code": f"code of {lab}"})
+            patch.setattr(identity, known, lambda lab, *_: {"code": f"code of {lab}"})
         patch.setattr(costs, "file", lambda: folder / "costs.json")
         patch.setattr(
             paths, "places", lambda: {"cache": folder / "cache", "root": folder / "root-1"}
