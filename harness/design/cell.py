@@ -82,6 +82,8 @@ def check_linked(wanted: Plan) -> None:
             raise UsageError(
                 f"{key}: it is {found}, but with lab.receiver_kernel it must be {allowed}"
             )
+    if topology.coalesce_ns:
+        raise UsageError("topology.coalesce_us: with lab.receiver_kernel it must be 0")
     if topology.delay_ns == 0:
         raise UsageError(
             "topology.delay_us = 0: with lab.receiver_kernel it must be at least 1, because the"

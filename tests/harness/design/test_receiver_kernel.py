@@ -65,6 +65,11 @@ def test_a_trial_without_it_has_no_receivers_kernel(tmp_path: Path) -> None:
     ("old", "new", "said"),
     [
         ('"iperf"', '"wrk"', "workload.kind: it is wrk, but with lab.receiver_kernel it must be"),
+        (
+            "mss_bytes = 1024",
+            "mss_bytes = 1024, coalesce_us = 10",
+            "topology.coalesce_us: with lab.receiver_kernel it must be 0",
+        ),
         ("delay_us = 5_000", "delay_us = 0", "topology.delay_us = 0: .* at least 1"),
         ("mss_bytes = 1024", "mss_bytes = 1024, loss = { share = 0.01 }", "topology.loss: it is"),
         (
