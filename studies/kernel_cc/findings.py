@@ -8,21 +8,26 @@ from scipy import stats
 from analysis.contrasts import p_of
 from analysis.families import holm
 from analysis.kept import Kept, number
-from analysis.report.model import signed
+from analysis.report.model import Sheet, Value, plain, signed
 from analysis.report.sentences import Number, Numbers
 from analysis.statistics import Estimate, estimate
 from analysis.table import Row
 from studies.kernel_cc.changes import CAMPAIGN, PATH, RESPONSES, grouped, mean_change
+from studies.kernel_cc.changes import NAME as CHANGES
 from studies.kernel_cc.study import STUDY
 
-SHARED, LOSSES = "kernel-shared", "kernel-losses"
+SHARED, LOSSES, FAST = "kernel-shared", "kernel-losses", "kernel-fast"
 ALPHA = 0.05
 BBR = "bbr"
+KERNELS = STUDY.cell["kernel"]
+SMALL_MS = 2
+PLACED = (("efficiency", "efficiency"), ("queue_delay_ms", "queue (ms)"))
+"""The responses that are tested place by place, and their titles."""
 
 
 def trials_run(kept: Kept) -> Numbers:
     """How many trials are kept and left out, and how long they took."""
-    names = (CAMPAIGN, SHARED, LOSSES)
+    names = (CAMPAIGN, SHARED, LOSSES, FAST)
     campaigns = [kept.manifest(name) for name in names]
     first = STUDY.cell["kernel"][0]
     later = [
@@ -51,11 +56,16 @@ def sure(kept: Kept) -> Numbers:
     }
     adjusted = holm([p_of(change) for change in changes.values()])
     found = [place for place, p in zip(changes, adjusted, strict=True) if p <= ALPHA]
-    names = [f"{title} of {flavor} from {old} to {new}" for old, new, flavor, title in found]
+    names = [
+        f'"{title}" of {flavor} from {old} to {new}, {_change(changes[old, new, flavor, title])}'
+        for old, new, flavor, title in found
+    ]
     return {
         "changes": len(changes),
         "times": times_for_sure(len(changes), next(iter(changes.values()), None)),
         **places_by(kept, "queue_delay_ms"),
+        "cells_sure": len(surely_changed(tested(by_place(kept, "efficiency")))),
+        "cells": len(tested(by_place(kept, "efficiency"))),
         "sure": len(found),
         "which": f": {'; '.join(names)}" if names else "",
         "seeds": max((change.n for change in changes.values()), default=1),
@@ -86,22 +96,52 @@ def tested(cells: Mapping[tuple[str, ...], Sequence[float]]) -> dict[tuple[str, 
 
 
 def places_by(kept: Kept, response: str) -> dict[str, Number]:
-    """Of the places that have a test, those that surely changed, and how."""
+    """Of the places that have a test, how many surely changed, and by how much."""
     several = tested(by_place(kept, response))
-    adjusted = holm([p_of(change) for change in several.values()])
-    sure = [place for place, p in zip(several, adjusted, strict=True) if p <= ALPHA]
+    sure = surely_changed(several)
+    sizes = sorted(abs(change.mean) for change in sure.values())
     return {
         "places": len(several),
         "places_sure": len(sure),
-        "places_earlier": sum(place[0] == STUDY.cell["kernel"][0] for place in sure),
-        "places_which": " ".join(
-            f"For {named(one)}, it is {signed(f'{several[one].mean:+.2f}')} ms." for one in sure
-        ),
+        "places_later": sum(place[0] != STUDY.cell["kernel"][0] for place in sure),
+        "places_of_one_flow": sum(place[-1] == "1" for place in sure),
+        "places_below": sum(size < SMALL_MS for size in sizes),
+        "small": SMALL_MS,
+        "middle": STUDY.cell["kernel"][1],
     }
 
 
+def surely_changed(
+    several: Mapping[tuple[str, ...], Estimate],
+) -> dict[tuple[str, ...], Estimate]:
+    """The places whose change is surely not 0, by Holm's rule over all of them."""
+    adjusted = holm([p_of(change) for change in several.values()])
+    return {
+        place: change
+        for (place, change), p in zip(several.items(), adjusted, strict=True)
+        if p <= ALPHA
+    }
+
+
+def places(kept: Kept) -> Sheet:
+    """Each place that surely changed, with its change; a response has a family of its own."""
+    rows: list[list[Value]] = [
+        [old, new, flavor, f"{rate} Mbit/s, {rtt} ms", queue, flows, title, _change(change)]
+        for response, title in PLACED
+        for (old, new, flavor, rate, rtt, queue, flows), change in surely_changed(
+            tested(by_place(kept, response))
+        ).items()
+    ]
+    return plain(rows, "from", "to", "flavor", "path", "queue", "flows", "figure", "change")
+
+
+def _change(change: Estimate) -> str:
+    """Three digits of it: a change that is surely not 0 is not shown as 0."""
+    return f"{signed(f'{change.mean:+.3g}')} ± {change.half_width:.2g}"
+
+
 def named(place: Sequence[str]) -> str:
-    """A path, flavor and pair of kernels."""
+    """A path, flavor and pair of kernels, in words."""
     old, new, flavor, rate, rtt, queue, flows = place
     flows += " flow" if flows == "1" else " flows"
     return f"{flavor} from {old} to {new}, {rate} Mbit/s, {rtt} ms, {queue}, {flows}"
@@ -112,17 +152,17 @@ def cells_that_moved(kept: Kept) -> Numbers:
     cells = by_place(kept, "efficiency")
     several = tested(cells)
     without = [values for place, values in cells.items() if place not in several]
-    adjusted = holm([p_of(change) for change in several.values()])
+    sure = surely_changed(several)
     largest = max(several, key=lambda place: abs(several[place].mean))
     return {
         "without": len(without),
         "unchanged": sum(set(values) == {0.0} for values in without),
         **places_by(kept, "queue_delay_ms"),
         "cells": len(several),
-        "sure": sum(p <= ALPHA for p in adjusted),
+        "sure": len(sure),
         "largest": several[largest].mean,
-        "size": abs(several[largest].mean),
         "half": several[largest].half_width,
+        "largest_is": "it is" if largest in sure else "it is not",
         "place": named(largest),
     }
 
@@ -155,6 +195,42 @@ def with_losses(kept: Kept) -> Numbers:
         f"{name}_{side}": bound
         for name, some in groups.items()
         for side, bound in zip(("low", "high"), bounds(efficiencies(some)), strict=True)
+    }
+
+
+def fast(kept: Kept) -> Numbers:
+    """At 1 Gbit/s: how large packets and acknowledgements are, and what changes from kernel to
+    kernel: each kernel with the one before it, flavor and flows, paired by seed."""
+    rows = kept.cells(FAST).rows
+    groups: dict[str, dict[tuple[str, ...], list[float]]] = {name: {} for name, *_ in PLACED}
+    for row in kept.table(FAST, CHANGES).rows:
+        place = (row["from"], row["to"], row["flavor"], row["flows"])
+        for name, values in groups.items():
+            if (x := number(row, name)) is not None:
+                values.setdefault(place, []).append(x)
+    several = [tested(values) for values in groups.values()]
+    largest = {
+        name: max(abs(sum(values) / len(values)) for values in some.values())
+        for name, some in groups.items()
+    }
+    packets = [x for row in rows if (x := number(row, "segments_per_packet")) is not None]
+    acks = [x for row in rows if (x := number(row, "segments_per_ack")) is not None]
+    return {
+        "trials": kept.manifest(FAST)["trials"],
+        "left_out": kept.manifest(FAST)["left_out"],
+        "seeds": max(int(row["seeds"]) for row in rows),
+        "first": KERNELS[0],
+        "unlike": len({row["seeds"] for row in rows if row["kernel"] != KERNELS[0]}) - 1,
+        "virtual_s": kept.manifest(FAST)["virtual_s"] / kept.manifest(FAST)["trials"],
+        "wall_s": kept.manifest(FAST)["wall_s"] / kept.manifest(FAST)["trials"],
+        "packet_low": min(packets),
+        "packet_high": max(packets),
+        "ack_low": min(acks),
+        "ack_high": max(acks),
+        "tests": sum(map(len, several)),
+        "sure": sum(len(surely_changed(one)) for one in several),
+        "efficiency": largest["efficiency"],
+        "queue_ms": largest["queue_delay_ms"],
     }
 
 

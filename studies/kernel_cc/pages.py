@@ -12,22 +12,31 @@ from analysis.table import Row
 from studies.kernel_cc import changes, findings
 from studies.kernel_cc.abstract import abstract
 from studies.kernel_cc.changes import CAMPAIGN, PATH
-from studies.kernel_cc.findings import LOSSES, SHARED
+from studies.kernel_cc.findings import FAST, LOSSES, SHARED
 from studies.kernel_cc.study import STUDY
 
 KERNELS = STUDY.cell["kernel"]
-SEEDS = 3
-"""Of each cell in which no trial was left out."""
+FAST_FACTORS = ("flows", "flavor", "kernel")
+FAST_RESPONSES = (
+    ("efficiency", "efficiency", ".3f"),
+    ("fairness", "fairness", ".3f"),
+    ("queue_delay_ms", "queue (ms)", ".2f"),
+    ("retransmits", "sent again", ",.0f"),
+    ("segments_per_packet", "segments handed over together", ".1f"),
+    ("segments_per_ack", "segments for an ACK", ".1f"),
+)
+"""The responses of the row at 1 Gbit/s: name, title, form."""
 
 
 def matrix(response: str, form: str, kept: Kept) -> Sheet:
     """A response of each path, queue and number of flows: flavor by flavor on each kernel."""
     found = {tuple(row[factor] for factor in STUDY.cell): row for row in kept.cells(CAMPAIGN).rows}
+    seeds = max(int(row["seeds"]) for row in found.values())
     columns = list(product(STUDY.cell["flavor"], KERNELS))
     rows: list[list[Value]] = []
     for path in product(*(STUDY.cell[factor] for factor in PATH)):
         cells = [found.get((kernel, *path, flavor)) for flavor, kernel in columns]
-        values = [None if cell is None else _of_seeds(cell, response, form) for cell in cells]
+        values = [None if cell is None else _of_seeds(cell, response, form, seeds) for cell in cells]
         if any(value is not None for value in values):
             rate, rtt, queue, flows = path
             rows.append([f"{rate} Mbit/s, {rtt} ms", queue, flows, *values])
@@ -35,12 +44,12 @@ def matrix(response: str, form: str, kept: Kept) -> Sheet:
     return plain(rows, "path", "queue", "flows", *heads)
 
 
-def _of_seeds(cell: Row, response: str, form: str) -> Value:
-    """The mean of a cell, with the number of its seeds where it is not that of the others."""
-    value, seeds = number(cell, response), int(cell["seeds"])
-    if value is None or seeds == SEEDS:
+def _of_seeds(cell: Row, response: str, form: str, seeds: int) -> Value:
+    """The mean of a cell, with the number of its seeds where trials were left out."""
+    value, own = number(cell, response), int(cell["seeds"])
+    if value is None or own == seeds:
         return value
-    return f"{signed(format(value, form))} (n = {seeds})"
+    return f"{signed(format(value, form))} (n = {own})"
 
 
 def shared(kept: Kept) -> Sheet:
@@ -61,6 +70,27 @@ def losses(kept: Kept) -> Sheet:
     return plain(lines, "round trip", "lost", "flavor", *((kernel, ".3f") for kernel in KERNELS))
 
 
+def fast(kept: Kept) -> Sheet:
+    """Each cell at 1 Gbit/s, and how large packets and acknowledgements are there."""
+    rows: list[list[Value]] = [
+        [*(row[name] for name in FAST_FACTORS), int(row["seeds"]), *_of_fast(row)]
+        for row in kept.cells(FAST).rows
+    ]
+    heads = [(title, form) for _, title, form in FAST_RESPONSES]
+    return plain(rows, *FAST_FACTORS, ("seeds", "d"), *heads)
+
+
+def _of_fast(row: Row) -> list[Value]:
+    """A mean with half of its interval, where there is one."""
+    values: list[Value] = []
+    for name, _, form in FAST_RESPONSES:
+        value, half = number(row, name), f"{name}_half_width"
+        width = number(row, half) if half in row else None
+        shown = value is not None and width is not None
+        values.append(f"{value:{form}} ± {width:{form}}" if shown else value)
+    return values
+
+
 def by_kernel(
     kept: Kept, campaign: str, factors: Sequence[str], wanted: Sequence[tuple[str, str]]
 ) -> dict[tuple[str, ...], list[Value]]:
@@ -76,6 +106,7 @@ def by_kernel(
 
 TABLES: dict[str, Callable[[Kept], Sheet]] = {
     "changes": changes.table,
+    "places": findings.places,
     "efficiency": partial(matrix, "efficiency", ".3f"),
     "fairness": partial(matrix, "fairness", ".3f"),
     "queue-delay": partial(matrix, "queue_delay_ms", ".1f"),
@@ -83,6 +114,7 @@ TABLES: dict[str, Callable[[Kept], Sheet]] = {
     "convergence": partial(matrix, "convergence_s", ".0f"),
     "shared": shared,
     "losses": losses,
+    "fast": fast,
 }
 PAGES = Pages(
     sections=[changes.changes],
@@ -95,6 +127,7 @@ PAGES = Pages(
         "cells-that-moved": findings.cells_that_moved,
         "beside-bbr": findings.beside_bbr,
         "with-losses": findings.with_losses,
+        "fast": findings.fast,
     },
     kept=[changes.NAME],
 )

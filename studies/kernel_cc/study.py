@@ -4,7 +4,7 @@
 Measured from the fifth second on, when the last source has come.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 import numpy as np
@@ -16,8 +16,12 @@ from analysis.shares import flavor_shares
 from analysis.study import Response, Study
 from plan.atm import CELL_BITS, segment_cells
 from plan.workload import measure_from_s
+from topology.commands import DOWN_PORT, UP_PORT
 
 NS_PER_S = 1_000_000_000
+SERVERS, CLIENTS = "sw2-s", "sw1-c"
+"""How the names of their switch ports begin."""
+MIDDLE = (DOWN_PORT, UP_PORT)
 FAIR = 0.9
 """Jain's index of the windows at and above which flows have converged."""
 
@@ -92,6 +96,28 @@ def late_share(trial: Record) -> float | None:
     return shares[-1] if shares else None
 
 
+def segments_per_packet(trial: Record) -> float | None:
+    """Of what the servers handed to their cards; None where they hand over single segments."""
+    if not trial.facts.has("offload"):
+        return None
+    packets, segments = _sums(trial.facts.offload, SERVERS)
+    return segments / packets if packets else None
+
+
+def segments_per_ack(trial: Record) -> float | None:
+    """Segments that came to the clients, for each packet that these sent; None as above."""
+    if not trial.facts.has("offload"):
+        return None
+    acks, segments = _sums(trial.facts.links, CLIENTS)
+    return segments / acks if acks else None
+
+
+def _sums(ports: Mapping[str, Sequence[int]], hosts: str) -> tuple[int, int]:
+    """The first two counters, over the switch ports of all clients or all servers."""
+    own = [one for port, one in ports.items() if port.startswith(hosts) and port not in MIDDLE]
+    return sum(one[0] for one in own), sum(one[1] for one in own)
+
+
 def mean_windows(rows: Sequence[Row], flows: int) -> list[float]:
     """Each flow's mean window; 0 of one that has none yet."""
     windows = [
@@ -123,6 +149,8 @@ STUDY = Study(
     measures=(
         Response(name="convergence_s", of=convergence_s),
         Response(name="late_share", of=late_share),
+        Response(name="segments_per_packet", of=segments_per_packet),
+        Response(name="segments_per_ack", of=segments_per_ack),
     ),
     about=(
         "Persistent sources, one or six, over a dumbbell; each begins within the first five "

@@ -32,6 +32,8 @@ from studies.kernel_cc.study import (
     fairness,
     late_share,
     queue_delay_ms,
+    segments_per_ack,
+    segments_per_packet,
 )
 from tests.analysis import synthetic
 from tests.made_plans import plan_json
@@ -254,3 +256,26 @@ def test_a_kept_trial_of_a_kernel_is_found_again_in_its_experiment(name: str) ->
     found = planned(experiment.with_kernels(design, file, names), file)
     keys = {(frozenset((k, str(v)) for k, v in x.factors.items()), x.plan.seed) for x in found}
     assert {line.key for line in lines} <= keys
+
+
+def test_at_1_gbit_per_s_the_queue_is_one_product_and_the_hosts_offload() -> None:
+    path = FILE.with_name("kernel-fast.toml")
+    found = planned(experiment.load(path), path)
+    assert len(found) == 6
+    for one in found:
+        topology, queue = one.plan.topology, one.plan.queue.down
+        product_bytes = topology.rate_bit_per_s / 8 * float(one.factors["rtt"]) / 1e3
+        assert topology.rate_bit_per_s == one.factors["rate"] * 1_000_000 == 10**9
+        assert queue.limit_packets == int(product_bytes / (32 * CELL_BYTES))
+        assert topology.coalesce_ns == 50_000 and topology.access_rate_bit_per_s == 10**10
+        assert one.plan.tcp.window_bytes > 5 * product_bytes
+
+
+def test_packets_and_acks_are_counted_in_segments(tmp_path: Path) -> None:
+    """The middle link's ports are not hosts; without offload there is nothing to say."""
+    trial = record(tmp_path, "cwnd", [HEAD])
+    assert segments_per_packet(trial) is None and segments_per_ack(trial) is None
+    offload = {"sw2-s1": [10, 300], "sw2-s2": [10, 100], "sw1-c1": [90, 90], "sw2-sat": [1, 9]}
+    links = {"sw1-c1": [90, 280, 0], "sw1-c2": [10, 120, 0], "sw1-sat": [400, 7, 0]}
+    now = replace(trial, facts=read(TrialFacts, {"offload": offload, "links": links}))
+    assert segments_per_packet(now) == 20 and segments_per_ack(now) == 4
