@@ -36,7 +36,9 @@ def matrix(response: str, form: str, kept: Kept) -> Sheet:
     rows: list[list[Value]] = []
     for path in product(*(STUDY.cell[factor] for factor in PATH)):
         cells = [found.get((kernel, *path, flavor)) for flavor, kernel in columns]
-        values = [None if cell is None else _of_seeds(cell, response, form, seeds) for cell in cells]
+        values = [
+            None if cell is None else _of_seeds(cell, response, form, seeds) for cell in cells
+        ]
         if any(value is not None for value in values):
             rate, rtt, queue, flows = path
             rows.append([f"{rate} Mbit/s, {rtt} ms", queue, flows, *values])
