@@ -76,13 +76,17 @@ def test_an_error_of_python_2_is_told_with_its_remedy(name: str) -> None:
         assert heard.sentences() == ([remedy] if error and not converted else [])
 
 
+LEFT = "correct this line, as --python2 leaves a controller that Python 3 can read"
+
+
 @pytest.mark.parametrize(
     ("program", "converted", "help_"),
     [
         ("pox.py", False, "add --package python2.7, and start this program by python2.7"),
         ("pox.py", True, "add --package python2.7, and start this program by python2.7"),
-        ("ryu-manager", False, "try --python2"),
+        ("ryu-manager", False, LEFT),
         ("server.py", True, "start this program by python2"),
+        ("ryu-manager", True, LEFT),
     ],
 )
 def test_an_error_of_a_program_beside_the_script_is_told(
