@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,7 @@ from harness.host import capacity, paths
 from harness.judge import studies
 from harness.kernels import debug as debugging
 from harness.kernels import names, store
+from harness.kernels.kernel import Kernel
 from harness.kernels.options import with_options
 from harness.records import identity
 from harness.runners.options import Cluster, Options
@@ -376,6 +377,13 @@ class Linked(Built):
 
     def __init__(self, name: str) -> None:
         super().__init__(f"{name},module={paths.PROJECT / WIRE}")
+        self.named = name
+
+    def fitted(self, wanted: Plan) -> Plan:
+        """As Built.fitted(); a sentence about the kernel has the name that the person wrote."""
+        kernel = self.kernel
+        found = replace(kernel, name=self.named) if isinstance(kernel, Kernel) else kernel
+        return found.fitted(wanted)
 
     @property
     def identity(self) -> str:
