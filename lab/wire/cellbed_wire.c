@@ -46,9 +46,19 @@ struct window_head {
 	u32 frames, meetings;
 };
 
+/*
+ * truesize: the memory that the packet took at its sender. A receiver's TCP opens its window by it,
+ * and acknowledges each segment meanwhile (tcp_grow_window()). One lab hands over the packet itself.
+ */
 struct frame_head {
 	u64 sent_ns;
-	u32 bytes;
+	u32 bytes, truesize;
+};
+
+/* What a frame carries in its cb until it is told, or until it arrives. */
+struct frame_note {
+	u64 time_ns;
+	u32 truesize;
 };
 
 static u64 delay_ns;
@@ -74,9 +84,14 @@ static struct {
 	char bytes[BUFFER_BYTES];
 } out, in;
 
+static struct frame_note *note_of(struct sk_buff *skb)
+{
+	return (struct frame_note *)skb->cb;
+}
+
 static u64 *time_of(struct sk_buff *skb)
 {
-	return (u64 *)skb->cb;
+	return &note_of(skb)->time_ns;
 }
 
 /* ---- the host's FIFOs ---- */
@@ -147,7 +162,10 @@ static void tell(void)
 
 	put(&head, sizeof(head));
 	while ((skb = __skb_dequeue(&sent))) {
-		struct frame_head frame = { .sent_ns = *time_of(skb), .bytes = skb->len };
+		struct frame_head frame = {
+			.sent_ns = *time_of(skb), .bytes = skb->len,
+			.truesize = note_of(skb)->truesize,
+		};
 
 		put(&frame, sizeof(frame));
 		put(skb->data, skb->len);
@@ -176,6 +194,7 @@ static void hear(void)
 		skb = netdev_alloc_skb_ip_align(device, frame.bytes);
 		must(skb, "no memory for a frame of %u bytes\n", frame.bytes);
 		get(skb_put(skb, frame.bytes), frame.bytes);
+		skb->truesize = frame.truesize;
 		*time_of(skb) = frame.sent_ns + delay_ns;
 		__skb_queue_tail(&coming, skb);
 	}
@@ -209,7 +228,7 @@ static enum hrtimer_restart arrives(struct hrtimer *timer)
 
 	while ((skb = skb_peek(&coming)) && *time_of(skb) <= now) {
 		__skb_unlink(skb, &coming);
-		memset(skb->cb, 0, sizeof(u64));
+		memset(skb->cb, 0, sizeof(struct frame_note));
 		device->stats.rx_packets++;
 		device->stats.rx_bytes += skb->len;
 		skb->protocol = eth_type_trans(skb, device);
@@ -318,6 +337,8 @@ module_param_cb(end, &end_ops, NULL, 0200);
 
 static netdev_tx_t transmit(struct sk_buff *skb, struct net_device *dev)
 {
+	u32 truesize = skb->truesize;
+
 	if (!running || skb_linearize(skb)) {
 		dev->stats.tx_dropped++;
 		dev_kfree_skb_any(skb);
@@ -325,6 +346,7 @@ static netdev_tx_t transmit(struct sk_buff *skb, struct net_device *dev)
 	}
 	skb_orphan(skb);	/* it has left its host */
 	*time_of(skb) = ktime_get_ns();
+	note_of(skb)->truesize = truesize;
 	dev->stats.tx_packets++;
 	dev->stats.tx_bytes += skb->len;
 	skb_queue_tail(&sent, skb);
