@@ -29,7 +29,7 @@ class Settings:
     cwnd_sample_ms: Annotated[
         float,
         ZeroOr(LEAST_MS, MOST_PERIOD_MS),
-        "The time between two rows of cwnd.csv. With 0 there is no such file.",
+        "The time between two samples in cwnd.csv. With 0, the trial does not write this file.",
     ] = 0
     cwnd_pairs: Annotated[
         tuple[Annotated[int, Within(1)], ...],

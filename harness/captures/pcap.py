@@ -44,8 +44,10 @@ class Settings:
 
     pcap: Annotated[
         tuple[Direction, ...],
-        "The directions of the middle link whose packets are written to a pcap file. `--pcap`"
-        " of `./cellbed run` sets this key, too.",
+        "`down`, `up` or both. `down` writes the file down.pcap: all packets that leave the queue"
+        " towards the clients, and all packets that come from the clients. `up` writes up.pcap:"
+        " the same at the queue towards the servers. `--pcap` of `./cellbed run` sets this key,"
+        " too.",
     ] = ()
 
     def wanted(self, topology: Topology, queue: Queue) -> Wanted:

@@ -24,14 +24,18 @@ LEAST_MS = 0.01
 class Settings:
     """Each frame, each drop, and the sampling period of queue.csv [ms]."""
 
-    frames: Annotated[bool, "Write a row for each frame. The queue must be of kind `cells`."] = (
-        False
-    )
-    drops: Annotated[bool, "Write a row for each drop. The queue must be of kind `cells`."] = False
+    frames: Annotated[
+        bool,
+        "Write every frame into the files down.cellq and up.cellq. The queue must be of kind"
+        " `cells`.",
+    ] = False
+    drops: Annotated[
+        bool, "Write a row of drops.csv for each drop. The queue must be of kind `cells`."
+    ] = False
     queue_sample_ms: Annotated[
         float,
         ZeroOr(LEAST_MS, MOST_PERIOD_MS),
-        "The time between two rows of queue.csv. With 0 there is no such file.",
+        "The time between two samples in queue.csv. With 0, the trial does not write this file.",
     ] = 0
 
     def wanted(self, topology: Topology, queue: Queue) -> Wanted:

@@ -29,7 +29,8 @@ class Settings:
     throughput_sample_ms: Annotated[
         float,
         ZeroOr(LEAST_MS, MOST_PERIOD_MS),
-        "The time between two rows of throughput.csv. With 0 there is no such file.",
+        "The time between two samples in throughput.csv. With 0, the trial does not write this"
+        " file.",
     ] = 1000
 
     def wanted(self, topology: Topology, queue: Queue) -> Wanted:

@@ -19,7 +19,7 @@ class Topology:
         int,
         Within(1_000_000, 1_000_000_000),
         "The rate of the middle link, which all pairs share. It includes all 53 bytes of each ATM"
-        " cell.",
+        " cell. The link carries each packet in such cells, also with a queue of packets.",
     ]
     delay_us: Annotated[int, Within(0, 10_000_000), "The one-way delay of the middle link."]
     access_rate_bit_per_s: Annotated[
@@ -58,8 +58,8 @@ class Topology:
         Within(0, 10_000),
         "The time for which the network card of a host waits for more packets. The host then takes"
         " them together, and one acknowledgement can answer many segments (GRO). A host also hands"
-        " over up to 64 KB at a time to its card, which cuts them into segments (GSO). With 0,"
-        " hosts send and take single packets.",
+        " over up to 64 KB of data at a time to its card, and the card cuts the data into segments"
+        " (GSO). With 0, hosts send and take single packets.",
     ] = 0
 
 
@@ -96,7 +96,9 @@ class Tcp:
         "New values for parameters of the flavor's kernel module ([flavors.md](flavors.md)).",
     ] = field(default_factory=dict)
     sysctl: Annotated[
-        Mapping[str, int | str] | Literal["none"], "New values for sysctls of the flavor."
+        Mapping[str, int | str] | Literal["none"],
+        "New values for sysctls that the flavor sets ([flavors.md](flavors.md)). cellbed refuses"
+        " other sysctls.",
     ] = field(default_factory=dict)
 
 

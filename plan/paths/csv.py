@@ -53,11 +53,12 @@ VALUES = ("rate_bit_per_s", "delay_us", "loss", "outage")
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    file: Annotated[str, "The path of a CSV file, from the folder of the experiment file."]
+    file: Annotated[str, "The name of a CSV file, relative to the folder of the experiment file."]
     period_s: Annotated[
         float | None,
         Within(1e-6, 86_400),
-        "After this time, the path begins again. Without this key, the last row holds to the end.",
+        "After this time, the path begins again. Without this key, the values of the last row stay"
+        " until the trial ends.",
     ] = None
     reorder: Annotated[
         bool, "true: a packet may overtake its predecessor when the delay jumps down."

@@ -28,7 +28,7 @@ class Settings:
     deviation_bit_per_s: Annotated[
         int,
         Within(1, MOST_RATE),
-        "The standard deviation of the rate. Its mean is `topology.rate_bit_per_s`.",
+        "The standard deviation of the rate. The mean rate is `topology.rate_bit_per_s`.",
     ]
     memory_us: Annotated[
         int,

@@ -37,14 +37,14 @@ MOST_MS = MOST_US // US_PER_MS
 class Settings:
     down: Annotated[
         str,
-        "The trace of the link to the clients. Its path begins at the folder of the experiment"
-        " file.",
+        "The file with the trace of the link to the clients. cellbed looks for the file in the"
+        " folder of the experiment file.",
     ]
-    up: Annotated[str, "The trace of the link to the servers."]
+    up: Annotated[str, "The file with the trace of the link to the servers."]
     delay_us: Annotated[
         int | None,
         Within(0, MOST_DELAY_US),
-        "The one-way delay of both directions. The default is `topology.delay_us`.",
+        "The one-way delay of each direction. The default is `topology.delay_us`.",
     ] = None
     loss: Annotated[float, Within(0, 1), "The share of packets that each direction loses."] = 0.0
 

@@ -26,7 +26,10 @@ from plan.schema import Within, check_range
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     least_delay_us: Annotated[
-        int, Within(0, MOST_DELAY_US), "The smallest one-way delay of an interval."
+        int,
+        Within(0, MOST_DELAY_US),
+        "An interval is the time from one handover to the next. This key is the smallest one-way"
+        " delay of an interval.",
     ] = 15_000
     most_delay_us: Annotated[
         int, Within(0, MOST_DELAY_US), "The largest one-way delay of an interval."
@@ -34,8 +37,8 @@ class Settings:
     least_share: Annotated[
         float,
         Within(0.01, 1),
-        "The smallest rate of an interval, as a share of `topology.rate_bit_per_s`, which is the"
-        " largest rate.",
+        "The smallest rate of an interval, as a share of `topology.rate_bit_per_s`. The largest"
+        " rate of an interval is `topology.rate_bit_per_s` itself.",
     ] = 0.5
     outage_us: Annotated[
         int, Within(0, 1_000_000), "The time for which the link sends nothing at a handover."

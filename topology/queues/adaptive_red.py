@@ -31,9 +31,9 @@ class Queue(QdiscQueue):
     min_packets: Annotated[
         int | None,
         Within(1),
-        "The lower threshold of the average queue, in packets of the largest size. Set both"
-        " thresholds or neither. If neither is set, cellbed computes both from the link (Floyd,"
-        " Gummadi, Shenker 2001, section 5).",
+        "The lower threshold of the average queue, in packets of the largest size. Set this key and"
+        " `queue.max_packets`, or leave both keys out. If you leave them out, cellbed computes both"
+        " thresholds from the link (Floyd, Gummadi, Shenker 2001, section 5).",
     ] = None
     max_packets: Annotated[
         int | None,

@@ -55,8 +55,8 @@ class Queue(QdiscQueue):
         int | None,
         Within(1),
         "The lower threshold of the average queue, in packets of `queue.mean_packet_bytes`. Set"
-        " both thresholds or neither. If neither is set, cellbed computes both from the link, as"
-        " ns-2 does since 2001.",
+        " this key and `queue.max_packets`, or leave both keys out. If you leave them out, cellbed"
+        " computes both thresholds from the link, as ns-2 has done since 2001.",
     ] = None
     max_packets: Annotated[
         int | None,
@@ -67,13 +67,13 @@ class Queue(QdiscQueue):
     as_linux: Annotated[
         tuple[Literal["spacing", "short", "size", "slope"], ...],
         "The rules in which the queue follows Linux and not ns-2. Use the key to measure the"
-        " effect of each rule. `spacing`: the gap between two drops is random, from 0 to 1/p"
-        " packets, where p is the drop probability; with ns-2 it is 1/p to 2/p. `short`: the queue"
-        ' also drops when at most one packet waits. `size`: with `queue.count = "bytes"`, a'
-        " packet's size does not change its drop probability. `slope`: max_P is the drop"
-        " probability at the upper threshold, and the queue changes it during the trial. Above"
-        " this threshold, the probability rises from the value that max_P has at that moment; with"
-        " ns-2 it rises from the first value, 0.1.",
+        " effect of each rule. `spacing`: the gap between two drops is drawn from 0 to 1/p packets,"
+        " where p is the drop probability. In ns-2, the gap is drawn from 1/p to 2/p packets."
+        " `short`: the queue also drops when at most one packet waits. `size`: with"
+        ' `queue.count = "bytes"`, a packet\'s size does not change its drop probability. `slope`:'
+        " max_P is the drop probability at the upper threshold, and the queue changes max_P during"
+        " the trial. Above this threshold, the drop probability rises from the present value of"
+        " max_P. In ns-2, the drop probability rises from the first value of max_P, 0.1.",
     ] = field(default=(), metadata={"later": True})
 
     kind: ClassVar[str] = red_ns2.KIND

@@ -25,7 +25,9 @@ class Queue(QdiscQueue):
         "The memory that waiting packets may use, as the kernel counts memory.",
     ] = 4_194_304
     rtt_us: Annotated[
-        int, Within(1_000, 10_000_000), "The round trip for which cake's marking is tuned."
+        int,
+        Within(1_000, 10_000_000),
+        "The round trip for which the kernel tunes cake's drops and marks.",
     ] = 100_000
 
     kind: ClassVar[str] = "cake"

@@ -19,7 +19,8 @@ class Parameters:
         int,
         Within(1, 86_400),
         "The end of the measured interval, in whole seconds after time 0. Time 0 is the moment"
-        " at which the first source may start. All sources send until after this end.",
+        " at which the first source may start. All sources send until the measured interval has"
+        " ended.",
     ] = 100
     measure_from_s: Annotated[
         int,
@@ -36,16 +37,16 @@ class Parameters:
     unsent_bytes: Annotated[
         int,
         Within(65_536, 1 << 30),
-        "The largest amount of data that a source keeps ready in its socket and has not yet sent.",
+        "The largest amount of unsent data that a source keeps in its socket.",
     ] = 1_048_576
-    block_bytes: Annotated[int, Within(512, 1_048_576), "The size of a read and of a write."] = (
-        16_384
-    )
+    block_bytes: Annotated[
+        int, Within(512, 1_048_576), "The size of each read and of each write of iperf3."
+    ] = 16_384
     port: Annotated[
         int,
         Within(1, 65_534),
-        "The TCP port of the end that listens. The end that opens the data connection uses"
-        " this number plus 1.",
+        "The TCP port of the end that listens. The end that opens the data connection sends"
+        " from the port with this number plus 1.",
     ] = 5201
     reverse: Annotated[
         bool, "true: the receiver opens the connection. false: the source opens the connection."

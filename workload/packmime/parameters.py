@@ -19,8 +19,8 @@ class Parameters:
     duration_s: Annotated[
         float,
         Within(1, 86_400),
-        "The longest time that a trial may take. The trial ends earlier when all exchanges have"
-        " ended.",
+        "The longest time for which the workload runs, on the trial's clock. The workload ends"
+        " earlier when all exchanges have ended.",
     ] = 3600.0
 
     delay: ClassVar[str] = "connection"

@@ -12,7 +12,9 @@ from workload.poisson import FIT_TEXT, Fit
 class Parameters:
     """The closed loop."""
 
-    duration_s: Annotated[int, Within(1, 86_400), "The length of a trial, in whole seconds."] = 100
+    duration_s: Annotated[
+        int, Within(1, 86_400), "The time for which the workload runs, in whole seconds."
+    ] = 100
     connections: Annotated[
         int,
         Within(1, 1000),

@@ -16,7 +16,9 @@ class Parameters:
     """The workload's parameters; the defaults are the paper's."""
 
     duration_s: Annotated[
-        float, Within(0.001, 86_400), "The length of a trial (98-0876R1, section 6.1)."
+        float,
+        Within(0.001, 86_400),
+        "The time for which the workload runs (98-0876R1, section 6.1).",
     ] = 100.0
     period_s: Annotated[
         float,
@@ -45,7 +47,7 @@ class Parameters:
         float, Within(0, 86_400_000), "The longest gap between two requests of a batch."
     ] = 500.0
     request_bytes: Annotated[
-        int, Within(64, 1024), "The size of a request on its connection (98-0876R1, section 6.2)."
+        int, Within(64, 1024), "The size of a request (98-0876R1, section 6.2)."
     ] = 128
     poisson_fit: Annotated[Fit, FIT_TEXT] = "mean"
     first_batch: Annotated[
