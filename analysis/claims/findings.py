@@ -130,9 +130,18 @@ def _beside(figure: Figure, draw: OneDraw) -> str:
 
 
 def intervals(figures: Sequence[Figure]) -> str:
-    """All figures with their intervals, and how these were made."""
+    """All figures of a verdict with their intervals, and how these were made."""
+    return _with_intervals(figures, _family(figures))
+
+
+def some_intervals(figures: Sequence[Figure]) -> str:
+    """The same of some of a verdict's figures: Holm's rule is not over these alone."""
+    return _with_intervals(figures, "")
+
+
+def _with_intervals(figures: Sequence[Figure], family: str) -> str:
     made = ", ".join(dict.fromkeys(figure.measured.made for figure in figures))
-    return f"{', '.join(figure.interval for figure in figures)} ({made}{_family(figures)})"
+    return f"{', '.join(figure.interval for figure in figures)} ({made}{family})"
 
 
 def _family(figures: Sequence[Figure]) -> str:

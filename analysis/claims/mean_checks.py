@@ -22,6 +22,7 @@ from analysis.claims.findings import (
     bounded,
     holds,
     intervals,
+    some_intervals,
 )
 
 
@@ -168,7 +169,7 @@ def each_bounded(
     bounds = (at_least, at_most)
     unsure = [figure for figure in figures if bounded([figure], [bounds]) is not Verdict.HOLDS]
     if unsure:
-        text += f"; {len(unsure)} beyond, or not surely within: {intervals(unsure)}"
+        text += f"; {len(unsure)} beyond, or not surely within: {some_intervals(unsure)}"
     return Finding(
         verdict=bounded(figures, [bounds] * len(figures)),
         evidence=text + limits(*bounds),
