@@ -12,7 +12,17 @@ from analysis.report.sentences import Numbers
 from analysis.statistics import CONFIDENCE, estimate
 from analysis.table import Row
 from studies.ubr_1996 import verdicts
-from studies.ubr_1996.readme import BEYOND, CLOCK, MAIN, OPEN, RESPONSES, SLOW, mean, published
+from studies.ubr_1996.readme import (
+    BEYOND,
+    CLOCK,
+    MAIN,
+    OPEN,
+    RESPONSES,
+    SLOW,
+    effect,
+    mean,
+    published,
+)
 
 
 def abstract(kept: Kept) -> Numbers:
@@ -30,7 +40,7 @@ def abstract(kept: Kept) -> Numbers:
         for network in ("WAN", "LAN")
     )
     start, short = (_open(kept, "WAN", "first-8s"), _open(kept, "LAN", "first-second"))
-    groups = {"lan": lossy, "wan": wan, "slow": slow, "slow_lan": slow_lan}
+    groups = {"lan": lossy, "wan": wan, "start": start, "slow": slow, "slow_lan": slow_lan}
     means = {
         f"{response}{of}": mean(lossy, f"{response}{of}")
         for response in RESPONSES
@@ -56,8 +66,7 @@ def abstract(kept: Kept) -> Numbers:
         "slow_seeds": min(int(row["seeds"]) for row in slow),
         **_agreeing(wan, lossy),
         **_first_second(kept, short),
-        "short_fairness": mean(short, "fairness"),
-        "short_efficiency": mean(short, "efficiency"),
+        **_minimum_alone(kept),
         **verdicts.numbers(kept),
     }
 
@@ -84,14 +93,38 @@ def _prints_alike(row: Row, response: str) -> bool:
     return abs(float(row[f"{response}_difference"])) < 0.005
 
 
-def _first_second(kept: Kept, short: Sequence[Row]) -> dict[str, int]:
-    """Trials of the LAN's first second, and those in which a source got nothing."""
+def _minimum_alone(kept: Kept) -> dict[str, float]:
+    """LAN from 2 to 12 s: distances with the minimum of the main campaign, and with 1 s."""
+    base, minimum = (_open(kept, "LAN", level) for level in ("base", "rto-min-1s"))
+    changed = effect(kept, "rto-min-1s")
+    return {
+        "four_rows": len(minimum),
+        "four_seeds": min(int(row["seeds"]) for row in (*base, *minimum)),
+        "four_base": fmean(map(_distance, base)),
+        "four_minimum": fmean(map(_distance, minimum)),
+        "four_change": changed.mean,
+        "four_half": changed.half_width or 0.0,
+    }
+
+
+def _first_second(kept: Kept, short: Sequence[Row]) -> dict[str, float]:
+    """The LAN's first second: its means, against the same rows later; where a source got nothing.
+
+    short_highest: the upper end of the 95 % interval of the change of the efficiency.
+    """
+    changed = effect(kept, "first-second")
     trials = [
         one
         for one in kept_trials.read(kept.folder / OPEN / kept_trials.FILE)
         if (one.levels["network"], one.levels["assumption"]) == ("LAN", "first-second")
     ]
     return {
+        "short_fairness": mean(short, "fairness"),
+        "short_efficiency": mean(short, "efficiency"),
+        "short_later": mean(_open(kept, "LAN", "base"), "efficiency"),
+        "short_change": changed.mean,
+        "short_half": changed.half_width or 0.0,
+        "short_highest": changed.mean + (changed.half_width or 0.0),
         "short_rows": len(short),
         "short_seeds": min(int(row["seeds"]) for row in short),
         "short_trials": len(trials),

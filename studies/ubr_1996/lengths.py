@@ -17,6 +17,8 @@ LENGTH = "ubr-persistent-length"
 ROW = ("LAN", "plain", "500", "65535")
 SECONDS = "5"
 """How long `ubr-persistent-clock` measures."""
+NEAR = 0.1
+"""A trial that is so near to the paper's row in both responses is counted."""
 Place = tuple[str, int]
 """The least timeout, and the length of the measurement [s]."""
 
@@ -50,7 +52,12 @@ def numbers(kept: Kept) -> Numbers:
     nearest = min(away, key=lambda place: math.hypot(*away[place].values()))
     sure = [p for p, of in found.items() if not all(map(_mean_could_be, of, of.values()))]
     minimum, seconds = nearest
+    trials = [one for some in measured(kept).values() for one in some]
     return {
+        "trials": len(trials),
+        "different": sum(len(set(map(_outcome, some))) for some in measured(kept).values()),
+        "near": sum(map(_near, trials)),
+        "near_by": NEAR,
         "combinations": len(found),
         "could": len(could),
         "which": ", ".join(f"{seconds} s with {minimum}" for minimum, seconds in could),
@@ -87,6 +94,16 @@ def _could(name: str, one: Estimate) -> bool:
     """Whether the paper's figure is in the 95 % prediction interval of one seed."""
     half = (one.half_width or math.inf) * math.sqrt(one.n + 1)
     return abs(one.mean - results()[ROW][name]) <= half
+
+
+def _outcome(one: KeptTrial) -> tuple[float, ...]:
+    """Both responses of a trial."""
+    return tuple(one.metrics[name] for name in RESPONSES)
+
+
+def _near(one: KeptTrial) -> bool:
+    """Whether both responses of a trial are within NEAR of the paper's."""
+    return all(abs(one.metrics[name] - results()[ROW][name]) <= NEAR for name in RESPONSES)
 
 
 def _mean_could_be(name: str, one: Estimate) -> bool:

@@ -9,7 +9,7 @@ from analysis import kept_trials
 from analysis.kept import Kept, number
 from analysis.kept_trials import KeptTrial
 from analysis.report.model import Sheet, Value, plain, signed
-from analysis.statistics import estimate
+from analysis.statistics import Estimate, estimate
 from analysis.table import Row
 from studies.ubr_1996 import verdicts
 
@@ -99,22 +99,23 @@ def timeouts(kept: Kept) -> Sheet:
 
 def effects(kept: Kept) -> Sheet:
     """LAN: effect of each open point on efficiency, with its 95 % interval over the rows."""
-    cells = {
-        (*(row[factor] for factor in ROW), row["assumption"]): row
-        for row in kept.cells(OPEN).rows
-        if row["network"] == "LAN"
-    }
     found: list[list[Value]] = []
     for level, text in READINGS.items():
-        gains = [
-            float(row["efficiency"]) - float(cells[(*key[:-1], "base")]["efficiency"])
-            for key, row in cells.items()
-            if key[-1] == level
-        ]
-        one = estimate(gains)
+        one = effect(kept, level)
         half = "" if one.half_width is None else f" ± {one.half_width:.2f}"
         found.append([text, signed(f"{one.mean:+.2f}") + half])
     return plain(found, "changed", "effect on efficiency")
+
+
+def effect(kept: Kept, level: str) -> Estimate:
+    """LAN: what one open point changes in the efficiency, over the rows that have it."""
+    cells = {
+        (*(row[factor] for factor in ROW), row["assumption"]): float(row["efficiency"])
+        for row in kept.cells(OPEN).rows
+        if row["network"] == "LAN"
+    }
+    gains = [own - cells[(*key[:-1], "base")] for key, own in cells.items() if key[-1] == level]
+    return estimate(gains)
 
 
 def clock(kept: Kept) -> Sheet:
