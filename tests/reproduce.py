@@ -47,8 +47,8 @@ def campaigns() -> Sheet:
     figures = (
         ("the command runs", ",d"),
         ("kept trials", ",d"),
-        ("virtual hours", ",.1f"),
-        ("hours on one core", ",.1f"),
+        ("virtual hours", ",.2f"),
+        ("hours on one core", ",.2f"),
     )
     return plain(rows, "command", *figures, "a line a trial")
 

@@ -137,8 +137,12 @@ def _key(trial: PlannedTrial) -> kept_trials.Key:
 
 
 def summary(found: Iterable[Verified]) -> str:
-    """One sentence."""
+    """How many trials there are of each verdict."""
     told = [one.verdict for one in found]
     same = f"{told.count(SAME)} of {len(told)} trials left the digests that are kept."
     figures = told.count(SAME_FIGURES)
-    return f"{same} {figures} more left all figures, with another digest." if figures else same
+    if not figures:
+        return same
+    others = len(told) - told.count(SAME) - figures
+    close = f"{figures} left all figures, with another digest."
+    return f"{same} {close} {others} left other figures or no record."
