@@ -15,7 +15,6 @@ from analysis.kept import Kept, number
 from analysis.records import Trial
 from analysis.report.model import Column, Section, Sheet, Value, plain, signed
 from analysis.report.results import Results
-from analysis.report.sentences import Numbers
 from analysis.statistics import Estimate, estimate
 from analysis.table import Row
 from studies.kernel_cc.study import STUDY
@@ -151,20 +150,3 @@ def _shown(change: Estimate | None, digits: int) -> str | None:
         return None
     mean = signed(f"{change.mean:+,.{digits}f}")
     return mean if change.half_width is None else f"{mean} ± {change.half_width:,.{digits}f}"
-
-
-def bbr_again(kept: Kept) -> Numbers:
-    """What bbr sends again on the last kernel less the one before, a trial: mean over the paths."""
-    old, new = STUDY.cell["kernel"][-2:]
-    rows = grouped(kept)[old, new, "bbr"]
-    change = mean_change(rows, "retransmits")
-    assert change is not None
-    return {
-        "old": old,
-        "new": new,
-        "mean": change.mean,
-        "half": change.half_width,
-        "seeds": change.n,
-        "trials": len(rows),
-        "same": count_same(rows),
-    }

@@ -12,7 +12,14 @@ from analysis.report.model import Sheet, Value, plain, signed
 from analysis.report.sentences import Number, Numbers
 from analysis.statistics import Estimate, estimate
 from analysis.table import Row
-from studies.kernel_cc.changes import CAMPAIGN, PATH, RESPONSES, grouped, mean_change
+from studies.kernel_cc.changes import (
+    CAMPAIGN,
+    PATH,
+    RESPONSES,
+    count_same,
+    grouped,
+    mean_change,
+)
 from studies.kernel_cc.changes import NAME as CHANGES
 from studies.kernel_cc.study import STUDY
 
@@ -21,8 +28,8 @@ ALPHA = 0.05
 BBR = "bbr"
 KERNELS = STUDY.cell["kernel"]
 SMALL_MS = 2
-PLACED = (("efficiency", "efficiency"), ("queue_delay_ms", "queue (ms)"))
-"""The responses that are tested place by place, and their titles."""
+PLACED = tuple(RESPONSES.items())
+"""The responses that are tested place by place, and their titles: a family of tests each."""
 
 
 def trials_run(kept: Kept) -> Numbers:
@@ -48,14 +55,8 @@ def trials_run(kept: Kept) -> Numbers:
 
 def sure(kept: Kept) -> Numbers:
     """How many mean changes are surely not 0, by Holm's adjusted p over all of them, and which."""
-    changes = {
-        (old, new, flavor, title): change
-        for (old, new, flavor), rows in grouped(kept).items()
-        for response, title in RESPONSES.items()
-        if (change := mean_change(rows, response)) is not None and change.n > 1
-    }
-    adjusted = holm([p_of(change) for change in changes.values()])
-    found = [place for place, p in zip(changes, adjusted, strict=True) if p <= ALPHA]
+    changes = mean_changes(kept)
+    found = surely_changed(changes)
     names = [
         f'"{title}" of {flavor} from {old} to {new}, {_change(changes[old, new, flavor, title])}'
         for old, new, flavor, title in found
@@ -63,13 +64,55 @@ def sure(kept: Kept) -> Numbers:
     return {
         "changes": len(changes),
         "times": times_for_sure(len(changes), next(iter(changes.values()), None)),
-        **places_by(kept, "queue_delay_ms"),
-        "cells_sure": len(surely_changed(tested(by_place(kept, "efficiency")))),
-        "cells": len(tested(by_place(kept, "efficiency"))),
+        **of_places(kept),
         "sure": len(found),
         "which": f": {'; '.join(names)}" if names else "",
         "seeds": max((change.n for change in changes.values()), default=1),
     }
+
+
+def mean_changes(kept: Kept) -> dict[tuple[str, ...], Estimate]:
+    """Of a pair of kernels, a flavor and a response (its title): a change with its interval."""
+    return {
+        (old, new, flavor, title): change
+        for (old, new, flavor), rows in grouped(kept).items()
+        for response, title in RESPONSES.items()
+        if (change := mean_change(rows, response)) is not None and change.n > 1
+    }
+
+
+def of_places(kept: Kept) -> dict[str, Number]:
+    """Of each response, how many places are tested, and how many of them surely changed."""
+    several = {response: tested(by_place(kept, response)) for response, _ in PLACED}
+    return {
+        **{f"{response}_places": len(some) for response, some in several.items()},
+        **{f"{response}_sure": len(surely_changed(some)) for response, some in several.items()},
+    }
+
+
+def bbr_again(kept: Kept) -> Numbers:
+    """What bbr sends again on the last kernel less the one before, a trial: mean over the paths."""
+    old, new = KERNELS[-2:]
+    rows = grouped(kept)[old, new, BBR]
+    changes = mean_changes(kept)
+    place = (old, new, BBR, RESPONSES["retransmits"])
+    change = changes.get(place)
+    return {
+        "old": old,
+        "new": new,
+        "mean": None if change is None else change.mean,
+        "half": None if change is None else change.half_width,
+        "seeds": 1 if change is None else change.n,
+        "changes": len(changes),
+        "verdict": verdict(place in surely_changed(changes)),
+        "trials": len(rows),
+        "same": count_same(rows),
+    }
+
+
+def verdict(sure: bool) -> str:
+    """What a sentence says of a change."""
+    return "it is sure" if sure else "it is not sure"
 
 
 def times_for_sure(tests: int, change: Estimate | None) -> float:
@@ -114,7 +157,7 @@ def places_by(kept: Kept, response: str) -> dict[str, Number]:
 def surely_changed(
     several: Mapping[tuple[str, ...], Estimate],
 ) -> dict[tuple[str, ...], Estimate]:
-    """The places whose change is surely not 0, by Holm's rule over all of them."""
+    """The changes that are surely not 0, by Holm's rule over all of them."""
     adjusted = holm([p_of(change) for change in several.values()])
     return {
         place: change
@@ -140,6 +183,11 @@ def _change(change: Estimate) -> str:
     return f"{signed(f'{change.mean:+.3g}')} ± {change.half_width:.2g}"
 
 
+def largest_of(changes: Mapping[tuple[str, ...], Estimate]) -> tuple[str, ...]:
+    """The place with the largest mean change; an empty place without changes."""
+    return max(changes, key=lambda place: abs(changes[place].mean), default=())
+
+
 def named(place: Sequence[str]) -> str:
     """A path, flavor and pair of kernels, in words."""
     old, new, flavor, rate, rtt, queue, flows = place
@@ -153,7 +201,7 @@ def cells_that_moved(kept: Kept) -> Numbers:
     several = tested(cells)
     without = [values for place, values in cells.items() if place not in several]
     sure = surely_changed(several)
-    largest = max(several, key=lambda place: abs(several[place].mean))
+    largest = largest_of(several)
     return {
         "without": len(without),
         "unchanged": sum(set(values) == {0.0} for values in without),
@@ -162,8 +210,22 @@ def cells_that_moved(kept: Kept) -> Numbers:
         "sure": len(sure),
         "largest": several[largest].mean,
         "half": several[largest].half_width,
-        "largest_is": "it is" if largest in sure else "it is not",
+        "verdict": verdict(largest in sure),
         "place": named(largest),
+    }
+
+
+def delays(kept: Kept) -> Numbers:
+    """The largest mean change of the queue's delay in a place, and the largest that is sure."""
+    several = tested(by_place(kept, "queue_delay_ms"))
+    sure = surely_changed(several)
+    largest = largest_of(several)
+    return {
+        "largest": f"{_change(several[largest])} ms ({named(largest)})",
+        "verdict": verdict(largest in sure),
+        "largest_sure": (
+            f"{_change(sure[place])} ms ({named(place)})" if (place := largest_of(sure)) else "none"
+        ),
     }
 
 

@@ -123,10 +123,11 @@ PAGES = Pages(
     tables=TABLES,
     numbers={
         "abstract": abstract,
-        "bbr-again": changes.bbr_again,
+        "bbr-again": findings.bbr_again,
         "trials-run": findings.trials_run,
         "sure": findings.sure,
         "cells-that-moved": findings.cells_that_moved,
+        "delays": findings.delays,
         "beside-bbr": findings.beside_bbr,
         "with-losses": findings.with_losses,
         "fast": findings.fast,

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from analysis import kept_trials
+from analysis.kept import Kept
 from analysis.records import Record, read_campaign, read_facts, record_of
 from analysis.report.keep import keep
 from analysis.report.model import Sheet
@@ -24,7 +25,8 @@ from harness.judge import studies
 from harness.records.seal import seal
 from plan.atm import CELL_BYTES
 from plan.facts import TrialFacts, read
-from studies.kernel_cc.changes import changes, mean_change
+from studies.kernel_cc import findings
+from studies.kernel_cc.changes import RESPONSES, changes, mean_change
 from studies.kernel_cc.study import (
     STUDY,
     convergence_s,
@@ -242,6 +244,56 @@ def test_a_mean_change_is_one_observation_a_seed_over_the_paths_that_all_seeds_h
     whole = mean_change([*both, change_row(2, 6, 0.6)], "efficiency")
     assert whole is not None and whole.mean == pytest.approx((0.2 + 0.4) / 2)
     assert mean_change([change_row(1, 1, 0.1), change_row(2, 6, 0.3)], "efficiency") is None
+
+
+def kept_changes(folder: Path, changed: dict[str, Sequence[Sequence[float]]]) -> Kept:
+    """Changes of bbr from 6.12 to 7.3: of a figure, those of each path, a value a seed."""
+    head = ["rate", "rtt", "queue", "flows", "flavor", "from", "to", "seed", "same", *RESPONSES]
+    seeds = len(next(iter(changed.values()))[0])
+    rows = [
+        ["5", "40", queue, "6", "bbr", "6.12", "7.3", seed + 1, "no"]
+        + [changed[name][path][seed] if name in changed else 0.0 for name in RESPONSES]
+        for path, queue in enumerate(("EPD", "fq-codel"))
+        for seed in range(seeds)
+    ]
+    (folder / "kernel-cc").mkdir()
+    with (folder / "kernel-cc" / "changes.csv").open("w", newline="") as stream:
+        csv.writer(stream).writerows([head, *rows])
+    return Kept(folder)
+
+
+SURE, UNSURE = [30.0, 30.1, 29.9], [500.0, -300.0, 10.0]
+
+
+def test_each_figure_has_its_places_that_surely_changed(tmp_path: Path) -> None:
+    kept = kept_changes(tmp_path, {"fairness": [UNSURE, SURE], "retransmits": [SURE, UNSURE]})
+    assert [(row[4], row[6]) for row in findings.places(kept).rows] == [
+        ("fq-codel", "fairness"),
+        ("EPD", "sent again"),
+    ]
+    numbers = findings.of_places(kept)
+    assert (numbers["fairness_places"], numbers["fairness_sure"]) == (2, 1)
+    assert numbers["efficiency_places"] == 0
+
+
+@pytest.mark.parametrize(("values", "said"), [(SURE, "it is sure"), (UNSURE, "it is not sure")])
+def test_a_change_is_told_with_its_verdict(
+    tmp_path: Path, values: Sequence[float], said: str
+) -> None:
+    kept = kept_changes(tmp_path, {"retransmits": [values, values]})
+    numbers = findings.bbr_again(kept)
+    assert (numbers["verdict"], numbers["seeds"], numbers["trials"]) == (said, 3, 6)
+
+
+def test_the_largest_change_of_a_delay_may_not_be_the_largest_sure_change(tmp_path: Path) -> None:
+    numbers = findings.delays(kept_changes(tmp_path, {"queue_delay_ms": [SURE, UNSURE]}))
+    assert numbers["verdict"] == "it is not sure"
+    assert "fq-codel" in str(numbers["largest"]) and "EPD" in str(numbers["largest_sure"])
+
+
+def test_no_change_of_a_delay_may_be_sure(tmp_path: Path) -> None:
+    numbers = findings.delays(kept_changes(tmp_path, {"queue_delay_ms": [UNSURE, UNSURE]}))
+    assert numbers["largest_sure"] == "none"
 
 
 @pytest.mark.parametrize("name", ["kernel-losses", "kernel-shared"])
