@@ -20,7 +20,6 @@ from studies.kernel_cc.changes import (
     grouped,
     mean_change,
 )
-from studies.kernel_cc.changes import NAME as CHANGES
 from studies.kernel_cc.study import STUDY
 
 SHARED, LOSSES, FAST = "kernel-shared", "kernel-losses", "kernel-fast"
@@ -257,42 +256,6 @@ def with_losses(kept: Kept) -> Numbers:
         f"{name}_{side}": bound
         for name, some in groups.items()
         for side, bound in zip(("low", "high"), bounds(efficiencies(some)), strict=True)
-    }
-
-
-def fast(kept: Kept) -> Numbers:
-    """At 1 Gbit/s: how large packets and acknowledgements are, and what changes from kernel to
-    kernel: each kernel with the one before it, flavor and flows, paired by seed."""
-    rows = kept.cells(FAST).rows
-    groups: dict[str, dict[tuple[str, ...], list[float]]] = {name: {} for name, *_ in PLACED}
-    for row in kept.table(FAST, CHANGES).rows:
-        place = (row["from"], row["to"], row["flavor"], row["flows"])
-        for name, values in groups.items():
-            if (x := number(row, name)) is not None:
-                values.setdefault(place, []).append(x)
-    several = [tested(values) for values in groups.values()]
-    largest = {
-        name: max(abs(sum(values) / len(values)) for values in some.values())
-        for name, some in groups.items()
-    }
-    packets = [x for row in rows if (x := number(row, "segments_per_packet")) is not None]
-    acks = [x for row in rows if (x := number(row, "segments_per_ack")) is not None]
-    return {
-        "trials": kept.manifest(FAST)["trials"],
-        "left_out": kept.manifest(FAST)["left_out"],
-        "seeds": max(int(row["seeds"]) for row in rows),
-        "first": KERNELS[0],
-        "unlike": len({row["seeds"] for row in rows if row["kernel"] != KERNELS[0]}) - 1,
-        "virtual_s": kept.manifest(FAST)["virtual_s"] / kept.manifest(FAST)["trials"],
-        "wall_s": kept.manifest(FAST)["wall_s"] / kept.manifest(FAST)["trials"],
-        "packet_low": min(packets),
-        "packet_high": max(packets),
-        "ack_low": min(acks),
-        "ack_high": max(acks),
-        "tests": sum(map(len, several)),
-        "sure": sum(len(surely_changed(one)) for one in several),
-        "efficiency": largest["efficiency"],
-        "queue_ms": largest["queue_delay_ms"],
     }
 
 

@@ -12,6 +12,7 @@ from analysis.table import Row
 from studies.kernel_cc import changes, findings
 from studies.kernel_cc.abstract import abstract
 from studies.kernel_cc.changes import CAMPAIGN, PATH
+from studies.kernel_cc.fast import fast as fast_numbers
 from studies.kernel_cc.findings import FAST, LOSSES, SHARED
 from studies.kernel_cc.study import STUDY
 
@@ -130,7 +131,7 @@ PAGES = Pages(
         "delays": findings.delays,
         "beside-bbr": findings.beside_bbr,
         "with-losses": findings.with_losses,
-        "fast": findings.fast,
+        "fast": fast_numbers,
     },
     kept=[changes.NAME],
 )

@@ -25,7 +25,7 @@ from harness.judge import studies
 from harness.records.seal import seal
 from plan.atm import CELL_BYTES
 from plan.facts import TrialFacts, read
-from studies.kernel_cc import findings
+from studies.kernel_cc import fast, findings
 from studies.kernel_cc.changes import RESPONSES, changes, mean_change
 from studies.kernel_cc.study import (
     STUDY,
@@ -331,3 +331,14 @@ def test_packets_and_acks_are_counted_in_segments(tmp_path: Path) -> None:
     links = {"sw1-c1": [90, 280, 0], "sw1-c2": [10, 120, 0], "sw1-sat": [400, 7, 0]}
     now = replace(trial, facts=read(TrialFacts, {"offload": offload, "links": links}))
     assert segments_per_packet(now) == 20 and segments_per_ack(now) == 4
+
+
+def test_at_1_gbit_per_s_one_seed_tests_nothing() -> None:
+    assert fast.verdict(1, 0, 0).startswith("With one seed, no change can be tested.")
+    assert "4 changes can be tested" in fast.verdict(3, 4, 1)
+    assert "1 of them surely" in fast.verdict(3, 4, 1)
+
+
+def test_the_largest_change_at_1_gbit_per_s_is_named() -> None:
+    places = {("6.1", "6.12", "reno", "1"): [3.0, 1.0], ("6.12", "7.3", "bbr", "4"): [-9.0, -3.0]}
+    assert fast.largest(places, "+.1f") == "−6.0 (bbr from 6.12 to 7.3, 4 flows)"

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The numbers of its README's sentences about 1 Gbit/s (sentences.toml), from the kept results."""
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+from analysis.kept import Kept, number
+from analysis.report.model import signed
+from analysis.report.sentences import Number, Numbers
+from analysis.table import Row
+from studies.kernel_cc.changes import NAME as CHANGES
+from studies.kernel_cc.findings import FAST, KERNELS, PLACED, surely_changed, tested
+
+Changes = Mapping[tuple[str, ...], Sequence[float]]
+"""Earlier kernel, later kernel, flavor and flows -> the changes of a response, a value a seed."""
+
+
+def fast(kept: Kept) -> Numbers:
+    """How large packets and acknowledgements are, and what changes from kernel to kernel."""
+    rows, manifest = kept.cells(FAST).rows, kept.manifest(FAST)
+    seeds = max(int(row["seeds"]) for row in rows)
+    return {
+        "trials": manifest["trials"],
+        "left_out": manifest["left_out"],
+        "seeds": seeds,
+        "first": KERNELS[0],
+        "unlike": len({row["seeds"] for row in rows if row["kernel"] != KERNELS[0]}) - 1,
+        "virtual_s": manifest["virtual_s"] / manifest["trials"],
+        "wall_s": manifest["wall_s"] / manifest["trials"],
+        **_bounds(rows, "segments_per_packet", "packet"),
+        **_bounds(rows, "segments_per_ack", "ack"),
+        **_changes(kept, rows, seeds),
+        "interval": (
+            ", with a 95 % interval where there are several seeds"
+            if seeds > 1
+            else ". Each cell has one seed, so it has no interval"
+        ),
+    }
+
+
+def _bounds(rows: Sequence[Row], response: str, name: str) -> dict[str, Number]:
+    """The least and the largest mean of a cell."""
+    values = [x for row in rows if (x := number(row, response)) is not None]
+    return {f"{name}_low": min(values), f"{name}_high": max(values)}
+
+
+def _changes(kept: Kept, rows: Sequence[Row], seeds: int) -> dict[str, Number]:
+    """Each cell against the same cell on the next kernel, paired by seed."""
+    groups = {response: changed(kept, response) for response, _ in PLACED}
+    cells = {(row["flavor"], row["flows"]) for row in rows}
+    several = [tested(values) for values in groups.values()]
+    return {
+        "pairs": len({place for values in groups.values() for place in values}),
+        "possible": len(cells) * (len(KERNELS) - 1),
+        "efficiency": max(abs(fmean(values)) for values in groups["efficiency"].values()),
+        "queue_ms": max(abs(fmean(values)) for values in groups["queue_delay_ms"].values()),
+        "fairness": largest(groups["fairness"], "+.3f"),
+        "again": largest(groups["retransmits"], "+,.0f"),
+        "verdict": verdict(
+            seeds, sum(map(len, several)), sum(len(surely_changed(one)) for one in several)
+        ),
+    }
+
+
+def changed(kept: Kept, response: str) -> Changes:
+    """The kept changes of a response."""
+    found: dict[tuple[str, ...], list[float]] = {}
+    for row in kept.table(FAST, CHANGES).rows:
+        if (x := number(row, response)) is not None:
+            place = tuple(row[name] for name in ("from", "to", "flavor", "flows"))
+            found.setdefault(place, []).append(x)
+    return found
+
+
+def largest(changes: Changes, form: str) -> str:
+    """The largest mean change, and where it is."""
+    place = max(changes, key=lambda place: abs(fmean(changes[place])))
+    old, new, flavor, flows = place
+    count = f"{flows} flow" if flows == "1" else f"{flows} flows"
+    return f"{signed(format(fmean(changes[place]), form))} ({flavor} from {old} to {new}, {count})"
+
+
+def verdict(seeds: int, tests: int, sure: int) -> str:
+    """What the seeds say of the changes."""
+    if tests == 0:
+        of = "one seed" if seeds == 1 else "these seeds"
+        return f"With {of}, no change can be tested. Each of these changes may be chance."
+    return (
+        f"With these seeds, {tests} changes can be tested. By Holm's rule over the changes of the "
+        f"same figure, {sure} of them surely differ from 0. A change that we cannot test may be "
+        "chance."
+    )
