@@ -5,10 +5,10 @@ import math
 from collections.abc import Mapping
 
 from analysis import kept_trials
-from analysis.anova import analyse
 from analysis.kept import Kept
 from analysis.report.sentences import Number, Numbers
 from analysis.statistics import Estimate, estimate
+from studies.leo import shares
 
 SINGLE, FACTORS, PATHS_OF_TWO = "leo-single", "leo", "leo-path"
 SENDERS = ("CUBIC", "BBR")
@@ -135,19 +135,8 @@ def factors(kept: Kept) -> Numbers:
         **numbered(found),
         "limit": SEGMENT_BYTES / (SEGMENT_BYTES + TIMESTAMP_BYTES),
         **counted(kept, FACTORS),
-        **shares(kept),
+        **shares.all_trials(kept),
     }
-
-
-def shares(kept: Kept) -> dict[str, Number]:
-    """The parts of the variation of all trials that factors and interactions explain [%]."""
-    trials = kept.table(FACTORS, "trials")
-    found: dict[str, Number] = {}
-    for response, begin in (("efficiency", ""), ("fairness", "fair_")):
-        outcome = analyse(trials, response, ("sender", "buffer", "policy"))
-        for names in (("sender",), ("buffer",), ("sender", "buffer"), ("sender", "policy")):
-            found[f"{begin}{'_'.join(names)}_percent"] = outcome.component(*names).percent
-    return found
 
 
 def least_fair(kept: Kept) -> Numbers:
@@ -161,7 +150,9 @@ def least_fair(kept: Kept) -> Numbers:
         "most_seed": max(seeds),
         "least": float(worst["fairness"]),
         "next": float(second["fairness"]),
-        **shares(kept),
+        "policy_limit": shares.LIMIT,
+        **shares.all_trials(kept),
+        **shares.without_bbr(kept),
     }
 
 

@@ -7,7 +7,7 @@ from analysis.kept import Kept, number
 from analysis.report.model import Gallery, Section, Sheet, Value, plain
 from analysis.report.pages import Pages
 from analysis.report.results import Results
-from studies.leo import findings, plots
+from studies.leo import findings, plots, shares
 
 Table = Callable[[Kept], Sheet]
 FIGURES = (
@@ -89,6 +89,7 @@ PAGES = Pages(
         "flows": findings.flows,
         "slower": findings.slower,
         "factors": findings.factors,
+        "shares": shares.intervals,
         "least-fair": findings.least_fair,
     },
 )
