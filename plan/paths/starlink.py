@@ -28,17 +28,17 @@ class Settings:
     least_delay_us: Annotated[
         int,
         Within(0, MOST_DELAY_US),
-        "An interval is the time from one handover to the next. This key is the smallest one-way"
-        " delay of an interval.",
+        "An interval is the time from one handover to the next. The seed draws a one-way delay for"
+        " each interval and direction. This key is the smallest delay that it can draw.",
     ] = 15_000
     most_delay_us: Annotated[
-        int, Within(0, MOST_DELAY_US), "The largest one-way delay of an interval."
+        int, Within(0, MOST_DELAY_US), "The largest one-way delay that the seed can draw."
     ] = 35_000
     least_share: Annotated[
         float,
         Within(0.01, 1),
-        "The smallest rate of an interval, as a share of `topology.rate_bit_per_s`. The largest"
-        " rate of an interval is `topology.rate_bit_per_s` itself.",
+        "The seed draws one rate for each interval. This key is the smallest rate that it can draw,"
+        " as a share of `topology.rate_bit_per_s`. The largest rate is this rate itself.",
     ] = 0.5
     outage_us: Annotated[
         int, Within(0, 1_000_000), "The time for which the link sends nothing at a handover."
