@@ -12,6 +12,7 @@ from analysis.table import Row
 from studies.kernel_cc import changes, findings
 from studies.kernel_cc.abstract import abstract
 from studies.kernel_cc.changes import CAMPAIGN, PATH
+from studies.kernel_cc.days import days
 from studies.kernel_cc.fast import fast as fast_numbers
 from studies.kernel_cc.findings import FAST, LOSSES, SHARED
 from studies.kernel_cc.study import STUDY
@@ -126,6 +127,7 @@ PAGES = Pages(
         "abstract": abstract,
         "bbr-again": findings.bbr_again,
         "trials-run": findings.trials_run,
+        "days": days,
         "sure": findings.sure,
         "cells-that-moved": findings.cells_that_moved,
         "delays": findings.delays,

@@ -25,7 +25,7 @@ from harness.judge import studies
 from harness.records.seal import seal
 from plan.atm import CELL_BYTES
 from plan.facts import TrialFacts, read
-from studies.kernel_cc import fast, findings
+from studies.kernel_cc import days, fast, findings
 from studies.kernel_cc.changes import RESPONSES, changes, mean_change
 from studies.kernel_cc.study import (
     STUDY,
@@ -342,3 +342,30 @@ def test_at_1_gbit_per_s_one_seed_tests_nothing() -> None:
 def test_the_largest_change_at_1_gbit_per_s_is_named() -> None:
     places = {("6.1", "6.12", "reno", "1"): [3.0, 1.0], ("6.12", "7.3", "bbr", "4"): [-9.0, -3.0]}
     assert fast.largest(places, "+.1f") == "−6.0 (bbr from 6.12 to 7.3, 4 flows)"
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        ({1: ["2026-11-23"]}, "Seed 1 ran on 23 November 2026"),
+        (
+            {1: ["2026-11-23"], 2: ["2026-11-23"], 3: ["2026-11-23"], 4: ["2026-11-25"]},
+            "The seeds 1 to 3 ran on 23 November 2026 and seed 4 on 25 November 2026",
+        ),
+        ({1: ["2026-11-23"], 3: ["2026-11-23"]}, "The seeds 1 and 3 ran on 23 November 2026"),
+    ],
+)
+def test_the_days_of_the_seeds_in_words(found: dict[int, list[str]], words: str) -> None:
+    assert days.in_words(found) == words
+
+
+def test_the_days_and_releases_are_those_of_the_kept_trials(tmp_path: Path) -> None:
+    (tmp_path / "kernel-cc").mkdir()
+    lines = "seed,ended\n2,2026-11-24T00:01:00+00:00\n2,2026-11-23T23:59:00+00:00\n"
+    (tmp_path / "kernel-cc" / "trials.csv").write_text(lines)
+    versions = [{"kernel": f"6.{one}"} for one in ("12.118", "1.192", "12.20", "12.118")]
+    manifest = {"format": "cellbed-kept/1", "versions": versions}
+    (tmp_path / "kernel-cc" / "manifest.json").write_text(json.dumps(manifest))
+    kept = Kept(tmp_path)
+    assert days.days_of(kept, "kernel-cc") == {2: ["2026-11-23", "2026-11-24"]}
+    assert days.releases_of(kept, "6.12") == ["6.12.20", "6.12.118"]
