@@ -37,11 +37,10 @@ from harness.design.trials import (
     planned,
     selection,
 )
-from harness.host import capacity, paths
+from harness.host import capacity
 from harness.judge import studies
 from harness.kernels import debug as debugging
 from harness.kernels import names, store
-from harness.kernels.kernel import Kernel
 from harness.kernels.options import with_options
 from harness.records import identity
 from harness.runners.options import Cluster, Options
@@ -49,7 +48,6 @@ from plan.errors import MissingError, UsageError
 from plan.plan import Plan, level_name
 
 RESULTS = Path("results")
-WIRE = "lab/wire"  # the module that joins two labs
 Levels = Mapping[str, Level | Sequence[Level]]
 """Of each factor named, the level or levels that are wanted."""
 
@@ -257,9 +255,10 @@ class Experiment:
         usable = kernels_of(lab, cluster, trusted, debugging.options(debug))
         every = planned(design, self.origin, (), seeds, code, usable)
         trials = chosen(design, self.origin, every, only)
-        if clock != "virtual" and any(trial.receiver for trial in trials):
-            raise UsageError(f"lab.receiver_kernel: not with --clock {clock}; leave out --clock")
-        jobs = labs_at_once(jobs, lab, clock)
+        linked = any(trial.receiver for trial in trials)
+        if linked:
+            refuse_linked(clock, gdb)
+        jobs = labs_at_once(jobs, lab, clock, linked=linked)
         header = {
             "name": design.name,
             "title": design.title,
@@ -290,6 +289,17 @@ def refuse_elsewhere(lab: str, cluster: Cluster | None, given: Mapping[str, obje
     if asked and (lab != "uml" or cluster is not None):
         raise UsageError(
             f"{asked[0]} works only in the uml lab of this machine; leave out --lab and --scheduler"
+        )
+
+
+def refuse_linked(clock: str, gdb: str) -> None:
+    """UsageError for options that no trial with lab.receiver_kernel can have."""
+    if clock != "virtual":
+        raise UsageError(f"lab.receiver_kernel: not with --clock {clock}; leave out --clock")
+    if gdb:
+        raise UsageError(
+            "lab.receiver_kernel: not with --gdb, which stops one kernel, and such a trial has two;"
+            " leave out --gdb"
         )
 
 
@@ -333,14 +343,15 @@ def kernels_of(
             return Built(with_options(names.SET_UP, options)) if needed else OwnKernel()
         if name.startswith(","):
             name = names.SET_UP + name
+        names.check(name)
         if not here:
             raise UsageError(
-                f"lab.kernel = {name} works only in the uml lab of this machine; leave out --lab"
+                f"kernel {name} works only in the uml lab of this machine; leave out --lab"
                 " and --scheduler"
             )
         if names.runs_code(name) and trusted is not None and name not in trusted:
             raise UsageError(
-                f"lab.kernel = {name}: the build runs files of this tree or module with your "
+                f"kernel {name}: the build runs files of this tree or module with your "
                 "rights; if you trust it, add --trust-kernels"
             )
         name = with_options(name, options)
@@ -375,15 +386,10 @@ class Built:
 class Linked(Built):
     """A kernel with the module of the wire to another lab (harness/linked)."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(f"{name},module={paths.PROJECT / WIRE}")
-        self.named = name
-
-    def fitted(self, wanted: Plan) -> Plan:
-        """As Built.fitted(); a sentence about the kernel has the name that the person wrote."""
-        kernel = self.kernel
-        found = replace(kernel, name=self.named) if isinstance(kernel, Kernel) else kernel
-        return found.fitted(wanted)
+    @cached_property
+    def kernel(self) -> TrialKernel:
+        """The kernel; a sentence about it has the name that the person wrote."""
+        return replace(store.linked(self.name), name=self.name)
 
     @property
     def identity(self) -> str:
@@ -411,8 +417,13 @@ def listed(levels: Level | Sequence[Level]) -> Sequence[Level]:
     return [levels] if isinstance(levels, Level) else levels
 
 
-def labs_at_once(jobs: int | None, lab: str, clock: str) -> int:
-    """The number of labs that run at once: as the machine allows, one with the real clock."""
+def labs_at_once(jobs: int | None, lab: str, clock: str, *, linked: bool = False) -> int:
+    """The number of trials that run at once: as the machine allows, one with the real clock.
+
+    linked: whether a trial has two labs (lab.receiver_kernel).
+    """
     if lab == "native" and jobs not in (None, 1):
         raise UsageError(f"--jobs {jobs}: a machine can have only one native lab; leave out --jobs")
-    return jobs or (1 if clock == "real" else capacity.capacity().labs)
+    if jobs or clock == "real":
+        return jobs or 1
+    return max(1, capacity.capacity().labs // (2 if linked else 1))

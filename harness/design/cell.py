@@ -27,6 +27,7 @@ from plan.registry import Registry, UnknownKindError
 DRAWN: WeakValueDictionary[tuple[Any, Row], plan.Path] = WeakValueDictionary()
 """Paths that draw, as long as a plan has them."""
 FAR_END = {"down": "clients", "up": "servers"}
+LEAST_WIRE_NS = 100_000  # with a shorter delay, the waits alone take hours
 NO_TEXT = '""'  # an empty text, which nobody would see without its quotes
 
 
@@ -83,11 +84,20 @@ def check_linked(wanted: Plan) -> None:
                 f"{key}: it is {found}, but with lab.receiver_kernel it must be {allowed}"
             )
     if topology.coalesce_ns:
-        raise UsageError("topology.coalesce_us: with lab.receiver_kernel it must be 0")
-    if topology.delay_ns == 0:
         raise UsageError(
-            "topology.delay_us = 0: with lab.receiver_kernel it must be at least 1, because the"
-            " kernels' clocks keep together by the delay of the link"
+            f"topology.coalesce_us = {topology.coalesce_ns // 1000}: with lab.receiver_kernel it"
+            " must be 0, because the wire between both kernels carries single packets"
+        )
+    if topology.delay_ns < LEAST_WIRE_NS:
+        raise UsageError(
+            f"topology.delay_us = {topology.delay_ns // 1000}: with lab.receiver_kernel it must be"
+            f" at least {LEAST_WIRE_NS // 1000}, because both kernels wait for each other once in"
+            " each delay of the link"
+        )
+    if wanted.record.value("trace"):
+        raise UsageError(
+            "record.trace: not with lab.receiver_kernel, because only the events of the senders'"
+            " kernel would be recorded; leave out record.trace and --trace"
         )
     if wanted.queue.down.room_cells is not None:
         kind = plan.kind_of(wanted.queue.down)

@@ -218,23 +218,26 @@ class WantedPlans:
         if receiver is None:
             with self._of_kernel(cell, wanted.kernel):
                 return Ends(kernels(wanted.kernel, options))
-        with self._of_kernel(cell, wanted.kernel):
-            sender = kernels(wanted.kernel, options, linked=True)
+        # First the receivers', whose name is in the file: a refusal names a key that is there.
         with self._of_kernel(cell, receiver, RECEIVER):
-            return Ends(sender, kernels(receiver, options, linked=True))
+            of_receivers = kernels(receiver, options, linked=True)
+        with self._of_kernel(cell, wanted.kernel):
+            return Ends(kernels(wanted.kernel, options, linked=True), of_receivers)
 
     def fitted(self, cell: Mapping[str, Level], ends: Ends) -> Plan:
         """A cell's plan as its kernel can run it; UsageError with the line of a kernel's name.
 
-        The receivers' lab leaves out by itself the sysctls that its kernel does not know.
+        With two kernels, the plan keeps all sysctls. Each lab leaves out those that its own kernel
+        does not know, and records their names.
         """
         wanted = self.of(cell)
         with self._of_kernel(cell, wanted.kernel):
             found = ends.sender.fitted(wanted.plan)
-        if ends.receiver is not None:
-            with self._of_kernel(cell, wanted.receiver_kernel, RECEIVER):
-                ends.receiver.fitted(wanted.plan)
-        return found
+        if ends.receiver is None:
+            return found
+        with self._of_kernel(cell, wanted.receiver_kernel, RECEIVER):
+            ends.receiver.fitted(wanted.plan)
+        return wanted.plan
 
     @contextmanager
     def _of_kernel(
@@ -243,11 +246,17 @@ class WantedPlans:
         try:
             yield
         except UsageError as error:
-            sources, key = self.experiment.sources, f"{key} = {name or NO_TEXT}"
+            sources, said = self.experiment.sources, str(error)
             if name is None or (KERNEL in cell and not sources.have_factor(KERNEL)):
                 raise  # no line of the file has this name
-            said = str(error).removeprefix(f"kernel {name}").removeprefix(key)
-            raise sources.refusal_of_setting(self.path, key + said, cell, "") from error
+            of_kernel = said.removeprefix("kernel ")
+            if not name:
+                said = f"{key} = {NO_TEXT}{of_kernel}"
+            elif of_kernel != said:
+                said = f"{key} = {of_kernel}"  # it begins with the name
+            else:
+                said = f"{key} = {name}: {said}"
+            raise sources.refusal_of_setting(self.path, said, cell, "") from error
 
     def meaning(self, cell: Mapping[str, Level]) -> str:
         """What the levels of a cell mean, whatever they are called."""

@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -34,6 +35,8 @@ BUILD = "lab/kernel/build"
 RECIPE = [f"lab/kernel/{name}" for name in ("build", "cc", "config", "precompiled.c")]
 TCP_MODULE = "lab/programs/tcp-module"
 MODULE = "tcp-configs/module"
+WIRE = "lab/wire"  # the module that joins two labs (harness/linked)
+WITH_WIRE = " with the lab's wire"
 OF_SET_UP = ("linux", "release", "hz", "sysctls")  # of its folder, what a kernel's has, too
 SHOWN_LINES = 12
 # What a compiler says that is no fault of the source: another commit would meet it, too.
@@ -58,8 +61,17 @@ def ready(name: str) -> Kernel | None:
     return made(name, LAB)
 
 
+def linked(name: str) -> Kernel:
+    """The kernel of a name with the module that joins two labs. Raises what ready() does."""
+    plain, asked = options.parted(name)
+    wire = paths.PROJECT / WIRE
+    if plain == SET_UP and asked == options.Options(modules=asked.modules):
+        return beside_set_up(name + WITH_WIRE, (*asked.modules, wire))
+    return made(name, LAB, (wire,), WITH_WIRE)
+
+
 def beside_set_up(name: str, given: Sequence[Path]) -> Kernel:
-    """Set-up's kernel with modules of a person's own: of the kernel nothing is compiled."""
+    """Set-up's kernel with modules that are built beside it: of the kernel nothing is compiled."""
     folder, own = modules.set_up()
     told = [folder.name, *((path.name, blob(path.read_bytes())) for path in own)]
     digest = blob(json.dumps([told, modules.contents(given)]).encode())[: paths.DIGITS]
@@ -74,15 +86,21 @@ def beside_set_up(name: str, given: Sequence[Path]) -> Kernel:
     return kernel.read(product)
 
 
-def made(name: str, recipe: Recipe) -> Kernel:
-    """The kernel of a name by a recipe, built if it is not there. Raises what ready() does."""
+def made(name: str, recipe: Recipe, beside: tuple[Path, ...] = (), called: str = "") -> Kernel:
+    """The kernel of a name by a recipe, built if it is not there. Raises what ready() does.
+
+    Args:
+        beside: modules that its name does not have.
+        called: what the kernel's name has behind it for them.
+    """
     found = source(name, recipe)
+    found = replace(found, modules=(*found.modules, *beside))
     patched = patches.patched(name, found.tree, recipe)
     product = home() / f"built-{key(found, patched, recipe)}"
     work = home() / recipe.folder(f"work-{found.version}")
-    with to_be_built(name, product, work) as wanted:
+    with to_be_built(name + called, product, work) as wanted:
         if wanted:
-            build(name, found, patched, work, product, recipe)
+            build(name + called, found, patched, work, product, recipe)
     return kernel.read(product)
 
 
@@ -223,7 +241,8 @@ def remove(name: str) -> int:
     Raises:
         UsageError: there is none of this name.
     """
-    gone = [one for one in built() if one.name == name or one.name.startswith(f"{name}@")]
+    same = (name, name + WITH_WIRE)
+    gone = [one for one in built() if one.name in same or one.name.startswith(f"{name}@")]
     if not gone:
         raise UsageError(
             f"kernel {name}: it is not built; ./cellbed kernel list shows the built kernels"

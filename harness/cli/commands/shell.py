@@ -19,7 +19,7 @@ from harness.cli.command import Command
 from harness.cli.options import experiment_argument, lab_option, levels_option
 from harness.cli.terminal import converse, raw_terminal
 from harness.design import experiment as experiments
-from harness.design.trials import PlannedTrial, planned, selection
+from harness.design.trials import RECEIVER, PlannedTrial, WantedPlans, planned, selection
 from harness.labs import Lab, LabSpec
 from harness.labs.session import session
 from plan.errors import LabError, UsageError
@@ -37,7 +37,11 @@ def command(experiment: Path, only: tuple[str, ...], lab: str) -> None:
             raise UsageError(
                 f"--only {factor}={','.join(levels)}: a prompt has one level; name one"
             )
-    run_shell(planned(loaded, experiment, only, 1)[0], lab)
+    trial = planned(loaded, experiment, only, 1)[0]
+    if WantedPlans(loaded, experiment).of(trial.factors).receiver_kernel is not None:
+        said = f"{RECEIVER}: not in ./cellbed shell, which runs one kernel in real time"
+        raise loaded.sources.refusal_of_setting(experiment, said, trial.factors, "")
+    run_shell(trial, lab)
 
 
 def run_shell(trial: PlannedTrial, name: str) -> None:

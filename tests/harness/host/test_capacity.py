@@ -92,6 +92,14 @@ def test_who_asks_for_more_gets_it(monkeypatch: pytest.MonkeyPatch) -> None:
     assert labs_at_once(None, "uml", "real") == 1
 
 
+def test_a_trial_on_two_labs_counts_as_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    for labs, trials in ((1, 1), (2, 1), (5, 2)):
+        found = capacity.Capacity(labs=labs, bound="memory")
+        monkeypatch.setattr(capacity, "capacity", lambda found=found: found)
+        assert labs_at_once(None, "uml", "virtual", linked=True) == trials
+    assert labs_at_once(7, "uml", "virtual", linked=True) == 7
+
+
 def test_this_machine_with_one_processor() -> None:
     one = str(min(ALLOWED))
     code = "from harness.host.capacity import capacity; print(capacity().labs)"

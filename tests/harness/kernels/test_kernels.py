@@ -550,15 +550,31 @@ def test_removing_takes_what_no_other_kernel_needs(
 ) -> None:
     monkeypatch.setattr(paths, "places", lambda: {"cache": tmp_path})
     home = names.home()
-    for name in ("git:x@a", "git:x@b", "6.1"):
+    for name in ("git:x@a", "git:x@b", "6.1", "6.1 with the lab's wire"):
         folder = home / f"built-{name}"
         folder.mkdir()
         about = {k: v for k, v in vars(kernel(folder, name=name)).items() if k != "folder"}
         (folder / "kernel.json").write_text(json.dumps(about))
     (home / "work-6.1").mkdir()
     store.remove("git:x")
-    assert [one.name for one in store.built()] == ["6.1"] and (home / "work-6.1").exists()
+    left = [one.name for one in store.built()]
+    assert left == ["6.1", "6.1 with the lab's wire"] and (home / "work-6.1").exists()
     store.remove("6.1")
     assert not store.built() and not (home / "work-6.1").exists()
     with pytest.raises(UsageError, match="kernel 6.1: it is not built"):
         store.remove("6.1")
+
+
+def test_the_wire_is_in_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The path of the checkout may have a comma, and what a person reads has no path."""
+    asked: list[tuple[object, ...]] = []
+    monkeypatch.setattr(paths, "PROJECT", project := tmp_path / "a,module=b")
+    monkeypatch.setattr(store, "beside_set_up", lambda *words: asked.append(words))
+    monkeypatch.setattr(store, "made", lambda *words: asked.append(words))
+    for name in ("6.12", "6.1,hz=250"):
+        store.linked(name)
+    wire = (project / "lab/wire",)
+    assert asked == [
+        ("6.12 with the lab's wire", wire),
+        ("6.1,hz=250", LAB, wire, " with the lab's wire"),
+    ]
