@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What changed in its report, and the matrices of its README, from the kept results."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import product
@@ -12,7 +13,7 @@ from analysis.table import Row
 from studies.kernel_cc import changes, findings
 from studies.kernel_cc.abstract import abstract
 from studies.kernel_cc.changes import CAMPAIGN, PATH
-from studies.kernel_cc.days import days
+from studies.kernel_cc.days import TRIALS, days
 from studies.kernel_cc.fast import fast as fast_numbers
 from studies.kernel_cc.findings import FAST, LOSSES, SHARED
 from studies.kernel_cc.study import STUDY
@@ -34,12 +35,20 @@ def matrix(response: str, form: str, kept: Kept) -> Sheet:
     """A response of each path, queue and number of flows: flavor by flavor on each kernel."""
     found = {tuple(row[factor] for factor in STUDY.cell): row for row in kept.cells(CAMPAIGN).rows}
     seeds = max(int(row["seeds"]) for row in found.values())
+    known = Counter(
+        tuple(row[factor] for factor in STUDY.cell)
+        for row in kept.table(CAMPAIGN, TRIALS).rows
+        if number(row, response) is not None
+    )
     columns = list(product(STUDY.cell["flavor"], KERNELS))
     rows: list[list[Value]] = []
     for path in product(*(STUDY.cell[factor] for factor in PATH)):
-        cells = [found.get((kernel, *path, flavor)) for flavor, kernel in columns]
+        places = [(kernel, *path, flavor) for flavor, kernel in columns]
         values = [
-            None if cell is None else _of_seeds(cell, response, form, seeds) for cell in cells
+            of_seeds(found[place], response, form, (known[place], seeds))
+            if place in found
+            else None
+            for place in places
         ]
         if any(value is not None for value in values):
             rate, rtt, queue, flows = path
@@ -48,12 +57,18 @@ def matrix(response: str, form: str, kept: Kept) -> Sheet:
     return plain(rows, "path", "queue", "flows", *heads)
 
 
-def _of_seeds(cell: Row, response: str, form: str, seeds: int) -> Value:
-    """The mean of a cell, with the number of its seeds where trials were left out."""
+def of_seeds(cell: Row, response: str, form: str, counts: tuple[int, int]) -> Value:
+    """The mean of a cell. It is marked where some of its trials have no value, and where trials
+    were left out.
+
+    counts: how many of its trials have a value, and how many seeds a whole cell has.
+    """
     value, own = number(cell, response), int(cell["seeds"])
-    if value is None or own == seeds:
+    known, seeds = counts
+    if value is None or known == own == seeds:
         return value
-    return f"{signed(format(value, form))} (n = {own})"
+    mark = f"n = {own}" if known == own else f"{known} of {own}"
+    return f"{signed(format(value, form))} ({mark})"
 
 
 def shared(kept: Kept) -> Sheet:

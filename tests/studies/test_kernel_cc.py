@@ -27,6 +27,7 @@ from plan.atm import CELL_BYTES
 from plan.facts import TrialFacts, read
 from studies.kernel_cc import days, fast, findings
 from studies.kernel_cc.changes import RESPONSES, changes, mean_change
+from studies.kernel_cc.pages import of_seeds
 from studies.kernel_cc.study import (
     STUDY,
     convergence_s,
@@ -369,3 +370,12 @@ def test_the_days_and_releases_are_those_of_the_kept_trials(tmp_path: Path) -> N
     kept = Kept(tmp_path)
     assert days.days_of(kept, "kernel-cc") == {2: ["2026-11-23", "2026-11-24"]}
     assert days.releases_of(kept, "6.12") == ["6.12.20", "6.12.118"]
+
+
+@pytest.mark.parametrize(
+    ("own", "known", "shown"),
+    [(5, 5, 7.4), (5, 2, "7 (2 of 5)"), (3, 3, "7 (n = 3)"), (3, 1, "7 (1 of 3)")],
+)
+def test_a_mean_over_some_of_the_trials_is_marked(own: int, known: int, shown: object) -> None:
+    cell = {"seeds": str(own), "convergence_s": "7.4"}
+    assert of_seeds(cell, "convergence_s", ".0f", (known, 5)) == shown
