@@ -267,11 +267,17 @@ def _making(campaign: CampaignRecords) -> Section:
             f"{len(found)} different sets of software versions ran these trials, so do not compare "
             "the trials as one experiment."
         )
-    versions = "\n".join(map(_lines, found))
-    parts: list[Part] = [Source(text=versions)]
+    versions = [*map(_lines, found), *map(_of_receivers, receivers_of(campaign.trials))]
+    parts: list[Part] = [Source(text="\n".join(versions))]
     if campaign.document.get("text"):
         parts.append(Source(text=str(campaign.document["text"])))
     return Section(id="making", title="How it was made", paragraphs=paragraphs, parts=parts)
+
+
+def receivers_of(trials: Iterable[Trial]) -> list[dict[str, object]]:
+    """As sets_of(), of the receivers' lab in trials with lab.receiver_kernel."""
+    labs = [trial.document.get("receivers") for trial in trials]
+    return sets_of(lab.get("versions") for lab in labs if isinstance(lab, dict))
 
 
 def sets_of(versions: Iterable[object]) -> list[dict[str, object]]:
@@ -291,3 +297,7 @@ def _lines(versions: dict[str, object]) -> str:
     if not versions:
         return "The trials recorded no versions."
     return "\n".join(f"{name}: {value}" for name, value in versions.items())
+
+
+def _of_receivers(versions: dict[str, object]) -> str:
+    return f"The receivers' lab (lab.receiver_kernel):\n{_lines(versions)}"

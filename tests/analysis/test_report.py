@@ -317,6 +317,18 @@ def test_a_campaign_without_a_valid_trial_says_so(tmp_path: Path) -> None:
     assert len(rows(written, "left-out")) == 1
 
 
+def test_the_receivers_kernel_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "campaign"
+    synthetic.write_campaign(folder, cells=dict([*WAN.items()][:1]), seeds=(1,))
+    [path] = folder.glob("trials/*/lab.json")
+    document = json.loads(path.read_text())
+    text = "The receivers' lab (lab.receiver_kernel):"
+    assert text not in write(folder).markdown.read_text()
+    receivers = {"versions": {"kernel": "6.1.192"}, "unknown_sysctls": []}
+    path.write_text(json.dumps(document | {"receivers": receivers}))
+    assert f"{text}\nkernel: 6.1.192" in write(folder).markdown.read_text()
+
+
 @pytest.mark.parametrize(("efficiency", "told"), [(1.0, False), (1.01, True)])
 def test_an_efficiency_above_1_has_its_reason(
     tmp_path: Path, efficiency: float, told: bool
