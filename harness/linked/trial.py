@@ -85,15 +85,15 @@ def run_trial(
         wire.meet()
         probed = {} if here.queue.down.watches_wire else link_rates(network, whole, side, wire)
         emit("phase", trial=name, phase="source")
-        begin_ns = end_ns = wire.meet()
+        begin_ns = wire.meet()
         with running(captures, "workload"):
             source.run(advance)
         after = provenance.state(network)
         emit("phase", trial=name, phase="drain")
-        drained_s = 0.0
-        for _ in range(2):  # once more: what the other lab still sent while this one was quiet
-            drained_s += drain(queues, probe.idle_round_trip_s(whole))
-            end_ns = wire.meet()
+        drained_s = drain(queues, probe.idle_round_trip_s(whole))
+        wire.meet()
+        drain(queues, probe.idle_round_trip_s(whole))  # what the other lab sent meanwhile
+        end_ns = wire.meet()
         record = {
             "virtual_s": (end_ns - begin_ns) / 1e9,
             "idle_round_trip_ns": idle,

@@ -18,8 +18,13 @@ PARAMETERS = Path("/sys/module", MODULE, "parameters")
 # side -> the box's device towards this side's hosts.
 NEAR = {"senders": commands.SAT_DOWN, "receivers": commands.SAT_UP}
 MTU_BYTES = 65_000
+EARLY_NS = 1  # as the module has it
 # More than the clocks may differ, and less than a window.
 PAUSE_NS = 100
+
+
+class WireError(RuntimeError):
+    """The labs' clocks do not keep together."""
 
 
 class Wire:
@@ -57,11 +62,25 @@ class Wire:
         """Wait until the other lab has come here, too; return the moment [ns], the same in both.
 
         The clock of either lab may show a nanosecond more.
+
+        Raises:
+            WireError: this lab's clock shows another time.
         """
         (PARAMETERS / "meet").write_text("1")
-        return int((PARAMETERS / "meet").read_text())
+        met_ns = int((PARAMETERS / "meet").read_text())
+        check_clock(met_ns, time.monotonic_ns())
+        return met_ns
 
     def end(self) -> None:
         """Let each lab's clock go its own way again; returns in both at the same moment."""
         sleep_until(self.meet() + PAUSE_NS)
         (PARAMETERS / "end").write_text("1")
+
+
+def check_clock(met_ns: int, now_ns: int) -> None:
+    """WireError where this lab's clock is not at the moment at which the labs met."""
+    if not met_ns <= now_ns <= met_ns + EARLY_NS:
+        raise WireError(
+            f"the two labs met at {met_ns} ns, but this lab's clock is at {now_ns} ns; allowed is"
+            f" {EARLY_NS} ns more"
+        )

@@ -5,13 +5,13 @@
  *
  * The two kernels are processes of one machine. Their clocks keep together by conservative
  * windows. A window is a little shorter than the delay, so a frame of one window arrives in the
- * next one at the earliest. At the end of each window, each kernel writes the frames of the window into a
- * FIFO of the host, and then reads those of the other kernel. The read blocks the whole kernel
- * process until the other kernel has come as far. So no clock moves meanwhile, and neither
+ * next one at the earliest. At the end of each window, each kernel writes the frames of the window
+ * into a FIFO of the host, and then reads those of the other kernel. The read blocks the whole
+ * kernel process until the other kernel has come as far. So no clock moves meanwhile, and neither
  * kernel can meet a frame too late. Between two ends, both kernels compute at the same time.
  *
  * Parameters in /sys/module/cellbed_wire/parameters:
- *   delay_ns   the delay; set it before `begin`
+ *   delay_ns   the delay; set it before `begin` (EBUSY after it)
  *   first      whether this lab writes first at the end of a window (the other then reads first)
  *   into, from names of the FIFOs, from the folder in which the kernel's process works
  *   begin      write the earliest moment [ns] at which the windows may begin. The later of both
@@ -28,7 +28,6 @@
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
 #include <linux/version.h>
-#include <linux/vmalloc.h>
 #include <os.h>
 
 /*
@@ -62,7 +61,6 @@ struct frame_note {
 };
 
 static u64 delay_ns;
-module_param(delay_ns, ullong, 0644);
 static bool first;
 module_param(first, bool, 0444);
 static char *into = "wire-into";
@@ -179,18 +177,23 @@ static void hear(void)
 	struct window_head head;
 	struct frame_head frame;
 	bool idle = skb_queue_empty(&coming);
+	u64 now = ktime_get_ns();
 	u32 i;
 
 	get(&head, sizeof(head));
 	must(head.end_ns == end_ns && head.delay_ns == delay_ns,
-	     "this lab's window ends at %llu ns, the other lab's at %llu ns\n", end_ns, head.end_ns);
+	     "a window ends at %llu ns after a delay of %llu ns here, at %llu ns after %llu ns there\n",
+	     end_ns, delay_ns, head.end_ns, head.delay_ns);
 	its_meetings = head.meetings;
 	for (i = 0; i < head.frames; i++) {
 		struct sk_buff *skb;
 
 		get(&frame, sizeof(frame));
-		must(frame.bytes <= LONGEST_FRAME, "a frame of %u bytes\n", frame.bytes);
-		must(frame.sent_ns + delay_ns >= end_ns, "a frame comes too late\n");
+		must(frame.bytes >= ETH_HLEN && frame.bytes <= LONGEST_FRAME,
+		     "a frame of %u bytes\n", frame.bytes);
+		must(frame.sent_ns + delay_ns >= now,
+		     "a frame is due at %llu ns, but this lab's clock is at %llu ns\n",
+		     frame.sent_ns + delay_ns, now);
 		skb = netdev_alloc_skb_ip_align(device, frame.bytes);
 		must(skb, "no memory for a frame of %u bytes\n", frame.bytes);
 		get(skb_put(skb, frame.bytes), frame.bytes);
@@ -206,6 +209,9 @@ static void hear(void)
 
 static enum hrtimer_restart window_ends(struct hrtimer *timer)
 {
+	u64 now = ktime_get_ns();
+
+	must(now <= end_ns + EARLY_NS, "the window's end at %llu ns comes at %llu ns\n", end_ns, now);
 	if (first)
 		tell();
 	hear();
@@ -225,14 +231,17 @@ static enum hrtimer_restart arrives(struct hrtimer *timer)
 {
 	struct sk_buff *skb;
 	u64 now = ktime_get_ns();
+	u32 bytes;
 
 	while ((skb = skb_peek(&coming)) && *time_of(skb) <= now) {
 		__skb_unlink(skb, &coming);
 		memset(skb->cb, 0, sizeof(struct frame_note));
-		device->stats.rx_packets++;
-		device->stats.rx_bytes += skb->len;
+		bytes = skb->len;
 		skb->protocol = eth_type_trans(skb, device);
-		netif_rx(skb);
+		if (netif_rx(skb) == NET_RX_DROP)
+			continue;	/* the kernel counts it among the device's rx_dropped */
+		device->stats.rx_packets++;
+		device->stats.rx_bytes += bytes;
 	}
 	if (!skb)
 		return HRTIMER_NORESTART;
@@ -245,6 +254,11 @@ static enum hrtimer_restart arrives(struct hrtimer *timer)
 }
 
 /* ---- the parameters that do something ---- */
+
+static int set_delay(const char *text, const struct kernel_param *parameter)
+{
+	return running ? -EBUSY : param_set_ullong(text, parameter);
+}
 
 static int open_fifos(void)
 {
@@ -303,7 +317,8 @@ static int meet(const char *text, const struct kernel_param *parameter)
 	my_meetings++;
 	waits = true;
 	local_irq_restore(flags);
-	return wait_for_completion_interruptible(&met);
+	/* No signal ends it but one that ends the program: a second call would count twice. */
+	return wait_for_completion_killable(&met);
 }
 
 static int met_at(char *text, const struct kernel_param *parameter)
@@ -326,9 +341,11 @@ static int end(const char *text, const struct kernel_param *parameter)
 	return 0;
 }
 
+static const struct kernel_param_ops delay_ops = { .set = set_delay, .get = param_get_ullong };
 static const struct kernel_param_ops begin_ops = { .set = begin, .get = began };
 static const struct kernel_param_ops meet_ops = { .set = meet, .get = met_at };
 static const struct kernel_param_ops end_ops = { .set = end };
+module_param_cb(delay_ns, &delay_ops, &delay_ns, 0644);
 module_param_cb(begin, &begin_ops, NULL, 0644);
 module_param_cb(meet, &meet_ops, NULL, 0644);
 module_param_cb(end, &end_ops, NULL, 0200);

@@ -9,9 +9,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from harness.linked.merge import PartedError, merge
+from harness.linked.merge import merge
 
 REPORT = json.dumps({
     "start": {"version": "iperf 3.18", "test_start": {"reverse": 0}},
@@ -113,14 +111,3 @@ def test_a_flow_has_the_receivers_bytes_and_the_senders_counters(tmp_path: Path)
     assert found["source"]["measured_s"] == 2.0
     assert found["source"]["delivered_bytes"] == [8000]
     assert found["source"]["iperf3"] == ["iperf 3.18"]
-
-
-def test_halves_of_two_trials_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(PartedError, match=r"the trial took 3.5 and 4.5 s"):
-        merged(tmp_path, virtual_s=4.5)
-
-
-def test_halves_that_began_at_two_moments_are_refused(tmp_path: Path) -> None:
-    source = half(sends=False)["source"] | {"t0_ns": 101}
-    with pytest.raises(PartedError, match=r"100 and 101 ns"):
-        merged(tmp_path, source=source)
