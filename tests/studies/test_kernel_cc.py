@@ -341,7 +341,10 @@ def test_at_1_gbit_per_s_one_seed_tests_nothing() -> None:
 
 
 def test_the_largest_change_at_1_gbit_per_s_is_named() -> None:
-    places = {("6.1", "6.12", "reno", "1"): [3.0, 1.0], ("6.12", "7.3", "bbr", "4"): [-9.0, -3.0]}
+    places: fast.Changes = {
+        ("6.1", "6.12", "reno", "1"): [3.0, 1.0],
+        ("6.12", "7.3", "bbr", "4"): [-9.0, -3.0],
+    }
     assert fast.largest(places, "+.1f") == "−6.0 (bbr from 6.12 to 7.3, 4 flows)"
 
 
