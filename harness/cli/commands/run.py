@@ -204,16 +204,16 @@ def page(campaign: CampaignRun) -> Iterator[None]:
         )
         yield
         return
-    if any(trial.receiver for trial in campaign.trials):
-        click.echo(
-            "A trial with lab.receiver_kernel has no live pictures; the page plays it after its "
-            "end.",
-            err=True,
-        )
     from harness.watch.server import serving  # and numpy with it: for this option only
 
     with serving(folder) as server:
         click.echo(f"Open {server.url} to watch {folder} while it runs.", err=True)
+        if any(trial.receiver for trial in campaign.trials):
+            click.echo(
+                "A trial with lab.receiver_kernel has no live pictures; the page plays it after "
+                "its end.",
+                err=True,
+            )
         yield
         if server.pages:
             click.echo("The page stays until you close it or press Ctrl-C.", err=True)

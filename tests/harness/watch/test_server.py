@@ -251,17 +251,28 @@ def test_run_has_a_page_if_a_trial_is_left_to_run(
     left: int, made: Made, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Without it the address would be dead before anyone could open it."""
-    campaign = Mock(folder=made.folder, trials=TRIALS)
+    trials = [Mock(receiver=None) for _ in TRIALS]
+    campaign = Mock(folder=made.folder, trials=trials)
     campaign.finished.return_value = set(TRIALS[left:])
     with run.page(campaign):
         said = capsys.readouterr().err
     if left:
-        assert said.startswith("Open http://")
+        assert said.startswith("Open http://") and "receiver_kernel" not in said
     else:
         assert said == (
             "All trials have results, so there is no live page. "
             f"./cellbed watch {made.folder} plays the trials again.\n"
         )
+
+
+def test_a_trial_on_two_labs_has_no_live_pictures(
+    made: Made, capsys: pytest.CaptureFixture[str]
+) -> None:
+    campaign = Mock(folder=made.folder, trials=[Mock(receiver=None), Mock(receiver=made.folder)])
+    campaign.finished.return_value = set()
+    with run.page(campaign):
+        said = capsys.readouterr().err
+    assert "A trial with lab.receiver_kernel has no live pictures" in said
 
 
 def connected(server: Server) -> socket.socket:
