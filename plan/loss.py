@@ -30,13 +30,16 @@ class Loss:
     """
 
     share: Annotated[
-        float, Within(1e-6, 0.5), "The share of the workload's packets that the path loses."
+        float,
+        Within(1e-6, 0.5),
+        "The share of the workload's packets that the path loses. In each direction that loses"
+        " packets, it is the share of the packets of this direction.",
     ]
     burst_packets: Annotated[
         float | None,
         Within(1, 10_000),
-        "The mean length of a burst of losses, in packets (Gilbert-Elliott model). Without this"
-        " key, the path loses each packet independently of all others.",
+        "The mean length of a burst, in packets, whether lost or not (Gilbert-Elliott model)."
+        " Without this key, the path loses each packet independently of all others.",
     ] = None
     burst_share: Annotated[
         float,

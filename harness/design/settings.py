@@ -78,7 +78,12 @@ class Tcp:
     window_bytes: Annotated[
         int, Within(1024, 1_073_725_440), "The largest window that a receiver advertises."
     ]
-    ssthresh_bytes: Annotated[int, Within(1, 1_000_000_000), "The initial slow start threshold."]
+    ssthresh_bytes: Annotated[
+        int,
+        Within(1, 1_000_000_000),
+        "The initial slow start threshold of the flavors vanilla, reno, newreno and sack. For the"
+        " senders of today's Linux, such as cubic, the key has no effect.",
+    ]
     initial_window_segments: Annotated[
         int | None,
         Within(1, 65_535),

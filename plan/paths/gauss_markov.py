@@ -28,7 +28,8 @@ class Settings:
     deviation_bit_per_s: Annotated[
         int,
         Within(1, MOST_RATE),
-        "The standard deviation of the rate. The mean rate is `topology.rate_bit_per_s`.",
+        "The standard deviation of the rate. The mean rate is `topology.rate_bit_per_s`. Each"
+        " direction has a rate of its own.",
     ]
     memory_us: Annotated[
         int,
@@ -38,7 +39,11 @@ class Settings:
     step_us: Annotated[
         int, Within(1_000, 10_000_000), "The time from one change of the rate to the next."
     ] = 10_000
-    least_bit_per_s: Annotated[int, Within(LEAST_RATE, MOST_RATE), "The smallest rate."] = 100_000
+    least_bit_per_s: Annotated[
+        int,
+        Within(LEAST_RATE, MOST_RATE),
+        "The smallest rate. If the process falls below this value, the rate is this value.",
+    ] = 100_000
     duration_s: Annotated[int, Within(1, 86_400), "After this time, the path begins again."] = 120
 
     def path(self, site: Site) -> Path:

@@ -40,13 +40,19 @@ class Settings:
         "The file with the trace of the link to the clients. cellbed looks for the file in the"
         " folder of the experiment file.",
     ]
-    up: Annotated[str, "The file with the trace of the link to the servers."]
+    up: Annotated[
+        str,
+        "The file with the trace of the link to the servers. cellbed looks for it in the same"
+        " folder.",
+    ]
     delay_us: Annotated[
         int | None,
         Within(0, MOST_DELAY_US),
         "The one-way delay of each direction. The default is `topology.delay_us`.",
     ] = None
-    loss: Annotated[float, Within(0, 1), "The share of packets that each direction loses."] = 0.0
+    loss: Annotated[
+        float, Within(0, 1), "The share of packets that each direction loses. It is less than 1."
+    ] = 0.0
 
     def path(self, site: Site) -> Path:
         """Return a path with the opportunities of both traces.

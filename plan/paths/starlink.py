@@ -37,14 +37,17 @@ class Settings:
     least_share: Annotated[
         float,
         Within(0.01, 1),
-        "The seed draws one rate for each interval. This key is the smallest rate that it can draw,"
-        " as a share of `topology.rate_bit_per_s`. The largest rate is this rate itself.",
+        "The seed draws one rate for each interval, for both directions. This key is the smallest"
+        " rate that it can draw, as a share of `topology.rate_bit_per_s`. The largest rate is"
+        " `topology.rate_bit_per_s`.",
     ] = 0.5
     outage_us: Annotated[
         int, Within(0, 1_000_000), "The time for which the link sends nothing at a handover."
     ] = 50_000
     loss: Annotated[
-        float, Within(0, 1), "The share of packets that each direction loses at all times."
+        float,
+        Within(0, 1),
+        "The share of packets that each direction loses at all times. It is less than 1.",
     ] = 0.0
     interval_us: Annotated[
         int, Within(1_000_001, 600_000_000), "The time from one handover to the next."

@@ -11,16 +11,21 @@ from plan.dumbbell import Dumbbell
 from plan.queue import Port
 from plan.schema import Within, check_range
 from topology import adaptive_red
-from topology.qdisc import CHILD_HANDLE, CHILD_PARENT, Ecn, Packets, QdiscQueue
+from topology.qdisc import CHILD_HANDLE, CHILD_PARENT, Ecn, QdiscQueue
 
 
 @dataclass(frozen=True, kw_only=True)
 class Queue(QdiscQueue):
-    limit_packets: Packets  # in frames of full segments
+    limit_packets: Annotated[
+        int,
+        Within(1, 1_000_000),
+        "The size of the queue in packets of the largest size. The queue counts bytes, so it can"
+        " hold a larger number of small packets.",
+    ]
     ecn: Ecn = False
     drop_above_max: Annotated[
         bool,
-        "With `queue.ecn`: when the average queue is above `queue.max_packets`, drop packets"
+        "With `queue.ecn`: when the average queue is above the upper threshold, drop packets"
         " instead of marking them.",
     ] = False
     gentle: Annotated[

@@ -16,7 +16,6 @@ from topology.qdisc import (
     CHILD_PARENT,
     FRAME_OVERHEAD_BYTES,
     Ecn,
-    Packets,
     QdiscQueue,
 )
 
@@ -31,7 +30,12 @@ RULES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Queue(QdiscQueue):
-    limit_packets: Packets
+    limit_packets: Annotated[
+        int,
+        Within(1, 1_000_000),
+        "The size of the queue in packets. With `queue.count` at `bytes`, these are packets of"
+        " `queue.mean_packet_bytes`.",
+    ]
     ecn: Ecn = False
     gentle: Annotated[
         bool,

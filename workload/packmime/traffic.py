@@ -22,7 +22,8 @@ Http = Annotated[
 HeaderBytes = Annotated[
     int,
     Within(20, 200),
-    "The size of the IP and TCP headers of a packet: 40, or 52 with TCP timestamps.",
+    "The size of the IP and TCP headers of a packet, by which cellbed computes the load: 40, or"
+    " 52 if the flavor has TCP timestamps. The key does not change the packets.",
 ]
 
 
