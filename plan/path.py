@@ -36,7 +36,7 @@ LEAST_RATE, MOST_RATE = 1_000, 1_000_000_000
 MOST_DELAY_US = 10_000_000
 # fq, below the cell queue, drops a packet whose departure is more than 1000 s away.
 MOST_OUTAGE_US = 500 * US_PER_S
-RATE_WORDS = f"allowed are 0 and {LEAST_RATE} to {MOST_RATE}"
+RATE_WORDS = f"allowed are 0, or {LEAST_RATE} to {MOST_RATE}"
 
 
 class Row(NamedTuple):

@@ -137,7 +137,7 @@ class ZeroOr(Within):
             super().check(value, place)
 
     def __str__(self) -> str:
-        return f"allowed are 0 and {grouped(self.least)} to {grouped(self.largest)}"
+        return f"allowed are 0, or {grouped(self.least)} to {grouped(self.largest)}"
 
 
 @dataclass(frozen=True)

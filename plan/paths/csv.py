@@ -214,7 +214,7 @@ class Reader:
         value = self._number(name, text, 0, MOST_RATE)
         if value != int(value) or 0 < value < LEAST_RATE:
             raise self.wrong(
-                f"{name} = {text}: must be a whole number; allowed are 0 and {LEAST_RATE:_} to"
+                f"{name} = {text}: must be a whole number; allowed are 0, or {LEAST_RATE:_} to"
                 f" {MOST_RATE:_}"
             )
         return int(value)

@@ -65,7 +65,7 @@ def test_a_column_of_one_direction_wins_over_that_of_both(tmp_path: Path) -> Non
         (HEAD + "0.0000001,,,,,\n", "line 2: time_s = 0.0000001: a time has at most whole micro"),
         (
             HEAD + "0,12,,,,\n",
-            "rate_bit_per_s = 12: must be a whole number; allowed are 0 and 1_000",
+            "rate_bit_per_s = 12: must be a whole number; allowed are 0, or 1_000",
         ),
         (
             HEAD + "0,2e6,,,,\n",

@@ -51,12 +51,12 @@ MISTAKES = [
     (
         "queue_sample_ms = 100",
         "queue_sample_ms = 0.009",
-        "queue_sample_ms = 0.009: allowed are 0 and 0.01",
+        "queue_sample_ms = 0.009: allowed are 0, or 0.01",
     ),
     (
         "cwnd_sample_ms = 100",
         "cwnd_sample_ms = 1e-6",
-        "cwnd_sample_ms = 1e-06: allowed are 0 and 0.1",
+        "cwnd_sample_ms = 1e-06: allowed are 0, or 0.1",
     ),
     ("duration_s = 12.0", "duration_s = inf", "base.workload.duration_s = inf: must be a finite"),
     ("pairs = 4\n", f"pairs = 1{'0' * 400}\n", "base.topology.pairs: a number has at most 64 bits"),
