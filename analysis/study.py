@@ -54,6 +54,7 @@ class Response:
         summary: what is made of the trials of a cell.
         unit: of the values, as a reader sees it; "" without one.
         form: of a mean, and published: of a published value, as `format()` takes them.
+        meaning: what a report says of the column; "" where every report says it.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Response:
     unit: str = ""
     form: str = ".4f"
     published: str = ".4f"
+    meaning: str = ""
 
     def measure(self, trial: Record) -> float | Sequence[float] | None:
         """What `of` gives for a trial; None without one."""
@@ -177,6 +179,11 @@ class Study:
     def measured(self) -> tuple[Response, ...]:
         """Those that a judgement has to measure, for the generic metrics do not have them."""
         return tuple(one for one in (*self.means, *self.measures) if one.of is not None)
+
+    @property
+    def meanings(self) -> Mapping[str, str]:
+        """What its own columns mean, by their names."""
+        return {one.name: one.meaning for one in (*self.responses, *self.measures) if one.meaning}
 
     def heading(self, factor: str) -> str:
         """A factor as the heading of a column."""

@@ -255,7 +255,8 @@ def _trial(trial: Trial, drawn: Sequence[Plot], *, opened: bool = False) -> Sect
 def _words(results: Results) -> Section:
     measured = dict.fromkeys(itertools.chain.from_iterable(c.metrics for c in results.every_cell))
     counted = dict.fromkeys(itertools.chain.from_iterable(map(tables.counted, results.trials)))
-    return Section(id="words", title="What the columns mean", parts=[glossary(measured, counted)])
+    words = glossary(measured, counted, results.study.meanings)
+    return Section(id="words", title="What the columns mean", parts=[words])
 
 
 def _making(campaign: CampaignRecords) -> Section:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from analysis.report.model import Column, Sheet
 from analysis.report.tables import metric_title
@@ -52,12 +52,18 @@ ALWAYS = (
 )
 
 
-def glossary(measured: Iterable[str], counted: Iterable[str] = ()) -> Sheet:
+NOTHING: Mapping[str, str] = {}
+
+
+def glossary(
+    measured: Iterable[str], counted: Iterable[str] = (), study: Mapping[str, str] = NOTHING
+) -> Sheet:
     """The columns of what was measured, and those that every report has.
 
-    counted: what the queues of its trials count.
+    counted: what the queues of its trials count; study: the meanings of a study's own measures.
     """
-    own = [[metric_title(name), MEANINGS[name]] for name in measured if name in MEANINGS]
+    meanings = {**MEANINGS, **study}
+    own = [[metric_title(name), meanings[name]] for name in measured if name in meanings]
     own += [[name.replace("_", " "), COUNTERS[name]] for name in counted if name in COUNTERS]
     return Sheet(
         name="glossary",

@@ -88,7 +88,7 @@ def _about(results: Results, study: Study) -> Iterator[str]:
             f"This report is about the variant {name} ({counted(len(cells), 'cell')}). Only the "
             "tables of cells and the section on variants have all variants."
         )
-    if study.cell and not results.study.cell:
+    if (study.claims or study.published) and study.cell and not results.study.cell:
         yield (
             f"This campaign does not have the design of {study.source}. Therefore the report has "
             "no analysis of variance and does not test the claims of that source."

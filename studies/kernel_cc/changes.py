@@ -37,10 +37,6 @@ def changes(results: Results) -> Section | None:
     """A row a path, seed and pair of kernels that follow each other; None of other factors."""
     if not set(STUDY.cell) <= set(results.campaign.factors):
         return None
-    text = (
-        "The same: all tables of both records (windows, queue, what each flow received) are so, "
-        "byte for byte. Else by how much the later kernel differs. Trials of one seed are compared."
-    )
     path = [factor for factor in results.factors if factor != "kernel"]
     columns = [
         *(Column(name=factor, title=STUDY.heading(factor)) for factor in path),
@@ -55,6 +51,13 @@ def changes(results: Results) -> Section | None:
         if {(old, *place), (new, *place)} <= found.keys()
         for trials in same_seed(found[old, *place], found[new, *place])
     ]
+    text = (
+        'We compare two trials with the same settings and the same seed on two kernels. "same" is '
+        "yes if all tables of both records (windows, queue, what each flow received) are the same "
+        "byte for byte. The other columns show the later kernel's figure minus the earlier one's."
+    )
+    if not rows:
+        text = "This campaign has no pair of trials on two kernels, so this table is empty."
     sheet = Sheet(
         name=NAME,
         caption="What changed from kernel to kernel",

@@ -144,18 +144,42 @@ STUDY = Study(
     responses=(
         Response(name="efficiency", short="eff.", of=efficiency),
         Response(name="fairness", short="fair.", of=fairness),
-        Response(name="queue_delay_ms", short="queue ms", of=queue_delay_ms, form=".1f"),
+        Response(
+            name="queue_delay_ms",
+            short="queue ms",
+            of=queue_delay_ms,
+            form=".1f",
+            meaning="the mean length of the queue towards the clients, as the time that the link "
+            "needs to send it, in ms",
+        ),
     ),
     measures=(
-        Response(name="convergence_s", of=convergence_s),
-        Response(name="late_share", of=late_share),
-        Response(name="segments_per_packet", of=segments_per_packet),
-        Response(name="segments_per_ack", of=segments_per_ack),
+        Response(
+            name="convergence_s",
+            of=convergence_s,
+            meaning="the time until the flows share the link equally and go on to do so, in s",
+        ),
+        Response(
+            name="late_share",
+            of=late_share,
+            meaning="the share that the flavor which came late has of the bytes that arrived",
+        ),
+        Response(
+            name="segments_per_packet",
+            of=segments_per_packet,
+            meaning="the mean number of segments in a packet that a server gives to its card",
+        ),
+        Response(
+            name="segments_per_ack",
+            of=segments_per_ack,
+            meaning="the number of segments that came to the clients, divided by the number of "
+            "packets that the clients sent",
+        ),
     ),
     about=(
-        "Persistent sources, one or six, over a dumbbell; each begins within the first five "
-        "seconds, and what counts is from then on. drop-tail-1 and drop-tail-4 hold one and four "
-        "products of rate and round trip, EPD one, refusing frames above 0.8 of it."
+        "Persistent sources share one link. Each source begins at a random moment before the "
+        "measured interval. A queue drop-tail-N has room for N products of rate and round trip. "
+        "EPD has room for one product, and refuses frames above 0.8 of it."
     ),
     pages="studies.kernel_cc.pages",
 )

@@ -19,13 +19,14 @@ from analysis.claims import claims_of
 from analysis.errors import RecordError, ReportError
 from analysis.records import Trial, read_campaign, read_trial
 from analysis.report import Written, overview, tables, write_report
-from analysis.report.glossary import glossary
+from analysis.report.glossary import MEANINGS, glossary
 from analysis.report.model import Column
 from analysis.report.pages import pages_of
 from analysis.report.results import results_of
 from analysis.report.svg import colour, marker
 from analysis.report.trial_plots import _delivered_bytes, _thinned, plots
 from analysis.study import GENERIC, NONE
+from studies.kernel_cc.study import STUDY as KERNEL_CC
 from studies.ubrplus_1998.study import STUDY
 from tests.analysis import synthetic
 
@@ -537,6 +538,14 @@ def test_the_glossary_has_the_counters_of_the_queues(written: Written) -> None:
     assert {"in", "refused threshold"} <= terms  # those of the made-up record
     found = glossary(["dropped_share"], ["lost_first", "lost_mid"])
     assert [row[0] for row in found.rows][:3] == ["Dropped share", "lost first", "lost mid"]
+
+
+def test_the_glossary_has_the_measures_of_a_study() -> None:
+    """A study says of each measure of its own what it means."""
+    measures = {one.name for one in (*KERNEL_CC.responses, *KERNEL_CC.measures)}
+    assert measures <= {*MEANINGS, *KERNEL_CC.meanings}
+    rows = glossary(sorted(measures), study=KERNEL_CC.meanings).rows
+    assert {"Queue delay ms", "Segments per ack"} <= {str(row[0]) for row in rows}
 
 
 def test_a_scatter_is_titled_by_what_it_compares(written: Written) -> None:
