@@ -38,9 +38,12 @@ def command(experiment: Path, only: tuple[str, ...], lab: str) -> None:
                 f"--only {factor}={','.join(levels)}: a prompt has one level; name one"
             )
     trial = planned(loaded, experiment, only, 1)[0]
-    if WantedPlans(loaded, experiment).of(trial.factors).receiver_kernel is not None:
+    wanted = WantedPlans(loaded, experiment).of(trial.factors)
+    if wanted.receiver_kernel is not None:
         said = f"{RECEIVER}: not in ./cellbed shell, which runs one kernel in real time"
         raise loaded.sources.refusal_of_setting(experiment, said, trial.factors, "")
+    if wanted.kernel is not None:
+        print(f"the prompt's lab runs its own kernel, not {wanted.kernel}", file=sys.stderr)
     run_shell(trial, lab)
 
 

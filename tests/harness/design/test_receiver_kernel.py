@@ -187,3 +187,12 @@ def test_a_prompt_has_one_kernel(tmp_path: Path) -> None:
     path = write_small(tmp_path, LINKED)
     with pytest.raises(UsageError, match=r"line \d+: lab.receiver_kernel: not in ./cellbed shell"):
         shell.command.main([str(path)], standalone_mode=False)
+
+
+def test_a_prompt_says_that_it_has_another_kernel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_small(tmp_path, STOCK.replace("lab.receiver_kernel", "lab.kernel"))
+    monkeypatch.setattr(shell, "run_shell", lambda *_: None)
+    shell.command.main([str(path)], standalone_mode=False)
+    assert "the prompt's lab runs its own kernel, not 6.1\n" in capsys.readouterr().err
