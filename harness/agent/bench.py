@@ -15,7 +15,7 @@ from harness.agent.losses import Losses
 from harness.agent.queues import LoadedQueues
 from harness.agent.tune import Tuner
 from plan import plan
-from plan.plan import DELAYS
+from plan.plan import DELAYS, Plan
 from topology.build import Network
 from topology.clock import wake_exactly
 from topology.commands import BOX
@@ -68,20 +68,21 @@ class Bench:
 
     def trial(self, job: dict[str, Any]) -> None:
         """Run a trial; its failure is told and costs no other trial, if the kernel is well."""
-        network, tuner, losses = self.network, self.tuner, self.losses
-        assert network is not None and tuner is not None and losses is not None
         emit("trial-begin", trial=job["trial"])
         try:
-            wanted = plan.from_json(job["plan"])
-            trial.run_trial(
-                network, tuner, losses, self.log, job["trial"], wanted, exact=job["exact"]
-            )
+            self.run_trial(job, plan.from_json(job["plan"]))
         except KernelComplaintError:
             raise  # the next trial's kernel is one that has not complained
         except Exception as error:  # noqa: BLE001 (told to the harness, in one line)
             emit("trial-failed", trial=job["trial"], error=f"{type(error).__name__}: {error}")
         else:
             emit("trial-end", trial=job["trial"])
+
+    def run_trial(self, job: dict[str, Any], wanted: Plan) -> None:
+        """Run a trial; raises when anything but the measured traffic goes wrong."""
+        network, tuner, losses = self.network, self.tuner, self.losses
+        assert network is not None and tuner is not None and losses is not None
+        trial.run_trial(network, tuner, losses, self.log, job["trial"], wanted, exact=job["exact"])
 
     def shell(self, job: dict[str, Any]) -> None:
         """Mininet's prompt over the network, tuned as the job's plan says.

@@ -58,20 +58,41 @@ def link_rate(network: Network, dumbbell: Dumbbell) -> dict[str, float | None]:
 def train_rate(network: Network, dumbbell: Dumbbell, to: Host) -> float | None:
     """Send full packets back to back to a host from its peer; their rate by the kernel's times."""
     peer = f"{'s' if to.name.startswith('c') else 'c'}{to.pair}"
-    with in_namespace(network.pids[to.name]):
-        taker = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    with in_namespace(network.pids[peer]):
-        giver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    with taker, giver:
-        taker.bind((to.ip, TRAIN_PORT))
-        taker.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
-        taker.settimeout(idle_round_trip_s(dumbbell) + PATIENCE_S)
-        for _ in range(TRAIN_PACKETS):
-            giver.sendto(bytes(dumbbell.mtu_bytes - UDP_IP_HEADER_BYTES), (to.ip, TRAIN_PORT))
-        try:
-            times_ns = [received_ns(taker) for _ in range(TRAIN_PACKETS)]
-        except TimeoutError:
-            return None
+    with (
+        taker_of(network.pids[to.name], to, dumbbell) as taker,
+        socket_of(network.pids[peer]) as giver,
+    ):
+        send_train(giver, to, dumbbell)
+        return rate_taken(taker, dumbbell)
+
+
+def taker_of(pid: int, host: Host, dumbbell: Dumbbell) -> socket.socket:
+    """A socket of a host's process that takes a train, with the kernel's time of each packet."""
+    taker = socket_of(pid)
+    taker.bind((host.ip, TRAIN_PORT))
+    taker.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+    taker.settimeout(idle_round_trip_s(dumbbell) + PATIENCE_S)
+    return taker
+
+
+def socket_of(pid: int) -> socket.socket:
+    """A socket for datagrams in the namespace of a process."""
+    with in_namespace(pid):
+        return socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+
+
+def send_train(giver: socket.socket, to: Host, dumbbell: Dumbbell) -> None:
+    """Send full packets back to back to a host."""
+    for _ in range(TRAIN_PACKETS):
+        giver.sendto(bytes(dumbbell.mtu_bytes - UDP_IP_HEADER_BYTES), (to.ip, TRAIN_PORT))
+
+
+def rate_taken(taker: socket.socket, dumbbell: Dumbbell) -> float | None:
+    """The rate [bit/s of cells] at which a train comes; None where a packet of it does not."""
+    try:
+        times_ns = [received_ns(taker) for _ in range(TRAIN_PACKETS)]
+    except TimeoutError:
+        return None
     cells = frame_cells(dumbbell.mtu_bytes) * (TRAIN_PACKETS - 1)
     return cells * CELL_BYTES * 8e9 / (times_ns[-1] - times_ns[0])
 

@@ -12,6 +12,7 @@ import shutil
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from pathlib import Path
 from typing import Any
 
 from harness.agent import chance, live, probe, provenance, quiet
@@ -55,9 +56,7 @@ def run_trial(
         name: of its folder of results.
         exact: does the clock stand still while the lab computes?
     """
-    folder = RUN / "results" / name
-    shutil.rmtree(folder, ignore_errors=True)  # of a first attempt that failed
-    folder.mkdir(parents=True)
+    folder = results_of(name)
     dumbbell = plan.topology.dumbbell()
     emit("phase", trial=name, phase="connections")
     quiet.await_no_connections(
@@ -141,6 +140,21 @@ def run_trial(
             **({"congestion": testbed.congestion} if plan.tcp.others else {}),
             **({"path": {"origin_ns": schedule.origin_ns}} if schedule else {}),
         }
+    write_record(folder, record, captures, log)
+
+
+def results_of(name: str) -> Path:
+    """A new folder for what a trial leaves."""
+    folder = RUN / "results" / name
+    shutil.rmtree(folder, ignore_errors=True)  # of a first attempt that failed
+    folder.mkdir(parents=True)
+    return folder
+
+
+def write_record(
+    folder: Path, record: dict[str, Any], captures: Sequence[Capture], log: KernelLog
+) -> None:
+    """Write lab.json, with the facts of the captures, if the kernel has not complained."""
     for capture in captures:
         record |= capture.facts()
     log.refuse_complaints()

@@ -9,11 +9,9 @@ from typing import Any
 
 from harness.agent.__main__ import main
 from harness.agent.bench import Bench
-from harness.agent.events import emit
-from harness.agent.kernel_log import KernelComplaintError
 from harness.linked import trial
 from harness.linked.wire import Wire
-from plan import plan
+from plan.plan import Plan
 
 
 class LinkedBench(Bench):
@@ -30,23 +28,13 @@ class LinkedBench(Bench):
         assert self.network is not None
         self.wire = Wire(self.network, self.side)
 
-    def trial(self, job: dict[str, Any]) -> None:
+    def run_trial(self, job: dict[str, Any], wanted: Plan) -> None:
         network, tuner, losses, wire = self.network, self.tuner, self.losses, self.wire
         assert network is not None and tuner is not None and losses is not None
         assert wire is not None
-        name = job["trial"]
-        emit("trial-begin", trial=name)
-        try:
-            wanted = plan.from_json(job["plan"])
-            trial.run_trial(
-                network, tuner, losses, self.log, name, wanted, side=self.side, wire=wire
-            )
-        except KernelComplaintError:
-            raise
-        except Exception as error:  # noqa: BLE001 (told to the harness, in one line)
-            emit("trial-failed", trial=name, error=f"{type(error).__name__}: {error}")
-        else:
-            emit("trial-end", trial=name)
+        trial.run_trial(
+            network, tuner, losses, self.log, job["trial"], wanted, side=self.side, wire=wire
+        )
 
 
 if __name__ == "__main__":

@@ -6,31 +6,26 @@ What it leaves in results/TRIAL is raw; merge.py makes of both labs' what one la
 
 from __future__ import annotations
 
-import json
-import shutil
-import socket
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
 from harness.agent import chance, live, probe, provenance, quiet
 from harness.agent.drain import drain
-from harness.agent.events import RUN, emit
+from harness.agent.events import emit
 from harness.agent.kernel_log import KernelLog
 from harness.agent.losses import Losses
 from harness.agent.queues import LoadedQueues
-from harness.agent.trial import captures_of, idle_wait, running
+from harness.agent.trial import captures_of, idle_wait, results_of, running, write_record
 from harness.agent.tune import IPV4, Tuner
 from harness.capture import Site
 from harness.linked.source import HalfSource
 from harness.linked.testbed import HalfTestbed
 from harness.linked.wire import Wire
-from plan.atm import CELL_BYTES, frame_cells
 from plan.dumbbell import Dumbbell
 from plan.plan import DELAYS, Flavor, Plan
 from topology.build import Network
 from topology.commands import BOX
-from topology.run import in_namespace
 
 
 def run_trial(
@@ -45,9 +40,7 @@ def run_trial(
     wire: Wire,
 ) -> None:
     """Run this lab's half of a trial; raises when anything but the measured traffic goes wrong."""
-    folder = RUN / "results" / name
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    folder = results_of(name)
     whole = plan.topology.dumbbell()
     here, unknown = fitted(plan)
     dumbbell = here.topology.dumbbell()
@@ -115,10 +108,7 @@ def run_trial(
             "unknown_sysctls": unknown,
         }
     wire.end()
-    for capture in captures:
-        record |= capture.facts()
-    log.refuse_complaints()
-    (folder / "lab.json").write_text(json.dumps(record))
+    write_record(folder, record, captures, log)
 
 
 def fitted(plan: Plan) -> tuple[Plan, list[str]]:
@@ -147,34 +137,13 @@ def link_rates(
     ends = {"down": dumbbell.clients()[0], "up": dumbbell.servers()[0]}
     for direction, to in ends.items():
         if (direction == "down") == (side == "receivers"):
-            with socket_of(network.pids[to.name]) as taker:
-                taker.bind((to.ip, probe.TRAIN_PORT))
-                taker.setsockopt(socket.SOL_SOCKET, probe.SO_TIMESTAMPNS, 1)
-                taker.settimeout(probe.idle_round_trip_s(dumbbell) + probe.PATIENCE_S)
+            with probe.taker_of(network.pids[to.name], to, dumbbell) as taker:
                 wire.meet()
-                found[direction] = rate_taken(taker, dumbbell)
+                found[direction] = probe.rate_taken(taker, dumbbell)
         else:
             [peer] = [host for host in dumbbell.hosts() if host.ip == to.peer_ip]
-            with socket_of(network.pids[peer.name]) as giver:
+            with probe.socket_of(network.pids[peer.name]) as giver:
                 wire.meet()
-                for _ in range(probe.TRAIN_PACKETS):
-                    payload = bytes(dumbbell.mtu_bytes - probe.UDP_IP_HEADER_BYTES)
-                    giver.sendto(payload, (to.ip, probe.TRAIN_PORT))
+                probe.send_train(giver, to, dumbbell)
         wire.meet()
     return found
-
-
-def socket_of(pid: int) -> socket.socket:
-    """A socket for datagrams in the namespace of a process."""
-    with in_namespace(pid):
-        return socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-
-
-def rate_taken(taker: socket.socket, dumbbell: Dumbbell) -> float | None:
-    """The rate at which a train of packets comes; None where one of them does not."""
-    try:
-        times_ns = [probe.received_ns(taker) for _ in range(probe.TRAIN_PACKETS)]
-    except TimeoutError:
-        return None
-    cells = frame_cells(dumbbell.mtu_bytes) * (probe.TRAIN_PACKETS - 1)
-    return cells * CELL_BYTES * 8e9 / (times_ns[-1] - times_ns[0])
