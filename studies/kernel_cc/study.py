@@ -15,13 +15,10 @@ from analysis.records import Record
 from analysis.shares import flavor_shares
 from analysis.study import Response, Study
 from plan.atm import CELL_BITS, segment_cells
+from plan.dumbbell import Host
 from plan.workload import measure_from_s
-from topology.commands import DOWN_PORT, UP_PORT
 
 NS_PER_S = 1_000_000_000
-SERVERS, CLIENTS = "sw2-s", "sw1-c"
-"""How the names of their switch ports begin."""
-MIDDLE = (DOWN_PORT, UP_PORT)
 FAIR = 0.9
 """Jain's index of the windows at and above which flows have converged."""
 
@@ -100,7 +97,7 @@ def segments_per_packet(trial: Record) -> float | None:
     """Of what the servers handed to their cards; None where they hand over single segments."""
     if not trial.facts.has("offload"):
         return None
-    packets, segments = _sums(trial.facts.offload, SERVERS)
+    packets, segments = _sums(trial.facts.offload, trial.plan.topology.dumbbell().servers())
     return segments / packets if packets else None
 
 
@@ -108,13 +105,13 @@ def segments_per_ack(trial: Record) -> float | None:
     """Segments that came to the clients, for each packet that these sent; None as above."""
     if not trial.facts.has("offload"):
         return None
-    acks, segments = _sums(trial.facts.links, CLIENTS)
+    acks, segments = _sums(trial.facts.links, trial.plan.topology.dumbbell().clients())
     return segments / acks if acks else None
 
 
-def _sums(ports: Mapping[str, Sequence[int]], hosts: str) -> tuple[int, int]:
-    """The first two counters, over the switch ports of all clients or all servers."""
-    own = [one for port, one in ports.items() if port.startswith(hosts) and port not in MIDDLE]
+def _sums(ports: Mapping[str, Sequence[int]], hosts: Sequence[Host]) -> tuple[int, int]:
+    """The first two counters, over the switch ports of some hosts."""
+    own = [ports[host.switch_port] for host in hosts]
     return sum(one[0] for one in own), sum(one[1] for one in own)
 
 

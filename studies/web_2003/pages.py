@@ -67,7 +67,8 @@ def _comparisons(results: Results, load: str) -> list[Plot]:
             for label, (sender, queue) in lines.items()
         }
         # Trials that an earlier part of the campaign kept have no response times here.
-        drawn = {label: some for label, some in cells.items() if len(plots.pooled(some))}
+        times = {label: plots.pooled(some) for label, some in cells.items()}
+        drawn = {label: some for label, some in times.items() if len(some)}
         if {*list(cells)[:2]} <= drawn.keys():
             found.append(plots.functions(load, title, f"slide-{number}-{load}", drawn))
     return found

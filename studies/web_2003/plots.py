@@ -27,9 +27,8 @@ def pooled(cells: Sequence[Cell]) -> Values:
     return np.concatenate(found) if found else np.empty(0)
 
 
-def functions(load: str, title: str, name: str, lines: Mapping[str, Sequence[Cell]]) -> Plot:
-    """The distribution functions of the response times, a line each, up to LONGEST_MS."""
-    times = {label: pooled(cells) for label, cells in lines.items()}
+def functions(load: str, title: str, name: str, times: Mapping[str, Values]) -> Plot:
+    """The distribution functions of the response times [ms], a line each, up to LONGEST_MS."""
     whole = f"{load} %: {title}"
     with style(name):
         figure = Figure(figsize=(4.2, 3.0))
