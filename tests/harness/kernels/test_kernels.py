@@ -20,7 +20,7 @@ from harness.design import experiment
 from harness.host import paths
 from harness.kernels import names, options, parts, patches, store
 from harness.kernels.errors import KernelError
-from harness.kernels.kernel import Kernel
+from harness.kernels.kernel import Kernel, tell
 from harness.kernels.lay import lay
 from harness.kernels.recipe import LAB, Recipe
 from harness.kernels.trees import TOP, Commit, Folder, Tree
@@ -367,6 +367,7 @@ def kernel(folder: Path, **more: object) -> Kernel:
 
 
 def test_what_a_kernel_lacks_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tell.cache_clear()  # another test of this process may have said the same
     [trial] = tiny_trials(tmp_path)
     with pytest.raises(UsageError, match=r"6.1.9.* no may_goto \(Linux 6.9\), .* cells needs$"):
         kernel(tmp_path).fitted(trial.plan)
