@@ -9,9 +9,10 @@ from analysis.kept import Kept
 from analysis.report.sentences import Numbers
 from studies.kernel_cc.changes import CAMPAIGN
 from studies.kernel_cc.findings import FAST, KERNELS, LOSSES, SHARED
+from studies.kernel_cc.mixed import MIXED
 
 TRIALS = kept_trials.FILE.removesuffix(".csv")
-OTHERS = {"shared": SHARED, "losses": LOSSES, "fast": FAST}
+OTHERS = {"shared": SHARED, "losses": LOSSES, "fast": FAST, "ends": MIXED}
 Days = Mapping[int, Sequence[str]]
 """Seed -> the days on which its trials ended (UTC), in their order; a day as in 2026-11-25."""
 

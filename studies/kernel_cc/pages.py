@@ -10,7 +10,7 @@ from analysis.kept import Kept, number
 from analysis.report.model import Sheet, Value, plain, signed
 from analysis.report.pages import Pages
 from analysis.table import Row
-from studies.kernel_cc import changes, findings
+from studies.kernel_cc import changes, findings, mixed
 from studies.kernel_cc.abstract import abstract
 from studies.kernel_cc.changes import CAMPAIGN, PATH
 from studies.kernel_cc.days import TRIALS, days
@@ -134,6 +134,7 @@ TABLES: dict[str, Callable[[Kept], Sheet]] = {
     "shared": shared,
     "losses": losses,
     "fast": fast,
+    "mixed": mixed.table,
 }
 PAGES = Pages(
     sections=[changes.changes],
@@ -149,6 +150,7 @@ PAGES = Pages(
         "beside-bbr": findings.beside_bbr,
         "with-losses": findings.with_losses,
         "fast": fast_numbers,
+        "mixed": mixed.mixed,
     },
     kept=[changes.NAME],
 )

@@ -5,7 +5,7 @@ Measured from the fifth second on, when the last source has come.
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import numpy as np
 
@@ -115,6 +115,32 @@ def _sums(ports: Mapping[str, Sequence[int]], hosts: Sequence[Host]) -> tuple[in
     return sum(one[0] for one in own), sum(one[1] for one in own)
 
 
+def reductions(trial: Record) -> Sequence[tuple[float, float]]:
+    """When a single flow's slow start threshold falls [s], and to what [segments]; as sampled.
+
+    Nothing where several flows share the link.
+    """
+    rows = (trial.series("cwnd") or ()) if trial.plan.topology.pairs == 1 else ()
+    known = [(float(row["time_ns"] or 0), float(row["ssthresh_segments"] or 0)) for row in rows]
+    return [
+        (time_ns / NS_PER_S, threshold)
+        for (_, before), (time_ns, threshold) in pairwise(known)
+        if threshold < before
+    ]
+
+
+def first_threshold_segments(trial: Record) -> float | None:
+    """The slow start threshold after its first fall; None without one."""
+    found = reductions(trial)
+    return found[0][1] if found else None
+
+
+def second_reduction_s(trial: Record) -> float | None:
+    """The time from the first fall of the slow start threshold to the second; None without."""
+    found = reductions(trial)
+    return found[1][0] - found[0][0] if len(found) > 1 else None
+
+
 def mean_windows(rows: Sequence[Row], flows: int) -> list[float]:
     """Each flow's mean window; 0 of one that has none yet."""
     windows = [
@@ -171,6 +197,18 @@ STUDY = Study(
             of=segments_per_ack,
             meaning="the number of segments that came to the clients, divided by the number of "
             "packets that the clients sent",
+        ),
+        Response(
+            name="first_threshold_segments",
+            of=first_threshold_segments,
+            meaning="the slow start threshold of a single flow after it fell for the first time, "
+            "in segments",
+        ),
+        Response(
+            name="second_reduction_s",
+            of=second_reduction_s,
+            meaning="the time between the first two falls of a single flow's slow start threshold, "
+            "in s (the windows are sampled, so the time is a multiple of the sampling interval)",
         ),
     ),
     about=(

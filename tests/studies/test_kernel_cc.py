@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from harness.judge import studies
 from harness.records.seal import seal
 from plan.atm import CELL_BYTES
 from plan.facts import TrialFacts, read
-from studies.kernel_cc import days, fast, findings
+from studies.kernel_cc import days, fast, findings, mixed
 from studies.kernel_cc.changes import RESPONSES, changes, mean_change
 from studies.kernel_cc.pages import of_seeds
 from studies.kernel_cc.study import (
@@ -33,8 +33,10 @@ from studies.kernel_cc.study import (
     convergence_s,
     efficiency,
     fairness,
+    first_threshold_segments,
     late_share,
     queue_delay_ms,
+    second_reduction_s,
     segments_per_ack,
     segments_per_packet,
 )
@@ -382,3 +384,48 @@ def test_the_days_and_releases_are_those_of_the_kept_trials(tmp_path: Path) -> N
 def test_a_mean_over_some_of_the_trials_is_marked(own: int, known: int, shown: object) -> None:
     cell = {"seeds": str(own), "convergence_s": "7.4"}
     assert of_seeds(cell, "convergence_s", ".0f", (known, 5)) == shown
+
+
+def falls(*values: int) -> list[tuple[int, ...]]:
+    """Samples of one flow's slow start threshold, 0.1 s apart."""
+    return [(i * S // 10, 1, 10, value) for i, value in enumerate(values)]
+
+
+def test_the_falls_of_the_threshold_are_found(tmp_path: Path) -> None:
+    """A new connection's threshold is larger: no fall."""
+    head = ("time_ns", "pair", "cwnd_segments", "ssthresh_segments")
+    rows = falls(2147483647, 2147483647, 1178, 1178, 1178, 589, 2147483647)
+    trial = record(tmp_path / "one", "cwnd", [head, *rows])
+    one = replace(trial, plan=replace(trial.plan, topology=replace(trial.plan.topology, pairs=1)))
+    assert first_threshold_segments(one) == 1178
+    assert second_reduction_s(one) == pytest.approx(0.3)
+    still = record(tmp_path / "two", "cwnd", [head, *falls(9, 9, 10)])
+    same = replace(still, plan=one.plan)
+    assert first_threshold_segments(same) is None and second_reduction_s(same) is None
+
+
+def kept_ends(folder: Path, delays: Mapping[str, float]) -> Kept:
+    """Two seeds of each flavor and pair of ends; reno's delays as given, others' all 5 ms."""
+    head = "ends,flavor,seed,queue_delay_ms,retransmits,first_threshold_segments,second_reduction_s"
+    lines = [
+        f"{ends},{flavor},{seed},{(delays[ends] if flavor == 'reno' else 5) + seed / 100},1,"
+        f"{1178 if ends == mixed.CONTROL else 1177},{seed}"
+        for flavor in mixed.FLAVORS
+        for ends in mixed.ENDS
+        for seed in (1, 2)
+    ]
+    (folder / mixed.MIXED).mkdir(parents=True)
+    (folder / mixed.MIXED / "trials.csv").write_text("\n".join([head, *lines, ""]))
+    about = {"format": "cellbed-kept/1", "trials": len(lines), "left_out": 0}
+    (folder / mixed.MIXED / "manifest.json").write_text(json.dumps(about))
+    return Kept(folder)
+
+
+def test_a_change_that_needs_both_ends_is_told_from_one_that_needs_one(tmp_path: Path) -> None:
+    low, high = 300.0, 340.0
+    both = dict.fromkeys(mixed.ENDS, high) | {"6.12": low, mixed.CONTROL: low}
+    found = mixed.mixed(kept_ends(tmp_path / "both", both))
+    assert found["need_both"] == 1 and found["receivers"] == "+40.00 ± 0.00"
+    assert found["first_new"] == "1178" and found["first_old"] == "1177" and found["later"] == "0.0"
+    receivers = both | {"6.1 to 6.12": low}
+    assert mixed.mixed(kept_ends(tmp_path / "one", receivers))["need_both"] == 0
