@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The `vm` lab: Debian's stock kernel in QEMU, real time, without root.
+"""The `vm` lab: Debian's stock kernel in QEMU, in virtual or real time, without root.
 
 KVM is taken only where a guest has been seen to run under it: on some machines /dev/kvm
 opens and the guest then hangs. Elsewhere QEMU translates (TCG), 10 to 20 times slower.

@@ -30,8 +30,8 @@ OPTIONS_ALONE = ("-u", "-B", "-E", "-s", "-S", "-O", "-OO")
 
 
 def install() -> None:
-    """`python` of the lab is this one, and python2 if the lab has no real one (--package)."""
-    words = {f"/usr/bin/{name}": "" for name in (NAMES[:1] if REAL.exists() else NAMES)}
+    """The names of Python 2 in the lab are this one, but for a real python2.7 (--package)."""
+    words = {f"/usr/bin/{name}": "" for name in NAMES if not (name == REAL.name and REAL.exists())}
     words |= {"/usr/local/bin/mn": " --mn", "/usr/local/bin/ryu-manager": " --ryu"}
     for name, word in words.items():
         path = Path(name)
