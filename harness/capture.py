@@ -121,9 +121,14 @@ class RecordingError(RuntimeError):
 class Programs(Capture[Wanted]):
     """A capture by programs that end with status 0 at SIGTERM.
 
+    Attributes:
+        announces: whether each program writes a line to its output when it records.
+
     Raises:
         RecordingError: at the end, if a program ended early or could not write.
     """
+
+    announces: ClassVar[bool] = False
 
     @abstractmethod
     def commands(self) -> Sequence[Sequence[str]]:
@@ -131,13 +136,18 @@ class Programs(Capture[Wanted]):
 
     def __enter__(self) -> object:
         self._processes = []
+        output = subprocess.PIPE if self.announces else None
         with ExitStack() as begun:
             for argv in self.commands():
                 process = subprocess.Popen(
-                    argv, cwd=PROJECT, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True
-                )
+                    argv, cwd=PROJECT, env=ENVIRONMENT, stdout=output, stderr=subprocess.PIPE,
+                    text=True,
+                )  # fmt: skip
                 begun.callback(killed, process)
                 self._processes.append(process)
+            for process in self._processes if self.announces else ():
+                assert process.stdout is not None
+                process.stdout.readline()  # nothing, if it failed: the end of the trial tells it
             begun.pop_all()
         return self
 
