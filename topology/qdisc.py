@@ -22,7 +22,7 @@ import struct
 import sys
 import time
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
@@ -66,11 +66,13 @@ class QdiscQueue(Queue):
         marks_at: the place of the same counter in the kernel's statistics of the discipline: the
             types of the nested attributes around it, then its offset in the last one [bytes]; ():
             none.
+        more_at: more columns of queue.csv -> the places of their counters, as in `marks_at`.
     """
 
     kind: ClassVar[str]
     marks: ClassVar[str | None] = None
     marks_at: ClassVar[tuple[int, ...]] = ()
+    more_at: ClassVar[Mapping[str, tuple[int, ...]]] = {}
     recordable: ClassVar[frozenset[str]] = frozenset({"queue_sample_ms"})
 
     def __init_subclass__(cls) -> None:
@@ -134,19 +136,20 @@ class QdiscQueue(Queue):
     def record_argv(self, port: Port, folder: Path) -> list[str]:
         if not port.sample_ns:
             return []
-        marks = ".".join(map(str, self.marks_at))
+        places = [self.marks_at, *self.more_at.values()]
+        counted = ",".join(".".join(map(str, place)) for place in places)
         out = folder / f"{port.direction}.qdisc.csv"
-        words = [port.device, self.kind, marks, str(port.sample_ns), str(out)]
+        words = [port.device, self.kind, counted, str(port.sample_ns), str(out)]
         return ["python3", "-B", "-m", "topology.qdisc", *words]
 
-    @staticmethod
-    def write_series(raw: Path, t0_ns: int, folder: Path, *, frames: bool) -> None:
+    @classmethod
+    def write_series(cls, raw: Path, t0_ns: int, folder: Path, *, frames: bool) -> None:
         series = {direction: raw / f"{direction}.qdisc.csv" for direction in DIRECTIONS}
         if not all(path.exists() for path in series.values()):
             return
         with (folder / "queue.csv").open("w", newline="", encoding="ascii") as stream:
             table = csv.writer(stream)
-            table.writerow(("time_ns", "port", *SERIES))
+            table.writerow(("time_ns", "port", *SERIES, *cls.more_at))
             for direction, path in series.items():
                 with path.open(newline="", encoding="ascii") as rows:
                     table.writerows(
@@ -200,8 +203,13 @@ def set_box(port: Port, rate: str) -> None:
         run(["tc", *commands.box_delay(port.delay_device, port.delay_link, rate).split()])
 
 
-def series(device: str, kind: str, marks_at: Sequence[int], period_ns: int) -> Iterator[list[int]]:
-    """Yield a row in each period: time [ns], then SERIES."""
+def series(
+    device: str, kind: str, places: Sequence[Sequence[int]], period_ns: int
+) -> Iterator[list[int]]:
+    """Yield a row in each period: time [ns], SERIES, the other places' counters.
+
+    places: of the marks (QdiscQueue.marks_at), then of QdiscQueue.more_at.
+    """
     index = socket.if_nametoindex(device)
     due_ns = time.monotonic_ns() // period_ns * period_ns
     with netlink.open_here() as link:
@@ -211,8 +219,8 @@ def series(device: str, kind: str, marks_at: Sequence[int], period_ns: int) -> I
             for found_index, found_kind, stats in netlink.qdiscs(link):
                 if (found_index, found_kind) == (index, kind):
                     queue = QUEUE_STATS.unpack_from(stats[netlink.QUEUE_STATS])
-                    marks = counter_at(stats[APP_STATS], marks_at) if marks_at else 0
-                    yield [due_ns, *queue, marks]
+                    counted = [counter_at(stats[APP_STATS], at) if at else 0 for at in places]
+                    yield [due_ns, *queue, *counted]
 
 
 def counter_at(stats: bytes, place: Sequence[int]) -> int:
@@ -224,13 +232,16 @@ def counter_at(stats: bytes, place: Sequence[int]) -> int:
 
 
 def main() -> None:
-    """Arguments: DEVICE KIND MARKS_AT PERIOD_NS OUT. MARKS_AT: numbers with dots between, or ""."""
-    device, kind, marks, period_ns, out = sys.argv[1:]
+    """Arguments: DEVICE KIND PLACES PERIOD_NS OUT.
+
+    PLACES has commas between the places. A place has dots between its numbers; "": no counter.
+    """
+    device, kind, counted, period_ns, out = sys.argv[1:]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with Path(out).open("w", newline="", encoding="ascii") as stream:
         table = csv.writer(stream)
-        marks_at = [int(one) for one in marks.split(".") if one]
-        for row in series(device, kind, marks_at, int(period_ns)):
+        places = [[int(x) for x in place.split(".") if x] for place in counted.split(",")]
+        for row in series(device, kind, places, int(period_ns)):
             table.writerow(row)
             if row[0] % NS_PER_S < int(period_ns):
                 stream.flush()  # a user may read the file during the trial

@@ -330,6 +330,8 @@ def kernels_of(
     """
 
     here = lab == "uml" and cluster is None
+    # The vm lab has Debian 13's kernel, of the same version. The native lab has the machine's.
+    own = OwnKernel("" if lab == "native" else names.SET_UP)
 
     @cache
     def kernel(
@@ -340,7 +342,7 @@ def kernels_of(
             name = names.SET_UP
         if name is None:
             needed = bool(options) and here
-            return Built(with_options(names.SET_UP, options)) if needed else OwnKernel()
+            return Built(with_options(names.SET_UP, options)) if needed else own
         if name.startswith(","):
             name = names.SET_UP + name
         names.check(name)
@@ -369,7 +371,7 @@ class Built:
 
     @cached_property
     def kernel(self) -> TrialKernel:
-        return store.ready(self.name) or OwnKernel()
+        return store.ready(self.name) or OwnKernel(names.SET_UP)
 
     @property
     def folder(self) -> Path | None:

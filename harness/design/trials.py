@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from harness.design import distinct
 from harness.design.cell import NO_TEXT, Wanted, wanted_plan
@@ -28,6 +28,7 @@ from plan import plan
 from plan.errors import UsageError
 from plan.near import choices
 from plan.plan import Level, Plan, level_name
+from plan.since import too_new
 
 RECEIVER = "lab.receiver_kernel"
 MOST_TRIALS = 100_000
@@ -83,13 +84,25 @@ class TrialKernel(Protocol):
         """The plan as this kernel can run it; UsageError where it cannot."""
 
 
+@dataclass(frozen=True)
 class OwnKernel:
-    """The lab's own, which runs any plan."""
+    """The lab's own.
 
-    folder = None
-    identity = ""
+    Attributes:
+        version: of Linux, as 6.12; empty: it is not known before the lab runs.
+    """
+
+    version: str = ""
+    folder: ClassVar[Path | None] = None
+    identity: ClassVar[str] = ""
 
     def fitted(self, wanted: Plan) -> Plan:
+        """The plan; UsageError where it needs a newer Linux."""
+        if self.version and (newer := too_new(wanted, self.version)):
+            raise UsageError(
+                f"the lab's own kernel {self.version} has no {newer}; name a newer kernel with"
+                " lab.kernel or --kernel"
+            )
         return wanted
 
 

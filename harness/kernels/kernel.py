@@ -13,7 +13,8 @@ from pathlib import Path
 from harness.host import paths
 from plan.errors import UsageError
 from plan.path import MODULE as MOVING
-from plan.plan import DELAYS, QUEUES, Flavor, Plan
+from plan.plan import QUEUES, Flavor, Plan
+from plan.since import too_new
 
 NOTE = "kernel.json"
 # Linux 6.6 gave netem a seed; the lab's patch 1003 gives it to those from this one on.
@@ -84,14 +85,9 @@ class Kernel:
             return f"module {module}, which queue.kind = {kind} needs; set-up's kernel has it"
         if plan.topology.path and not (self.folder / f"{MOVING}.ko").exists():
             return f"module {MOVING}, which topology.path needs; set-up's kernel has it"
+        if newer := too_new(plan, self.version):
+            return newer
         version = tuple(map(int, self.version.split(".")))
-        for chosen, since in (
-            (f"queue.kind = {QUEUES.name_of(plan.queue.down)}", plan.queue.down.since),
-            (f"topology.delay = {plan.topology.delay}", DELAYS[plan.topology.delay].Delay.since),
-        ):
-            for needed, (major, minor) in since.items():
-                if version < (major, minor):
-                    return f"{needed} (Linux {major}.{minor}), which {chosen} needs"
         if version < NETEM_SEED and plan.topology.loss is not None:
             return "netem with a seed (Linux 6.1), which topology.loss needs"
         for flavor in plan.tcp.flavors:

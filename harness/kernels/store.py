@@ -32,7 +32,9 @@ from plan.errors import LabError, UsageError
 
 ENTER = "lab/root/enter"
 BUILD = "lab/kernel/build"
-RECIPE = [f"lab/kernel/{name}" for name in ("build", "cc", "config", "precompiled.c")]
+RECIPE = [
+    f"lab/kernel/{name}" for name in ("build", "cc", "config", "config-newer", "precompiled.c")
+]
 TCP_MODULE = "lab/programs/tcp-module"
 MODULE = "tcp-configs/module"
 WIRE = "lab/wire"  # the module that joins two labs (harness/linked)

@@ -63,8 +63,8 @@ def test_a_missing_file_is_named(tmp_path: Path):
         flavors.load(tmp_path / "none.toml")
 
 
-def test_the_nine_flavors_are_there():
-    expected = "bbr cubic cubic-rack hybla linux-reno newreno reno sack vanilla".split()
+def test_the_ten_flavors_are_there():
+    expected = "bbr cubic cubic-rack dctcp hybla linux-reno newreno reno sack vanilla".split()
     assert list(flavors.names()) == expected
 
 

@@ -14,11 +14,11 @@ from harness.flavors import files as flavors
 from tests.small import PROJECT, run_trials, trials_of
 
 MODULES = PROJECT / "lab" / "programs" / "stock-modules"
-TWO = """
+STOCK = """
 name = "stock"
-title = "BBR and Hybla after each other in one lab"
+title = "stock senders after each other in one lab"
 [factors]
-flavor = ["bbr", "hybla"]
+flavor = ["bbr", "dctcp", "hybla"]
 [base]
 topology = { pairs = 1, rate_bit_per_s = 10_000_000, delay_us = 10_000, mss_bytes = 1024 }
 queue = { policy = "plain", buffer_cells = 500 }
@@ -27,6 +27,9 @@ workload = { kind = "iperf", duration_s = 2 }
 [[rule]]
 when = { flavor = "bbr" }
 set = { tcp.flavor = "bbr" }
+[[rule]]
+when = { flavor = "dctcp" }
+set = { tcp.flavor = "dctcp" }
 [[rule]]
 when = { flavor = "hybla" }
 set = { tcp.flavor = "hybla" }
@@ -41,9 +44,9 @@ def test_setup_takes_along_what_flavors_ask_for() -> None:
 
 @pytest.mark.lab
 def test_they_are_loaded_when_a_trial_wants_them(tmp_path: Path) -> None:
-    run_trials(tmp_path / "out", trials_of(tmp_path, TWO))
+    run_trials(tmp_path / "out", trials_of(tmp_path, STOCK))
     campaign = read_campaign(tmp_path / "out")
-    assert [trial.factors["flavor"] for trial in campaign.trials] == ["bbr", "hybla"]
+    assert [trial.factors["flavor"] for trial in campaign.trials] == ["bbr", "dctcp", "hybla"]
     for trial in campaign.trials:
         seen = json.dumps(trial.document["tcp"])
         assert re.search(rf"\b{trial.factors['flavor']}\b", seen)

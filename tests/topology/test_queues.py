@@ -13,7 +13,16 @@ import pytest
 from plan.atm import frame_cells
 from plan.dumbbell import last_cell_wait_ns
 from topology.qdisc import QdiscQueue, counter_at
-from topology.queues import adaptive_red, adaptive_red_ns2, cake, cells, codel, fq_pie, pie
+from topology.queues import (
+    adaptive_red,
+    adaptive_red_ns2,
+    cake,
+    cells,
+    codel,
+    dualpi2,
+    fq_pie,
+    pie,
+)
 
 CODEL: dict[str, Any] = {"sent": 90, "drops": 8, "qlen": 2, "marked": 9, "packets": 91}
 
@@ -64,6 +73,9 @@ def test_words_for_tc() -> None:
         (codel, {"limit_packets": 0}, "queue.limit_packets = 0: allowed are 1 to 1_000_000"),
         (pie, {"tupdate_us": 999}, "queue.tupdate_us = 999: allowed are 1000 to 1_000_000"),
         (fq_pie, {"flows": 65_537}, "queue.flows = 65537: allowed are 1 to 65_536"),
+        (dualpi2, {"coupling": 256}, "queue.coupling = 256: allowed are 1 to 255"),
+        (dualpi2, {"l_queue": "ect0"}, "queue.l_queue = ect0: "),
+        (dualpi2, {"alpha_hz": 0.001}, "queue.alpha_hz = 0.001: allowed are 0.004 to 100_000"),
         (cake, {"rtt_us": 10**8}, "queue.rtt_us = 100000000: allowed are 1000 to 10_000_000"),
         (adaptive_red, {"limit_packets": 9, "min_packets": 1}, "set both .* or neither"),
         (adaptive_red_ns2, {"limit_packets": 9, "min_packets": 1}, "set both .* or neither"),
@@ -85,6 +97,45 @@ def test_series_of_both_ports_from_the_trials_start(tmp_path: Path) -> None:
         "5,down,2,200,1,0",
         "5,up,2,200,1,0",
     ]
+
+
+def test_a_queue_may_have_more_columns(tmp_path: Path) -> None:
+    for direction in ("down", "up"):
+        (tmp_path / f"{direction}.qdisc.csv").write_text("15,2,200,1,0,9000,400,7,8\n")
+    dualpi2.Queue.write_series(tmp_path, 10, tmp_path, frames=False)
+    head, first, _ = (tmp_path / "queue.csv").read_text().split()
+    assert head.endswith("marked_packets,c_delay_us,l_delay_us,c_packets,l_packets")
+    assert first == "5,down,2,200,1,0,9000,400,7,8"
+
+
+def test_the_defaults_of_dualpi2_are_those_of_its_source() -> None:
+    """dualpi2_reset_default() of net/sched/sch_dualpi2.c, in linux/pkt_sched.h's numbers."""
+    assert dualpi2.Queue().attributes() == {
+        1: 10_000, 3: 15_000, 4: 16_000, 5: 41, 6: 819, 8: 1_000, 9: 0,
+        10: 2, 11: 1, 12: 0, 13: 10, 14: 1, 15: 1,
+    }  # fmt: skip
+
+
+def test_keys_of_dualpi2_in_the_kernels_units() -> None:
+    found = dualpi2.Queue(
+        memory_bytes=70_000, step_packets=5, l_queue="any-ect", overload="overflow",
+        drop_at="enqueue", alpha_hz=0.5,
+    ).attributes()  # fmt: skip
+    assert [found.get(name) for name in (2, 7, 8, 14, 11, 12, 5)] == [70_000, 5, None, 3, 0, 1, 128]
+
+
+def test_the_gains_of_dualpi2_come_back_as_the_kernel_rounds_them() -> None:
+    """A kernel of 7.3 shows 40 and 818 for its defaults 41 and 819."""
+    kept = dualpi2.Queue().kept()
+    assert (kept[5], kept[6]) == (40, 818)
+
+
+def test_shares_of_dualpi2() -> None:
+    begin = {"packets_in_c": 10, "packets_in_l": 20, "step_marks": 1}
+    end = CODEL | {"packets_in_c": 30, "packets_in_l": 80, "step_marks": 4}
+    found = dualpi2.Queue.figures(end, begin)
+    assert (found["l_queue_share"], found["step_marked_share"]) == (60 / 80, 3 / 60)
+    assert dualpi2.Queue.figures(end, end)["l_queue_share"] is None
 
 
 def test_the_policies_are_those_of_the_folder() -> None:

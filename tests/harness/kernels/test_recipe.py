@@ -86,6 +86,14 @@ def test_what_every_lab_needs_is_not_gone_without(
     assert not (tmp_path / "out/linux").exists()
 
 
+def test_an_option_that_only_newer_sources_have(build: Build, tmp_path: Path) -> None:
+    """It is asked for, and set-up's kernel goes without it."""
+    done = build("NET_SCH_DUALPI2", "--whole")
+    assert done.returncode == 0, done.stderr
+    assert note(tmp_path, "lacks") == ["NET_SCH_DUALPI2"]
+    assert build("none", "--whole").returncode == 0 and note(tmp_path, "lacks") == []
+
+
 def test_ticks_that_a_source_refuses(build: Build, tmp_path: Path) -> None:
     assert build("none", hz="250").returncode == 0 and note(tmp_path, "hz") == ["250"]
     assert "this kernel source does not accept CONFIG_HZ=300" in build("HZ", hz="300").stderr
