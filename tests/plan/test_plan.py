@@ -23,7 +23,9 @@ from topology.delay import Delay
 
 FILES = sorted((PROJECT / "studies").rglob("*.toml"))
 EXPERIMENTS = [path for path in FILES if "\n[factors]" in path.read_text()]
-KINDS = "adaptive-red, adaptive-red-ns2, cake, cells, codel, drop-tail, dualpi2, fq-codel, fq-pie, pie"
+KINDS = (
+    "adaptive-red, adaptive-red-ns2, cake, cells, codel, drop-tail, dualpi2, fq-codel, fq-pie, pie"
+)
 CODEL = 'queue = { kind = "codel", limit_packets = 50, ecn = true }'
 
 
