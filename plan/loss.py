@@ -38,8 +38,9 @@ class Loss:
     burst_packets: Annotated[
         float | None,
         Within(1, 10_000),
-        "The mean length of a burst, in packets, whether lost or not (Gilbert-Elliott model)."
-        " Without this key, the path loses each packet independently of all others.",
+        "The mean length of a burst, in packets (Gilbert-Elliott model). The length counts all"
+        " packets of the burst, also packets that are not lost. Without this key, the path loses"
+        " each packet independently of all others.",
     ] = None
     burst_share: Annotated[
         float,

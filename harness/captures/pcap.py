@@ -46,8 +46,8 @@ class Settings:
         tuple[Direction, ...],
         "A list of `down`, of `up`, or of both. `down` writes the file down.pcap: all packets that"
         " leave the queue towards the clients, and all packets that come from the clients. `up`"
-        " writes up.pcap: the same at the queue towards the servers. `--pcap` of `./cellbed run`"
-        " sets this key, too.",
+        " writes the file up.pcap: all packets that leave the queue towards the servers, and all"
+        " packets that come from the servers. `--pcap` of `./cellbed run` sets this key, too.",
     ] = ()
 
     def wanted(self, topology: Topology, queue: Queue) -> Wanted:

@@ -26,11 +26,12 @@ class Settings:
 
     frames: Annotated[
         bool,
-        "Write every frame into the files down.cellq and up.cellq. The queue must be of kind"
+        "true: the files down.cellq and up.cellq have every frame. The queue must then be of kind"
         " `cells`.",
     ] = False
     drops: Annotated[
-        bool, "Write a row of drops.csv for each drop. The queue must be of kind `cells`."
+        bool,
+        "true: drops.csv has a row for each drop. The queue must then be of kind `cells`.",
     ] = False
     queue_sample_ms: Annotated[
         float,

@@ -61,7 +61,9 @@ class Settings:
         " until the trial ends.",
     ] = None
     reorder: Annotated[
-        bool, "true: a packet may overtake its predecessor when the delay jumps down."
+        bool,
+        "true: a packet may overtake its predecessor when the delay jumps down. false: packets"
+        " keep their order.",
     ] = False
 
     def path(self, site: Site) -> Path:

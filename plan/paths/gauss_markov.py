@@ -34,7 +34,8 @@ class Settings:
     memory_us: Annotated[
         int,
         Within(1, 1_000_000_000),
-        "The time after which the correlation of the rate has fallen to 1/e.",
+        "The rate at one moment and the rate this time later have a correlation of 1/e. With a"
+        " longer time, the rate changes more slowly.",
     ] = 1_000_000
     step_us: Annotated[
         int, Within(1_000, 10_000_000), "The time from one change of the rate to the next."

@@ -58,7 +58,10 @@ class Parameters:
         " before `workload.period_s`.",
     ] = "together"
     jitter_ms: Annotated[
-        float, Within(0), 'The latest start with `workload.first_batch = "jitter"`.'
+        float,
+        Within(0),
+        "The longest time from time 0 to the start of a client with `workload.first_batch ="
+        ' "jitter"`.',
     ] = 10.0
     server_stream: Annotated[
         Literal["nginx", "joined"],
