@@ -33,7 +33,8 @@ class Parameters:
         "Each source starts at a random moment between time 0 and this time. If the measured"
         " interval begins later than time 0, all sources must start before it begins. The default"
         " is one round trip of the path with an empty queue. If this is too long for the measured"
-        " interval, the default is the time from 0 to the beginning of this interval. With 0 and without `workload.late_start_us`, all sources start together.",
+        " interval, the default is the time from 0 to the beginning of this interval. With 0 and"
+        " without `workload.late_start_us`, all sources start together.",
     ] = None
     unsent_bytes: Annotated[
         int,
