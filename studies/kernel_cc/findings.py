@@ -237,11 +237,25 @@ def beside_bbr(kept: Kept) -> Numbers:
         if share is not None and (first == BBR) != (late == BBR):
             shares.setdefault(row["queue"], []).append(share if late == BBR else 1 - share)
     names = {"drop-tail-1": "one", "drop-tail-4": "four", "fq-codel": "fair"}
-    return {
+    found: dict[str, Number] = {
         f"{names[queue]}_{side}": bound
         for queue, some in shares.items()
         for side, bound in (("low", min(some)), ("high", max(some)))
     }
+    return {"seeds": seeds_of(kept, SHARED), **found}
+
+
+def seeds_of(kept: Kept, campaign: str) -> str:
+    """How many seeds a cell of a campaign has, in words: "one seed", "3 seeds", "1 to 3 seeds"."""
+    counts = sorted({int(row["seeds"]) for row in kept.cells(campaign).rows})
+    if counts[-1] == 1:
+        return "one seed"
+    return f"{' to '.join(dict.fromkeys(map(str, (counts[0], counts[-1]))))} seeds"
+
+
+def few_seeds(kept: Kept) -> Numbers:
+    """How many seeds the experiments have that were not run with each seed of the first one."""
+    return {"shared": seeds_of(kept, SHARED), "losses": seeds_of(kept, LOSSES)}
 
 
 def with_losses(kept: Kept) -> Numbers:
@@ -252,11 +266,12 @@ def with_losses(kept: Kept) -> Numbers:
         "short": [row for row in rows if row["flavor"] != BBR and row["rtt"] == "40"],
         "long": [row for row in rows if row["flavor"] != BBR and row["rtt"] == "160"],
     }
-    return {
+    found: dict[str, Number] = {
         f"{name}_{side}": bound
         for name, some in groups.items()
         for side, bound in zip(("low", "high"), bounds(efficiencies(some)), strict=True)
     }
+    return {"seeds": seeds_of(kept, LOSSES), **found}
 
 
 def efficiencies(rows: Iterable[Row]) -> list[float]:

@@ -149,6 +149,7 @@ PAGES = Pages(
         "delays": findings.delays,
         "beside-bbr": findings.beside_bbr,
         "with-losses": findings.with_losses,
+        "few-seeds": findings.few_seeds,
         "fast": fast_numbers,
         "mixed": mixed.mixed,
     },

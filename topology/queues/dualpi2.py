@@ -108,9 +108,10 @@ class Queue(QdiscQueue):
     l_queue: Annotated[
         Literal["ect1", "any-ect"],
         "The packets that go to the L queue. `ect1`: all packets with ECT(1) or CE in their IP"
-        " header, as RFC 9331 says. `any-ect`: all packets that allow ECN. The sender `dctcp` of"
-        " Linux sends ECT(0) and needs `any-ect`. Other senders with ECN then are in the L queue,"
-        " too.",
+        " header, as RFC 9331 says. `any-ect`: all packets that allow ECN. The sender"
+        " `dctcp` sets ECT(0): its packets go to the C queue with `ect1`, to the L queue with"
+        " `any-ect`."
+        " With `any-ect`, packets of all other senders with ECN go to the L queue, too.",
     ] = "ect1"
     overload: Annotated[
         Literal["drop", "overflow"],
