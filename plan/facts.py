@@ -65,7 +65,7 @@ class Losses(Facts):
     Attributes:
         namespaces: the number of network namespaces whose counters were read.
         elsewhere: each counter that grew, without the ports under test and the lossy path.
-        at_port: direction -> packets that the port under test refused.
+        at_port: queue -> packets that the port under test refused.
         on_path: direction -> packets that the path lost, for each direction with losses.
     """
 
@@ -96,7 +96,7 @@ class CaptureFacts(Facts):
 
     Attributes:
         clock_offset_ns: the clock of the capture files minus the monotonic clock.
-        ports: direction -> packets that the capture wrote, and packets that it lost.
+        ports: queue -> packets that the capture wrote, and packets that it lost.
     """
 
     place: ClassVar[str] = "capture"
@@ -143,10 +143,16 @@ class TrialFacts(Facts):
     Attributes:
         idle_round_trip_ns: round trips of pings over the idle path. expected_: the same, computed
             from delays and rates.
-        probed_rate_bit_per_s: direction -> the rate of a packet train before the trial.
-        queue: direction -> the queue's counters at the end of the trial.
+        routes: name of a route -> its idle_round_trip_ns and expected_idle_round_trip_ns; only if
+            the middle links have names.
+        probed_rate_bit_per_s: queue -> the rate of a packet train before the trial. With one
+            middle link, a queue's name is its direction.
+        queue: queue -> its counters at the end of the trial.
+        longest: queue -> the largest values that were sampled; only if the links have names.
         marks: name of a moment of the workload -> the queues' counters at that moment.
         links: device -> packets that the device sent and received.
+        link_ip_bytes: device of a switch -> bytes of IP packets that it received and sent; only if
+            the middle links have names.
         offload: device of a switch -> packets that its host handed over, and the segments in them;
             only with topology.coalesce_us.
         realtime: None in virtual time.
@@ -160,10 +166,13 @@ class TrialFacts(Facts):
 
     idle_round_trip_ns: tuple[float, ...]
     expected_idle_round_trip_ns: float
+    routes: Mapping[str, Mapping[str, Any]]
     probed_rate_bit_per_s: Mapping[str, float | None]
     queue: Mapping[str, Counters]
+    longest: Mapping[str, Mapping[str, int]]
     marks: Mapping[str, Mapping[str, Counters]]
     links: Mapping[str, tuple[int, ...]]
+    link_ip_bytes: Mapping[str, tuple[int, ...]]
     offload: Mapping[str, tuple[int, ...]]
     losses: Losses
     realtime: Realtime | None

@@ -3,7 +3,8 @@
 
 The host makes a plan from an experiment, and the agent in the lab runs it. Standard library only.
 Each record contains its plan as JSON (format "cellbed-plan/1"). In JSON, each queue and the
-workload have one more key, `kind`: the name of a kind in topology/queues/ or workload/.
+workload have one more key, `kind`: the name of a kind in topology/queues/ or workload/. So does the
+shape of a topology that is no dumbbell, with a kind in topology/shapes/.
 """
 
 from __future__ import annotations
@@ -13,15 +14,18 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
 from plan import schema
-from plan.dumbbell import Dumbbell, Link
+from plan.dumbbell import Dumbbell
+from plan.layout import Layout, Link
 from plan.loss import Loss
 from plan.path import Path
 from plan.queue import Queue
 from plan.registry import Registry, UnknownKindError
 from plan.schema import TypedError
+from plan.shape import Shape
 from plan.workload import Workload
 
 FORMAT = "cellbed-plan/1"
+SHAPES = Registry("topology.shapes", "Settings", "Shape")
 QUEUES = Registry("topology.queues", "Settings", "Queue")
 # The folders of paths, delays and workloads also contain modules that are no kinds.
 PATHS = Registry("plan.paths", "Settings", among_others=True)
@@ -30,6 +34,8 @@ WORKLOADS = Registry("workload", "Parameters", "Source", among_others=True, inte
 CAPTURES = Registry("harness.captures", "Settings", "Wanted", "Capture")
 # The kind of a queue in old plans, which have no key `kind`.
 FIRST_QUEUE = "cells"
+# The kind of a topology without a shape.
+FIRST_SHAPE = "dumbbell"
 # The first keys of a plan's table `record`, in their old order. All other keys follow them.
 FIRST_KEYS = "frames drops queue_sample_ns cwnd_sample_ns pcap cwnd_pairs".split()
 # Keys of a plan's tables that are newer than the first records, with their values in old plans.
@@ -45,14 +51,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Topology:
-    """The dumbbell. Rates count cells of 53 bytes, and delays are one way.
+    """The network. Rates count cells of 53 bytes, and delays are one way.
 
     Attributes:
+        rate_bit_per_s, delay_ns: those of the middle link. If there are several: the lowest rate,
+            and the delay of all links of the longest route.
         delay: a kind of DELAYS.
         loss: the losses of the path itself; None: it loses nothing.
         path: how the middle link moves; None: the link is still.
         coalesce_ns: how long a host's network card waits for more packets (topology/coalesce.py);
             0: the hosts send and take single packets.
+        shape: the values of a kind of SHAPES; None: the dumbbell, which has none.
     """
 
     pairs: int
@@ -65,16 +74,36 @@ class Topology:
     loss: Loss | None = field(default=None, metadata={"later": True})
     path: Path | None = field(default=None, metadata={"later": True})
     coalesce_ns: int = field(default=0, metadata={"later": True})
+    shape: Shape | None = field(default=None, metadata={"later": True})
 
     @property
-    def built(self) -> tuple[int, int, int]:
+    def kind(self) -> str:
+        """The name of the topology's kind."""
+        return FIRST_SHAPE if self.shape is None else str(SHAPES.name_of(self.shape))
+
+    @property
+    def built(self) -> tuple[object, ...]:
         """The values that are fixed when a network is built. Each trial sets the other values."""
-        return self.pairs, self.access_rate_bit_per_s, self.access_delay_ns
+        shape = () if self.shape is None else (self.kind, *self.shape.built)
+        return self.pairs, self.access_rate_bit_per_s, self.access_delay_ns, *shape
+
+    @property
+    def access(self) -> Link:
+        """The link between each host and its switch."""
+        return Link(rate_bit_per_s=self.access_rate_bit_per_s, delay_ns=self.access_delay_ns)
+
+    def layout(self) -> Layout:
+        """Return the network as data."""
+        shape: Shape = self.shape or SHAPES[FIRST_SHAPE].Shape()
+        return shape.layout(self)
 
     def dumbbell(self) -> Dumbbell:
+        """Return the dumbbell as data. ValueError: the topology is of another kind."""
+        if self.shape is not None:
+            raise ValueError(f"topology.kind = {self.kind}: it must be {FIRST_SHAPE} here")
         return Dumbbell(
             pairs=self.pairs,
-            access=Link(rate_bit_per_s=self.access_rate_bit_per_s, delay_ns=self.access_delay_ns),
+            access=self.access,
             middle=Link(rate_bit_per_s=self.rate_bit_per_s, delay_ns=self.delay_ns),
             mss_bytes=self.mss_bytes,
         )
@@ -82,7 +111,7 @@ class Topology:
 
 @dataclass(frozen=True, kw_only=True)
 class Queues:
-    """The queues under test at the two ends of the middle link; both have the same kind."""
+    """The queues under test at the two ends of each middle link; both have the same kind."""
 
     down: Queue
     up: Queue
@@ -228,8 +257,8 @@ def part(kind: type[T], data: object) -> T:
 
 
 def kind_of(value: object) -> str | None:
-    """Return the kind of a queue or a workload; None for any other value."""
-    return QUEUES.name_of(value) or WORKLOADS.name_of(value)
+    """Return the kind of a topology's shape, a queue or a workload; None for any other value."""
+    return QUEUES.name_of(value) or WORKLOADS.name_of(value) or SHAPES.name_of(value)
 
 
 def read_kind(registry: Registry, name: str, data: object, place: str) -> Any:
@@ -265,6 +294,7 @@ def read_captures(part: str, data: object, place: str, *, defaults: bool = False
 
 
 READERS: Mapping[type, schema.Reader] = {
+    Shape: lambda data, place: read_kind(SHAPES, "Shape", data, place),
     Queue: lambda data, place: read_kind(QUEUES, "Queue", data, place),
     Workload: lambda data, place: read_kind(WORKLOADS, "Parameters", data, place),
     Recording: lambda data, place: Recording(tuple(read_captures("Wanted", data, place))),

@@ -22,11 +22,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from plan.dumbbell import Dumbbell, Link
+from plan.dumbbell import Dumbbell
+from plan.layout import DIRECTIONS as DIRECTIONS
+from plan.layout import Link
 
 # Counters of a queue since it was loaded, as JSON. Each kind has its own keys.
 Counters = Mapping[str, Any]
-DIRECTIONS = ("down", "up")
 
 
 class Schedule(Protocol):
@@ -38,9 +39,10 @@ class Schedule(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Port:
-    """One end of the middle link in a lab, where a queue is loaded.
+    """One end of a middle link in a lab, where a queue is loaded.
 
     Attributes:
+        name: the name of the queue in records. With one middle link, it is the direction.
         direction: "down" (to the clients) or "up".
         device: the switch's port; the queue holds its outgoing packets.
         box_pid: a process in the network namespace of the box in the middle of the link.
@@ -48,13 +50,14 @@ class Port:
         delay_device: the box's device that adds the propagation delay of this direction.
         delay_link: the middle link, with the delay that delay_device adds.
         sender_pids: processes in the network namespaces of the hosts that send to this port.
-        dumbbell: the network of the trial.
+        dumbbell: the middle link with all pairs of the trial, as a dumbbell has them.
         frames, drops: whether to record each frame, and each drop.
         sample_ns: the period of the queue's time series; 0: no series.
         late_tolerance_ns: a departure that is later than this is a fault.
         schedule: how the middle link moves; None: the link is still.
     """
 
+    name: str
     direction: str
     device: str
     box_pid: int
@@ -100,6 +103,10 @@ class Queue(ABC):
         """The threshold R of the policy as a share of room_cells; None: there is no threshold."""
         return None
 
+    def limit(self, mtu_bytes: int) -> tuple[str, int] | None:
+        """Return the unit of the queue's limit, "packets" or "bytes", and the limit; None: none."""
+        return None
+
     @abstractmethod
     def load(self, port: Port) -> None:
         """Load the queue at the port."""
@@ -118,13 +125,16 @@ class Queue(ABC):
 
     @staticmethod
     @abstractmethod
-    def write_series(raw: Path, t0_ns: int, folder: Path, *, frames: bool) -> None:
-        """Write the recorded series of both directions into the folder of a record.
+    def write_series(
+        raw: Path, t0_ns: int, folder: Path, *, frames: bool, queues: Sequence[str] = DIRECTIONS
+    ) -> None:
+        """Write the recorded series of all queues into the folder of a record.
 
         Args:
             raw: the folder that record_argv() got.
             t0_ns: the start of the trial on the lab's clock; the series count time from it.
             frames: whether the record gets each frame.
+            queues: the names of the queues (Port.name).
         """
 
     @staticmethod

@@ -30,6 +30,7 @@ LEFT = {
     ),
     "A policy of the cell queues": ("bpf/policy/quota.h", "tests/bpf/rules/quota.py"),
     "A queue without cells": ("topology/queues/head_drop.py",),
+    "A topology": ("topology/shapes/two_branches.py",),
     "A delay": ("topology/delays/one_way.py",),
     "A workload": ("workload/download/",),
     "A fidelity check": ("harness/judge/checks/drained.py",),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Builds the dumbbell. Runs inside a lab, as root.
+"""Builds a network. Runs inside a lab, as root.
 
 Mininet starts a process for each setting, which would take minutes. This module makes hundreds of
 settings at once: `nsfarm` makes the namespaces, one `ip -batch` makes the links, and netlink sets
@@ -13,27 +13,25 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from plan.dumbbell import Dumbbell
+from plan.layout import Layout
 from topology import commands, netlink, rtnetlink
 from topology.datapath import Datapath
 from topology.run import batch, in_namespace
 
 NSFARM = Path("/opt/cellbed/nsfarm")
-# Name -> whether the clients are at this switch.
-SWITCHES = {"sw1": True, "sw2": False}
 
 
 class Network:
-    """A running dumbbell.
+    """A running network.
 
     Attributes:
-        pids: name of a node -> the process that holds its network namespace; "sat" is the box.
+        pids: name of a host or of a box -> the process that holds its network namespace.
     """
 
-    def __init__(self, dumbbell: Dumbbell) -> None:
-        self.dumbbell = dumbbell
-        self.farm, pids = start_namespaces(2 * dumbbell.pairs + 1)
-        names = [host.name for host in dumbbell.hosts()] + [commands.BOX]
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        names = [host.name for host in layout.hosts()] + [one.box for one in layout.middles()]
+        self.farm, pids = start_namespaces(len(names))
         self.pids = dict(zip(names, pids, strict=True))
 
     def build(self, advance: Callable[[str], None] = lambda step: None) -> None:
@@ -46,38 +44,42 @@ class Network:
             ("links", self._make_links),
             ("hosts", self._settle_hosts),
             ("switches", self._make_switches),
-            ("middle", self._settle_middle),
+            ("middle", self._settle_middles),
         ]
         for name, step in steps:
             advance(name)
             step()
 
     def _make_links(self) -> None:
-        mtu = self.dumbbell.mtu_bytes
-        lines = commands.middle_links(self.pids[commands.BOX], mtu)
-        hosts = self.dumbbell.hosts()
+        mtu, hosts = self.layout.mtu_bytes, self.layout.hosts()
+        lines: list[str] = []
+        ports: list[str] = []
+        for middle in self.layout.middles():
+            lines += commands.middle_link(middle, self.pids[middle.box], mtu)
+            ports += middle.devices.values()
         lines += [commands.host_link(host, self.pids[host.name], mtu) for host in hosts]
-        ports = [commands.DOWN_PORT, commands.UP_PORT] + [h.switch_port for h in hosts]
+        ports += [host.switch_port for host in hosts]
         lines += [f"link set {port} up" for port in ports]
         batch("ip", lines)
 
     def _make_switches(self) -> None:
         datapath = Datapath()
-        for name, clients in SWITCHES.items():
-            ports = commands.switch_ports(self.dumbbell, clients=clients)
-            datapath.make(name, ports, commands.switch_flows(self.dumbbell, clients=clients))
+        for name in self.layout.switches():
+            ports = commands.switch_ports(self.layout, name)
+            datapath.make(name, ports, commands.switch_flows(self.layout, name))
 
     def _settle_hosts(self) -> None:
-        for host in self.dumbbell.hosts():
+        for host in self.layout.hosts():
             with netlink.open_in(self.pids[host.name]) as link:
-                rtnetlink.apply(link, commands.host_settings(host, self.dumbbell.access))
+                rtnetlink.apply(link, commands.host_settings(host, self.layout.access))
 
-    def _settle_middle(self) -> None:
-        hosts = self.dumbbell.hosts()
-        batch("tc", [commands.access_netem(h.switch_port, self.dumbbell.access) for h in hosts])
-        with in_namespace(self.pids[commands.BOX]):
-            batch("ip", [f"link set {n} up" for n in (commands.SAT_DOWN, commands.SAT_UP)])
-            batch("tc", commands.sat_redirects())
+    def _settle_middles(self) -> None:
+        hosts = self.layout.hosts()
+        batch("tc", [commands.access_netem(h.switch_port, self.layout.access) for h in hosts])
+        for middle in self.layout.middles():
+            with in_namespace(self.pids[middle.box]):
+                batch("ip", [f"link set {n} up" for n in (commands.SAT_DOWN, commands.SAT_UP)])
+                batch("tc", commands.sat_redirects())
 
     def stop(self) -> None:
         """Remove the network, by the process ids that were noted when it was made.
@@ -86,7 +88,7 @@ class Network:
         command.
         """
         datapath = Datapath()
-        for name in SWITCHES:
+        for name in self.layout.switches():
             datapath.remove(name)
         self.farm.kill()
         self.farm.wait()

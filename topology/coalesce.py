@@ -21,7 +21,7 @@ import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from plan.dumbbell import Host
+from plan.layout import Host
 from topology import commands, netlink
 from topology.build import Network
 from topology.run import batch, in_namespace, run
@@ -45,7 +45,7 @@ def coalescing(network: Network, slot_ns: int) -> Iterator[None]:
     if not slot_ns:
         yield
         return
-    hosts, access = network.dumbbell.hosts(), network.dumbbell.access
+    hosts, access = network.layout.hosts(), network.layout.access
     for host in hosts:
         offload(network.pids[host.name], on=True)
     words = [commands.access_netem(host.switch_port, access) for host in hosts]
@@ -75,7 +75,7 @@ def segments(network: Network) -> Counters:
 
     A device counts what a host hands over at a time as one packet; netem counts its segments.
     """
-    hosts = network.dumbbell.hosts()
+    hosts = network.layout.hosts()
     return {host.switch_port: _sent(network.pids[host.name], host) for host in hosts}
 
 

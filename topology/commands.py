@@ -8,16 +8,18 @@ a network of 200 hosts would be slow. The settings of a host are requests over r
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 
 from plan.atm import AAL5_OVERHEAD_BYTES, CELL_BYTES, CELL_PAYLOAD_BYTES, ETHERNET_HEADER_BYTES
-from plan.dumbbell import Dumbbell, Host, Link
+from plan.dumbbell import BOX as BOX
+from plan.dumbbell import PORTS as PORTS
+from plan.layout import Host, Layout, Link, Middle
 from topology import datapath, rtnetlink
 from topology.rtnetlink import Request
 
-DOWN_PORT = "sw2-sat"
-UP_PORT = "sw1-sat"
-PORTS = {"down": DOWN_PORT, "up": UP_PORT}
-BOX = "sat"  # the box between the switches, with the propagation delay
+DOWN_PORT, UP_PORT = PORTS["down"], PORTS["up"]
+# The ports of each box, in its own network namespace.
 SAT_DOWN = "sat-sw2"  # the box's port towards the servers
 SAT_UP = "sat-sw1"  # the box's port towards the clients
 # netem must never drop: all drops belong to the queue under test.
@@ -37,12 +39,12 @@ def host_link(host: Host, pid: int, mtu: int) -> str:
     )
 
 
-def middle_links(sat_pid: int, mtu: int) -> list[str]:
-    """Return the lines for the two veth pairs between the switches and the box in the middle."""
+def middle_link(middle: Middle, box_pid: int, mtu: int) -> list[str]:
+    """Return the lines for the two veth pairs between the switches and a box in the middle."""
     return [
         f"link add name {port} mtu {mtu} gso_max_segs 1 type veth "
-        f"peer name {name} mtu {mtu} gso_max_segs 1 netns {sat_pid}"
-        for port, name in ((DOWN_PORT, SAT_DOWN), (UP_PORT, SAT_UP))
+        f"peer name {name} mtu {mtu} gso_max_segs 1 netns {box_pid}"
+        for port, name in ((middle.devices["down"], SAT_DOWN), (middle.devices["up"], SAT_UP))
     ]
 
 
@@ -143,19 +145,45 @@ def departure_fq(device: str) -> str:
     )
 
 
-def switch_flows(network: Dumbbell, *, clients: bool) -> list[bytes]:
+def switch_flows(network: Layout, switch: str) -> list[bytes]:
     """Return the flows (topology/datapath.py) of one switch. It drops all other packets.
 
-    Packets to the middle: the host's port determines the VC number, which becomes the packet mark.
-    Packets from the middle: the destination's Ethernet address determines the port.
+    Packets from a host: the host's port determines the way out, and the VC number, which becomes
+    the packet mark. Packets from a middle link: the destination's Ethernet address determines the
+    port, which leads to a host or to the next middle link.
     """
-    hosts = network.clients() if clients else network.servers()
-    to_middle = [datapath.flow(host.pair, MIDDLE_PORT, mark=host.pair) for host in hosts]
-    return to_middle + [datapath.flow(MIDDLE_PORT, host.pair, to_mac=host.mac) for host in hosts]
+    out = {device: number for number, device in switch_ports(network, switch).items()}
+    hosts = [host for host in network.hosts() if host.switch == switch]
+    own = [(host, out[beside(network, host).device_at(switch)]) for host in hosts]
+    return [
+        *(datapath.flow(host.pair, middle, mark=host.pair) for host, middle in own),
+        *(datapath.flow(middle, host.pair, to_mac=host.mac) for host, middle in own),
+        *passing(network, switch, out),
+    ]
 
 
-def switch_ports(network: Dumbbell, *, clients: bool) -> dict[int, str]:
+def beside(network: Layout, host: Host) -> Middle:
+    """Return the middle link at a host's own switch."""
+    return network.route(host.pair)[-1 if host.is_client else 0]
+
+
+def passing(network: Layout, switch: str, out: Mapping[str, int]) -> Iterator[bytes]:
+    """Yield the flows of packets that go from one middle link to the next one.
+
+    out: device of a port -> its number.
+    """
+    for client, server in zip(network.clients(), network.servers(), strict=True):
+        for before, after in pairwise(network.route(client.pair)):
+            if after.near == switch:
+                back, on = out[before.devices["up"]], out[after.devices["down"]]
+                yield datapath.flow(back, on, to_mac=client.mac)
+                yield datapath.flow(on, back, to_mac=server.mac)
+
+
+def switch_ports(network: Layout, switch: str) -> dict[int, str]:
     """Return the ports of one switch: number -> device."""
-    hosts = network.clients() if clients else network.servers()
-    middle = UP_PORT if clients else DOWN_PORT
-    return {host.pair: host.switch_port for host in hosts} | {MIDDLE_PORT: middle}
+    hosts = [host for host in network.hosts() if host.switch == switch]
+    middles = [one for one in network.middles() if switch in (one.near, one.far)]
+    return {host.pair: host.switch_port for host in hosts} | {
+        MIDDLE_PORT + at: one.device_at(switch) for at, one in enumerate(middles)
+    }

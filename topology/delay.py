@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import ClassVar, Self
 
 from plan.checks import Check
-from plan.dumbbell import Dumbbell, Link
+from plan.dumbbell import Dumbbell
+from plan.layout import Link
 from topology import commands
 from topology.run import batch, in_namespace
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Counts the bytes that the links to hosts have carried: all devices of a namespace in one dump.
+"""Counts the bytes that links have carried: all devices of a namespace in one dump.
 
 Layouts and numbers are those of linux/rtnetlink.h and if_link.h.
 """
@@ -11,7 +11,7 @@ import struct
 from collections.abc import Sequence
 
 from plan.atm import ETHERNET_HEADER_BYTES
-from plan.dumbbell import Host
+from plan.layout import Host
 from topology import netlink
 
 RTM_GETSTATS, IFLA_STATS_LINK_64 = 94, 1
@@ -24,11 +24,16 @@ def delivered(link: socket.socket, hosts: Sequence[Host]) -> list[int]:
 
     link: a socket of NETLINK_ROUTE in the switches' namespace.
     """
+    return sent(link, [host.switch_ifindex for host in hosts])
+
+
+def sent(link: socket.socket, ports: Sequence[int]) -> list[int]:
+    """Return the bytes of IP packets that the devices of these indices have sent."""
     wanted = STATS.pack(0, 0, 0, 1 << (IFLA_STATS_LINK_64 - 1))
-    sent: dict[int, int] = {}
+    by_index: dict[int, int] = {}
     for message in netlink.dump(link, RTM_GETSTATS, wanted):
         _, _, index, _ = STATS.unpack_from(message)
         found = dict(netlink.attributes(message, STATS.size))
         packets, total = TOTALS.unpack_from(found[IFLA_STATS_LINK_64])
-        sent[index] = total - packets * ETHERNET_HEADER_BYTES
-    return [sent[host.switch_ifindex] for host in hosts]
+        by_index[index] = total - packets * ETHERNET_HEADER_BYTES
+    return [by_index[index] for index in ports]

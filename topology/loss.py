@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import partial
 from math import isclose
 
-from plan.dumbbell import Link
+from plan.layout import Link
 from plan.loss import Loss
 from topology import commands
 from topology.run import batch, in_namespace, run

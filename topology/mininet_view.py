@@ -12,7 +12,7 @@ from mininet.net import Mininet
 from mininet.node import Node, Switch
 
 from topology import commands
-from topology.build import SWITCHES, Network
+from topology.build import Network
 
 
 class Built(Node):
@@ -85,19 +85,19 @@ def of(network: Network) -> Mininet:
     net = Mininet(build=False, controller=None)
     switches = {
         name: net.addSwitch(name, cls=BuiltSwitch, dpid=str(number))
-        for number, name in enumerate(SWITCHES, 1)
+        for number, name in enumerate(network.layout.switches(), 1)
     }
-    for host in network.dumbbell.hosts():
+    for host in network.layout.hosts():
         node = net.addHost(host.name, cls=BuiltHost, holder_pid=network.pids[host.name])
-        switch = switches[host.switch_port.partition("-")[0]]
+        switch = switches[host.switch]
         link(net, node, switch, ("eth0", host.switch_port), host.pair)
         node.defaultIntf().ip = host.ip  # a batch has set it; Mininet's commands read it
-    sat = net.addHost(commands.BOX, cls=BuiltHost, holder_pid=network.pids[commands.BOX])
-    for name, devices in (
-        ("sw2", (commands.SAT_DOWN, commands.DOWN_PORT)),
-        ("sw1", (commands.SAT_UP, commands.UP_PORT)),
-    ):
-        link(net, sat, switches[name], devices, commands.MIDDLE_PORT)
+    for middle in network.layout.middles():
+        box = net.addHost(middle.box, cls=BuiltHost, holder_pid=network.pids[middle.box])
+        for name, inside in ((middle.near, commands.SAT_DOWN), (middle.far, commands.SAT_UP)):
+            port = middle.device_at(name)
+            numbers = {d: n for n, d in commands.switch_ports(network.layout, name).items()}
+            link(net, box, switches[name], (inside, port), numbers[port])
     net.build()
     return net
 

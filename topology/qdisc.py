@@ -87,6 +87,10 @@ class QdiscQueue(Queue):
         """Return the same queue for both ends of the link."""
         return self, self
 
+    def limit(self, mtu_bytes: int) -> tuple[str, int] | None:
+        found: int | None = getattr(self, "limit_packets", None)
+        return None if found is None else ("packets", found)
+
     @abstractmethod
     def discipline(self) -> str:
         """Return the discipline and its parameters in tc's words."""
@@ -138,22 +142,30 @@ class QdiscQueue(Queue):
             return []
         places = [self.marks_at, *self.more_at.values()]
         counted = ",".join(".".join(map(str, place)) for place in places)
-        out = folder / f"{port.direction}.qdisc.csv"
+        out = folder / f"{port.name}.qdisc.csv"
         words = [port.device, self.kind, counted, str(port.sample_ns), str(out)]
         return ["python3", "-B", "-m", "topology.qdisc", *words]
 
     @classmethod
-    def write_series(cls, raw: Path, t0_ns: int, folder: Path, *, frames: bool) -> None:
-        series = {direction: raw / f"{direction}.qdisc.csv" for direction in DIRECTIONS}
+    def write_series(
+        cls,
+        raw: Path,
+        t0_ns: int,
+        folder: Path,
+        *,
+        frames: bool,
+        queues: Sequence[str] = DIRECTIONS,
+    ) -> None:
+        series = {name: raw / f"{name}.qdisc.csv" for name in queues}
         if not all(path.exists() for path in series.values()):
             return
         with (folder / "queue.csv").open("w", newline="", encoding="ascii") as stream:
             table = csv.writer(stream)
             table.writerow(("time_ns", "port", *SERIES, *cls.more_at))
-            for direction, path in series.items():
+            for name, path in series.items():
                 with path.open(newline="", encoding="ascii") as rows:
                     table.writerows(
-                        (int(time_ns) - t0_ns, direction, *counted)
+                        (int(time_ns) - t0_ns, name, *counted)
                         for time_ns, *counted in csv.reader(rows)
                         if int(time_ns) >= t0_ns
                     )

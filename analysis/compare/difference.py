@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from analysis.compare.segments import Connection, Segment, connections
+from analysis.errors import RecordError
 from analysis.json_file import json_object
 from analysis.records import Trial
 
 # What tells of a run or of its place in the experiment, and the captures, which have the lab's
 # own clock: their segments are compared.
-NOT_COMPARED = {"trial.json", "run.json", "judgement.json", "SHA256SUMS", "down.pcap", "up.pcap"}
+NOT_COMPARED = {"trial.json", "run.json", "judgement.json", "SHA256SUMS"}
+CAPTURE = ".pcap"
 
 # Of a lab's facts, what says who made them: two releases that do the same are the same.
 FACTS = "lab.json"
@@ -34,14 +36,16 @@ class Side:
 
 @dataclass(frozen=True, kw_only=True)
 class Divergence:
-    """The first segment that differs, over all connections.
+    """The first segment that differs, over all connections and all middle links.
 
     Attributes:
+        link: the name of the link on which it passed; "" if there is only one.
         pair: whose connection.
         number: of the segment within its connection, from 1.
         time_ns: of the earlier of both, since the trial's start.
     """
 
+    link: str
     pair: int
     number: int
     time_ns: int
@@ -52,7 +56,8 @@ class Divergence:
 def changed_files(first: Trial, second: Trial) -> list[str]:
     """The files of their records that differ, by name."""
     names = {path.name for trial in (first, second) for path in trial.folder.iterdir()}
-    return sorted(n for n in names - NOT_COMPARED if content(first, n) != content(second, n))
+    compared = {name for name in names - NOT_COMPARED if not name.endswith(CAPTURE)}
+    return sorted(name for name in compared if content(first, name) != content(second, name))
 
 
 def content(trial: Trial, name: str) -> object:
@@ -70,18 +75,31 @@ def divergence(first: Trial, second: Trial) -> Divergence | None:
 
     Raises RecordError without captures.
     """
-    sides = zip_longest(connections(first), connections(second))
-    found = [at for one, other in sides if (at := parting(one, other)) is not None]
+    found = []
+    for link, port in ports_down(first, second):
+        sides = zip_longest(connections(first, port), connections(second, port))
+        several = (parting(one, other) for one, other in sides)
+        found += [(link, at) for at in several if at is not None]
     if not found:
         return None
-    time_ns, pair, number, one, other = min(found, key=lambda at: at[:3])
+    # Links stand in the order in which the data passes them, and min() takes the first of equals.
+    link, (time_ns, pair, number, one, other) = min(found, key=lambda at: at[1][:3])
     return Divergence(
+        link=link,
         pair=pair,
         number=number,
         time_ns=time_ns,
         first=side(first, pair, time_ns, one),
         second=side(second, pair, time_ns, other),
     )
+
+
+def ports_down(first: Trial, second: Trial) -> list[tuple[str, str]]:
+    """The middle links of two trials, each with its downward queue. RecordError: not the same."""
+    one, other = (trial.plan.topology.layout().middles() for trial in (first, second))
+    if [middle.name for middle in one] != [middle.name for middle in other]:
+        raise RecordError("the trials have different middle links, so no segments can be compared")
+    return [(middle.name, middle.queue("down")) for middle in one]
 
 
 def parting(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The TCP segments of a trial's down.pcap, connection by connection."""
+"""The TCP segments of a captured port of a trial, connection by connection."""
 
 import struct
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ Endpoint = tuple[str, int]
 
 @dataclass(frozen=True, kw_only=True)
 class Segment:
-    """A segment as it passed the middle link.
+    """A segment as it passed a middle link.
 
     Sequence numbers count from the first that was seen of their direction, so that two runs can
     be compared; `window` is the header's field, not scaled. time_ns: since the trial's start.
@@ -71,12 +71,13 @@ class Connection:
         )
 
 
-def connections(trial: Trial) -> list[Connection]:
+def connections(trial: Trial, port: str = "down") -> list[Connection]:
     """A trial's connections, in the order of the pairs, and of a pair in that of their begin.
 
-    Raises RecordError where the trial has no capture of the downward port, or a damaged one.
+    port: the name of a downward queue. Raises RecordError where the trial has no capture of this
+    port, or a damaged one.
     """
-    path = trial.folder / "down.pcap"
+    path = trial.folder / f"{port}.pcap"
     if not path.exists():
         raise RecordError(f"{path} does not exist; run the trial with --pcap down")
     began_ns = capture_start_ns(trial)

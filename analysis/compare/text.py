@@ -43,7 +43,7 @@ def answer(comparison: Comparison) -> str:
     verb = "differs" if len(differ) == 1 else "differ"
     return (
         f"{len(differ)} of them {verb}. The first difference is "
-        f"segment {at.number:,} of pair {at.pair} at {at.time_ns / 1e9:.9f} s "
+        f"segment {at.number:,} of pair {at.pair}{on_link(at)} at {at.time_ns / 1e9:.9f} s "
         f"({place(comparison, parted)})"
     )
 
@@ -72,10 +72,15 @@ def figures(response: Response, first: int, second: int) -> str:
 
 def parting(comparison: Comparison, pair: Pair, at: Divergence) -> Iterator[str]:
     """The first segment that differs, in both trials."""
-    yield f"segment {at.number:,} of pair {at.pair}, {place(comparison, pair)}:"
+    yield f"segment {at.number:,} of pair {at.pair}{on_link(at)}, {place(comparison, pair)}:"
     for level, of_level in zip(comparison.levels, (at.first, at.second), strict=True):
         yield f"  {level}: {segment(of_level)}"
         yield f"  {'':{len(level)}}  {window(of_level)}"
+
+
+def on_link(at: Divergence) -> str:
+    """The link on which the segment passed, where there are several."""
+    return f" on {at.link}" if at.link else ""
 
 
 def segment(side: Side) -> str:

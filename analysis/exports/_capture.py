@@ -8,7 +8,6 @@ from pathlib import Path
 from analysis.pcap import frames, pair_of
 from analysis.records import Trial
 
-PORTS = ("down", "up")
 SERVERS = 2
 """A server is 10.2.x.y."""
 
@@ -39,7 +38,8 @@ class Packet:
 
 def captured(trial: Trial) -> dict[str, Path]:
     """The trial's pcap files by port."""
-    found = {port: trial.folder / f"{port}.pcap" for port in PORTS}
+    ports = trial.plan.topology.layout().queues()
+    found = {port: trial.folder / f"{port}.pcap" for port in ports}
     return {port: path for port, path in found.items() if path.is_file()}
 
 

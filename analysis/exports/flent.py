@@ -104,7 +104,7 @@ def metadata(trial: Trial, length_s: float) -> dict[str, Any]:
         "TEST_PARAMETERS": {
             "download_streams": str(pairs),
             "qdisc_stats_hosts": "switch",
-            "qdisc_stats_interfaces": "down",
+            "qdisc_stats_interfaces": trial.plan.topology.layout().tightest().queue("down"),
         },
         "SERIES_META": {},
     }
@@ -112,8 +112,13 @@ def metadata(trial: Trial, length_s: float) -> dict[str, Any]:
 
 def throughput(trial: Trial, edges: Values) -> dict[int, Values]:
     """Mbit/s of each pair between the edges (s); by pair, empty where nothing tells it."""
-    path = captured(trial).get("down")
-    found = of_capture(trial, path, edges) if path else of_answers(trial, edges)
+    files, layout = captured(trial), trial.plan.topology.layout()
+    down = [one for one in layout.middles() if one.queue("down") in files]
+    found = {} if down else of_answers(trial, edges)
+    for one in down:
+        of_link = of_capture(trial, files[one.queue("down")], edges)
+        # A pair's data counts where it leaves the last of its links.
+        found |= {pair: of for pair, of in of_link.items() if layout.route(pair)[-1] == one}
     return {pair: found[pair] * 8 / 1e6 / STEP_S for pair in sorted(found)}
 
 
@@ -157,11 +162,15 @@ def windows(trial: Trial, began: float) -> dict[str, Raw]:
 
 
 def queue(trial: Trial, began: float) -> dict[str, Raw]:
-    """Length of the downward queue, and frames dropped since the sample before."""
-    rows = [row for row in trial.series("queue") or () if row["port"] == "down"]
+    """Length of the downward queue, and frames dropped since the sample before.
+
+    Of several middle links, it is the queue of the first one with the lowest rate.
+    """
+    port = trial.plan.topology.layout().tightest().queue("down")
+    rows = [row for row in trial.series("queue") or () if row["port"] == port]
     times = [float(row["time_ns"] or 0) for row in rows]
     drops = [float(row["time_ns"] or 0) for row in trial.series("drops") or ()
-             if row["port"] == "down"]  # fmt: skip
+             if row["port"] == port]  # fmt: skip
     counts = np.histogram(drops, [-np.inf, *times])[0] if times else np.zeros(0)
     found: Raw = []
     for row, time_ns, dropped in zip(rows, times, counts, strict=True):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from analysis.cells import Cell, variant_factors
 from analysis.metrics import ABOVE_ONE
 from analysis.records import CampaignRecords, Trial
-from analysis.report import claim_tables, plots, tables, trial_plots
+from analysis.report import claim_tables, link_tables, plots, tables, trial_plots
 from analysis.report.explore import explore
 from analysis.report.glossary import glossary
 from analysis.report.model import (
@@ -101,6 +101,8 @@ def _group(results: Results, pages: Pages, group: str) -> list[Part]:
     parts: list[Part] = []
     if results.study.means:
         parts.append(tables.cells(results, group))
+    if (links := link_tables.cells(results, group)) is not None:
+        parts.append(links)
     for response in results.study.distributions:
         parts += _distribution(results, response, group)
     for panel in pages.panels:
@@ -236,7 +238,7 @@ def _trial(trial: Trial, drawn: Sequence[Plot], *, opened: bool = False) -> Sect
         for name, value in trial.metrics.items()
         if value is not None
     )
-    counters = tables.counters(trial)
+    counters, links = tables.counters(trial), link_tables.links(trial)
     missing = [] if drawn else [NO_SERIES]
     return Section(
         id=f"trial-{trial.name}",
@@ -244,6 +246,7 @@ def _trial(trial: Trial, drawn: Sequence[Plot], *, opened: bool = False) -> Sect
         paragraphs=[f"{trial.name}: {told}.", *missing],
         parts=[
             *([Gallery(plots=drawn)] if drawn else []),
+            *([links] if links else []),
             *([counters] if counters else []),
             tables.checks(trial),
         ],

@@ -53,6 +53,20 @@ ALWAYS = (
 
 
 NOTHING: Mapping[str, str] = {}
+OF_ROUTE = "of_share_"
+
+
+def of_link(metric: str) -> str:
+    """The meaning of a metric of one link or one route; "" for any other metric."""
+    if metric.startswith(OF_ROUTE):
+        return (
+            f"the mean over the pairs of the route {metric.removeprefix(OF_ROUTE)}: the received"
+            " payload, divided by the pair's max-min fair share over all links"
+        )
+    for whole in ("efficiency", "dropped_share", "marked_share"):
+        if metric.startswith(f"{whole}_"):
+            return f"the same as {whole.replace('_', ' ')}, for the link {metric[len(whole) + 1 :]}"
+    return ""
 
 
 def glossary(
@@ -63,7 +77,8 @@ def glossary(
     counted: what the queues of its trials count; study: the meanings of a study's own measures.
     """
     meanings = {**MEANINGS, **study}
-    own = [[metric_title(name), meanings[name]] for name in measured if name in meanings]
+    known = [(name, meanings.get(name) or of_link(name)) for name in measured]
+    own = [[metric_title(name), meaning] for name, meaning in known if meaning]
     own += [[name.replace("_", " "), COUNTERS[name]] for name in counted if name in COUNTERS]
     return Sheet(
         name="glossary",

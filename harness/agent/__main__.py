@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The agent: builds the network once, then does the jobs of the inbox in their order.
 
-{"kind": "network", ...}   build the dumbbell (first job)
+{"kind": "network", ...}   build the network (first job)
 {"kind": "trial", ...}     run one trial
 {"kind": "shell", ...}     Mininet's prompt on the console, or for the jobs
 {"kind": "command", ...}   of which each is one line of it

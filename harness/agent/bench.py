@@ -15,10 +15,9 @@ from harness.agent.losses import Losses
 from harness.agent.queues import LoadedQueues
 from harness.agent.tune import Tuner
 from plan import plan
-from plan.plan import DELAYS, Plan
+from plan.plan import Plan
 from topology.build import Network
 from topology.clock import wake_exactly
-from topology.commands import BOX
 from topology.run import run
 
 if TYPE_CHECKING:
@@ -61,10 +60,10 @@ class Bench:
         for module in job["modules"]:
             run(["insmod", f"/opt/cellbed/{module}.ko"])
         begin = time.monotonic()
-        self.network = Network(plan.part(plan.Topology, job["topology"]).dumbbell())
+        self.network = Network(plan.part(plan.Topology, job["topology"]).layout())
         self.network.build(advance=lambda step: emit("building", step=step))
         self.tuner, self.losses = Tuner(self.network), Losses(self.network)
-        emit("network", pairs=self.network.dumbbell.pairs, took_s=time.monotonic() - begin)
+        emit("network", pairs=self.network.layout.pairs, took_s=time.monotonic() - begin)
 
     def trial(self, job: dict[str, Any]) -> None:
         """Run a trial; its failure is told and costs no other trial, if the kernel is well."""
@@ -96,8 +95,8 @@ class Bench:
         wanted = plan.from_json(job["plan"])
         self.tuner.tune(wanted)
         network, topology = self.network, wanted.topology
-        delay = DELAYS[topology.delay].Delay(network.pids[BOX], topology.dumbbell())
-        self.until_end.enter_context(delay)  # a queue of packets has its link's rate there
+        for delay in trial.delays_of(topology, network):
+            self.until_end.enter_context(delay)  # a queue of packets has its link's rate there
         # A person at the prompt wants packets to pass, however late the clock makes them.
         queues = LoadedQueues(network, wanted, SHELL_LATE_TOLERANCE_NS)
         self.until_end.enter_context(queues)

@@ -21,4 +21,4 @@ def counters(network: Network) -> dict[str, list[int]]:
     if not WATCHED.exists():
         return {}
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as link:
-        return {"ip_bytes": link_bytes.delivered(link, network.dumbbell.clients())}
+        return {"ip_bytes": link_bytes.delivered(link, network.layout.clients())}

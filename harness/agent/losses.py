@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Packets lost anywhere, as the kernel counts them: read whole before and after a trial.
 
-Of every network namespace (the switches', the box's, each host's) all queueing disciplines,
+Of every network namespace (the switches', each box's, each host's) all queueing disciplines,
 all devices, and of IP and TCP each counter of a packet that came and was not taken; of the
 machine what found a processor's backlog full. The port under test is told apart: what its
 own queue refuses is what the trial is about. So is what the path was told to lose.
@@ -22,7 +22,7 @@ from plan.plan import DELAYS, Plan
 from plan.queue import DIRECTIONS
 from topology import moving, netlink
 from topology.build import Network
-from topology.commands import BOX, PORTS
+from topology.commands import BOX
 
 # "NAMESPACE COUNTER" -> value
 Counters = dict[str, int]
@@ -67,9 +67,9 @@ class Losses:
         after = self._read()
         grown = {name: n - self._before.get(name, 0) for name, n in after.items()}
         at_port = {}
-        for direction, device in PORTS.items():
-            kinds = served(plan, plan.queue.at(direction).qdiscs)
-            at_port[direction] = [grown.pop(f"{SWITCHES} {device} {kind}") for kind in kinds][0]
+        for name, (middle, direction) in plan.topology.layout().queues().items():
+            kinds, device = served(plan, plan.queue.at(direction).qdiscs), middle.devices[direction]
+            at_port[name] = [grown.pop(f"{SWITCHES} {device} {kind}") for kind in kinds][0]
         devices, ways, kind = DELAYS[plan.topology.delay].Delay.devices, lossy(plan), "netem"
         if plan.topology.path:
             kind = moving.KIND

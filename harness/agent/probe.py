@@ -6,10 +6,12 @@ from __future__ import annotations
 import re
 import socket
 import struct
+from collections.abc import Sequence
+from typing import Any
 
-from plan.atm import CELL_BYTES, frame_cells
-from plan.dumbbell import Dumbbell, Host
-from topology import commands, netlink
+from plan.atm import CELL_BYTES, ETHERNET_HEADER_BYTES, frame_cells
+from plan.layout import Host, Layout, Wait
+from topology import netlink
 from topology.build import Network
 from topology.clock import whole_second
 from topology.run import in_namespace, run
@@ -27,18 +29,24 @@ SO_TIMESTAMPNS = 35  # linux/socket.h
 LOST = ("dropped", "errors")
 TIMESPEC = struct.Struct("=qq")
 
-# port -> [received packets, sent packets, dropped]
+# port -> [received packets, sent packets, dropped], or of bytes [received, sent]
 Counters = dict[str, list[int]]
 
 
-def idle_round_trip(network: Network, dumbbell: Dumbbell) -> list[float]:
-    """Round trips [ns] of pings from the first and the last client, the path being idle.
+def idle_round_trip(
+    network: Network, layout: Layout, pairs: Sequence[int] | None = None
+) -> list[float]:
+    """Round trips [ns] of pings from the first and the last client of a route, which is idle.
 
     Each on a whole second: ping rounds its times, and so they are rounded alike.
+
+    Args:
+        pairs: those of the route; None: all have the same.
     """
     times: list[float] = []
-    wait_s = idle_round_trip_s(dumbbell) + PATIENCE_S
-    for host in (dumbbell.clients()[0], dumbbell.clients()[-1]):
+    wait_s = idle_round_trip_s(layout) + PATIENCE_S
+    clients = [host for host in layout.clients() if pairs is None or host.pair in pairs]
+    for host in (clients[0], clients[-1]):
         for _ in range(PINGS):
             whole_second()
             with in_namespace(network.pids[host.name]):
@@ -46,32 +54,49 @@ def idle_round_trip(network: Network, dumbbell: Dumbbell) -> list[float]:
     return times
 
 
-def link_rate(network: Network, dumbbell: Dumbbell) -> dict[str, float | None]:
-    """The middle link's rate [bit/s of cells] towards each side: the spacing of a train of packets.
+def idle_round_trips(network: Network, layout: Layout, wait_ns: Wait) -> dict[str, dict[str, Any]]:
+    """Name of each route -> round trips [ns] as idle_round_trip(), and what they are to be."""
+    return {
+        name: {
+            "idle_round_trip_ns": idle_round_trip(network, layout, pairs),
+            "expected_idle_round_trip_ns": layout.idle_round_trip_ns(
+                PING_IP_BYTES, wait_ns, pairs[0]
+            ),
+        }
+        for name, pairs in layout.classes().items()
+    }
 
-    None where one of them did not come. The access links must be faster than the middle one.
+
+def link_rate(network: Network, layout: Layout) -> dict[str, float | None]:
+    """Each middle link's rate [bit/s of cells], by its queues: the spacing of a train of packets.
+
+    None where one of them did not come. The access links must be faster than the middle ones.
+    Behind a link that is slower, a train shows the rate of that link (Layout.slowest()).
     """
-    ends = {"down": dumbbell.clients()[0], "up": dumbbell.servers()[0]}
-    return {side: train_rate(network, dumbbell, to) for side, to in ends.items()}
+    found = {}
+    for name, (middle, direction) in layout.queues().items():
+        ends = layout.clients() if direction == "down" else layout.servers()
+        found[name] = train_rate(network, layout, ends[layout.prober(middle) - 1])
+    return found
 
 
-def train_rate(network: Network, dumbbell: Dumbbell, to: Host) -> float | None:
+def train_rate(network: Network, layout: Layout, to: Host) -> float | None:
     """Send full packets back to back to a host from its peer; their rate by the kernel's times."""
     peer = f"{'s' if to.name.startswith('c') else 'c'}{to.pair}"
     with (
-        taker_of(network.pids[to.name], to, dumbbell) as taker,
+        taker_of(network.pids[to.name], to, layout) as taker,
         socket_of(network.pids[peer]) as giver,
     ):
-        send_train(giver, to, dumbbell)
-        return rate_taken(taker, dumbbell)
+        send_train(giver, to, layout)
+        return rate_taken(taker, layout)
 
 
-def taker_of(pid: int, host: Host, dumbbell: Dumbbell) -> socket.socket:
+def taker_of(pid: int, host: Host, layout: Layout) -> socket.socket:
     """A socket of a host's process that takes a train, with the kernel's time of each packet."""
     taker = socket_of(pid)
     taker.bind((host.ip, TRAIN_PORT))
     taker.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
-    taker.settimeout(idle_round_trip_s(dumbbell) + PATIENCE_S)
+    taker.settimeout(idle_round_trip_s(layout) + PATIENCE_S)
     return taker
 
 
@@ -81,19 +106,19 @@ def socket_of(pid: int) -> socket.socket:
         return socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 
 
-def send_train(giver: socket.socket, to: Host, dumbbell: Dumbbell) -> None:
+def send_train(giver: socket.socket, to: Host, layout: Layout) -> None:
     """Send full packets back to back to a host."""
     for _ in range(TRAIN_PACKETS):
-        giver.sendto(bytes(dumbbell.mtu_bytes - UDP_IP_HEADER_BYTES), (to.ip, TRAIN_PORT))
+        giver.sendto(bytes(layout.mtu_bytes - UDP_IP_HEADER_BYTES), (to.ip, TRAIN_PORT))
 
 
-def rate_taken(taker: socket.socket, dumbbell: Dumbbell) -> float | None:
+def rate_taken(taker: socket.socket, layout: Layout) -> float | None:
     """The rate [bit/s of cells] at which a train comes; None where a packet of it does not."""
     try:
         times_ns = [received_ns(taker) for _ in range(TRAIN_PACKETS)]
     except TimeoutError:
         return None
-    cells = frame_cells(dumbbell.mtu_bytes) * (TRAIN_PACKETS - 1)
+    cells = frame_cells(layout.mtu_bytes) * (TRAIN_PACKETS - 1)
     return cells * CELL_BYTES * 8e9 / (times_ns[-1] - times_ns[0])
 
 
@@ -104,9 +129,9 @@ def received_ns(taker: socket.socket) -> int:
     return int(seconds * 10**9 + ns)
 
 
-def idle_round_trip_s(dumbbell: Dumbbell) -> float:
+def idle_round_trip_s(layout: Layout) -> float:
     """What a ping is to take on the idle path [s]."""
-    return dumbbell.idle_round_trip_ns(PING_IP_BYTES) / 1e9
+    return layout.idle_round_trip_ns(PING_IP_BYTES) / 1e9
 
 
 def microseconds(said: str) -> list[float]:
@@ -117,17 +142,35 @@ def microseconds(said: str) -> list[float]:
     return [float(ms) * 1e6 for ms in re.findall(r"= ([\d.]+)/", said)]
 
 
+def switch_ports(network: Network) -> set[str]:
+    """The devices of all ports: those of hosts, and those of middle links."""
+    middles = network.layout.middles()
+    ports = {host.switch_port for host in network.layout.hosts()}
+    return ports | {port for one in middles for port in one.devices.values()}
+
+
 def link_counters(network: Network) -> Counters:
     """Packets of every switch port, as the root namespace sees them."""
-    ports = {host.switch_port for host in network.dumbbell.hosts()}
-    ports |= {commands.DOWN_PORT, commands.UP_PORT}
-    counters: Counters = {}
+    ports, counters = switch_ports(network), Counters()
     with netlink.open_here() as link:
         for _, name, counted in netlink.links(link):
             if name in ports:
                 lost = sum(counted[f"{way}_{what}"] for way in ("rx", "tx") for what in LOST)
                 counters[name] = [counted["rx_packets"], counted["tx_packets"], lost]
     return counters
+
+
+def link_ip_bytes(network: Network) -> Counters:
+    """Bytes of IP packets that every switch port has received and sent."""
+    ports, found = switch_ports(network), Counters()
+    with netlink.open_here() as link:
+        for _, name, counted in netlink.links(link):
+            if name in ports:
+                found[name] = [
+                    counted[f"{way}_bytes"] - ETHERNET_HEADER_BYTES * counted[f"{way}_packets"]
+                    for way in ("rx", "tx")
+                ]
+    return found
 
 
 def difference(before: Counters, after: Counters) -> Counters:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from harness.agent.procfs import SYSCTL_BYTES, text
-from topology import commands
 from topology.build import Network
 from topology.run import in_namespace, run
 
@@ -47,14 +46,15 @@ def bpf_runs_as(shown: str) -> dict[str, str]:
 
 
 def state(network: Network) -> dict[str, Any]:
-    """TCP sysctls of the first server, qdiscs of the middle, sockets in use."""
+    """TCP sysctls of the first server, qdiscs of the middle links, sockets in use."""
     with in_namespace(network.pids["s1"]):
         sysctls = {path.name: " ".join(text(path, SYSCTL_BYTES).split()) for path in _tcp_sysctls()}
         sockets = Path("/proc/net/sockstat").read_text().splitlines()
         route = run(["ip", "route", "show"]).strip()
     middle = [
         run(["tc", "-s", "qdisc", "show", "dev", port]).strip()
-        for port in (commands.DOWN_PORT, commands.UP_PORT)
+        for one in network.layout.middles()
+        for port in one.devices.values()
     ]
     return {"sysctls": sysctls, "sockets": sockets, "route": route, "qdiscs": middle}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The two queues of a trial at their ports: loaded, read and taken away."""
+"""The queues of a trial at their ports: loaded, read and taken away."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from contextlib import ExitStack
 from typing import Any, Self
 
 from harness.captures.queue import Wanted
-from plan.dumbbell import Host
+from plan.dumbbell import Dumbbell
+from plan.layout import Layout, Middle
 from plan.plan import DELAYS, Plan
-from plan.queue import DIRECTIONS, Port, Schedule
+from plan.queue import Port, Schedule
 from topology import commands
 from topology.build import Network
 
-# The box's devices at which comes in what leaves a port.
+# A box's devices at which comes in what leaves a port.
 INTO_BOX = {"down": commands.SAT_DOWN, "up": commands.SAT_UP}
 
 
 class LoadedQueues:
-    """Both directions' queues, for the duration of a `with`."""
+    """All queues under test, for the duration of a `with`."""
 
     def __init__(
         self,
@@ -28,7 +29,10 @@ class LoadedQueues:
         schedule: Schedule | None = None,
     ) -> None:
         self.plan = plan
-        self.ports = [port(network, plan, d, late_tolerance_ns, schedule) for d in DIRECTIONS]
+        self.ports = [
+            port(network, plan, name, late_tolerance_ns, schedule)
+            for name in plan.topology.layout().queues()
+        ]
 
     def __enter__(self) -> Self:
         with ExitStack() as loaded:
@@ -43,35 +47,46 @@ class LoadedQueues:
         self._loaded.__exit__(*error)
 
     def read(self) -> dict[str, Any]:
-        """All counters of both directions."""
-        return {one.direction: self.plan.queue.at(one.direction).read(one) for one in self.ports}
+        """All counters of each queue, by its name."""
+        return {one.name: self.plan.queue.at(one.direction).read(one) for one in self.ports}
 
     def passed(self) -> tuple[list[int], int]:
-        """Packets that each direction has let out so far, and all that wait."""
-        both = [(self.plan.queue.at(name), counters) for name, counters in self.read().items()]
-        delivered = [queue.delivered(counters) for queue, counters in both]
-        return delivered, sum(queue.waiting(counters) for queue, counters in both)
+        """Packets that each queue has let out so far, and all that wait."""
+        read = self.read()
+        known = [(self.plan.queue.at(one.direction), read[one.name]) for one in self.ports]
+        delivered = [queue.delivered(counters) for queue, counters in known]
+        return delivered, sum(queue.waiting(counters) for queue, counters in known)
 
 
 def port(
-    network: Network, plan: Plan, direction: str, late_tolerance_ns: int, schedule: Schedule | None
+    network: Network, plan: Plan, name: str, late_tolerance_ns: int, schedule: Schedule | None
 ) -> Port:
-    """An end of the middle link, for its queue."""
-    dumbbell, wanted = plan.topology.dumbbell(), plan.record.of(Wanted)
+    """An end of a middle link, for its queue."""
+    layout, wanted = plan.topology.layout(), plan.record.of(Wanted)
+    middle, direction = layout.queues()[name]
     delay = DELAYS[plan.topology.delay].Delay
-    senders: list[Host] = dumbbell.servers() if direction == "down" else dumbbell.clients()
+    ends = layout.servers() if direction == "down" else layout.clients()
+    crossing = layout.crossing(middle)
     return Port(
+        name=name,
         direction=direction,
-        device=commands.PORTS[direction],
-        box_pid=network.pids[commands.BOX],
+        device=middle.devices[direction],
+        box_pid=network.pids[middle.box],
         far_device=INTO_BOX[direction],
         delay_device=delay.devices[direction],
-        delay_link=delay.link(dumbbell.middle, direction),
-        sender_pids=[network.pids[host.name] for host in senders],
-        dumbbell=dumbbell,
+        delay_link=delay.link(middle.link, direction),
+        sender_pids=[network.pids[host.name] for host in ends if host.pair in crossing],
+        dumbbell=as_dumbbell(layout, middle),
         frames=wanted.frames,
         drops=wanted.drops,
         sample_ns=wanted.queue_sample_ns,
         late_tolerance_ns=late_tolerance_ns,
         schedule=schedule,
+    )
+
+
+def as_dumbbell(layout: Layout, middle: Middle) -> Dumbbell:
+    """One middle link with the pairs of all, as the queues and delays of a dumbbell know it."""
+    return Dumbbell(
+        pairs=layout.pairs, access=layout.access, middle=middle.link, mss_bytes=layout.mss_bytes
     )

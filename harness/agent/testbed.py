@@ -10,7 +10,7 @@ from pathlib import Path
 from harness.agent import tcp_counters
 from harness.agent.daemons import Daemons, wait_until
 from harness.agent.events import RUN
-from plan.dumbbell import Host
+from plan.layout import Host
 from plan.plan import Plan
 from topology import connections
 from topology.build import Network
@@ -49,8 +49,8 @@ class Testbed:
         self.shared = RUN
         self.rate_bit_per_s = plan.topology.rate_bit_per_s
         self.mss_bytes = plan.topology.mss_bytes
-        self.clients: Sequence[Host] = network.dumbbell.clients()
-        self.servers: Sequence[Host] = network.dumbbell.servers()
+        self.clients: Sequence[Host] = network.layout.clients()
+        self.servers: Sequence[Host] = network.layout.servers()
         self.tcp_samples: dict[int, str] = {}
         self.congestion: dict[int, list[str]] = {}
         self.snapshot = snapshot
@@ -74,8 +74,8 @@ class Testbed:
         return in_namespace(pid)
 
     def idle_round_trip_ns(self, ip_bytes: int) -> float:
-        dumbbell, wait_ns = self.plan.topology.dumbbell(), self.plan.queue.down.idle_wait_ns
-        return dumbbell.idle_round_trip_ns(ip_bytes, wait_ns)
+        layout, wait_ns = self.plan.topology.layout(), self.plan.queue.down.idle_wait_ns
+        return layout.idle_round_trip_ns(ip_bytes, wait_ns)
 
     def sample_tcp(self, second: int) -> None:
         """Look at a sending socket of each flavor; where there are several, whose is whose."""

@@ -20,18 +20,19 @@ from harness.agent.drain import drain
 from harness.agent.events import RUN, emit
 from harness.agent.kernel_log import KernelLog
 from harness.agent.losses import Losses
-from harness.agent.queues import LoadedQueues
+from harness.agent.queues import LoadedQueues, as_dumbbell
 from harness.agent.realtime import LATE_TOLERANCE_NS, Watch
 from harness.agent.testbed import Testbed
 from harness.agent.tune import Tuner
 from harness.capture import Capture, Site
-from plan.dumbbell import Wait
-from plan.plan import CAPTURES, DELAYS, WORKLOADS, Plan
+from plan.layout import Wait
+from plan.plan import CAPTURES, DELAYS, WORKLOADS, Plan, Topology
 from plan.queue import DIRECTIONS
 from topology import coalesce
 from topology.build import Network
 from topology.clock import timers_alike
 from topology.commands import BOX
+from topology.delay import Delay
 from topology.loss import losing, seed_of
 from topology.moving import Schedule, delaying
 from workload.source import Source
@@ -57,18 +58,16 @@ def run_trial(
         exact: does the clock stand still while the lab computes?
     """
     folder = results_of(name)
-    dumbbell = plan.topology.dumbbell()
+    layout = plan.topology.layout()
     emit("phase", trial=name, phase="connections")
-    quiet.await_no_connections(
-        network.pids[host.name] for host in (*dumbbell.clients(), *dumbbell.servers())
-    )
+    quiet.await_no_connections(network.pids[host.name] for host in layout.hosts())
     tuner.tune(plan)
     moving_path = plan.topology.path
-    schedule = None if moving_path is None else Schedule(moving_path, dumbbell)
+    schedule = None if moving_path is None else Schedule(moving_path, plan.topology.dumbbell())
     queues = LoadedQueues(network, plan, 0 if exact else LATE_TOLERANCE_NS, schedule)
     captures = captures_of(Site(plan=plan, pids=network.pids, ports=queues.ports, folder=folder))
     marks: dict[str, Any] = {}
-    delay = DELAYS[plan.topology.delay].Delay(network.pids[BOX], dumbbell)
+    delays = delays_of(plan.topology, network)
 
     def snapshot(mark: str) -> None:
         marks[mark] = queues.read()
@@ -77,7 +76,7 @@ def run_trial(
         log.refuse_complaints()
         emit("progress", trial=name, second=second, **live.counters(network))
 
-    testbed = Testbed(network, plan, delay, folder, snapshot, schedule)
+    testbed = Testbed(network, plan, delays[0], folder, snapshot, schedule)
     source = source_of(plan, testbed)
     emit("phase", trial=name, phase="queues")
     if exact:
@@ -86,7 +85,7 @@ def run_trial(
     if schedule:
         schedule.set()
     with (
-        delay,
+        entered(delays),
         queues,
         moving_as(plan, schedule, network),
         running(captures, "trial"),
@@ -95,12 +94,14 @@ def run_trial(
         emit("phase", trial=name, phase="state before")
         before = provenance.state(network)
         links = probe.link_counters(network)
+        ip_bytes = probe.link_ip_bytes(network) if layout.named else {}
         sent = coalesce.segments(network) if plan.topology.coalesce_ns else {}
         losses.begin()
         emit("phase", trial=name, phase="probe")
-        idle = probe.idle_round_trip(network, dumbbell)
+        routes = probe.idle_round_trips(network, layout, idle_wait(plan))
+        first = routes[layout.class_of(1)]
         watched = plan.queue.down.watches_wire
-        probed = {} if watched else {"probed_rate_bit_per_s": probe.link_rate(network, dumbbell)}
+        probed = {} if watched else {"probed_rate_bit_per_s": probe.link_rate(network, layout)}
         until_end.enter_context(coalesce.coalescing(network, plan.topology.coalesce_ns))
         emit("phase", trial=name, phase="source")
         begin = time.monotonic()
@@ -115,21 +116,21 @@ def run_trial(
         emit("phase", trial=name, phase="state after")
         after = provenance.state(network)
         emit("phase", trial=name, phase="drain")
-        drained_s = drain(queues, probe.idle_round_trip_s(dumbbell))
+        drained_s = drain(queues, probe.idle_round_trip_s(layout))
         emit("phase", trial=name, phase="counters after")
         passed = probe.difference(links, probe.link_counters(network))
+        ip_bytes = probe.difference(ip_bytes, probe.link_ip_bytes(network)) if ip_bytes else {}
         offload = in_segments(passed, sent, coalesce.segments(network) if sent else {})
         record = {
             "virtual_s": time.monotonic() - begin,
-            "idle_round_trip_ns": idle,
-            "expected_idle_round_trip_ns": dumbbell.idle_round_trip_ns(
-                probe.PING_IP_BYTES, idle_wait(plan)
-            ),
+            **first,
+            **({"routes": routes} if layout.named else {}),
             **probed,
             "drained_s": drained_s,
             "queue": queues.read(),
             "marks": marks,
             "links": passed,
+            **({"link_ip_bytes": ip_bytes} if ip_bytes else {}),
             **({"offload": offload} if offload else {}),
             "losses": losses.since(plan),
             "realtime": watch.summary if watch else None,
@@ -183,9 +184,26 @@ def idle_wait(plan: Plan) -> Wait:
     return plan.queue.down.idle_wait_ns if found is None else lambda *_: found
 
 
+def delays_of(topology: Topology, network: Network) -> list[Delay]:
+    """The delay of each middle link, in its box."""
+    layout, kind = topology.layout(), DELAYS[topology.delay].Delay
+    return [kind(network.pids[one.box], as_dumbbell(layout, one)) for one in layout.middles()]
+
+
+@contextmanager
+def entered(several: Sequence[AbstractContextManager[Any]]) -> Iterator[None]:
+    """Enter all, and leave them in the opposite order."""
+    with ExitStack() as until_end:
+        for one in several:
+            until_end.enter_context(one)
+        yield
+
+
 def losing_as(plan: Plan, network: Network) -> AbstractContextManager[None]:
     """The path's own losses, as a plan has them."""
     topology = plan.topology
+    if topology.loss is None:
+        return nullcontext()
     delay, middle = DELAYS[topology.delay].Delay, topology.dumbbell().middle
     links = {way: delay.link(middle, way) for way in delay.devices}
     return losing(topology.loss, plan.seed, network.pids[BOX], delay.devices, links)

@@ -14,7 +14,7 @@ from pathlib import Path
 from harness.agent import callbacks
 from harness.agent import flavor as flavors
 from harness.agent.tune_plan import changes, route_metrics
-from plan.dumbbell import Dumbbell, Host
+from plan.layout import Host, Layout
 from plan.plan import Flavor, Plan, Tcp
 from topology import commands, netlink, rtnetlink
 from topology.build import Network
@@ -76,8 +76,8 @@ class Tuner:
         for flavor in plan.tcp.flavors:
             load_module(flavor.module)
             allow(flavor.congestion)
-        wanted = plan.topology.dumbbell()
-        self._tune_middle(wanted)
+        wanted = plan.topology.layout()
+        self._tune_middles(wanted)
         if not self._flavors:
             with in_namespace(self.network.pids[wanted.hosts()[0].name]):
                 self._untouched = flavors.held(plan.tcp.flavor)
@@ -85,19 +85,20 @@ class Tuner:
             end = "client" if host.name.startswith("c") else "server"
             self._tune_host(host, wanted, plan.tcp.of_pair(host.pair), end)
 
-    def _tune_middle(self, wanted: Dumbbell) -> None:
-        key = repr((wanted.middle.delay_ns, wanted.mtu_bytes))
+    def _tune_middles(self, wanted: Layout) -> None:
+        key = repr(([one.link.delay_ns for one in wanted.middles()], wanted.mtu_bytes))
         if key == self._middle:
             return
         ports = [host.switch_port for host in wanted.hosts()]
-        ports += [commands.DOWN_PORT, commands.UP_PORT]
+        ports += [port for one in wanted.middles() for port in one.devices.values()]
         batch("ip", [f"link set {port} mtu {wanted.mtu_bytes}" for port in ports])
         boxes = (commands.SAT_DOWN, commands.SAT_UP)
-        with in_namespace(self.network.pids[commands.BOX]):
-            batch("ip", [f"link set {box} mtu {wanted.mtu_bytes}" for box in boxes])
-            batch("tc", commands.sat_delay(wanted.middle))
-            for box in boxes:
-                check_netem_delay(box, wanted.middle.delay_ns)
+        for one in wanted.middles():
+            with in_namespace(self.network.pids[one.box]):
+                batch("ip", [f"link set {box} mtu {wanted.mtu_bytes}" for box in boxes])
+                batch("tc", commands.sat_delay(one.link))
+                for box in boxes:
+                    check_netem_delay(box, one.link.delay_ns)
         for link in json.loads(run(["ip", "-j", "link", "show"])):
             if link["ifname"] in ports and link["mtu"] != wanted.mtu_bytes:
                 raise TuneError(
@@ -105,7 +106,7 @@ class Tuner:
                 )
         self._middle = key
 
-    def _tune_host(self, host: Host, wanted: Dumbbell, tcp: Tcp, end: str) -> None:
+    def _tune_host(self, host: Host, wanted: Layout, tcp: Tcp, end: str) -> None:
         metrics = route_metrics(tcp, end)
         route = json.dumps([wanted.mtu_bytes, metrics])
         before = self._flavors.get(host.name)

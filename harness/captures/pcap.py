@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Captures the packets of a middle port, in down.pcap and up.pcap.
+"""Captures the packets of the middle ports, in down.pcap and up.pcap.
 
 A leaving packet is captured behind the queue, at its departure. A packet that the queue drops is
 not captured (drops.csv has it). A packet from the other side is captured at its arrival. Times are
@@ -68,13 +68,13 @@ class Capture(capture.Capture[Wanted]):
     unit: ClassVar[str] = "packets"
 
     def __enter__(self) -> object:
-        ports = {port.direction: port for port in self.site.ports}
+        ports = [port for port in self.site.ports if port.direction in self.wanted.pcap]
         self._counts: dict[str, dict[str, int]] = {}
         self._running: dict[str, subprocess.Popen[str]] = {}
         with ExitStack() as begun:
-            for direction in self.wanted.pcap:
-                self._running[direction] = self._start(ports[direction])
-                begun.callback(capture.killed, self._running[direction])
+            for port in sorted(ports, key=lambda port: port.direction):
+                self._running[port.name] = self._start(port)
+                begun.callback(capture.killed, self._running[port.name])
             begun.pop_all()
         return self
 
@@ -83,7 +83,7 @@ class Capture(capture.Capture[Wanted]):
             [
                 *("tcpdump", "-n", "-i", port.device, "-s", str(HEADER_BYTES)),
                 *("-B", str(BUFFER_KIB), "--time-stamp-precision=nano", "-Z", "root"),
-                *("-w", str(self.site.folder / f"{port.direction}.pcap")),
+                *("-w", str(self.site.folder / f"{port.name}.pcap")),
             ],
             stderr=subprocess.PIPE,
             text=True,
@@ -96,7 +96,7 @@ class Capture(capture.Capture[Wanted]):
             if "listening on" in line:
                 return process
         process.communicate()
-        raise CaptureError(f"capture of {port.direction}: {' '.join(said.split())}")
+        raise CaptureError(f"capture of {port.name}: {' '.join(said.split())}")
 
     def __exit__(self, *error: object) -> None:
         for process in self._running.values():
@@ -115,14 +115,15 @@ class Capture(capture.Capture[Wanted]):
         if not facts.has("capture") or facts.capture is None:
             return None
         packets = [
-            sum(facts.links[PORTS[port]][:2]) - counts["packets"]
+            sum(facts.links[PORTS.get(port, port)][:2]) - counts["packets"]
             for port, counts in facts.capture.ports.items()
         ]
         return max(packets, key=abs)
 
     @classmethod
     def keep(cls, plan: Plan, raw: Path, t0_ns: int, folder: Path) -> None:
-        for port in plan.record.of(Wanted).pcap:
+        layout = plan.topology.layout()
+        for port in (name for way in plan.record.of(Wanted).pcap for name in layout.ways(way)):
             shutil.copyfile(raw / f"{port}.pcap", folder / f"{port}.pcap")
 
 

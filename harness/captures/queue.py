@@ -6,15 +6,17 @@ Each kind of queue writes them in its own way and tells which of them it support
 
 from __future__ import annotations
 
+import csv
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from harness import capture
 from harness.capture import MOST_PERIOD_MS
 from plan.plan import QUEUES, Plan, Topology
 from plan.queue import Queue
 from plan.schema import ZeroOr
+from topology.qdisc import SERIES
 
 # The loader accepts no shorter period.
 LEAST_MS = 0.01
@@ -66,11 +68,28 @@ class Capture(capture.Programs[Wanted]):
         wanted = [queues.at(port.direction).record_argv(port, folder) for port in self.site.ports]
         return [argv for argv in wanted if argv]
 
+    def facts(self) -> dict[str, Any]:
+        """Return the largest values of each queue's series, if the links have names."""
+        if not self.site.plan.topology.layout().named:
+            return {}
+        series = {one.name: self.site.folder / f"{one.name}.qdisc.csv" for one in self.site.ports}
+        found = {name: largest(path) for name, path in series.items() if path.exists()}
+        return {"longest": found} if found else {}
+
     @classmethod
     def keep(cls, plan: Plan, raw: Path, t0_ns: int, folder: Path) -> None:
         frames = plan.record.of(Wanted).frames
-        plan.queue.down.write_series(raw, t0_ns, folder, frames=frames)
+        queues = [*plan.topology.layout().queues()]
+        plan.queue.down.write_series(raw, t0_ns, folder, frames=frames, queues=queues)
 
     @classmethod
     def so_far(cls, plan: Plan, raw: Path, t0_ns: int, folder: Path) -> None:
-        plan.queue.down.write_series(raw, t0_ns, folder, frames=False)
+        queues = [*plan.topology.layout().queues()]
+        plan.queue.down.write_series(raw, t0_ns, folder, frames=False, queues=queues)
+
+
+def largest(path: Path) -> dict[str, int]:
+    """Return the largest value of each column of a queue of packets' series (topology/qdisc.py)."""
+    with path.open(newline="", encoding="ascii") as stream:
+        rows = [[int(value) for value in row[1:]] for row in csv.reader(stream)]
+    return dict(zip(SERIES, map(max, zip(*rows, strict=True)), strict=False)) if rows else {}

@@ -32,6 +32,11 @@ class Settings:
                 "record.sojourn: not with topology.coalesce_us, because a host then sends several"
                 " segments as one packet"
             )
+        if self.sojourn and topology.layout().named:
+            raise ValueError(
+                f"record.sojourn: not with topology.kind = {topology.kind}, because a packet also"
+                " comes to a queue from another queue"
+            )
         return Wanted(sojourn=tuple(sorted(set(self.sojourn))))
 
 

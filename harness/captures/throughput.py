@@ -59,7 +59,7 @@ class Capture(Series[Wanted]):
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        self._clients = self.site.plan.topology.dumbbell().clients()
+        self._clients = self.site.plan.topology.layout().clients()
         with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as self._link:
             self._before = link_bytes.delivered(self._link, self._clients)
             yield

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from harness.design.experiment import Design
-from harness.design.settings import Settings, Tcp, Topology
+from harness.design.settings import Settings, Tcp
 from harness.flavors import files as flavors
 from harness.flavors import own
 from harness.flavors.files import Flavor
@@ -47,9 +47,10 @@ def wanted_plan(experiment: Design, cell: Mapping[str, Level]) -> Wanted:
     """
     settings = schema.from_json(Settings, experiment.settings(cell), "", defaults=True)
     topology = network(settings.topology, folders(experiment))
-    queue = queues(settings)
+    queue = queues(settings.queue, topology.mss_bytes)
     check_counting(topology, queue)
     workload = traffic(settings.workload, topology)
+    check_chained(topology, queue, workload)
     check_delay(topology.delay, workload)
     wanted = Plan(
         experiment=experiment.name,
@@ -74,6 +75,7 @@ def check_linked(wanted: Plan) -> None:
     """UsageError for what cannot be parted into two labs with a wire between them."""
     topology = wanted.topology
     for key, found, allowed in (
+        ("topology.kind", topology.kind, plan.FIRST_SHAPE),
         ("workload.kind", plan.kind_of(wanted.workload), "iperf"),
         ("topology.delay", topology.delay, "constant"),
         ("topology.loss", "none" if topology.loss is None else "a table", "none"),
@@ -106,19 +108,19 @@ def check_linked(wanted: Plan) -> None:
         )
 
 
-def network(wanted: Topology, folders: Sequence[Path] = (Path(),)) -> plan.Topology:
-    """The dumbbell in the lab's units; folders: where names of files begin."""
-    return plan.Topology(
-        pairs=wanted.pairs,
-        rate_bit_per_s=wanted.rate_bit_per_s,
-        delay_ns=wanted.delay_us * 1000,
-        access_rate_bit_per_s=wanted.access_rate_bit_per_s,
-        access_delay_ns=wanted.access_delay_us * 1000,
-        mss_bytes=wanted.mss_bytes,
-        delay=wanted.delay,
-        loss=None if wanted.loss == "none" else losses(wanted.loss),
-        path=None if wanted.path == "none" else moving(wanted, folders),
-        coalesce_ns=wanted.coalesce_us * 1000,
+def network(table: Mapping[str, Any], folders: Sequence[Path] = (Path(),)) -> plan.Topology:
+    """The network in the lab's units; folders: where names of files begin.
+
+    A kind of topology may have the keys `loss` and `path`.
+    """
+    wanted = of_kind(plan.SHAPES, "Settings", "topology", {"kind": plan.FIRST_SHAPE, **table})
+    found: plan.Topology = wanted.plan()
+    loss: Any = getattr(wanted, "loss", "none")
+    path: Any = getattr(wanted, "path", "none")
+    return replace(
+        found,
+        loss=None if loss == "none" else losses(loss),
+        path=None if path == "none" else moving(wanted, folders),
     )
 
 
@@ -127,7 +129,7 @@ def folders(experiment: Design) -> list[Path]:
     return [Path(file.origin).parent for file in experiment.sources.files] or [Path()]
 
 
-def moving(wanted: Topology, folders: Sequence[Path]) -> plan.Path:
+def moving(wanted: Any, folders: Sequence[Path]) -> plan.Path:
     """The path of the middle link, of whichever kind."""
     for key, value, allowed in (
         ("loss", wanted.loss, "none"),
@@ -186,6 +188,25 @@ def check_passes(path: plan.Path, table: Mapping[str, Any]) -> None:
         )
 
 
+def check_chained(topology: plan.Topology, queue: plan.Queues, workload: object) -> None:
+    """UsageError where a queue's packets come from another queue, and it cannot count these, and
+    where a workload needs a delay of its own on a path of several links."""
+    layout = topology.layout()
+    if layout.named and getattr(workload, "delay", None):
+        kind = plan.kind_of(workload)
+        raise UsageError(
+            f"workload.kind = {kind}: it needs topology.kind = {plan.FIRST_SHAPE}, because it gives"
+            f" a delay to each connection, and {topology.kind} has no such delay"
+        )
+    chained = any(len(layout.route(pairs[0])) > 1 for pairs in layout.classes().values())
+    if chained and queue.down.room_cells is not None:
+        kind = plan.kind_of(queue.down)
+        raise UsageError(
+            f"queue.kind = {kind}: with topology.kind = {topology.kind} it must be a queue of"
+            f" packets, because {kind} counts only cells that come straight from a host"
+        )
+
+
 def losses(table: Mapping[str, Any]) -> plan.Loss:
     """What the path loses."""
     return schema.from_json(plan.Loss, table, "topology.loss", defaults=True)
@@ -232,7 +253,7 @@ def traffic(table: Mapping[str, Any], topology: plan.Topology) -> Any:
     """The workload; a kind with `on_path` completes by the path what the table leaves open."""
     workload = of_kind(plan.WORKLOADS, "Parameters", "workload", table)
     on_path = getattr(workload, "on_path", None)
-    return on_path(topology.dumbbell()) if on_path else workload
+    return on_path(topology.layout()) if on_path else workload
 
 
 def serving(workload: object) -> tuple[str, ...]:
@@ -281,11 +302,10 @@ def flavor(name: str, wanted: Tcp, ends: Sequence[str]) -> plan.Flavor:
     return found.for_hosts()
 
 
-def queues(settings: Settings) -> plan.Queues:
+def queues(table: Mapping[str, Any], mss_bytes: int) -> plan.Queues:
     """The queues at both ports."""
-    table = {"kind": plan.FIRST_QUEUE, **settings.queue}
-    wanted = of_kind(plan.QUEUES, "Settings", "queue", table)
-    down, up = wanted.ports(settings.topology.mss_bytes)
+    wanted = of_kind(plan.QUEUES, "Settings", "queue", {"kind": plan.FIRST_QUEUE, **table})
+    down, up = wanted.ports(mss_bytes)
     return plan.Queues(down=down, up=up)
 
 

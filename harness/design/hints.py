@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from fractions import Fraction
 from functools import cache
 
-from harness.design.settings import TABLES, Machine, Tcp, Topology
+from harness.design.settings import TABLES, Machine, Tcp
 from harness.design.units import WORDS, as_number, in_unit, unit_of, without_unit
 from plan import plan, schema
 from plan.loss import Loss
@@ -140,7 +140,8 @@ def tables_with() -> dict[str, list[tuple[str, str]]]:
 
 def owners() -> Iterator[tuple[str, str, type]]:
     """Each table of the settings, its kind, and the class that reads it."""
-    yield "topology", "", Topology
+    for name, kind in plan.SHAPES.kinds.items():
+        yield "topology", name, kind.Settings
     yield "tcp", "", Tcp
     yield "lab", "", Machine
     for name, kind in plan.QUEUES.kinds.items():

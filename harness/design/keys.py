@@ -50,7 +50,9 @@ def tables() -> str:
 def sections() -> Iterator[tuple[str, list[tuple[str, ...]]]]:
     """Title and rows of each table, in the order of the page."""
     yield "The experiment", of_class("", experiment.Design)
-    yield "`[topology]`", of_class("topology", settings.Topology)
+    for name, kind in plan.SHAPES.kinds.items():
+        default = ", the default" if name == plan.FIRST_SHAPE else ""
+        yield f'`[topology]` with `kind = "{name}"`{default}', of_class("topology", kind.Settings)
     yield "`topology.loss`", of_class("topology.loss", Loss)
     for name, kind in plan.PATHS.kinds.items():
         yield f'`topology.path` with `kind = "{name}"`', of_class("topology.path", kind.Settings)

@@ -11,59 +11,6 @@ from plan.schema import OneOrMore, Within
 
 
 @dataclass(frozen=True, kw_only=True)
-class Topology:
-    """The dumbbell (plan/dumbbell.py); rates of cells, 53 bytes each."""
-
-    pairs: Annotated[int, Within(1, 1024), "The number of clients. Each client has its own server."]
-    rate_bit_per_s: Annotated[
-        int,
-        Within(1_000_000, 1_000_000_000),
-        "The rate of the middle link, which all pairs share. It includes all 53 bytes of each ATM"
-        " cell. The link carries each packet in such cells, also with a queue of packets.",
-    ]
-    delay_us: Annotated[int, Within(0, 10_000_000), "The one-way delay of the middle link."]
-    access_rate_bit_per_s: Annotated[
-        int,
-        Within(1_000_000, 10_000_000_000),
-        "The rate of each access link, which connects a host with the middle link. It counts all"
-        " bits of the cells, as the rate of the middle link does. The default is what a SONET line"
-        " (an optical link) of 155.52 Mbit/s has left for cells.",
-    ] = 149_760_000
-    access_delay_us: Annotated[
-        int, Within(1, 1_000_000), "The one-way delay of each access link."
-    ] = 5
-    mss_bytes: Annotated[
-        int,
-        Within(88, 9180),
-        "The largest TCP payload of a packet (MSS). The largest packet (MTU) has 40 bytes more.",
-    ]
-    delay: Annotated[
-        str,
-        "A kind of `topology/delays/`. With `connection`, each TCP connection gets a round trip"
-        " of its own in addition to the path's. The workload `packmime` needs `connection`, and"
-        " no other workload allows it.",
-    ] = "constant"
-    loss: Annotated[
-        Mapping[str, Any] | Literal["none"],
-        "The losses of the path itself, after the queue ([below](#losses-of-the-path)).",
-    ] = "none"
-    path: Annotated[
-        str | Mapping[str, Any],
-        "How rate, delay, loss and outage of the middle link change during the trial: a CSV file,"
-        " or a table with the `kind` of a path ([moving-paths.md](moving-paths.md)). With `none`"
-        " the link stays as it is.",
-    ] = "none"
-    coalesce_us: Annotated[
-        int,
-        Within(0, 10_000),
-        "The time for which the network card of a host waits for more packets. The host then takes"
-        " them together, and one acknowledgement can answer many segments (GRO). A host also hands"
-        " over up to 64 KB of data at a time to its card, and the card cuts the data into segments"
-        " (GSO). With 0, hosts send and take single packets.",
-    ] = 0
-
-
-@dataclass(frozen=True, kw_only=True)
 class Tcp:
     """The senders and the receiver's window."""
 
@@ -127,10 +74,10 @@ class Machine:
 class Settings:
     """All that a trial is, but for its seed.
 
-    The kinds of queue and workload check their own, and so do the captures in `record`.
+    The kinds of topology, queue and workload check their own, and so do the captures in `record`.
     """
 
-    topology: Topology
+    topology: Mapping[str, Any]
     queue: Mapping[str, Any]
     tcp: Tcp
     workload: Mapping[str, Any]

@@ -19,10 +19,11 @@ from typing import Any, TypeVar
 
 from analysis.errors import RecordError
 from analysis.files import regular
+from analysis.link_metrics import link_metrics
 from analysis.metrics import TrialMetrics, trial_metrics
 from analysis.records import JUDGEMENT_FORMAT, Record, read_facts, read_trial, record_of
 from analysis.study import Study
-from harness.judge import fidelity, studies
+from harness.judge import fidelity, links, studies
 from harness.records import sources
 from harness.records.seal import changed_files
 from harness.records.whole import write_whole
@@ -167,7 +168,10 @@ def judge(record: Record, study: Study, changed: Sequence[str]) -> Document:
         "checks": verdicts,
         "metrics": metrics,
         "expected_bytes": figures["expected_bytes"],
-        "responses": {one.name: one.short or one.title for one in study.means},
+        "responses": {
+            **{one.name: one.short or one.title for one in study.means},
+            **links.responses(record.plan.topology.layout()),
+        },
         "published": published,
     }
 
@@ -216,26 +220,37 @@ def figures_of(record: Record, rows: Sequence[Mapping[str, str]]) -> Document:
     """
     plan, source = record.plan, record.facts.source
     duration_s = source.measured_s if source.has("measured_s") else plan.workload.duration_s
+    received = [int(row["received_bytes"]) for row in rows]
+    scheduled = [int(r["scheduled_bytes"]) if r["scheduled_bytes"] else None for r in rows]
+    layout, sums = plan.topology.layout(), sums_of(rows)
+    if layout.named:
+        several = link_metrics(
+            layout, received_bytes=received, scheduled_bytes=scheduled, duration_s=duration_s
+        )
+        metrics = {**links.metrics_of(several), **sums, **links.of_queues(record, layout)}
+        return {"metrics": metrics, **expected(several.fair_share_bit_per_s, duration_s)}
     found = trial_metrics(
-        received_bytes=[int(row["received_bytes"]) for row in rows],
-        scheduled_bytes=[int(r["scheduled_bytes"]) if r["scheduled_bytes"] else None for r in rows],
+        received_bytes=received,
+        scheduled_bytes=scheduled,
         duration_s=float(duration_s),
         mss_bytes=plan.topology.mss_bytes,
         rate_bit_per_s=plan.topology.rate_bit_per_s,
     )
+    whole = {key: asdict(found)[key] for key in ("efficiency", "fairness", "capacity_bit_per_s")}
     return {
-        "metrics": {**metrics_of(found, rows), **from_start(source, found), **of_queue(record)},
-        "expected_bytes": [round(s * duration_s / 8) for s in found.fair_share_bit_per_s],
+        "metrics": {**whole, **sums, **from_start(source, found), **of_queue(record)},
+        **expected(found.fair_share_bit_per_s, duration_s),
     }
 
 
-def metrics_of(found: TrialMetrics, rows: Sequence[Mapping[str, str]]) -> Document:
-    """What flows.csv comes to."""
-    whole = asdict(found)
-    return {
-        **{key: whole[key] for key in ("efficiency", "fairness", "capacity_bit_per_s")},
-        **{key: column_sum(rows, key) for key in ("retransmits", "timeouts", "answered")},
-    }
+def expected(shares_bit_per_s: Sequence[float], duration_s: float) -> Document:
+    """Each flow's fair share in bytes."""
+    return {"expected_bytes": [round(share * duration_s / 8) for share in shares_bit_per_s]}
+
+
+def sums_of(rows: Sequence[Mapping[str, str]]) -> Document:
+    """The sums of columns of flows.csv."""
+    return {key: column_sum(rows, key) for key in ("retransmits", "timeouts", "answered")}
 
 
 def column_sum(rows: Sequence[Mapping[str, str]], key: str) -> int | None:

@@ -11,7 +11,7 @@ import csv
 import json
 import shutil
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -57,7 +57,7 @@ def finish(
         RunHeader(ended=now(), wall_s=wall_s, cpu_s=cpu_s, lab=of_the_run, cellbed=version())
     )
     with whole_folder(trials, trial.name) as folder:
-        write_flows(trial.plan.tcp, raw / "flows.csv", folder / "flows.csv")
+        write_flows(trial.plan, raw / "flows.csv", folder / "flows.csv")
         write_series(trial, lab["source"]["t0_ns"], raw, folder)
         for name, document in (("trial", asked(trial, software)), ("lab", facts), ("run", run)):
             (folder / f"{name}.json").write_text(json.dumps(document, indent=1) + "\n")
@@ -107,14 +107,20 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
-def write_flows(tcp: plan.Tcp, raw: Path, kept: Path) -> None:
-    """Bring the flow table over; where pairs have flavors in turn, with each one's name."""
-    if not tcp.others:
+def write_flows(of: plan.Plan, raw: Path, kept: Path) -> None:
+    """Bring the flow table over: with each pair's flavor, where the pairs have flavors in turn, and
+    with each pair's route, where the middle links have names."""
+    layout, more = of.topology.layout(), dict[str, Callable[[int], str]]()
+    if of.tcp.others:
+        more["flavor"] = lambda pair: of.tcp.of_pair(pair).flavor.name
+    if layout.named:
+        more["route"] = layout.class_of
+    if not more:
         shutil.copyfile(raw, kept)
         return
     with raw.open(newline="", encoding="ascii") as stream:
         rows = list(csv.DictReader(stream))
-    named = [{**row, "flavor": tcp.of_pair(int(row["pair"])).flavor.name} for row in rows]
+    named = [row | {key: value(int(row["pair"])) for key, value in more.items()} for row in rows]
     with kept.open("w", newline="", encoding="ascii") as stream:
         table = csv.DictWriter(stream, named[0])
         table.writeheader()

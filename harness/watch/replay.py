@@ -55,8 +55,13 @@ def pictures(trial: Record) -> dict[str, Any]:
 
 
 def queue(trial: Record) -> dict[str, Any] | None:
-    """The downward queue: its unit, buffer and threshold, times and lengths; None: not sampled."""
-    rows = [row for row in trial.series("queue") or () if row["port"] == "down"]
+    """The downward queue: its unit, buffer and threshold, times and lengths; None: not sampled.
+
+    Of several middle links, it is the queue of the first one with the lowest rate.
+    """
+    link = trial.plan.topology.layout().tightest()
+    port = link.queue("down")
+    rows = [row for row in trial.series("queue") or () if row["port"] == port]
     if not rows:
         return None
     unit = next(unit for unit, column in OCCUPANCY.items() if column in rows[0])
@@ -64,7 +69,7 @@ def queue(trial: Record) -> dict[str, Any] | None:
     buffer, share = of_plan.room_cells, of_plan.threshold_share
     rows = peaks(rows, OCCUPANCY[unit])
     return {
-        "unit": unit,
+        "unit": f"{unit}, {link.name}" if link.name else unit,
         "buffer": buffer,
         "threshold": buffer * share if buffer and share else None,
         "t": seconds(rows, "time_ns"),

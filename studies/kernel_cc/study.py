@@ -15,7 +15,7 @@ from analysis.records import Record
 from analysis.shares import flavor_shares
 from analysis.study import Response, Study
 from plan.atm import CELL_BITS, segment_cells
-from plan.dumbbell import Host
+from plan.layout import Host
 from plan.workload import measure_from_s
 
 NS_PER_S = 1_000_000_000

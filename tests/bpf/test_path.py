@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from plan.dumbbell import Dumbbell, Link
+from plan.dumbbell import Dumbbell
+from plan.layout import Link
 from plan.path import Path as Moving
 from plan.path import Way
 from tests.bpf import reference

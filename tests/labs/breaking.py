@@ -24,7 +24,8 @@ from harness.agent import __main__ as agent
 from harness.agent import probe
 from harness.agent.bench import Bench
 from harness.agent.tune_plan import route_metrics
-from plan.dumbbell import Dumbbell, Host
+from plan.dumbbell import Dumbbell
+from plan.layout import Host, Layout
 from plan.plan import WORKLOADS
 from topology import commands, netlink, rtnetlink
 from topology.queues import cells
@@ -73,16 +74,18 @@ def departure_times_ignored(source: Source) -> Iterator[None]:
 
 @breakage
 def loss_in_a_switch(source: Source) -> Iterator[None]:
-    port, access = "sw1-c1", source.testbed.network.dumbbell.access
+    port, access = source.testbed.clients[0].switch_port, source.testbed.network.layout.access
     batch("tc", [commands.access_netem(port, access) + " loss 0.5% seed 1"])
     yield
     batch("tc", [commands.access_netem(port, access)])
 
 
 def losses_of_the_path(source: Source, words: str) -> None:
+    """On the last middle link."""
     network = source.testbed.network
-    with in_namespace(network.pids["sat"]):
-        batch("tc", [commands.box_delay(commands.SAT_UP, network.dumbbell.middle, words)])
+    last = network.layout.middles()[-1]
+    with in_namespace(network.pids[last.box]):
+        batch("tc", [commands.box_delay(commands.SAT_UP, last.link, words)])
 
 
 @breakage
@@ -112,7 +115,7 @@ def another_congestion_control(source: Source) -> Iterator[None]:
 
 @breakage
 def corruption_that_a_host_drops(source: Source) -> Iterator[None]:
-    port, access = "sw1-c1", source.testbed.network.dumbbell.access
+    port, access = source.testbed.clients[0].switch_port, source.testbed.network.layout.access
     batch("tc", [commands.access_netem(port, access) + " corrupt 2%"])
     yield
     # netem keeps what a change does not mention.
@@ -240,7 +243,7 @@ def a_server_that_complains(source: Source) -> Iterator[None]:
 def a_client_that_sleeps(source: Source) -> Iterator[None]:
     def sleep() -> None:
         # It stays in the namespace of the last of the clients that it plays.
-        holder = source.testbed.client_pid(source.testbed.network.dumbbell.pairs)
+        holder = source.testbed.client_pid(source.testbed.network.layout.pairs)
         send(holder, signal.SIGSTOP)
         time.sleep(0.4)
         send(holder, signal.SIGCONT)
@@ -405,18 +408,19 @@ def a_clock_that_is_set(source: Source) -> Iterator[None]:
 
 @contextmanager
 def a_delay_that_is_off(share: float) -> Iterator[None]:
-    """For the pings and what follows, until the next trial gives its own delay."""
+    """On the last middle link, for the pings."""
 
-    def look(network: Any, wanted: Dumbbell) -> list[float]:
-        delay_ns = round(wanted.middle.delay_ns * (1 + share))
-        with in_namespace(network.pids["sat"]):
+    def look(network: Any, wanted: Layout, *pairs: Any) -> list[float]:
+        last = wanted.middles()[-1]
+        delay_ns = round(last.link.delay_ns * (1 + share))
+        with in_namespace(network.pids[last.box]):
             batch("tc", [f"qdisc change dev {box} root netem limit 1000000 delay {delay_ns}ns"
                          for box in (commands.SAT_DOWN, commands.SAT_UP)])  # fmt: skip
         try:
-            return whole(network, wanted)
+            return whole(network, wanted, *pairs)
         finally:
-            with in_namespace(network.pids["sat"]):
-                batch("tc", commands.sat_delay(wanted.middle))
+            with in_namespace(network.pids[last.box]):
+                batch("tc", commands.sat_delay(last.link))
 
     whole = probe.idle_round_trip
     with patch.object(probe, "idle_round_trip", look):

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from plan.dumbbell import Dumbbell, Link, last_cell_wait_ns
+from plan.dumbbell import Dumbbell
+from plan.layout import Link, last_cell_wait_ns
 from topology import commands, datapath
 
 ACCESS = Link(rate_bit_per_s=149_760_000, delay_ns=5_000)
@@ -71,6 +72,6 @@ def test_access_link_counts_cells() -> None:
 
 def test_flows_mark_each_pair_with_its_vc() -> None:
     """One to the middle and one from it for each pair; the datapath drops all other packets."""
-    flows = commands.switch_flows(WAN, clients=False)
+    flows = commands.switch_flows(WAN, "sw2")
     assert len(flows) == 2 * WAN.pairs == 200
     assert datapath.flow(7, 2000, mark=7) in flows

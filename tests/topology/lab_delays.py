@@ -17,7 +17,8 @@ import sys
 import time
 from pathlib import Path
 
-from plan.dumbbell import Dumbbell, Host, Link
+from plan.dumbbell import Dumbbell
+from plan.layout import Host, Link
 from topology.build import Network
 from topology.delays.connection import program, table
 from topology.run import batch, in_namespace
@@ -90,12 +91,12 @@ def repeat(built: Network, out: Path, number: int) -> None:
                 PROGRAMS / "packmime_server", host.ip, out / f"{number}.{host.name}.csv"
             ),
         )
-        for host in built.dumbbell.hosts()
+        for host in built.layout.hosts()
     ]
     t0_ns = start_ns(time.monotonic_ns())
     clients = []
     for direction in trace.DIRECTIONS:
-        for index, host in enumerate(clients_of(built.dumbbell, direction)):
+        for index, host in enumerate(clients_of(built.layout, direction)):
             side = carriers.Side(
                 direction=direction, hosts=PAIRS, host=index, address=host.ip, server=host.peer_ip
             )
@@ -118,7 +119,7 @@ def after_a_kill(built: Network, out: Path) -> str:
     delays = started(built.pids["sat"], program.argv(out / "table"))
     delays.kill()
     delays.wait()
-    host = built.dumbbell.clients()[0]
+    host = built.layout.clients()[0]
     with in_namespace(built.pids[host.name]), socket.socket() as end:
         end.settimeout(5)
         try:

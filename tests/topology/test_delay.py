@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from plan.dumbbell import Dumbbell, Link
+from plan.dumbbell import Dumbbell
+from plan.layout import Link
 from plan.plan import DELAYS
 from topology import delay
 

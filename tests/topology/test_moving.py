@@ -16,7 +16,8 @@ import pytest
 
 from harness.records import moving as moving_seen
 from harness.records.moving import Function
-from plan.dumbbell import Dumbbell, Link
+from plan.dumbbell import Dumbbell
+from plan.layout import Link
 from plan.path import Path as Moving
 from plan.path import Way
 from tests.small import PROJECT

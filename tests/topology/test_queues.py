@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from plan.atm import frame_cells
-from plan.dumbbell import last_cell_wait_ns
+from plan.layout import last_cell_wait_ns
 from topology.qdisc import QdiscQueue, counter_at
 from topology.queues import (
     adaptive_red,

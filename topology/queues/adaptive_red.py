@@ -58,6 +58,9 @@ class Queue(QdiscQueue):
             check_range("queue.max_packets", self.max_packets, 2, self.limit_packets)
             check_range("queue.min_packets", self.min_packets, 1, self.max_packets - 1)
 
+    def limit(self, mtu_bytes: int) -> tuple[str, int]:
+        return "bytes", self.limit_packets * (mtu_bytes + ETHERNET_HEADER_BYTES)
+
     def discipline(self) -> str:
         raise NotImplementedError("tc cannot set up this queue; add() does")
 

@@ -92,6 +92,12 @@ class Queue(QdiscQueue):
             check_range("queue.max_packets", self.max_packets, 2, self.limit_packets)
             check_range("queue.min_packets", self.min_packets, 1, self.max_packets - 1)
 
+    def limit(self, mtu_bytes: int) -> tuple[str, int]:
+        if self.count == "packets":
+            return "packets", self.limit_packets
+        packet_bytes = self.mean_packet_bytes or mtu_bytes + ETHERNET_HEADER_BYTES
+        return "bytes", self.limit_packets * packet_bytes
+
     def discipline(self) -> str:
         raise NotImplementedError("tc cannot set up this queue; add() does")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar
 
 from plan import queue
 from plan.atm import TCP_IP_HEADER_BYTES, frame_cells
-from plan.dumbbell import HOST_IFINDEX_BASE, last_cell_wait_ns
+from plan.layout import HOST_IFINDEX_BASE, last_cell_wait_ns
 from plan.near import choices
 from plan.queue import DIRECTIONS, Counters, Port
 from plan.schema import Within, check
@@ -170,7 +170,7 @@ class Queue(queue.Queue):
         network = port.dumbbell
         thresholds = ("threshold_ppm", "threshold_minus_cells", "z_ppm")
         options: dict[str, object] = {
-            "name": port.direction,
+            "name": port.name,
             "policy": self.policy,
             "buffer-cells": self.buffer_cells,
             **{key.replace("_", "-"): getattr(self, key) for key in thresholds},
@@ -193,22 +193,24 @@ class Queue(queue.Queue):
         return [CELLQ, "load", *words, *flags]
 
     def unload(self, port: Port) -> None:
-        run([CELLQ, "unload", "--name", port.direction])
+        run([CELLQ, "unload", "--name", port.name])
         run(["tc", "qdisc", "del", "dev", port.device, "root"])
 
     def read(self, port: Port) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(run([CELLQ, "read", "--name", port.direction, "--json"]))
+        found: dict[str, Any] = json.loads(run([CELLQ, "read", "--name", port.name, "--json"]))
         return found
 
     def record_argv(self, port: Port, folder: Path) -> list[str]:
         if not (port.frames or port.drops or port.sample_ns):
             return []
-        out = log_of(folder, port.direction)
-        return [CELLQ, "record", "--name", port.direction, "--out", str(out), "--until-signal"]
+        out = log_of(folder, port.name)
+        return [CELLQ, "record", "--name", port.name, "--out", str(out), "--until-signal"]
 
     @staticmethod
-    def write_series(raw: Path, t0_ns: int, folder: Path, *, frames: bool) -> None:
-        logs = {direction: log_of(raw, direction) for direction in DIRECTIONS}
+    def write_series(
+        raw: Path, t0_ns: int, folder: Path, *, frames: bool, queues: Sequence[str] = DIRECTIONS
+    ) -> None:
+        logs = {name: log_of(raw, name) for name in queues}
         if all(path.exists() for path in logs.values()):
             cellq_log.write_tables(logs, t0_ns, folder / "queue.csv", folder / "drops.csv")
         for path in logs.values() if frames else ():
@@ -274,13 +276,13 @@ class Queue(queue.Queue):
         }
 
 
-def log_of(folder: Path, direction: str) -> Path:
-    """Return the file that `cellq record` writes for a direction."""
-    return folder / f"{direction}.cellq"
+def log_of(folder: Path, queue: str) -> Path:
+    """Return the file that `cellq record` writes for a queue."""
+    return folder / f"{queue}.cellq"
 
 
 def announce_list(port: Port) -> Path:
     """Return the file that lists, for the loader, the devices that announce frames."""
-    path = Path(f"/tmp/announce-{port.direction}")
+    path = Path(f"/tmp/announce-{port.name}")
     path.write_text("".join(f"{pid} eth0\n" for pid in port.sender_pids))
     return path

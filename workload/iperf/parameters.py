@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
-from plan.dumbbell import Dumbbell
+from plan.layout import Layout
 from plan.schema import Within, check
 from workload.errors import WorkloadError
 
@@ -75,7 +75,7 @@ class Parameters:
                 f" start within {self._most_us} us, before the measured interval begins or ends"
             )
 
-    def on_path(self, path: Dumbbell) -> Parameters:
+    def on_path(self, path: Layout) -> Parameters:
         """Return the same parameters with the starts for a path: within one round trip of the path,
         or within the time in which sources may start, if that is shorter.
         """

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from plan.checks import Check, CheckResult, check
 from plan.facts import TrialFacts
 from plan.plan import Plan
-from topology.commands import PORTS
 
 LATE_DEPARTURES_SHARE = 0.02
 STALL_LIMIT_NS = 10_000_000
@@ -26,7 +25,9 @@ def late_departures(lab: TrialFacts, plan: Plan) -> CheckResult | None:
     """Frames whose departure time was past when the queue gave it, as a share of all."""
     if lab.exact:
         return None
-    counts = [found for p in PORTS if (found := plan.queue.at(p).late(lab.queue[p])) is not None]
+    queues = plan.topology.layout().queues().items()
+    late = [plan.queue.at(way).late(lab.queue[name]) for name, (_, way) in queues]
+    counts = [found for found in late if found is not None]
     if not counts:
         return None
     share = sum(late for late, _ in counts) / max(1, sum(frames for _, frames in counts))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The middle link ran at its rate, and its delay was right."""
+"""The middle links ran at their rates, and their delays were right."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from plan.atm import CELL_BITS, frame_cells
 from plan.checks import REAL_RTT_LIMIT_NS, RTT_LIMIT_NS, Check, CheckResult, check
 from plan.facts import TrialFacts
+from plan.layout import DIRECTIONS, Middle
 from plan.plan import Plan
 from topology.commands import PORTS
 
@@ -22,7 +23,45 @@ REAL_RTT_SHARE = 0.1
 
 
 def checks(plan: Plan) -> Sequence[Check]:
-    return link_rate, idle_round_trip
+    layout = plan.topology.layout()
+    if not layout.named:
+        return link_rate, idle_round_trip
+    rates = [rate_of(middle) for middle in layout.middles()]
+    return *rates, *(round_trip_of(name) for name in layout.classes())
+
+
+def rate_of(middle: Middle) -> Check:
+    """The rate of one of several middle links, as a train of packets before the trial shows it."""
+
+    def rate(lab: TrialFacts, plan: Plan) -> CheckResult | None:
+        layout = plan.topology.layout()
+        expected = layout.slowest(layout.prober(middle)).rate_bit_per_s
+        if expected > layout.access.rate_bit_per_s:
+            return None
+        probed = [lab.probed_rate_bit_per_s[middle.queue(way)] for way in DIRECTIONS]
+        known = [one for one in probed if one is not None]
+        return farthest_rate(
+            known if len(known) == len(probed) else [], expected, lab, f"link rate {middle.name}"
+        )
+
+    rate.__name__ = f"link_rate_{middle.name}"
+    return rate
+
+
+def round_trip_of(route: str) -> Check:
+    """Pings over one of several routes, which is idle, against propagation and serialisation."""
+
+    def round_trip(lab: TrialFacts, plan: Plan) -> CheckResult:
+        found = lab.routes[route]
+        return idle_verdict(
+            f"idle round trip {route}",
+            found["idle_round_trip_ns"],
+            found["expected_idle_round_trip_ns"],
+            lab,
+        )
+
+    round_trip.__name__ = f"idle_round_trip_{route}"
+    return round_trip
 
 
 def link_rate(lab: TrialFacts, plan: Plan) -> CheckResult | None:
@@ -59,28 +98,37 @@ def link_rate(lab: TrialFacts, plan: Plan) -> CheckResult | None:
 def rate_of_cells(plan: Plan) -> float:
     """The rate of the still link as a train of full packets shows it, in cells [bit/s]."""
     topology, path = plan.topology, plan.topology.path
-    ip_bytes = topology.dumbbell().mtu_bytes
+    ip_bytes = topology.layout().mtu_bytes
     sent_ns = path.time_ns(ip_bytes, topology.rate_bit_per_s) if path else None
     if sent_ns is None:
         return topology.rate_bit_per_s
     return frame_cells(ip_bytes) * CELL_BITS * 1e9 / sent_ns
 
 
-def farthest_rate(rates: Sequence[float], expected: float, lab: TrialFacts) -> CheckResult:
+def farthest_rate(
+    rates: Sequence[float], expected: float, lab: TrialFacts, name: str = "link rate"
+) -> CheckResult:
     """Of the measured rates the one that is furthest off; none is no measurement."""
     worst = max(rates, key=lambda rate: abs(rate - expected), default=None)
     limit = RATE_LIMIT if lab.exact else REAL_RATE_LIMIT
-    return check("link rate", worst, expected, expected * limit, "bit/s")
+    return check(name, worst, expected, expected * limit, "bit/s")
 
 
 def idle_round_trip(lab: TrialFacts, plan: Plan) -> CheckResult:
     """Pings over the idle path, against propagation and serialisation."""
-    times = lab.idle_round_trip_ns
-    expected = lab.expected_idle_round_trip_ns
+    return idle_verdict(
+        "idle round trip", lab.idle_round_trip_ns, lab.expected_idle_round_trip_ns, lab
+    )
+
+
+def idle_verdict(
+    name: str, times: Sequence[float], expected: float, lab: TrialFacts
+) -> CheckResult:
+    """Of the measured times the one that is furthest off, or the typical one in real time."""
     worst = max(times, key=lambda t: abs(t - expected)) if times else None
     limit = max(RTT_RESOLUTION_NS, min(RTT_LIMIT_NS, RTT_LIMIT_SHARE * expected))
     if not lab.exact:
         # The typical one: a single ping tells of its own bad luck only.
         worst = sorted(times)[len(times) // 2] if times else None
         limit = max(REAL_RTT_LIMIT_NS, REAL_RTT_SHARE * expected)
-    return check("idle round trip", worst, expected, limit, "ns")
+    return check(name, worst, expected, limit, "ns")

@@ -21,15 +21,15 @@ def checks(plan: Plan) -> Sequence[Check]:
 def drops_elsewhere(lab: TrialFacts, plan: Plan) -> CheckResult:
     """Packets lost anywhere but in the queues under test: switches, box, hosts, backlogs.
 
-    Every namespace must have been read. The two ports count what the queue refuses, and so
+    Every namespace must have been read. The ports count what their queues refuse, and so
     much of their count is no loss elsewhere; nor is what the path was told to lose.
     """
-    losses = lab.losses
-    if losses.namespaces < 2 * plan.topology.pairs + 2:
+    losses, layout = lab.losses, plan.topology.layout()
+    if losses.namespaces < 2 * layout.pairs + len(layout.middles()) + 1:
         return check("drops elsewhere", None, 0, 0, "packets")
     at_ports = sum(
-        max(0, losses.at_port[port] - plan.queue.at(port).refused(lab.queue[port]))
-        for port in PORTS
+        max(0, losses.at_port[name] - plan.queue.at(way).refused(lab.queue[name]))
+        for name, (_, way) in layout.queues().items()
     )
     # One that fell was begun anew with its device, and what it had counted is not known.
     lost = sum(map(abs, losses.elsewhere.values())) + at_ports

@@ -32,7 +32,7 @@ def shape() -> None:
 
 def no_timestamps(built: Network) -> None:
     """As in the flavors of the time: their 12 bytes a packet are not in what is offered."""
-    for host in built.dumbbell.hosts():
+    for host in built.layout.hosts():
         with in_namespace(built.pids[host.name]):
             Path("/proc/sys/net/ipv4/tcp_timestamps").write_text("0")
 
@@ -42,7 +42,7 @@ def clients(built: Network, header: trace.Header) -> list[str]:
     t0_ns = (time.monotonic_ns() + 5 * LEAD_NS) // NS_PER_S * NS_PER_S
     processes = []
     for direction in trace.DIRECTIONS:
-        for index, host in enumerate(clients_of(built.dumbbell, direction)):
+        for index, host in enumerate(clients_of(built.layout, direction)):
             side = carriers.Side(
                 direction=direction, hosts=PAIRS, host=index, address=host.ip, server=host.peer_ip
             )

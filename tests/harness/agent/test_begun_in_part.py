@@ -17,6 +17,7 @@ from harness import capture
 from harness.agent import queues
 from harness.agent.queues import LoadedQueues
 from harness.captures import pcap
+from tests import made_plans
 
 
 class Queue:
@@ -38,9 +39,9 @@ class Queue:
 
 
 def test_a_queue(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queues, "port", lambda *at: SimpleNamespace(direction=at[2]))
+    monkeypatch.setattr(queues, "port", lambda *at: SimpleNamespace(name=at[2], direction=at[2]))
     queue = Queue()
-    plan: Any = SimpleNamespace(queue=queue)
+    plan: Any = SimpleNamespace(queue=queue, topology=made_plans.plan().topology)
     network: Any = None
     with pytest.raises(RuntimeError, match="no room"), LoadedQueues(network, plan):
         pass
@@ -113,7 +114,7 @@ def test_a_capture_of_packets(monkeypatch: pytest.MonkeyPatch) -> None:
         return begun[0]
 
     monkeypatch.setattr(pcap.Capture, "_start", start)
-    ports = [SimpleNamespace(direction=direction) for direction in ("down", "up")]
+    ports = [SimpleNamespace(name=way, direction=way) for way in ("down", "up")]
     wanted = pcap.Wanted(pcap=("down", "up"))
     with pytest.raises(pcap.CaptureError, match="no such device"):
         pcap.Capture(wanted, site(ports=ports)).__enter__()

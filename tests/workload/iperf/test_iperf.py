@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from plan.dumbbell import Dumbbell, Link
+from plan.dumbbell import Dumbbell
+from plan.layout import Link
 from workload.errors import WorkloadError
 from workload.iperf import Parameters, iperf3
 

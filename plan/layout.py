@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A network as data: pairs of hosts, switches, and the middle links between the switches.
+
+    server --access--> [near] --queue, rate--> (box: delay) --> [far] --access--> client
+
+A middle link joins two switches. The data of the servers crosses it from `near` to `far` ("down"),
+and the acknowledgements of the clients cross it from `far` to `near` ("up"). A queue and a delay
+are never on one device: a queue is on a switch's port to the link, and the propagation delay is on
+a box between the switches. So a packet in flight never counts against a buffer.
+
+Each topology (plan/shape.py) is one kind of layout. It says which middle links there are, and which
+of them each pair crosses. All else follows from this.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from plan.atm import TCP_IP_HEADER_BYTES, cell_time_ns, frame_cells
+
+MAX_PAIRS = 1024
+DIRECTIONS = ("down", "up")
+# A host interface has the index 1000 + pair in its own namespace: the announce
+# program reads a frame's VC from the index.
+HOST_IFINDEX_BASE = 1000
+
+# Cells of a frame, time between cell arrivals, cell time on the link -> wait [ns].
+Wait = Callable[[int, float, float], float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Link:
+    """A link, equal in both directions: the rate of its cells [bit/s], the one-way delay [ns]."""
+
+    rate_bit_per_s: int
+    delay_ns: int
+
+    def cell_time_ns(self) -> float:
+        """Return the transmission time of one cell on the link [ns]."""
+        return cell_time_ns(self.rate_bit_per_s)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Host:
+    """One end system: its name, pair number, addresses, and the port of its switch."""
+
+    name: str
+    pair: int
+    ip: str
+    mac: str
+    peer_ip: str
+    peer_mac: str
+    switch_port: str
+
+    @property
+    def switch(self) -> str:
+        """The name of the host's switch."""
+        return self.switch_port.partition("-")[0]
+
+    @property
+    def is_client(self) -> bool:
+        return self.name.startswith("c")
+
+    @property
+    def ifindex(self) -> int:
+        """The index of eth0 in the host's own network namespace."""
+        return HOST_IFINDEX_BASE + self.pair
+
+    @property
+    def switch_ifindex(self) -> int:
+        """The index of the veth end at the switch. eth0's index can only be set with it."""
+        side = 1 if self.is_client else 2
+        return 10_000 * side + self.pair
+
+
+@dataclass(frozen=True, kw_only=True)
+class Middle:
+    """A link between two switches, with a queue at each end and a box in the middle.
+
+    Attributes:
+        name: how a record and a report name the link; "": it is the only link.
+        link: its rate, and its one-way delay.
+        near, far: the names of the switches; data crosses the link from near to far.
+        box: the name of the box, which has a network namespace of its own.
+        devices: direction -> the switch's port whose queue holds the packets of this direction.
+    """
+
+    name: str
+    link: Link
+    near: str
+    far: str
+    box: str
+    devices: Mapping[str, str]
+
+    def queue(self, direction: str) -> str:
+        """Return the name of the queue of a direction: "down", or for example "link1-down"."""
+        return f"{self.name}-{direction}" if self.name else direction
+
+    def device_at(self, switch: str) -> str:
+        """Return the port of this link at one of its switches."""
+        return self.devices["down" if switch == self.near else "up"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout(ABC):
+    """N client-server pairs over middle links.
+
+    Attributes:
+        pairs: 1..1024; pair i has the VC number i in each direction.
+        access: the link between each host and its switch.
+        mss_bytes: TCP maximum segment size; the MTU is MSS + 40.
+    """
+
+    pairs: int
+    access: Link
+    mss_bytes: int
+
+    @abstractmethod
+    def middles(self) -> Sequence[Middle]:
+        """Return all middle links."""
+
+    @abstractmethod
+    def route(self, pair: int) -> Sequence[Middle]:
+        """Return the middle links that the data of a pair crosses, in their order; at least one."""
+
+    @abstractmethod
+    def classes(self) -> Mapping[str, Sequence[int]]:
+        """Return the pairs by their route: a name for each route -> its pairs; all pairs once."""
+
+    @property
+    def mtu_bytes(self) -> int:
+        """The IP packet size of a full segment without TCP options."""
+        return self.mss_bytes + TCP_IP_HEADER_BYTES
+
+    @property
+    def named(self) -> bool:
+        """Whether the links have names, so that a record tells each of them apart."""
+        return any(middle.name for middle in self.middles())
+
+    def class_of(self, pair: int) -> str:
+        """Return the name of a pair's route."""
+        return next(name for name, pairs in self.classes().items() if pair in pairs)
+
+    def clients(self) -> list[Host]:
+        return [self._host(i, client=True) for i in range(1, self.pairs + 1)]
+
+    def servers(self) -> list[Host]:
+        return [self._host(i, client=False) for i in range(1, self.pairs + 1)]
+
+    def hosts(self) -> list[Host]:
+        return self.clients() + self.servers()
+
+    def _host(self, pair: int, *, client: bool) -> Host:
+        mine, other = (1, 2) if client else (2, 1)
+        route = self.route(pair)
+        switch = route[-1].far if client else route[0].near
+        name = f"{'c' if client else 's'}{pair}"
+        return Host(
+            name=name,
+            pair=pair,
+            ip=ip_address(mine, pair),
+            mac=mac_address(mine, pair),
+            peer_ip=ip_address(other, pair),
+            peer_mac=mac_address(other, pair),
+            switch_port=f"{switch}-{name}",
+        )
+
+    def switches(self) -> list[str]:
+        """Return the names of the switches, in the order of their names."""
+        return sorted({name for one in self.middles() for name in (one.near, one.far)})
+
+    def queues(self) -> dict[str, tuple[Middle, str]]:
+        """Return name of a queue -> its middle link, and its direction."""
+        return {
+            middle.queue(direction): (middle, direction)
+            for middle in self.middles()
+            for direction in DIRECTIONS
+        }
+
+    def ways(self, direction: str) -> list[str]:
+        """Return the names of the queues of one direction."""
+        return [middle.queue(direction) for middle in self.middles()]
+
+    def crossing(self, middle: Middle) -> list[int]:
+        """Return the pairs that cross a middle link."""
+        return [pair for pair in range(1, self.pairs + 1) if middle in self.route(pair)]
+
+    def prober(self, middle: Middle) -> int:
+        """Return the pair whose packets show the rate of a link: it crosses the fewest others."""
+        return min(self.crossing(middle), key=lambda pair: len(self.route(pair)))
+
+    def tightest(self) -> Middle:
+        """Return the first of the middle links with the lowest rate."""
+        return min(self.middles(), key=lambda one: one.link.rate_bit_per_s)
+
+    def slowest(self, pair: int) -> Link:
+        """Return the middle link with the lowest rate of those that a pair crosses."""
+        return min((one.link for one in self.route(pair)), key=lambda link: link.rate_bit_per_s)
+
+    def propagation_ns(self) -> int:
+        """Return the propagation delay of the longest round trip, without rates and queues [ns]."""
+        return max(
+            2 * (2 * self.access.delay_ns + sum(one.link.delay_ns for one in self.route(pairs[0])))
+            for pairs in self.classes().values()
+        )
+
+    def idle_round_trip_ns(
+        self, ip_bytes: int, wait_ns: Wait | None = None, pair: int = 1
+    ) -> float:
+        """Return the round trip of an IP packet of `ip_bytes` and its echo over idle links [ns].
+
+        The access links and the middle links of the pair transmit each frame. `wait_ns` gives the
+        time from the arrival of a frame's last cell at a middle link to the frame's departure. The
+        default, last_cell_wait_ns, is for a middle link that forwards single cells: this link adds
+        only the time by which it is slower.
+        """
+        cells, access = frame_cells(ip_bytes), self.access
+        links = [one.link for one in self.route(pair)]
+        wait = wait_ns or last_cell_wait_ns
+        waits = [wait(cells, access.cell_time_ns(), link.cell_time_ns()) for link in links]
+        one_way = (
+            cells * access.cell_time_ns()
+            + sum(waits)
+            + cells * access.cell_time_ns()
+            + 2 * access.delay_ns
+            + sum(link.delay_ns for link in links)
+        )
+        return 2 * one_way
+
+
+def last_cell_wait_ns(cells: int, arrival_ns: float, service_ns: float) -> float:
+    """Return the time from a frame's last cell's arrival at an idle port to its departure [ns].
+
+    A cell arrives every `arrival_ns`, and a cell leaves every `service_ns`. The first cell is
+    complete after one arrival time.
+    """
+    if service_ns <= arrival_ns:
+        return service_ns
+    return arrival_ns + cells * service_ns - cells * arrival_ns
+
+
+def ip_address(side: int, pair: int) -> str:
+    """Return 10.SIDE.x.y. The clients are on side 1, the servers on side 2."""
+    return f"10.{side}.{pair // 250}.{pair % 250 + 1}"
+
+
+def mac_address(side: int, pair: int) -> str:
+    """Return a locally administered address that contains the side and the pair."""
+    return f"02:00:00:{side:02x}:{pair >> 8:02x}:{pair & 0xFF:02x}"

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The interface of a topology. Each file or folder in `topology/shapes/` is one kind of topology.
+
+The file defines two classes:
+
+    Settings   a frozen dataclass with the keys of the experiment's table [topology]. `plan()`
+               returns the same settings in the lab's units (plan.plan.Topology). The constructor
+               checks the values (ValueError).
+    Shape      a frozen dataclass and a subclass of Shape below. Its fields are the values that
+               only this kind has; the plan stores them.
+
+No other file names the kind. The host and the lab import the file: standard library only.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+from plan.layout import Layout
+from plan.schema import Within
+
+if TYPE_CHECKING:
+    from plan.plan import Topology
+
+# Keys that several kinds have.
+AccessRate = Annotated[
+    int,
+    Within(1_000_000, 10_000_000_000),
+    "The rate of each access link, which connects a host with the middle link. It counts all"
+    " bits of the cells, as the rate of the middle link does. The default is what a SONET line"
+    " (an optical link) of 155.52 Mbit/s has left for cells.",
+]
+AccessDelay = Annotated[int, Within(1, 1_000_000), "The one-way delay of each access link."]
+Mss = Annotated[
+    int,
+    Within(88, 9180),
+    "The largest TCP payload of a packet (MSS). The largest packet (MTU) has 40 bytes more.",
+]
+Coalesce = Annotated[
+    int,
+    Within(0, 10_000),
+    "The time for which the network card of a host waits for more packets. The host then takes"
+    " them together, and one acknowledgement can answer many segments (GRO). A host also hands"
+    " over up to 64 KB of data at a time to its card, and the card cuts the data into segments"
+    " (GSO). With 0, hosts send and take single packets.",
+]
+RATE = Within(1_000_000, 1_000_000_000)
+DELAY = Within(0, 10_000_000)
+SONET_BIT_PER_S = 149_760_000
+
+
+class Shape(ABC):
+    """The part of a plan's topology that only one kind has."""
+
+    @abstractmethod
+    def layout(self, topology: Topology) -> Layout:
+        """Return the network as data."""
+
+    @property
+    def built(self) -> Sequence[object]:
+        """The values that are fixed when a network is built, beside the dumbbell's."""
+        return ()
