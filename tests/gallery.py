@@ -17,21 +17,19 @@ from analysis import read_campaign
 from analysis.records import Trial
 from analysis.report import path_plots, trial_plots
 from analysis.report.svg import stand_alone
-from harness.campaign.campaign import CampaignRun
-from harness.design import experiment
-from harness.design.trials import planned
-from harness.runners.options import Options
+from harness.api.experiment import Experiment
 from tests.small import PROJECT
 
 FOLDER = PROJECT / "examples"
 PAGE = FOLDER / "README.md"
 DRAWN = (path_plots.rate, path_plots.delay)
+OF_A_STILL_PATH = (trial_plots.sojourns, trial_plots.pairs)
 HEAD = """\
 <!-- SPDX-License-Identifier: GPL-2.0-only -->
 # Examples
 
-Each example is one short file, and one trial on a [moving path](../docs/moving-paths.md). Run an
-example, and see it again in the live page:
+Each example is one short file, and one trial. Most examples have a [moving
+path](../docs/moving-paths.md). Run an example, and see it again in the live page:
 
     ./cellbed run examples/handover.toml
     ./cellbed watch results/handover
@@ -50,18 +48,14 @@ def names() -> list[str]:
 
 def run(name: str, folder: Path) -> Trial:
     """The one trial of an example; its record is in folder/NAME."""
-    file = FOLDER / f"{name}.toml"
-    trials = planned(experiment.load(file), file, (), None)
-    campaign = CampaignRun(folder / name, trials, {"name": name, "title": ""}, Options())
-    campaign.run()
-    assert not campaign.failures, campaign.failures
+    Experiment.from_file(FOLDER / f"{name}.toml").run(folder / name, progress=False)
     [trial] = read_campaign(folder / name).trials
     return trial
 
 
 def pictures(trial: Trial) -> Iterator[tuple[str, str, str]]:
     """The end of the name, what is to be seen, and the file, of each picture."""
-    for draw in DRAWN:
+    for draw in DRAWN if trial.plan.topology.path else OF_A_STILL_PATH:
         drawing = draw(trial)
         assert drawing is not None, trial.name
         yield drawing.kind, drawing.alt, stand_alone(trial_plots.plot(trial, drawing).svg)

@@ -17,11 +17,14 @@ from analysis.report.drawing import MOST_POINTS, Drawing
 from analysis.report.model import Plot
 from analysis.report.picture import picture
 from analysis.report.svg import SERIES, colour, ink, style, to_svg
+from plan.workload import measure_from_s
 
 Values = NDArray[np.float64]
 Rows = Sequence[dict[str, float | str | None]]
 
 SECOND_NS = 1e9
+LEAST_DRAWN_MS = 0.01
+"""Where a packet that did not wait stands on the logarithmic axis."""
 # Length of a queue: its unit, and the column of queue.csv.
 OCCUPANCY = {"cells": "occupancy_cells", "packets": "backlog_packets"}
 
@@ -29,8 +32,8 @@ OCCUPANCY = {"cells": "occupancy_cells", "packets": "backlog_packets"}
 def plots(trial: Trial) -> list[Plot]:
     """Path, queue, drops, throughput, windows, completion times, fair shares; what there is."""
     kinds = (
-        path_plots.rate, path_plots.delay, queue, link_plots.queues, link_plots.rates, drops,
-        throughput, pairs, link_plots.routes, windows, completion, shares,
+        path_plots.rate, path_plots.delay, queue, sojourns, link_plots.queues, link_plots.rates,
+        drops, throughput, pairs, link_plots.routes, windows, completion, shares,
     )  # fmt: skip
     found = (draw(trial) for draw in kinds)
     return [plot(trial, drawing) for drawing in found if drawing is not None]
@@ -75,6 +78,51 @@ def queue(trial: Trial, kind: str = "queue", title: str = "Queue occupancy") -> 
         f"the largest value is {length.max():.0f}{full}."
     )
     return Drawing(kind=kind, title=title, alt=alt, paint=paint)
+
+
+def sojourns(trial: Trial) -> Drawing | None:
+    """The packets of each pair by their time in the downward queue (`sojourn.csv`).
+
+    It has the first five pairs, and the packets that left in the measured interval.
+    """
+    begin_ns = measure_from_s(trial.plan.workload) * SECOND_NS
+    end_ns = _duration_s(trial) * SECOND_NS
+    found: dict[str, list[float]] = {}
+    for row in _rows(trial, "sojourn", "down"):
+        time_ns, waited_ns = row["time_ns"], row["sojourn_ns"]
+        if not isinstance(time_ns, float) or not isinstance(waited_ns, float):
+            continue
+        if begin_ns <= time_ns < end_ns:
+            found.setdefault(level_text(row["pair"]), []).append(waited_ns / 1e6)
+    shown = {pair: np.sort(found[pair]) for pair in sorted(found, key=int)[: len(SERIES)]}
+    if not shown:
+        return None
+    names = {pair: _named(trial, int(pair)) for pair in shown}
+
+    def paint(axes: Axes) -> None:
+        for place, (pair, waited) in enumerate(shown.items()):
+            share = np.arange(1, len(waited) + 1) / len(waited)
+            drawn = np.maximum(waited, LEAST_DRAWN_MS)
+            axes.plot(*_thinned(drawn, share), color=colour(place), lw=1.2, label=names[pair])
+        axes.set_xscale("log")
+        axes.set(xlabel="time in the queue (ms)", ylabel="share of packets", ylim=(0, 1))
+        axes.legend()
+
+    told = "; ".join(
+        f"{names[pair]} {np.mean(waited):.2f} and {np.percentile(waited, 99):.2f}"
+        for pair, waited in shown.items()
+    )
+    alt = (
+        "Share of the packets of each pair that were in the queue for at most a time. Mean and"
+        f" 99th percentile in ms: {told}."
+    )
+    return Drawing(kind="sojourns", title="Time in the queue", alt=alt, paint=paint)
+
+
+def _named(trial: Trial, pair: int) -> str:
+    """A pair; with its flavor, if the pairs have several."""
+    tcp = trial.plan.tcp
+    return f"pair {pair}" + (f", {tcp.of_pair(pair).flavor.name}" if tcp.others else "")
 
 
 def drops(trial: Trial) -> Drawing | None:

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The numbers of its README's sentences (sentences.toml), from the kept results."""
+
+from __future__ import annotations
+
+from analysis import kept_trials
+from analysis.kept import Kept
+from analysis.report.sentences import Number, Numbers
+from analysis.statistics import Estimate, estimate
+from plan.atm import CELL_BITS, frame_cells
+
+QUEUES, TARGETS = "l4s", "l4s-target"
+NAMES = {"DualPI2": "dual", "PIE": "pie", "FQ-CoDel": "fq", "drop tail": "tail"}
+"""Level of `queue` -> what its numbers' names begin with."""
+SHOWN = (
+    "efficiency", "rate_ratio", "low_mean_ms", "low_p99_ms", "low_median_ms", "classic_mean_ms",
+    "classic_p99_ms", "window_ratio", "round_trip_ratio",
+)  # fmt: skip
+IP_BYTES = 1500
+"""Of a full packet of the study."""
+ENDS = {"5 ms": "small", "15 ms": "middle", "30 ms": "large"}
+"""Level of `target` -> what its numbers' names begin with."""
+
+
+def by_seed(kept: Kept, campaign: str, metric: str, **levels: str) -> dict[int, float]:
+    """A metric of the trials of a cell, of each seed."""
+    found: dict[int, float] = {}
+    for trial in kept_trials.read(kept.folder / campaign / kept_trials.FILE):
+        value = trial.metrics.get(metric)
+        if value is not None and levels.items() <= trial.levels.items():
+            found[trial.seed] = value
+    return dict(sorted(found.items()))
+
+
+def over(kept: Kept, campaign: str, metric: str, **levels: str) -> Estimate:
+    """Its mean with the interval over the seeds."""
+    return estimate(list(by_seed(kept, campaign, metric, **levels).values()))
+
+
+def less(kept: Kept, metric: str, of: str, minus: str) -> Estimate:
+    """A metric at a target less that at another, paired by seed."""
+    first, second = (by_seed(kept, TARGETS, metric, target=target) for target in (of, minus))
+    return estimate([first[seed] - second[seed] for seed in first if seed in second])
+
+
+def numbered(name: str, one: Estimate) -> dict[str, Number]:
+    """A mean, and half of its interval as NAME_half."""
+    return {name: one.mean, f"{name}_half": one.half_width}
+
+
+def packet_ms(rate_mbit_per_s: int) -> float:
+    """The time that a full packet takes on the link."""
+    return frame_cells(IP_BYTES) * CELL_BITS / (rate_mbit_per_s * 1000)
+
+
+def queues(kept: Kept) -> Numbers:
+    """Each response of each queue, with two flows."""
+    found: dict[str, Number] = {}
+    for queue, name in NAMES.items():
+        for metric in SHOWN:
+            one = over(kept, QUEUES, metric, queue=queue, flows="2")
+            found |= numbered(f"{name}_{metric}", one)
+    found["median_packets"] = found["dual_low_median_ms"] / packet_ms(40)  # type: ignore[operator]
+    manifest = kept.manifest(QUEUES)
+    return {**found, "trials": manifest["trials"], "seeds": len(manifest["seeds"])}
+
+
+def targets(kept: Kept) -> Numbers:
+    """The ratios at each target, and from the smallest to the largest, paired by seed."""
+    found: dict[str, Number] = {}
+    ratios = ("rate_ratio", "window_ratio", "round_trip_ratio", "classic_mean_ms", "low_mean_ms")
+    for metric in ratios:
+        for target, name in ENDS.items():
+            found |= numbered(f"{name}_{metric}", over(kept, TARGETS, metric, target=target))
+        found |= numbered(f"change_{metric}", less(kept, metric, "30 ms", "5 ms"))
+    manifest = kept.manifest(TARGETS)
+    return {**found, "trials": manifest["trials"], "seeds": len(manifest["seeds"])}

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The study of the dual queue: its design, and what it measures of a trial."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from analysis import read_campaign
+from analysis.records import Trial
+from harness.design import experiment
+from harness.design.trials import PlannedTrial, planned
+from harness.judge import studies
+from plan.facts import TrialFacts, read
+from studies.l4s import study
+from tests.analysis import synthetic
+
+FOLDER = studies.folder("l4s")
+
+
+def trials_of(name: str) -> list[PlannedTrial]:
+    file = FOLDER / f"{name}.toml"
+    return planned(experiment.load(file), file)
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("l4s*.toml")))
+def test_each_experiment_has_levels_of_the_study_and_ten_seeds(name: str) -> None:
+    trials = trials_of(name)
+    assert {trial.plan.seed for trial in trials} == set(range(1, 11))
+    for trial in trials:
+        levels = {factor: str(trial.factors[factor]) for factor in study.STUDY.cell}
+        assert all(level in study.STUDY.cell[factor] for factor, level in levels.items())
+        assert [study.pairs_of(trial.plan, name) for name in ("dctcp", "cubic")] == [(1,), (2,)]
+
+
+@pytest.fixture
+def trial(tmp_path: Path) -> Trial:
+    """A made record of the first cell: DCTCP has 20 Mbit/s, CUBIC 10; the idle round trip is 8 ms.
+
+    Packets of DCTCP wait for 1 ms, packets of CUBIC for 16 ms.
+    """
+    cells = dict([*synthetic.paper_cells().items()][:1])
+    synthetic.write_campaign(tmp_path, cells=cells, seeds=[1])
+    [found] = read_campaign(tmp_path).trials
+    source = {"delivered_bytes": [20_000_000, 10_000_000], "measured_s": 8.0}
+    facts = {
+        "source": source,
+        "expected_idle_round_trip_ns": 8e6,
+        "queue": {"down": {"sent": 75, "drops": 25}},
+    }
+    plan = trials_of("l4s")[0].plan
+    return replace(found, facts=read(TrialFacts, facts), plan=plan)
+
+
+def write(trial: Trial, rows: list[tuple[float, str, int, float]]) -> None:
+    """sojourn.csv: the second at which a packet left, its port, its pair, its time [ms]."""
+    lines = ["time_ns,port,pair,ip_bytes,ecn,sojourn_ns"]
+    lines += [f"{s * 1e9:.0f},{port},{pair},1500,2,{ms * 1e6:.0f}" for s, port, pair, ms in rows]
+    (trial.folder / "sojourn.csv").write_text("\n".join(lines) + "\n")
+
+
+def test_delays_are_of_the_measured_interval_and_the_right_sender(trial: Trial) -> None:
+    """Neither slow start, nor the other direction, nor what left after the end counts."""
+    others = [(3.9, "down", 1, 99.0), (5.0, "up", 1, 99.0), (12.0, "down", 1, 99.0)]
+    write(trial, [*others, (4.0, "down", 1, 1.0), (6.0, "down", 2, 16.0), (11.0, "down", 1, 3.0)])
+    assert study.delays_ms(trial, "dctcp").tolist() == [1.0, 3.0]
+    assert study.delays_ms(trial, "cubic").tolist() == [16.0]
+
+
+def test_mean_median_and_percentile(trial: Trial) -> None:
+    write(trial, [(5.0, "down", 1, float(ms)) for ms in range(101)])
+    figures = {one.name: one.measure(trial) for one in study.STUDY.measured}
+    assert [figures[f"low_{name}_ms"] for name in ("mean", "median", "p99")] == [50, 50, 99]
+    assert figures["classic_mean_ms"] is None  # no packet of CUBIC left
+
+
+def test_the_ratio_of_rates_is_that_of_windows_times_that_of_round_trips(trial: Trial) -> None:
+    write(trial, [(5.0, "down", 1, 1.0), (5.0, "down", 2, 16.0)])
+    assert study.rate_ratio(trial) == pytest.approx(2)
+    assert study.round_trip_ratio(trial) == pytest.approx(24 / 9)
+    assert study.window_ratio(trial) == pytest.approx(2 * 9 / 24)
+    assert study.dropped_percent(trial) == 25
+
+
+def test_what_dctcp_sent_again_is_counted(trial: Trial) -> None:
+    (trial.folder / "flows.csv").write_text("pair,retransmits\n1,3\n2,50\n")
+    assert study.sent_again(trial) == 3
