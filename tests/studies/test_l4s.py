@@ -10,6 +10,7 @@ import pytest
 
 from analysis import read_campaign
 from analysis.records import Trial
+from analysis.report import trial_plots
 from harness.design import experiment
 from harness.design.trials import PlannedTrial, planned
 from harness.judge import studies
@@ -87,3 +88,12 @@ def test_the_ratio_of_rates_is_that_of_windows_times_that_of_round_trips(trial: 
 def test_what_dctcp_sent_again_is_counted(trial: Trial) -> None:
     (trial.folder / "flows.csv").write_text("pair,retransmits\n1,3\n2,50\n")
     assert study.sent_again(trial) == 3
+
+
+def test_a_report_draws_the_times_in_the_queue(trial: Trial) -> None:
+    assert trial_plots.sojourns(trial) is None  # they were not recorded
+    write(trial, [(3.0, "down", 1, 99.0), (5.0, "down", 1, 2.0), (6.0, "down", 2, 16.0)])
+    drawing = trial_plots.sojourns(trial)
+    assert drawing is not None
+    assert drawing.alt.endswith("pair 1, dctcp 2.00 and 2.00; pair 2, cubic 16.00 and 16.00.")
+    assert "<svg" in trial_plots.plot(trial, drawing).svg
