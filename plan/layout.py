@@ -187,9 +187,12 @@ class Layout(ABC):
         """Return the pairs that cross a middle link."""
         return [pair for pair in range(1, self.pairs + 1) if middle in self.route(pair)]
 
-    def prober(self, middle: Middle) -> int:
-        """Return the pair whose packets show the rate of a link: it crosses the fewest others."""
-        return min(self.crossing(middle), key=lambda pair: len(self.route(pair)))
+    def prober(self, middle: Middle) -> int | None:
+        """Return the pair whose packets show the rate of a link: it crosses the fewest others.
+
+        None: no pair crosses the link.
+        """
+        return min(self.crossing(middle), key=lambda pair: len(self.route(pair)), default=None)
 
     def tightest(self) -> Middle:
         """Return the first of the middle links with the lowest rate."""

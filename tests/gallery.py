@@ -2,7 +2,8 @@
 """examples/README.md: `python -m tests.gallery` runs each example and renews its page and pictures.
 
 An example is a file examples/NAME.toml. Its page has the comment at its top, its text, the figures
-of its trial, and pictures of the trial as its report draws them. tests/test_gallery.py compares.
+of its trials, and pictures of the trials with the first seed as a report draws them.
+tests/test_gallery.py compares.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from __future__ import annotations
 import re
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from analysis import read_campaign
 from analysis.records import Trial
-from analysis.report import path_plots, trial_plots
+from analysis.report import link_plots, path_plots, trial_plots
+from analysis.report.drawing import Drawing
 from analysis.report.svg import stand_alone
 from harness.api.experiment import Experiment
 from tests.small import PROJECT
@@ -24,11 +26,12 @@ FOLDER = PROJECT / "examples"
 PAGE = FOLDER / "README.md"
 DRAWN = (path_plots.rate, path_plots.delay)
 OF_A_STILL_PATH = (trial_plots.sojourns, trial_plots.pairs)
+OF_LINKS = (link_plots.routes, link_plots.queues)
 HEAD = """\
 <!-- SPDX-License-Identifier: GPL-2.0-only -->
 # Examples
 
-Each example is one short file, and one trial. Most examples have a [moving
+Each example is one short file, and most examples are one trial. Most examples have a [moving
 path](../docs/moving-paths.md). Run an example, and see it again in the live page:
 
     ./cellbed run examples/handover.toml
@@ -46,28 +49,65 @@ def names() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
-def run(name: str, folder: Path) -> Trial:
-    """The one trial of an example; its record is in folder/NAME."""
+def run(name: str, folder: Path) -> Sequence[Trial]:
+    """The trials of an example; their records are in folder/NAME."""
     Experiment.from_file(FOLDER / f"{name}.toml").run(folder / name, progress=False)
-    [trial] = read_campaign(folder / name).trials
-    return trial
+    found = read_campaign(folder / name)
+    assert not found.invalid
+    return found.trials
 
 
-def pictures(trial: Trial) -> Iterator[tuple[str, str, str]]:
-    """The end of the name, what is to be seen, and the file, of each picture."""
-    for draw in DRAWN if trial.plan.topology.path else OF_A_STILL_PATH:
-        drawing = draw(trial)
-        assert drawing is not None, trial.name
-        yield drawing.kind, drawing.alt, stand_alone(trial_plots.plot(trial, drawing).svg)
+def pictures(trials: Sequence[Trial]) -> Iterator[tuple[str, str, str]]:
+    """The end of the name, what is to be seen, and the file, of each picture of the first seed."""
+    shown = [trial for trial in trials if trial.seed == trials[0].seed]
+    for trial in shown:
+        level = " ".join(trial.factors.values())
+        for draw in drawn(trial):
+            drawing = draw(trial)
+            assert drawing is not None, trial.name
+            svg = stand_alone(trial_plots.plot(trial, drawing).svg)
+            if len(shown) == 1:
+                yield drawing.kind, drawing.alt, svg
+            else:
+                yield f"{level}-{drawing.kind}", f"{level}: {drawing.alt}", svg
 
 
-def figures(trial: Trial) -> str:
-    """A sentence with the figures of a trial."""
+def drawn(trial: Trial) -> Sequence[Callable[[Trial], Drawing | None]]:
+    """What is drawn of a trial."""
+    if trial.plan.topology.layout().named:
+        return OF_LINKS
+    return DRAWN if trial.plan.topology.path else OF_A_STILL_PATH
+
+
+def figures(trials: Sequence[Trial]) -> str:
+    """The figures of the trials, in a sentence or a few."""
+    [trial, *others] = trials
+    if others:
+        return shares(trials)
     efficiency = trial.metrics["efficiency"]
     again = trial.metrics["retransmits"]
     return (
         f"With seed {trial.seed}, the efficiency is {efficiency:.4f}, and the senders sent"
         f" {again:,.0f} segments again. All {len(trial.checks)} checks passed."
+    )
+
+
+def shares(trials: Sequence[Trial]) -> str:
+    """What the long pair of a parking lot got, level by level, over the seeds."""
+    levels: dict[str, list[float]] = {}
+    for trial in trials:
+        share = trial.metrics["of_share_long"]
+        assert share is not None
+        levels.setdefault(" ".join(trial.factors.values()), []).append(share)
+    told = " ".join(
+        f"With `{level}`, it received {min(found):.3f} to {max(found):.3f} of this share."
+        for level, found in levels.items()
+    )
+    [checks] = {len(trial.checks) for trial in trials}
+    return (
+        "The max-min fair share of the long flow is half of a link."
+        f" {told} The ranges are over seeds {trials[0].seed} to {trials[-1].seed}. All {checks}"
+        f" checks of each trial passed. The pictures show seed {trials[0].seed}."
     )
 
 
@@ -87,12 +127,12 @@ def renew(chosen: Sequence[str]) -> None:
     page = HEAD
     with tempfile.TemporaryDirectory() as folder:
         for name in chosen:
-            trial = run(name, Path(folder))
+            trials = run(name, Path(folder))
             shown = []
-            for kind, alt, svg in pictures(trial):
+            for kind, alt, svg in pictures(trials):
                 (FOLDER / f"{name}-{kind}.svg").write_text(svg, encoding="utf-8")
                 shown.append((kind, alt))
-            page += section(name, shown, figures(trial))
+            page += section(name, shown, figures(trials))
     PAGE.write_text(page, encoding="utf-8")
 
 

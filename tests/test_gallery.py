@@ -24,7 +24,9 @@ def test_an_example_is_as_short_as_the_gallery_promises(name: str) -> None:
 def test_the_page_has_each_picture_and_no_other() -> None:
     shown = [file for _, file in IMAGES.findall(PAGE)]
     assert sorted(shown) == sorted(path.name for path in gallery.FOLDER.glob("*.svg"))
-    assert {re.sub(r"(-path)?-\w+\.svg", "", file) for file in shown} == {*gallery.names()}
+    names = gallery.names()
+    assert all(any(file.startswith(f"{name}-") for file in shown) for name in names)
+    assert all(any(file.startswith(f"{name}-") for name in names) for file in shown)
 
 
 @pytest.mark.lab
@@ -33,9 +35,9 @@ def test_an_example_gives_what_the_page_shows(name: str, tmp_path: Path) -> None
     text = (gallery.FOLDER / f"{name}.toml").read_text(encoding="utf-8")
     if "lab.kernel" in text and "CELLBED_SLOW_TESTS" not in os.environ:
         pytest.skip("slow: it builds a kernel; CELLBED_SLOW_TESTS=1")
-    trial = gallery.run(name, tmp_path)
-    drawn = list(gallery.pictures(trial))
+    trials = gallery.run(name, tmp_path)
+    drawn = list(gallery.pictures(trials))
     shown = [(kind, alt) for kind, alt, _ in drawn]
-    assert gallery.section(name, shown, gallery.figures(trial)) in PAGE
+    assert gallery.section(name, shown, gallery.figures(trials)) in PAGE
     for kind, _, svg in drawn:
         assert (gallery.FOLDER / f"{name}-{kind}.svg").read_text(encoding="utf-8") == svg

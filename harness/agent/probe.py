@@ -75,8 +75,11 @@ def link_rate(network: Network, layout: Layout) -> dict[str, float | None]:
     """
     found = {}
     for name, (middle, direction) in layout.queues().items():
+        pair = layout.prober(middle)
+        if pair is None:
+            continue
         ends = layout.clients() if direction == "down" else layout.servers()
-        found[name] = train_rate(network, layout, ends[layout.prober(middle) - 1])
+        found[name] = train_rate(network, layout, ends[pair - 1])
     return found
 
 

@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 
 from analysis.cells import Cell, cells_of
 from analysis.records import Trial, level_text
-from analysis.report import trial_plots
+from analysis.report import link_plots, trial_plots
 from analysis.report.drawing import Drawing
 from analysis.report.svg import colour, light, marker
 from analysis.statistics import Estimate
@@ -125,8 +125,15 @@ def at(cell: Cell, named: dict[str, str | None]) -> tuple[str, str]:
 
 
 def queue(trial: Trial, axes: Axes | None = None) -> Figure:
-    """Draw the length of the queue towards the clients over time, in cells or packets."""
-    return of_trial(trial, trial_plots.queue, "record.queue_sample_ms", axes)
+    """Draw the length of the queue towards the clients over time, in cells or packets.
+
+    If the middle links have names, draw the queue of each link.
+    """
+
+    def draw(trial: Trial) -> Drawing | None:
+        return trial_plots.queue(trial) or link_plots.queues(trial)
+
+    return of_trial(trial, draw, "record.queue_sample_ms", axes)
 
 
 def drops(trial: Trial, axes: Axes | None = None) -> Figure:

@@ -6,6 +6,7 @@ What all trials have in common stands above it, what failed below it.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from plan.plan import level_name
 
 Document = Mapping[str, Any]
 
+MOST_COLUMNS, FEW_COLUMNS = 8, 2
 COSTS = ("virt s", "wall s", "checks")
 
 
@@ -32,7 +34,7 @@ def print_results(documents: Sequence[Document], console: Console) -> None:
         console.print(Text(", ".join(map(" ".join, common.items()))), soft_wrap=True)
     cells = [[found[name] for name in names] for found in all_levels]
     parts = ("metrics", "published") if any(d["published"] for d in documents) else ("metrics",)
-    responses = documents[0]["responses"]
+    responses, more = columns(documents[0]["responses"])
     rows = [
         [*of, *figures(document, responses, parts)]
         for of, document in zip(cells, documents, strict=True)
@@ -45,10 +47,24 @@ def print_results(documents: Sequence[Document], console: Console) -> None:
         if failed:
             text = f"{document['trial']}: invalid: {', '.join(failed)}"
             console.print(Text(text), soft_wrap=True)
+    if more:
+        told = f"The report shows {more} more figures of links and routes."
+        console.print(Text(told), soft_wrap=True)
     if any((document["metrics"].get("efficiency") or 0) > 1 for document in documents):
         console.print(Text(ABOVE_ONE))
     if said := replicates_that_are_none(documents):
         console.print(Text(said), soft_wrap=True)
+
+
+def columns(responses: Mapping[str, str]) -> tuple[Mapping[str, str], int]:
+    """The responses for which the table has room, and how many others there are.
+
+    Those of links and routes come last, and many of them have no room.
+    """
+    if len(responses) <= MOST_COLUMNS:
+        return responses, 0
+    kept = dict(itertools.islice(responses.items(), FEW_COLUMNS))
+    return kept, len(responses) - FEW_COLUMNS
 
 
 def replicates_that_are_none(documents: Sequence[Document]) -> str:

@@ -35,7 +35,10 @@ def rate_of(middle: Middle) -> Check:
 
     def rate(lab: TrialFacts, plan: Plan) -> CheckResult | None:
         layout = plan.topology.layout()
-        expected = layout.slowest(layout.prober(middle)).rate_bit_per_s
+        pair = layout.prober(middle)
+        if pair is None:
+            return None
+        expected = layout.slowest(pair).rate_bit_per_s
         if expected > layout.access.rate_bit_per_s:
             return None
         probed = [lab.probed_rate_bit_per_s[middle.queue(way)] for way in DIRECTIONS]
