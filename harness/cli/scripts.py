@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import pty
 import stat
@@ -21,6 +22,19 @@ from harness.scripts.clocks import differences
 from harness.scripts.host import Ended, Script
 from plan.errors import LabError, UsageError
 
+
+class Seconds(click.FloatRange):
+    """A time; no comparison would refuse a value that is no number (nan)."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        seconds = float(super().convert(value, param, ctx))
+        if math.isnan(seconds):
+            self.fail(f"{value!r} is not a number", param, ctx)
+        return seconds
+
+
 OPTIONS = (
     lab_option("The lab in which the script runs [uml]."),
     click.option("--clock", type=click.Choice(["virtual", "real"]), help="The clock [virtual]."),
@@ -30,7 +44,7 @@ OPTIONS = (
         help="The seed of everything that the lab draws at random [1].",
     ),
     click.option(
-        "--limit", "limit_s", default=3600.0, type=click.FloatRange(1, 1e6), metavar="SECONDS",
+        "--limit", "limit_s", default=3600.0, type=Seconds(1, 1e6), metavar="SECONDS",
         help="The longest time that it may take, by the lab's clock [3600].",
     ),
     click.option(
@@ -200,14 +214,16 @@ def standard_input() -> bytes:
     return b""
 
 
-def folder_of(path: Path) -> Path:
-    """The folder of a script.
+def find(path: Path) -> Path:
+    """The file of a script, in its own folder, which no link leads to.
 
     Raises:
         UsageError: there is no such file.
     """
     if path.is_dir():
         raise UsageError(f"{path}: this is a folder; name a script in it")
-    if not path.is_file():
+    if not path.exists():
         raise UsageError(f"{path}: this file does not exist")
-    return path.resolve().parent
+    if not path.is_file():
+        raise UsageError(f"{path}: this is a pipe or a device; name a file")
+    return path.resolve()

@@ -250,6 +250,9 @@ def keep(lab: Lab, out: Path, most_mib: int) -> list[str]:
                     copy_function=copy_plainly,
                     ignore=strange,
                 )
+            except shutil.Error as error:  # a list of source, target and reason
+                where, why = error.args[0][0][0], error.args[0][0][2]
+                raise LabError(f"--out: {Path(where).name} cannot be copied: {why}") from None
             except RecursionError:
                 raise LabError(f"--out: {name} has too many nested folders to be copied") from None
             give_tree(out / name)
@@ -281,7 +284,9 @@ def copy_plainly(source: str, target: str) -> None:
 def check_out(out: Path) -> None:
     """Make the folder; refuse one that something is in, or into which nothing can be written."""
     try:
-        if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        if out.exists() and not out.is_dir():
+            raise UsageError(f"--out {out}: this is a file; name an empty or a new folder")
+        if out.exists() and any(out.iterdir()):
             raise UsageError(
                 f"--out {out}: this folder is not empty; name an empty or a new folder"
             )

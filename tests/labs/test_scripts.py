@@ -333,11 +333,16 @@ def test_services_that_scripts_start(tmp_path: Path) -> None:
             ["mininet", "--out", "here.py/x", "here.py"],
             "--out here.py/x: this folder cannot be written",
         ),
+        (["mininet", "--out", "here.py", "here.py"], "--out here.py: this is a file"),
+        (["mininet", "pipe.py"], "pipe.py: this is a pipe or a device"),
+        (["mininet", "--seeds", "3", "here.py"], "no such option '--seeds'"),
+        (["mininet", "--limit", "nan", "here.py"], "'--limit': 'nan' is not a number"),
         (["mn", "--limit", "0", "--test", "none"], "'--limit'"),
     ],
 )
 def test_wrong_words(tmp_path: Path, words: list[str], sentence: str) -> None:
     (tmp_path / "here.py").write_text("")
+    os.mkfifo(tmp_path / "pipe.py")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").write_text("")
     done = cellbed(tmp_path, *words)
