@@ -11,6 +11,7 @@ the lab lacked).
 from __future__ import annotations
 
 import codecs
+import errno
 import fcntl
 import json
 import os
@@ -42,6 +43,8 @@ from topology.run import run
 # Of Mininet's own machines, whom scripts name.
 USER = "mininet"
 CHUNK = 65536
+# No disk of a lab is so large: only a file with a hole can be, and the host refuses to keep it.
+MOST_BYTES = 1 << 40
 LOOK_S = 0.1
 ALIVE_S = 1.0
 MANY = 100_000
@@ -60,6 +63,8 @@ CONGESTION_CONTROLS = sorted(Path("/opt/cellbed").glob("tcp_*.ko"))
 # All that can be filled. The root's is where the image's init left it, and not in every lab.
 WORK_DISK = Path("/run/work")
 DISKS = {"its folder": WORK_DISK, "/tmp": Path("/tmp"), "the root": Path("/mnt/mnt")}
+# What is kept of them, by the names on the host.
+PLACES = dict(zip(KEPT, (WORK_DISK / "upper", Path("/tmp")), strict=True))
 # What a program of a terminal is told of it, and what a script on Debian finds.
 ENVIRONMENT = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -84,7 +89,7 @@ def main() -> None:
         status, stopped = on_terminal(job) if job.terminal else Watched(job).run()
         OVER.set()
         os.kill(-1, signal.SIGKILL)  # what it left running: all but the first process and this
-        full = [name for name, place in DISKS.items() if not os.statvfs(place).f_bavail]
+        full = full_disks()
         keep()
         emit("ended", status=status, stopped=stopped, full=full, missed=missed())
     except BesideError as error:
@@ -119,6 +124,12 @@ def prepare(job: ScriptJob) -> None:
         python2.install()
     if Path(kernel.ASKED).exists():  # not in the native lab, which is the machine itself
         MISSED.write_text("")
+
+
+def full_disks() -> list[str]:
+    """The names of those that are full; a script may have mounted something before the root's."""
+    there = {name: place for name, place in DISKS.items() if place.exists()}
+    return [name for name, place in there.items() if not os.statvfs(place).f_bavail]
 
 
 def missed() -> list[list[str]]:
@@ -235,7 +246,10 @@ class Watched:
                     else:
                         selector.unregister(key.fd)
                 if not said and ready:
-                    return
+                    break
+        for stream, decoder in decoders.items():  # the output may end within a character
+            if rest := decoder.decode(b"", final=True):
+                self.say(stream, rest)
 
     def say(self, stream: int, text: str) -> None:
         """Pass a text on; too much of it ends the script."""
@@ -382,8 +396,45 @@ def on_terminal(job: ScriptJob) -> tuple[int, str]:
 
 def keep() -> None:
     """Leave on the host what was written into the script's folder and into /tmp."""
-    for name, place in zip(KEPT, (WORK_DISK / "upper", Path("/tmp")), strict=True):
-        shutil.copytree(place, RUN / "results" / name, symlinks=True, ignore=no_file)
+    for name, place in PLACES.items():
+        target = RUN / "results" / name
+        shutil.copytree(place, target, symlinks=True, ignore=no_file, copy_function=copy_with_holes)
+        open_to_owner(target)
+
+
+def copy_with_holes(source: str, target: str) -> None:
+    """Copy a file as it is on its disk: a hole takes no room on the host either."""
+    with Path(source).open("rb") as reader, Path(target).open("wb") as writer:
+        size, at = os.fstat(reader.fileno()).st_size, 0
+        while (at := next_data(reader.fileno(), at, size)) < size:
+            end = os.lseek(reader.fileno(), at, os.SEEK_HOLE)
+            reader.seek(at)
+            writer.seek(at)
+            while data := reader.read(min(CHUNK, end - at)):
+                writer.write(data)
+                at += len(data)
+        writer.truncate(min(size, MOST_BYTES))
+    shutil.copystat(source, target)
+
+
+def next_data(file: int, at: int, size: int) -> int:
+    """Where the next data of a file begin: its size, if only a hole follows."""
+    try:
+        return os.lseek(file, at, os.SEEK_DATA)
+    except OSError as error:
+        if error.errno != errno.ENXIO:
+            raise
+        return size
+
+
+def open_to_owner(folder: Path) -> None:
+    """Let the owner read and change all files: on the host he is seldom root, as a script is."""
+    folder.chmod(folder.stat().st_mode & 0o7777 | 0o700)
+    for here, folders, files in os.walk(folder):  # it opens a folder after this loop's turn
+        for name, rights in [*((x, 0o700) for x in folders), *((x, 0o600) for x in files)]:
+            path = Path(here, name)
+            if not path.is_symlink():
+                path.chmod(path.stat().st_mode & 0o7777 | rights)
 
 
 def no_file(folder: str, names: list[str]) -> list[str]:

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a lab passes on of a script and leaves of its files. No lab."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.scripts import lab
+
+HOLE_BYTES = 1 << 30
+
+
+def test_output_that_ends_within_a_character_is_whole() -> None:
+    said: list[tuple[int, bytes]] = []
+    watched = lab.Watched.__new__(lab.Watched)
+    watched.say = lambda *part: said.append((part[0], part[1].encode(errors="surrogateescape")))  # type: ignore[method-assign]
+    argv = ["printf", r"end \342\202"]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as watched.process:
+        watched.pass_on(os.pidfd_open(watched.process.pid))
+    assert b"".join(data for stream, data in said if stream == 1) == b"end \xe2\x82"
+
+
+@pytest.fixture
+def upper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The disk of the script's folder; keep() leaves it in run/results/work."""
+    monkeypatch.setattr(lab, "PLACES", {"work": tmp_path / "upper"})
+    monkeypatch.setattr(lab, "RUN", tmp_path / "run")
+    (tmp_path / "upper").mkdir()
+    return tmp_path / "upper"
+
+
+def test_the_owner_can_read_what_a_script_closed_to_all(upper: Path) -> None:
+    (upper / "closed").mkdir()
+    (upper / "closed" / "file").write_text("text")
+    (upper / "closed" / "link").symlink_to("/etc/shadow")
+    (upper / "closed" / "file").chmod(0)
+    (upper / "closed").chmod(0)
+    upper.chmod(0o500)
+    lab.keep()
+    kept = upper.parent / "run" / "results" / "work"
+    found = {path.name: path.lstat().st_mode & 0o777 for path in (kept, *kept.rglob("*"))}
+    assert found == {"work": 0o700, "closed": 0o700, "file": 0o600, "link": 0o777}
+    assert (kept / "closed" / "file").read_text() == "text"
+
+
+def test_a_hole_takes_no_room_on_the_host(upper: Path) -> None:
+    with (upper / "holes").open("wb") as file:
+        file.write(b"begin")
+        file.seek(HOLE_BYTES)
+        file.write(b"end")
+        file.truncate(2 * HOLE_BYTES)
+    lab.keep()
+    kept = upper.parent / "run" / "results" / "work" / "holes"
+    assert kept.stat().st_size == 2 * HOLE_BYTES
+    assert kept.stat().st_blocks * 512 < HOLE_BYTES / 100
+    with kept.open("rb") as file:
+        assert file.read(6) == b"begin\0"
+        file.seek(HOLE_BYTES)
+        assert file.read(4) == b"end\0"
+
+
+def test_a_disk_that_a_script_hid_under_another_is_not_full(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    full, hidden = Path("/proc"), Path("/proc/absent")  # proc has no room
+    monkeypatch.setattr(lab, "DISKS", {"its folder": full, "the root": hidden})
+    assert lab.full_disks() == ["its folder"]
