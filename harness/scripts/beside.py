@@ -43,7 +43,7 @@ class BesideError(Exception):
     """The program ended, or never listened: the script was not begun.
 
     Args:
-        own: the module that Python did not find, though its file is in the script's folder.
+        own: the module that Python did not find, of which the command names the file.
     """
 
     def __init__(self, text: str, own: str = "") -> None:
@@ -109,6 +109,11 @@ class Beside:
         """The file of the module that Python did not find, if it is in the script's folder."""
         return own_files.find(self.unfound, self.command) if self.unfound else None
 
+    def absent_file(self) -> str:
+        """A word of the command that is a file's name, though there is no such file."""
+        name = f"{self.unfound}.py"
+        return name if name in self.command.split() and not self.own_file() else ""
+
     def remedy(self) -> str:
         """What helps a program of Python 2, or that looks for a file in vain."""
         refused = self.own_file() if not self.old or self.converted else None
@@ -119,6 +124,8 @@ class Beside:
                 f"; the lab has no file {self.absent}.py, because it sees only the folder of the "
                 "script: give cellbed a shell script, in a folder that has this file, too"
             )
+        if name := self.absent_file():
+            return f"; there is no file {name}, so look at its name and its folder"
         if self.new_pox and self.old:
             return (
                 "; this POX is of Python 3, but its controller is of Python 2: convert it by 2to3"
@@ -145,7 +152,7 @@ class Beside:
                 raise BesideError(
                     f"--beside '{self.command}' ended with status {self.process.returncode} before "
                     f"it listened at a port, and the script did not begin{self.remedy()}",
-                    self.unfound if self.own_file() else "",
+                    self.unfound if self.own_file() or self.absent_file() else "",
                 )
             if time.monotonic() > end:
                 raise BesideError(

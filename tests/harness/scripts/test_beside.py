@@ -85,6 +85,18 @@ def test_ryu_hides_that_python_refuses_a_file_and_it_is_said(
     assert told.value.own == module.partition("'")[0]
 
 
+def test_a_file_that_is_nowhere_is_no_package(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("beside", "own_files"):
+        monkeypatch.setattr(f"harness.scripts.{name}.WORK", tmp_path)
+    said = "ModuleNotFoundError: No module named 'absent'"
+    program = beside.Beside(f'echo "{said}"; exit 1; ryu-manager absent.py', {}, lambda *_: None)
+    with pytest.raises(beside.BesideError, match=r"; there is no file absent\.py, so") as told:
+        program.wait()
+    assert told.value.own == "absent"
+
+
 def test_a_module_that_is_nowhere_is_no_file_of_the_script(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
