@@ -7,7 +7,8 @@ The folder's __init__.py, or the file, defines:
                 default. One key is duration_s. The constructor checks the values (WorkloadError).
                 The class variable `delay` names the topology.delay that the workload requires.
                 Without it, any delay that needs no help of the workload is allowed
-                (topology/delay.py).
+                (topology/delay.py). The class variable `least_mss_bytes` is the smallest
+                topology.mss_bytes with which the workload can run.
     Source      runs the workload inside a lab and writes flows.csv
 
 If only the host can make a part that the lab needs, it also defines:
@@ -15,6 +16,12 @@ If only the host can make a part that the lab needs, it also defines:
     ON_HOST     the name of a module with share(plan, folder). The host calls share() before each
                 trial. The lab sees the same folder as Testbed.shared.
     LIBRARIES   the Python libraries of that module; their versions are part of a trial's identity
+
+If its programs need packages that the lab image has not, it also defines:
+
+    LAYER       the name of these packages: lab/NAME/ has their recipe (harness/labs/layers.py). The
+                host makes them when a trial first needs them. The lab sees them at
+                Testbed.layer(NAME).
 
 C programs are in the folder's programs/, with a Makefile (common/programs.mk). Set-up builds them,
 and a lab has them in /opt/cellbed.
@@ -33,6 +40,7 @@ from subprocess import Popen
 from typing import Any, ClassVar, Protocol
 
 from plan.checks import Check
+from plan.layout import Link
 
 FLOW_COLUMNS = (
     "pair,received_bytes,scheduled_bytes,requests,answered,"
@@ -93,6 +101,7 @@ class Testbed(Protocol):
         delay: the trial's delay (topology/delay.py). If Parameters.delay names its kind, the
             workload tells it the round trip of each connection.
         rate_bit_per_s: the rate of the middle link, in cells.
+        access: the link of each host to its switch.
         mss_bytes: the payload of a full segment.
         clients, servers: in the order of their pairs.
     """
@@ -102,6 +111,7 @@ class Testbed(Protocol):
     shared: Path
     delay: Any
     rate_bit_per_s: int
+    access: Link
     mss_bytes: int
     clients: Sequence[Host]
     servers: Sequence[Host]
@@ -132,6 +142,9 @@ class Testbed(Protocol):
 
     def idle_round_trip_ns(self, ip_bytes: int) -> float:
         """Return an IP packet's round trip over idle links, without connections' delays [ns]."""
+
+    def layer(self, name: str) -> Path:
+        """Return the folder with the packages of a layer; the workload's LAYER must name it."""
 
     def sample_tcp(self, second: int) -> None:
         """Let the lab inspect a sending socket if it is due. Call this once a second."""

@@ -25,6 +25,7 @@ Rows = Sequence[dict[str, float | str | None]]
 SECOND_NS = 1e9
 LEAST_DRAWN_MS = 0.01
 """Where a packet that did not wait stands on the logarithmic axis."""
+TCP_OVER_UDP_BYTES = 12  # the header of UDP is that much shorter than the header of TCP
 # Length of a queue: its unit, and the column of queue.csv.
 OCCUPANCY = {"cells": "occupancy_cells", "packets": "backlog_packets"}
 
@@ -210,12 +211,12 @@ def pairs(trial: Trial) -> Drawing | None:
 
 
 def windows(trial: Trial, chosen: Sequence[int] = ()) -> Drawing | None:
-    """Congestion windows of flows that the trial followed (`cwnd.csv`).
+    """Congestion windows of flows that the trial followed (`cwnd.csv`, or QUIC's own).
 
     chosen: their pairs [the first five]; one that was not followed is left out.
     """
     flows: dict[str, list[dict[str, float | str | None]]] = {}
-    for row in trial.series("cwnd") or ():
+    for row in trial.series("cwnd") or quic_windows(trial):
         flows.setdefault(level_text(row["pair"]), []).append(row)
     wanted = [str(pair) for pair in chosen] or sorted(flows, key=int)[: len(SERIES)]
     shown = {pair: flows[pair] for pair in wanted if pair in flows}
@@ -241,6 +242,15 @@ def windows(trial: Trial, chosen: Sequence[int] = ()) -> Drawing | None:
     )
     alt = f"Congestion windows over time of {len(shown)} connections. Largest: {largest} segments."
     return Drawing(kind="windows", title="Congestion windows", alt=alt, paint=paint)
+
+
+def quic_windows(trial: Trial) -> Rows:
+    """The windows that servers with QUIC wrote into their qlog, in packets of full size."""
+    full_bytes = trial.plan.topology.mss_bytes + TCP_OVER_UDP_BYTES
+    return [
+        {**row, "cwnd_segments": float(row["cwnd_bytes"] or 0) / full_bytes}
+        for row in trial.series("quic_cwnd") or ()
+    ]
 
 
 def completion(trial: Trial) -> Drawing | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from harness.agent import tcp_counters
 from harness.agent.daemons import Daemons, wait_until
 from harness.agent.events import RUN
+from harness.agent.shares import layer
 from plan.layout import Host
 from plan.plan import Plan
 from topology import connections
@@ -48,6 +49,7 @@ class Testbed:
         self.seed = plan.seed
         self.shared = RUN
         self.rate_bit_per_s = plan.topology.rate_bit_per_s
+        self.access = network.layout.access
         self.mss_bytes = plan.topology.mss_bytes
         self.clients: Sequence[Host] = network.layout.clients()
         self.servers: Sequence[Host] = network.layout.servers()
@@ -58,6 +60,7 @@ class Testbed:
         self.whole_second = schedule.await_begin if schedule else whole_second
         self.sleep_until = sleep_until
         self.connections = connections.of_host
+        self.layer = layer
         self.shown_connection = tcp_counters.connection
         self.tcp_totals = tcp_counters.totals
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,7 @@ from harness.judge import studies
 from harness.kernels import debug as debugging
 from harness.kernels import names, store
 from harness.kernels.options import with_options
+from harness.labs.layers import Layer, layer_of
 from harness.records import identity
 from harness.runners.options import Cluster, Options
 from plan.errors import MissingError, UsageError
@@ -253,7 +254,9 @@ class Experiment:
         )
         selection(design, only)  # what is wrong with it, before any kernel is built
         usable = kernels_of(lab, cluster, trusted, debugging.options(debug))
-        every = planned(design, self.origin, (), seeds, code, usable)
+        every = planned(
+            design, self.origin, (), seeds, code, usable, partial(layers_of, lab, cluster)
+        )
         trials = chosen(design, self.origin, every, only)
         linked = any(trial.receiver for trial in trials)
         if linked:
@@ -290,6 +293,16 @@ def refuse_elsewhere(lab: str, cluster: Cluster | None, given: Mapping[str, obje
         raise UsageError(
             f"{asked[0]} works only in the uml lab of this machine; leave out --lab and --scheduler"
         )
+
+
+def layers_of(lab: str, cluster: Cluster | None, plan: Plan) -> Layer | None:
+    """What a trial's lab has beside its image; UsageError where no lab here has it."""
+    layer = layer_of(lab, plan)
+    if layer is not None and cluster is not None:
+        raise UsageError(
+            f"workload.kind = {layer.name}: only on this machine; leave out --scheduler"
+        )
+    return layer
 
 
 def refuse_linked(clock: str, gdb: str) -> None:

@@ -47,7 +47,8 @@ def planned(trials: Sequence[PlannedTrial], options: Options) -> Iterator[Entry]
         levels = str(factors)
         if levels not in known:
             ran = {"lab": options.lab, "clock": options.clock,
-                   **identity.software(options.lab, trial.kernel, trial.receiver)}  # fmt: skip
+                   **identity.software(options.lab, trial.kernel, trial.receiver,
+                                       trial.layer_folder)}  # fmt: skip
             known[levels] = likeness.cell(record.asked(trial, ran))
         yield Entry(trial=trial.name, factors=factors, seed=trial.plan.seed, cell=known[levels])
 

@@ -52,6 +52,7 @@ def wanted_plan(experiment: Design, cell: Mapping[str, Level]) -> Wanted:
     workload = traffic(settings.workload, topology)
     check_chained(topology, queue, workload)
     check_delay(topology.delay, workload)
+    check_mss(topology.mss_bytes, workload)
     wanted = Plan(
         experiment=experiment.name,
         study=experiment.study,
@@ -224,6 +225,16 @@ def check_delay(delay: str, workload: object) -> None:
     others = [name for name, kind in plan.DELAYS.kinds.items() if not kind.Delay.of_workload]
     kind, allowed = plan.kind_of(workload), needed or " or ".join(others)
     raise UsageError(f"topology.delay = {delay}: with workload.kind = {kind} it must be {allowed}")
+
+
+def check_mss(mss_bytes: int, workload: object) -> None:
+    """UsageError where the workload needs larger packets."""
+    least = getattr(workload, "least_mss_bytes", 0)
+    if mss_bytes < least:
+        raise UsageError(
+            f"topology.mss_bytes = {mss_bytes}: with workload.kind = {plan.kind_of(workload)} it"
+            f" must be at least {least}"
+        )
 
 
 def check_counting(topology: plan.Topology, queue: plan.Queues) -> None:

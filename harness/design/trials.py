@@ -11,7 +11,7 @@ import hashlib
 import itertools
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -47,12 +47,14 @@ class PlannedTrial:
         plan: what the lab gets.
         kernel: folder of a kernel that is not the lab's own.
         receiver: folder of the receivers' kernel, where they have one of their own.
+        layer: what the lab has beside its image.
     """
 
     name: str
     plan: Plan
     kernel: Path | None = None
     receiver: Path | None = None
+    layer: TrialLayer | None = None
 
     @property
     def factors(self) -> Mapping[str, Level]:
@@ -60,10 +62,16 @@ class PlannedTrial:
         return self.plan.factors
 
     @property
+    def layer_folder(self) -> Path | None:
+        """Where its layer is; None: it has none."""
+        return self.layer.folder if self.layer else None
+
+    @property
     def network_key(self) -> str:
         """Trials with the same key can share a lab: what is built once is the same."""
         kernels = [str(one) for one in (self.kernel, self.receiver) if one]
-        return json.dumps([*self.plan.topology.built, *kernels])
+        layers = [self.layer.name] if self.layer else []
+        return json.dumps([*self.plan.topology.built, *kernels, *layers])
 
 
 class TrialKernel(Protocol):
@@ -82,6 +90,28 @@ class TrialKernel(Protocol):
 
     def fitted(self, wanted: Plan) -> Plan:
         """The plan as this kernel can run it; UsageError where it cannot."""
+
+
+class TrialLayer(Protocol):
+    """Packages that a lab has beside its image (harness/labs/layers.py)."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def folder(self) -> Path: ...
+
+    @property
+    def identity(self) -> str: ...
+
+
+Layers = Callable[[Plan], TrialLayer | None]
+"""The layer that a plan needs, made if it is not there."""
+
+
+def no_layers(_: Plan) -> TrialLayer | None:
+    """For who wants plans and runs none."""
+    return None
 
 
 @dataclass(frozen=True)
@@ -146,6 +176,7 @@ def planned(
     seeds: int | None = None,
     code: str = "",
     kernels: Kernels = own_kernel,
+    layers: Layers = no_layers,
 ) -> list[PlannedTrial]:
     """The trials of an experiment, seed by seed.
 
@@ -155,6 +186,7 @@ def planned(
         seeds: how many seeds; None: as the file says, which also names the first.
         code: identity of code, image and the lab's own kernel.
         kernels: the kernel that lab.kernel names, or that of no name.
+        layers: the packages that a plan needs beside the lab image.
 
     Raises:
         UsageError: a level that is not there, a setting that is missing or out of range.
@@ -176,10 +208,14 @@ def planned(
     of_cells = [
         (plans.fitted(cell, ends), ends) for cell, ends in zip(cells, wanted_kernels, strict=True)
     ]
+    needed = [
+        (of_cell, ends, plans.layer(cell, of_cell, ends, layers))
+        for cell, (of_cell, ends) in zip(cells, of_cells, strict=True)
+    ]
     return [
-        trial(path, of_cell, ends, seed, code)
+        trial(path, of_cell, ends, seed, code, layer)
         for seed in range(experiment.first_seed, experiment.first_seed + count)
-        for of_cell, ends in of_cells
+        for of_cell, ends, layer in needed
     ]
 
 
@@ -251,6 +287,21 @@ class WantedPlans:
         with self._of_kernel(cell, wanted.receiver_kernel, RECEIVER):
             ends.receiver.fitted(wanted.plan)
         return wanted.plan
+
+    def layer(
+        self, cell: Mapping[str, Level], plan: Plan, ends: Ends, layers: Layers
+    ) -> TrialLayer | None:
+        """What a cell's lab has beside its image; UsageError with the line of the workload."""
+        try:
+            found = layers(plan)
+            if found and ends.receiver:
+                raise UsageError(
+                    f"workload.kind = {plan_json(plan.workload)['kind']}: not with {RECEIVER}"
+                )
+        except UsageError as error:
+            said = str(error)
+            raise self.experiment.sources.refusal_of_setting(self.path, said, cell, "") from error
+        return found
 
     @contextmanager
     def _of_kernel(
@@ -350,17 +401,22 @@ def path_json(path: plan.Path) -> dict[str, Any]:
     return plan_json(path)
 
 
-def trial(path: Path, of_cell: Plan, ends: Ends, seed: int, code: str) -> PlannedTrial:
+def trial(
+    path: Path, of_cell: Plan, ends: Ends, seed: int, code: str, layer: TrialLayer | None = None
+) -> PlannedTrial:
     """One cell with one seed as a trial."""
     topology = of_cell.topology
     if topology.path:
         topology = replace(topology, path=topology.path.of_seed(seed))
     seeded = replace(of_cell, seed=seed, topology=topology)
-    text = json.dumps([as_json(seeded), code + ends.identity], sort_keys=True)
+    software = code + ends.identity + (layer.identity if layer else "")
+    text = json.dumps([as_json(seeded), software], sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:10]
     words = [*map(level_name, of_cell.factors.values()), f"s{seed}", digest]
     name = "-".join(words).replace("/", "_").replace(" ", "")
     if len(os.fsencode(name)) > MOST_NAME_BYTES:
         raise UsageError(f"{path}: {name}: the name of a trial, at most {MOST_NAME_BYTES} bytes")
     receiver = None if ends.receiver is None else ends.receiver.folder
-    return PlannedTrial(name=name, plan=seeded, kernel=ends.sender.folder, receiver=receiver)
+    return PlannedTrial(
+        name=name, plan=seeded, kernel=ends.sender.folder, receiver=receiver, layer=layer
+    )

@@ -20,6 +20,7 @@ MADE = re.compile(
     rf"|disk-{KEY}\.squashfs"
     rf"|mininet-{KEY}(,[a-z0-9+.,-]+)?(\.squashfs)?(\.lock)?"
     rf"|processor-{KEY}-{KEY}\.ko(\.lock)?"
+    rf"|quic-{KEY}-{KEY}(\.lock)?"
     r"|kvm-[0-9a-f-]{36}(\.partial)?"
     r"|lock|mininet\.lock|costs\.json|costs\.[0-9]+|cluster\.pem"
 )
@@ -37,7 +38,7 @@ BELOW = {
 }
 # What a recipe fills (mktemp -d) until it is whole, and moves or removes at its end.
 PARTIAL = re.compile(
-    rf"(root|image|processor|mininet|full-kernel|vm|disk|programs-{KEY}-{KEY}-{KEY}(\.tools)?|debian-[0-9.]+|release-{KEY})"
+    rf"(root|image|processor|mininet|quic|full-kernel|vm|disk|programs-{KEY}-{KEY}-{KEY}(\.tools)?|debian-[0-9.]+|release-{KEY})"
     r"\.[A-Za-z0-9]{6}"
     r"|(image|kernel|programs|environment)\.from\.[a-z0-9_]{8}"
 )

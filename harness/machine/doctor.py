@@ -106,7 +106,15 @@ def room(what: str, there_mib: int, needed_mib: int, detail: str, remedy: str) -
 def products() -> list[Finding]:
     """What set-up makes."""
     names = {"lab image": "image", "lab programs": "programs", "environment": "environment"}
-    return [product(what, name, "./cellbed setup") for what, name in names.items()]
+    return [*(product(what, name, "./cellbed setup") for what, name in names.items()), quic()]
+
+
+def quic() -> Finding:
+    """What set-up leaves to the first trial that needs it."""
+    path = paths.places()["quic"]
+    there = path.exists()
+    detail = str(path) if there else "not there: the first trial with QUIC downloads them (5 MB)"
+    return Finding(what="QUIC packages", state="ok" if there else "note", detail=detail)
 
 
 def product(what: str, name: str, remedy: str) -> Finding:

@@ -21,7 +21,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from harness.host import paths
-from harness.labs import LABS, Lab, LabSpec
+from harness.labs import LABS, Lab, LabSpec, layers
 from harness.labs.base import MODULES
 from harness.records import sources
 from plan.plan import WORKLOADS
@@ -45,19 +45,30 @@ def code(lab: str = "uml", kernel: Path | None = None) -> str:
 
 
 @cache
-def software(lab: str, kernel: Path | None = None, receiver: Path | None = None) -> dict[str, str]:
+def software(
+    lab: str,
+    kernel: Path | None = None,
+    receiver: Path | None = None,
+    layer: Path | None = None,
+) -> dict[str, str]:
     """What runs a trial in a lab and makes its record: a hash or a description of each part.
 
     Args:
         kernel: folder of a kernel that is not the lab's own.
         receiver: folder of the receivers' kernel, where they have one of their own.
+        layer: folder of the packages that the lab has beside its image.
 
     Remembered as of the first call: the names of a campaign's trials have it in them.
     """
-    return found(lab, kernel, receiver)
+    return found(lab, kernel, receiver, layer)
 
 
-def found(lab: str, kernel: Path | None = None, receiver: Path | None = None) -> dict[str, str]:
+def found(
+    lab: str,
+    kernel: Path | None = None,
+    receiver: Path | None = None,
+    layer: Path | None = None,
+) -> dict[str, str]:
     """software() as it is now."""
     boot = [MODULES, *(unbooted(lab, clock).told() for clock in CLOCKS)]
     return {
@@ -69,6 +80,7 @@ def found(lab: str, kernel: Path | None = None, receiver: Path | None = None) ->
         "libraries": " ".join(f"{name} {version(name)}" for name in libraries()),
         **({} if kernel is None else {"release": (kernel / "release").read_text().strip()}),
         **({} if receiver is None else of_receivers(lab, receiver)),
+        **({} if layer is None else {"layer": layers.identity(layer)}),
     }
 
 

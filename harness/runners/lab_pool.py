@@ -214,10 +214,11 @@ class LabThread(threading.Thread):
     def _work(self) -> None:
         job = self.tasks[0].job
         topology = job.trial.plan.topology
-        kernel, receiver = job.trial.kernel, job.trial.receiver
+        kernel, receiver, layer = job.trial.kernel, job.trial.receiver, job.trial.layer
         spec = LabSpec(
-            pairs=topology.pairs, clock=job.clock, kernel=kernel, receiver=receiver, gdb=job.gdb
-        )
+            pairs=topology.pairs, clock=job.clock, kernel=kernel, receiver=receiver, gdb=job.gdb,
+            shares={layer.name: layer.folder} if layer else {},
+        )  # fmt: skip
         with session(job.lab, spec) as lab:
             with self.pool.lock:
                 if self._abandoned:
@@ -336,7 +337,7 @@ def deliver(job: PoolJob, lab: Lab, costs: dict[str, float]) -> Outcome:
     Raises:
         LabError: what ran it may be something else than the trial's name says.
     """
-    runs = (job.lab, job.trial.kernel, job.trial.receiver)
+    runs = (job.lab, job.trial.kernel, job.trial.receiver, job.trial.layer_folder)
     ran = identity.software(*runs)
     if identity.found(*runs) != ran:
         raise LabError(

@@ -32,6 +32,7 @@ from pathlib import Path
 from harness.agent import softirq
 from harness.agent.events import RUN, emit
 from harness.agent.power_off import power_off
+from harness.agent.shares import mount_share
 from harness.scripts import kernel, python2
 from harness.scripts.beside import OVER, Beside, BesideError
 from harness.scripts.controllers import Controllers
@@ -155,18 +156,6 @@ def make_work_folder(job: ScriptJob) -> None:
     scratch.mkdir()
     layers = f"lowerdir={theirs},upperdir={upper},workdir={scratch}"
     run(["mount", "-n", "-t", "overlay", "-o", layers, "work", str(WORK)])
-
-
-def mount_share(name: str, place: Path) -> None:
-    """A folder of the host, read-only, by what the lab's kernel or first process was told."""
-    told = os.environ[f"cellbed_{name}"]
-    argv = {
-        "hostfs": ["-t", "hostfs", "-o", f"ro,hostfs={told}", "none"],
-        "9p": ["-t", "9p", "-o", "ro,trans=virtio,version=9p2000.L,msize=262144", told],
-        "bind": ["--bind", told],
-    }
-    kind = os.environ.get("cellbed_share", "hostfs")  # noqa: SIM112 (of the boot line)
-    run(["mount", "-n", *argv[kind], str(place)])
 
 
 def make_ready_for_ssh() -> None:

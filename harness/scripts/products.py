@@ -3,18 +3,15 @@
 
 from __future__ import annotations
 
-import fcntl
 import re
-import subprocess
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.host import paths
+from harness.host.making import make
 from harness.scripts.job import BUILT_IN, CONFIG
-from plan.errors import MissingError, UsageError
+from plan.errors import UsageError
 
 PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+")  # Debian Policy 5.6.1
 # PEP 508, with a version.
@@ -101,67 +98,3 @@ def kernel() -> Path:
     made = paths.places()["full"]
     make("kernel for Mininet", made, [recipes() / "kernel" / "build", made], made / COMPLETE)
     return made
-
-
-def make(what: str, product: Path, argv: Sequence[str | Path], whole: Path | None = None) -> None:
-    """Run the script that makes a product, unless that is there.
-
-    Args:
-        whole: a file of the product that is made last; None: the product appears as a whole.
-    """
-    whole = whole or product
-    if whole.exists():
-        return
-    with only_one(what, product) as lock:
-        if not whole.exists():
-            say(f"{what}: this command builds it once")
-            build(what, argv, lock)
-
-
-@contextmanager
-def only_one(what: str, product: Path) -> Iterator[int]:
-    """Two at once would make a product twice, into the same place. Gives the lock's descriptor.
-
-    Raises:
-        MissingError: nothing can be written there, as in a cache that others share.
-    """
-    try:
-        lock = Path(f"{product}.lock").open("w")  # noqa: SIM115 (the next line closes it)
-    except OSError as error:
-        raise MissingError(
-            f"{what} is missing and cannot be built in {product.parent} ({error.strerror}); build "
-            "it "
-            "as the owner of that folder, or name another folder with CELLBED_CACHE"
-        ) from error
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            say(f"{what}: another command builds it; this command waits")
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield lock.fileno()
-
-
-def build(what: str, argv: Sequence[str | Path], lock: int) -> None:
-    """Run the script; it holds the lock, too, and so goes on alone if this process is killed."""
-    log = paths.places()["cache"] / "log" / f"{what.replace(' ', '-')}.log"
-    log.parent.mkdir(exist_ok=True)
-    with log.open("wb") as stream:
-        done = subprocess.run(
-            argv, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, pass_fds=[lock],
-            check=False,
-        )  # fmt: skip
-    if done.returncode:
-        raise MissingError(f"{what} could not be built: {reason(log)} ({log})")
-
-
-def say(text: str) -> None:
-    """Tell the person who waits."""
-    print(text, file=sys.stderr, flush=True)
-
-
-def reason(log: Path) -> str:
-    """The cause that a log names, as lab/setup tells it."""
-    script = '. "$1" && reason "$2"'
-    argv = ["bash", "-c", script, "-", str(paths.PROJECT / "lab" / "strict"), str(log)]
-    return subprocess.run(argv, capture_output=True, text=True, check=False).stdout.strip()

@@ -12,8 +12,8 @@ NS_PER_S = 1_000_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The workload's parameters; the defaults are the paper's."""
+class Schedule:
+    """When clients ask for which files; the defaults are the paper's."""
 
     duration_s: Annotated[
         float,
@@ -46,9 +46,6 @@ class Parameters:
     gap_max_ms: Annotated[
         float, Within(0, 86_400_000), "The longest gap between two requests of a batch."
     ] = 500.0
-    request_bytes: Annotated[
-        int, Within(64, 1024), "The size of a request (98-0876R1, section 6.2)."
-    ] = 128
     poisson_fit: Annotated[Fit, FIT_TEXT] = "mean"
     first_batch: Annotated[
         Literal["together", "jitter", "spread"],
@@ -63,16 +60,9 @@ class Parameters:
         "The longest time from time 0 to the start of a client with `workload.first_batch ="
         ' "jitter"`.',
     ] = 10.0
-    server_stream: Annotated[
-        Literal["nginx", "joined"],
-        "The way in which a server sends an answer. `nginx`: the server sends the HTTP header at"
-        " once, in a segment of its own if the window is open. `joined`: the HTTP header shares"
-        " segments with the file, and the acknowledgement of the request goes with them (98-0876R1,"
-        ' section 5.2: the server "sends some data back").',
-    ] = "nginx"
 
-    def __post_init__(self) -> None:
-        check(self, "workload")
+    def check_schedule(self) -> None:
+        """WorkloadError: keys that do not fit each other."""
         for key, most in (
             ("requests_min", self.requests_max - 1),
             ("gap_min_ms", self.gap_max_ms),
@@ -90,3 +80,23 @@ class Parameters:
     def duration_ns(self) -> int:
         """The length of a trial [ns]."""
         return round(self.duration_s * NS_PER_S)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters(Schedule):
+    """The workload's parameters; the defaults are the paper's."""
+
+    request_bytes: Annotated[
+        int, Within(64, 1024), "The size of a request (98-0876R1, section 6.2)."
+    ] = 128
+    server_stream: Annotated[
+        Literal["nginx", "joined"],
+        "The way in which a server sends an answer. `nginx`: the server sends the HTTP header at"
+        " once, in a segment of its own if the window is open. `joined`: the HTTP header shares"
+        " segments with the file, and the acknowledgement of the request goes with them (98-0876R1,"
+        ' section 5.2: the server "sends some data back").',
+    ] = "nginx"
+
+    def __post_init__(self) -> None:
+        check(self, "workload")
+        self.check_schedule()

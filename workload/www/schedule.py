@@ -13,7 +13,7 @@ from workload import specweb
 from workload.errors import WorkloadError
 from workload.poisson import Bounded, bounded
 from workload.streams import stream
-from workload.www.parameters import NS_PER_S, Parameters
+from workload.www.parameters import NS_PER_S, Schedule
 
 NS_PER_MS = 1_000_000
 
@@ -40,7 +40,7 @@ class Request:
         return specweb.path(self.file_class, self.file)
 
 
-def schedule(params: Parameters, seed: int, pairs: int) -> tuple[Request, ...]:
+def schedule(params: Schedule, seed: int, pairs: int) -> tuple[Request, ...]:
     """Return all requests of a trial with `pairs` pairs, by due time, then pair, then number.
 
     Requests that are due at or after the end of the trial are left out. Each pair and batch has its
@@ -71,7 +71,7 @@ def scheduled_bytes(requests: tuple[Request, ...], pairs: int) -> tuple[int, ...
     return tuple(totals)
 
 
-def _batch_starts_ns(params: Parameters, seed: int, pair: int) -> range:
+def _batch_starts_ns(params: Schedule, seed: int, pair: int) -> range:
     period_ns = round(params.period_s * NS_PER_S)
     within_ns = {
         "together": 0,
@@ -83,7 +83,7 @@ def _batch_starts_ns(params: Parameters, seed: int, pair: int) -> range:
 
 
 def _batch(
-    params: Parameters,
+    params: Schedule,
     seed: int,
     pair: int,
     batch: int,
@@ -105,6 +105,6 @@ def _batch(
         due_ns += _gap_ns(params, next(gaps))
 
 
-def _gap_ns(params: Parameters, uniform: float) -> int:
+def _gap_ns(params: Schedule, uniform: float) -> int:
     gap_ms = params.gap_min_ms + (params.gap_max_ms - params.gap_min_ms) * uniform
     return round(gap_ms * NS_PER_MS)

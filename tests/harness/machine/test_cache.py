@@ -21,17 +21,23 @@ FOLDERS = (
     *(f"{name}-{A}/x" for name in ("root", "image", "kernel", "full-kernel", "vm", "mininet")),
     *(f"programs-{A}-{B}-{C}", f"programs-{A}-{B}-{C}.tools", f"python-{A}-3.11/bin"),
     f"python-{B}-debian/bin",
+    f"quic-{A}-{B}/usr",
     *(f"mininet-{A},vim,g++", f"kernels/built-{A}", "kernels/work-6.1", "kernels/debian-6.1"),
     *(f"kernels/{name}-{A}" for name in ("recipe", "tests", "tools")),
     *("kernels/work-6.1-selftests", "kernels/debian-6.1-selftests"),
 )
 FILES = (
     *(f"disk-{A}.squashfs", f"processor-{A}-{B}.ko", "costs.json", "costs.123", "lock"),
-    *("mininet.lock", f"mininet-{A}.lock", "kvm-00000000-1111-2222-3333-444444444444"),
+    *(
+        "mininet.lock",
+        f"mininet-{A}.lock",
+        f"quic-{A}-{B}.lock",
+        "kvm-00000000-1111-2222-3333-444444444444",
+    ),
     *("log/lab-image.log", f"kernels/seen-{A}.json", "kernels/work-6.1/lock", "cluster.pem"),
 )
 PARTIALS = ("image.Xy12Ab", "root.Xy12Ab", "mininet.abcdef", "full-kernel.a1b2c3", "vm.123456",
-            f"programs-{A}-{B}-{C}.aB3dE6",
+            f"programs-{A}-{B}-{C}.aB3dE6", "quic.a1B2c3",
             "kernels/debian-6.1.Xy12Ab")  # fmt: skip
 OTHERS = ("thesis.pdf", "image-of-my-cat/cat.png", "kernel-sources/Makefile", "python-3.11/x",
           "log/diary.txt", "kernels/notes", "image.jpegs/1", ".config/x")  # fmt: skip

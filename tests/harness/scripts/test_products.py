@@ -11,7 +11,7 @@ from select import select
 
 import pytest
 
-from harness.host import paths
+from harness.host import making, paths
 from harness.scripts import products
 from harness.scripts.products import Products
 from plan.errors import MissingError, UsageError
@@ -106,7 +106,7 @@ def test_who_waits_says_so_and_the_image_is_built_once(
 
     building = builders.ask("slow")
     builders.wait_for_begun()
-    monkeypatch.setattr(products, "say", wait)
+    monkeypatch.setattr(making, "say", wait)
     assert builders.ask("slow").result(LIMIT_S) == building.result(LIMIT_S)
     assert said == ["image for Mininet with slow: another command builds it; this command waits"]
     assert "image for Mininet with slow: this command builds it once" in capfd.readouterr().err

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""QUIC: its keys, its qlog files beside what was on the wire, and the checks of both."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from harness.design import experiment
+from harness.design.trials import planned
+from harness.labs.layers import layer_of
+from plan.errors import UsageError
+from plan.facts import TrialFacts, read
+from plan.plan import from_json
+from tests.made_plans import plan_json
+from tests.small import PROJECT, trials_of
+from workload.errors import WorkloadError
+from workload.quic import checks, qlog, wire
+from workload.quic.lines import header, line
+from workload.quic.parameters import Parameters
+from workload.quic.qlog import Sent
+from workload.quic.wire import Access, Datagram
+from workload.www import schedule
+from workload.www.parameters import Parameters as OfWww
+
+MS = 1_000_000
+ACCESS = Access(cell_ns=2831, delay_ns=5000)
+FULL_NS = 32 * 2831  # a datagram of 1472 bytes has 32 cells
+EXPERIMENT = """
+name = "quic"
+title = "quic"
+[factors]
+workload.stack = ["ngtcp2"]
+[base]
+topology = { pairs = 1, rate_bit_per_s = 10_000_000, delay_us = 5_000, mss_bytes = 1024 }
+queue = { policy = "plain", buffer_cells = 300 }
+tcp = { flavor = "cubic", window_bytes = 65_535, ssthresh_bytes = 12_500 }
+workload = { kind = "quic" }
+"""
+
+
+def test_the_requests_are_those_of_www():
+    ours, theirs = (kind(duration_s=50) for kind in (Parameters, OfWww))
+    assert schedule.schedule(ours, 7, 3) == schedule.schedule(theirs, 7, 3)
+
+
+def test_a_stack_has_only_its_own_congestion_controls():
+    with pytest.raises(WorkloadError, match=r"^workload.congestion = bbr: aioquic has only cubic"):
+        Parameters(stack="aioquic", congestion="bbr")
+    Parameters(stack="ngtcp2", congestion="bbr")
+
+
+def test_a_path_must_carry_the_packets_of_a_handshake(tmp_path: Path):
+    with pytest.raises(UsageError, match=r"topology.mss_bytes = 1024: .* must be at least 1188"):
+        trials_of(tmp_path, EXPERIMENT)
+    [trial] = trials_of(tmp_path, EXPERIMENT.replace("1024", "1188"))
+    assert trial.layer is None, "who only plans makes nothing"
+
+
+@pytest.mark.parametrize("lab", ["vm", "native"])
+def test_another_lab_says_in_a_line_that_it_has_no_quic(tmp_path: Path, lab: str):
+    path = tmp_path / "quic.toml"
+    path.write_text(EXPERIMENT.replace("1024", "1460"))
+    with pytest.raises(
+        UsageError, match=rf"quic.toml, .*workload.kind = quic: not with --lab {lab}"
+    ):
+        planned(experiment.load(path), path, layers=partial(layer_of, lab))
+
+
+def test_no_other_workload_has_a_layer():
+    assert layer_of("native", from_json(plan_json())) is None
+
+
+def test_the_recipe_lists_what_the_stacks_need():
+    text = (PROJECT / "lab" / "quic" / "packages").read_text()
+    names = [found for row in text.splitlines() if (found := row.split("#")[0].strip())]
+    assert names == ["ngtcp2-server", "python3-aioquic"]
+
+
+# What a server's qlog says beside its wire.
+
+
+def of_wire(*rows: tuple[int, int]) -> list[Datagram]:
+    """Datagrams that were sent at these moments with nothing before them: as tcpdump sees them."""
+    return [Datagram(ACCESS.seen_ns(at, 0, length), length) for at, length in rows]
+
+
+def test_a_packet_that_waits_for_the_access_link_is_not_late():
+    seen = [Datagram(5000 + (n + 1) * FULL_NS, 1472) for n in range(3)]
+    found = wire.compare(seen, [Sent(7 * MS, "1RTT", 1472)] * 3, ACCESS)
+    assert (found.unlike, found.off_ns) == (0, 0)
+    assert found.offset_ns == -7 * MS
+
+
+@pytest.mark.parametrize("off_ns", [-1500, 1, 2 * MS])
+def test_a_packet_that_leaves_at_another_moment_is_off(off_ns: int):
+    seen = of_wire((0, 1472), (10 * MS + off_ns, 900))
+    logged = [Sent(0, "1RTT", 1472), Sent(10 * MS, "1RTT", 900)]
+    assert wire.compare(seen, logged, ACCESS).off_ns == off_ns
+
+
+def test_packets_that_only_one_of_both_has_are_counted():
+    seen = of_wire((0, 1472), (MS, 1472), (2 * MS, 60))
+    logged = [Sent(0, "1RTT", 1472), Sent(MS, "1RTT", 1472), Sent(2 * MS, "1RTT", 60)]
+    assert wire.compare(seen, logged, ACCESS).unlike == 0
+    assert wire.compare(seen[:2], logged, ACCESS).unlike == 1
+    assert wire.compare(seen, logged[:2], ACCESS).unlike == 1
+    assert wire.compare([], logged, ACCESS).unlike == 3
+    longer = [*logged[:2], Sent(2 * MS, "1RTT", 61)]
+    assert wire.compare(seen, longer, ACCESS).unlike == 2
+
+
+def test_packets_share_a_datagram_and_only_an_initial_one_is_padded():
+    logged = [Sent(0, "initial", 169), Sent(0, "handshake", 529), Sent(0, "1RTT", 700)]
+    assert wire.compare(of_wire((0, 1398)), logged, ACCESS).unlike == 0
+    assert wire.compare(of_wire((0, 1472)), logged[:2], ACCESS).unlike == 0
+    assert wire.compare(of_wire((0, 1472)), logged[1:], ACCESS).unlike == 3
+
+
+def test_what_follows_shows_how_many_packets_a_padded_datagram_has():
+    logged = [Sent(0, "initial", 176), Sent(0, "handshake", 513), Sent(MS, "1RTT", 232)]
+    seen = [Datagram(5000 + FULL_NS, 1472), Datagram(5000 + FULL_NS + 12 * 2831, 513)]
+    seen += of_wire((MS, 232))
+    found = wire.compare(seen, logged, ACCESS)
+    assert (found.unlike, found.off_ns) == (0, 0)
+
+
+def capture(path: Path, rows: list[tuple[int, int]], magic: int = wire.NANOSECONDS) -> Path:
+    """A file as tcpdump writes it: Ethernet, IPv4, UDP, without payload."""
+    data = struct.pack("<IHHiIII", magic, 2, 4, 0, 0, 64, 1)
+    for at, length in rows:
+        packet = bytes(14) + bytes(20) + struct.pack("!HHHH", 443, 40_000, length + 8, 0)
+        data += struct.pack("<4I", at // 10**9, at % 10**9, len(packet), length + 42) + packet
+    path.write_bytes(data)
+    return path
+
+
+def test_a_capture_is_read_whole_or_refused(tmp_path: Path):
+    rows = [(1_577_836_800_000_000_001, 1472), (1_577_836_801_000_000_000, 40)]
+    path = capture(tmp_path / "s1.pcap", rows)
+    assert wire.read(path) == [Datagram(*row) for row in rows]
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(WorkloadError, match="the last packet is cut short"):
+        wire.read(path)
+    with pytest.raises(WorkloadError, match="no capture with nanoseconds"):
+        wire.read(capture(path, rows, magic=0xA1B2C3D4))
+
+
+# qlog files.
+
+
+def write(path: Path, *events: tuple[float, str, dict]) -> Path:
+    head = line(header("aioquic", "server", "ab12", "0.3"))
+    rows = [line({"time": at, "name": name, "data": data}) for at, name, data in events]
+    path.write_text(head + "".join(rows))
+    return path
+
+
+def lines_of(path: Path) -> list[str]:
+    lines, mended = qlog.read(path)
+    assert mended == 0
+    return lines
+
+
+def metrics(cwnd: int, **more: float) -> dict:
+    return {"congestion_window": cwnd, "bytes_in_flight": 0, **more}
+
+
+def test_windows_begin_with_what_held_at_the_start(tmp_path: Path):
+    path = write(
+        tmp_path / "s1.sqlog",
+        (10, "recovery:metrics_updated", metrics(14_720)),
+        (20, "recovery:metrics_updated", metrics(20_000, smoothed_rtt=100.5)),
+        (1030, "recovery:metrics_updated", metrics(20_000)),
+        (1040, "recovery:metrics_updated", metrics(10_000, ssthresh=10_000)),
+        (1050, "recovery:metrics_updated", metrics(10_000, ssthresh=10_000)),
+    )
+    rows = list(qlog.windows(qlog.events(lines_of(path)), 3, -1000 * MS))
+    assert rows == [
+        [0, 3, 20_000, None, 0, 100_500],
+        [40 * MS, 3, 10_000, 10_000, 0, 100_500],
+    ]
+
+
+def test_packets_sent_and_lost_are_found(tmp_path: Path):
+    raw = {"header": {"packet_type": "1RTT"}, "raw": {"length": 1472}}
+    path = write(
+        tmp_path / "s1.sqlog",
+        (1.5, "transport:packet_sent", raw),
+        (2, "recovery:packet_lost", {"header": {}}),
+        (3, "transport:packet_received", raw),
+    )
+    events = list(qlog.events(lines_of(path)))
+    assert qlog.sent(events) == [Sent(1_500_000, "1RTT", 1472)]
+    assert qlog.lost(events) == 1
+
+
+def test_a_qlog_that_is_cut_short_is_refused(tmp_path: Path):
+    path = write(tmp_path / "s1.sqlog", (1, "recovery:metrics_updated", metrics(1)))
+    path.write_text(path.read_text()[:-9])
+    with pytest.raises(WorkloadError, match=r"s1.sqlog:2: not a line of qlog"):
+        list(qlog.events(lines_of(path), path.name))
+
+
+def test_the_same_files_make_the_same_archive(tmp_path: Path):
+    lines = lines_of(write(tmp_path / "s1.sqlog", (1, "recovery:metrics_updated", metrics(1))))
+    for name in ("one", "other"):
+        qlog.pack({"s1.sqlog": lines, "s2.sqlog": lines}, tmp_path / name)
+        os.utime(tmp_path, (0, 0))
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
+
+
+def test_a_packet_whose_event_ngtcp2_began_with_an_old_one_is_mended(tmp_path: Path):
+    sent = {"frames": [], "header": {"packet_type": "handshake"}, "raw": {"length": 520}}
+    path = write(
+        tmp_path / "s1.sqlog",
+        (199, "transport:packet_sent", sent),
+        (199, "recovery:metrics_updated", metrics(1)),
+        (199, "transport:packet_sent", sent),
+    )
+    rest = '{"frame_type":"padding"}],"header":{"packet_type":"1RTT"},"raw":{"length":493}}}\n'
+    path.write_text(path.read_text() + rest)
+    lines, mended = qlog.read(path)
+    assert mended == 1
+    assert qlog.sent(qlog.events(lines)) == [
+        Sent(199 * MS, "handshake", 520), Sent(199 * MS, "1RTT", 493),
+    ]  # fmt: skip
+    # Where the line before is no copy, nobody knows what the rest belongs to.
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:-2]) + rest)
+    with pytest.raises(WorkloadError, match="not a line of qlog"):
+        list(qlog.events(qlog.read(path)[0]))
+
+
+# The checks.
+
+PLAN = from_json(plan_json(workload="quic"))
+
+
+def facts(**source: object) -> TrialFacts:
+    good = {"ended": [""], "unlike_packets": [0], "off_ns": [999_999]}
+    return read(TrialFacts, json.loads(json.dumps({"source": {**good, **source}})))
+
+
+@pytest.mark.parametrize(
+    ("check", "bad"),
+    [
+        (checks.connections, {"ended": ["0x1 INTERNAL_ERROR"]}),
+        (checks.connections, {"ended": []}),
+        (checks.sent_packets, {"unlike_packets": [1]}),
+        (checks.sent_packets, {"unlike_packets": []}),
+        (checks.sent_moments, {"off_ns": [1_000_001]}),
+        (checks.sent_moments, {"off_ns": [-1_000_001]}),
+        (checks.sent_moments, {"off_ns": []}),
+    ],
+)
+def test_each_check_fails_where_its_fact_is_wrong(check, bad: dict):
+    assert check(facts(), PLAN)["ok"]
+    assert not check(facts(**bad), PLAN)["ok"]

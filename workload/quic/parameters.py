@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The keys of an experiment's table [workload] for web clients with HTTP/3 over QUIC."""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+from plan.schema import Within, check
+from workload.errors import WorkloadError
+from workload.www import parameters as www
+
+LAYER = "quic"
+# The congestion controls that each stack has.
+CONGESTION = {"ngtcp2": ("cubic", "reno", "bbr"), "aioquic": ("cubic", "reno")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters(www.Schedule):
+    """The schedule of the WWW clients, and the keys of QUIC.
+
+    Attributes:
+        least_mss_bytes: a path must carry UDP payloads of 1200 bytes (RFC 9000, section 14).
+    """
+
+    least_mss_bytes: ClassVar[int] = 1188
+
+    stack: Annotated[
+        Literal["ngtcp2", "aioquic"],
+        "The implementation of QUIC that the servers use. `ngtcp2`: the program of ngtcp2 with"
+        " GnuTLS, in C. `aioquic`: aioquic, in Python, which takes more of the machine's time, but"
+        " no virtual time. The clients of both use aioquic.",
+    ] = "ngtcp2"
+    congestion: Annotated[
+        Literal["cubic", "reno", "bbr"],
+        "The congestion control of the servers, as their stack implements it; the kernel's TCP has"
+        " no part in it. aioquic has no `bbr`.",
+    ] = "cubic"
+    streams: Annotated[
+        int,
+        Within(1, 100),
+        "The largest number of requests that a client has under way at a time. Each request is a"
+        " stream of the client's one connection. A request that is due before a stream is free"
+        " waits at the client.",
+    ] = 100
+    client_window_bytes: Annotated[
+        int,
+        Within(16_384, 1_073_741_824),
+        "The data that a client lets its server send before it has read it: the initial limit of a"
+        " connection and of each stream (RFC 9000, section 4). aioquic doubles a limit when half of"
+        " it has been used.",
+    ] = 16_777_216
+    qlog: Annotated[
+        Literal["server", "both"],
+        "The ends whose qlog the record keeps in qlog.zip. The checks need the servers'.",
+    ] = "server"
+
+    def __post_init__(self) -> None:
+        check(self, "workload")
+        self.check_schedule()
+        if self.congestion not in CONGESTION[self.stack]:
+            raise WorkloadError(
+                f"workload.congestion = {self.congestion}: {self.stack} has only"
+                f" {', '.join(CONGESTION[self.stack])}"
+            )

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The servers: how each stack is started, and what it says against itself."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from subprocess import Popen
+
+from workload.nginx_servers import documents
+from workload.quic.parameters import Parameters
+from workload.ready import await_line
+from workload.source import Host, Programs, Testbed
+
+PORT = 443
+DRAWS = "/opt/cellbed/quic_draws"
+UDP_IP_HEADER_BYTES = 28
+TCP_IP_HEADER_BYTES = 40
+# Over all connections; a trial has one. With less, the server would limit what it may send.
+END_S = 60
+LARGE_BYTES = 1 << 24
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a trial's programs are and what they use.
+
+    Attributes:
+        layer: folder with the packages of QUIC (Testbed.layer).
+        folder: for the programs' own files.
+        begin_ns: the moment from which the programs' clocks count.
+    """
+
+    layer: Path
+    folder: Path
+    begin_ns: int
+
+    @property
+    def key(self) -> Path:
+        return self.folder / "key.pem"
+
+    @property
+    def certificate(self) -> Path:
+        return self.folder / "certificate.pem"
+
+    def environment(self, draws: str) -> dict[str, str]:
+        """Return the variables of a program whose random numbers start with `draws`."""
+        return {
+            "LD_LIBRARY_PATH": str(self.layer / "usr/lib/x86_64-linux-gnu"),
+            "LD_PRELOAD": DRAWS,
+            "PYTHONPATH": str(self.layer / "usr/lib/python3/dist-packages"),
+            "PYTHONHASHSEED": "0",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "CELLBED_DRAWS": draws,
+            "CELLBED_BEGIN_NS": str(self.begin_ns),
+        }
+
+
+def datagram_bytes(mss_bytes: int) -> int:
+    """Return the UDP payload of a packet as large as a full segment of TCP."""
+    return mss_bytes + TCP_IP_HEADER_BYTES - UDP_IP_HEADER_BYTES
+
+
+def python(module: str, *words: str) -> list[str]:
+    """Return the command of one of the programs here."""
+    return ["python3", "-m", f"workload.quic.{module}", *words]
+
+
+def write_spec(path: Path, spec: Mapping[str, object]) -> Path:
+    """Write what a program reads at its start; return the file."""
+    path.write_text(json.dumps(spec))
+    return path
+
+
+class Servers:
+    """The servers of all pairs while they run.
+
+    Attributes:
+        expected: how lines begin that a good server prints.
+    """
+
+    expected: tuple[str, ...] = ()
+
+    def __init__(self, testbed: Testbed, params: Parameters, place: Place) -> None:
+        self.testbed = testbed
+        self.params = params
+        self.place = place
+        self.started: list[Popen[str]] = []
+
+    def qlog(self, pair: int) -> Path:
+        """Return the qlog of a pair's server; its connection must have ended."""
+        raise NotImplementedError
+
+    def start(self, programs: Programs, descriptors: Sequence[int]) -> None:
+        """Start them and wait until they can be reached. The sockets are open for all of them."""
+        raise NotImplementedError
+
+    def end(self) -> list[str]:
+        """End them; return what they say: nothing after a good trial."""
+        for process in self.started:
+            process.send_signal(signal.SIGINT)  # at SIGTERM, ngtcp2 does not finish its qlog
+        said = [process.communicate(timeout=END_S)[0] for process in self.started]
+        failed = [
+            f"a server ended with status {p.returncode}" for p in self.started if p.returncode
+        ]
+        lines = [line for text in said for line in text.splitlines()]
+        return [line for line in lines if not line.startswith(self.expected)][:20] + failed
+
+
+class Aioquic(Servers):
+    """One process for all hosts, with a socket in each host's namespace."""
+
+    def qlog(self, pair: int) -> Path:
+        return self.place.folder / f"s{pair}.sqlog"
+
+    def start(self, programs: Programs, descriptors: Sequence[int]) -> None:
+        hosts = self.testbed.servers
+        spec = write_spec(self.place.folder / "server.json", {
+            "folder": str(self.place.folder),
+            "docroot": str(documents()),
+            "congestion": self.params.congestion,
+            "datagram_bytes": datagram_bytes(self.testbed.mss_bytes),
+            "certificate": str(self.place.certificate),
+            "key": str(self.place.key),
+            "pairs": [{"pair": host.pair, "descriptor": descriptor}
+                      for host, descriptor in zip(hosts, descriptors, strict=True)],
+        })  # fmt: skip
+        environment = self.place.environment(f"{self.testbed.seed} servers")
+        process = programs.start(
+            self.testbed.server_pid(hosts[0].pair),
+            python("server", str(spec)),
+            environment,
+            descriptors,
+        )
+        await_line(process, "the server of aioquic")
+        self.started.append(process)
+
+
+class Ngtcp2(Servers):
+    """A process for each host. It opens its socket itself."""
+
+    expected = (
+        "Using document root",
+        "sendmsg: disabling GSO",  # which the lab does not have (programs/quic_draws.c)
+        "ngtcp2_conn_read_pkt: ERR_DRAINING",  # the client has closed the connection
+    )
+
+    def folder(self, pair: int) -> Path:
+        return self.place.folder / f"s{pair}"
+
+    def qlog(self, pair: int) -> Path:
+        found = list(self.folder(pair).glob("*.sqlog"))
+        if len(found) != 1:
+            raise RuntimeError(f"server {pair} has {len(found)} qlog files, but must have one")
+        return found[0]
+
+    def start(self, programs: Programs, descriptors: Sequence[int]) -> None:
+        for host in self.testbed.servers:
+            self.folder(host.pair).mkdir()
+            environment = self.place.environment(f"{self.testbed.seed} server {host.pair}")
+            pid = self.testbed.server_pid(host.pair)
+            self.started.append(programs.start(pid, self.argv(host), environment))
+            self.testbed.wait_until(partial(opened, pid), "the server of ngtcp2")
+
+    def argv(self, host: Host) -> list[str]:
+        return [
+            str(self.place.layer / "usr/sbin/gtlsserver"),
+            "--quiet", "--no-quic-dump", "--no-http-dump",
+            f"--htdocs={documents()}",
+            f"--qlog-dir={self.folder(host.pair)}",
+            f"--cc={self.params.congestion}",
+            f"--max-udp-payload-size={datagram_bytes(self.testbed.mss_bytes)}",
+            "--timeout=24h",
+            "--initial-pkt-num=0",  # else drawn by chance
+            f"--max-data={LARGE_BYTES}",
+            host.ip, str(PORT), str(self.place.key), str(self.place.certificate),
+        ]  # fmt: skip
+
+
+def opened(pid: int) -> bool:
+    """Return whether a UDP socket in the namespace of `pid` has the servers' port."""
+    lines = Path(f"/proc/{pid}/net/udp").read_text().splitlines()[1:]
+    return any(int(line.split()[1].rpartition(":")[2], 16) == PORT for line in lines)
+
+
+STACKS: Mapping[str, type[Servers]] = {"ngtcp2": Ngtcp2, "aioquic": Aioquic}
