@@ -40,7 +40,7 @@ path](../docs/moving-paths.md). Run an example, and see it again in the live pag
 The efficiency compares with `topology.rate_bit_per_s`, which a moving path often does not have. The
 command `./cellbed report results/NAME` draws these pictures, too. The rate of the link counts all
 bits of the cells, so it lies above the throughput in IP packets. Only the rate of a
-trace counts packets.
+trace counts packets. Another example, with several trials, compares [TCP and QUIC](quic/README.md).
 """
 
 
