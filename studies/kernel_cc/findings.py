@@ -57,7 +57,8 @@ def sure(kept: Kept) -> Numbers:
     changes = mean_changes(kept)
     found = surely_changed(changes)
     names = [
-        f'"{title}" of {flavor} from {old} to {new}, {_change(changes[old, new, flavor, title])}'
+        f' From {old} to {new}, the column "{title}" of {flavor} changed by'
+        f" {_change(changes[old, new, flavor, title])}."
         for old, new, flavor, title in found
     ]
     return {
@@ -65,7 +66,7 @@ def sure(kept: Kept) -> Numbers:
         "times": times_for_sure(len(changes), next(iter(changes.values()), None)),
         **of_places(kept),
         "sure": len(found),
-        "which": f": {'; '.join(names)}" if names else "",
+        "which": "".join(names),
         "seeds": max((change.n for change in changes.values()), default=1),
     }
 
