@@ -8,6 +8,9 @@ out at PORT, behind the queue. Both times are the kernel's, on packet sockets. T
 takes no time. OUT has a row for each packet that left: time [ns], the number of the DEVICE from 1
 on, the bytes of the IP packet, the ECN field of the IP header as it left, and the time in the queue
 [ns]. The last packets of the queue are missing if the program ends before they leave.
+
+Some packets are equal byte for byte: the kernel numbers neither resets nor a repeated SYN-ACK. The
+times of such packets are found at the end, when it is known how many of them left.
 """
 
 from __future__ import annotations
@@ -19,7 +22,8 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 ETH_P_ALL, ETH_P_IP = 3, 0x0800
@@ -72,6 +76,34 @@ def key(header: bytes) -> bytes:
     return header[4:6] + header[12:20] + header[(header[0] & 15) * 4 :][:8]
 
 
+@dataclass
+class Equal:
+    """Packets of one key: the moments [ns] at which they entered, and at which some of them left.
+
+    rows: the number of each leaving packet's row, from 0.
+    """
+
+    number: int
+    entered: list[int]
+    left: list[int] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)
+
+    def sojourns(self) -> Iterator[int]:
+        """Yield the time of each packet that left, in the order of leaving; LostError.
+
+        They keep their order in the queue. Each packet that left is the last that it can be: of
+        two of which only one left, the queue more probably dropped the one that came much earlier.
+        """
+        entered, found = sorted(self.entered), []
+        for left_ns in reversed(self.left):
+            while entered and entered[-1] > left_ns:
+                entered.pop()
+            if not entered:
+                raise LostError(f"one of several equal packets left at {left_ns} ns, none entered")
+            found.append(left_ns - entered.pop())
+        return reversed(found)
+
+
 class Follower:
     """Knows the packets that are in the queue."""
 
@@ -79,25 +111,51 @@ class Follower:
         self.entries = entries
         self.way_out = way_out
         self._entered: dict[bytes, tuple[int, int]] = {}
+        self._equal: dict[bytes, Equal] = {}
+        self._rows = 0
 
     def enter(self) -> None:
         """Take in the packets that have entered."""
         for number, link in enumerate(self.entries, 1):
             for time_ns, header in packets(link, outgoing=False):
-                self._entered[key(header)] = time_ns, number
+                name = key(header)
+                if name in self._entered:
+                    before_ns, number_before = self._entered.pop(name)
+                    self._equal[name] = Equal(number_before, [before_ns])
+                if name in self._equal:
+                    self._equal[name].entered.append(time_ns)
+                else:
+                    self._entered[name] = time_ns, number
 
     def leave(self) -> Iterator[tuple[int, int, int, int, int]]:
-        """Yield a row for each packet that has left; LostError."""
+        """Yield a row for each packet that has left; LostError.
+
+        The time of a packet that equals another one is -1 here; late() has it.
+        """
         for time_ns, header in packets(self.way_out, outgoing=True):
             name = key(header)
             if name not in self._entered:
                 self.enter()  # it has entered and left since
-            found = self._entered.pop(name, None)
-            if found is None:
-                raise LostError(f"a packet left at {time_ns} ns that did not enter: {header.hex()}")
-            entered_ns, number = found
             size = int.from_bytes(header[2:4], "big")
-            yield time_ns, number, size, header[1] & 3, time_ns - entered_ns
+            if name in self._entered:
+                entered_ns, number = self._entered.pop(name)
+                yield time_ns, number, size, header[1] & 3, time_ns - entered_ns
+            elif name in self._equal:
+                equal = self._equal[name]
+                equal.left.append(time_ns)
+                equal.rows.append(self._rows)
+                yield time_ns, equal.number, size, header[1] & 3, -1
+            else:
+                raise LostError(f"a packet left at {time_ns} ns that did not enter: {header.hex()}")
+            self._rows += 1
+
+    def late(self) -> dict[int, int]:
+        """Return number of a row -> its time in the queue, for the equal packets; LostError."""
+        return {
+            row: time_ns
+            for equal in self._equal.values()
+            for row, time_ns in zip(equal.rows, equal.sojourns(), strict=True)
+        }
 
     def check(self) -> None:
         """LostError if a socket lost a packet."""
@@ -122,6 +180,19 @@ def follow(
     follower.check()
 
 
+def put_in(late: Mapping[int, int], path: Path) -> None:
+    """Give rows of a table, by their numbers, their times in the queue."""
+    before = path.rename(f"{path}.before")
+    with (
+        before.open(newline="", encoding="ascii") as rows,
+        path.open("w", newline="", encoding="ascii") as stream,
+    ):
+        table = csv.writer(stream)
+        for number, row in enumerate(csv.reader(rows)):
+            table.writerow([*row[:-1], late.get(number, row[-1])])
+    before.unlink()
+
+
 def main() -> None:
     """See the module's text; times in OUT are of the monotonic clock. Says when it is ready."""
     out, port, *devices = sys.argv[1:]
@@ -135,6 +206,9 @@ def main() -> None:
         table = csv.writer(stream)
         for time_ns, *rest in follow(follower, lambda: bool(asked)):
             table.writerow((time_ns - offset_ns, *rest))
+    late = follower.late()
+    if late:
+        put_in(late, Path(out))
 
 
 if __name__ == "__main__":

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import csv
 import socket
 import struct
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -61,6 +63,49 @@ def test_what_comes_from_the_other_side_is_no_packet_of_the_queue() -> None:
 def test_a_packet_may_enter_and_leave_at_one_moment() -> None:
     found = follower([Link((7, IN, packet(3)))], Link((7, OUT, packet(3))))
     assert [*found.leave()] == [(7, 1, 1500, 2, 0)]
+
+
+RESET = packet(0, ecn=0)
+
+
+@pytest.mark.parametrize(
+    ("entered", "left", "times"),
+    [
+        ([10, 20], [15, 26], [5, 6]),  # the first had left when the second came
+        ([10, 20], [30, 31], [20, 11]),  # both were in the queue
+        ([10, 1_000], [1_003], [3]),  # the queue dropped the first
+        ([10, 1_000], [12], [2]),  # and here the second
+        ([10, 20, 30], [25, 36], [5, 6]),
+    ],
+)
+def test_packets_may_be_equal(
+    entered: list[int], left: list[int], times: list[int], tmp_path: Path
+) -> None:
+    """As resets are. The other rows keep their times."""
+    link = Link((1, IN, packet(1)), *((time, IN, RESET) for time in entered))
+    out = Link((4, OUT, packet(1)), *((time, OUT, RESET) for time in left))
+    found = follower([link], out)
+    found.enter()
+    rows = [*found.leave()]
+    table = tmp_path / "table.csv"
+    with table.open("w", newline="") as stream:
+        csv.writer(stream).writerows(rows)
+    sojourn.put_in(found.late(), table)
+    with table.open(newline="") as stream:
+        kept = [[*map(int, row)] for row in csv.reader(stream)]
+    assert kept[0] == [4, 1, 1500, 2, 3]
+    assert [row[:4] for row in kept[1:]] == [[time, 1, 1500, 0] for time in left]
+    assert [row[4] for row in kept[1:]] == times
+    assert [*tmp_path.iterdir()] == [table]
+
+
+def test_one_packet_more_than_entered_is_told() -> None:
+    link = Link((10, IN, RESET), (20, IN, RESET))
+    found = follower([link], Link(*((time, OUT, RESET) for time in (30, 31, 32))))
+    found.enter()
+    assert len([*found.leave()]) == 3
+    with pytest.raises(sojourn.LostError, match="left at 30 ns, none entered"):
+        found.late()
 
 
 def test_a_packet_that_did_not_enter_is_told() -> None:
