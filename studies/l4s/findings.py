@@ -16,8 +16,8 @@ SHOWN = (
     "efficiency", "rate_ratio", "low_mean_ms", "low_p99_ms", "low_median_ms", "classic_mean_ms",
     "classic_p99_ms", "window_ratio", "round_trip_ratio",
 )  # fmt: skip
-IP_BYTES = 1500
-"""Of a full packet of the study."""
+IP_BYTES = 1488
+"""Of a full packet of the study: 1436 bytes of payload, with timestamps."""
 ENDS = {"5 ms": "small", "15 ms": "middle", "30 ms": "large"}
 """Level of `target` -> what its numbers' names begin with."""
 
@@ -73,5 +73,6 @@ def targets(kept: Kept) -> Numbers:
         for target, name in ENDS.items():
             found |= numbered(f"{name}_{metric}", over(kept, TARGETS, metric, target=target))
         found |= numbered(f"change_{metric}", less(kept, metric, "30 ms", "5 ms"))
+    found |= numbered("rise_window_ratio", less(kept, "window_ratio", "5 ms", "30 ms"))
     manifest = kept.manifest(TARGETS)
     return {**found, "trials": manifest["trials"], "seeds": len(manifest["seeds"])}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Do DCTCP and CUBIC share a link as RFC 9332 says, and how long do their packets wait?
+"""Do DCTCP and CUBIC share a link as the authors of RFC 9332 say, and how long do packets wait?
 
 What is published are limits and orders, which claims.toml judges. The delays are those of single
 packets in the queue under test (record.sojourn), all packets of a sender's flows together.
