@@ -22,8 +22,10 @@ BINS = 150
 def queues(trial: Trial) -> Drawing | None:
     """Packets in the downward queue of each link, the most of each interval; None: not sampled."""
     layout = trial.plan.topology.layout()
+    if not layout.named:  # a queue of cells has other columns
+        return None
     found = {one.name: by_link.queue(trial, one.queue("down")) for one in layout.middles()}
-    if not layout.named or not all(len(times) for times, _ in found.values()):
+    if not all(len(times) for times, _ in found.values()):
         return None
     end_s = float(trial.plan.workload.duration_s)
     edges = np.linspace(0, end_s, BINS + 1)

@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from analysis import by_pair, plotly_js
 from analysis.claims import claims_of
 from analysis.errors import RecordError, ReportError
 from analysis.records import Trial, read_campaign, read_trial
-from analysis.report import Written, overview, tables, write_report
+from analysis.report import Written, link_plots, overview, tables, write_report
 from analysis.report.glossary import MEANINGS, glossary
 from analysis.report.model import Column
 from analysis.report.pages import pages_of
@@ -428,6 +429,14 @@ def test_a_trial_draws_what_it_recorded(folder: Path, tmp_path: Path) -> None:
     assert " by epd" in drawn["drops"].alt
     other = next(t for t in read_campaign(folder).trials if t.name != trial.name)
     assert plots(other) == []
+
+
+def test_a_queue_of_cells_has_no_picture_of_links(folder: Path) -> None:
+    trial = read_trial(folder / "trials" / "wan-vanilla-epd-0.5-1")
+    rows = [{"port": "down", "time_ns": 0.0, "occupancy_cells": 3.0}]
+    sampled = SimpleNamespace(plan=trial.plan, series=lambda name: rows)
+    unnamed: Any = sampled
+    assert link_plots.queues(unnamed) is None
 
 
 def test_throughput_by_pair(folder: Path, tmp_path: Path) -> None:
