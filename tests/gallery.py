@@ -12,6 +12,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from analysis import read_campaign
@@ -20,6 +21,8 @@ from analysis.report import link_plots, path_plots, trial_plots
 from analysis.report.drawing import Drawing
 from analysis.report.svg import stand_alone
 from harness.api.experiment import Experiment
+from harness.design import experiment
+from harness.design.trials import planned
 from tests.small import PROJECT
 
 FOLDER = PROJECT / "examples"
@@ -50,11 +53,26 @@ def names() -> list[str]:
 
 
 def run(name: str, folder: Path) -> Sequence[Trial]:
-    """The trials of an example; their records are in folder/NAME."""
-    Experiment.from_file(FOLDER / f"{name}.toml").run(folder / name, progress=False)
+    """The trials of an example; their records are in folder/NAME.
+
+    Their names are those of their plans alone: the ids in a picture come from a trial's name, and
+    must not change with the software.
+    """
+    file = FOLDER / f"{name}.toml"
+    Experiment.from_file(file).run(folder / name, progress=False)
     found = read_campaign(folder / name)
     assert not found.invalid
-    return found.trials
+    names = {
+        (
+            frozenset((key, str(level)) for key, level in one.factors.items()),
+            one.plan.seed,
+        ): one.name
+        for one in planned(experiment.load(file), file)
+    }
+    return [
+        replace(trial, name=names[frozenset(trial.factors.items()), trial.seed])
+        for trial in found.trials
+    ]
 
 
 def pictures(trials: Sequence[Trial]) -> Iterator[tuple[str, str, str]]:
