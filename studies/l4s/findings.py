@@ -9,7 +9,7 @@ from analysis.report.sentences import Number, Numbers
 from analysis.statistics import Estimate, estimate
 from plan.atm import CELL_BITS, frame_cells
 
-QUEUES, TARGETS = "l4s", "l4s-target"
+QUEUES, TARGETS, PHASES = "l4s", "l4s-target", "l4s-phase"
 NAMES = {"DualPI2": "dual", "PIE": "pie", "FQ-CoDel": "fq", "drop tail": "tail"}
 """Level of `queue` -> what its numbers' names begin with."""
 SHOWN = (
@@ -75,4 +75,18 @@ def targets(kept: Kept) -> Numbers:
         found |= numbered(f"change_{metric}", less(kept, metric, "30 ms", "5 ms"))
     found |= numbered("rise_window_ratio", less(kept, "window_ratio", "5 ms", "30 ms"))
     manifest = kept.manifest(TARGETS)
+    return {**found, "trials": manifest["trials"], "seeds": len(manifest["seeds"])}
+
+
+def phases(kept: Kept) -> Numbers:
+    """The delays of DCTCP with each length of the path: means over the seeds, least and largest."""
+    levels = [row["longer"] for row in kept.cells(PHASES).rows]
+    found: dict[str, Number] = {}
+    for metric in ("low_mean_ms", "low_median_ms", "low_p99_ms"):
+        some = [over(kept, PHASES, metric, longer=level) for level in levels]
+        found[f"{metric}_low"] = min(one.mean for one in some)
+        found[f"{metric}_high"] = max(one.mean for one in some)
+        found[f"{metric}_half"] = max(one.half_width or 0 for one in some)
+        found[f"{metric}_range"] = max(one.mean for one in some) - min(one.mean for one in some)
+    manifest = kept.manifest(PHASES)
     return {**found, "trials": manifest["trials"], "seeds": len(manifest["seeds"])}

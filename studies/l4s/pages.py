@@ -66,10 +66,12 @@ PAGES = Pages(
     tables={
         "queues": cells(findings.QUEUES, "queue", "flows"),
         "targets": cells(findings.TARGETS, "target"),
+        "phases": cells(findings.PHASES, "longer"),
         "claims": claims(findings.QUEUES),
     },
     numbers={
         "queues": findings.queues,
         "targets": findings.targets,
+        "phases": findings.phases,
     },
 )
