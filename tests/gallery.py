@@ -35,15 +35,18 @@ HEAD = """\
 # Examples
 
 Each example is one short file, and most examples are one trial. Most examples have a [moving
-path](../docs/moving-paths.md). Run an example, and see it again in the live page:
+path](../docs/moving-paths.md): the link changes during the trial. The first command runs an
+example, and the second replays the example in a [live page](../docs/watch.md):
 
     ./cellbed run examples/handover.toml
     ./cellbed watch results/handover
 
-The efficiency compares with `topology.rate_bit_per_s`, which a moving path often does not have. The
-command `./cellbed report results/NAME` draws these pictures, too. The rate of the link counts all
-bits of the cells, so it lies above the throughput in IP packets. Only the rate of a
-trace counts packets. Another example, with several trials, compares [TCP and QUIC](quic/README.md).
+The efficiency compares the received payload with what a link of the rate
+`topology.rate_bit_per_s` can carry. A moving path often has another rate. The command
+`./cellbed report results/NAME` also draws the pictures of this page. In the pictures, the rate of
+the link counts all bits of the cells, so it is higher than the throughput, which counts IP packets.
+Only the rate of a packet-delivery trace counts packets. An example in its own folder compares
+[TCP and QUIC](quic/README.md).
 """
 
 
@@ -118,7 +121,8 @@ def shares(trials: Sequence[Trial]) -> str:
         assert share is not None
         levels.setdefault(" ".join(trial.factors.values()), []).append(share)
     told = " ".join(
-        f"With `{level}`, it received {min(found):.3f} to {max(found):.3f} of this share."
+        f"With `{level}`, the long flow received {min(found):.3f} to {max(found):.3f} of this"
+        " share."
         for level, found in levels.items()
     )
     [checks] = {len(trial.checks) for trial in trials}

@@ -99,9 +99,10 @@ def table(cells: Cells) -> str:
     seeds = len(next(iter(cells.values())))
     requests = sum(len(times_s(trial)) for trial in every)
     return (
-        f"{head}{rows}\nThe table has {len(every)} trials: {seeds} seeds for each line, with"
-        f" {requests:,} requests in all. All trials passed all checks. Each number is the mean of"
-        " the seeds with half of its 95 % interval.\n"
+        f"{head}{rows}\nThe table has {len(every)} trials: {seeds} seeds for each line. The"
+        f" {len(every)} trials together have {requests:,} requests. All trials passed all checks."
+        " A number before ± is the mean over the seeds, and the number after ± is half of its 95 %"
+        " interval.\n"
     )
 
 
