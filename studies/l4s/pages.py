@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from analysis.kept import Kept, number
-from analysis.report.model import Gallery, Section, Sheet, Value, plain
+from analysis.report import kept_sheets
+from analysis.report.model import Gallery, Section
 from analysis.report.pages import Pages
 from analysis.report.results import Results
 from studies.l4s import findings, plots
 
-Table = Callable[[Kept], Sheet]
 FIGURES = (
     ("efficiency", "efficiency", ".3f"),
     ("rate_ratio", "rates", ".2f"),
@@ -32,42 +29,13 @@ def delays(results: Results) -> Section | None:
     return Section(id="delays", title="Delays", parts=[Gallery(plots=[plots.delays(results)])])
 
 
-def cells(campaign: str, *factors: str) -> Table:
-    """The cells of a campaign, with rates and delays."""
-
-    def table(kept: Kept) -> Sheet:
-        rows: list[list[Value]] = [
-            [*(row[factor] for factor in factors), int(row["seeds"]),
-             *(number(row, name) for name, _, _ in FIGURES)]
-            for row in kept.cells(campaign).rows
-        ]  # fmt: skip
-        heads = [(title, form) for _, title, form in FIGURES]
-        return plain(rows, *factors, ("seeds", "d"), *heads)
-
-    return table
-
-
-def claims(campaign: str) -> Table:
-    """The claims that a campaign decides, each with its verdict."""
-
-    def table(kept: Kept) -> Sheet:
-        rows: list[list[Value]] = [
-            [row["sentence"], row["source"], row["reading"], row["verdict_seeds"],
-             row["evidence_seeds"]]
-            for row in kept.claims(campaign).rows
-        ]  # fmt: skip
-        return plain(rows, "sentence", "source", "reading", "verdict", "measured")
-
-    return table
-
-
 PAGES = Pages(
     sections=[delays],
     tables={
-        "queues": cells(findings.QUEUES, "queue", "flows"),
-        "targets": cells(findings.TARGETS, "target"),
-        "phases": cells(findings.PHASES, "longer"),
-        "claims": claims(findings.QUEUES),
+        "queues": kept_sheets.cells(findings.QUEUES, FIGURES, "queue", "flows"),
+        "targets": kept_sheets.cells(findings.TARGETS, FIGURES, "target"),
+        "phases": kept_sheets.cells(findings.PHASES, FIGURES, "longer"),
+        "claims": kept_sheets.claims(findings.QUEUES, "seeds"),
     },
     numbers={
         "queues": findings.queues,

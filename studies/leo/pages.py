@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What its report has beside the generic one, and the tables of its README."""
 
-from collections.abc import Callable
-
-from analysis.kept import Kept, number
-from analysis.report.model import Gallery, Section, Sheet, Value, plain
+from analysis.report import kept_sheets
+from analysis.report.model import Gallery, Section
 from analysis.report.pages import Pages
 from analysis.report.results import Results
 from studies.leo import findings, plots, shares
 
-Table = Callable[[Kept], Sheet]
 FIGURES = (
     ("efficiency", "efficiency", ".3f"),
     ("throughput_mbit_per_s", "Mbit/s", ".2f"),
@@ -43,45 +40,17 @@ def by_sender(results: Results) -> Section | None:
     return Section(id="by-sender", title="By sender", parts=[Gallery(plots=drawn)])
 
 
-def cells(campaign: str, *factors: str) -> Table:
-    """The cells of a campaign, with their efficiency, fairness and queue."""
-
-    def table(kept: Kept) -> Sheet:
-        rows: list[list[Value]] = [
-            [*(row[factor] for factor in factors), int(row["seeds"]),
-             *(number(row, name) for name, _, _ in FIGURES)]
-            for row in kept.cells(campaign).rows
-        ]  # fmt: skip
-        heads = [(title, form) for _, title, form in FIGURES]
-        return plain(rows, *factors, ("seeds", "d"), *heads)
-
-    return table
-
-
-def claims(campaign: str, *prefixes: str) -> Table:
-    """The claims that a campaign decides, each with its verdict."""
-
-    def table(kept: Kept) -> Sheet:
-        rows: list[list[Value]] = [
-            [row["sentence"], row["source"], row["reading"], row["verdict_replications"],
-             row["evidence_replications"]]
-            for row in kept.claims(campaign).rows
-            if row["id"].startswith(prefixes)
-        ]  # fmt: skip
-        return plain(rows, "sentence", "source", "reading", "verdict", "measured")
-
-    return table
-
-
 PAGES = Pages(
     sections=[by_sender],
     tables={
-        "single": cells(findings.SINGLE, "network", "sender"),
-        "starlink": claims(findings.SINGLE, "starlink-bbr", "starlink-ratio"),
-        "paths": cells(findings.PATHS_OF_TWO, "network", "flows", "sender"),
-        "flows": claims(findings.PATHS_OF_TWO, "starlink-single"),
-        "factors": cells(findings.FACTORS, "buffer", "policy", "sender"),
-        "ubr": claims(findings.FACTORS, "ubr"),
+        "single": kept_sheets.cells(findings.SINGLE, FIGURES, "network", "sender"),
+        "starlink": kept_sheets.claims(
+            findings.SINGLE, "replications", "starlink-bbr", "starlink-ratio"
+        ),
+        "paths": kept_sheets.cells(findings.PATHS_OF_TWO, FIGURES, "network", "flows", "sender"),
+        "flows": kept_sheets.claims(findings.PATHS_OF_TWO, "replications", "starlink-single"),
+        "factors": kept_sheets.cells(findings.FACTORS, FIGURES, "buffer", "policy", "sender"),
+        "ubr": kept_sheets.claims(findings.FACTORS, "replications", "ubr"),
     },
     numbers={
         "single": findings.single,
