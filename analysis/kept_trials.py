@@ -262,3 +262,16 @@ def _of_line(line: KeptTrial, sibling: Trial) -> Trial:
         plan=replace(sibling.plan, seed=line.seed),
         document={**sibling.document, "seed": line.seed, **times},
     )
+
+
+def by_seed(folder: Path, metric: str, **levels: str) -> dict[int, float]:
+    """A metric's mean over the kept trials of these levels, by seed.
+
+    folder: of the campaign's kept results.
+    """
+    found: dict[int, list[float]] = {}
+    for trial in read(folder / FILE):
+        value = trial.metrics.get(metric)
+        if value is not None and levels.items() <= trial.levels.items():
+            found.setdefault(trial.seed, []).append(value)
+    return {seed: sum(some) / len(some) for seed, some in sorted(found.items())}

@@ -8,7 +8,7 @@ single kernel has both ends in one lab.
 from collections.abc import Iterable, Mapping, Sequence
 
 from analysis import kept_trials
-from analysis.kept import Kept, number
+from analysis.kept import Kept
 from analysis.report.model import Sheet, Value, plain, signed
 from analysis.report.sentences import Numbers
 from analysis.statistics import Estimate, estimate
@@ -104,13 +104,7 @@ def _later(second: Sequence[BySeed]) -> list[float]:
 
 def _of(kept: Kept, flavor: str, ends: str, response: str = "queue_delay_ms") -> BySeed:
     """The kept trials' values of a response; seeds without one are left out."""
-    rows = kept.table(MIXED, kept_trials.FILE.removesuffix(".csv")).rows
-    return {
-        int(row["seed"]): x
-        for row in rows
-        if row["flavor"] == flavor and row["ends"] == ends
-        if (x := number(row, response)) is not None
-    }
+    return kept_trials.by_seed(kept.folder / MIXED, response, flavor=flavor, ends=ends)
 
 
 def _mean(values: BySeed) -> float | None:

@@ -24,12 +24,7 @@ ENDS = {"5 ms": "small", "15 ms": "middle", "30 ms": "large"}
 
 def by_seed(kept: Kept, campaign: str, metric: str, **levels: str) -> dict[int, float]:
     """A metric of the trials of a cell, of each seed."""
-    found: dict[int, float] = {}
-    for trial in kept_trials.read(kept.folder / campaign / kept_trials.FILE):
-        value = trial.metrics.get(metric)
-        if value is not None and levels.items() <= trial.levels.items():
-            found[trial.seed] = value
-    return dict(sorted(found.items()))
+    return kept_trials.by_seed(kept.folder / campaign, metric, **levels)
 
 
 def over(kept: Kept, campaign: str, metric: str, **levels: str) -> Estimate:

@@ -21,12 +21,7 @@ BySeed = dict[int, float]
 
 def by_seed(kept: Kept, campaign: str, metric: str, **levels: str) -> BySeed:
     """A metric's mean over all trials of these levels, of each seed."""
-    found: dict[int, list[float]] = {}
-    for trial in kept_trials.read(kept.folder / campaign / kept_trials.FILE):
-        value = trial.metrics.get(metric)
-        if value is not None and levels.items() <= trial.levels.items():
-            found.setdefault(trial.seed, []).append(value)
-    return {seed: sum(some) / len(some) for seed, some in sorted(found.items())}
+    return kept_trials.by_seed(kept.folder / campaign, metric, **levels)
 
 
 def together(first: BySeed, second: BySeed) -> list[tuple[float, float]]:

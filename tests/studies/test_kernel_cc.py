@@ -406,9 +406,13 @@ def test_the_falls_of_the_threshold_are_found(tmp_path: Path) -> None:
 
 def kept_ends(folder: Path, delays: Mapping[str, float]) -> Kept:
     """Two seeds of each flavor and pair of ends; reno's delays as given, others' all 5 ms."""
-    head = "ends,flavor,seed,queue_delay_ms,retransmits,first_threshold_segments,second_reduction_s"
+    head = (
+        "ends,flavor,seed,trial,plan,digest,virtual_s,wall_s,ended,"
+        "queue_delay_ms,retransmits,first_threshold_segments,second_reduction_s"
+    )
     lines = [
-        f"{ends},{flavor},{seed},{(delays[ends] if flavor == 'reno' else 5) + seed / 100},1,"
+        f"{ends},{flavor},{seed},t,p,d,1,1,2026-11-26,"
+        f"{(delays[ends] if flavor == 'reno' else 5) + seed / 100},1,"
         f"{1178 if ends == mixed.CONTROL else 1177},{seed}"
         for flavor in mixed.FLAVORS
         for ends in mixed.ENDS
