@@ -141,7 +141,7 @@ class Table(ControllerBase):
         return Response(content_type="application/json", text=json.dumps(sorted(table.values())))
 """
 ASKS = """
-import json, subprocess
+import json, subprocess, time
 from mininet.net import Mininet
 from mininet.node import RemoteController
 from mininet.topo import LinearTopo
@@ -155,12 +155,15 @@ net = Mininet(topo=LinearTopo(2), controller=RemoteController)
 net.start()
 net.waitConnected(timeout=8)
 print("lost", net.pingAll())
-print(ask("table/1"), ask("table/x")[0], ask("stats/switches"), len(ask("v1.0/topology/links")[1]))
+status, switches = ask("stats/switches")
+links = ask("v1.0/topology/links")[1]
+print(ask("table/1"), ask("table/x")[0], status, sorted(switches), len(links))
 drop = {"dpid": 1, "priority": 7, "match": {"in_port": 1}, "actions": []}
 print(ask("stats/flowentry/add", "-d", json.dumps(drop)))
 print(ask("stats/flowentry/add", "-d", str(drop | {"priority": 8})))  # as Python writes it
 print(ask("stats/flowentry/add", "-d", "neither"))
 print(sorted(flow["priority"] for flow in ask("stats/flow/1")[1]["1"] if not flow["actions"]))
+time.sleep(1)  # of virtual time: the switch renews its flows after the controller's answer
 print("lost", net.pingAll())
 net.stop()
 """
@@ -172,7 +175,7 @@ def test_the_web_interfaces_of_ryu_ask_and_change_switches(tmp_path: Path) -> No
     command = ("mininet", "--beside", f"ryu-manager --observe-links {apps}", "asks.py")
     done = cellbed(tmp_path, *command)
     assert done.stdout.splitlines() == [
-        "lost 0.0", "(200, [1, 2, 2]) 404 (200, [1, 2]) 2", "(200, None)", "(200, None)",
+        "lost 0.0", "(200, [1, 2, 2]) 404 200 [1, 2] 2", "(200, None)", "(200, None)",
         "(400, None)", "[7, 8]", "lost 100.0",
     ], done.stderr  # fmt: skip
 
@@ -221,7 +224,7 @@ def test_a_reference_switch_in_a_namespace_of_its_own(tmp_path: Path) -> None:
 
 
 ROUTES = """
-import json, subprocess
+import json, subprocess, time
 from mininet.net import Mininet
 from mininet.node import RemoteController
 from mininet.topo import Topo

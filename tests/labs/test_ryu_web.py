@@ -12,7 +12,7 @@ from tests.labs.test_scripts import cellbed, write
 pytestmark = pytest.mark.lab
 
 BEGIN = """
-import json, re, subprocess
+import json, re, subprocess, time
 from mininet.net import Mininet
 from mininet.node import RemoteController
 from mininet.topo import SingleSwitchTopo
@@ -26,6 +26,7 @@ def ask(path, method="GET", words=None):
 
 def result(path, method, words=None):
     answer = ask(path, method, words)
+    time.sleep(1)  # of virtual time: the switch renews its flows after the controller's answer
     return answer[0]["command_result"] if isinstance(answer, list) else answer
 
 net = Mininet(topo=SingleSwitchTopo(3), controller=RemoteController, autoSetMacs=True)
