@@ -2,22 +2,35 @@
 """Tells whether a program is ready, from its output or from /proc, without entering a namespace."""
 
 from pathlib import Path
-from subprocess import Popen
+from subprocess import Popen, TimeoutExpired
 
 from workload.errors import WorkloadError
 
 _LISTEN = "0A"
+LAST_WORDS_S = 5  # for what a program says before it ends
+LAST_CHARACTERS = 300
 
 
 def await_line(process: Popen[str], what: str) -> None:
     """Wait for a program's first line, "ready".
 
-    Raises RuntimeError with `what` and the program's output if the line does not come.
+    Raises RuntimeError with `what` and the end of the program's output if it does not come.
     """
     assert process.stdout is not None
     line = process.stdout.readline()
-    if line != "ready\n":
-        raise RuntimeError(f"{what} did not begin: {line.strip() or 'it ended without a word'}")
+    if line == "ready\n":
+        return
+    try:
+        line += process.communicate(timeout=LAST_WORDS_S)[0]
+    except TimeoutExpired:
+        process.kill()
+        line += process.communicate()[0]
+    raise RuntimeError(f"{what} did not begin: {last_words(line) or 'it ended without a word'}")
+
+
+def last_words(said: str) -> str:
+    """Return the end of what a program has said, in one line: of a traceback, its cause."""
+    return " ".join(said.split())[-LAST_CHARACTERS:]
 
 
 def listening(proc_net_tcp: str, port: int) -> bool:

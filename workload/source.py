@@ -7,8 +7,10 @@ The folder's __init__.py, or the file, defines:
                 default. One key is duration_s. The constructor checks the values (WorkloadError).
                 The class variable `delay` names the topology.delay that the workload requires.
                 Without it, any delay that needs no help of the workload is allowed
-                (topology/delay.py). The class variable `least_mss_bytes` is the smallest
-                topology.mss_bytes with which the workload can run.
+                (topology/delay.py). The class variables `least_mss_bytes` and
+                `most_mss_bytes` are the smallest and the largest topology.mss_bytes with which the
+                workload can run. With the class variable `kernel_tcp` = False, the programs do not
+                use the kernel's TCP, so tcp.flavor cannot be a list.
     Source      runs the workload inside a lab and writes flows.csv
 
 If only the host can make a part that the lab needs, it also defines:

@@ -60,7 +60,7 @@ def wanted_plan(experiment: Design, cell: Mapping[str, Level]) -> Wanted:
         seed=0,
         topology=topology,
         queue=queue,
-        tcp=tcp(settings.tcp, topology, serving(workload)),
+        tcp=tcp(settings.tcp, topology, workload),
         workload=workload,
         record=recording(settings.record, topology, queue),
     )
@@ -228,12 +228,14 @@ def check_delay(delay: str, workload: object) -> None:
 
 
 def check_mss(mss_bytes: int, workload: object) -> None:
-    """UsageError where the workload needs larger packets."""
+    """UsageError where the workload needs larger or smaller packets."""
     least = getattr(workload, "least_mss_bytes", 0)
-    if mss_bytes < least:
+    most = getattr(workload, "most_mss_bytes", mss_bytes)
+    if not least <= mss_bytes <= most:
+        bound = f"at least {least}" if mss_bytes < least else f"at most {most}"
         raise UsageError(
             f"topology.mss_bytes = {mss_bytes}: with workload.kind = {plan.kind_of(workload)} it"
-            f" must be at least {least}"
+            f" must be {bound}"
         )
 
 
@@ -272,13 +274,21 @@ def serving(workload: object) -> tuple[str, ...]:
     return getattr(workload, "serving", ("server",))
 
 
-def tcp(wanted: Tcp, topology: plan.Topology, ends: Sequence[str]) -> plan.Tcp:
+def tcp(wanted: Tcp, topology: plan.Topology, workload: object) -> plan.Tcp:
     """The flavors, and the windows."""
-    if not 1 <= len(wanted.flavor) <= topology.pairs:
+    many = len(wanted.flavor)
+    if not 1 <= many <= topology.pairs:
         raise UsageError(
-            f"tcp.flavor: the list has {len(wanted.flavor)} flavors; with topology.pairs ="
+            f"tcp.flavor: the list has {many} flavors; with topology.pairs ="
             f" {topology.pairs}, allowed are 1 to {topology.pairs}"
         )
+    if many > 1 and not getattr(workload, "kernel_tcp", True):
+        raise UsageError(
+            f"tcp.flavor: the list has {many} flavors; with workload.kind ="
+            f" {plan.kind_of(workload)} only 1 is allowed, because its programs do not use the"
+            " kernel's TCP"
+        )
+    ends = serving(workload)
     first, *others = (flavor(name, wanted, ends) for name in wanted.flavor)
     return plan.Tcp(
         flavor=first,

@@ -16,6 +16,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -25,7 +26,7 @@ from harness.agent import probe
 from harness.agent.bench import Bench
 from harness.agent.tune_plan import route_metrics
 from plan.dumbbell import Dumbbell
-from plan.layout import Host, Layout
+from plan.layout import Host, Layout, Link
 from plan.plan import WORKLOADS
 from topology import commands, netlink, rtnetlink
 from topology.queues import cells
@@ -34,6 +35,8 @@ from workload import specweb
 from workload.iperf import iperf3
 from workload.nginx_servers import documents
 from workload.packmime import carriers
+from workload.quic import stacks
+from workload.quic.source import CLIENT_PORT
 from workload.source import Source
 from workload.www import www_client
 
@@ -242,14 +245,55 @@ def a_server_that_complains(source: Source) -> Iterator[None]:
 @breakage
 def a_client_that_sleeps(source: Source) -> Iterator[None]:
     def sleep() -> None:
-        # It stays in the namespace of the last of the clients that it plays.
-        holder = source.testbed.client_pid(source.testbed.network.layout.pairs)
-        send(holder, signal.SIGSTOP)
-        time.sleep(0.4)
-        send(holder, signal.SIGCONT)
+        # One program plays all clients, in the namespace of one of them.
+        for number in (signal.SIGSTOP, signal.SIGCONT):
+            for client in source.testbed.clients:
+                send(source.testbed.client_pid(client.pair), number)
+            time.sleep(0.4 if number == signal.SIGSTOP else 0)
 
     AT_SECOND_1.append(sleep)
     yield
+
+
+@breakage
+def a_server_that_does_not_answer(source: Source) -> Iterator[None]:
+    """The first of ngtcp2's, as long as its client tries to connect."""
+
+    def start(servers: stacks.Ngtcp2, *words: Any) -> None:
+        whole(servers, *words)
+        stopped = servers.started[0]
+        stopped.send_signal(signal.SIGSTOP)
+        AT_SECOND_1.append(lambda: stopped.send_signal(signal.SIGCONT))
+
+    whole = stacks.Ngtcp2.start
+    with patch.object(stacks.Ngtcp2, "start", start):
+        yield
+
+
+@breakage
+def a_datagram_of_another_program(source: Source) -> Iterator[None]:
+    """From a server's host to its client."""
+
+    def give() -> None:
+        with probe.socket_of(source.testbed.server_pid(1)) as giver:
+            giver.sendto(b"?", (source.testbed.clients[0].ip, CLIENT_PORT))
+
+    AT_SECOND_1.append(give)
+    yield
+
+
+@breakage
+def an_access_link_2_ms_long(source: Source) -> Iterator[None]:
+    """Of a server, from the first second on."""
+    access, server = source.testbed.access, dumbbell(source).servers()[0]
+
+    def set_delay(link: Link) -> None:
+        with netlink.open_in(source.testbed.server_pid(1)) as there:
+            rtnetlink.apply(there, [commands.host_settings(server, link)[-1]])
+
+    AT_SECOND_1.append(lambda: set_delay(replace(access, delay_ns=access.delay_ns + 2_000_000)))
+    yield
+    set_delay(access)
 
 
 @breakage

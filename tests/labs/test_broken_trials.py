@@ -12,7 +12,7 @@ import pytest
 
 from harness.design.trials import PlannedTrial
 from harness.judge import fidelity
-from harness.labs import LabSpec, UmlLab, shared
+from harness.labs import LabSpec, UmlLab, layers, shared
 from plan.checks import CheckResult
 from plan.facts import TrialFacts, read
 from plan.plan import to_json
@@ -25,12 +25,14 @@ TEXT = """
 name = "broken"
 title = "what checks are for"
 [factors]
-load = ["www", "iperf", "wrk", "far www", "web", "lossy", "mixed"]
+load = ["www", "iperf", "wrk", "far www", "web", "lossy", "mixed", "quic"]
 [base]
-topology = { pairs = 3, rate_bit_per_s = 10_000_000, delay_us = 5_000, mss_bytes = 1024 }
-queue = { policy = "plain", buffer_cells = 2000 }
+topology = { pairs = 3, rate_bit_per_s = 10_000_000, delay_us = 5_000, mss_bytes = 1200 }
 tcp = { flavor = "sack", window_bytes = 65_535, ssthresh_bytes = 12_500 }
-record = { pcap = ["down"], drops = true }
+record.pcap = ["down"]
+[[rule]]
+when = { load = ["www", "iperf", "wrk", "far www", "web", "lossy", "mixed"] }
+set = { queue = { policy = "plain", buffer_cells = 2000 }, record.drops = true }
 [[rule]]
 when = { load = "www" }
 [rule.set]
@@ -38,6 +40,11 @@ workload = { kind = "www", duration_s = 2.0, period_s = 1.0, gap_min_ms = 10, ga
 [[rule]]
 when = { load = ["iperf", "lossy", "mixed"] }
 set = { workload = { kind = "iperf", duration_s = 2 } }
+[[rule]]
+when = { load = "quic" }
+[rule.set]
+queue = { kind = "drop-tail", limit_packets = 1000 }
+workload = { kind = "quic", duration_s = 2.0, period_s = 1.0, gap_min_ms = 10, gap_max_ms = 60 }
 [[rule]]
 when = { load = "wrk" }
 set = { workload = { kind = "wrk", duration_s = 2 } }
@@ -96,11 +103,18 @@ BROKEN = [
     ("web", "one round trip a tenth of a millisecond long", {"round trips"}),
     ("web", "round trips a tenth of a millisecond off", {"handshakes", "round trips"}),
     ("web", "a connection without a round trip", {"conservation up", "delay faults"}),
+    ("quic", "nothing", set()),
+    ("quic", "files cut short", {"requests"}),
+    ("quic", "a client that sleeps", {"late requests"}),
+    ("quic", "a server that does not answer", {"connections"}),
+    ("quic", "a datagram of another program", {"sent packets"}),
+    ("quic", "an access link 2 ms long", {"sent moments"}),
 ]
 # Load, what is broken, and the sentence of the trial that has no result then.
 NO_RESULT = [
     ("iperf", "a recorder that is killed", "cellq record --name up .*: status -9: no word"),
     ("iperf", "a recorder without room", "--out /dev/full: No space left on device"),
+    ("quic", "a server that dies", "a server ended during the trial, with status -9: Using doc"),
 ]
 Case = tuple[str, str]
 Judged = dict[Case, list[dict[str, Any]]]
@@ -112,7 +126,10 @@ def judge(
     """Run broken trials one after the other in one lab: their checks; what failed, and why."""
     topology = next(iter(trials.values())).plan.topology
     names = {f"{number}": one for number, one in enumerate(todo)}
-    with UmlLab(LabSpec(pairs=topology.pairs, main=MAIN), folder) as lab:
+    layer = layers.layer_of("uml", trials["quic"].plan)
+    assert layer is not None
+    shares = {layer.name: layer.folder}
+    with UmlLab(LabSpec(pairs=topology.pairs, main=MAIN, shares=shares), folder) as lab:
         lab.submit_network(topology)
         for name, (load, broken) in names.items():
             shared.prepare(trials[load].plan, folder)

@@ -10,6 +10,7 @@ server       in the lab: aioquic as the server of all pairs
 endpoint     what client and server share: their clock, and the qlog that they write
 certificate  in the lab: a key and a certificate from the trial's seed
 qlog         reads the qlog files of both stacks
+checksums    in the lab: the hosts write the checksums of UDP
 wire         the packets of each server as tcpdump saw them, beside its qlog
 checks       the checks of its trials
 """

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """In the lab: the clients of all pairs, with aioquic. python3 -m workload.quic.client SPEC
 
-It prints "ready" when all handshakes are confirmed. Then it waits for the 8 bytes of the trial's
+It prints "ready" when both ends of each connection have completed their handshakes. A client whose
+connection does not come counts as ended. Then the program waits for the 8 bytes of the trial's
 start on a pipe, and sends each request at its moment. At the end of the trial it closes all
 connections and writes one JSON line (source.py reads it), and requests in the form of www.
 """
@@ -24,6 +25,7 @@ from aioquic.quic.connection import QuicConnection
 from aioquic.quic.events import (
     ConnectionTerminated,
     HandshakeCompleted,
+    PingAcknowledged,
     QuicEvent,
     StreamDataReceived,
 )
@@ -47,6 +49,11 @@ class Transfer:
         self.status: int | None = None
         self.body_bytes = 0
 
+    def unexplained_bytes(self) -> int:
+        """Return how far the answer's length is wrong; an answer under way may be too short."""
+        more = self.body_bytes - int(self.row["size_bytes"])
+        return max(0, more) if self.last_ns is None else abs(more)
+
 
 class Client(End):
     """The client of one pair."""
@@ -68,11 +75,10 @@ class Client(End):
         self.waiting: deque[Transfer] = deque()
         self.all: list[Transfer] = []
         self.open: dict[int, Transfer] = {}
-        self.free_ns = 0  # when the last stream became free
+        self.free_ns = 0  # when a stream became free last, after all had been open
         self.late_ns = 0
         self.ready = False
         self.ended = ""
-        self.closing = False
         self.stream_bytes = 0
         self.connection.connect(self.peer, now_s())
 
@@ -85,9 +91,11 @@ class Client(End):
 
     def of_connection(self, event: QuicEvent) -> None:
         if isinstance(event, HandshakeCompleted):
+            self.connection.send_ping(0)  # the server answers it when its handshake is complete
+        elif isinstance(event, PingAcknowledged):
             self.ready = True
         elif isinstance(event, ConnectionTerminated):
-            self.ended = f"{event.error_code:#x} {event.reason_phrase}".strip()
+            self.ended = self.ended or f"{event.error_code:#x} {event.reason_phrase}".strip()
         elif isinstance(event, StreamDataReceived) and event.stream_id in self.open:
             self.stream_bytes += len(event.data)
             if event.data and self.open[event.stream_id].first_ns is None:
@@ -104,12 +112,14 @@ class Client(End):
         else:
             transfer.body_bytes += len(event.data)
         if event.stream_ended:
-            transfer.last_ns = self.free_ns = clock_ns()
+            transfer.last_ns = clock_ns()
+            if len(self.open) == self.most:
+                self.free_ns = transfer.last_ns
             del self.open[event.stream_id]
 
     def ask(self) -> int | None:
         """Send the requests that are due; return the moment of the next [ns]."""
-        while self.waiting and len(self.open) < self.most:
+        while self.waiting and len(self.open) < self.most and not self.ended:
             transfer = self.waiting[0]
             now_ns = clock_ns()
             if transfer.row["due_ns"] > now_ns:
@@ -130,7 +140,6 @@ class Client(End):
 
     def close(self) -> None:
         if not self.ended:
-            self.closing = True
             self.connection.close(error_code=0x100)  # H3_NO_ERROR
 
     def facts(self, t0_ns: int) -> dict[str, Any]:
@@ -142,7 +151,7 @@ class Client(End):
             "sent": sum(t.sent_ns is not None for t in self.all),
             "answered": len(done),
             "bad_status": sum(t.status != 200 for t in done),
-            "unexplained_bytes": sum(t.body_bytes - t.row["size_bytes"] for t in done),
+            "unexplained_bytes": sum(t.unexplained_bytes() for t in self.all),
             "late_ns": self.late_ns,
             "ended": self.ended_at_end,
         }
@@ -167,6 +176,21 @@ def drive(loop: Loop, clients: list[Client], until: Any, moments: list[int]) -> 
         loop.wait([*asked, *(client.timer_ns() for client in clients), *moments])
 
 
+def connect(loop: Loop, clients: list[Client], until_ns: int) -> None:
+    """Let the clients connect; at a moment [ns], those that could not give up."""
+
+    def done() -> bool:
+        return clock_ns() >= until_ns or all(one.ready or one.ended for one in clients)
+
+    drive(loop, clients, done, [until_ns])
+    for client in clients:
+        if not client.ready and not client.ended:
+            client.close()
+            client.send()
+            client.heed()
+            client.ended = "no connection"
+
+
 def nothing() -> None:
     """A socket is read in any case."""
 
@@ -179,7 +203,7 @@ def main() -> None:
     for client in clients:
         loop.add(client.socket.fileno(), nothing)
         client.send()
-    drive(loop, clients, lambda: all(client.ready or client.ended for client in clients), [])
+    connect(loop, clients, clock_ns() + spec["patience_ns"])
     print("ready", flush=True)
     begin: list[int] = []
     loop.add(spec["start"], lambda: begin.append(read_moment(spec["start"])))

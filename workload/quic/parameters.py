@@ -19,9 +19,13 @@ class Parameters(www.Schedule):
 
     Attributes:
         least_mss_bytes: a path must carry UDP payloads of 1200 bytes (RFC 9000, section 14).
+        most_mss_bytes: aioquic 1.2 makes and takes packets of at most 1500 bytes.
+        kernel_tcp: these programs do not use the kernel's TCP.
     """
 
     least_mss_bytes: ClassVar[int] = 1188
+    most_mss_bytes: ClassVar[int] = 1488
+    kernel_tcp: ClassVar[bool] = False
 
     stack: Annotated[
         Literal["ngtcp2", "aioquic"],

@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from workload.errors import WorkloadError
 from workload.quic.lines import SEPARATOR
 
 COLUMNS = "time_ns,pair,cwnd_bytes,ssthresh_bytes,in_flight_bytes,smoothed_rtt_us".split(",")
-SENT = '"name":"transport:packet_sent"'
-BEGIN = f'{SENT},"data":{{"frames":['
+SENT, LOST, METRICS = "transport:packet_sent", "recovery:packet_lost", "recovery:metrics_updated"
+NAMED = {name: f'"name":"{name}"' for name in (SENT, LOST, METRICS)}  # as both stacks write it
+BEGIN = f'{NAMED[SENT]},"data":{{"frames":['
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # a zip file has a moment for each file
 
 
@@ -42,56 +43,95 @@ class Sent:
     length_bytes: int
 
 
-def read(path: Path) -> tuple[list[str], int]:
-    """Return the lines of a file, and how many of them had to be mended.
+class Log:
+    """The qlog file of one end, in which events() goes through once; it may be long.
+
+    Attributes:
+        path: the file. If it is absent, the end has had no connection, and there are no events.
+        sent: the packets that this end sent.
+        lost: the number of packets that this end took for lost.
+        mended: the number of lines that had to be mended (lines_of()).
+        These three grow with events().
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.sent: list[Sent] = []
+        self.lost = self.mended = 0
+
+    def first_sent(self) -> Sent | None:
+        """Return the first packet that this end sent, without a look at the rest of the file."""
+        log = Log(self.path)
+        return next((log.sent[0] for _ in log.events() if log.sent), None)
+
+    def events(self, copy: IO[bytes] | None = None) -> Iterator[Event]:
+        """Yield the events that are needed here, and write all lines into `copy`.
+
+        Raises:
+            WorkloadError: it is no qlog file, or its last line is cut short.
+        """
+        lines = lines_of(self.path) if self.path.exists() else ()
+        for number, (text, mended) in enumerate(lines, 1):
+            self.mended += mended
+            if copy is not None:
+                copy.write(text.encode())
+            try:
+                found = event(text, is_head=number == 1)
+            except (ValueError, KeyError, TypeError) as error:
+                place = f"{self.path.name}:{number}"
+                raise WorkloadError(f"{place}: not a line of qlog: {error}") from error
+            if found is not None:
+                self._note(found)
+                yield found
+
+    def _note(self, found: Event) -> None:
+        self.lost += found.name == LOST
+        if found.name == SENT:
+            header, raw = found.data["header"], found.data["raw"]
+            self.sent.append(Sent(found.time_ns, header["packet_type"], raw["length"]))
+
+
+def lines_of(path: Path) -> Iterator[tuple[str, bool]]:
+    """Yield the lines of a file, and whether each had to be mended.
 
     ngtcp2 1.11 does not begin a new event for a packet that only pads a datagram: it writes the
     event of the packet before once more, and then the end of the new one. Such a copy becomes the
     begin of the event of which there is only the end.
     """
-    lines: list[str] = []
-    mended = 0
+    before = last = ""  # the last packet that was sent, and the line that was read last
+    mended = False
     with path.open(encoding="utf-8") as stream:
         for text in stream:
-            if text.startswith(SEPARATOR) or not is_copied(lines):
-                lines.append(text)
+            if last and last == before and not text.startswith(SEPARATOR):
+                time_ms = json.loads(last.lstrip(SEPARATOR))["time"]
+                last, mended = f'{SEPARATOR}{{"time":{time_ms},{BEGIN}{text}', True
                 continue
-            time_ms = json.loads(lines.pop().lstrip(SEPARATOR))["time"]
-            lines.append(f'{SEPARATOR}{{"time":{time_ms},{BEGIN}{text}')
-            mended += 1
-    return lines, mended
+            if last:
+                yield last, mended
+            if NAMED[SENT] in last:
+                before = last
+            last, mended = text, False
+    if last:
+        yield last, mended
 
 
-def is_copied(lines: Sequence[str]) -> bool:
-    """Return whether the last line is a copy of the last packet that was sent before it."""
-    before = (text for text in reversed(lines[:-1]) if SENT in text)
-    return bool(lines) and lines[-1] == next(before, None)
-
-
-def events(lines: Iterable[str], name: str = "qlog") -> Iterator[Event]:
-    """Yield the events of a file's lines; `name` is the file's, for errors.
+def event(text: str, *, is_head: bool) -> Event | None:
+    """Return what a line says; None: it is the head of its file, or an event of another name.
 
     Raises:
-        WorkloadError: it is no qlog file, or its last line is cut short.
+        ValueError, KeyError, TypeError: it is no line of qlog.
     """
-    for number, text in enumerate(lines, 1):
-        try:
-            found = json.loads(text.lstrip(SEPARATOR))
-            if number > 1:
-                yield Event(round(found["time"] * 1e6), found["name"], found["data"])
-            elif found["qlog_format"] != "JSON-SEQ":
-                raise ValueError(f"its format is {found['qlog_format']}")
-        except (ValueError, KeyError, TypeError) as error:
-            raise WorkloadError(f"{name}:{number}: not a line of qlog: {error}") from error
-
-
-def sent(found: Iterable[Event]) -> list[Sent]:
-    """Return the packets that this end sent."""
-    return [
-        Sent(e.time_ns, e.data["header"]["packet_type"], e.data["raw"]["length"])
-        for e in found
-        if e.name == "transport:packet_sent"
-    ]
+    begin = "{" if is_head else '{"time":'
+    if not text.startswith(SEPARATOR + begin) or not text.endswith("}\n"):
+        raise ValueError("it is cut short")
+    if not is_head and not any(named in text for named in NAMED.values()):
+        return None
+    found = json.loads(text[len(SEPARATOR) :])
+    if not is_head:
+        return Event(round(found["time"] * 1e6), found["name"], found["data"])
+    if found["qlog_format"] != "JSON-SEQ":
+        raise ValueError(f"its format is {found['qlog_format']}")
+    return None
 
 
 def windows(found: Iterable[Event], pair: int, offset_ns: int) -> Iterator[list[object]]:
@@ -104,7 +144,7 @@ def windows(found: Iterable[Event], pair: int, offset_ns: int) -> Iterator[list[
     values: dict[str, Any] = {}
     before: list[object] = []
     for e in found:
-        if e.name != "recovery:metrics_updated":
+        if e.name != METRICS:
             continue
         values.update(e.data)
         now = [values.get("congestion_window"), values.get("ssthresh")]
@@ -123,15 +163,9 @@ def microseconds(values: Mapping[str, Any]) -> int | None:
     return None if found is None else round(found * 1000)
 
 
-def lost(found: Iterable[Event]) -> int:
-    """Return the number of packets that this end took for lost."""
-    return sum(e.name == "recovery:packet_lost" for e in found)
-
-
-def pack(files: Mapping[str, Sequence[str]], target: Path) -> None:
-    """Put the lines of files under these names into a zip file; the same give the same bytes."""
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
-        for name in sorted(files):
-            entry = zipfile.ZipInfo(name, EARLIEST)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, "".join(files[name]))
+def entry(archive: zipfile.ZipFile, name: str, path: Path) -> IO[bytes]:
+    """Return where a file's text goes in a zip file; the same texts make the same archive."""
+    info = zipfile.ZipInfo(name, EARLIEST)
+    info.compress_type = zipfile.ZIP_DEFLATED
+    info.file_size = path.stat().st_size if path.exists() else 0  # as a hint: it may be large
+    return archive.open(info, "w")

@@ -10,15 +10,16 @@ import os
 import shutil
 import socket
 import time
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from subprocess import Popen
 from typing import Any
 
 from workload import source
 from workload.checks import late_requests, requests, server_errors
-from workload.quic import qlog, wire
+from workload.quic import checksums, qlog, wire
 from workload.quic.checks import connections, sent_moments, sent_packets
 from workload.quic.parameters import LAYER, Parameters
 from workload.quic.stacks import (
@@ -30,7 +31,7 @@ from workload.quic.stacks import (
     python,
     write_spec,
 )
-from workload.ready import await_line
+from workload.ready import await_line, last_words
 from workload.source import Host, Programs
 from workload.www import schedule
 from workload.www.parameters import NS_PER_S
@@ -40,6 +41,9 @@ SO_RCVBUFFORCE = 33  # socket(7); Python has no name for it
 CLIENT_PORT = 40_000
 RECEIVE_BYTES = 1 << 25  # what waits in a socket at most; a program reads as soon as it can
 FIRST_NS = 1000 * NS_PER_S  # what the programs' clocks show at their start
+# How long clients try to connect, which they do more and more rarely.
+PATIENCE_NS, PATIENCE_ROUND_TRIPS = 600 * NS_PER_S, 30
+LEAST_IP_BYTES = 1228  # a client's first packet (RFC 9000, section 14.1)
 
 
 class Source(source.Source):
@@ -54,11 +58,20 @@ class Source(source.Source):
     _summary: dict[str, Any]
 
     def run(self, progress: Callable[[int], None]) -> None:
+        with new_folder() as folder, checksums.written(self.testbed):
+            self._run(Place(
+                layer=self.testbed.layer(LAYER), folder=folder, begin_ns=self._next_second()
+            ), progress)  # fmt: skip
+
+    def _next_second(self) -> int:
+        """Sleep until a whole second; a moving path must not begin yet [ns]."""
+        at_ns = -(-time.monotonic_ns() // NS_PER_S) * NS_PER_S
+        self.testbed.sleep_until(at_ns)
+        return at_ns
+
+    def _run(self, place: Place, progress: Callable[[int], None]) -> None:
         params, testbed = self.parameters, self.testbed
         asked = schedule.schedule(params, testbed.seed, len(testbed.clients))
-        place = Place(
-            layer=testbed.layer(LAYER), folder=new_folder(), begin_ns=testbed.whole_second()
-        )
         servers = STACKS[params.stack](testbed, params, place)
         # The clients' sockets outlive them, so that late packets find somebody.
         self.sockets = [self._socket(host) for host in testbed.clients]
@@ -69,9 +82,9 @@ class Source(source.Source):
             with testbed.programs() as programs:
                 self._certify(programs, place)
                 self._start_servers(programs, servers)
-                t0_ns, told = self._begin(programs, place, asked)
+                client, t0_ns = self._begin(programs, place, asked)
                 self._wait(t0_ns, progress)
-                facts = json.loads(told())
+                facts = json.loads(told(client, "the client"))
                 complaints = servers.end()
             time.sleep(wire.HELD_S)
         self._finish(place, servers, facts, asked, t0_ns, complaints)
@@ -91,10 +104,8 @@ class Source(source.Source):
     def _certify(self, programs: Programs, place: Place) -> None:
         argv = python("certificate", str(self.testbed.seed), str(place.key), str(place.certificate))
         pid = self.testbed.client_pid(1)
-        process = programs.start(pid, argv, place.environment(f"{self.testbed.seed} certificate"))
-        said = process.communicate()[0]
-        if process.returncode:
-            raise RuntimeError(f"no certificate was made: {' '.join(said.split())[-300:]}")
+        environment = place.environment(f"{self.testbed.seed} certificate")
+        told(programs.start(pid, argv, environment), "the program that makes the certificate")
 
     def _start_servers(self, programs: Programs, servers: Servers) -> None:
         with ExitStack() as until_started:
@@ -108,8 +119,8 @@ class Source(source.Source):
 
     def _begin(
         self, programs: Programs, place: Place, asked: tuple[schedule.Request, ...]
-    ) -> tuple[int, Callable[[], str]]:
-        """Start the clients, and the trial when they are connected. Return how to end."""
+    ) -> tuple[Popen[str], int]:
+        """Start the clients, and the trial when they are connected; return the trial's start."""
         read_end, write_end = os.pipe()
         try:
             client = self._start_client(programs, place, asked, read_end)
@@ -119,14 +130,7 @@ class Source(source.Source):
         finally:
             os.close(read_end)
             os.close(write_end)
-
-        def told() -> str:
-            said = client.communicate()[0]
-            if client.returncode:
-                raise RuntimeError(f"the client failed: {' '.join(said.split())[-300:]}")
-            return said
-
-        return t0_ns, told
+        return client, t0_ns
 
     def _start_client(
         self, programs: Programs, place: Place, asked: tuple[schedule.Request, ...], start: int
@@ -145,6 +149,8 @@ class Source(source.Source):
             "window_bytes": params.client_window_bytes,
             "datagram_bytes": datagram_bytes(testbed.mss_bytes),
             "duration_ns": params.duration_ns,
+            "patience_ns": PATIENCE_NS
+            + round(PATIENCE_ROUND_TRIPS * testbed.idle_round_trip_ns(LEAST_IP_BYTES)),
             "qlog": params.qlog == "both",
             "start": start,
         })  # fmt: skip
@@ -167,56 +173,48 @@ class Source(source.Source):
         t0_ns: int,
         complaints: list[str],
     ) -> None:
-        testbed = self.testbed
-        offset_ns = time.time_ns() - time.monotonic_ns()  # of the captures' clock
-        access = wire.Access(
-            cell_ns=round(testbed.access.cell_time_ns()), delay_ns=testbed.access.delay_ns
-        )
-        seen: list[wire.Comparison] = []
-        lost: list[int] = []
-        files: dict[str, list[str]] = {}
-        mended: list[int] = []
-        with (testbed.folder / "quic_cwnd.csv").open("w", newline="", encoding="ascii") as stream:
-            table = csv.writer(stream)
-            table.writerow(qlog.COLUMNS)
-            for host in testbed.servers:
-                name, path = f"s{host.pair}.sqlog", servers.qlog(host.pair)
-                files[name], some = qlog.read(path)
-                mended.append(some)
-                events = list(qlog.events(files[name], name))
-                captured = wire.read(self._capture(place, host.pair))
-                found = wire.compare(captured, qlog.sent(events), access)
-                seen.append(found)
-                lost.append(qlog.lost(events))
-                if found.offset_ns is not None:
-                    begin_ns = found.offset_ns - offset_ns - t0_ns
-                    table.writerows(qlog.windows(events, host.pair, begin_ns))
-        self._keep(place, files)
-        shutil.move(place.folder / "requests.csv", testbed.folder / "requests.csv")
-        self._write_flows(facts, asked, lost)
+        logs = [qlog.Log(servers.qlog(host.pair)) for host in self.testbed.servers]
+        found = self._read(place, logs, t0_ns)
+        shutil.move(place.folder / "requests.csv", self.testbed.folder / "requests.csv")
+        self._write_flows(facts, asked)
         self._summary = {
             **totals(facts, len(asked)),
             "t0_ns": t0_ns,
             "peer_window_bytes": [None] * len(facts),
             "server_complaints": complaints,
-            "unlike_packets": [found.unlike for found in seen],
-            "off_ns": [found.off_ns for found in seen],
-            "lost_packets": lost,
-            "mended_qlog_lines": mended,
+            "unlike_packets": [one.unlike for one in found],
+            "off_ns": [one.off_ns for one in found],
+            "lost_packets": [log.lost for log in logs],
+            "mended_qlog_lines": [log.mended for log in logs],
         }
 
-    def _keep(self, place: Place, servers: Mapping[str, list[str]]) -> None:
-        clients = {}
-        if self.parameters.qlog == "both":
-            names = [f"c{host.pair}.sqlog" for host in self.testbed.clients]
-            clients = {name: qlog.read(place.folder / name)[0] for name in names}
-        qlog.pack({**servers, **clients}, self.testbed.folder / "qlog.zip")
+    def _read(self, place: Place, logs: Sequence[qlog.Log], t0_ns: int) -> list[wire.Comparison]:
+        """Write quic_cwnd.csv and qlog.zip; return what the servers' captures say of their logs."""
+        link, folder = self.testbed.access, self.testbed.folder
+        access = wire.Access(cell_ns=round(link.cell_time_ns()), delay_ns=link.delay_ns)
+        t0_ns += time.time_ns() - time.monotonic_ns()  # on the captures' clock
+        found = []
+        with (
+            zipfile.ZipFile(folder / "qlog.zip", "w") as archive,
+            (folder / "quic_cwnd.csv").open("w", newline="", encoding="ascii") as stream,
+        ):
+            table = csv.writer(stream)
+            table.writerow(qlog.COLUMNS)
+            for host, log in zip(self.testbed.servers, logs, strict=True):
+                seen, first = wire.read(self._capture(place, host.pair)), log.first_sent()
+                offset_ns = wire.offset_ns(seen[0], first, access) if seen and first else 0
+                with qlog.entry(archive, f"s{host.pair}.sqlog", log.path) as copy:
+                    events = log.events(copy)
+                    table.writerows(qlog.windows(events, host.pair, offset_ns - t0_ns))
+                found.append(wire.compare(seen, log.sent, access))
+            for host in self.testbed.clients if self.parameters.qlog == "both" else ():
+                name = f"c{host.pair}.sqlog"
+                with qlog.entry(archive, name, place.folder / name) as copy:
+                    copy.write((place.folder / name).read_bytes())
+        return found
 
     def _write_flows(
-        self,
-        facts: list[Mapping[str, Any]],
-        asked: tuple[schedule.Request, ...],
-        lost: list[int],
+        self, facts: list[Mapping[str, Any]], asked: tuple[schedule.Request, ...]
     ) -> None:
         scheduled = schedule.scheduled_bytes(asked, len(facts))
         self.write_flows(
@@ -250,8 +248,24 @@ def totals(facts: list[Mapping[str, Any]], offered: int) -> dict[str, Any]:
     }
 
 
-def new_folder() -> Path:
-    """Return an empty folder in the lab's memory."""
+def told(process: Popen[str], what: str) -> str:
+    """Wait until one of the programs here ends; return what it said.
+
+    Raises:
+        RuntimeError: it failed; the text has the end of what it said.
+    """
+    said = process.communicate()[0]
+    if process.returncode:
+        raise RuntimeError(f"{what} failed: {last_words(said)}")
+    return said
+
+
+@contextmanager
+def new_folder() -> Iterator[Path]:
+    """Make a folder in the lab's memory for the duration of a `with`."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir()
-    return FOLDER
+    try:
+        yield FOLDER
+    finally:
+        shutil.rmtree(FOLDER)

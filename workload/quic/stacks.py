@@ -13,16 +13,17 @@ from subprocess import Popen
 
 from workload.nginx_servers import documents
 from workload.quic.parameters import Parameters
-from workload.ready import await_line
+from workload.ready import await_line, last_words
 from workload.source import Host, Programs, Testbed
 
 PORT = 443
 DRAWS = "/opt/cellbed/quic_draws"
 UDP_IP_HEADER_BYTES = 28
 TCP_IP_HEADER_BYTES = 40
-# Over all connections; a trial has one. With less, the server would limit what it may send.
 END_S = 60
+# What a client may have under way to its server: with less, the server would hold requests back.
 LARGE_BYTES = 1 << 24
+STREAMS = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +93,7 @@ class Servers:
         self.started: list[Popen[str]] = []
 
     def qlog(self, pair: int) -> Path:
-        """Return the qlog of a pair's server; its connection must have ended."""
+        """Return the qlog of a pair's server, which is absent if no client has reached it."""
         raise NotImplementedError
 
     def start(self, programs: Programs, descriptors: Sequence[int]) -> None:
@@ -100,7 +101,17 @@ class Servers:
         raise NotImplementedError
 
     def end(self) -> list[str]:
-        """End them; return what they say: nothing after a good trial."""
+        """End them; return what they say: nothing after a good trial.
+
+        Raises:
+            RuntimeError: one has ended by itself, so its qlog is cut short.
+        """
+        for process in self.started:
+            if process.poll() is not None:
+                raise RuntimeError(
+                    f"a server ended during the trial, with status {process.returncode}:"
+                    f" {last_words(process.communicate()[0]) or 'no word'}"
+                )
         for process in self.started:
             process.send_signal(signal.SIGINT)  # at SIGTERM, ngtcp2 does not finish its qlog
         said = [process.communicate(timeout=END_S)[0] for process in self.started]
@@ -154,9 +165,9 @@ class Ngtcp2(Servers):
 
     def qlog(self, pair: int) -> Path:
         found = list(self.folder(pair).glob("*.sqlog"))
-        if len(found) != 1:
-            raise RuntimeError(f"server {pair} has {len(found)} qlog files, but must have one")
-        return found[0]
+        if len(found) > 1:
+            raise RuntimeError(f"server {pair} had {len(found)} connections, but must have one")
+        return found[0] if found else self.folder(pair) / "none.sqlog"
 
     def start(self, programs: Programs, descriptors: Sequence[int]) -> None:
         for host in self.testbed.servers:
@@ -177,6 +188,7 @@ class Ngtcp2(Servers):
             "--timeout=24h",
             "--initial-pkt-num=0",  # else drawn by chance
             f"--max-data={LARGE_BYTES}",
+            f"--max-streams-bidi={STREAMS}",
             host.ip, str(PORT), str(self.place.key), str(self.place.certificate),
         ]  # fmt: skip
 

@@ -23,7 +23,7 @@ from workload.quic.qlog import Sent
 from workload.source import Programs, Testbed
 
 HEADER_BYTES = 64
-BUFFER_KIB = 16384
+BUFFER_KIB = 2048  # a lab computes in no time, so tcpdump reads it before it is full
 HELD_S = 2  # the kernel hands tcpdump a last packet within a second
 NANOSECONDS = 0xA1B23C4D
 MOST_PACKETS = 4  # of a datagram: a packet for each kind of key
@@ -45,12 +45,10 @@ class Comparison:
     unlike    packets that are in one of them only, or with another length
     off_ns    largest difference between the moment at which a datagram was seen and the moment at
               which its qlog lets it be seen; the first datagram is right by definition [ns]
-    offset_ns  the clock of the capture minus that of the qlog [ns]; None: there is no datagram
     """
 
     unlike: int
     off_ns: int
-    offset_ns: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,22 +99,25 @@ def read(path: Path) -> list[Datagram]:
     return found
 
 
+def offset_ns(first: Datagram, logged: Sent, access: Access) -> int:
+    """Return the clock of the capture minus that of the qlog, by the first packet of both [ns]."""
+    return first.time_ns - access.seen_ns(0, 0, first.length_bytes) - logged.time_ns
+
+
 def compare(wire: Sequence[Datagram], logged: Sequence[Sent], access: Access) -> Comparison:
     """Go through both in their order. A first difference leaves all that follows unlike."""
     if not wire or not logged:
-        return Comparison(unlike=len(wire) + len(logged), off_ns=0, offset_ns=None)
-    # What makes of the qlog's moments those of the capture's clock.
-    crossed_ns = access.seen_ns(0, 0, wire[0].length_bytes)
-    offset_ns = wire[0].time_ns - crossed_ns - logged[0].time_ns
+        return Comparison(unlike=len(wire) + len(logged), off_ns=0)
+    offset = offset_ns(wire[0], logged[0], access)
     counts = matched(wire, logged)
     place, off_ns, before_ns = 0, 0, 0
     for datagram, packets in zip(wire, counts, strict=False):
-        sent_ns = logged[place].time_ns + offset_ns
+        sent_ns = logged[place].time_ns + offset
         before_ns = access.seen_ns(sent_ns, before_ns, datagram.length_bytes)
         off_ns = max(off_ns, datagram.time_ns - before_ns, key=abs)
         place += packets
     unlike = len(wire) - len(counts) + len(logged) - place
-    return Comparison(unlike=unlike, off_ns=off_ns, offset_ns=offset_ns)
+    return Comparison(unlike=unlike, off_ns=off_ns)
 
 
 def matched(wire: Sequence[Datagram], logged: Sequence[Sent]) -> list[int]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import struct
+import zipfile
 from functools import partial
 from pathlib import Path
 
@@ -62,6 +63,18 @@ def test_a_path_must_carry_the_packets_of_a_handshake(tmp_path: Path):
     assert trial.layer is None, "who only plans makes nothing"
 
 
+def test_aioquic_has_no_larger_packets(tmp_path: Path):
+    with pytest.raises(UsageError, match=r"topology.mss_bytes = 1489: .* must be at most 1488"):
+        trials_of(tmp_path, EXPERIMENT.replace("1024", "1489"))
+
+
+def test_a_list_of_flavors_has_no_meaning_without_the_kernels_tcp(tmp_path: Path):
+    text = EXPERIMENT.replace("1024", "1460").replace("pairs = 1", "pairs = 2")
+    text = text.replace('flavor = "cubic"', 'flavor = ["sack", "cubic"]')
+    with pytest.raises(UsageError, match=r"small.toml, line 9: tcp.flavor: .* only 1 is allowed"):
+        trials_of(tmp_path, text)
+
+
 @pytest.mark.parametrize("lab", ["vm", "native"])
 def test_another_lab_says_in_a_line_that_it_has_no_quic(tmp_path: Path, lab: str):
     path = tmp_path / "quic.toml"
@@ -94,7 +107,7 @@ def test_a_packet_that_waits_for_the_access_link_is_not_late():
     seen = [Datagram(5000 + (n + 1) * FULL_NS, 1472) for n in range(3)]
     found = wire.compare(seen, [Sent(7 * MS, "1RTT", 1472)] * 3, ACCESS)
     assert (found.unlike, found.off_ns) == (0, 0)
-    assert found.offset_ns == -7 * MS
+    assert wire.offset_ns(seen[0], Sent(7 * MS, "1RTT", 1472), ACCESS) == -7 * MS
 
 
 @pytest.mark.parametrize("off_ns", [-1500, 1, 2 * MS])
@@ -161,10 +174,10 @@ def write(path: Path, *events: tuple[float, str, dict]) -> Path:
     return path
 
 
-def lines_of(path: Path) -> list[str]:
-    lines, mended = qlog.read(path)
-    assert mended == 0
-    return lines
+def read_log(path: Path) -> tuple[qlog.Log, list[qlog.Event]]:
+    """A file's log after its events, and these."""
+    log = qlog.Log(path)
+    return log, list(log.events())
 
 
 def metrics(cwnd: int, **more: float) -> dict:
@@ -180,7 +193,9 @@ def test_windows_begin_with_what_held_at_the_start(tmp_path: Path):
         (1040, "recovery:metrics_updated", metrics(10_000, ssthresh=10_000)),
         (1050, "recovery:metrics_updated", metrics(10_000, ssthresh=10_000)),
     )
-    rows = list(qlog.windows(qlog.events(lines_of(path)), 3, -1000 * MS))
+    log, events = read_log(path)
+    assert log.mended == 0
+    rows = list(qlog.windows(events, 3, -1000 * MS))
     assert rows == [
         [0, 3, 20_000, None, 0, 100_500],
         [40 * MS, 3, 10_000, 10_000, 0, 100_500],
@@ -195,24 +210,36 @@ def test_packets_sent_and_lost_are_found(tmp_path: Path):
         (2, "recovery:packet_lost", {"header": {}}),
         (3, "transport:packet_received", raw),
     )
-    events = list(qlog.events(lines_of(path)))
-    assert qlog.sent(events) == [Sent(1_500_000, "1RTT", 1472)]
-    assert qlog.lost(events) == 1
+    log, _ = read_log(path)
+    assert log.sent == [Sent(1_500_000, "1RTT", 1472)] == [qlog.Log(path).first_sent()]
+    assert log.lost == 1
 
 
 def test_a_qlog_that_is_cut_short_is_refused(tmp_path: Path):
     path = write(tmp_path / "s1.sqlog", (1, "recovery:metrics_updated", metrics(1)))
-    path.write_text(path.read_text()[:-9])
-    with pytest.raises(WorkloadError, match=r"s1.sqlog:2: not a line of qlog"):
-        list(qlog.events(lines_of(path), path.name))
+    for cut in (9, 1):
+        path.write_text(path.read_text()[:-cut])
+        with pytest.raises(WorkloadError, match=r"s1.sqlog:2: not a line of qlog: it is cut short"):
+            read_log(path)
+
+
+def test_an_end_without_a_connection_has_no_events(tmp_path: Path):
+    log, events = read_log(tmp_path / "s1.sqlog")
+    assert (events, log.sent, log.first_sent()) == ([], [], None)
 
 
 def test_the_same_files_make_the_same_archive(tmp_path: Path):
-    lines = lines_of(write(tmp_path / "s1.sqlog", (1, "recovery:metrics_updated", metrics(1))))
+    path = write(tmp_path / "of-a-server", (1, "recovery:metrics_updated", metrics(1)))
     for name in ("one", "other"):
-        qlog.pack({"s1.sqlog": lines, "s2.sqlog": lines}, tmp_path / name)
-        os.utime(tmp_path, (0, 0))
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            for entry in ("s1.sqlog", "s2.sqlog"):
+                with qlog.entry(archive, entry, path) as copy:
+                    list(qlog.Log(path).events(copy))
+        os.utime(path, (0, 0))
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
+    with zipfile.ZipFile(tmp_path / "one") as archive:
+        assert archive.namelist() == ["s1.sqlog", "s2.sqlog"]
+        assert archive.read("s2.sqlog") == path.read_bytes()
 
 
 def test_a_packet_whose_event_ngtcp2_began_with_an_old_one_is_mended(tmp_path: Path):
@@ -225,15 +252,15 @@ def test_a_packet_whose_event_ngtcp2_began_with_an_old_one_is_mended(tmp_path: P
     )
     rest = '{"frame_type":"padding"}],"header":{"packet_type":"1RTT"},"raw":{"length":493}}}\n'
     path.write_text(path.read_text() + rest)
-    lines, mended = qlog.read(path)
-    assert mended == 1
-    assert qlog.sent(qlog.events(lines)) == [
+    log, _ = read_log(path)
+    assert log.mended == 1
+    assert log.sent == [
         Sent(199 * MS, "handshake", 520), Sent(199 * MS, "1RTT", 493),
     ]  # fmt: skip
     # Where the line before is no copy, nobody knows what the rest belongs to.
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:-2]) + rest)
     with pytest.raises(WorkloadError, match="not a line of qlog"):
-        list(qlog.events(qlog.read(path)[0]))
+        read_log(path)
 
 
 # The checks.
