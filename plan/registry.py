@@ -47,6 +47,7 @@ class Registry:
         self.among_others = among_others
         self.interface = interface
 
+        self._named: dict[object, Any] = {}
         self._name_of_class: dict[type, str | None] = {}
 
     @cached_property
@@ -94,10 +95,12 @@ class Registry:
         Raises:
             UnknownKindError: there is no such kind.
         """
-        if "kinds" in vars(self) and isinstance(name, str) and name in self.kinds:
-            return self.kinds[name]
+        known = vars(self).get("kinds", self._named)
+        if isinstance(name, str) and name in known:
+            return known[name]
         for module in self._modules:
             if module.replace("_", "-") == name and (kind := self._kind(module)) is not None:
+                self._named[name] = kind
                 return kind
         raise UnknownKindError(f"{name}: {choices(name, self.kinds)}")
 

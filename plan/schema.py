@@ -147,12 +147,14 @@ class OneOrMore:
 
 def to_json(value: Any, kind_of: Callable[[Any], str | None] = lambda _: None) -> Any:
     """Return plain JSON types. `kind_of(dataclass)`, if not None, becomes its first key `kind`."""
+    if type(value) in SIMPLE:
+        return value
     if is_dataclass(value):
         kind = kind_of(value)
         named = {} if kind is None else {"kind": kind}
         return named | {
             f.name: to_json(found, kind_of)
-            for f in written(type(value))
+            for f in keys_of(type(value)).values()
             if (found := getattr(value, f.name)) != f.default or not is_later(f)
         }
     if isinstance(value, Mapping):
@@ -184,7 +186,7 @@ def from_json(
     """
     if not isinstance(data, Mapping):
         raise WrongTypeError(place, data, "a table")
-    known, hints = {field.name: field for field in written(kind)}, type_hints(kind)
+    known, hints = keys_of(kind), type_hints(kind)
     for key in () if others else data:
         if key not in known:
             raise UnknownKeyError(place, key, data[key], list(known))
@@ -206,7 +208,17 @@ def check(value: Any, place: str) -> None:
 
 def written(kind: type) -> list[Field[Any]]:
     """Return the fields of a dataclass that are keys of its documents."""
-    return [field for field in fields(kind) if not field.metadata.get("aside")]
+    return [*keys_of(kind).values()]
+
+
+def keys_of(kind: type) -> Mapping[str, Field[Any]]:
+    """Return the same fields by their names."""
+    return _keys_of(kind)
+
+
+@cache
+def _keys_of(kind: type) -> dict[str, Field[Any]]:
+    return {field.name: field for field in fields(kind) if not field.metadata.get("aside")}
 
 
 def joined(place: str, key: object) -> str:
@@ -250,12 +262,13 @@ class Reading:
         self.others = others
 
     def value(self, hint: Any, data: object, place: str) -> Any:
-        if hint in self.readers:
-            return self.readers[hint](data, place)
-        if hint in (Any, object):
-            return data
-        if hint in SIMPLE:
+        # To compare types of typing takes long: most are simple, or nobody gives a reader.
+        if isinstance(hint, type) and hint in SIMPLE:
             return simple(hint, data, place)
+        if self.readers and hint in self.readers:
+            return self.readers[hint](data, place)
+        if hint is Any or hint is object:
+            return data
         if get_origin(hint) is Annotated:
             return self._limited(hint, data, place)
         if get_origin(hint) is None:

@@ -89,10 +89,10 @@ def make(folder: Path) -> Machine:
 
 
 # `python3 -Im venv FOLDER` gives a Python whose pip does nothing, and that is fit for nothing else;
-# -Ic is asked for the version only.
+# -Ic and -ISc are asked for the version only, and 3.11 is the newest of those they are asked about.
 FAKE_PYTHON = r"""
 case $1 in
--Ic) [[ $2 != *print* ]] || echo 3.11 ;; # of the versions that it is asked about it is the newest
+-Ic | -ISc) [[ $2 != *print* ]] || echo 3.11 ;;
 -Im)
 	mkdir -p "$3/bin"
 	printf '#!/bin/sh\n' > "$3/bin/python"
