@@ -82,6 +82,12 @@ class Capture(ABC, Generic[Wanted]):
     def __exit__(self, *error: object) -> None:
         """End; raise an exception if the recording failed."""
 
+    def drained(self) -> None:  # noqa: B027
+        """Read counters of its own, at the moment at which the trial reads its counters at the end.
+
+        All queues are empty then. The capture may have ended before.
+        """
+
     def facts(self) -> dict[str, Any]:
         """Return keys for lab.json. The lab calls this after the end of the capture."""
         return {}

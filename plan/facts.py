@@ -153,6 +153,8 @@ class TrialFacts(Facts):
         links: device -> packets that the device sent and received.
         link_ip_bytes: device of a switch -> bytes of IP packets that it received and sent; only if
             the middle links have names.
+        probed_ip_bytes: those of link_ip_bytes that passed before the workload began.
+        link_samples: queue -> what links.csv has of it (harness/captures/links.py).
         offload: device of a switch -> packets that its host handed over, and the segments in them;
             only with topology.coalesce_us.
         realtime: None in virtual time.
@@ -173,6 +175,8 @@ class TrialFacts(Facts):
     marks: Mapping[str, Mapping[str, Counters]]
     links: Mapping[str, tuple[int, ...]]
     link_ip_bytes: Mapping[str, tuple[int, ...]]
+    probed_ip_bytes: Mapping[str, tuple[int, ...]]
+    link_samples: Mapping[str, Mapping[str, int]]
     offload: Mapping[str, tuple[int, ...]]
     losses: Losses
     realtime: Realtime | None

@@ -176,6 +176,11 @@ def link_ip_bytes(network: Network) -> Counters:
     return found
 
 
+def bytes_since(before: Counters, network: Network) -> Counters:
+    """Bytes of IP packets since an earlier reading; nothing if `before` is empty."""
+    return difference(before, link_ip_bytes(network)) if before else before
+
+
 def difference(before: Counters, after: Counters) -> Counters:
     """What was counted between two readings."""
     return {

@@ -102,6 +102,7 @@ def run_trial(
         first = routes[layout.class_of(1)]
         watched = plan.queue.down.watches_wire
         probed = {} if watched else {"probed_rate_bit_per_s": probe.link_rate(network, layout)}
+        probed_bytes = probe.bytes_since(ip_bytes, network)
         until_end.enter_context(coalesce.coalescing(network, plan.topology.coalesce_ns))
         emit("phase", trial=name, phase="source")
         begin = time.monotonic()
@@ -119,7 +120,9 @@ def run_trial(
         drained_s = drain(queues, probe.idle_round_trip_s(layout))
         emit("phase", trial=name, phase="counters after")
         passed = probe.difference(links, probe.link_counters(network))
-        ip_bytes = probe.difference(ip_bytes, probe.link_ip_bytes(network)) if ip_bytes else {}
+        ip_bytes = probe.bytes_since(ip_bytes, network)
+        for capture in captures:
+            capture.drained()
         offload = in_segments(passed, sent, coalesce.segments(network) if sent else {})
         record = {
             "virtual_s": time.monotonic() - begin,
@@ -130,7 +133,7 @@ def run_trial(
             "queue": queues.read(),
             "marks": marks,
             "links": passed,
-            **({"link_ip_bytes": ip_bytes} if ip_bytes else {}),
+            **({"link_ip_bytes": ip_bytes, "probed_ip_bytes": probed_bytes} if ip_bytes else {}),
             **({"offload": offload} if offload else {}),
             "losses": losses.since(plan),
             "realtime": watch.summary if watch else None,

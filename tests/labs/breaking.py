@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -25,6 +26,7 @@ from harness.agent import __main__ as agent
 from harness.agent import probe
 from harness.agent.bench import Bench
 from harness.agent.tune_plan import route_metrics
+from harness.captures import links
 from plan.dumbbell import Dumbbell
 from plan.layout import Host, Layout, Link
 from plan.plan import WORKLOADS
@@ -79,6 +81,15 @@ def departure_times_ignored(source: Source) -> Iterator[None]:
 def loss_in_a_switch(source: Source) -> Iterator[None]:
     port, access = source.testbed.clients[0].switch_port, source.testbed.network.layout.access
     batch("tc", [commands.access_netem(port, access) + " loss 0.5% seed 1"])
+    yield
+    batch("tc", [commands.access_netem(port, access)])
+
+
+@breakage
+def a_rare_loss_at_a_cross_host(source: Source) -> Iterator[None]:
+    """Of each thousand packets one, at a switch from which more links leave."""
+    port, access = source.testbed.clients[1].switch_port, source.testbed.network.layout.access
+    batch("tc", [commands.access_netem(port, access) + " loss 0.1% seed 1"])
     yield
     batch("tc", [commands.access_netem(port, access)])
 
@@ -485,12 +496,32 @@ def a_recorder_without_room() -> Any:
     return patch.object(cells, "log_of", lambda *_: Path("/dev/full"))
 
 
+def other_link_samples(changed: Callable[[int, list[Any]], list[Any]]) -> Any:
+    """links.csv gets other rows: `changed` has the number of a sample and its rows."""
+    whole, numbers = links.Capture.rows, count()
+    return patch.object(
+        links.Capture, "rows", lambda self: changed(next(numbers), list(whole(self)))
+    )
+
+
+def of_another_link(number: int, rows: list[Any]) -> list[Any]:
+    down, (first, one), other_down, (second, other) = rows
+    return [down, (first, other), other_down, (second, one)]
+
+
+def of_more_bytes(number: int, rows: list[Any]) -> list[Any]:
+    return [(name, value * (2 if number == 2 else 1)) for name, value in rows]
+
+
 # Those that are not of the workload's time alone.
 WHOLE_TRIAL: dict[str, Callable[[], Any]] = {
     "a delay 1 % long": lambda: a_delay_that_is_off(0.01),
     "a delay 1 % short": lambda: a_delay_that_is_off(-0.01),
     "a capture without pings": a_capture_without_pings,
     "a recorder without room": a_recorder_without_room,
+    "samples of another link": lambda: other_link_samples(of_another_link),
+    "a sample with too many bytes": lambda: other_link_samples(of_more_bytes),
+    "a sample that is left out": lambda: other_link_samples(lambda n, rows: rows[n == 2 :]),
 }
 
 

@@ -169,6 +169,12 @@ BROKEN = {
     "a path that loses packets": {
         "drops elsewhere", "conservation link2-down", "bytes link2-down"
     },
+    "a rare loss at a cross host": {
+        "drops elsewhere", "conservation link2-down", "bytes link2-down"
+    },
+    "samples of another link": {"link sample bytes"},
+    "a sample with too many bytes": {"link sample rows"},
+    "a sample that is left out": {"link sample rows"},
 }  # fmt: skip
 
 

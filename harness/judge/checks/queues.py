@@ -66,8 +66,9 @@ def carried_bytes(name: str, middle: Middle, direction: str) -> Check:
     """Bytes of IP packets into a port = bytes out of it + those of the packets that it dropped;
     bytes out of it = bytes into the far port. Where no link follows, the hosts got them all.
 
-    The sizes of dropped packets are not known: each is at most a full packet. Of several links
-    that leave one switch, what is lost is that of all.
+    The sizes of dropped packets are not known: each is at most a full packet. So if a queue drops
+    small packets, a packet lost elsewhere may pass here; conservation() counts each packet. Of
+    several links that leave one switch, what is lost is that of all.
     """
     port, far_port = middle.devices[direction], middle.devices[OTHER[direction]]
     ends = (middle.near, middle.far) if direction == "down" else (middle.far, middle.near)
