@@ -279,7 +279,7 @@ class Reading:
     def _limited(self, hint: Any, data: object, place: str) -> Any:
         kind, *limits = get_args(hint)
         if OneOrMore() in limits and not isinstance(data, list | tuple):
-            data = [data]
+            return (self.value(get_args(kind)[0], data, place),)
         found = self.value(kind, data, place)
         for limit in limits:
             if isinstance(limit, Within | Matches) and found is not None:

@@ -96,6 +96,8 @@ def of_wrong_type(error: WrongTypeError, top: Collection[str]) -> str:
     table, _, factor = place.partition(".")
     if table == "factors" and error.words == "a list":
         return of_factor(factor, value, top)
+    if error.words == "a list" and type(value) in (str, int, float):
+        return f"write [{schema.as_written(value)}]"
     if error.words == "a table":
         return "a table is { KEY = VALUE, KEY = VALUE }"
     return of_value(place, value, error.words)

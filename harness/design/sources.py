@@ -15,6 +15,8 @@ from plan.plan import Level
 
 # "rule 2: when.buffer: ..." and "queue.policy = edp: ..." begin with the place of the mistake.
 PLACE = re.compile(r"(?:(rule|only) (\d+): )?(.+?)(?= = |: |$)")
+# The place of a value in a list, which the validator counts from 0, at the end of a key.
+OF_LIST = re.compile(r"^((?!factors\b)[\w.-]+)\.(\d+)(?= = |: )")
 NUMBERED = re.compile(r"^(rule|only)\.(\d+)\.")  # as the validator counts, from 0
 
 
@@ -57,6 +59,7 @@ class Sources:
         said = NUMBERED.sub(lambda found: f"{found[1]} {int(found[2]) + 1}: ", said)
         found = PLACE.match(said)
         at = self.of_file(found) if found else None
+        said = counted(said)
         return at.mistake(said) if at else UsageError(f"{origin}: {said}")
 
     def refusal_of_setting(
@@ -68,6 +71,7 @@ class Sources:
         """
         found = PLACE.match(said)
         at = self.of_setting(found[3], cell) if found else None
+        said = counted(said)
         if at is None:
             return UsageError(f"{origin}: {said}{otherwise}")
         return at.mistake(said if at.whole else said + otherwise)
@@ -115,6 +119,11 @@ class Sources:
             yield file, "factors"
         for file in self.files:
             yield file, "base"
+
+
+def counted(said: str) -> str:
+    """A sentence about a value of a list, as a person counts: `record.pcap, value 1 = x: ...`."""
+    return OF_LIST.sub(lambda found: f"{found[1]}, value {int(found[2]) + 1}", said)
 
 
 def nearest(file: TomlFile, place: str, table: str = "") -> Line | None:

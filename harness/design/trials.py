@@ -11,6 +11,7 @@ import hashlib
 import itertools
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -31,6 +32,8 @@ from plan.plan import Level, Plan, level_name
 from plan.since import too_new
 
 RECEIVER = "lab.receiver_kernel"
+# At the end of what a kernel has not: ", which queue.kind = dualpi2 needs" (plan/since.py).
+NEEDS = re.compile(r", which (?P<setting>[a-z_.]+( = [^;:]+?)?) needs")
 MOST_TRIALS = 100_000
 MOST_PATHS = 16  # whose JSON is kept; each may have some MB
 MOST_TRIED = 100  # cells that are looked at for the same mistake
@@ -312,7 +315,12 @@ class WantedPlans:
         except UsageError as error:
             sources, said = self.experiment.sources, str(error)
             if name is None or (KERNEL in cell and not sources.have_factor(KERNEL)):
-                raise  # no line of the file has this name
+                # No line of the file has this name; one has the setting that needs more.
+                found = NEEDS.search(said)
+                if found is None:
+                    raise
+                said = f"{found['setting']}: {said.replace(found[0], '', 1)}"
+                raise sources.refusal_of_setting(self.path, said, cell, "") from error
             of_kernel = said.removeprefix("kernel ")
             if not name:
                 said = f"{key} = {NO_TEXT}{of_kernel}"

@@ -78,7 +78,7 @@ class Kernel:
         """The first thing that a plan needs and this kernel has not."""
         queue = str(getattr(plan.queue.down, "kind", ""))
         if f"NET_SCH_{queue.upper()}" in self.lacks:
-            return f"queue {queue}"
+            return f"queue {queue}, which queue.kind = {QUEUES.name_of(plan.queue.down)} needs"
         module = plan.queue.down.module
         if module is not None and not (self.folder / f"{module}.ko").exists():
             kind = QUEUES.name_of(plan.queue.down)

@@ -140,7 +140,7 @@ def test_a_wrong_queue_is_told_in_one_line(tmp_path: Path, queue: str, said: str
             "record.queue_sample_ms = -1: allowed are 0, or 0.01 to 100_000",
         ),
         ("record.cwnd_sample_ms = 1e6", "record.cwnd_sample_ms = 1000000.0: allowed are 0, or 0.1"),
-        ("record.cwnd_pairs = [0]", "record.cwnd_pairs.0 = 0: must be at least 1"),
+        ("record.cwnd_pairs = [0]", "record.cwnd_pairs, value 1 = 0: must be at least 1"),
         ("record = { cwnd_sample_ms = 1, cwnd_pairs = [9] }", "record.cwnd_pairs: none of them is"),
     ],
 )

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.design.trials import OwnKernel
+from harness.design import experiment
+from harness.design.trials import OwnKernel, planned
 from plan.errors import UsageError
 from plan.since import too_new
 from tests.small import TINY, trials_of
@@ -39,3 +40,15 @@ def test_the_labs_own_kernel_refuses_it(tmp_path: Path) -> None:
         f"the lab's own kernel 6.12 has no {SAID}; name a newer kernel with lab.kernel or --kernel"
     )
     assert OwnKernel().fitted(trial.plan) is trial.plan  # the native lab: it is not known
+
+
+def test_the_line_of_the_queue_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "dual.toml"
+    path.write_text(DUAL)
+    with pytest.raises(UsageError) as refused:
+        planned(experiment.load(path), path, kernels=lambda name, options: OwnKernel("6.12"))
+    line = DUAL[: DUAL.index("dualpi2")].count("\n") + 1
+    assert str(refused.value) == (
+        f"{path}, line {line}: queue.kind = dualpi2: the lab's own kernel 6.12 has no queue dualpi2"
+        " (Linux 6.17); name a newer kernel with lab.kernel or --kernel"
+    )

@@ -74,7 +74,10 @@ MISTAKES = [
     ('tcp.flavor = "sack"', 'tcp.flavor = "x.toml"', "tcp.flavor = x.toml: no such TCP flavor"),
     ('tcp.flavor = "sack"', 'tcp.flavor = ["sack", "fack"]', "tcp.flavor = fack: no such TCP"),
     ('tcp.flavor = "sack"', "tcp.flavor = []", "tcp.flavor: the list has 0 flavors; with"),
-    ('tcp.flavor = "sack"', "tcp.flavor = 5", "tcp.flavor.0 = 5: must be a text"),
+    ('tcp.flavor = "sack"', "tcp.flavor = 5", "tcp.flavor = 5: must be a text"),
+    ('tcp.flavor = "sack"', 'tcp.flavor = ["sack", 5]', "tcp.flavor, value 2 = 5: must be a text"),
+    ("[[rule]]", 'record.sojourn = "down"\n[[rule]]', 'must be a list; write ["down"]'),
+    ("[[rule]]", 'record.pcap = ["up", "dow"]\n[[rule]]', "record.pcap, value 2 = dow: it must be"),
     (
         'tcp.flavor = "sack"',
         f"tcp.flavor = {['sack'] * 5}",

@@ -408,8 +408,10 @@ def test_a_kernel_without_a_queue_is_refused(tmp_path: Path) -> None:
     from harness.design.trials import planned
 
     found = kernel(tmp_path, lacks=["NET_SCH_FQ_CODEL"])
-    with pytest.raises(UsageError, match=r"^kernel 6.1 \(6.1.9\) has no queue fq_codel$"):
+    with pytest.raises(UsageError) as refused:
         planned(loaded, tmp_path, kernels=lambda name, options: found)
+    said = "line 8: queue.kind = fq-codel: kernel 6.1 (6.1.9) has no queue fq_codel"
+    assert str(refused.value) == f"{tmp_path / 'q.toml'}, {said}"
 
 
 def test_the_lab_s_own_kernel_changes_no_name(tmp_path: Path) -> None:
