@@ -103,7 +103,11 @@ def rate_ratio(trial: Record) -> float:
 
 
 def round_trip_ms(trial: Record, sender: str) -> float | None:
-    """The idle round trip of the path, and the mean delay of a sender's packets in the queue."""
+    """The idle round trip of the path, and the mean delay of a sender's packets in the queue.
+
+    The idle round trip is that of a small packet (84 bytes), so this is a little less than the
+    round trip of a full packet; the ratios of round trips and windows change by a few percent.
+    """
     waited = delay_ms(sender, mean)(trial)
     return None if waited is None else trial.facts.expected_idle_round_trip_ns / 1e6 + waited
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The kernel's DualPI2, the coupled dual queue of L4S (RFC 9332, appendix A; Linux 6.17 and newer).
+"""The kernel's DualPI2, the coupled dual queue of L4S (RFC 9332; Linux 6.17 and newer).
 
 The L queue is for scalable senders, the C queue for all others. A PI controller computes p from the
 longer of both queues' delays. The C queue drops or marks with p^2, and the L queue marks with k p.
@@ -57,35 +57,35 @@ class Queue(QdiscQueue):
     target_us: Annotated[
         int,
         Within(1, MOST_US),
-        "The delay that the PI controller aims at, of the longer queue (RFC 9332, appendix A.1).",
+        "The delay that the PI controller aims at, of the longer queue.",
     ] = 15_000
     tupdate_us: Annotated[
         int,
         Within(1_000, MOST_US),
-        "The time after which the queue computes its probability again (RFC 9332, appendix A.1).",
+        "The time after which the queue computes its probability again.",
     ] = 16_000
     alpha_hz: Annotated[
         float,
         Within(0.004, 100_000),
-        "The integral gain of the PI controller, in Hz (RFC 9332, appendix A.1). The kernel keeps"
+        "The integral gain of the PI controller, in Hz. The kernel keeps"
         " it in steps of 1/256 Hz.",
     ] = 0.16
     beta_hz: Annotated[
         float,
         Within(0.004, 100_000),
-        "The proportional gain of the PI controller, in Hz (RFC 9332, appendix A.1).",
+        "The proportional gain of the PI controller, in Hz.",
     ] = 3.2
     coupling: Annotated[
         int,
         Within(1, 255),
         "The coupling factor k: the L queue marks with k times the square root of the probability"
-        " of the C queue (RFC 9332, section 2.1).",
+        " of the C queue (RFC 9332).",
     ] = 2
     step_us: Annotated[
         int,
         Within(0, MOST_US),
-        "The step threshold: the L queue marks each packet that waited for longer than this time"
-        " (RFC 9332, appendix A.1).",
+        "The step threshold: the L queue marks each packet that waited for longer than this"
+        " time.",
     ] = 1_000
     step_packets: Annotated[
         int | None,
@@ -103,7 +103,7 @@ class Queue(QdiscQueue):
         int,
         Within(0, 100),
         "The share of the link that the C queue gets if both queues have packets. It protects the"
-        " C queue from an L queue that never empties (RFC 9332, section 2.5.1).",
+        " C queue from an L queue that never empties (RFC 9332).",
     ] = 10
     l_queue: Annotated[
         Literal["ect1", "any-ect"],
