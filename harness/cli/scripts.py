@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import os
 import pty
+import signal
 import stat
 import sys
 from collections.abc import Callable
@@ -17,6 +18,7 @@ import click
 
 from harness.cli.options import lab_option
 from harness.cli.terminal import converse, raw_terminal
+from harness.labs import LabSpec
 from harness.scripts import host
 from harness.scripts.clocks import differences
 from harness.scripts.host import Ended, Script
@@ -52,6 +54,10 @@ OPTIONS = (
         help="The largest amount that it may write to each of its disks [512].",
     ),
     click.option(
+        "--memory", "memory_mib", default=LabSpec.memory_mib, type=click.IntRange(512, 65_536),
+        metavar="MIB", help=f"The memory of the lab, with its disks [{LabSpec.memory_mib}].",
+    ),
+    click.option(
         "--processes", default=2000, type=click.IntRange(100, 20_000), metavar="N",
         help="The largest number of processes [2000].",
     ),
@@ -84,6 +90,7 @@ OPTIONS = (
         help="Copy the files that it writes to this folder [they are not kept].",
     ),
 )  # fmt: skip
+ENDING = (signal.SIGTERM, signal.SIGHUP)
 # In the order in which they are given, what is no option of ours is the script's.
 PASS_ON = {"ignore_unknown_options": True}
 
@@ -105,6 +112,7 @@ def run_script(
     Raises:
         LabError: it was ended, or its lab.
     """
+    clean_up_when_ended()
     if out is not None:
         host.check_out(out)
     if compare_clocks:
@@ -113,6 +121,22 @@ def run_script(
     person = script.clock == "real" and is_terminal()
     ended = at_terminal(script, out) if person else unattended(script, out)
     leave(script, ended)
+
+
+def clean_up_when_ended() -> None:
+    """Let SIGTERM and SIGHUP end this process as Ctrl-C does: the lab ends, its folder goes.
+
+    A signal that was ignored, as by nohup, stays so.
+    """
+
+    def end(number: int, _: object) -> NoReturn:
+        for one in ENDING:
+            signal.signal(one, signal.SIG_IGN)  # nothing stops the cleaning
+        raise SystemExit(128 + number)
+
+    for one in ENDING:
+        if signal.getsignal(one) is not signal.SIG_IGN:
+            signal.signal(one, end)
 
 
 def on_both_clocks(script: Script, clock: str | None, out: Path | None) -> Ended:
@@ -162,6 +186,12 @@ def leave(script: Script, ended: Ended) -> NoReturn:
     """
     for sentence in ended.lacked:
         print(f"cellbed: {sentence}", file=sys.stderr)
+    for name in ended.killed:
+        print(
+            f"cellbed: the lab's memory was full ({script.memory_mib} MiB), so its kernel killed"
+            f" the process {name}; --memory MIB gives more",
+            file=sys.stderr,
+        )
     if ended.stopped:
         raise LabError(f"{' '.join(script.argv)} was ended: {ended.stopped}")
     for name in ended.full:

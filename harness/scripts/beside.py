@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import threading
 import time
@@ -195,7 +196,18 @@ def ports() -> set[int]:
 
 def name_of(command: str) -> str:
     """The program that a shell's line starts last: of `cd pox && ./pox.py x` it is pox.py."""
-    last = command.replace("&&", ";").split(";")[-1].split()
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=";&")
+    lexer.whitespace_split = True
+    commands: list[list[str]] = [[]]
+    try:
+        for word in lexer:
+            if word in (";", "&&"):
+                commands.append([])
+            elif word != "&":
+                commands[-1].append(word)
+    except ValueError:  # a quotation without an end, which the shell will refuse
+        commands = [command.split()]
+    last = next((words for words in reversed(commands) if words), [])
     words = [word for word in last if word not in ("exec", "sudo") and "=" not in word]
     if len(words) > 1 and words[0].startswith("python") and not words[1].startswith("-"):
         words = words[1:]

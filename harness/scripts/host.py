@@ -19,7 +19,7 @@ from harness.labs import Lab, LabSpec
 from harness.labs.hang import HANG_CPU_S, HANG_IDLE_S
 from harness.labs.session import session
 from harness.scripts import products, python2_errors, python2_text, remedies
-from harness.scripts.job import FILE, INPUT, KEPT, SHARE, ScriptJob
+from harness.scripts.job import FILE, INPUT, KEPT, KILLED, SHARE, ScriptJob
 from harness.scripts.silence import Silence
 from plan.errors import LabError, UsageError
 
@@ -47,6 +47,7 @@ class Script:
         limit_s: how long it may take, by the lab's clock, and of processor time while that
             stands still [s].
         disk_mib: how much it may write to each of its disks [MiB].
+        memory_mib: how much memory the lab has, its disks included [MiB].
         processes: how many processes the lab may have, of which each is one of the host, too.
         packages: of Debian, beside those of lab/mininet/packages.
         pip: packages of Python that Debian does not have.
@@ -63,6 +64,7 @@ class Script:
     seed: int = 1
     limit_s: float = 3600.0
     disk_mib: int = 512
+    memory_mib: int = LabSpec.memory_mib
     processes: int = 2000
     packages: Sequence[str] = ()
     pip: Sequence[str] = ()
@@ -80,12 +82,14 @@ class Ended:
         status: as a shell tells it.
         stopped: why it was ended, if it was.
         full: which of its disks were.
+        killed: names of processes that the lab's kernel killed because its memory was full.
         lacked: sentences about what the lab did not have for it.
     """
 
     status: int
     stopped: str
     full: Sequence[str]
+    killed: Sequence[str] = ()
     lacked: Sequence[str] = ()
 
 
@@ -117,6 +121,7 @@ def running(script: Script) -> Iterator[Lab]:
         pairs=0,
         clock=script.clock,
         seed=script.seed,
+        memory_mib=script.memory_mib,
         hang_cpu_s=min(script.limit_s, HANG_CPU_S) if bounded else math.inf,
         hang_idle_s=HANG_IDLE_S if bounded else math.inf,
         main=MAIN,
@@ -179,12 +184,15 @@ def follow(lab: Lab, say: Say, *, python2: bool = False) -> Ended:
             raise LabError(f"{error}; it had {count} processes", error.console) from error
         raise
     if ended is None:
-        raise LabError("the lab ended before its script did", lab.console())
+        said = lab.console()
+        why = "; its memory was full, and --memory MIB gives more" if KILLED.search(said) else ""
+        raise LabError(f"the lab ended before its script did{why}", said)
     status = ended["status"]
     return Ended(
         status=status if status >= 0 else 128 - status,
         stopped=ended["stopped"],
         full=ended["full"],
+        killed=[name for name in ended["killed"] if name.isprintable()],
         lacked=list(dict.fromkeys([*heard.sentences(), *remedies.sentences(ended["missed"])])),
     )
 

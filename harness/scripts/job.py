@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,8 @@ WORK = Path("/work")
 # What the kernel's build says of the modules that are built in, and its configuration.
 BUILT_IN = ("modules.builtin", "modules.builtin.modinfo")
 CONFIG = "kernel-config"
+# What a kernel says of a process that it kills because its memory is full (mm/oom_kill.c).
+KILLED = re.compile(r"Out of memory: Killed process \d+ \((.*)\) total-vm:")
 # What was written into it and into /tmp, in the results of the run directory.
 KEPT = ("work", "tmp")
 

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 from harness.agent.events import RUN
-from harness.scripts.job import BUILT_IN, CONFIG
+from harness.scripts.job import BUILT_IN, CONFIG, KILLED
 from topology.run import CommandError, run
 
 # Loading these makes devices, or sets what is asked for; built in, they have not (products.WORDS).
@@ -52,6 +52,12 @@ def describe_modules() -> None:
     Path("/boot").mkdir(exist_ok=True)
     shutil.copy(RUN / CONFIG, f"/boot/config-{release}")
     Path("/proc/sys/kernel/modprobe").write_text(ASKED)
+
+
+def killed() -> list[str]:
+    """The names of the processes that this kernel killed because its memory was full, each once."""
+    said = run(["dmesg"])
+    return list(dict.fromkeys(KILLED.findall(said)))
 
 
 def mount_control_groups() -> None:

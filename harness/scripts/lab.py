@@ -4,8 +4,8 @@
 Events: of a script without a terminal "begun", "said" (text and stream, 1 or 2), and "alive" each
 second of the lab's clock or MANY packets (packets, broadcasts: so far; device: of the last
 broadcast); last "refused" (error; own: the module whose file Python refuses) or "ended" (status;
-stopped: why it was ended, if it was; full: a disk of it was; missed: kind, name and command of what
-the lab lacked).
+stopped: why it was ended, if it was; full: a disk of it was; killed: processes, when the memory was
+full; missed: kind, name and command of what the lab lacked).
 """
 
 from __future__ import annotations
@@ -92,7 +92,8 @@ def main() -> None:
         os.kill(-1, signal.SIGKILL)  # what it left running: all but the first process and this
         full = full_disks()
         keep()
-        emit("ended", status=status, stopped=stopped, full=full, missed=missed())
+        killed = kernel.killed() if job.own_kernel else []
+        emit("ended", status=status, stopped=stopped, full=full, killed=killed, missed=missed())
     except BesideError as error:
         emit("refused", error=str(error), own=error.own)
     except Exception as error:  # noqa: BLE001 (the last stop before the power goes)

@@ -14,8 +14,9 @@ from harness.scripts.job import BUILT_IN, CONFIG
 from plan.errors import UsageError
 
 PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+")  # Debian Policy 5.6.1
-# PEP 508, with a version.
-PIP_PACKAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(?:==[A-Za-z0-9.]+)?")
+# PEP 508: a name, extras in brackets, and a version.
+PIP_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
+PIP_PACKAGE = re.compile(rf"{PIP_NAME}(?:\[{PIP_NAME}(?:,{PIP_NAME})*\])?(?:==[A-Za-z0-9.]+)?")
 PIP = "pip:"  # before such a name in the words of lab/mininet/build
 COMPLETE = "complete"
 # The names are what the kernel's build gives them.

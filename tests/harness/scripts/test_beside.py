@@ -25,6 +25,12 @@ from harness.scripts.controllers import Controllers
         ("cd pox && ./pox.py forwarding.l2_learning", "pox.py"),
         ("exec python3 pox/pox.py openflow.of_01", "pox.py"),
         ("PORT=1 sudo python3 -m http.server", "python3"),
+        ("python3 -c 'import time; time.sleep(9)'", "python3"),
+        ('bash -c "cd pox; ./pox.py"', "bash"),
+        ("cd pox; ./pox.py > log 2>&1;", "pox.py"),
+        ("ryu-manager app.py &", "ryu-manager"),
+        ("'my controller' 1; ", "my controller"),
+        ("echo 'no end", "echo"),
     ],
 )
 def test_the_lines_are_named_after_the_program(command: str, name: str) -> None:

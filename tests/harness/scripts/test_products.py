@@ -127,3 +127,13 @@ def test_packages_of_python_are_told_from_debians(builders: Builders) -> None:
     assert made.result(LIMIT_S).image.name == "mininet,pip:quick"
     with pytest.raises(UsageError, match="--pip ../x is not the name of a package of Python"):
         products.require("uml", "virtual", [], ["../x"])
+
+
+@pytest.mark.parametrize("name", ["requests[socks]", "requests[socks,use_chardet]==2.31", "quick"])
+def test_a_package_of_python_may_have_extras(name: str) -> None:
+    assert products.PIP_PACKAGE.fullmatch(name)
+
+
+@pytest.mark.parametrize("name", ["requests[", "requests[]", "requests[a/b]", "[a]", "x[a]; y"])
+def test_what_is_no_package_of_python(name: str) -> None:
+    assert not products.PIP_PACKAGE.fullmatch(name)
