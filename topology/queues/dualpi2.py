@@ -67,8 +67,7 @@ class Queue(QdiscQueue):
     alpha_hz: Annotated[
         float,
         Within(0.004, 100_000),
-        "The integral gain of the PI controller, in Hz. The kernel keeps"
-        " it in steps of 1/256 Hz.",
+        "The integral gain of the PI controller, in Hz. The kernel keeps it in steps of 1/256 Hz.",
     ] = 0.16
     beta_hz: Annotated[
         float,
@@ -84,8 +83,7 @@ class Queue(QdiscQueue):
     step_us: Annotated[
         int,
         Within(0, MOST_US),
-        "The step threshold: the L queue marks each packet that waited for longer than this"
-        " time.",
+        "The step threshold: the L queue marks each packet that waited for longer than this time.",
     ] = 1_000
     step_packets: Annotated[
         int | None,
