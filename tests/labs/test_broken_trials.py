@@ -126,9 +126,8 @@ def judge(
     """Run broken trials one after the other in one lab: their checks; what failed, and why."""
     topology = next(iter(trials.values())).plan.topology
     names = {f"{number}": one for number, one in enumerate(todo)}
-    layer = layers.layer_of("uml", trials["quic"].plan)
-    assert layer is not None
-    shares = {layer.name: layer.folder}
+    needed = [layers.layer_of("uml", trial.plan) for trial in trials.values()]
+    shares = {layer.name: layer.folder for layer in needed if layer is not None}
     with UmlLab(LabSpec(pairs=topology.pairs, main=MAIN, shares=shares), folder) as lab:
         lab.submit_network(topology)
         for name, (load, broken) in names.items():
