@@ -17,6 +17,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from plan.atm import TCP_IP_HEADER_BYTES, cell_time_ns, frame_cells
 
@@ -143,14 +144,22 @@ class Layout(ABC):
         """Return the name of a pair's route."""
         return next(name for name, pairs in self.classes().items() if pair in pairs)
 
-    def clients(self) -> list[Host]:
-        return [self._host(i, client=True) for i in range(1, self.pairs + 1)]
+    def clients(self) -> Sequence[Host]:
+        return self._clients
 
-    def servers(self) -> list[Host]:
-        return [self._host(i, client=False) for i in range(1, self.pairs + 1)]
+    def servers(self) -> Sequence[Host]:
+        return self._servers
 
-    def hosts(self) -> list[Host]:
-        return self.clients() + self.servers()
+    def hosts(self) -> Sequence[Host]:
+        return self._clients + self._servers
+
+    @cached_property
+    def _clients(self) -> tuple[Host, ...]:
+        return tuple(self._host(i, client=True) for i in range(1, self.pairs + 1))
+
+    @cached_property
+    def _servers(self) -> tuple[Host, ...]:
+        return tuple(self._host(i, client=False) for i in range(1, self.pairs + 1))
 
     def _host(self, pair: int, *, client: bool) -> Host:
         mine, other = (1, 2) if client else (2, 1)

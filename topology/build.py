@@ -26,6 +26,7 @@ class Network:
 
     Attributes:
         pids: name of a host or of a box -> the process that holds its network namespace.
+        links: name of a host or of a box -> a socket of NETLINK_ROUTE in its namespace.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -33,6 +34,7 @@ class Network:
         names = [host.name for host in layout.hosts()] + [one.box for one in layout.middles()]
         self.farm, pids = start_namespaces(len(names))
         self.pids = dict(zip(names, pids, strict=True))
+        self.links = {name: netlink.open_in(pid) for name, pid in self.pids.items()}
 
     def build(self, advance: Callable[[str], None] = lambda step: None) -> None:
         """Make all parts that stay for the life of the lab.
@@ -70,8 +72,8 @@ class Network:
 
     def _settle_hosts(self) -> None:
         for host in self.layout.hosts():
-            with netlink.open_in(self.pids[host.name]) as link:
-                rtnetlink.apply(link, commands.host_settings(host, self.layout.access))
+            settings = commands.host_settings(host, self.layout.access)
+            rtnetlink.apply(self.links[host.name], settings)
 
     def _settle_middles(self) -> None:
         hosts = self.layout.hosts()
@@ -90,6 +92,8 @@ class Network:
         datapath = Datapath()
         for name in self.layout.switches():
             datapath.remove(name)
+        for link in self.links.values():
+            link.close()
         self.farm.kill()
         self.farm.wait()
 

@@ -33,7 +33,7 @@ def sent(link: socket.socket, ports: Sequence[int]) -> list[int]:
     by_index: dict[int, int] = {}
     for message in netlink.dump(link, RTM_GETSTATS, wanted):
         _, _, index, _ = STATS.unpack_from(message)
-        found = dict(netlink.attributes(message, STATS.size))
-        packets, total = TOTALS.unpack_from(found[IFLA_STATS_LINK_64])
+        [counted] = netlink.find(message, STATS.size, IFLA_STATS_LINK_64)
+        packets, total = TOTALS.unpack_from(counted)
         by_index[index] = total - packets * ETHERNET_HEADER_BYTES
     return [by_index[index] for index in ports]

@@ -68,10 +68,9 @@ def links(link: socket.socket) -> Iterator[tuple[int, str, dict[str, int]]]:
     """
     for message in dump(link, RTM_GETLINK, IFINFOMSG.pack(0, 0, 0, 0, 0)):
         _, _, index, *_ = IFINFOMSG.unpack_from(message)
-        found = dict(attributes(message, IFINFOMSG.size))
-        counted = LINK_STATS.unpack_from(found[IFLA_STATS64])
-        name = found[IFLA_IFNAME].rstrip(b"\0").decode()
-        yield index, name, dict(zip(LINK_STATS_NAMES, counted, strict=True))
+        name, stats = find(message, IFINFOMSG.size, IFLA_IFNAME, IFLA_STATS64)
+        counted = LINK_STATS.unpack_from(stats)
+        yield index, name.rstrip(b"\0").decode(), dict(zip(LINK_STATS_NAMES, counted, strict=True))
 
 
 def qdiscs(link: socket.socket) -> Iterator[tuple[int, str, dict[int, bytes]]]:
@@ -81,16 +80,31 @@ def qdiscs(link: socket.socket) -> Iterator[tuple[int, str, dict[int, bytes]]]:
     """
     for message in dump(link, RTM_GETQDISC, TCMSG.pack(0, 0, 0, 0, 0)):
         _, index, *_ = TCMSG.unpack_from(message)
-        found = dict(attributes(message, TCMSG.size))
-        yield index, found[TCA_KIND].rstrip(b"\0").decode(), dict(attributes(found[TCA_STATS2], 0))
+        kind, stats = find(message, TCMSG.size, TCA_KIND, TCA_STATS2)
+        yield index, kind.rstrip(b"\0").decode(), dict(attributes(stats, 0))
+
+
+def find(message: bytes, offset: int, *kinds: int) -> list[bytes]:
+    """Return the values of attributes of these types, from `offset` on; each must be there.
+
+    It reads no further than the last of them: a link has 50 attributes.
+    """
+    found: dict[int, bytes] = {}
+    for kind, value in attributes(message, offset):
+        if kind in kinds:
+            found[kind] = value
+            if len(found) == len(kinds):
+                break
+    return [found[kind] for kind in kinds]
 
 
 def attributes(message: bytes, offset: int) -> Iterator[tuple[int, bytes]]:
     """Yield type and value of each attribute of a message from `offset` on."""
-    while offset + ATTRIBUTE.size <= len(message):
-        size, kind = ATTRIBUTE.unpack_from(message, offset)
-        yield kind, message[offset + ATTRIBUTE.size : offset + size]
-        offset += _aligned(size)
+    head, unpack, end = ATTRIBUTE.size, ATTRIBUTE.unpack_from, len(message) - ATTRIBUTE.size
+    while offset <= end:
+        size, kind = unpack(message, offset)
+        yield kind, message[offset + head : offset + size]
+        offset += (size + 3) & ~3  # netlink pads everything to 4 bytes
 
 
 def messages(data: bytes) -> Iterator[tuple[int, bytes]]:
@@ -99,9 +113,4 @@ def messages(data: bytes) -> Iterator[tuple[int, bytes]]:
     while offset + HEADER.size <= len(data):
         size, kind, *_ = HEADER.unpack_from(data, offset)
         yield kind, data[offset + HEADER.size : offset + size]
-        offset += _aligned(size)
-
-
-def _aligned(size: int) -> int:
-    """Round up to 4 bytes: netlink pads everything to them."""
-    return (size + 3) & ~3
+        offset += (size + 3) & ~3

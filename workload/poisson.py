@@ -97,7 +97,7 @@ def _rate_for_mean(mean: float, low: int, high: int) -> float:
 
 
 def _bisect(rising: Callable[[float], float], below: float, above: float) -> float:
-    for _ in range(200):  # about 110 steps halve 1e6 down to the last bit of a double
-        middle = (below + above) / 2
+    # About 110 steps halve 1e6 down to the last bit of a double.
+    while below < (middle := (below + above) / 2) < above:
         below, above = (middle, above) if rising(middle) < 0 else (below, middle)
     return below

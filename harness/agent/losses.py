@@ -49,7 +49,7 @@ class Losses:
 
     def __init__(self, network: Network) -> None:
         self._namespaces = {SWITCHES: os.getpid(), **network.pids}
-        self._links = {name: netlink.open_in(pid) for name, pid in self._namespaces.items()}
+        self._links = {SWITCHES: netlink.open_here(), **network.links}
         self._before: Counters = {}
 
     def begin(self) -> None:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from pathlib import Path
+
+from harness.agent.procfs import SYSCTL_BYTES, text
 
 LIMIT_S = 3600.0
 """More than the kernel takes to give a connection up: eight timeouts of at most two minutes."""
@@ -34,4 +35,4 @@ def await_no_connections(pids: Iterable[int]) -> None:
 
 def has_sockets(pid: int) -> bool:
     """Return whether there is any TCP socket of IPv4 in the namespace of `pid`, TIME_WAIT too."""
-    return len(Path(f"/proc/{pid}/net/tcp").read_text().splitlines()) > 1
+    return len(text(f"/proc/{pid}/net/tcp", SYSCTL_BYTES).splitlines()) > 1

@@ -89,8 +89,8 @@ class Tuner:
         key = repr(([one.link.delay_ns for one in wanted.middles()], wanted.mtu_bytes))
         if key == self._middle:
             return
-        ports = [host.switch_port for host in wanted.hosts()]
-        ports += [port for one in wanted.middles() for port in one.devices.values()]
+        ports = {host.switch_port for host in wanted.hosts()}
+        ports |= {port for one in wanted.middles() for port in one.devices.values()}
         batch("ip", [f"link set {port} mtu {wanted.mtu_bytes}" for port in ports])
         boxes = (commands.SAT_DOWN, commands.SAT_UP)
         for one in wanted.middles():

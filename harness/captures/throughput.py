@@ -59,12 +59,13 @@ class Capture(Series[Wanted]):
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        self._clients = self.site.plan.topology.layout().clients()
+        clients = self.site.plan.topology.layout().clients()
+        self._ports = {client.pair: client.switch_ifindex for client in clients}
         with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as self._link:
-            self._before = link_bytes.delivered(self._link, self._clients)
+            self._before = link_bytes.sent(self._link, [*self._ports.values()])
             yield
 
     def rows(self) -> Iterator[tuple[int, int]]:
-        counted = link_bytes.delivered(self._link, self._clients)
-        for client, before, now in zip(self._clients, self._before, counted, strict=True):
-            yield client.pair, now - before
+        counted = link_bytes.sent(self._link, [*self._ports.values()])
+        for pair, before, now in zip(self._ports, self._before, counted, strict=True):
+            yield pair, now - before
