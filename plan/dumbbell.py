@@ -36,7 +36,7 @@ class Dumbbell(Layout):
         check_range("mss_bytes", self.mss_bytes, 88, 65495)
         for name, link in (("access", self.access), ("middle", self.middle)):
             check_range(f"{name}.rate_bit_per_s", link.rate_bit_per_s, 1_000_000, 10_000_000_000)
-            check_range(f"{name}.delay_ns", link.delay_ns, 0, 10_000_000_000)
+            check_range(f"{name}.delay_ns", link.delay_ns, 0, 86_400 * 10**9)
 
     def middles(self) -> Sequence[Middle]:
         return [Middle(name="", link=self.middle, near="sw2", far="sw1", box=BOX, devices=PORTS)]

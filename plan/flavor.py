@@ -4,8 +4,8 @@
 PARAMETERS has the parameters of the kernel module (tcp-configs/module). The kernel shows them as
 /proc/sys/net/ipv4/cellbed/NAME. Each network namespace has its own values, and a connection copies
 them when it begins. harness/flavors/generated.py generates the module's cellbed_params.h and the
-page docs/flavors.md. harness/flavors/files.py reads flavor files with this table. ROUTE has the
-attributes of a host's route.
+page docs/flavors.md. harness/flavors/files.py reads flavor files with this table. SYSCTLS has what
+an experiment may set beside its flavor, and ROUTE the attributes of a host's route.
 """
 
 from __future__ import annotations
@@ -290,6 +290,26 @@ PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
             text="NewReno: every second duplicate ACK of a recovery sends a new segment, whatever"
             " the window is (Hoe 1996).",
         ),
+    }
+)
+
+
+
+@dataclass(frozen=True)
+class Sysctl:
+    """A sysctl below net.ipv4 that no flavor sets, so it has the kernel's default."""
+
+    kind: Number
+    default: int
+
+
+# An experiment may set them in tcp.sysctl (Linux, Documentation/networking/ip-sysctl.rst). With a
+# delay of minutes, the defaults give a connection up before the first answer can come.
+SYSCTLS: Mapping[str, Sysctl] = MappingProxyType(
+    {
+        "tcp_syn_retries": Sysctl(Number(1, 127), 6),
+        "tcp_synack_retries": Sysctl(Number(0, 255), 5),
+        "tcp_retries2": Sysctl(Number(0, 255), 15),
     }
 )
 

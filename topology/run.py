@@ -16,19 +16,19 @@ class CommandError(RuntimeError):
     """A command failed; the text has the command and its output in one line."""
 
 
-def run(argv: Sequence[str], stdin: str = "") -> str:
+def run(argv: Sequence[str], stdin: str = "", limit_s: float = TIMEOUT_S) -> str:
     """Run a command and return its standard output.
 
     Raises:
-        CommandError: its exit status was not 0, or it took longer than TIMEOUT_S.
+        CommandError: its exit status was not 0, or it took longer than `limit_s`.
     """
     try:
         done = subprocess.run(
-            argv, input=stdin, capture_output=True, text=True, timeout=TIMEOUT_S, env=ENVIRONMENT
+            argv, input=stdin, capture_output=True, text=True, timeout=limit_s, env=ENVIRONMENT
         )
     except subprocess.TimeoutExpired as error:
         raise CommandError(
-            f"the command did not end within {TIMEOUT_S} s: {' '.join(argv)[:200]}"
+            f"the command did not end within {limit_s:.0f} s: {' '.join(argv)[:200]}"
         ) from error
     if done.returncode != 0:
         said = " ".join((done.stderr or done.stdout).split())[:300]

@@ -8,6 +8,8 @@ from typing import Protocol
 
 DRAIN_LIMIT_S = 120.0
 DRAIN_STEP_S = 0.5
+# A look at the queues takes longer than the wait for it: with a delay of minutes, fewer do.
+LOOKS_A_ROUND_TRIP = 40
 # What may still go to and fro: the last data, their resets, a reset that was lost.
 DRAIN_ROUND_TRIPS = 10
 # For what the hosts still have to do with the last packets.
@@ -31,13 +33,14 @@ def drain(queues: Queues, round_trip_s: float) -> float:
     """
     begin = quiet_since = time.monotonic()
     delivered: list[int] = []
+    step_s = max(DRAIN_STEP_S, round_trip_s / LOOKS_A_ROUND_TRIP)
     limit_s = DRAIN_LIMIT_S + DRAIN_ROUND_TRIPS * round_trip_s
     while time.monotonic() - begin < limit_s:
-        time.sleep(DRAIN_STEP_S)
+        time.sleep(step_s)
         before, delivered, waiting = delivered, *queues.passed()
         if waiting or delivered != before:
             quiet_since = time.monotonic()
-        elif time.monotonic() > quiet_since + DRAIN_STEP_S + round_trip_s:
+        elif time.monotonic() > quiet_since + step_s + round_trip_s:
             time.sleep(SETTLE_S)
             if queues.passed() == (delivered, waiting):
                 break

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import socket
 import struct
@@ -14,13 +15,14 @@ from plan.layout import Host, Layout, Wait
 from topology import netlink
 from topology.build import Network
 from topology.clock import whole_second
-from topology.run import in_namespace, run
+from topology.run import TIMEOUT_S, in_namespace, run
 
 PING_PAYLOAD_BYTES = 56
 PING_IP_BYTES = PING_PAYLOAD_BYTES + 28
 PINGS = 3
 # How much longer than the path's round trip an answer is waited for.
 PATIENCE_S = 10
+MOST_LINGER_S = 2000
 # Few enough that no queue drops one.
 TRAIN_PACKETS = 5
 TRAIN_PORT = 9
@@ -50,8 +52,20 @@ def idle_round_trip(
         for _ in range(PINGS):
             whole_second()
             with in_namespace(network.pids[host.name]):
-                times += microseconds(run(["ping", "-c", "1", "-W", f"{wait_s:.3f}", host.peer_ip]))
+                said = run(ping_argv(host.peer_ip, wait_s), limit_s=TIMEOUT_S + wait_s)
+                times += microseconds(said)
     return times
+
+
+def ping_argv(address: str, wait_s: float) -> list[str]:
+    """One ping, whose answer is waited for. -W counts microseconds in 32 bits, -w whole seconds.
+
+    With -w, ping would send again after a second if it had no other interval.
+    """
+    seconds = str(math.ceil(wait_s))
+    short = wait_s < MOST_LINGER_S
+    words = ["-W", f"{wait_s:.3f}"] if short else ["-w", seconds, "-i", seconds]
+    return ["ping", "-c", "1", *words, address]
 
 
 def idle_round_trips(network: Network, layout: Layout, wait_ns: Wait) -> dict[str, dict[str, Any]]:

@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from plan.flavor import PARAMETERS
+from plan.flavor import PARAMETERS, SYSCTLS, Value
 from plan.plan import Flavor, Tcp
 
 T = TypeVar("T")
+# An earlier trial of the lab may have left other values.
+DEFAULTS: Mapping[str, Value] = {name: one.default for name, one in SYSCTLS.items()}
 
 
 def changes(before: Flavor | None, flavor: Flavor) -> Flavor:
@@ -19,7 +21,7 @@ def changes(before: Flavor | None, flavor: Flavor) -> Flavor:
         return flavor
     return replace(
         flavor,
-        sysctl=different(before.sysctl, flavor.sysctl),
+        sysctl=different({**DEFAULTS, **before.sysctl}, {**DEFAULTS, **flavor.sysctl}),
         parameters=different(whole(before.parameters), whole(flavor.parameters)),
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, Literal
 
+from plan.flavor import SYSCTLS
 from plan.schema import OneOrMore, Within
 
 
@@ -49,8 +50,8 @@ class Tcp:
     ] = field(default_factory=dict)
     sysctl: Annotated[
         Mapping[str, int | str] | Literal["none"],
-        "New values for sysctls that the flavor sets ([flavors.md](flavors.md)). cellbed refuses"
-        " other sysctls.",
+        "New values for sysctls that the flavor sets ([flavors.md](flavors.md)), and for"
+        f" {', '.join(f'`{name}`' for name in SYSCTLS)}. cellbed refuses other sysctls.",
     ] = field(default_factory=dict)
 
 

@@ -29,7 +29,7 @@ from typing import Any
 
 from plan import plan
 from plan.errors import UsageError
-from plan.flavor import PARAMETERS, ROUTE, Attribute, Parameter, Value
+from plan.flavor import PARAMETERS, ROUTE, SYSCTLS, Attribute, Parameter, Value
 from plan.near import choices
 from plan.schema import WrongTypeError
 
@@ -85,17 +85,21 @@ class Flavor:
 
 
 def with_sysctls(flavor: Flavor, changes: Mapping[str, Value], origin: str) -> Flavor:
-    """The flavor with some of its own sysctls at other values.
+    """The flavor with some of its own sysctls, or of those of SYSCTLS, at other values.
 
     Raises:
-        UsageError: a sysctl that the flavor's file does not set.
+        UsageError: a sysctl that neither has.
         WrongTypeError: a value of another type than in the flavor's file.
+        ValueError: a value of SYSCTLS outside its bounds.
     """
     for name, value in changes.items():
+        if name in SYSCTLS and name not in flavor.sysctl:
+            SYSCTLS[name].kind.read(value, f"{origin}.{name}")
+            continue
         if name not in flavor.sysctl:
             raise UsageError(
                 f"{origin}.{name}: flavor {flavor.name} does not set it;"
-                f" {choices(name, flavor.sysctl)}"
+                f" {choices(name, [*flavor.sysctl, *SYSCTLS])}"
             )
         if isinstance(value, bool) or not isinstance(value, type(flavor.sysctl[name])):
             raise WrongTypeError(f"{origin}.{name}", value, SYSCTL_TYPES[type(flavor.sysctl[name])])

@@ -54,7 +54,7 @@ class Settings:
     delay_us: Annotated[
         Sequence[Annotated[int, shape.DELAY]],
         OneOrMore(),
-        "The one-way delay of each middle link, 0 to 10,000,000: one number for all links, or a"
+        "The one-way delay of each middle link, 0 to 86,400,000,000: one number for all links, or a"
         " list with one number for each link.",
     ]
     access_rate_bit_per_s: AccessRate = shape.SONET_BIT_PER_S

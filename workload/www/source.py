@@ -11,11 +11,21 @@ from typing import Any
 from workload import source
 from workload.checks import late_requests, receiver_window, requests, server_errors
 from workload.nginx_servers import PORT, complaints, start_server
-from workload.source import Programs
+from workload.source import Programs, Testbed
 from workload.www import schedule, www_client
-from workload.www.parameters import Parameters
+from workload.www.parameters import NS_PER_S, Parameters
 
 CLIENT = Path("/opt/cellbed/www_client")
+SYN_IP_BYTES = 60  # with all options of TCP
+
+
+# How long a connection may take: the kernel repeats a lost SYN after a second and more.
+CONNECT_NS, CONNECT_ROUND_TRIPS = 30 * NS_PER_S, 10
+
+
+def connect_ns(testbed: Testbed) -> int:
+    """Return how long the client waits for its connections."""
+    return CONNECT_NS + round(CONNECT_ROUND_TRIPS * testbed.idle_round_trip_ns(SYN_IP_BYTES))
 
 
 class Source(source.Source):
@@ -45,7 +55,9 @@ class Source(source.Source):
     def _run_client(
         self, programs: Programs, params: Parameters, progress: Callable[[int], None]
     ) -> str:
-        argv = www_client.argv(CLIENT, self.testbed.folder, params)
+        argv = www_client.argv(
+            CLIENT, self.testbed.folder, params, connect_ns=connect_ns(self.testbed)
+        )
         process = programs.start(self.testbed.client_pid(1), argv)
         assert process.stdout is not None
         lines = []

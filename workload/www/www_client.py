@@ -177,9 +177,10 @@ def argv(
     *,
     lead_ns: int = NS_PER_S,
     low_water_bytes: int = 32768,
+    connect_ns: int = 30 * NS_PER_S,
 ) -> list[str]:
     """Return the command. The trial begins on a whole second, at least `lead_ns` after the last
-    connection is established.
+    connection is established, for which the client waits for `connect_ns`.
     """
     options = {
         "--spec": out_dir / "www.spec",
@@ -187,6 +188,7 @@ def argv(
         "--duration-ns": params.duration_ns,
         "--lead-ns": lead_ns,
         "--low-water": low_water_bytes,
+        "--connect-timeout-ns": connect_ns,
     }
     return [str(program), *(str(word) for option in options.items() for word in option)]
 

@@ -62,3 +62,14 @@ def test_a_network_that_never_rests_is_left_at_last(clock: Clock) -> None:
     drained_s = drain.drain(queues, ROUND_TRIP_S)
     limit_s = drain.DRAIN_LIMIT_S + drain.DRAIN_ROUND_TRIPS * ROUND_TRIP_S
     assert limit_s <= drained_s < limit_s + drain.SETTLE_S + 2 * drain.DRAIN_STEP_S
+
+
+@pytest.mark.parametrize(("round_trip_s", "looks_every_s"), [(0.04, 0.5), (20, 0.5), (480, 12)])
+def test_a_long_path_is_looked_at_less_often(
+    clock: Clock, round_trip_s: float, looks_every_s: float
+) -> None:
+    """Up to 20 s it is as often as ever, so that no record changes."""
+    slept: list[float] = []
+    clock.sleep = lambda seconds: (slept.append(seconds), Clock.sleep(clock, seconds))[0]  # type: ignore[method-assign]
+    drain.drain(Queues(clock), round_trip_s)
+    assert {*slept} == {looks_every_s, drain.SETTLE_S}

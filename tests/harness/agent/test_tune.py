@@ -48,3 +48,10 @@ def test_then_only_what_differs() -> None:
     found = changes(SACK, newreno)
     assert found.sysctl == {"tcp_sack": 0} and found.parameters == {}
     assert found.name == "newreno"
+
+
+def test_a_sysctl_that_only_one_experiment_sets_gets_its_default_back() -> None:
+    patient = replace(SACK, sysctl={**SACK.sysctl, "tcp_syn_retries": 20})
+    assert changes(SACK, patient).sysctl == {"tcp_syn_retries": 20}
+    assert changes(patient, SACK).sysctl == {"tcp_syn_retries": 6}
+    assert changes(SACK, SACK).sysctl == {}
