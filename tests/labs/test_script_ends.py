@@ -38,6 +38,7 @@ def test_a_signal_leaves_no_folder_of_the_lab(tmp_path: Path, number: signal.Sig
     with subprocess.Popen(
         argv, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
         env={**os.environ, "PYTHONPATH": str(PROJECT), "TMPDIR": str(temporary)},
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # nohup ignores SIGHUP
     ) as running:  # fmt: skip
         assert running.stdout is not None
         assert running.stdout.readline() == "begun\n"
