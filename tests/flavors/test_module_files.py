@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+from pathlib import Path
 
 from harness.flavors.files import FOLDER
 
@@ -33,3 +35,13 @@ def test_a_file_calls_only_those_above_it() -> None:
         assert own <= set(DECLARED.findall(code)), f"{file} lacks a function of the header"
         assert not below & set(DECLARED.findall(code)), f"{file} calls a file below it"
         above |= own
+
+
+def test_kbuild_is_asked_again_where_no_file_of_the_module_changed(tmp_path: Path) -> None:
+    """The kernel's headers or its configuration may be new: only kbuild knows."""
+    kernel = tmp_path / "kernel"
+    kernel.mkdir()
+    (kernel / "Makefile").write_text("modules:\n\t@touch $(M)/cellbed_tcp.ko\n\t@echo asked\n")
+    argv = ["make", "-s", "-C", str(MODULE), f"KDIR={kernel}", f"OUT={tmp_path / 'out'}"]
+    said = [subprocess.run(argv, capture_output=True, text=True, check=True) for _ in range(2)]
+    assert [one.stdout.count("asked") for one in said] == [1, 1]
