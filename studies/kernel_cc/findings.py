@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The numbers of its README's findings (sentences.toml), from the kept results."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from scipy import stats
 
@@ -11,7 +11,6 @@ from analysis.kept import Kept, number
 from analysis.report.model import Sheet, Value, plain, signed
 from analysis.report.sentences import Number, Numbers
 from analysis.statistics import Estimate, estimate
-from analysis.table import Row
 from studies.kernel_cc.changes import (
     CAMPAIGN,
     PATH,
@@ -227,59 +226,3 @@ def delays(kept: Kept) -> Numbers:
             f"{_change(sure[place])} ms ({named(place)})" if (place := largest_of(sure)) else "none"
         ),
     }
-
-
-def beside_bbr(kept: Kept) -> Numbers:
-    """The least and the largest part of the link that bbr has beside reno or cubic, by queue."""
-    shares: dict[str, list[float]] = {}
-    for row in kept.cells(SHARED).rows:
-        first, late = row["flavor"].split("+")
-        share = number(row, "late_share")
-        if share is not None and (first == BBR) != (late == BBR):
-            shares.setdefault(row["queue"], []).append(share if late == BBR else 1 - share)
-    names = {"drop-tail-1": "one", "drop-tail-4": "four", "fq-codel": "fair"}
-    found: dict[str, Number] = {
-        f"{names[queue]}_{side}": bound
-        for queue, some in shares.items()
-        for side, bound in (("low", min(some)), ("high", max(some)))
-    }
-    return {"seeds": seeds_of(kept, SHARED), **found}
-
-
-def seeds_of(kept: Kept, campaign: str) -> str:
-    """How many seeds a cell of a campaign has, in words: "one seed", "3 seeds", "1 to 3 seeds"."""
-    counts = sorted({int(row["seeds"]) for row in kept.cells(campaign).rows})
-    if counts[-1] == 1:
-        return "one seed"
-    return f"{' to '.join(dict.fromkeys(map(str, (counts[0], counts[-1]))))} seeds"
-
-
-def few_seeds(kept: Kept) -> Numbers:
-    """How many seeds the experiments have that were not run with each seed of the first one."""
-    return {"shared": seeds_of(kept, SHARED), "losses": seeds_of(kept, LOSSES)}
-
-
-def with_losses(kept: Kept) -> Numbers:
-    """Efficiency where the path loses one packet in a hundred at random: least and largest."""
-    rows = [row for row in kept.cells(LOSSES).rows if row["loss"] == "1 in 100"]
-    groups = {
-        "bbr": [row for row in rows if row["flavor"] == BBR],
-        "short": [row for row in rows if row["flavor"] != BBR and row["rtt"] == "40"],
-        "long": [row for row in rows if row["flavor"] != BBR and row["rtt"] == "160"],
-    }
-    found: dict[str, Number] = {
-        f"{name}_{side}": bound
-        for name, some in groups.items()
-        for side, bound in zip(("low", "high"), bounds(efficiencies(some)), strict=True)
-    }
-    return {"seeds": seeds_of(kept, LOSSES), **found}
-
-
-def efficiencies(rows: Iterable[Row]) -> list[float]:
-    """Of cells that have one."""
-    return [x for row in rows if (x := number(row, "efficiency")) is not None]
-
-
-def bounds(values: Sequence[float]) -> tuple[float, float]:
-    """The least and the largest."""
-    return min(values), max(values)

@@ -2,7 +2,7 @@
 """What changed in its report, and the matrices of its README, from the kept results."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from itertools import product
 
@@ -10,12 +10,12 @@ from analysis.kept import Kept, number
 from analysis.report.model import Sheet, Value, plain, signed
 from analysis.report.pages import Pages
 from analysis.table import Row
-from studies.kernel_cc import changes, findings, mixed
+from studies.kernel_cc import changes, findings, mixed, others
 from studies.kernel_cc.abstract import abstract
 from studies.kernel_cc.changes import CAMPAIGN, PATH
 from studies.kernel_cc.days import TRIALS, days
 from studies.kernel_cc.fast import fast as fast_numbers
-from studies.kernel_cc.findings import FAST, LOSSES, SHARED
+from studies.kernel_cc.findings import FAST
 from studies.kernel_cc.study import STUDY
 
 KERNELS = STUDY.cell["kernel"]
@@ -71,24 +71,6 @@ def of_seeds(cell: Row, response: str, form: str, counts: tuple[int, int]) -> Va
     return f"{signed(format(value, form))} ({mark})"
 
 
-def shared(kept: Kept) -> Sheet:
-    """What part of the link the late comer has, and the queue's delay, on each kernel."""
-    responses = (("late_share", "late share", ".3f"), ("queue_delay_ms", "queue (ms)", ".1f"))
-    heads = [(f"{title} {k}", form) for _, title, form in responses for k in KERNELS]
-    names = [(name, kernel) for name, *_ in responses for kernel in KERNELS]
-    rows = by_kernel(kept, SHARED, ("flavor", "queue", "flows"), names)
-    lines = [[*flavors.split("+"), *rest, *values] for (flavors, *rest), values in rows.items()]
-    return plain(lines, "first", "late", "queue", "flows", *heads)
-
-
-def losses(kept: Kept) -> Sheet:
-    """Efficiency where the path loses packets, on each kernel."""
-    names = [("efficiency", kernel) for kernel in KERNELS]
-    rows = by_kernel(kept, LOSSES, ("rtt", "loss", "flavor"), names)
-    lines = [[f"{rtt} ms", *rest, *values] for (rtt, *rest), values in rows.items()]
-    return plain(lines, "round trip", "lost", "flavor", *((kernel, ".3f") for kernel in KERNELS))
-
-
 def fast(kept: Kept) -> Sheet:
     """Each cell at 1 Gbit/s, and how large packets and acknowledgements are there."""
     rows: list[list[Value]] = [
@@ -110,19 +92,6 @@ def _of_fast(row: Row) -> list[Value]:
     return values
 
 
-def by_kernel(
-    kept: Kept, campaign: str, factors: Sequence[str], wanted: Sequence[tuple[str, str]]
-) -> dict[tuple[str, ...], list[Value]]:
-    """Levels of the factors -> the wanted of (response, kernel); None where it was not run."""
-    found: dict[tuple[str, ...], dict[str, Row]] = {}
-    for row in kept.cells(campaign).rows:
-        found.setdefault(tuple(row[factor] for factor in factors), {})[row["kernel"]] = row
-    return {
-        levels: [number(on[kernel], name) if kernel in on else None for name, kernel in wanted]
-        for levels, on in found.items()
-    }
-
-
 TABLES: dict[str, Callable[[Kept], Sheet]] = {
     "changes": changes.table,
     "places": findings.places,
@@ -131,8 +100,8 @@ TABLES: dict[str, Callable[[Kept], Sheet]] = {
     "queue-delay": partial(matrix, "queue_delay_ms", ".1f"),
     "retransmits": partial(matrix, "retransmits", ",.0f"),
     "convergence": partial(matrix, "convergence_s", ".0f"),
-    "shared": shared,
-    "losses": losses,
+    "shared": others.shared,
+    "losses": others.losses,
     "fast": fast,
     "mixed": mixed.table,
 }
@@ -147,9 +116,10 @@ PAGES = Pages(
         "sure": findings.sure,
         "cells-that-moved": findings.cells_that_moved,
         "delays": findings.delays,
-        "beside-bbr": findings.beside_bbr,
-        "with-losses": findings.with_losses,
-        "few-seeds": findings.few_seeds,
+        "beside-bbr": others.beside_bbr,
+        "with-losses": others.with_losses,
+        "few-seeds": others.few_seeds,
+        "losses-changes": others.losses_changes,
         "fast": fast_numbers,
         "mixed": mixed.mixed,
     },

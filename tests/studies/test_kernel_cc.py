@@ -25,7 +25,7 @@ from harness.judge import studies
 from harness.records.seal import seal
 from plan.atm import CELL_BYTES
 from plan.facts import TrialFacts, read
-from studies.kernel_cc import days, fast, findings, mixed
+from studies.kernel_cc import days, fast, findings, mixed, others
 from studies.kernel_cc.changes import RESPONSES, changes, mean_change
 from studies.kernel_cc.pages import of_seeds
 from studies.kernel_cc.study import (
@@ -304,7 +304,7 @@ def test_a_kept_trial_of_a_kernel_is_found_again_in_its_experiment(name: str) ->
     """These experiments name no kernel: the kept lines have the names that --kernel had."""
     file = FILE.with_name(f"{name}.toml")
     lines = kept_trials.read(FILE.parent / "results" / name / kept_trials.FILE)
-    design = experiment.load(file)
+    design = replace(experiment.load(file), seeds=max(line.seed for line in lines))
     names = verify.kernels(design.factors, lines)
     assert list(names) == ["6.1", "6.12", "7.3"]
     assert verify.kernels({"kernel": names}, lines) == ()
@@ -433,3 +433,24 @@ def test_a_change_that_needs_both_ends_is_told_from_one_that_needs_one(tmp_path:
     assert found["first_new"] == "1178" and found["first_old"] == "1177" and found["later"] == "0.0"
     receivers = both | {"6.1 to 6.12": low}
     assert mixed.mixed(kept_ends(tmp_path / "one", receivers))["need_both"] == 0
+
+
+@pytest.mark.parametrize(("values", "said"), [(SURE, "it is sure"), (UNSURE, "it is not sure")])
+def test_a_change_with_losses_is_told_with_its_verdict(
+    tmp_path: Path, values: Sequence[float], said: str
+) -> None:
+    """A value a seed: the change from 6.1 to 6.12, of one flavor and path."""
+    head = ["kernel", "rtt", "loss", "flavor", *kept_trials.OWN, "efficiency"]
+    rows = [
+        [kernel, "40", "bursts", "bbr", seed, "t", "p", "d", 1, 1, "now", efficiency]
+        for seed, value in enumerate(values, 1)
+        for kernel, efficiency in (("6.1", 0), ("6.12", value))
+    ]
+    folder = tmp_path / others.LOSSES
+    folder.mkdir()
+    with (folder / kept_trials.FILE).open("w", newline="") as stream:
+        csv.writer(stream).writerows([head, *rows])
+    (folder / "cells.csv").write_text("kernel,seeds\n6.1,3\n6.12,3\n")
+    numbers = others.losses_changes(Kept(tmp_path))
+    assert (numbers["tests"], numbers["verdict"], numbers["seeds"]) == (1, said, "3 seeds")
+    assert "bbr from 6.1 to 6.12, 40 ms, bursts" in str(numbers["largest"])

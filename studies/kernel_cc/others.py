@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Two flavors on one link, and losses of the path: tables and sentences of its README."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from analysis import kept_trials
+from analysis.kept import Kept, number
+from analysis.report.model import Sheet, Value, plain, signed
+from analysis.report.sentences import Number, Numbers
+from analysis.statistics import Estimate, estimate
+from studies.kernel_cc.findings import (
+    BBR,
+    KERNELS,
+    LOSSES,
+    SHARED,
+    largest_of,
+    surely_changed,
+    tested,
+    verdict,
+)
+
+Place = tuple[str, ...]
+"""Earlier kernel, later kernel, then the levels of the other factors."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A figure of a campaign on each kernel.
+
+    campaign: its name; factors: those that tell its cells of one kernel apart; response: the name
+    of the figure; title, form: in the tables.
+    """
+
+    campaign: str
+    factors: Sequence[str]
+    response: str
+    title: str
+    form: str
+
+
+_ON_ONE_LINK = ("flavor", "queue", "flows")
+SHARE = Figure(
+    campaign=SHARED, factors=_ON_ONE_LINK, response="late_share", title="late share", form=".3f"
+)
+DELAY = Figure(
+    campaign=SHARED, factors=_ON_ONE_LINK, response="queue_delay_ms", title="queue (ms)", form=".1f"
+)
+USE = Figure(
+    campaign=LOSSES,
+    factors=("flavor", "rtt", "loss"),
+    response="efficiency",
+    title="efficiency",
+    form=".3f",
+)
+
+
+def shared(kept: Kept) -> Sheet:
+    """What part of the link the late comer has, and the queue's delay, on each kernel."""
+    shares, delays = means(kept, SHARE), means(kept, DELAY)
+    lines: list[list[Value]] = [
+        [*flavors.split("+"), *rest, *values, *delays[flavors, *rest]]
+        for (flavors, *rest), values in shares.items()
+    ]
+    heads = [f"{figure.title} {kernel}" for figure in (SHARE, DELAY) for kernel in KERNELS]
+    return plain(lines, "first", "late", "queue", "flows", *heads)
+
+
+def losses(kept: Kept) -> Sheet:
+    """Efficiency where the path loses packets, on each kernel."""
+    lines: list[list[Value]] = [
+        [f"{rtt} ms", loss, flavor, *values]
+        for (flavor, rtt, loss), values in means(kept, USE).items()
+    ]
+    return plain(lines, "round trip", "lost", "flavor", *KERNELS)
+
+
+def means(kept: Kept, figure: Figure) -> dict[Place, list[str | None]]:
+    """Levels -> the mean on each kernel with half of its interval; None where it was not run."""
+    return {
+        levels: [_mean(list(on[kernel].values()), figure) for kernel in KERNELS]
+        for levels, on in by_kernel(kept, figure).items()
+    }
+
+
+def _mean(values: Sequence[float], figure: Figure) -> str | None:
+    if not values:
+        return None
+    mean = estimate(values)
+    shown = format(mean.mean, figure.form)
+    return shown if mean.half_width is None else f"{shown} ± {mean.half_width:{figure.form}}"
+
+
+def changes(kept: Kept, figure: Figure) -> dict[Place, list[float]]:
+    """The figure on the later kernel less that on the earlier one: a value a seed of both."""
+    return {
+        (old, new, *levels): [on[new][seed] - on[old][seed] for seed in sorted(both)]
+        for levels, on in by_kernel(kept, figure).items()
+        for old, new in pairwise(KERNELS)
+        if (both := on[old].keys() & on[new].keys())
+    }
+
+
+def by_kernel(kept: Kept, figure: Figure) -> dict[Place, dict[str, dict[int, float]]]:
+    """Levels -> kernel -> seed -> the figure, from the kept trials."""
+    found: dict[Place, dict[str, dict[int, float]]] = {}
+    for trial in kept_trials.read(kept.folder / figure.campaign / kept_trials.FILE):
+        if (value := trial.metrics.get(figure.response)) is not None:
+            place = tuple(trial.levels[name] for name in figure.factors)
+            on = found.setdefault(place, {kernel: {} for kernel in KERNELS})
+            on[trial.levels["kernel"]][trial.seed] = value
+    return found
+
+
+def _shown(change: Estimate, figure: Figure) -> str:
+    """A mean change with half of its interval."""
+    return f"{signed(format(change.mean, '+' + figure.form))} ± {change.half_width:{figure.form}}"
+
+
+def losses_changes(kept: Kept) -> Numbers:
+    """Of the efficiency with losses: how many changes are tested, how many sure, the largest."""
+    several = tested(changes(kept, USE))
+    sure, largest = surely_changed(several), largest_of(several)
+    return {
+        "seeds": seeds_of(kept, LOSSES),
+        "tests": len(several),
+        "sure": len(sure),
+        "largest": _largest(USE, largest, several),
+        "verdict": verdict(largest in sure),
+    }
+
+
+def _largest(figure: Figure, place: Place, several: Mapping[Place, Estimate]) -> str:
+    """The largest mean change, and where it is."""
+    old, new, flavor, rtt, loss = place
+    return f"{_shown(several[place], figure)} ({flavor} from {old} to {new}, {rtt} ms, {loss})"
+
+
+def beside_bbr(kept: Kept) -> Numbers:
+    """The least and the largest part of the link that bbr has beside reno or cubic, by queue."""
+    shares: dict[str, list[float]] = {}
+    for row in kept.cells(SHARED).rows:
+        first, late = row["flavor"].split("+")
+        share = number(row, SHARE.response)
+        if share is not None and (first == BBR) != (late == BBR):
+            shares.setdefault(row["queue"], []).append(share if late == BBR else 1 - share)
+    names = {"drop-tail-1": "one", "drop-tail-4": "four", "fq-codel": "fair"}
+    found: dict[str, Number] = {
+        f"{names[queue]}_{side}": bound
+        for queue, some in shares.items()
+        for side, bound in (("low", min(some)), ("high", max(some)))
+    }
+    return {"seeds": seeds_of(kept, SHARED), **found}
+
+
+def with_losses(kept: Kept) -> Numbers:
+    """Efficiency where the path loses one packet in a hundred at random: least and largest."""
+    rows = [row for row in kept.cells(LOSSES).rows if row["loss"] == "1 in 100"]
+    groups = {
+        "bbr": [row for row in rows if row["flavor"] == BBR],
+        "short": [row for row in rows if row["flavor"] != BBR and row["rtt"] == "40"],
+        "long": [row for row in rows if row["flavor"] != BBR and row["rtt"] == "160"],
+    }
+    found: dict[str, Number] = {"seeds": seeds_of(kept, LOSSES)}
+    for name, some in groups.items():
+        known = [x for row in some if (x := number(row, USE.response)) is not None]
+        found |= {f"{name}_low": min(known), f"{name}_high": max(known)}
+    return found
+
+
+def few_seeds(kept: Kept) -> Numbers:
+    """How many seeds the experiments have that were not run with each seed of the first one."""
+    return {"shared": seeds_of(kept, SHARED), "losses": seeds_of(kept, LOSSES)}
+
+
+def seeds_of(kept: Kept, campaign: str) -> str:
+    """How many seeds a cell of a campaign has, in words: "one seed", "3 seeds", "1 to 3 seeds"."""
+    counts = sorted({int(row["seeds"]) for row in kept.cells(campaign).rows})
+    if counts[-1] == 1:
+        return "one seed"
+    return f"{' to '.join(dict.fromkeys(map(str, (counts[0], counts[-1]))))} seeds"
