@@ -23,6 +23,7 @@ from analysis.report.svg import stand_alone
 from harness.api.experiment import Experiment
 from harness.design import experiment
 from harness.design.trials import planned
+from tests import deep_space
 from tests.small import PROJECT
 
 FOLDER = PROJECT / "examples"
@@ -30,6 +31,7 @@ PAGE = FOLDER / "README.md"
 DRAWN = (path_plots.rate, path_plots.delay)
 OF_A_STILL_PATH = (trial_plots.sojourns, trial_plots.pairs)
 OF_LINKS = (link_plots.routes, link_plots.queues)
+OF_PAGES = (trial_plots.windows,)
 HEAD = """\
 <!-- SPDX-License-Identifier: GPL-2.0-only -->
 # Examples
@@ -97,14 +99,18 @@ def drawn(trial: Trial) -> Sequence[Callable[[Trial], Drawing | None]]:
     """What is drawn of a trial."""
     if trial.plan.topology.layout().named:
         return OF_LINKS
+    if trial.series("requests"):
+        return OF_PAGES
     return DRAWN if trial.plan.topology.path else OF_A_STILL_PATH
 
 
 def figures(trials: Sequence[Trial]) -> str:
     """The figures of the trials, in a sentence or a few."""
     [trial, *others] = trials
-    if others:
+    if trial.plan.topology.layout().named:
         return shares(trials)
+    if others:
+        return deep_space.figures(trials)
     efficiency = trial.metrics["efficiency"]
     again = trial.metrics["retransmits"]
     return (

@@ -240,7 +240,8 @@ def windows(trial: Trial, chosen: Sequence[int] = ()) -> Drawing | None:
         f"pair {pair} {np.nanmax(_column(rows, 'cwnd_segments')):.0f}"
         for pair, rows in shown.items()
     )
-    alt = f"Congestion windows over time of {len(shown)} connections. Largest: {largest} segments."
+    many = f"{len(shown)} connection{'s' if len(shown) > 1 else ''}"
+    alt = f"Congestion windows over time of {many}. Largest: {largest} segments."
     return Drawing(kind="windows", title="Congestion windows", alt=alt, paint=paint)
 
 
