@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The board: a row for each criterion of claims.toml, a column for each sender.
+
+A criterion asks each sender alone: its mean over the seeds has to keep the bound surely, by the 95 %
+interval over the seeds. The intervals of the board are not adjusted for their number.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from analysis import kept_trials
+from analysis.cells import Cell
+from analysis.claims import Claim, Evidence, Finding, Method, Verdict, claims_of
+from analysis.kept import Kept
+from analysis.report.model import Sheet, Value, plain, signed
+from analysis.statistics import Estimate
+from analysis.study import Response
+from studies.cc_board.study import STUDY
+
+CAMPAIGN = "cc-board"
+RESPONSES: Mapping[str, Response] = {
+    one.name: one for one in (*STUDY.responses, *STUDY.measures)
+}
+AT_LEAST, AT_MOST = "at_least", "at_most"
+WORDS = {AT_LEAST: "≥", AT_MOST: "≤"}
+SHORT = {
+    "efficiency": "use of the link",
+    "queue_p95_ms": "95 % of the queue's delay",
+    "queue_mean_ms": "mean delay of the queue",
+    "lost_percent": "lost in the queue",
+    "sent_in_silence": "sent in silence",
+    "jain": "Jain's index",
+    "fair_after_s": "convergence time",
+    "slower_start": "time for 150 kB, over alone",
+    "long_over_short": "rate, long over short",
+    "long_share": "long flow, of its fair share",
+    "standard_share": "standard flow, of its fair share",
+    "adapted_after_s": "time until the link is full",
+}
+"""What a row of the board calls a figure."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A criterion and a sender: the figure with its interval, and the verdict."""
+
+    claim: Claim
+    flavor: str
+    finding: Finding
+    figure: Estimate | None
+
+    @property
+    def text(self) -> str | None:
+        """The figure, half of its interval, and the verdict; None where nothing was measured."""
+        if self.figure is None:
+            return None
+        form, half = response(self.claim).form, self.figure.half_width
+        shown = signed(format(self.figure.mean, form))
+        shown += "" if half is None else f" ± {half:{form}}"
+        return f"{shown}, {self.finding.verdict.value}"
+
+
+def response(claim: Claim) -> Response:
+    """What a criterion measures."""
+    return RESPONSES[str(claim.parameters["response"])]
+
+
+def bound(claim: Claim) -> str:
+    """A criterion's bound: ≥ 0.9."""
+    key = AT_LEAST if AT_LEAST in claim.parameters else AT_MOST
+    return f"{WORDS[key]} {claim.parameters[key]:g} {response(claim).unit}".strip()
+
+
+def case(claim: Claim) -> str:
+    """The case of a criterion."""
+    [found] = claim.parameters["where"]["case"]
+    return str(found)
+
+
+def section(claim: Claim) -> str:
+    """The section of RFC 9743."""
+    return claim.source.rpartition(" ")[2]
+
+
+def places(cells: Sequence[Cell], flavors: Sequence[str]) -> list[list[Place]]:
+    """A row for each criterion with a place for each sender."""
+    return [[_place(claim, cells, flavor) for flavor in flavors] for claim in claims_of(STUDY)]
+
+
+def _place(claim: Claim, cells: Sequence[Cell], flavor: str) -> Place:
+    where = {**claim.parameters["where"], "flavor": [flavor]}
+    asked = replace(claim, parameters={**claim.parameters, "where": where})
+    found = [cell for cell in cells if cell.matches(where)]
+    figure = found[0].estimate(response(claim).name) if found else None
+    return Place(claim, flavor, asked.on(Evidence(found, STUDY, Method.SEEDS)), figure)
+
+
+def table(rows: Sequence[Sequence[Place]], flavors: Sequence[str]) -> Sheet:
+    """The board."""
+    lines: list[list[Value]] = [
+        [
+            case(row[0].claim),
+            section(row[0].claim),
+            f"{SHORT[response(row[0].claim).name]} {bound(row[0].claim)}",
+            *(place.text for place in row),
+        ]
+        for row in rows
+    ]
+    return plain(lines, "case", "RFC 9743", "criterion", *flavors)
+
+
+def kept_cells(kept: Kept) -> list[Cell]:
+    """The cells of the kept trials."""
+    found: dict[tuple[tuple[str, str], ...], dict[str, dict[int, float]]] = {}
+    for trial in kept_trials.read(kept.folder / CAMPAIGN / kept_trials.FILE):
+        cell = found.setdefault(tuple(trial.levels.items()), {})
+        for name, value in trial.metrics.items():
+            cell.setdefault(name, {})[trial.seed] = value
+    return [Cell(levels=dict(levels), metrics=metrics) for levels, metrics in found.items()]
+
+
+def kept_places(kept: Kept) -> list[list[Place]]:
+    """The places of the kept trials."""
+    return places(kept_cells(kept), STUDY.cell["flavor"])
+
+
+def of_kept(kept: Kept) -> Sheet:
+    """The board of the kept trials."""
+    return table(kept_places(kept), STUDY.cell["flavor"])
+
+
+def criteria(kept: Kept) -> Sheet:
+    """Each criterion with the sentence of the RFC and the origin of its bound."""
+    del kept
+    lines: list[list[Value]] = [
+        [case(claim), section(claim), claim.sentence, claim.reading] for claim in claims_of(STUDY)
+    ]
+    return plain(lines, "case", "RFC 9743", "sentence", "criterion")
+
+
+def counts(rows: Sequence[Sequence[Place]]) -> Mapping[str, Counter[Verdict]]:
+    """Of each sender, how many criteria have which verdict, without those not measured."""
+    found: dict[str, Counter[Verdict]] = {}
+    for row in rows:
+        for place in row:
+            if place.figure is not None:
+                found.setdefault(place.flavor, Counter())[place.finding.verdict] += 1
+    return found

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The numbers of its README's sentences (sentences.toml), from the kept results."""
+
+from __future__ import annotations
+
+from analysis.claims import Verdict
+from analysis.kept import Kept
+from analysis.report.sentences import Number, Numbers
+from studies.cc_board import board
+from studies.cc_board.study import STUDY
+
+SHORT = {Verdict.HOLDS: "holds", Verdict.FAILS: "fails", Verdict.UNDECIDED: "open"}
+
+
+def board_numbers(kept: Kept) -> Numbers:
+    """Each figure and its verdict by the criterion's id and the sender, and the counts."""
+    rows = board.kept_places(kept)
+    manifest = kept.manifest(board.CAMPAIGN)
+    found: dict[str, Number] = {
+        "trials": manifest["trials"],
+        "seeds": len(manifest["seeds"]),
+        "criteria": len(rows),
+        "cases": len(STUDY.cell["case"]),
+    }
+    for row in rows:
+        for place in row:
+            if place.figure is not None:
+                name = f"{place.claim.id}-{place.flavor}".replace("-", "_").lower()
+                found[name] = place.figure.mean
+                found[f"{name}_half"] = place.figure.half_width
+                found[f"{name}_verdict"] = place.finding.verdict.value
+    for flavor, counted in board.counts(rows).items():
+        for verdict, word in SHORT.items():
+            found[f"{flavor.lower()}_{word}"] = counted[verdict]
+    return found
