@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The board: a row for each criterion of claims.toml, a column for each sender.
 
-A criterion asks each sender alone: its mean over the seeds has to keep the bound surely, by the 95 %
-interval over the seeds. The intervals of the board are not adjusted for their number.
+A criterion asks each sender alone: its mean over the seeds has to keep the bound surely, by the
+95 % interval over the seeds. The intervals of the board are not adjusted for their number.
 """
 
 from __future__ import annotations
@@ -21,9 +21,7 @@ from analysis.study import Response
 from studies.cc_board.study import STUDY
 
 CAMPAIGN = "cc-board"
-RESPONSES: Mapping[str, Response] = {
-    one.name: one for one in (*STUDY.responses, *STUDY.measures)
-}
+RESPONSES: Mapping[str, Response] = {one.name: one for one in (*STUDY.responses, *STUDY.measures)}
 AT_LEAST, AT_MOST = "at_least", "at_most"
 WORDS = {AT_LEAST: "≥", AT_MOST: "≤"}
 SHORT = {

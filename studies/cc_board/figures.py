@@ -35,7 +35,7 @@ SILENT_S = (12.0, 20.0)
 """The part of the silence in which packets are counted: it begins 2 s after the link stops."""
 HALVED_S = (10.0, 15.0)
 """The time after the rate halves in which losses are counted."""
-ADAPTING = ("rate doubles", "delay triples", "outage")
+ADAPTING = ("rate quadruples", "delay triples", "outage")
 STANDARD = {
     "beside Reno 0.5": "linux-reno",
     "beside Reno 4": "linux-reno",

@@ -17,7 +17,7 @@ CASES = (
     "half a product", "many flows", "silence",
     "equal flows", "late comer", "two round trips", "parking lot",
     "beside Reno 0.5", "beside Reno 4", "beside CUBIC", "beside Reno FQ-CoDel",
-    "random loss", "mobile rate", "rate halves", "rate doubles", "delay triples", "outage",
+    "random loss", "mobile rate", "rate halves", "rate quadruples", "delay triples", "outage",
     "reordering", "PIE", "FQ-CoDel marks",
 )  # fmt: skip
 

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The board of RFC 9743: its design, what it measures of a trial, and its verdicts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis import read_campaign
+from analysis.cells import Cell
+from analysis.claims import Verdict, claims_of
+from analysis.records import Trial
+from harness.design import experiment
+from harness.design.trials import PlannedTrial, planned
+from harness.judge import studies
+from plan.atm import CELL_BITS, segment_cells
+from plan.facts import TrialFacts, read
+from studies.cc_board import board, figures
+from studies.cc_board.study import CASES, STUDY
+from tests.analysis import synthetic
+
+FILE = studies.folder("cc_board") / "cc-board.toml"
+PLANS = planned(experiment.load(FILE), FILE)
+NS = 1e9
+
+
+def plan_of(case: str, flavor: str = "Reno") -> PlannedTrial:
+    """The first seed of a cell."""
+    levels = {"case": case, "flavor": flavor}
+    return next(one for one in PLANS if one.factors == levels and one.plan.seed == 1)
+
+
+@pytest.fixture
+def trial(tmp_path: Path) -> Trial:
+    """A record without tables."""
+    cells = dict([*synthetic.paper_cells().items()][:1])
+    synthetic.write_campaign(tmp_path, cells=cells, seeds=[1])
+    [found] = read_campaign(tmp_path).trials
+    return found
+
+
+def of(trial: Trial, case: str, flavor: str = "Reno", **source: object) -> Trial:
+    """The record as one of a case, with facts of its workload."""
+    return replace(
+        trial,
+        factors={"case": case, "flavor": flavor},
+        plan=plan_of(case, flavor).plan,
+        facts=read(TrialFacts, {"source": source}),
+    )
+
+
+def write_bytes(trial: Trial, step_s: float, totals: np.ndarray) -> None:
+    """throughput.csv: the bytes of each pair by each moment."""
+    rows = ["time_ns,pair,ip_bytes"]
+    for number, line in enumerate(totals):
+        for pair, total in enumerate(np.atleast_1d(line), 1):
+            rows.append(f"{number * step_s * NS:.0f},{pair},{total:.0f}")
+    (trial.folder / "throughput.csv").write_text("\n".join(rows) + "\n")
+
+
+def write_queue(trial: Trial, rows: list[tuple[float, int, int]]) -> None:
+    """queue.csv: second, packets that wait, packets dropped so far; and a queue up that is full."""
+    lines = ["time_ns,port,backlog_packets,backlog_bytes,dropped_packets,marked_packets"]
+    for second, waiting, dropped in rows:
+        lines += [f"{second * NS:.0f},down,{waiting},0,{dropped},0"]
+        lines += [f"{second * NS:.0f},up,900,0,900,0"]
+    (trial.folder / "queue.csv").write_text("\n".join(lines) + "\n")
+
+
+def test_each_case_has_a_criterion_and_five_seeds() -> None:
+    assert {str(one.factors["case"]) for one in PLANS} == set(CASES)
+    assert {board.case(claim) for claim in claims_of(STUDY)} == set(CASES)
+    assert {one.plan.seed for one in PLANS} == {1, 2, 3, 4, 5}
+    assert len(PLANS) == 5 * (3 * len(CASES) + 1)
+
+
+def test_the_buffers_are_the_products_that_the_cases_name() -> None:
+    packets = 20e6 * 0.040 / (segment_cells(1460) * CELL_BITS)
+    for case, products in {
+        "one flow": 1, "shallow buffer": 0.1, "deep buffer": 8, "half a product": 0.5,
+        "beside Reno 0.5": 0.5, "beside Reno 4": 4,
+    }.items():  # fmt: skip
+        queue = plan_of(case).plan.queue.down
+        assert queue.limit_packets == pytest.approx(products * packets, abs=0.6)
+    assert plan_of("many flows").plan.topology.pairs == round(packets)
+
+
+@pytest.mark.parametrize("case", sorted(figures.STANDARD))
+def test_a_standard_sender_is_beside_the_tested_sender(case: str) -> None:
+    for flavor, name in {"Reno": "linux-reno", "CUBIC": "cubic-rack", "BBR": "bbr"}.items():
+        tcp = plan_of(case, flavor).plan.tcp
+        assert tcp.of_pair(1).flavor.name == figures.STANDARD[case]
+        assert tcp.of_pair(2).flavor.name == name
+
+
+def test_the_share_of_the_standard_sender(trial: Trial) -> None:
+    """Half of 20 Mbit/s of cells is 8.608 Mbit/s of payload."""
+    one = of(trial, "beside CUBIC", delivered_bytes=[1_076_000, 9], measured_s=1.0)
+    assert figures.standard_share(one) == pytest.approx(1, abs=1e-3)
+    module = replace(one, plan=plan_of("one flow", "BBR").plan)  # what --module does
+    assert figures.standard_share(module) is None
+
+
+def test_shares_of_parking_lots(trial: Trial) -> None:
+    trips = of(trial, "two round trips", delivered_bytes=[1, 4, 9], measured_s=1.0)
+    assert figures.long_over_short(trips) == 0.25
+    assert figures.efficiency(trips) is None
+    lot = of(trial, "parking lot", delivered_bytes=[538_000, 1, 1, 1], measured_s=1.0)
+    assert figures.long_share(lot) == pytest.approx(1, abs=1e-3)
+
+
+def test_efficiency_of_a_path_whose_rate_changes(trial: Trial) -> None:
+    """The interval begins when the rate grows, so the link has 20 Mbit/s in it."""
+    payload = 20e6 / 8 * 1460 / (segment_cells(1460) * CELL_BITS / 8)
+    one = of(trial, "rate quadruples", delivered_bytes=[round(payload)], measured_s=1.0)
+    assert figures.efficiency(one) == pytest.approx(1, abs=1e-6)
+
+
+def test_delays_of_the_queue_are_those_of_the_measured_interval(trial: Trial) -> None:
+    one = of(trial, "deep buffer")
+    write_queue(one, [(9, 400, 0), (10, 59, 0), (20, 0, 0), (30, 400, 0)])
+    assert figures.queue_mean_ms(one) == pytest.approx(20, abs=0.1)
+    assert figures.queue_p95_ms(one) == pytest.approx(38, abs=0.1)
+
+
+def test_losses_are_those_after_the_change(trial: Trial) -> None:
+    one = of(trial, "rate halves")
+    write_queue(one, [(9, 0, 50), (10, 0, 60), (14.9, 0, 70), (16, 0, 900)])
+    write_bytes(one, 5, np.array([0, 0, 1_500_000, 1_500_000 + 1500 * 190, 9e9]))
+    assert figures.lost_percent(one) == pytest.approx(5)
+    assert figures.lost_percent(of(one, "one flow")) is None
+
+
+def test_packets_in_silence_wait_or_are_dropped(trial: Trial) -> None:
+    one = of(trial, "silence")
+    write_queue(one, [(11, 0, 0), (12, 57, 1), (15, 59, 1), (19.99, 59, 2), (21, 0, 2)])
+    assert figures.sent_in_silence(one) == 3
+
+
+def test_the_time_until_the_link_is_full_counts_from_the_change(trial: Trial) -> None:
+    """10 Mbit/s until second 12.5, then what the link carries."""
+    one = of(trial, "rate quadruples")
+    whole = figures.ip_bit_per_s(one.plan, 20e6) / 8
+    rates = np.where(np.arange(0, 20, 0.1) < 12.45, whole / 2, whole)
+    write_bytes(one, 0.1, np.concatenate([[0], np.cumsum(rates * 0.1)]))
+    # A second that is full to nine tenths has four fifths of it after 12.5 s.
+    assert figures.adapted_after_s(one) == pytest.approx(2.3)
+
+
+def test_a_time_that_does_not_come_counts_until_the_end(trial: Trial) -> None:
+    one = of(trial, "rate quadruples")
+    write_bytes(one, 0.1, np.arange(0, 201) * 1000.0)
+    assert figures.adapted_after_s(one) == pytest.approx(10)
+
+
+def test_a_late_comer(trial: Trial) -> None:
+    """It comes at 10 s, has all of the link for 5 s, and then half."""
+    moments = np.arange(0, 45.01, 0.1)
+    late = np.interp(moments, [10, 15, 45], [0, 10e6, 40e6])
+    first = np.interp(moments, [0, 10, 15, 45], [0, 20e6, 20e6, 50e6])
+    one = of(trial, "late comer")
+    write_bytes(one, 0.1, np.array([first, late]).T)
+    # Two thirds of a second at a half and a third alone: three fifths of the bytes.
+    assert figures.fair_after_s(one) == pytest.approx(4.7, abs=0.11)
+    assert figures.slower_start(one) == pytest.approx(1, abs=1e-6)
+
+
+CLAIM = next(claim for claim in claims_of(STUDY) if claim.id == "wired-alone")
+
+
+@pytest.mark.parametrize(
+    ("values", "verdict"),
+    [
+        ([0.95, 0.96, 0.95], Verdict.HOLDS),
+        ([0.80, 0.81, 0.80], Verdict.FAILS),
+        ([0.80, 0.99, 0.95], Verdict.UNDECIDED),
+    ],
+)
+def test_a_verdict_needs_an_interval_on_one_side(values: list[float], verdict: Verdict) -> None:
+    metrics = {"efficiency": dict(enumerate(values, 1))}
+    cell = Cell(levels={"case": "one flow", "flavor": "Reno"}, metrics=metrics)
+    reno, bbr = board.places([cell], ["Reno", "BBR"])[0]
+    assert reno.claim == CLAIM or reno.claim.id == CLAIM.id
+    assert reno.finding.verdict is verdict
+    assert reno.text is not None and reno.text.endswith(f", {verdict.value}")
+    assert bbr.text is None
