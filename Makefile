@@ -5,7 +5,7 @@
 # make test-vagrant  runs the guide of the virtual machine with the Vagrant of Debian 12 and of
 #                    Debian 13, which takes hours
 # make lint          checks only style, types, spelling, and the English of pages and help
-# make digests       runs twenty-one kept trials and compares their records with those of other machines
+# make digests       runs twenty-two kept trials and compares their records with those of other machines
 # make man           writes the manual pages into build/man
 # make site          writes all pages as a website into build/site; it first installs Sphinx
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The table of digests: the same twenty-one trials of all studies, on each machine.
+"""The table of digests: the same twenty-two trials of all studies, on each machine.
 
 studies/digests.toml names the trials:
 

@@ -20,7 +20,8 @@ from analysis.statistics import Estimate
 from analysis.study import Response
 from studies.cc_board.study import STUDY
 
-CAMPAIGN = "cc-board"
+CAMPAIGNS = ("cc-board", "cc-board-marks")
+"""The kept campaigns, the main campaign first."""
 RESPONSES: Mapping[str, Response] = {one.name: one for one in (*STUDY.responses, *STUDY.measures)}
 AT_LEAST, AT_MOST = "at_least", "at_most"
 WORDS = {AT_LEAST: "≥", AT_MOST: "≤"}
@@ -113,7 +114,8 @@ def table(rows: Sequence[Sequence[Place]], flavors: Sequence[str]) -> Sheet:
 def kept_cells(kept: Kept) -> list[Cell]:
     """The cells of the kept trials."""
     found: dict[tuple[tuple[str, str], ...], dict[str, dict[int, float]]] = {}
-    for trial in kept_trials.read(kept.folder / CAMPAIGN / kept_trials.FILE):
+    files = [kept.folder / name / kept_trials.FILE for name in CAMPAIGNS]
+    for trial in (one for file in files for one in kept_trials.read(file)):
         cell = found.setdefault(tuple(trial.levels.items()), {})
         for name, value in trial.metrics.items():
             cell.setdefault(name, {})[trial.seed] = value

@@ -15,10 +15,10 @@ SHORT = {Verdict.HOLDS: "holds", Verdict.FAILS: "fails", Verdict.UNDECIDED: "ope
 def board_numbers(kept: Kept) -> Numbers:
     """Each figure and its verdict by the criterion's id and the sender, and the counts."""
     rows = board.kept_places(kept)
-    manifest = kept.manifest(board.CAMPAIGN)
+    manifests = [kept.manifest(name) for name in board.CAMPAIGNS]
     found: dict[str, Number] = {
-        "trials": manifest["trials"],
-        "seeds": len(manifest["seeds"]),
+        "trials": sum(one["trials"] for one in manifests),
+        "seeds": len(manifests[0]["seeds"]),
         "criteria": len(rows),
         "cases": len(STUDY.cell["case"]),
     }

@@ -154,7 +154,7 @@ def model(experiment: Path, only: tuple[str, ...], seeds: int | None, out: Path)
 @click.option("--keep", "keeping", is_flag=True, help="Put this machine's lines into the table.")
 @click.option("--jobs", type=click.IntRange(1, 256), help="How many labs at a time.")
 def digests(keeping: bool, jobs: int | None) -> None:
-    """Run twenty-one trials of all studies; compare what they leave with every kept machine.
+    """Run twenty-two trials of all studies; compare what they leave with every kept machine.
 
     The exit status is 1 when a trial differs.
     """
