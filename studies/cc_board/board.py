@@ -30,7 +30,7 @@ SHORT = {
     "queue_p95_ms": "95 % of the queue's delay",
     "queue_mean_ms": "mean delay of the queue",
     "lost_percent": "lost in the queue",
-    "sent_in_silence": "sent in silence",
+    "sent_in_silence": "sent again in silence",
     "jain": "Jain's index",
     "fair_after_s": "convergence time",
     "slower_start": "time for 150 kB, over alone",

@@ -31,8 +31,6 @@ DELTA = 0.2
 """Of the delta-fair convergence time (RFC 5166, section 2.3.3): shares of (1 +- delta) / 2."""
 FIRST_BYTES = 150_000
 """A short transfer: 100 full packets."""
-SILENT_S = (12.0, 20.0)
-"""The part of the silence in which packets are counted: it begins 2 s after the link stops."""
 HALVED_S = (10.0, 15.0)
 """The time after the rate halves in which losses are counted."""
 ADAPTING = ("rate quadruples", "delay triples", "outage")
@@ -171,11 +169,10 @@ def lost_percent(trial: Record) -> float | None:
 
 
 def sent_in_silence(trial: Record) -> float | None:
-    """Packets that came to the queue while the link was silent: those that now wait, and drops."""
+    """Segments that the sender sent again in the measured interval, in which nothing arrives."""
     if not is_of(trial, "silence"):
         return None
-    found = samples(trial, *SILENT_S)
-    return float((found[-1] - found[0]).sum()) if len(found) > 1 else None
+    return sum(float(row["retransmits"] or 0) for row in trial.series("flows") or ())
 
 
 # ---- times ---------------------------------------------------------------------------------------

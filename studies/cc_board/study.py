@@ -46,8 +46,8 @@ STUDY = Study(
             meaning="the packets that the queue drops, among all that come to it",
         ),
         Response(
-            name="sent_in_silence", of=figures.sent_in_silence, form=".1f", unit="packets",
-            meaning="packets that a sender sends from 2 to 10 s after its last feedback",
+            name="sent_in_silence", of=figures.sent_in_silence, form=".1f", unit="segments",
+            meaning="segments that a sender sends again from 2 to 10 s after its last feedback",
         ),
         Response(
             name="jain", of=figures.jain, form=".3f",
