@@ -21,6 +21,7 @@ from plan.facts import TrialFacts, read
 from studies.cc_board import board, figures
 from studies.cc_board.study import CASES, STUDY
 from tests.analysis import synthetic
+from topology.queues.drop_tail import Queue as DropTail
 
 FILE = studies.folder("cc_board") / "cc-board.toml"
 PLANS = planned(experiment.load(FILE), FILE)
@@ -82,7 +83,9 @@ def test_dctcp_is_in_the_case_with_marks_alone() -> None:
     trials = planned(experiment.load(file), file)
     assert {one.plan.seed for one in trials} == {1, 2, 3, 4, 5}
     other = plan_of("FQ-CoDel marks").plan
-    same = replace(trials[0].plan, tcp=other.tcp, experiment=other.experiment, factors=other.factors)
+    same = replace(
+        trials[0].plan, tcp=other.tcp, experiment=other.experiment, factors=other.factors
+    )
     assert same == other
     assert trials[0].plan.tcp.flavor.name == "dctcp"
 
@@ -94,6 +97,7 @@ def test_the_buffers_are_the_products_that_the_cases_name() -> None:
         "beside Reno 0.5": 0.5, "beside Reno 4": 4,
     }.items():  # fmt: skip
         queue = plan_of(case).plan.queue.down
+        assert isinstance(queue, DropTail)
         assert queue.limit_packets == pytest.approx(products * packets, abs=0.6)
     assert plan_of("many flows").plan.topology.pairs == round(packets)
 
