@@ -18,12 +18,14 @@ class Recipe:
         kind: part of the names of its folders of sources and builds; empty: the lab's own.
         parts: the file that names the parts of a source, from the root.
         module: build the TCP module of the historical flavors, too.
+        kept: files of the build that are kept beside the kernel.
     """
 
     made: Path | None = None
     kind: str = ""
     parts: str = "lab/kernel/parts"
     module: bool = True
+    kept: tuple[str, ...] = ()
 
     @property
     def root(self) -> Path:

@@ -127,7 +127,7 @@ def key(found: Source, patched: Patched, recipe: Recipe = LAB) -> str:
     module = [p for p in (paths.PROJECT / MODULE).iterdir() if p.suffix in (".c", ".h")]
     read = [recipe.root / part for part in RECIPE]
     read += [paths.PROJECT / TCP_MODULE, *module] if recipe.module else []
-    told = [paths.content(*read), paths.places()["root"].name]
+    told = [paths.content(*read), paths.places()["root"].name, *recipe.kept]
     own = [modules.contents(found.modules)] if found.modules else []
     return blob(json.dumps([files, ours, told, found.config, *own]).encode())[: paths.DIGITS]
 
@@ -143,6 +143,8 @@ def build(
             program = str(paths.PROJECT / TCP_MODULE)
             run(name, [program, str(work / "build"), str(work / "module"), str(partial)], log)
         build_modules(name, found.modules, work / "build", work, partial, log)
+        for file in recipe.kept:
+            shutil.copy2(work / "build" / file, partial)
         note(
             partial, name=name, version=found.version, source=found.text, kind=recipe.kind,
             left_out=patched.left_out,

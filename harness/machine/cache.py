@@ -29,7 +29,7 @@ BELOW = {
     "log": re.compile(r".+\.log"),
     "kernels": re.compile(
         rf"built-{KEY}(\.partial)?|(work|debian)-[0-9.]+(-selftests)?|seen-{KEY}\.json"
-        rf"|(recipe|tests|tools)-{KEY}(\.lock)?"
+        rf"|(recipe|tests|tools)-{KEY}(\.lock)?|tests-{KEY}-{KEY}(\.lock)?"
     ),
     # Of which releases the products are.
     "releases": re.compile(
@@ -38,7 +38,7 @@ BELOW = {
 }
 # What a recipe fills (mktemp -d) until it is whole, and moves or removes at its end.
 PARTIAL = re.compile(
-    rf"(root|image|processor|mininet|quic|full-kernel|vm|disk|programs-{KEY}-{KEY}-{KEY}(\.tools)?|debian-[0-9.]+|release-{KEY})"
+    rf"(root|image|processor|mininet|quic|full-kernel|vm|disk|tests-{KEY}-{KEY}|programs-{KEY}-{KEY}-{KEY}(\.tools)?|debian-[0-9.]+|release-{KEY})"
     r"\.[A-Za-z0-9]{6}"
     r"|(image|kernel|programs|environment)\.from\.[a-z0-9_]{8}"
 )

@@ -59,9 +59,7 @@ def require(lab: str, clock: str, packages: Sequence[str], pip: Sequence[str] = 
         UsageError: a package that cannot be one.
         MissingError: set-up has not been run, or making it failed.
     """
-    for package in packages:
-        if not PACKAGE.fullmatch(package):
-            raise UsageError(f"--package {package} is not the name of a package of Debian 13")
+    check(packages)
     for package in pip:
         if not PIP_PACKAGE.fullmatch(package):
             raise UsageError(f"--pip {package} is not the name of a package of Python")
@@ -77,6 +75,17 @@ def require(lab: str, clock: str, packages: Sequence[str], pip: Sequence[str] = 
     module = paths.places()["processor"]
     make("processor module", module, [recipes() / "processor" / "build", of_scripts, module])
     return Products(image=made, modules=(module,), kernel=of_scripts)
+
+
+def check(packages: Sequence[str]) -> None:
+    """Refuse what cannot be a package of Debian.
+
+    Raises:
+        UsageError: one is none.
+    """
+    for package in packages:
+        if not PACKAGE.fullmatch(package):
+            raise UsageError(f"--package {package} is not the name of a package of Debian 13")
 
 
 def recipes() -> Path:

@@ -62,12 +62,23 @@ def chosen(kernel: str, known: Sequence[Test], asked: Iterable[str]) -> list[Tes
     """
     found: set[Test] = set()
     for word in asked:
-        name = word.strip("/").removeprefix(TOP).replace(":", "/")
+        name = named(word)
         of_word = [one for one in known if fits(one, name)]
         if not of_word:
             raise UsageError(refusal(kernel, known, word, name))
         found.update(of_word)
     return sorted(found)
+
+
+def named(word: str) -> str:
+    """What a person has written, as the name of a test or folder."""
+    return word.strip("/").removeprefix(TOP).replace(":", "/")
+
+
+def all_are_scripts(known: Sequence[Test], asked: Iterable[str]) -> bool:
+    """Does each word mean scripts of a runner alone? They need no program of the tree."""
+    found = [[one for one in known if fits(one, named(word))] for word in asked]
+    return all(tests and all(x.file.endswith(RUN_BY_IT) for x in tests) for tests in found)
 
 
 def fits(test: Test, name: str) -> bool:

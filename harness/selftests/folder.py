@@ -5,19 +5,22 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
 import re
 import shutil
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
 from harness.host.ownership import give_tree, make_folder
 from harness.selftests import ktap, nipa, summary
 from harness.selftests.outcome import Outcome
-from harness.selftests.suite import Found, Row, Runs, failures
+from harness.selftests.suite import Found, Row, Runs, Task, failures
 from plan.errors import UsageError
 
 MARK = "selftests.json"  # of a folder with results of this command
 BEGUN = "unfinished"  # of a folder whose command runs, or was killed
+RUNS = "runs.jsonl"  # a line for each run, as they end
 
 
 def make(out: Path) -> None:
@@ -55,6 +58,7 @@ def write(
     kept = []
     for row, tests in found.items():
         place = out / place_of(row)
+        shutil.rmtree(place, ignore_errors=True)  # with the logs of note()
         place.mkdir()
         (place / "ktap").write_text("".join(f"{line}\n" for line in ktap.lines(tests)))
         document = nipa.document(row, tests, begin, end)
@@ -70,6 +74,28 @@ def write(
     (out / MARK).write_text(json.dumps(kept, indent=1) + "\n")
     (out / BEGUN).unlink(missing_ok=True)
     give_tree(out)
+
+
+def note(out: Path, task: Task, number: int, outcome: Outcome) -> None:
+    """Write what is lost else if the command is killed: a line for a run, and the log of a failure.
+
+    Args:
+        number: of the repetition.
+    """
+    line = {
+        "test": task.test.name, "kernel": task.row.kernel, "clock": task.row.clock,
+        "repetition": number, "verdict": outcome.verdict, "status": outcome.status,
+        "virtual_s": round(outcome.took_s, 2), "host_s": round(outcome.host_s, 1),
+        "cpu_s": round(outcome.cpu_s, 1), "load": round(os.getloadavg()[0], 1),
+        "cases": dict(Counter(case.verdict for case in outcome.cases)),
+        "why": outcome.left_out if outcome.verdict == "pass" else outcome.why,
+    }  # fmt: skip
+    with (out / RUNS).open("a") as stream:
+        stream.write(json.dumps(line) + "\n")
+    if outcome.verdict != "pass":
+        place = out / place_of(task.row) / "logs" / nipa.log_name(task.test)
+        if not place.exists():
+            keep(place, outcome)
 
 
 def place_of(row: Row) -> str:

@@ -3,21 +3,34 @@
 
 from __future__ import annotations
 
+import math
+import os
+import re
 import shlex
-from dataclasses import dataclass
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.growing import opened
+from harness.inbox import FOLDER
 from harness.labs import Lab, LabSpec
 from harness.labs.session import session
-from harness.selftests.outcome import Outcome, of_packets
+from harness.scripts.job import BUILT_IN
+from harness.selftests.outcome import TIMED_OUT, Outcome, of_packets, printable
+from harness.selftests.watch import Watch
 from plan.complaint import first_complaint
 from plan.errors import LabError
 
 MAIN = "exec bash /cellbed/harness/selftests/inside"
+KILLED = "137"  # of timeout(1), when the test had not heeded its first signal
 MOST_BYTES = 64 << 20
+PCAP = re.compile(r"\d+\.pcap")  # as lab/selftests/tools/recorder.c names them
 MEMORY_MIB = 2048
-IDLE_S = 600.0  # by this machine's clock, without a sign of life in real time
+# By this machine's clock, without any computing. In virtual time a lab that waits computes.
+IDLE_S = {"virtual": 120.0, "real": 600.0}
+LIMIT_CPU_S = 600.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +40,7 @@ class Work:
     Attributes:
         folder, test: the test, its folder below tools/testing/selftests.
         limit_s: how long it may take, by the lab's clock [s].
+        limit_cpu_s: how much processor time its lab may use [s].
         clock: "virtual" or "real".
         image, kernel: folders.
         words: what the kernel is told.
@@ -45,6 +59,7 @@ class Work:
     tests: Path
     tools: Path
     packetdrill: Path | None
+    limit_cpu_s: float = LIMIT_CPU_S
 
     @property
     def name(self) -> str:
@@ -66,32 +81,48 @@ def run(work: Work) -> Outcome:
     spec = LabSpec(
         pairs=0, clock=work.clock, seed=work.seed, memory_mib=MEMORY_MIB, main=MAIN,
         image=work.image, kernel=work.kernel, kernel_words=work.words, shares=shares,
-        hang_idle_s=work.limit_s + IDLE_S,
+        hang_cpu_s=math.inf, hang_idle_s=idle_s(work),
     )  # fmt: skip
     text = "".join(f"{name}={shlex.quote(value)}\n" for name, value in job.items())
-    with session("uml", spec, {"job": text}) as lab:
+    begin = time.monotonic()
+    with session("uml", spec, {"job": text, **built_in(work.kernel)}) as lab:
+        watch = Watch(lab, work.limit_cpu_s)
         try:
-            for _ in lab.events():
+            for _ in lab.events(look=watch.look):
                 pass
+            found = read(lab, work.limit_s)
         except LabError as error:
             said = first_complaint(lab.console(200).splitlines())
             complaint = "\n".join([*said[:1], str(error), *said])
-            return Outcome(output=left(lab, "output"), status=None, complaint=complaint)
-        return read(lab)
+            found = Outcome(output=left(lab, "output"), status=None, complaint=complaint)
+    return replace(found, host_s=time.monotonic() - begin, cpu_s=watch.cpu_s)
 
 
-def read(lab: Lab) -> Outcome:
-    """What a test has left."""
+def idle_s(work: Work) -> float:
+    """How long the lab may do nothing, by this machine's clock [s]."""
+    return IDLE_S[work.clock] + (work.limit_s if work.clock == "real" else 0)
+
+
+def built_in(kernel: Path) -> dict[str, bytes]:
+    """What modprobe needs to know of the modules that are built into a kernel, by file names."""
+    places = [kernel / name for name in BUILT_IN]
+    if not all(place.exists() for place in places):  # that of scripts has the whole build
+        places = [kernel / "build" / name for name in BUILT_IN]
+    return {place.name: place.read_bytes() for place in places if place.exists()}
+
+
+def read(lab: Lab, limit_s: int) -> Outcome:
+    """What a test has left, that may have taken so long by the lab's clock."""
     words = left(lab, "status").split()
     if len(words) != len(("begin", "end", "tainted", "status")):
         return Outcome(output=left(lab, "output"), status=None, complaint=unfinished(lab))
     begin, end, _, status = words
-    names = sorted(path.name for path in (lab.run_directory / "results").glob("*.pcap"))
+    late = status == KILLED and float(end) - float(begin) >= limit_s
     said = left(lab, "dmesg").splitlines()
-    packets = {name: content(lab, name) for name in names}
+    packets = recorded(lab)
     return Outcome(
         output=left(lab, "output"),
-        status=int(status),
+        status=TIMED_OUT if late else int(status),
         took_s=float(end) - float(begin),
         packets=packets,
         sent=of_packets(packets),
@@ -105,16 +136,44 @@ def unfinished(lab: Lab) -> str:
     return "the lab ended before the test did: " + " / ".join(lines[-3:])
 
 
+def recorded(lab: Lab) -> dict[str, bytes]:
+    """The files of packets: all of them together have at most MOST_BYTES."""
+    found, rest = {}, MOST_BYTES
+    with suppress(OSError), folder_of(lab) as folder:
+        for name in sorted(name for name in os.listdir(folder) if PCAP.fullmatch(name)):
+            found[name] = content(lab, name, rest)
+            rest -= len(found[name])
+            if not rest:
+                break
+    return found
+
+
 def left(lab: Lab, name: str) -> str:
-    """A text among the results; empty where there is none."""
-    return content(lab, name).decode(errors="replace")
+    """A text among the results, which a terminal may show; empty where there is none."""
+    return printable(content(lab, name).decode(errors="replace"))
 
 
-def content(lab: Lab, name: str) -> bytes:
+def content(lab: Lab, name: str, most: int = MOST_BYTES) -> bytes:
     """A file among the results, of which what runs in the lab could have made anything."""
+    with (
+        suppress(OSError),
+        folder_of(lab) as folder,
+        opened(Path(f"/proc/self/fd/{folder}", name)) as stream,
+    ):
+        found: bytes = stream.read(most)
+        return found
+    return b""
+
+
+@contextmanager
+def folder_of(lab: Lab) -> Iterator[int]:
+    """The results' folder, through no link.
+
+    Raises:
+        OSError: there is none.
+    """
+    folder = os.open(lab.run_directory / "results", FOLDER)
     try:
-        with opened(Path(lab.run_directory, "results", name)) as stream:
-            found: bytes = stream.read(MOST_BYTES)
-            return found
-    except OSError:
-        return b""
+        yield folder
+    finally:
+        os.close(folder)

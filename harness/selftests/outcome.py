@@ -12,6 +12,10 @@ from dataclasses import dataclass, field
 SKIPPED = 4
 TIMED_OUT = 124
 LINE = re.compile(r"(not )?ok (\d+)(?: -)? ([^#]*?)\s*(?:# *(.*))?$")
+# Of what a test says, what tells of a failure; the rest names what goes well.
+FAULT = re.compile(r"\b(FAIL(ED)?|ERROR|[Ee]rror|Exception)\b|not found|No such file")
+SKIP = re.compile("skip", re.IGNORECASE)
+NO_REASON = re.compile(r"K?TAP version|1\.\.|#(?! Exception\| \w+: )")
 DIGITS = 16
 VERDICTS = ("pass", "fail", "skip")
 
@@ -35,6 +39,7 @@ class Outcome:
         packets: of each run of packetdrill, a pcap file.
         sent: a digest of all packets and their times.
         complaint: what the kernel or the lab said, where that is a fault in itself.
+        host_s, cpu_s: by this machine's clock, and of its processors, with the boot of the lab.
     """
 
     output: str
@@ -43,6 +48,8 @@ class Outcome:
     packets: Mapping[str, bytes] = field(default_factory=dict)
     complaint: str = ""
     sent: str = ""
+    host_s: float = 0.0
+    cpu_s: float = 0.0
 
     @property
     def verdict(self) -> str:
@@ -58,15 +65,23 @@ class Outcome:
         return [case(match) for match in found if match]
 
     @property
+    def left_out(self) -> str:
+        """What a test that passed says it has skipped, first; empty if it says nothing of this."""
+        return next((line for line in self.output.splitlines() if SKIP.search(line)), "")
+
+    @property
     def why(self) -> str:
         """The first thing that was said of a failure; of many the first."""
         if self.complaint:
             return self.complaint.splitlines()[0]
         said = [line for line in self.output.splitlines() if not LINE.match(line)]
-        told = [line for line in said if line and not line.startswith(("TAP version", "1..", "#"))]
-        if self.status == TIMED_OUT and not told:
-            return "it reached its limit"
-        return told[0] if told else f"exit status {self.status}"
+        told = [line for line in said if line.strip() and not NO_REASON.match(line)]
+        if self.status == TIMED_OUT:
+            last = f"; it said last: {told[-1]}" if told else ""
+            return f"it reached its limit{last}"
+        wanted = SKIP if self.status == SKIPPED else FAULT
+        faults = [line for line in told if wanted.search(line)]
+        return [*faults, *told, f"exit status {self.status}"][0]
 
     def differences(self, other: Outcome) -> list[str]:
         """In what another run of the test differs: output (with its verdict), duration, packets."""
@@ -91,6 +106,13 @@ def case(match: re.Match[str]) -> Case:
         return Case(name=name, verdict="skip")
     expected = word.startswith("XFAIL")
     return Case(name=name, verdict="fail" if failed and not expected else "pass")
+
+
+def printable(text: str) -> str:
+    """A text of lines, in which what else would steer a terminal is written as an escape."""
+    return "".join(
+        x if x.isprintable() or x in "\n\t" else x.encode("unicode_escape").decode() for x in text
+    )
 
 
 def of_packets(packets: Mapping[str, bytes]) -> str:

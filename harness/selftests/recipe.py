@@ -13,6 +13,7 @@ from pathlib import Path
 from harness.host import paths
 from harness.kernels import names, parts, trees
 from harness.kernels.recipe import Recipe
+from harness.scripts.job import BUILT_IN
 from harness.selftests.whole import whole
 
 KIND = "selftests"
@@ -49,7 +50,7 @@ def for_kernels(asked: Iterable[str] = ()) -> Recipe:
     if not root.exists():
         with whole(root) as partial:
             make(partial, texts)
-    return Recipe(root, KIND, "lab/kernel/parts.kernel", module=False)
+    return Recipe(root, KIND, "lab/kernel/parts.kernel", module=False, kept=BUILT_IN)
 
 
 def for_tests() -> Recipe:

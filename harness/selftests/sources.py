@@ -15,7 +15,16 @@ from harness.kernels.kernel import tell
 from harness.kernels.trees import Tree
 from harness.scripts import products
 from harness.selftests import recipe
-from harness.selftests.choice import TOP, Test, all_in, chosen, limit_s
+from harness.selftests.choice import (
+    RUN_BY_IT,
+    TOP,
+    Test,
+    all_are_scripts,
+    all_in,
+    chosen,
+    limit_s,
+)
+from harness.selftests.products import NAMES, PROGRAMS
 from harness.selftests.whole import whole
 
 
@@ -52,16 +61,31 @@ def tests(name: str, asked: Sequence[str]) -> Tests:
         UsageError: there is no such kernel, or no such test.
         MissingError: Debian has no such version, or cannot be reached.
     """
-    tree = names.source(name, recipe.for_tests()).tree
-    found = chosen(name, all_in(tree.files), asked)
+    tree, place, found = found_in(name, asked)
     groups = tuple({f"{TOP}{one.folder.partition('/')[0]}/" for one in found})
     configs = [x for x in sorted(tree.files) if x.startswith(groups) and x.endswith("/config")]
     texts = {path: content.decode() for path, content in tree.read(configs)}
     own = {f"{TOP}{one.folder}/config" for one in found}
+    if any(not one.file.endswith(RUN_BY_IT) for one in found):
+        place = with_programs(place)
     return Tests(
-        kernel=name, place=laid(tree), chosen=found, all_configs=list(texts.values()),
+        kernel=name, place=place, chosen=found, all_configs=list(texts.values()),
         configs=[text for path, text in texts.items() if path in own],
     )  # fmt: skip
+
+
+def found_in(name: str, asked: Sequence[str]) -> tuple[Tree, Path, Sequence[Test]]:
+    """The tree of a kernel, its tests laid out, and those that are asked for."""
+    tree = names.source(name, recipe.for_tests()).tree
+    known, place = all_in(tree.files), laid(tree)
+    if not all_are_scripts(known, asked):
+        known = sorted([*known, *to_be_built(place)])
+    return tree, place, chosen(name, known, asked)
+
+
+def listed(name: str, asked: Sequence[str]) -> Sequence[Test]:
+    """The tests alone; raises as tests() does."""
+    return found_in(name, asked)[2]
 
 
 def laid(tree: Tree) -> Path:
@@ -75,6 +99,21 @@ def laid(tree: Tree) -> Path:
             for path, content in tree.read(wanted):
                 lay.write(partial / path, wanted[path].mode, content)
     return place
+
+
+def to_be_built(place: Path) -> list[Test]:
+    """The tests of a tree that are programs, of which only its Makefiles know."""
+    names = place.with_name(f"{place.name}-{paths.content(NAMES)}")
+    products.make(f"names of {place.name}", names, [NAMES, place, names])
+    found = (line.rpartition("/") for line in names.read_text().splitlines())
+    return [Test(folder, file) for folder, _, file in found]
+
+
+def with_programs(place: Path) -> Path:
+    """The same with the programs that are built of it, made when first used."""
+    built = place.with_name(f"{place.name}-{paths.content(PROGRAMS)}")
+    products.make(f"programs of {place.name}", built, [PROGRAMS, place, built])
+    return built
 
 
 @dataclass(frozen=True)

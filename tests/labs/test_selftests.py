@@ -107,6 +107,8 @@ def test_what_a_script_expects_decides_and_packets_are_the_same_again(work: Work
     [
         ("#!/bin/sh\nexec /run/tools/power-off\n", "the lab ended before the test did"),
         ("#!/bin/sh\nexec sleep 100000\n", "it reached its limit"),
+        ("#!/bin/sh\nwhile :; do :; done\n", "it has used "),
+        ("#!/bin/bash\nb() { b | b & }\nb\nwhile :; do :; done\n", "it has used "),
         (KILL_INIT, "Kernel panic - not syncing: Attempted to kill init!"),
     ],
 )
@@ -117,5 +119,5 @@ def test_an_early_end_is_a_failure_and_told(
     place.mkdir(parents=True)
     (place / "ends.py").write_text(script)
     (place / "ends.py").chmod(0o755)
-    found = run(replace(work, tests=tmp_path, test="ends.py", limit_s=2))
+    found = run(replace(work, tests=tmp_path, test="ends.py", limit_s=2, limit_cpu_s=8))
     assert found.verdict == "fail" and found.why.startswith(why), found

@@ -22,14 +22,16 @@ import click
 from rich.console import Console
 
 from harness.cli.options import kernel_option
+from harness.cli.scripts import Seconds
 from harness.cli.tables import print_table
 from harness.host.capacity import capacity
 from harness.kernels import names
 from harness.scripts import products
 from harness.selftests import folder, ktap, packetdrill, sources, summary, table
 from harness.selftests.choice import RUN_BY_IT, Test
-from harness.selftests.lab import Work
-from harness.selftests.products import tools
+from harness.selftests.lab import LIMIT_CPU_S, Work
+from harness.selftests.outcome import Outcome
+from harness.selftests.products import tools, words
 from harness.selftests.progress import Progress
 from harness.selftests.sources import Tests
 from harness.selftests.suite import Found, Row, Task, execute
@@ -94,6 +96,22 @@ def split_clocks(_: click.Context, option: click.Parameter, value: str) -> list[
     help="End with 0 if each test that failed also failed on the first kernel of --kernel.",
 )
 @click.option(
+    "--package",
+    "packages",
+    multiple=True,
+    metavar="NAME",
+    help="Give the labs this package of Debian, too (mininet.md); it may be given several times.",
+)
+@click.option("--list", "only_list", is_flag=True, help="Print the names of the tests; run none.")
+@click.option(
+    "--limit",
+    "limit_cpu_s",
+    default=LIMIT_CPU_S,
+    type=Seconds(1, 1e6),
+    metavar="SECONDS",
+    help=f"The most processor time that the lab of a test may use [{LIMIT_CPU_S:.0f}].",
+)
+@click.option(
     "--jobs", type=click.IntRange(1, 256), help="The number of labs at a time [as many as fit]."
 )
 @click.option(
@@ -109,29 +127,43 @@ def command(
     repeat: int,
     seed: int,
     only_new: bool,
+    limit_cpu_s: float,
+    only_list: bool,
+    packages: tuple[str, ...],
     jobs: int | None,
     out: Path,
 ) -> None:
+    products.check(packages)
     asked = list(dict.fromkeys(kernels or [names.SET_UP]))
     if only_new and len(asked) == 1:
         raise UsageError("--new-failures needs two kernels: --kernel BEFORE,AFTER")
+    if only_list:
+        for name in dict.fromkeys([scripts] if scripts else asked):
+            for test in sources.listed(name, tests):
+                click.echo(test.name)
+        return
     trees = {name: sources.tests(scripts or name, tests) for name in asked}
     drill = packetdrill.by_kernel(programs, asked) if needs_packetdrill(trees) else {}
     folder.make(out)
     built = {name: sources.built(name, tree) for name, tree in trees.items()}
-    (_, image), made = products.image(), tools()
+    (_, image), made = products.image(packages), tools()
     tasks = [
         Task(
             row=Row(name, clock), test=test,
             work=Work(
                 folder=test.folder, test=test.file, limit_s=tree.limit_s(test), clock=clock,
-                seed=seed, image=image, kernel=built[name].folder, words=products.WORDS,
-                tests=tree.place, tools=made, packetdrill=drill.get(name),
+                seed=seed, image=image, kernel=built[name].folder, words=words(test),
+                tests=tree.place, tools=made, packetdrill=drill.get(name), limit_cpu_s=limit_cpu_s,
             ),
         )
         for name, tree in trees.items() for clock in clocks for test in tree.chosen
     ]  # fmt: skip
-    say = Progress(len(tasks) * repeat, lambda line: click.echo(line, err=True))
+    progress = Progress(len(tasks) * repeat, lambda line: click.echo(line, err=True))
+
+    def say(task: Task, number: int, outcome: Outcome) -> None:
+        progress(task, number, outcome)
+        folder.note(out, task, number, outcome)
+
     begin = now()
     found, whole = execute(tasks, repeat, jobs or capacity().labs, say)
     if not found:  # Ctrl-C before any test had ended

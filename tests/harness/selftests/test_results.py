@@ -13,7 +13,7 @@ import pytest
 from harness.selftests import folder, ktap, nipa, suite, summary, table
 from harness.selftests.choice import Test
 from harness.selftests.lab import Work
-from harness.selftests.outcome import Case, Outcome
+from harness.selftests.outcome import Case, Outcome, printable
 from harness.selftests.suite import Found, Row, Task
 from plan.errors import UsageError
 
@@ -50,6 +50,10 @@ def a_work(folder: Path) -> Work:
     [
         (BAD, "fail", "x.pkt:9: error handling packet: timing error"),
         (replace(GOOD, status=4), "skip", "exit status 4"),
+        (replace(GOOD, output="PASS: a\nSKIP: no ip\n", status=4), "skip", "SKIP: no ip"),
+        (replace(GOOD, output="PASS: a\nFAIL: b\nFAIL: c\n", status=1), "fail", "FAIL: b"),
+        (replace(GOOD, output="one\ntwo\n", status=124), "fail",
+         "it reached its limit; it said last: two"),
         (replace(GOOD, output="", status=124), "fail", "it reached its limit"),
         (replace(GOOD, complaint="WARNING: at net/ipv4/tcp.c:1\nmore"), "fail", "WARNING: at net/"),
         (replace(GOOD, status=None, complaint="the lab ended"), "fail", "the lab ended"),
@@ -242,3 +246,45 @@ def test_kernels_come_in_the_order_in_which_they_are_asked_for(
     tasks = [Task(row=Row(name, "virtual"), test=X, work=a_work(tmp_path)) for name in ("b", "a")]
     rows, _ = suite.execute(tasks, 1, 1, lambda *_: None)
     assert [row.kernel for row in rows] == ["b", "a"]
+
+
+def test_what_a_killed_command_knew_is_in_its_folder(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    folder.make(out)
+    for number, outcome in enumerate([GOOD, replace(BAD, host_s=7.04)], start=1):
+        folder.note(out, Task(row=ROW, test=X, work=a_work(tmp_path)), number, outcome)
+    first, second = map(json.loads, (out / folder.RUNS).read_text().splitlines())
+    assert (first["test"], first["verdict"], first["why"]) == (X.name, "pass", "")
+    skips = replace(GOOD, output="PASS: a\nSKIP: b\n")
+    folder.note(out, Task(row=ROW, test=X, work=a_work(tmp_path)), 3, skips)
+    assert json.loads((out / folder.RUNS).read_text().splitlines()[2])["why"] == "SKIP: b"
+    assert first["cases"] == {"pass": 2} and first["virtual_s"] == 1.25
+    assert (second["repetition"], second["host_s"]) == (2, 7.0)
+    assert second["why"] == "x.pkt:9: error handling packet: timing error"
+    log = out / "6.12" / "logs" / "net.packetdrill.x.pkt" / "output"
+    assert log.read_text() == FAILED
+    folder.make(out)  # the next command may use it
+    assert not log.exists()
+
+
+def test_what_a_test_prints_steers_no_terminal_and_ends_no_document() -> None:
+    said = "Bail out!\n\x1b[2Jok 1 \x1b]0;x\x07\r\nnot ok 9 a\u2028b\tc\n1..0 # SKIP all\n"
+    shown = printable(said)
+    assert shown == (
+        "Bail out!\n\\x1b[2Jok 1 \\x1b]0;x\\x07\\r\nnot ok 9 a\\u2028b\tc\n1..0 # SKIP all\n"
+    )
+    lines = list(ktap.lines(found(replace(GOOD, output=shown))[ROW]))
+    assert [line for line in lines if not line.startswith("#")] == [
+        "TAP version 13", "1..2", f"ok 1 selftests: {X.folder}: {X.file}",
+        f"ok 2 selftests: {Y.folder}: {Y.file}",
+    ]  # fmt: skip
+    assert replace(GOOD, output=shown).verdict == "pass"
+
+
+def test_tests_of_the_same_file_name_have_logs_of_their_own(tmp_path: Path) -> None:
+    tests = [Test("net", "lib.sh"), Test("net/forwarding", "lib.sh")]
+    out = tmp_path / "out"
+    folder.make(out)
+    both = suite.gathered({(ROW, test): {1: BAD} for test in tests})
+    folder.write(out, both, {"6.12": "6.12.1"}, NOW, NOW)
+    assert len(list((out / "6.12" / "logs").iterdir())) == 2
