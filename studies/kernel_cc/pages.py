@@ -10,7 +10,7 @@ from analysis.kept import Kept, number
 from analysis.report.model import Sheet, Value, plain, signed
 from analysis.report.pages import Pages
 from analysis.table import Row
-from studies.kernel_cc import changes, findings, mixed, others
+from studies.kernel_cc import changes, findings, mixed, others, window
 from studies.kernel_cc.abstract import abstract
 from studies.kernel_cc.changes import CAMPAIGN, PATH
 from studies.kernel_cc.days import TRIALS, days
@@ -104,6 +104,7 @@ TABLES: dict[str, Callable[[Kept], Sheet]] = {
     "losses": others.losses,
     "fast": fast,
     "mixed": mixed.table,
+    "window": window.table,
 }
 PAGES = Pages(
     sections=[changes.changes],
@@ -122,6 +123,7 @@ PAGES = Pages(
         "losses-changes": others.losses_changes,
         "fast": fast_numbers,
         "mixed": mixed.mixed,
+        "window": window.window,
     },
     kept=[changes.NAME],
 )

@@ -25,7 +25,7 @@ from harness.judge import studies
 from harness.records.seal import seal
 from plan.atm import CELL_BYTES
 from plan.facts import TrialFacts, read
-from studies.kernel_cc import days, fast, findings, mixed, others
+from studies.kernel_cc import days, fast, findings, mixed, others, window
 from studies.kernel_cc.changes import RESPONSES, changes, mean_change
 from studies.kernel_cc.pages import of_seeds
 from studies.kernel_cc.study import (
@@ -454,3 +454,22 @@ def test_a_change_with_losses_is_told_with_its_verdict(
     numbers = others.losses_changes(Kept(tmp_path))
     assert (numbers["tests"], numbers["verdict"], numbers["seeds"]) == (1, said, "3 seeds")
     assert "bbr from 6.1 to 6.12, 40 ms, bursts" in str(numbers["largest"])
+
+
+def test_a_pair_with_patches_is_held_against_the_same_place_and_seed(tmp_path: Path) -> None:
+    """Seed 2 and the later kernels have no pair with patches."""
+    head = ["rate", "rtt", "queue", "flows", "flavor", "from", "to", "seed", window.SENT_AGAIN]
+    made = {
+        "kernel-cc": [("6.1", "6.12", 1, -8), ("6.1", "6.12", 2, 5), ("6.12", "7.3", 1, 4)],
+        window.WINDOW: [("6.1 with a patch", "6.12 with a patch", 1, 0)],
+    }
+    for name, rows in made.items():
+        (tmp_path / name).mkdir()
+        with (tmp_path / name / "changes.csv").open("w", newline="") as stream:
+            csv.writer(stream).writerows(
+                [head, *(["5", "40", "EPD", "1", "reno", *row] for row in rows)]
+            )
+    both = window.pairs(Kept(tmp_path))["reno"]
+    assert len(both) == 1
+    assert window.unchanged(both, window.SENT_AGAIN) == (0, 1)
+    assert window.sizes(both, window.SENT_AGAIN) == (8, 0)
