@@ -71,17 +71,17 @@ def write_queue(trial: Trial, rows: list[tuple[float, int, int]]) -> None:
     (trial.folder / "queue.csv").write_text("\n".join(lines) + "\n")
 
 
-def test_each_case_has_a_criterion_and_three_seeds() -> None:
+def test_each_case_has_a_criterion_and_five_seeds() -> None:
     assert {str(one.factors["case"]) for one in PLANS} == set(CASES)
     assert {board.case(claim) for claim in claims_of(STUDY)} == set(CASES)
-    assert {one.plan.seed for one in PLANS} == {1, 2, 3}
-    assert len(PLANS) == 3 * 3 * len(CASES)
+    assert {one.plan.seed for one in PLANS} == {1, 2, 3, 4, 5}
+    assert len(PLANS) == 3 * 5 * len(CASES)
 
 
 def test_dctcp_is_in_the_case_with_marks_alone() -> None:
     file = FILE.with_name("cc-board-marks.toml")
     trials = planned(experiment.load(file), file)
-    assert {one.plan.seed for one in trials} == {1, 2, 3}
+    assert {one.plan.seed for one in trials} == {1, 2, 3, 4, 5}
     other = plan_of("FQ-CoDel marks").plan
     same = replace(
         trials[0].plan, tcp=other.tcp, experiment=other.experiment, factors=other.factors
