@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Four light-minutes: the kernel's defaults give a connection up, and an experiment changes them.
 
-The four trials share a lab, in this order: what one has set, the next has not.
+The trials share a lab, in this order: what one has set, the next has not.
 """
 
 from __future__ import annotations
