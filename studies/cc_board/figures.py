@@ -192,6 +192,15 @@ def first_after(times_s: Values, fits: NDArray[np.bool_], begin_s: float, end_s:
     return float((found[0] if len(found) else end_s) - begin_s)
 
 
+def first_second(plan: Plan, begins: Values, fits: NDArray[np.bool_], after_s: float) -> float:
+    """As first_after(), of the seconds in which all sources still send.
+
+    A flow may get its share, or fill the link, only because another one has stopped.
+    """
+    end_s = plan.workload.duration_s
+    return first_after(begins, fits & (begins <= end_s - WINDOW_S + 1e-9), after_s, end_s)
+
+
 def adapted_after_s(trial: Record) -> float | None:
     """From the last change of the path to the first second that fills the link."""
     path = trial.plan.topology.path
@@ -202,7 +211,7 @@ def adapted_after_s(trial: Record) -> float | None:
     begins, counts = per_second(times_s, total)
     bits = 8 * counts.sum(axis=1) / WINDOW_S
     full = FULL * ip_bit_per_s(trial.plan, last.row.rate_bit_per_s)
-    return first_after(begins, bits >= full, last.time_s, trial.plan.workload.duration_s)
+    return first_second(trial.plan, begins, bits >= full, last.time_s)
 
 
 def ip_bit_per_s(plan: Plan, rate_bit_per_s: float) -> float:
@@ -225,7 +234,7 @@ def fair_after_s(trial: Record) -> float | None:
     begins, counts = per_second(times_s, total)
     part = counts[:, 1] / np.maximum(counts.sum(axis=1), 1)
     fair = np.abs(part - 0.5) <= DELTA / 2
-    return first_after(begins, fair, start_s, trial.plan.workload.duration_s)
+    return first_second(trial.plan, begins, fair, start_s)
 
 
 def slower_start(trial: Record) -> float | None:

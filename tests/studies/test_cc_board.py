@@ -182,6 +182,17 @@ def test_a_late_comer(trial: Trial) -> None:
     assert figures.slower_start(one) == pytest.approx(1, abs=1e-6)
 
 
+def test_a_late_comer_that_has_its_share_only_after_the_trial_has_none(trial: Trial) -> None:
+    """The first flow may have stopped by then, so its share says nothing."""
+    moments = np.arange(0, 45.01, 0.1)
+    late = np.interp(moments, [10, 36, 45], [0, 46.8e6, 55.8e6])
+    first = np.interp(moments, [0, 10, 36, 45], [0, 20e6, 25.2e6, 34.2e6])
+    one = of(trial, "late comer")
+    write_bytes(one, 0.1, np.array([first, late]).T)
+    end_s = one.plan.workload.duration_s
+    assert figures.fair_after_s(one) == pytest.approx(end_s - 10, abs=0.11)
+
+
 CLAIM = next(claim for claim in claims_of(STUDY) if claim.id == "wired-alone")
 
 
