@@ -247,8 +247,9 @@ def test_a_program_that_stops_the_clock_is_named_while_it_runs(tmp_path: Path) -
     argv = [sys.executable, "-m", "harness", "mininet", "spins.py"]
     environment = {**os.environ, "PYTHONPATH": str(PROJECT)}
     with subprocess.Popen(
-        argv, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True
-    ) as running:
+        argv, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's & ignores it
+    ) as running:  # fmt: skip
         assert running.stderr is not None
         said = next(line for line in running.stderr if "stands still" in line)
         silent = next(line for line in running.stderr if "no output for " in line)
