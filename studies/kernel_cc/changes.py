@@ -107,6 +107,18 @@ def grouped(kept: Kept) -> dict[tuple[str, ...], list[Row]]:
     return groups
 
 
+def changed(
+    kept: Kept, campaign: str, factors: Sequence[str], response: str
+) -> dict[tuple[str, ...], list[float]]:
+    """(earlier kernel, later kernel, levels of the factors) -> a response's changes, one a seed."""
+    found: dict[tuple[str, ...], list[float]] = {}
+    for row in kept.table(campaign, NAME).rows:
+        if (x := number(row, response)) is not None:
+            place = tuple(row[name] for name in ("from", "to", *factors))
+            found.setdefault(place, []).append(x)
+    return found
+
+
 def count_same(rows: Sequence[Row]) -> int:
     """How many of them have the same tables on both kernels."""
     return sum(row["same"] == SAME for row in rows)

@@ -8,7 +8,7 @@ from analysis.kept import Kept, number
 from analysis.report.model import signed
 from analysis.report.sentences import Number, Numbers
 from analysis.table import Row
-from studies.kernel_cc.changes import NAME as CHANGES
+from studies.kernel_cc.changes import changed
 from studies.kernel_cc.findings import FAST, KERNELS, PLACED, surely_changed, tested
 
 Changes = Mapping[tuple[str, ...], Sequence[float]]
@@ -46,7 +46,9 @@ def _bounds(rows: Sequence[Row], response: str, name: str) -> dict[str, Number]:
 
 def _changes(kept: Kept, rows: Sequence[Row], seeds: int) -> dict[str, Number]:
     """Each cell against the same cell on the next kernel, paired by seed."""
-    groups = {response: changed(kept, response) for response, _ in PLACED}
+    groups = {
+        response: changed(kept, FAST, ("flavor", "flows"), response) for response, _ in PLACED
+    }
     cells = {(row["flavor"], row["flows"]) for row in rows}
     several = [tested(values) for values in groups.values()]
     return {
@@ -60,16 +62,6 @@ def _changes(kept: Kept, rows: Sequence[Row], seeds: int) -> dict[str, Number]:
             seeds, sum(map(len, several)), sum(len(surely_changed(one)) for one in several)
         ),
     }
-
-
-def changed(kept: Kept, response: str) -> Changes:
-    """The kept changes of a response."""
-    found: dict[tuple[str, ...], list[float]] = {}
-    for row in kept.table(FAST, CHANGES).rows:
-        if (x := number(row, response)) is not None:
-            place = tuple(row[name] for name in ("from", "to", "flavor", "flows"))
-            found.setdefault(place, []).append(x)
-    return found
 
 
 def largest(changes: Changes, form: str) -> str:

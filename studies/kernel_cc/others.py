@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Two flavors on one link, and losses of the path: tables and sentences of its README."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from analysis import kept_trials
 from analysis.kept import Kept, number
 from analysis.report.model import Sheet, Value, plain, signed
 from analysis.report.sentences import Number, Numbers
 from analysis.statistics import Estimate, estimate
+from studies.kernel_cc.changes import changed
 from studies.kernel_cc.findings import (
     BBR,
     KERNELS,
@@ -22,7 +22,7 @@ from studies.kernel_cc.findings import (
 )
 
 Place = tuple[str, ...]
-"""Earlier kernel, later kernel, then the levels of the other factors."""
+"""The levels of a figure's factors."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,16 +92,6 @@ def _mean(values: Sequence[float], figure: Figure) -> str | None:
     return shown if mean.half_width is None else f"{shown} ± {mean.half_width:{figure.form}}"
 
 
-def changes(kept: Kept, figure: Figure) -> dict[Place, list[float]]:
-    """The figure on the later kernel less that on the earlier one: a value a seed of both."""
-    return {
-        (old, new, *levels): [on[new][seed] - on[old][seed] for seed in sorted(both)]
-        for levels, on in by_kernel(kept, figure).items()
-        for old, new in pairwise(KERNELS)
-        if (both := on[old].keys() & on[new].keys())
-    }
-
-
 def by_kernel(kept: Kept, figure: Figure) -> dict[Place, dict[str, dict[int, float]]]:
     """Levels -> kernel -> seed -> the figure, from the kept trials."""
     found: dict[Place, dict[str, dict[int, float]]] = {}
@@ -113,28 +103,25 @@ def by_kernel(kept: Kept, figure: Figure) -> dict[Place, dict[str, dict[int, flo
     return found
 
 
-def _shown(change: Estimate, figure: Figure) -> str:
-    """A mean change with half of its interval."""
-    return f"{signed(format(change.mean, '+' + figure.form))} ± {change.half_width:{figure.form}}"
-
-
 def losses_changes(kept: Kept) -> Numbers:
     """Of the efficiency with losses: how many changes are tested, how many sure, the largest."""
-    several = tested(changes(kept, USE))
+    several = tested(changed(kept, USE.campaign, USE.factors, USE.response))
     sure, largest = surely_changed(several), largest_of(several)
     return {
         "seeds": seeds_of(kept, LOSSES),
         "tests": len(several),
         "sure": len(sure),
-        "largest": _largest(USE, largest, several),
+        "largest": _largest(largest, several[largest]),
         "verdict": verdict(largest in sure),
     }
 
 
-def _largest(figure: Figure, place: Place, several: Mapping[Place, Estimate]) -> str:
-    """The largest mean change, and where it is."""
+def _largest(place: Sequence[str], change: Estimate) -> str:
+    """The largest mean change with half of its interval, and where it is."""
     old, new, flavor, rtt, loss = place
-    return f"{_shown(several[place], figure)} ({flavor} from {old} to {new}, {rtt} ms, {loss})"
+    mean = signed(format(change.mean, "+" + USE.form))
+    shown = f"{mean} ± {change.half_width:{USE.form}}"
+    return f"{shown} ({flavor} from {old} to {new}, {rtt} ms, {loss})"
 
 
 def beside_bbr(kept: Kept) -> Numbers:

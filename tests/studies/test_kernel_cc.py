@@ -440,15 +440,11 @@ def test_a_change_with_losses_is_told_with_its_verdict(
     tmp_path: Path, values: Sequence[float], said: str
 ) -> None:
     """A value a seed: the change from 6.1 to 6.12, of one flavor and path."""
-    head = ["kernel", "rtt", "loss", "flavor", *kept_trials.OWN, "efficiency"]
-    rows = [
-        [kernel, "40", "bursts", "bbr", seed, "t", "p", "d", 1, 1, "now", efficiency]
-        for seed, value in enumerate(values, 1)
-        for kernel, efficiency in (("6.1", 0), ("6.12", value))
-    ]
+    head = ["rtt", "loss", "flavor", "from", "to", "seed", "efficiency"]
+    rows = [["40", "bursts", "bbr", "6.1", "6.12", seed, x] for seed, x in enumerate(values, 1)]
     folder = tmp_path / others.LOSSES
     folder.mkdir()
-    with (folder / kept_trials.FILE).open("w", newline="") as stream:
+    with (folder / "changes.csv").open("w", newline="") as stream:
         csv.writer(stream).writerows([head, *rows])
     (folder / "cells.csv").write_text("kernel,seeds\n6.1,3\n6.12,3\n")
     numbers = others.losses_changes(Kept(tmp_path))
