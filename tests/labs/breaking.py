@@ -79,19 +79,22 @@ def departure_times_ignored(source: Source) -> Iterator[None]:
 
 @breakage
 def loss_in_a_switch(source: Source) -> Iterator[None]:
-    port, access = source.testbed.clients[0].switch_port, source.testbed.network.layout.access
-    batch("tc", [commands.access_netem(port, access) + " loss 0.5% seed 1"])
-    yield
-    batch("tc", [commands.access_netem(port, access)])
+    yield from loss_at_a_client(source, 1, "0.5%")
 
 
 @breakage
 def a_rare_loss_at_a_cross_host(source: Source) -> Iterator[None]:
     """Of each thousand packets one, at a switch from which more links leave."""
-    port, access = source.testbed.clients[1].switch_port, source.testbed.network.layout.access
-    batch("tc", [commands.access_netem(port, access) + " loss 0.1% seed 1"])
+    yield from loss_at_a_client(source, 2, "0.1%")
+
+
+def loss_at_a_client(source: Source, pair: int, part: str) -> Iterator[None]:
+    """In the switch, at the port of this pair's client."""
+    port = source.testbed.clients[pair - 1].switch_port
+    whole = commands.access_netem(port, source.testbed.network.layout.access)
+    batch("tc", [f"{whole} loss {part} seed 1"])
     yield
-    batch("tc", [commands.access_netem(port, access)])
+    batch("tc", [whole])
 
 
 def losses_of_the_path(source: Source, words: str) -> None:
