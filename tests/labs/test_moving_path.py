@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -76,3 +77,19 @@ def test_each_packet_follows_the_function_and_the_still_path_is_as_before(tmp_pa
     assert_same_records([one.name for one in trials], tmp_path / "again", tmp_path / "out")
     kept = json.loads((tmp_path / "out/trials" / trials[0].name / "lab.json").read_text())
     assert "path" not in kept
+
+
+def test_a_segment_that_waits_in_an_outage_is_sent_again(tmp_path: Path) -> None:
+    """The link stands still for 4 s with a whole window in its queue, and drops nothing.
+
+    As with a router of its own, each timeout sends a segment again (kernel patch 0023).
+    """
+    (tmp_path / "path.csv").write_text("time_s,outage\n0,0\n1,1\n5,0\n")
+    text = TEXT.replace("duration_s = 3", "duration_s = 7").replace("pairs = 2", "pairs = 1")
+    text = text.replace("window_bytes = 1_000_000", "window_bytes = 40_000")
+    [trial] = trials_of(tmp_path, text, "queue=packets", "path=moves")
+    [document] = run_trials(tmp_path / "out", [trial]).values()  # all checks passed
+    folder = tmp_path / "out" / "trials" / document["trial"]
+    assert document["metrics"]["dropped_share"] == 0
+    [flow] = csv.DictReader((folder / "flows.csv").open())
+    assert int(flow["retransmits"]) == int(flow["timeouts"]) > 1  # RFC 6298 section 5.4
