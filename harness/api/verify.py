@@ -45,10 +45,28 @@ class Verified:
             return self.why
         if self.now.digest == self.kept.digest:
             return SAME
-        unlike = sorted(
-            name for name, value in self.kept.metrics.items() if self.now.metrics.get(name) != value
-        )
-        return f"differs in {', '.join(unlike)}" if unlike else SAME_FIGURES
+        return self._differences() or SAME_FIGURES
+
+    def _differences(self) -> str:
+        """Every figure that differs, and by how much; empty where none does."""
+        assert self.now is not None
+        told = [
+            f"{name} ({_difference(was, self.now.metrics.get(name))})"
+            for name, was in sorted(self.kept.metrics.items())
+            if self.now.metrics.get(name) != was
+        ]
+        if not told:
+            return ""
+        # A trial's name ends with a hash of its plan and software, and the plan is the same.
+        software = "the same" if self.now.trial == self.kept.trial else "another"
+        return f"differs in {', '.join(told)}; it ran with {software} software"
+
+
+def _difference(was: float, now: float | None) -> str:
+    """A difference of a figure in words."""
+    if now is None:
+        return "missing now"
+    return f"by {abs(now / was - 1):.2g} of it" if was else f"0 before, {now:g} now"
 
 
 def choose(
