@@ -21,6 +21,7 @@ def prepare() -> None:
         sys.modules[f"_python2_{name}"] = SHIM[name](again(name))
     add_names()
     wrap_mininet()
+    wrap_servers()
 
 
 def add_names() -> None:
@@ -157,6 +158,22 @@ SHIM = {
     "struct": text_struct,
     "subprocess": text_subprocess,
 }
+
+
+def wrap_servers() -> None:
+    """A web server answers with text, and asks for the fields of a request by their old names."""
+    import email.message
+    import socketserver
+
+    write = socketserver._SocketWriter.write  # type: ignore[attr-defined]
+
+    def write_text(self: Any, data: Any) -> Any:
+        return write(self, to_bytes(data))
+
+    socketserver._SocketWriter.write = write_text  # type: ignore[attr-defined]
+    fields = email.message.Message
+    setattr(fields, "getheader", fields.get)  # noqa: B010 (mypy knows no such name)
+    setattr(fields, "getheaders", lambda self, name: self.get_all(name, []))  # noqa: B010
 
 
 def wrap_mininet() -> None:

@@ -513,6 +513,31 @@ def test_a_script_of_python_2_runs_with_its_own_arithmetic_and_text(tmp_path: Pa
     assert (tmp_path / "old.py").read_text() == OLD
 
 
+OLD_SERVER = """
+import BaseHTTPServer, urllib2, threading
+
+class Handler(BaseHTTPServer.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write("<h1>%s</h1>" % self.headers.getheader("Host"))
+
+server = BaseHTTPServer.HTTPServer(("127.0.0.1", 8000), Handler)
+threading.Thread(target=server.handle_request).start()
+print urllib2.urlopen("http://127.0.0.1:8000/").code
+threading.Thread(target=server.handle_request).start()
+import os
+os.system("curl -s http://127.0.0.1:8000/")
+"""
+
+
+def test_a_web_server_of_python_2_answers_with_text(tmp_path: Path) -> None:
+    write(tmp_path, {"web.py": OLD_SERVER})
+    done = cellbed(tmp_path, "mininet", "--python2", "web.py")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "200\n<h1>127.0.0.1:8000</h1>"
+
+
 def test_a_script_of_python_2_is_refused_with_the_option(tmp_path: Path) -> None:
     write(tmp_path, {"old.py": 'print "a"\n', "run.sh": "python3 old.py\n"})
     done = cellbed(tmp_path, "mininet", "old.py")
