@@ -31,6 +31,9 @@ C_LIBRARY = ["libc.so.6", "libpthread.so.0", "librt.so.1", "libdl.so.2", "libuti
 # What the kernel says when the host's process behind one of its own is gone. It takes that for a
 # fault of its process and goes on.
 KILLED = re.compile(rb"(?:userspace|wait_stub_done) ?[-:] ")
+# What it says before that where the host refused a program of the lab memory (ENOMEM).
+REFUSED = "Error flushing stub syscalls: 12"
+MOST_AREAS = Path("/proc/sys/vm/max_map_count")
 
 
 class UmlLab(SupervisedLab):
@@ -65,7 +68,7 @@ class UmlLab(SupervisedLab):
         try:
             for line in self._console.lines():
                 if KILLED.match(line):
-                    return line.decode(errors="replace").strip()
+                    return explain(line.decode(errors="replace").strip())
         except (OSError, ValueError) as error:
             raise LabError(f"the lab's console cannot be read: {error}") from error
         return ""
@@ -147,6 +150,17 @@ class UmlLab(SupervisedLab):
 
 
 LAB = UmlLab
+
+
+def explain(damage: str) -> str:
+    """What the kernel says of a process that has ended, with what a person can do about it."""
+    if REFUSED not in damage:
+        return damage
+    areas = int(MOST_AREAS.read_text())
+    return (
+        f"{damage}; this machine's memory is full, or a program of the lab has more than {areas} "
+        f"areas of memory: sysctl -w vm.max_map_count={4 * areas} allows more"
+    )
 
 
 @cache

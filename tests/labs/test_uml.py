@@ -17,6 +17,7 @@ import pytest
 from harness.host import paths
 from harness.labs import LabSpec, UmlLab
 from harness.labs.supervised import process_table
+from harness.labs.uml import MOST_AREAS
 from plan.errors import LabError
 from tests.small import PROJECT
 
@@ -145,6 +146,24 @@ def test_so_does_one_in_a_lab_that_says_nothing(tmp_path: Path) -> None:
         os.kill(max(wait_for_processes(tmp_path, 4, 4)), signal.SIGKILL)
         with pytest.raises(LabError, match=r"a process of the lab was killed \(userspace - "):
             list(lab.events(until=time.monotonic() + 30))
+
+
+AREAS = """
+import mmap
+memory = mmap.mmap(-1, 1 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+for page in range({most}):
+    memory[page * 2 * mmap.PAGESIZE] = 1
+"""
+
+
+def test_a_program_with_too_many_areas_of_memory_is_told_with_the_remedy(tmp_path: Path) -> None:
+    most = MOST_AREAS.read_text().strip()
+    if int(most) > 100_000:
+        pytest.skip("this machine allows more areas than a test needs to have")
+    (tmp_path / "areas.py").write_text(AREAS.format(most=most))
+    told = rf"more than {most} areas of memory: sysctl -w vm.max_map_count={4 * int(most)} "
+    with pytest.raises(LabError, match=told):
+        run_lab(tmp_path, f"python3 -B /run/cellbed/areas.py; cd /cellbed && {OFF}")
 
 
 def is_kernel(pid: int) -> bool:
