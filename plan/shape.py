@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 AccessRate = Annotated[
     int,
     Within(1_000_000, 10_000_000_000),
-    "The rate of each access link, which connects a host with the middle link. It counts all"
-    " bits of the cells, as the rate of the middle link does. The default is what a SONET line"
-    " (an optical link) of 155.52 Mbit/s has left for cells.",
+    "The rate of each access link. An access link connects a host with its switch. The rate"
+    " counts all bits of the cells, as `topology.rate_bit_per_s` does. The default is what a SONET"
+    " line (an optical link) of 155.52 Mbit/s has left for cells.",
 ]
 AccessDelay = Annotated[int, Within(1, 1_000_000), "The one-way delay of each access link."]
 Mss = Annotated[

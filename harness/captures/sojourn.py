@@ -22,8 +22,8 @@ class Settings:
 
     sojourn: Annotated[
         tuple[Literal["down", "up"], ...],
-        "A list of `down`, of `up`, or of both. The trial writes the file sojourn.csv, with the"
-        " time that each packet was in the queue of this port.",
+        "A list of `down`, of `up`, or of both. The trial writes the file sojourn.csv. This"
+        " file has the time that each packet spent in the queue of each named direction.",
     ] = ()
 
     def wanted(self, topology: Topology, queue: Queue) -> Wanted:

@@ -34,7 +34,7 @@ class Settings:
     memory_us: Annotated[
         int,
         Within(1, 1_000_000_000),
-        "The rate at one moment and the rate this time later have a correlation of 1/e. With a"
+        "The rates at two moments that are this time apart have a correlation of 1/e. With a"
         " longer time, the rate changes more slowly.",
     ] = 1_000_000
     step_us: Annotated[

@@ -29,7 +29,7 @@ class Settings:
         int,
         Within(0, MOST_DELAY_US),
         "An interval is the time from one handover to the next. The seed draws a one-way delay for"
-        " each interval and direction. This key is the smallest delay that it can draw.",
+        " each interval and direction. This key is the smallest delay that the seed can draw.",
     ] = 15_000
     most_delay_us: Annotated[
         int, Within(0, MOST_DELAY_US), "The largest one-way delay that the seed can draw."
@@ -38,7 +38,7 @@ class Settings:
         float,
         Within(0.01, 1),
         "The seed draws one rate for each interval, for both directions. This key is the smallest"
-        " rate that it can draw, as a share of `topology.rate_bit_per_s`. The largest rate is"
+        " rate that the seed can draw, as a share of `topology.rate_bit_per_s`. The largest rate is"
         " `topology.rate_bit_per_s`.",
     ] = 0.5
     outage_us: Annotated[
@@ -47,7 +47,7 @@ class Settings:
     loss: Annotated[
         float,
         Within(0, 1),
-        "The share of packets that each direction loses at all times. It is less than 1.",
+        "The share of packets that each direction loses at all times, below 1.",
     ] = 0.0
     interval_us: Annotated[
         int, Within(1_000_001, 600_000_000), "The time from one handover to the next."

@@ -57,7 +57,7 @@ class Queue(QdiscQueue):
     target_us: Annotated[
         int,
         Within(1, MOST_US),
-        "The delay that the PI controller aims at, of the longer queue.",
+        "The PI controller keeps the delay of the longer queue near this value.",
     ] = 15_000
     tupdate_us: Annotated[
         int,
@@ -77,7 +77,8 @@ class Queue(QdiscQueue):
     coupling: Annotated[
         int,
         Within(1, 255),
-        "The coupling factor k: the L queue marks with k times the square root of the probability"
+        "DualPI2 has two queues: the L queue (low latency) and the C queue (classic). This key is"
+        " the coupling factor k: the L queue marks with k times the square root of the probability"
         " of the C queue (RFC 9332).",
     ] = 2
     step_us: Annotated[
@@ -105,11 +106,11 @@ class Queue(QdiscQueue):
     ] = 10
     l_queue: Annotated[
         Literal["ect1", "any-ect"],
-        "The packets that go to the L queue. `ect1`: all packets with ECT(1) or CE in their IP"
-        " header, as RFC 9331 says. `any-ect`: all packets that allow ECN. The sender"
-        " `dctcp` sets ECT(0): its packets go to the C queue with `ect1`, to the L queue with"
-        " `any-ect`."
-        " With `any-ect`, packets of all other senders with ECN go to the L queue, too.",
+        "The packets that go to the L queue. `ect1`: all packets with ECT(1) or CE (values of the"
+        " field of ECN) in their IP header, as RFC 9331 says. `any-ect`: all packets that allow"
+        " ECN. The sender `dctcp` sets ECT(0): its packets go to the C queue with `ect1`, to the L"
+        " queue with `any-ect`. With `any-ect`, packets of all other senders with ECN go to the L"
+        " queue, too.",
     ] = "ect1"
     overload: Annotated[
         Literal["drop", "overflow"],

@@ -33,9 +33,9 @@ class Settings:
     mss_bytes: Mss
     delay: Annotated[
         str,
-        "A kind of `topology/delays/`. With `connection`, each TCP connection gets a round trip"
-        " of its own in addition to the path's. The workload `packmime` needs `connection`, and"
-        " no other workload allows it.",
+        "How the delay differs between connections. With `connection`, each TCP connection gets a"
+        " round trip of its own in addition to the path's. The workload `packmime` needs"
+        " `connection`, and no other workload allows it.",
     ] = "constant"
     loss: Annotated[
         Mapping[str, Any] | Literal["none"],

@@ -36,8 +36,8 @@ class Settings:
     leaves: Annotated[
         int,
         Within(1, MOST),
-        "The number of leaves with servers. There are as many leaves with clients. The pairs take"
-        " the leaves in turn.",
+        "The number of leaves with servers. There are as many leaves with clients. The servers"
+        " take the leaves in turn. [Below](#topologies) is the rule for the clients.",
     ]
     spines: Annotated[int, Within(1, MOST), "The number of spines, and so of equal paths."]
     rate_bit_per_s: Annotated[
@@ -51,8 +51,9 @@ class Settings:
     ]
     spreading: Annotated[
         Literal["hash", "turn"],
-        "The spine of a pair. `hash`: a hash of the pair's number and of `topology.hash_seed`"
-        " chooses it, as ECMP does. `turn`: the pairs of each two leaves take the spines in turn.",
+        "How cellbed chooses the spine of a pair. `hash`: a hash of the pair's number and of"
+        " `topology.hash_seed` chooses it, as ECMP does. `turn`: the pairs of each two leaves take"
+        " the spines in turn.",
     ] = "hash"
     hash_seed: Annotated[
         int, Within(0, 1_000_000_000), "Another number here gives other spines by hash."

@@ -42,7 +42,7 @@ class Settings:
     cross_pairs: Annotated[
         int,
         Within(1, MAX_PAIRS),
-        "The number of pairs for each link whose data crosses only this link. The pairs of link1"
+        "Each link has this number of pairs whose data crosses only this link. The pairs of link1"
         " come after the long pairs, then the pairs of link2, and so on.",
     ]
     rate_bit_per_s: Annotated[

@@ -18,9 +18,9 @@ class Parameters:
     duration_s: Annotated[
         int,
         Within(1, 86_400),
-        "The end of the measured interval, in whole seconds after time 0. Time 0 is the moment"
-        " at which the first source may start. All sources send until the measured interval has"
-        " ended.",
+        "The end of the measured interval, in whole seconds after time 0. Time 0 is the moment at"
+        " which the first server may start to send. All servers send until the measured interval"
+        " has ended.",
     ] = 100
     measure_from_s: Annotated[
         int,
@@ -32,8 +32,8 @@ class Parameters:
         Within(0, 86_400_000_000),
         "Each source starts at a random moment between time 0 and this time. If the measured"
         " interval begins later than time 0, all sources must start before it begins. The default"
-        " is one round trip of the path with an empty queue. If this is too long for the measured"
-        " interval, the default is the time from 0 to the beginning of this interval. With 0 and"
+        " is one round trip of the path with an empty queue. If the measured interval begins after"
+        " time 0 but within this round trip, the default ends where the interval begins. With 0 and"
         " without `workload.late_start_us`, all sources start together.",
     ] = None
     unsent_bytes: Annotated[

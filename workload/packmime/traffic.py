@@ -22,7 +22,7 @@ Http = Annotated[
 HeaderBytes = Annotated[
     int,
     Within(20, 200),
-    "The size of the IP and TCP headers of a packet, by which cellbed computes the load: 40, or"
+    "The size of the IP and TCP headers of a packet. cellbed computes the load with this size. Set"
     " 52 if the flavor has TCP timestamps. The key does not change the packets.",
 ]
 

@@ -35,8 +35,8 @@ class Parameters(www.Schedule):
     ] = "ngtcp2"
     congestion: Annotated[
         Literal["cubic", "reno", "bbr"],
-        "The congestion control of the servers, as their stack implements it; the kernel's TCP has"
-        " no part in it. aioquic has no `bbr`.",
+        "The servers' congestion control. The QUIC stack implements this control, and the kernel's"
+        " TCP has no part. aioquic has no `bbr`.",
     ] = "cubic"
     streams: Annotated[
         int,
@@ -48,13 +48,14 @@ class Parameters(www.Schedule):
     client_window_bytes: Annotated[
         int,
         Within(16_384, 1_073_741_824),
-        "The data that a client lets its server send before it has read it: the initial limit of a"
-        " connection and of each stream (RFC 9000, section 4). aioquic doubles a limit when half of"
-        " it has been used.",
+        "The amount of data that the server may send before the client has read any of this data."
+        " This is the initial limit of a connection and of each stream (RFC 9000, section 4)."
+        " aioquic doubles a limit when half of it has been used.",
     ] = 16_777_216
     qlog: Annotated[
         Literal["server", "both"],
-        "The ends whose qlog the record keeps in qlog.zip. The checks need the servers'.",
+        "The ends whose qlog (log of QUIC events) the record keeps in qlog.zip. The checks need the"
+        " qlog of the servers.",
     ] = "server"
 
     def __post_init__(self) -> None:
