@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.design import experiment
+from harness.design.trials import planned
 from harness.flavors import files as flavors
-from tests.small import TINY, run_trials, small_trials, trials_of
+from tests.small import PROJECT, TINY, run_trials, small_trials, trials_of
 
 pytestmark = pytest.mark.lab
 
@@ -70,6 +72,22 @@ def test_long_timers_at_two_places_in_a_lab(tmp_path: Path) -> None:
     )
     text = text.replace("mss_bytes = 1024 }", "mss_bytes = 1024, loss.share = 0.2 }")
     trials = trials_of(tmp_path, text + RECORD, seeds=3)
+    run_trials(tmp_path / "one", trials, jobs=1)
+    run_trials(tmp_path / "other", trials[::-1], jobs=1)
+    assert_same_records([trial.name for trial in trials], tmp_path / "one", tmp_path / "other")
+
+
+SUITE = PROJECT / "studies" / "kernel_cc" / "suite.toml"
+PLACE = ("rate=5", "rtt=160", "queue=fq-codel", "flows=6")
+
+
+def test_long_waits_at_two_places_in_a_lab(tmp_path: Path) -> None:
+    """A wait of many seconds ends at its moment, whatever timers earlier trials have left.
+
+    iperf3 waits by select(), for which Linux allows a thousandth of the wait (kernel patch 0022).
+    """
+    trials = planned(experiment.load(SUITE), SUITE, PLACE, 1)
+    assert len(trials) == 3  # a sender each
     run_trials(tmp_path / "one", trials, jobs=1)
     run_trials(tmp_path / "other", trials[::-1], jobs=1)
     assert_same_records([trial.name for trial in trials], tmp_path / "one", tmp_path / "other")
