@@ -28,8 +28,8 @@ def written(testbed: Testbed) -> Iterator[None]:
     """Let all hosts write them for the duration of a `with`."""
     pids = [testbed.server_pid(host.pair) for host in testbed.servers]
     pids += [testbed.client_pid(host.pair) for host in testbed.clients]
-    leave_out(testbed, pids, 0)
     try:
+        leave_out(testbed, pids, 0)
         yield
     finally:
         leave_out(testbed, pids, 1)

@@ -80,6 +80,7 @@ class Client(End):
         self.ready = False
         self.ended = ""
         self.stream_bytes = 0
+        self.unsent_at_end = 0
         self.connection.connect(self.peer, now_s())
 
     def heed(self) -> None:
@@ -150,6 +151,8 @@ class Client(End):
             "stream_bytes": self.stream_bytes_at_end,
             "sent": sum(t.sent_ns is not None for t in self.all),
             "answered": len(done),
+            "unsent": self.unsent_at_end,
+            "under_way": len(self.all) - len(done) - self.unsent_at_end,
             "bad_status": sum(t.status != 200 for t in done),
             "unexplained_bytes": sum(t.unexplained_bytes() for t in self.all),
             "late_ns": self.late_ns,
@@ -159,6 +162,13 @@ class Client(End):
     def note_end(self) -> None:
         """Keep what holds at the end of the trial: more may come before the connection is gone."""
         self.stream_bytes_at_end, self.ended_at_end = self.stream_bytes, self.ended
+        self.unsent_at_end = self.overdue(clock_ns())
+
+    def overdue(self, now_ns: int) -> int:
+        """Count the requests that are due and could have been sent: nothing held them back."""
+        if self.ended or len(self.open) == self.most:
+            return 0
+        return sum(transfer.row["due_ns"] < now_ns for transfer in self.waiting)
 
 
 def drive(loop: Loop, clients: list[Client], until: Any, moments: list[int]) -> None:

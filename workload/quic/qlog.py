@@ -155,6 +155,8 @@ def windows(found: Iterable[Event], pair: int, offset_ns: int) -> Iterator[list[
         if time_ns >= 0 and (not before or before[2:4] != now):
             yield row
         before = row
+    if before and before[0] < 0:  # type: ignore[operator]
+        yield [0, *before[1:]]
 
 
 def microseconds(values: Mapping[str, Any]) -> int | None:

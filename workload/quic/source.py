@@ -73,9 +73,9 @@ class Source(source.Source):
         params, testbed = self.parameters, self.testbed
         asked = schedule.schedule(params, testbed.seed, len(testbed.clients))
         servers = STACKS[params.stack](testbed, params, place)
-        # The clients' sockets outlive them, so that late packets find somebody.
-        self.sockets = [self._socket(host) for host in testbed.clients]
         with ExitStack() as until_end:
+            # The clients' sockets outlive them, so that late packets find somebody.
+            self.sockets = [until_end.enter_context(self._socket(host)) for host in testbed.clients]
             captures = until_end.enter_context(testbed.programs())
             for host in testbed.servers:
                 wire.start(testbed, captures, host.pair, self._capture(place, host.pair))
@@ -234,12 +234,11 @@ class Source(source.Source):
 
 def totals(facts: list[Mapping[str, Any]], offered: int) -> dict[str, Any]:
     """Return the counts of requests and bytes by their outcome."""
-    answered = sum(one["answered"] for one in facts)
     return {
         "offered": offered,
-        "answered": answered,
-        "outstanding": offered - answered,
-        "unsent": 0,
+        "answered": sum(one["answered"] for one in facts),
+        "outstanding": sum(one["under_way"] for one in facts),
+        "unsent": sum(one["unsent"] for one in facts),
         "waiting": offered - sum(one["sent"] for one in facts),
         "bad_status": sum(one["bad_status"] for one in facts),
         "unexplained_bytes": [one["unexplained_bytes"] for one in facts],

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from subprocess import Popen
+from subprocess import Popen, TimeoutExpired
 
 from workload.nginx_servers import documents
 from workload.quic.parameters import Parameters
@@ -114,7 +114,7 @@ class Servers:
                 )
         for process in self.started:
             process.send_signal(signal.SIGINT)  # at SIGTERM, ngtcp2 does not finish its qlog
-        said = [process.communicate(timeout=END_S)[0] for process in self.started]
+        said = [last_output(process) for process in self.started]
         failed = [
             f"a server ended with status {p.returncode}" for p in self.started if p.returncode
         ]
@@ -174,8 +174,10 @@ class Ngtcp2(Servers):
             self.folder(host.pair).mkdir()
             environment = self.place.environment(f"{self.testbed.seed} server {host.pair}")
             pid = self.testbed.server_pid(host.pair)
-            self.started.append(programs.start(pid, self.argv(host), environment))
-            self.testbed.wait_until(partial(opened, pid), "the server of ngtcp2")
+            process = programs.start(pid, self.argv(host), environment)
+            self.started.append(process)
+            what = f"the server of ngtcp2 of pair {host.pair}"
+            self.testbed.wait_until(partial(began, process, pid, what), what)
 
     def argv(self, host: Host) -> list[str]:
         return [
@@ -191,6 +193,30 @@ class Ngtcp2(Servers):
             f"--max-streams-bidi={STREAMS}",
             host.ip, str(PORT), str(self.place.key), str(self.place.certificate),
         ]  # fmt: skip
+
+
+def last_output(process: Popen[str]) -> str:
+    """Wait until a server ends; return what it said.
+
+    Raises:
+        RuntimeError: it did not end.
+    """
+    try:
+        return process.communicate(timeout=END_S)[0]
+    except TimeoutExpired:
+        raise RuntimeError(f"a server did not end within {END_S} s of SIGINT") from None
+
+
+def began(process: Popen[str], pid: int, what: str) -> bool:
+    """Return whether a server's socket is open.
+
+    Raises:
+        RuntimeError: the server has ended; the text has the end of what it said.
+    """
+    if process.poll() is not None:
+        said = last_words(process.communicate()[0])
+        raise RuntimeError(f"{what} did not begin: {said or 'it ended without a word'}")
+    return opened(pid)
 
 
 def opened(pid: int) -> bool:

@@ -20,6 +20,7 @@ from subprocess import Popen
 from plan.atm import frame_cells
 from workload.errors import WorkloadError
 from workload.quic.qlog import Sent
+from workload.ready import last_words
 from workload.source import Programs, Testbed
 
 HEADER_BYTES = 64
@@ -28,6 +29,7 @@ HELD_S = 2  # the kernel hands tcpdump a last packet within a second
 NANOSECONDS = 0xA1B23C4D
 MOST_PACKETS = 4  # of a datagram: a packet for each kind of key
 ETHERNET, IP, UDP = 14, 20, 8
+PACKET_HEAD = struct.Struct("<4I")  # seconds, nanoseconds, kept bytes, bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +74,12 @@ def start(testbed: Testbed, programs: Programs, pair: int, path: Path) -> Popen[
         "udp",
     ])  # fmt: skip
     assert process.stdout is not None
+    said = ""
     for line in process.stdout:
         if "listening on" in line:
             return process
-    raise RuntimeError(f"tcpdump at server {pair} did not begin")
+        said += line
+    raise RuntimeError(f"tcpdump at server {pair} did not begin: {last_words(said) or 'no word'}")
 
 
 def read(path: Path) -> list[Datagram]:
@@ -89,10 +93,14 @@ def read(path: Path) -> list[Datagram]:
         raise WorkloadError(f"{path}: no capture with nanoseconds")
     found, place = [], 24
     while place < len(data):
-        seconds, rest, kept, _ = struct.unpack_from("<4I", data, place)
-        place += 16
+        if place + PACKET_HEAD.size > len(data):
+            raise WorkloadError(f"{path}: the last packet is cut short")
+        seconds, rest, kept, _ = PACKET_HEAD.unpack_from(data, place)
+        place += PACKET_HEAD.size
         if place + kept > len(data):
             raise WorkloadError(f"{path}: the last packet is cut short")
+        if kept < ETHERNET + IP + UDP or data[place + ETHERNET] >> 4 != 4:
+            raise WorkloadError(f"{path}: a packet is not UDP over IPv4")
         length = struct.unpack_from("!H", data, place + ETHERNET + IP + 4)[0] - UDP
         found.append(Datagram(seconds * 10**9 + rest, length))
         place += kept

@@ -6,9 +6,11 @@ from __future__ import annotations
 import json
 import os
 import struct
+import sys
 import zipfile
 from functools import partial
 from pathlib import Path
+from subprocess import PIPE, STDOUT, Popen
 
 import pytest
 
@@ -21,10 +23,11 @@ from plan.plan import from_json
 from tests.made_plans import plan_json
 from tests.small import PROJECT, trials_of
 from workload.errors import WorkloadError
-from workload.quic import checks, qlog, wire
+from workload.quic import checks, qlog, stacks, wire
 from workload.quic.lines import header, line
 from workload.quic.parameters import Parameters
 from workload.quic.qlog import Sent
+from workload.quic.source import totals
 from workload.quic.wire import Access, Datagram
 from workload.www import schedule
 from workload.www.parameters import Parameters as OfWww
@@ -143,11 +146,16 @@ def test_what_follows_shows_how_many_packets_a_padded_datagram_has():
     assert (found.unlike, found.off_ns) == (0, 0)
 
 
-def capture(path: Path, rows: list[tuple[int, int]], magic: int = wire.NANOSECONDS) -> Path:
+def capture(
+    path: Path,
+    rows: list[tuple[int, int]],
+    magic: int = wire.NANOSECONDS,
+    version: bytes = b"\x45",
+) -> Path:
     """A file as tcpdump writes it: Ethernet, IPv4, UDP, without payload."""
     data = struct.pack("<IHHiIII", magic, 2, 4, 0, 0, 64, 1)
     for at, length in rows:
-        packet = bytes(14) + bytes(20) + struct.pack("!HHHH", 443, 40_000, length + 8, 0)
+        packet = bytes(14) + version + bytes(19) + struct.pack("!HHHH", 443, 40_000, length + 8, 0)
         data += struct.pack("<4I", at // 10**9, at % 10**9, len(packet), length + 42) + packet
     path.write_bytes(data)
     return path
@@ -157,11 +165,38 @@ def test_a_capture_is_read_whole_or_refused(tmp_path: Path):
     rows = [(1_577_836_800_000_000_001, 1472), (1_577_836_801_000_000_000, 40)]
     path = capture(tmp_path / "s1.pcap", rows)
     assert wire.read(path) == [Datagram(*row) for row in rows]
-    path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(WorkloadError, match="the last packet is cut short"):
-        wire.read(path)
+    whole = path.read_bytes()
+    for missing in (1, 42 + 3):  # in a packet, and in its head
+        path.write_bytes(whole[:-missing])
+        with pytest.raises(WorkloadError, match="the last packet is cut short"):
+            wire.read(path)
+    with pytest.raises(WorkloadError, match="a packet is not UDP over IPv4"):
+        wire.read(capture(path, rows, version=b"\x60"))
     with pytest.raises(WorkloadError, match="no capture with nanoseconds"):
         wire.read(capture(path, rows, magic=0xA1B2C3D4))
+
+
+def test_a_server_that_does_not_begin_or_end_is_told(monkeypatch: pytest.MonkeyPatch):
+    def server(program: str) -> Popen[str]:
+        return Popen([sys.executable, "-c", program], stdout=PIPE, stderr=STDOUT, text=True)
+
+    with server("raise SystemExit('no such file')") as process:
+        process.wait()
+        with pytest.raises(RuntimeError, match="server 3 did not begin: no such file"):
+            stacks.began(process, os.getpid(), "server 3")
+    monkeypatch.setattr(stacks, "END_S", 0)
+    with server("input()") as process:
+        with pytest.raises(RuntimeError, match="a server did not end within 0 s of SIGINT"):
+            stacks.last_output(process)
+        process.kill()
+
+
+def test_a_request_that_was_due_and_not_sent_is_counted():
+    """The check of the requests then fails; `unsent` was always 0 before."""
+    row = {"sent": 1, "answered": 1, "unsent": 2, "under_way": 1, "bad_status": 0, "late_ns": 0}
+    found = totals([{**row, "unexplained_bytes": 0, "ended": ""}], offered=4)
+    assert found["offered"] == found["answered"] + found["outstanding"] + found["unsent"]
+    assert found["unsent"] == 2
 
 
 # qlog files.
@@ -200,6 +235,7 @@ def test_windows_begin_with_what_held_at_the_start(tmp_path: Path):
         [0, 3, 20_000, None, 0, 100_500],
         [40 * MS, 3, 10_000, 10_000, 0, 100_500],
     ]
+    assert list(qlog.windows(events[:2], 3, -1000 * MS)) == rows[:1]  # nothing happens later
 
 
 def test_packets_sent_and_lost_are_found(tmp_path: Path):
