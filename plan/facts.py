@@ -114,6 +114,7 @@ class SourceFacts(Facts):
         received_whole_bytes: bytes since the start. delivered_bytes: new bytes in the interval.
         peer_window_bytes: the last window that the receiver advertised; None: unknown.
         max_late_ns: the largest delay between a request's due time and its sending.
+        figures: the figures that only this workload has (`responses` of workload/source.py).
 
     A workload's own class reads the values that only this workload has (known_by()).
     """
@@ -134,6 +135,7 @@ class SourceFacts(Facts):
     peer_window_bytes: tuple[int | None, ...]
     received_whole_bytes: tuple[int, ...]
     delivered_bytes: tuple[int, ...]
+    figures: Mapping[str, float | None]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -17,13 +17,13 @@ from pathlib import Path
 
 from analysis import read_campaign
 from analysis.records import Trial
-from analysis.report import link_plots, path_plots, trial_plots
+from analysis.report import link_plots, path_plots, trial_plots, video_plots
 from analysis.report.drawing import Drawing
 from analysis.report.svg import stand_alone
 from harness.api.experiment import Experiment
 from harness.design import experiment
 from harness.design.trials import planned
-from tests import deep_space
+from tests import deep_space, video
 from tests.small import PROJECT
 
 FOLDER = PROJECT / "examples"
@@ -32,6 +32,7 @@ DRAWN = (path_plots.rate, path_plots.delay)
 OF_A_STILL_PATH = (trial_plots.sojourns, trial_plots.pairs)
 OF_LINKS = (link_plots.routes, link_plots.queues)
 OF_PAGES = (trial_plots.windows,)
+OF_VIDEO = (video_plots.rates, video_plots.buffers)
 HEAD = """\
 <!-- SPDX-License-Identifier: GPL-2.0-only -->
 # Examples
@@ -101,6 +102,8 @@ def drawn(trial: Trial) -> Sequence[Callable[[Trial], Drawing | None]]:
         return OF_LINKS
     if trial.series("requests"):
         return OF_PAGES
+    if trial.series("segments"):
+        return OF_VIDEO
     return DRAWN if trial.plan.topology.path else OF_A_STILL_PATH
 
 
@@ -109,6 +112,8 @@ def figures(trials: Sequence[Trial]) -> str:
     [trial, *others] = trials
     if trial.plan.topology.layout().named:
         return shares(trials)
+    if trial.series("segments"):
+        return video.figures(trials)
     if others:
         return deep_space.figures(trials)
     efficiency = trial.metrics["efficiency"]

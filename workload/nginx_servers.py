@@ -30,16 +30,19 @@ def documents() -> Path:
     return DOCROOT
 
 
-def start_server(testbed: Testbed, programs: Programs, *, joined: bool = False) -> nginx.Server:
+def start_server(
+    testbed: Testbed, programs: Programs, *, joined: bool = False, docroot: Path | None = None
+) -> nginx.Server:
     """Start nginx and wait until it listens on every server host.
 
     joined: an answer is one stream, and the ACK of its request leaves with the answer. The kernel
     delays such an ACK unless the route forbids it (quickack).
+    docroot: the folder of the servers' files [documents()].
     """
     hosts = testbed.servers
     server = nginx.Server(
         run_dir=RUN_DIR,
-        docroot=documents(),
+        docroot=docroot or documents(),
         port=PORT,
         addresses=tuple(host.ip for host in hosts),
         connections=min(CONNECTIONS_A_HOST * len(hosts), MOST_CONNECTIONS),

@@ -170,12 +170,15 @@ class Source(ABC):
     Attributes:
         files: the workload's own tables beside flows.csv, for the record.
         checks: the checks of its trials, beside those of all trials (checks.py, or its own).
+        responses: name -> heading of the figures that only this workload has. Tables show them. Its
+            summary has their values as `figures`: name -> value (None: there is none).
         begins_itself: whether it begins at a moment of its own and not at Testbed.whole_second(). A
             moving path then begins before the workload.
     """
 
     files: ClassVar[tuple[str, ...]] = ()
     checks: ClassVar[tuple[Check, ...]] = ()
+    responses: ClassVar[Mapping[str, str]] = {}
     begins_itself: ClassVar[bool] = False
 
     def __init__(self, testbed: Testbed, parameters: Any) -> None:
@@ -194,7 +197,7 @@ class Source(ABC):
         last window that each pair's sender got (None: unknown). If the workload has them: the
         requests (offered, answered, outstanding, unsent, bad_status, unexplained_bytes),
         server_complaints, max_late_ns, and the facts of its own checks. If it measures an interval:
-        measured_s.
+        measured_s. If it has responses: figures.
         """
 
     def write_flows(self, rows: Iterable[Mapping[str, object]]) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from analysis import by_pair
 from analysis.records import Trial, level_text
-from analysis.report import link_plots, path_plots
+from analysis.report import link_plots, path_plots, video_plots
 from analysis.report.drawing import MOST_POINTS, Drawing
 from analysis.report.model import Plot
 from analysis.report.picture import picture
@@ -31,10 +31,11 @@ OCCUPANCY = {"cells": "occupancy_cells", "packets": "backlog_packets"}
 
 
 def plots(trial: Trial) -> list[Plot]:
-    """Path, queue, drops, throughput, windows, completion times, fair shares; what there is."""
+    """Path, queue, drops, throughput, windows, completion, video, fair shares; what there is."""
     kinds = (
         path_plots.rate, path_plots.delay, queue, sojourns, link_plots.queues, link_plots.rates,
-        drops, throughput, pairs, link_plots.routes, windows, completion, shares,
+        drops, throughput, pairs, link_plots.routes, windows, completion, video_plots.rates,
+        video_plots.buffers, shares,
     )  # fmt: skip
     found = (draw(trial) for draw in kinds)
     return [plot(trial, drawing) for drawing in found if drawing is not None]

@@ -29,6 +29,7 @@ from harness.records.seal import changed_files
 from harness.records.whole import write_whole
 from plan.checks import CheckResult, check
 from plan.facts import SourceFacts
+from plan.plan import WORKLOADS
 
 FILE = "judgement.json"
 # Of the judgement, what a person would want to know when it is another one.
@@ -157,7 +158,7 @@ def judge(record: Record, study: Study, changed: Sequence[str]) -> Document:
         "metrics", lambda: figures_of(record, read_flows(record.folder)), none, failed
     )
     metrics = {**dict.fromkeys(one.name for one in study.means), **figures["metrics"]}
-    metrics |= measured(record, study, failed)
+    metrics |= of_workload(record.facts.source) | measured(record, study, failed)
     nothing: dict[str, float] = {}
     published = attempt(
         "published figures", lambda: published_figures(record, study), nothing, failed
@@ -171,6 +172,7 @@ def judge(record: Record, study: Study, changed: Sequence[str]) -> Document:
         "responses": {
             **{one.name: one.short or one.title for one in study.means},
             **links.responses(record.plan.topology.layout()),
+            **WORKLOADS[WORKLOADS.name_of(record.plan.workload)].Source.responses,
         },
         "published": published,
     }
@@ -182,6 +184,11 @@ def measured(record: Record, study: Study, failed: list[CheckResult]) -> Documen
         one.name: attempt(one.name, partial(one.measure, record), None, failed)
         for one in study.measured
     }
+
+
+def of_workload(source: SourceFacts) -> Document:
+    """The figures that only the trial's workload has."""
+    return dict(source.figures) if source.has("figures") else {}
 
 
 def published_figures(record: Record, study: Study) -> dict[str, float]:

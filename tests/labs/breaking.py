@@ -34,6 +34,8 @@ from topology import commands, netlink, rtnetlink
 from topology.queues import cells
 from topology.run import batch, in_namespace, run
 from workload import specweb
+from workload.dash import source as dash
+from workload.dash.video import Video
 from workload.iperf import iperf3
 from workload.nginx_servers import documents
 from workload.packmime import carriers
@@ -211,6 +213,44 @@ def files_cut_short(source: Source) -> Iterator[None]:
         os.truncate(path, path.stat().st_size // 2)
     yield
     specweb.write(documents())
+
+
+@breakage
+def segments_cut_short(source: Source) -> Iterator[None]:
+    """Each file of the video has half of its bytes."""
+
+    def write(video: Video, folder: Path) -> None:
+        whole(video, folder)
+        for path in folder.glob("*/*"):
+            os.truncate(path, path.stat().st_size // 2)
+
+    whole = Video.write
+    with patch.object(Video, "write", write):
+        yield
+
+
+def told_otherwise(**keys: Any) -> Any:
+    """The players' program gets other keys than the trial has."""
+    whole = dash.words_of
+    return patch.object(dash, "words_of", lambda params: {**whole(params), **keys})
+
+
+@breakage
+def players_with_a_larger_buffer(source: Source) -> Iterator[None]:
+    with told_otherwise(buffer_ms=1001):
+        yield
+
+
+@breakage
+def players_with_another_rule(source: Source) -> Iterator[None]:
+    with told_otherwise(adaptation="buffer"):
+        yield
+
+
+@breakage
+def players_that_stop_after_a_second(source: Source) -> Iterator[None]:
+    with told_otherwise(duration_s=1):
+        yield
 
 
 @breakage

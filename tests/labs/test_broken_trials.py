@@ -25,13 +25,13 @@ TEXT = """
 name = "broken"
 title = "what checks are for"
 [factors]
-load = ["www", "iperf", "wrk", "far www", "web", "lossy", "mixed", "quic"]
+load = ["www", "iperf", "wrk", "far www", "web", "lossy", "mixed", "quic", "dash"]
 [base]
 topology = { pairs = 3, rate_bit_per_s = 10_000_000, delay_us = 5_000, mss_bytes = 1200 }
 tcp = { flavor = "sack", window_bytes = 65_535, ssthresh_bytes = 12_500 }
 record.pcap = ["down"]
 [[rule]]
-when = { load = ["www", "iperf", "wrk", "far www", "web", "lossy", "mixed"] }
+when = { load = ["www", "iperf", "wrk", "far www", "web", "lossy", "mixed", "dash"] }
 set = { queue = { policy = "plain", buffer_cells = 2000 }, record.drops = true }
 [[rule]]
 when = { load = "www" }
@@ -45,6 +45,16 @@ when = { load = "quic" }
 [rule.set]
 queue = { kind = "drop-tail", limit_packets = 1000 }
 workload = { kind = "quic", duration_s = 2.0, period_s = 1.0, gap_min_ms = 10, gap_max_ms = 60 }
+[[rule]]
+when = { load = "dash" }
+[rule.set]
+workload.kind = "dash"
+workload.duration_s = 2
+workload.segment_ms = 250
+workload.buffer_ms = 1000
+workload.play_from_ms = 250
+workload.start_jitter_ms = 100
+workload.ladder_bit_per_s = [100_000, 200_000, 400_000]
 [[rule]]
 when = { load = "wrk" }
 set = { workload = { kind = "wrk", duration_s = 2 } }
@@ -109,6 +119,15 @@ BROKEN = [
     ("quic", "a server that does not answer", {"connections"}),
     ("quic", "a datagram of another program", {"sent packets"}),
     ("quic", "an access link 2 ms long", {"sent moments"}),
+    ("dash", "nothing", set()),
+    ("dash", "segments cut short", {"requests"}),
+    ("dash", "a server that dies", {"requests", "receiver window"}),
+    ("dash", "a server that complains", {"server errors"}),
+    ("dash", "another receiver window", {"receiver window"}),
+    ("dash", "a client that sleeps", {"late requests"}),
+    ("dash", "players with a larger buffer", {"buffers"}),
+    ("dash", "players that stop after a second", {"buffers"}),
+    ("dash", "players with another rule", {"levels"}),
 ]
 # Load, what is broken, and the sentence of the trial that has no result then.
 NO_RESULT = [

@@ -73,7 +73,7 @@ MISTAKES: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
         "plan.queue.down.kind = red: it must be one",
     ),
     (lambda d: d["queue"]["down"].update(limit=1), "plan.queue.down.limit: unknown key"),
-    (lambda d: d["workload"].pop("kind"), "plan.workload.kind = None: it must be one of iperf, "),
+    (lambda d: d["workload"].pop("kind"), "plan.workload.kind = None: it must be one of dash, "),
     (
         lambda d: d["tcp"]["flavor"].update(sysctl=[]),
         "plan.tcp.flavor.sysctl = []: must be a table",
