@@ -19,7 +19,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.__main__ import main
+from harness.cli.program import main
 from harness.host import paths
 from harness.kernels import store
 from harness.kernels.names import SET_UP

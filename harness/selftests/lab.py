@@ -18,6 +18,7 @@ from harness.inbox import FOLDER
 from harness.labs import Lab, LabSpec
 from harness.labs.session import session
 from harness.scripts.job import BUILT_IN
+from harness.scripts.job import KILLED as OUT_OF_MEMORY
 from harness.selftests.outcome import TIMED_OUT, Outcome, of_packets, printable
 from harness.selftests.watch import Watch
 from plan.complaint import first_complaint
@@ -127,13 +128,20 @@ def read(lab: Lab, limit_s: int) -> Outcome:
         packets=packets,
         sent=of_packets(packets),
         complaint="\n".join(first_complaint(said)),
+        killed=killed(left(lab, "killed")),
     )
+
+
+def killed(said: str) -> list[str]:
+    """The names of the processes that a kernel killed because its memory was full, each once."""
+    return list(dict.fromkeys(OUT_OF_MEMORY.findall(said)))
 
 
 def unfinished(lab: Lab) -> str:
     """Why the lab ended before its test."""
     lines = lab.console().splitlines()
-    return "the lab ended before the test did: " + " / ".join(lines[-3:])
+    why = "; its memory was full" if OUT_OF_MEMORY.search(lab.console()) else ""
+    return f"the lab ended before the test did{why}: " + " / ".join(lines[-3:])
 
 
 def recorded(lab: Lab) -> dict[str, bytes]:

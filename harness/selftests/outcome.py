@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 # What the exit status of a selftest says (tools/testing/selftests/kselftest.h).
@@ -39,6 +39,7 @@ class Outcome:
         packets: of each run of packetdrill, a pcap file.
         sent: a digest of all packets and their times.
         complaint: what the kernel or the lab said, where that is a fault in itself.
+        killed: names of processes that the lab's kernel killed because its memory was full.
         host_s, cpu_s: by this machine's clock, and of its processors, with the boot of the lab.
     """
 
@@ -48,6 +49,7 @@ class Outcome:
     packets: Mapping[str, bytes] = field(default_factory=dict)
     complaint: str = ""
     sent: str = ""
+    killed: Sequence[str] = ()
     host_s: float = 0.0
     cpu_s: float = 0.0
 
@@ -74,6 +76,9 @@ class Outcome:
         """The first thing that was said of a failure; of many the first."""
         if self.complaint:
             return self.complaint.splitlines()[0]
+        if self.killed and self.verdict == "fail":
+            names = ", ".join(self.killed)
+            return f"the lab's memory was full, so its kernel killed {names}"
         said = [line for line in self.output.splitlines() if not LINE.match(line)]
         told = [line for line in said if line.strip() and not NO_REASON.match(line)]
         if self.status == TIMED_OUT:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from harness.scripts import products
+from harness.selftests import lab
 from harness.selftests.choice import TOP
 from harness.selftests.lab import Work, run
 from harness.selftests.outcome import Case, Outcome
@@ -115,9 +116,22 @@ def test_what_a_script_expects_decides_and_packets_are_the_same_again(work: Work
 def test_an_early_end_is_a_failure_and_told(
     work: Work, tmp_path: Path, script: str, why: str
 ) -> None:
-    place = tmp_path / TOP / FOLDER
+    found = ended(work, tmp_path, script, limit_cpu_s=8)
+    assert found.verdict == "fail" and found.why.startswith(why), found
+
+
+def test_a_test_that_fills_the_memory_is_told(
+    work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lab, "MEMORY_MIB", 256)  # a process that fills 2 GiB needs many mappings
+    found = ended(work, tmp_path, "#!/bin/sh\nexec tail /dev/zero\n", limit_cpu_s=60)
+    assert found.why == "the lab's memory was full, so its kernel killed tail", found
+
+
+def ended(work: Work, tree: Path, script: str, limit_cpu_s: float) -> Outcome:
+    """A run of a test that is this script."""
+    place = tree / TOP / FOLDER
     place.mkdir(parents=True)
     (place / "ends.py").write_text(script)
     (place / "ends.py").chmod(0o755)
-    found = run(replace(work, tests=tmp_path, test="ends.py", limit_s=2, limit_cpu_s=8))
-    assert found.verdict == "fail" and found.why.startswith(why), found
+    return run(replace(work, tests=tree, test="ends.py", limit_s=2, limit_cpu_s=limit_cpu_s))

@@ -24,7 +24,7 @@ from tests.small import small_trials, write_small
 
 LABS["paper"] = PaperLab  # before the command line lists its labs
 
-from harness.__main__ import main  # noqa: E402
+from harness.cli.program import main  # noqa: E402
 
 PAGE = os.sysconf("SC_PAGESIZE")
 PAGES = 1024

@@ -16,8 +16,8 @@ from types import FrameType
 import pytest
 
 import analysis.report  # noqa: F401 (slow to import, which is no input's doing)
-from harness.__main__ import main
 from harness.campaign import costs
+from harness.cli.program import main
 from harness.host import paths
 from harness.labs import LABS
 from harness.labs.base import Lab

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.__main__ import main
+from harness.cli.program import main
 from tests.analysis.synthetic import write_campaign
 from tests.small import PROJECT, SMALL, write_small
 

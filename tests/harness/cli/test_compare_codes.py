@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from harness.__main__ import main
 from harness.cli.commands import compare
+from harness.cli.program import main
 from harness.kernels import store
 from harness.kernels.errors import KernelError
 from plan.errors import InvalidTrialError, LabError, MissingError

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.__main__ import cellbed
 from harness.cli.commands import mininet
+from harness.cli.group import cellbed
 from harness.scripts.host import Script
 
 
