@@ -75,6 +75,9 @@ ENVIRONMENT = {
     "SHELL": "/bin/bash",
     "LANG": "C.UTF-8",
     "TERM": "vt100",
+    # Mininet's cmd() reads what is said at a terminal. There Debian 13's ip and tc use colours.
+    # Those of the scripts' authors did not, and a script finds no address among the codes.
+    "NO_COLOR": "1",
     "MPLBACKEND": "Agg",
     "PYTHONUNBUFFERED": "1",
     "PYTHONDONTWRITEBYTECODE": "1",

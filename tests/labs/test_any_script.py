@@ -513,6 +513,26 @@ def test_a_script_of_python_2_runs_with_its_own_arithmetic_and_text(tmp_path: Pa
     assert (tmp_path / "old.py").read_text() == OLD
 
 
+PLAIN = """
+from mininet.net import Mininet
+from mininet.topo import MinimalTopo
+
+net = Mininet(topo=MinimalTopo(), controller=None)
+net.start()
+for command in ("ip -4 addr show dev h1-eth0", "ip route", "tc qdisc show"):
+    print(repr(net["h1"].cmd(command)))
+net.stop()
+"""
+
+
+def test_what_a_host_says_of_its_network_has_no_colours(tmp_path: Path) -> None:
+    write(tmp_path, {"plain.py": PLAIN})
+    done = cellbed(tmp_path, "mininet", "plain.py")
+    assert "inet 10.0.0.1/8 brd " in done.stdout
+    assert "10.0.0.0/8 dev h1-eth0 proto kernel" in done.stdout
+    assert "qdisc noqueue 0: dev h1-eth0 root" in done.stdout
+
+
 OLD_SERVER = """
 import BaseHTTPServer, urllib2, threading
 
