@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Prints results of tests/bench/bugs/run as the tables of docs/historical-bugs.md.
+
+Usage: tests/bench/bugs/page RESULTS
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.bench.bugs.patches import Bug, all_bugs
+from tests.bench.bugs.run import BASE
+
+Results = Mapping[tuple[str, str], Mapping[str, Any]]
+MOST = 2  # scripts that a row names
+COMMENT = "comment-"  # begins the names of the patches that change no instruction
+KINDS = {
+    "6.12/": "a script of the tree of 6.12",
+    "7.3/": "a script of the tree of 7.3.4",
+    "own/": "a script of ours",
+    "compare": "`compare`",
+}
+
+
+def main(place: Path) -> None:
+    """Print the counts, then a row for each bug."""
+    lines = map(json.loads, place.read_text().splitlines())
+    found = {(line["name"], line["way"]): line for line in lines}
+    for text in page(all_bugs(), found):
+        print(text)
+
+
+def page(bugs: Sequence[Bug], found: Results) -> Iterator[str]:
+    """The lines of both tables.
+
+    Args:
+        found: the results by name and way.
+    """
+    ran = [one for one in bugs if any((one.name, way) in found for way in ("scripts", "compare"))]
+    shown = {one.name: ways(one, found) for one in ran}
+    rest = len(bugs) - len(ran)
+    yield from table(["shown by", "bugs"], [*counts(shown), ["not run yet", rest]], right=1)
+    yield ""
+    heads = ["year", "commit that fixed it", "what went wrong", "scripts", "`compare`"]
+    yield from table(heads, (row(one, shown[one.name], found) for one in ran))
+    if harmless := list(comments(found)):
+        yield ""
+        yield from table(["patches that add a comment", "run", "differ"], harmless, right=2)
+    yield ""
+    yield from table(
+        ["way", "kernels", "least s", "median s", "most s"], times(ran, found), right=4
+    )
+    yield ""
+    yield from table(["year", "commit of a patch that did not run yet"], waiting(bugs, shown))
+
+
+def ways(bug: Bug, found: Results) -> list[str]:
+    """The scripts that fail with a bug and pass without it, and compare if it differs."""
+    passing = found.get((BASE, "scripts"), {}).get("passed", [])
+    failed = found.get((bug.name, "scripts"), {}).get("failed", {})
+    scripts = [test for test in failed if test in passing]
+    differs = found.get((bug.name, "compare"), {}).get("differs", False)
+    return [*scripts, *(["compare"] if differs else [])]
+
+
+def counts(shown: Mapping[str, Sequence[str]]) -> Iterator[list[object]]:
+    """How many bugs each way shows, and how many one that comes before it does not."""
+    rest = set(shown)
+    for start, kind in KINDS.items():
+        here = {name for name in rest if any(one.startswith(start) for one in shown[name])}
+        yield [kind, len(here)]
+        rest -= here
+    yield ["nothing that ran", len(rest)]
+    yield ["together", len(shown)]
+
+
+def times(ran: Sequence[Bug], found: Results) -> Iterator[list[object]]:
+    """How long a bug's kernel and what ran on it took together, by the machine's clock [s]."""
+    for way in ("scripts", "compare"):
+        lines = [found[one.name, way] for one in ran if (one.name, way) in found]
+        if took := sorted(line["s"] + line.get("build_s", 0) for line in lines):
+            told = [f"{x:.0f}" for x in (took[0], statistics.median(took), took[-1])]
+            yield [KINDS.get(way, way), len(took), *told]
+
+
+def waiting(bugs: Sequence[Bug], shown: Mapping[str, object]) -> Iterator[list[object]]:
+    """Those of which nothing ran."""
+    yield from ([one.year, one.subject] for one in bugs if one.name not in shown)
+
+
+def row(bug: Bug, shown: Sequence[str], found: Results) -> list[object]:
+    """A bug."""
+    ran = found.get((bug.name, "scripts"))
+    scripts = [f"`{one}`" for one in shown if one != "compare"]
+    more = f" and {len(scripts) - MOST} more" if len(scripts) > MOST else ""
+    tried = len(ran["passed"]) + len(ran["failed"]) if ran else 0
+    said = ", ".join(scripts[:MOST]) + more if scripts else f"none of {tried}" if ran else "not run"
+    compared = found.get((bug.name, "compare"))
+    differs = "not run" if compared is None else pairs(compared)
+    return [bug.year, bug.subject, bug.bug, said, differs]
+
+
+def pairs(compared: Mapping[str, Any]) -> str:
+    """In how many of the pairs of trials the kernels differ."""
+    if not compared["differs"]:
+        return "no difference"
+    total = compared["said"][0].rpartition(", ")[2].split()[0]
+    return f"{compared['said'][1].split()[0]} of {total} pairs"
+
+
+def comments(found: Results) -> Iterator[list[object]]:
+    """How many patches of comments ran each way, and how many differ there."""
+    for way in ("scripts", "compare"):
+        ran = [line for (name, kind), line in found.items()
+               if kind == way and name.startswith(COMMENT)]  # fmt: skip
+        passing = found.get((BASE, "scripts"), {}).get("passed", [])
+        differ = [line for line in ran
+                  if line.get("differs") or set(line.get("failed", {})) & set(passing)]  # fmt: skip
+        if ran:
+            yield [KINDS.get(way, way), len(ran), len(differ)]
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[object]], right: int = 0) -> Iterator[str]:
+    """A table of Markdown, whose last columns are numbers."""
+    marks = ["---"] * (len(heads) - right) + ["---:"] * right
+    for cells in (heads, marks, *rows):
+        yield f"| {' | '.join(map(str, cells))} |"
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Builds a kernel for each bug, and asks the bench whether it differs from the kernel without it.
+
+Usage: see tests/bench/bugs/run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.host import paths
+from harness.kernels import names
+from tests.bench.bugs import comments, patches, scripts
+
+CELLBED = paths.PROJECT / "cellbed"
+EXPERIMENT = paths.PROJECT / "lab" / "ci" / "change.toml"
+BASE = "base"  # the name of the kernel that has all fixes
+FAILED, DIFFERS = 5, 1  # exit codes (docs/commands.md)
+Result = dict[str, Any]
+
+
+def main() -> None:
+    """Run what has no result yet."""
+    asked = arguments()
+    out = asked.out.resolve()
+    out.mkdir(parents=True, exist_ok=True)
+    source = names.source(scripts.BASE).tree
+    made = list(comments.write(source, out / "comments"))
+    found = patches.all_bugs()
+    bugs = [(one.name, one.patch) for one in found if not asked.only or one.name in asked.only]
+    if asked.comments:
+        bugs = [(patch.stem, patch) for patch in made]
+    if "scripts" in asked.ways:
+        scripts.lay_out(out / "tree")
+        tests = sorted({test for one in found for test in one.tests})
+        own = {one.name: one.tests for one in found}
+        for name, patch in [(BASE, made[0]), *bugs]:
+            wanted = own.get(name, tests)
+            if wanted and not known(out, name, "scripts"):
+                note(out, selftests(out, name, patch, wanted, asked.packetdrill))
+    if "compare" in asked.ways:
+        for name, patch in bugs:
+            if not known(out, name, "compare"):
+                note(out, compare(out, name, patch))
+
+
+def arguments() -> argparse.Namespace:
+    """What the command line says."""
+    parser = argparse.ArgumentParser(prog="tests/bench/bugs/run")
+    parser.add_argument("--packetdrill", type=Path)
+    parser.add_argument("--ways", default=["scripts", "compare"], type=lambda x: x.split(","))
+    parser.add_argument("--only", action="append", default=[])
+    parser.add_argument("--comments", action="store_true")
+    parser.add_argument("out", type=Path)
+    return parser.parse_args()
+
+
+def results(out: Path) -> Iterator[Result]:
+    """Those that are there."""
+    place = out / "results.jsonl"
+    if place.exists():
+        yield from map(json.loads, place.read_text().splitlines())
+
+
+def known(out: Path, name: str, way: str) -> bool:
+    """Is there a result?"""
+    return any((one["name"], one["way"]) == (name, way) for one in results(out))
+
+
+def note(out: Path, result: Result) -> None:
+    """Keep a result, and say it."""
+    line = json.dumps(result)
+    with (out / "results.jsonl").open("a") as stream:
+        stream.write(line + "\n")
+    print(line, flush=True)
+
+
+def selftests(
+    out: Path, name: str, patch: Path, tests: Sequence[str], drill: Path | None
+) -> Result:
+    """The scripts that pass and that fail on a kernel with a patch."""
+    place = out / "selftests" / name
+    place.parent.mkdir(exist_ok=True)
+    argv = [CELLBED, "selftests", *(f"net/{test}" for test in tests),
+            "--kernel", f"6.12,patch={patch}", "--scripts", f"path:{out / 'tree'}",
+            "--out", place, *(["--packetdrill", drill.resolve()] if drill else [])]  # fmt: skip
+    _, seconds = ended(argv, (0, FAILED))
+    runs = [json.loads(line) for line in (place / "runs.jsonl").read_text().splitlines()]
+    verdicts = {run["test"].removeprefix("net/"): run["verdict"] for run in runs}
+    failed = {run["test"].removeprefix("net/"): run["why"] for run in runs
+              if run["verdict"] == "fail"}  # fmt: skip
+    passed = sorted(test for test, verdict in verdicts.items() if verdict == "pass")
+    return {"name": name, "way": "scripts", "passed": passed, "failed": failed, "s": seconds}
+
+
+def compare(out: Path, name: str, patch: Path) -> Result:
+    """In how many pairs of trials a kernel with a patch differs, and in which first."""
+    kernel = f"6.12,patch={patch}"
+    _, build_s = ended([CELLBED, "kernel", "build", kernel], (0,))
+    argv = [CELLBED, "compare", EXPERIMENT, "--kernel", f"6.12,{kernel}", "--out", out / "compare"]
+    done, seconds = ended(argv, (0, DIFFERS))
+    said = done.stdout.splitlines()
+    return {"name": name, "way": "compare", "differs": done.returncode == DIFFERS,
+            "said": said[:2], "build_s": build_s, "s": seconds}  # fmt: skip
+
+
+def ended(
+    argv: Sequence[object], allowed: Sequence[int]
+) -> tuple[subprocess.CompletedProcess[str], float]:
+    """A command that has ended with one of these codes, and how long it took [s]."""
+    begin = time.monotonic()
+    done = subprocess.run(list(map(str, argv)), capture_output=True, text=True, check=False)
+    if done.returncode not in allowed:
+        sys.exit(f"{' '.join(map(str, argv))}\nended with {done.returncode}:\n{done.stderr}")
+    return done, round(time.monotonic() - begin, 1)
+
+
+if __name__ == "__main__":
+    main()

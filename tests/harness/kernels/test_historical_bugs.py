@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The page of historical bugs is made of the results and of the patches' heads. No lab."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from harness.kernels.trees import TOP, Folder
+from tests.bench.bugs import comments
+from tests.bench.bugs.page import Results, page
+from tests.bench.bugs.patches import Bug, all_bugs
+from tests.bench.bugs.scripts import OWN
+from tests.small import PROJECT
+
+RESULTS = PROJECT / "tests" / "bench" / "bugs" / "results.jsonl"
+BASE = {"passed": ["6.12/a.pkt", "own/b.pkt"], "failed": {"7.3/c.pkt": "newer"}}
+
+
+def bug(name: str) -> Bug:
+    """A bug of no file."""
+    return Bug(
+        patch=Path(f"{name}.patch"), subject=f"fix {name}", year=2020, fixes="", bug="It is wrong.",
+        tests=(),
+    )  # fmt: skip
+
+
+def test_a_bug_counts_once_by_the_first_way_that_shows_it() -> None:
+    fails = {
+        "passed": [],
+        "failed": {"6.12/a.pkt": "x", "own/b.pkt": "x", "7.3/c.pkt": "x"},
+        "s": 3,
+    }
+    differs = {
+        "differs": True,
+        "s": 9,
+        "said": ["kernel: a against b, 9 pairs of trials", "3 of them"],
+    }
+    found: Results = {
+        ("base", "scripts"): BASE,
+        ("one", "scripts"): fails,
+        ("one", "compare"): differs,
+        ("two", "compare"): differs,
+        ("three", "scripts"): {"passed": ["6.12/a.pkt"], "failed": {"7.3/c.pkt": "newer"}, "s": 5},
+        ("comment-tcp", "compare"): {"differs": False, "said": []},
+    }
+    text = "\n".join(page([bug("one"), bug("two"), bug("three"), bug("four")], found))
+    assert "| a script of the tree of 6.12 | 1 |\n" in text
+    assert "| a script of ours | 0 |\n" in text
+    assert "| `compare` | 1 |\n| nothing that ran | 1 |\n| together | 3 |\n" in text
+    assert "| not run yet | 1 |\n" in text and "| 2020 | fix four |" in text
+    assert "| It is wrong. | `6.12/a.pkt`, `own/b.pkt` | 3 of 9 pairs |" in text
+    assert "| fix three | It is wrong. | none of 2 | not run |" in text
+    assert "| patches that add a comment | run | differ |\n" in text
+    assert "| `compare` | 1 | 0 |\n" in text and "| scripts | 2 | 3 | 4 | 5 |\n" in text
+
+
+def test_the_page_has_the_tables_of_the_results() -> None:
+    lines = map(json.loads, RESULTS.read_text().splitlines())
+    tables = "\n".join(page(all_bugs(), {(x["name"], x["way"]): x for x in lines}))
+    assert tables in (PROJECT / "docs" / "historical-bugs.md").read_text()
+
+
+def test_each_patch_names_scripts_that_are_there() -> None:
+    for one in all_bugs():
+        ours = [test.removeprefix("own/") for test in one.tests if test.startswith("own/")]
+        assert all((OWN / name).exists() for name in ours), one.name
+
+
+def test_a_patch_of_comments_adds_one_line(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    for file in {*comments.FILES, *TOP}:
+        (source / file).parent.mkdir(parents=True, exist_ok=True)
+        (source / file).write_text("#include <net/tcp.h>\n\nint x;\n")
+    tree = Folder("small", source, tmp_path / "seen")
+    made = list(comments.write(tree, tmp_path / "out"))
+    assert len(made) == len({path.name for path in made}) == 20
+    for path in made:
+        changed = [x for x in path.read_text().splitlines()[2:] if x.startswith(("+", "-"))]
+        assert changed == [f"+{comments.COMMENT.rstrip()}"]
