@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 import os
 import re
@@ -21,6 +22,7 @@ from plan.errors import UsageError
 MARK = "selftests.json"  # of a folder with results of this command
 BEGUN = "unfinished"  # of a folder whose command runs, or was killed
 RUNS = "runs.jsonl"  # a line for each run, as they end
+DIGITS = 6  # of the digest of a kernel's name
 
 
 def make(out: Path) -> None:
@@ -99,8 +101,14 @@ def note(out: Path, task: Task, number: int, outcome: Outcome) -> None:
 
 
 def place_of(row: Row) -> str:
-    """The name of a folder for a kernel and a clock."""
+    """The name of a folder for a kernel and a clock, which no other kernel has.
+
+    A kernel's name may have letters that no folder should have, as git:linux@HEAD~ and
+    6.12,config=+IPV6 do. Without them, two names may be the same; their digests are not.
+    """
     name = re.sub(r"[^0-9A-Za-z.]+", "-", row.kernel).strip("-.")
+    if name != row.kernel:
+        name += f"-{hashlib.sha256(row.kernel.encode()).hexdigest()[:DIGITS]}"
     return name if row.clock == "virtual" else f"{name}-{row.clock}"
 
 

@@ -25,7 +25,9 @@ def of_test(number: int, test: Test, runs: Runs) -> Iterator[str]:
     yield f"# {title}"
     yield from (f"# {line}" for line in (shown.output.splitlines()))
     yield from (f"# cellbed: {line}" for line in shown.complaint.splitlines())
-    if runs.odd is not None:
+    if runs.failed_number > 1:
+        yield f"# cellbed: the lines above are of repetition {runs.failed_number}"
+    if runs.odd_number:
         yield f"# cellbed: repetition {runs.odd_number} said something else than the first"
     passed = "not ok" if runs.verdict == "fail" else "ok"
     yield f"{passed} {number} {title}{directive(runs.verdict, shown)}"

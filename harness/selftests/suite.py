@@ -18,7 +18,10 @@ class Runs:
 
     Attributes:
         first: the first repetition.
-        odd: the first of those that said something else than the first, or sent it.
+        odd_number: of the first that said something else than the first, 0 without any.
+        failed: the first that failed; without any, the first whose verdict was not that of the
+            first, because one of the two must be wrong.
+        failed_number: its number.
         verdicts: how many repetitions had each.
         said, sent: digests of what was said and sent, with how often.
         took: durations by the lab's clock [s], with how often.
@@ -27,8 +30,9 @@ class Runs:
     """
 
     first: Outcome
-    odd: Outcome | None = None
     odd_number: int = 0
+    failed: Outcome | None = None
+    failed_number: int = 0
     verdicts: dict[str, int] = field(default_factory=dict)
     said: dict[str, int] = field(default_factory=dict)
     sent: dict[str, int] = field(default_factory=dict)
@@ -44,8 +48,15 @@ class Runs:
             seen[value] = seen.get(value, 0) + 1
         for what in self.first.differences(outcome):
             self.other.setdefault(what, number)
-        if "output" in self.other and self.odd is None:
-            self.odd, self.odd_number = outcome, number
+        self.odd_number = self.other.get("output", 0)
+        if self.wrong(outcome):
+            self.failed, self.failed_number = outcome, number
+
+    def wrong(self, outcome: Outcome) -> bool:
+        """Is this outcome the first that failed, or the first of another verdict?"""
+        if outcome.verdict == "fail":
+            return self.failed is None or self.failed.verdict != "fail"
+        return self.failed is None and outcome.verdict != self.first.verdict
 
     @property
     def verdict(self) -> str:
@@ -53,9 +64,12 @@ class Runs:
         return next(iter(self.verdicts)) if len(self.verdicts) == 1 else "fail"
 
     @property
-    def failed(self) -> Outcome | None:
-        """One that failed."""
-        return next((x for x in (self.first, self.odd) if x and x.verdict == "fail"), None)
+    def why(self) -> str:
+        """The first thing that was said of the failure; empty if there is none."""
+        if self.failed is None or self.failed.verdict == "fail":
+            return self.failed.why if self.failed else ""
+        verdicts = f"{self.first.verdict} and {self.failed.verdict}"
+        return f"two runs have different verdicts: {verdicts} (run {self.failed_number})"
 
 
 @dataclass(frozen=True, order=True)
@@ -142,5 +156,5 @@ def counts(tests: dict[Test, Runs]) -> dict[str, int]:
 
 
 def failures(tests: dict[Test, Runs]) -> Iterator[tuple[Test, Runs]]:
-    """Those of which a repetition failed."""
+    """Those of which a repetition failed, or repetitions had different verdicts."""
     return ((test, runs) for test, runs in tests.items() if runs.failed is not None)

@@ -64,7 +64,7 @@ def named(tests: Mapping[Test, Runs], chosen: list[Test], what: str) -> Iterator
 
 def why(runs: Runs) -> str:
     """The first thing that was said of a failure, so that no word of it is markup."""
-    said = runs.failed.why if runs.failed else "two runs of it differ"
+    said = runs.why or "two runs of it differ"
     return "`" + said.replace("`", "'") + "`"
 
 

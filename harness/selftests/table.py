@@ -54,7 +54,7 @@ def reasons(found: Found) -> Iterator[list[str]]:
             outcome = runs.failed
             assert outcome is not None
             cases = [case.name for case in outcome.cases if case.verdict == "fail"]
-            yield [test.name, row.kernel, row.clock, times(runs), " ".join(cases), outcome.why]
+            yield [test.name, row.kernel, row.clock, times(runs), " ".join(cases), runs.why]
 
 
 def times(runs: Runs) -> str:

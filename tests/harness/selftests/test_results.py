@@ -125,6 +125,35 @@ def test_after_an_interruption_what_had_ended_is_kept(
     assert suite.execute(tasks, 2, 1, lambda *_: None)[1]
 
 
+def test_a_repetition_that_fails_after_others_that_differ_is_told(tmp_path: Path) -> None:
+    tests = found(GOOD, replace(GOOD, output=PASSED + "more\n"), BAD)[ROW]
+    assert tests[X].verdict == "fail" and tests[X].failed == BAD
+    [reason] = table.reasons({ROW: tests})
+    assert reason[3:] == ["1 of 3", "ipv6", BAD.why]
+    lines = list(ktap.lines(tests))
+    assert "# x.pkt:9: error handling packet: timing error" in lines
+    assert "# cellbed: the lines above are of repetition 3" in lines
+    assert "# cellbed: repetition 2 said something else than the first" in lines
+    out = tmp_path / "out"
+    folder.make(out)
+    folder.write(out, {ROW: tests}, {"6.12": "6.12.1"}, NOW, NOW)
+    log = out / "6.12" / "logs" / "net.packetdrill.x.pkt"
+    assert (log / "output").read_text() == FAILED and (log / "1.pcap").read_bytes() == b"two"
+
+
+@pytest.mark.parametrize("clock", ["virtual", "real"])
+def test_a_test_that_once_passes_and_once_skips_fails_with_a_reason(clock: str) -> None:
+    row = Row("6.12", clock)
+    more = replace(GOOD, output=PASSED + "more\n")
+    runs = {1: GOOD, 2: more, 3: replace(GOOD, status=4)}
+    tests = suite.gathered({(row, X): runs})
+    assert tests[row][X].verdict == "fail"
+    [reason] = table.reasons(tests)
+    assert reason[-1] == "two runs have different verdicts: pass and skip (run 3)"
+    [*_, last] = ktap.lines(tests[row])
+    assert last.startswith("not ok 1 ")
+
+
 @pytest.mark.parametrize(
     ("other", "counted", "told"),
     [
@@ -197,8 +226,28 @@ def test_a_folder_of_others_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_kernels_with_folders_have_names_for_folders() -> None:
-    rows = [Row("path:../linux", "real"), Row("6.12,hz=250", "virtual")]
-    assert [folder.place_of(row) for row in rows] == ["path-..-linux-real", "6.12-hz-250"]
+    rows = [Row("6.12", "virtual"), Row("path:../linux", "real"), Row("6.12,hz=250", "virtual")]
+    assert [folder.place_of(row) for row in rows] == [
+        "6.12", "path-..-linux-6b48b3-real", "6.12-hz-250-eb9b64",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "kernels",
+    [
+        ["6.12,config=+IPV6", "6.12,config=-IPV6"],
+        ["git:linux@HEAD", "git:linux@HEAD~", "git:linux@HEAD^"],
+        ["path:linux", "path:/linux"],
+    ],
+)
+def test_each_kernel_has_a_folder_of_its_own(kernels: list[str], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    folder.make(out)
+    tests = {Row(name, "virtual"): found(BAD)[ROW] for name in kernels}
+    folder.write(out, tests, dict.fromkeys(kernels, "6.12.1"), NOW, NOW)
+    places = [one["folder"] for one in json.loads((out / folder.MARK).read_text())]
+    assert len({*places}) == len(kernels)
+    assert all((out / place / "results.json").is_file() for place in places)
 
 
 def test_a_summary_names_what_a_change_breaks_and_mends() -> None:
