@@ -10,7 +10,8 @@ import os
 import re
 import shutil
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from harness.host.ownership import give_tree, make_folder
@@ -21,8 +22,16 @@ from plan.errors import UsageError
 
 MARK = "selftests.json"  # of a folder with results of this command
 BEGUN = "unfinished"  # of a folder whose command runs, or was killed
+BEGUN_TEXT = "cellbed selftests has not written its results yet.\n"
+KEPT_TEXT = '[\n {\n  "kernel": '
+SUMMARY = "summary.md"
 RUNS = "runs.jsonl"  # a line for each run, as they end
 DIGITS = 6  # of the digest of a kernel's name
+# All that this command writes into its folder.
+WRITTEN = re.compile(
+    r"selftests\.json|unfinished|runs\.jsonl|summary\.md"
+    r"|[^/]+/(ktap|results\.json|logs/[^/]+/(output|kernel\.log|\d+\.pcap))"
+)
 
 
 def make(out: Path) -> None:
@@ -31,20 +40,57 @@ def make(out: Path) -> None:
     Raises:
         UsageError: something else is there, or nothing can be written.
     """
-    try:
+    check(out)
+    with writing(out):
+        make_folder(out)
+        for path in out.iterdir():  # the folder itself may be a link or a mount point
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+        (out / BEGUN).write_text(BEGUN_TEXT)
+
+
+def check(out: Path) -> None:
+    """Refuse a folder with anything that this command has not written there; change nothing.
+
+    Raises:
+        UsageError: it is such a folder, or none.
+    """
+    with writing(out):
         if out.exists() and not out.is_dir():
             raise UsageError(f"--out {out}: this is no folder; name an empty or a new folder")
-        if out.is_dir() and any(out.iterdir()):
-            if not any((out / mark).is_file() for mark in (MARK, BEGUN)):
-                raise UsageError(
-                    f"--out {out}: this folder has other files; name an empty or a new folder"
-                )
-            shutil.rmtree(out)
-        make_folder(out)
-        (out / BEGUN).write_text("cellbed selftests has not written its results yet.\n")
+        if others := sorted(foreign(out)) if out.is_dir() else []:
+            raise UsageError(
+                f"--out {out}: this folder has other files ({others[0]}); name an empty or a new "
+                "folder"
+            )
+
+
+def foreign(out: Path) -> Iterator[str]:
+    """What is in a folder and was not written by this command, by its path below the folder."""
+    ours = begins(out / MARK, KEPT_TEXT) or begins(out / BEGUN, BEGUN_TEXT)
+    for path in out.rglob("*"):
+        name = path.relative_to(out).as_posix()
+        plain = path.is_dir() and not path.is_symlink()
+        if not plain and not (ours and WRITTEN.fullmatch(name)):
+            yield name
+
+
+def begins(mark: Path, text: str) -> bool:
+    """Does a file begin as this command writes it? A person may have one of the same name."""
+    return mark.is_file() and mark.read_bytes().startswith(text.encode())
+
+
+@contextmanager
+def writing(out: Path) -> Iterator[None]:
+    """Raises UsageError if the machine refuses to read or write there."""
+    try:
+        yield
     except OSError as error:
         raise UsageError(
-            f"--out {out}: this folder cannot be written ({error.strerror}); name another folder"
+            f"--out {out}: this folder cannot be written ({error.strerror or error}); name "
+            "another folder"
         ) from error
 
 
@@ -72,10 +118,10 @@ def write(
             "kernel": row.kernel, "release": releases[row.kernel], "clock": row.clock,
             "folder": place.name, "tests": {test.name: digests(x) for test, x in tests.items()},
         })  # fmt: skip
-    (out / "summary.md").write_text("".join(f"{x}\n" for x in summary.lines(found, releases)))
+    (out / SUMMARY).write_text("".join(f"{x}\n" for x in summary.lines(found, releases)))
     (out / MARK).write_text(json.dumps(kept, indent=1) + "\n")
     (out / BEGUN).unlink(missing_ok=True)
-    give_tree(out)
+    give_tree(out.resolve())  # it enters no link
 
 
 def note(out: Path, task: Task, number: int, outcome: Outcome) -> None:
@@ -94,7 +140,7 @@ def note(out: Path, task: Task, number: int, outcome: Outcome) -> None:
     }  # fmt: skip
     with (out / RUNS).open("a") as stream:
         stream.write(json.dumps(line) + "\n")
-    if outcome.verdict != "pass":
+    if outcome.verdict == "fail":
         place = out / place_of(task.row) / "logs" / nipa.log_name(task.test)
         if not place.exists():
             keep(place, outcome)

@@ -144,7 +144,7 @@ def command(
         return
     trees = {name: sources.tests(scripts or name, tests) for name in asked}
     drill = packetdrill.by_kernel(programs, asked) if needs_packetdrill(trees) else {}
-    folder.make(out)
+    folder.check(out)  # before anybody waits
     built = {name: sources.built(name, tree) for name, tree in trees.items()}
     (_, image), made = products.image(packages), tools()
     tasks = [
@@ -158,6 +158,7 @@ def command(
         )
         for name, tree in trees.items() for clock in clocks for test in tree.chosen
     ]  # fmt: skip
+    folder.make(out)
     progress = Progress(len(tasks) * repeat, lambda line: click.echo(line, err=True))
 
     def say(task: Task, number: int, outcome: Outcome) -> None:

@@ -218,11 +218,74 @@ def test_a_command_that_is_ended_before_its_tests_leaves_no_json(tmp_path: Path)
 
 def test_a_folder_of_others_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("")
-    with pytest.raises(UsageError, match="has other files; name an empty or a new folder"):
+    with pytest.raises(UsageError, match=r"has other files \(mine\); name an empty or a new"):
         folder.make(tmp_path)
     with pytest.raises(UsageError, match="this is no folder"):
         folder.make(tmp_path / "mine")
     assert (tmp_path / "mine").exists()
+
+
+@pytest.mark.parametrize("name", ["thesis.pdf", "6.12/logs/x/thesis.pdf", "old/thesis.pdf"])
+def test_a_file_of_a_person_among_results_is_left_alone(tmp_path: Path, name: str) -> None:
+    out = tmp_path / "out"
+    folder.make(out)
+    folder.write(out, found(BAD), {"6.12": "6.12.1"}, NOW, NOW)
+    (out / name).parent.mkdir(parents=True, exist_ok=True)
+    (out / name).write_text("years")
+    before = sorted(out.rglob("*"))
+    with pytest.raises(UsageError, match=rf"has other files \({name}\)"):
+        folder.make(out)
+    assert sorted(out.rglob("*")) == before
+
+
+@pytest.mark.parametrize("name", [folder.BEGUN, folder.MARK, folder.RUNS, "summary.md"])
+def test_a_file_whose_name_alone_is_ours_is_left_alone(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("the sonata of mine")
+    with pytest.raises(UsageError, match="has other files"):
+        folder.make(tmp_path)
+    assert (tmp_path / name).read_text() == "the sonata of mine"
+
+
+def test_a_link_among_results_is_not_entered(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "ktap").write_text("")
+    out = tmp_path / "out"
+    folder.make(out)
+    (out / "6.12").symlink_to(tmp_path / "mine")
+    with pytest.raises(UsageError, match=r"has other files \(6.12\)"):
+        folder.make(out)
+    assert (tmp_path / "mine" / "ktap").exists()
+
+
+def test_the_folder_may_be_a_link(tmp_path: Path) -> None:
+    """To another disk, for example."""
+    (tmp_path / "disk").mkdir()
+    out = tmp_path / "out"
+    out.symlink_to(tmp_path / "disk")
+    for _ in range(2):
+        folder.make(out)
+        folder.write(out, found(BAD), {"6.12": "6.12.1"}, NOW, NOW)
+    assert out.is_symlink() and (tmp_path / "disk" / folder.MARK).is_file()
+
+
+def test_a_check_of_the_folder_removes_nothing(tmp_path: Path) -> None:
+    """A kernel may then not build, and the last results are all that a person has."""
+    out = tmp_path / "out"
+    folder.check(out)
+    assert not out.exists()
+    folder.make(out)
+    folder.write(out, found(BAD), {"6.12": "6.12.1"}, NOW, NOW)
+    before = sorted(out.rglob("*"))
+    folder.check(out)
+    assert sorted(out.rglob("*")) == before
+
+
+def test_a_test_that_skips_itself_has_no_log(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    folder.make(out)
+    skipped = replace(GOOD, status=4)
+    folder.note(out, Task(row=ROW, test=X, work=a_work(tmp_path)), 1, skipped)
+    assert [path.name for path in out.iterdir() if path.is_dir()] == []
 
 
 def test_kernels_with_folders_have_names_for_folders() -> None:
