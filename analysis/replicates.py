@@ -35,10 +35,10 @@ def _flows(folder: Path) -> bytes:
 
 def sentence(same: int, cells: int) -> str:
     """What is said where the seeds of some cells left the same figures."""
-    of_cells = "the only cell" if cells == 1 else f"{same} of {cells} cells"
+    of_cells = "the only combination" if cells == 1 else f"{same} of {cells} combinations"
     return (
-        f"In {of_cells} all seeds left the same figures. Such a cell counts as one observation and"
-        f" has no interval. If its sources start at fixed times, {WHAT_TO_DO}."
+        f"In {of_cells} of levels, all seeds left the same figures. Such a combination counts as"
+        f" one observation and has no interval. If its sources start at fixed times, {WHAT_TO_DO}."
     )
 
 

@@ -61,6 +61,18 @@ class UnknownKeyError(TypedError):
         super().__init__(f"{joined(place, key)}: unknown key; {choices(key, known)}")
 
 
+class MissingKeyError(TypedError):
+    """A table lacks a key that has no default value.
+
+    Attributes:
+        place: the place of the key.
+    """
+
+    def __init__(self, place: str, words: str) -> None:
+        self.place = place
+        super().__init__(f"{place}: this key is missing; it must be {words}")
+
+
 class WrongTypeError(TypedError):
     """A value has another type than its key requires.
 
@@ -193,7 +205,7 @@ def from_json(
     for name, field in known.items():
         if name not in data and not (has_default(field) and (defaults or is_later(field))):
             words = allowed_in_words(hints[name])
-            raise TypedError(f"{joined(place, name)}: this key is missing; it must be {words}")
+            raise MissingKeyError(joined(place, name), words)
     read = Reading(readers or {}, defaults, others)
     found = {k: data[k] for k in known if k in data}
     return kind(**{k: read.value(hints[k], value, joined(place, k)) for k, value in found.items()})

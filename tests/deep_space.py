@@ -37,8 +37,14 @@ def sentences(level: str, trials: Sequence[Trial]) -> str:
     )
     if None in again:
         lost = [sum(one.document["source"]["lost_packets"]) for one in trials]
-        return f"{told} The server took {over(lost)} packets for lost."
-    return f"{told} The server sent {over(again)} segments again."
+        return f"{told} The server took {counted(lost, 'packet')} for lost."
+    return f"{told} The server sent {counted(again, 'segment')} again."
+
+
+def counted(values: Sequence[float | None], what: str) -> str:
+    """The range of a count over the seeds with its noun: "no packet", "2 to 3 packets"."""
+    known = over(values)
+    return {"0": f"no {what}", "1": f"1 {what}"}.get(known, f"{known} {what}s")
 
 
 def over(values: Sequence[float | None]) -> str:

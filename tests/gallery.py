@@ -48,8 +48,8 @@ The efficiency compares the received payload with what a link of the rate
 `topology.rate_bit_per_s` can carry. A moving path often has another rate. The command
 `./cellbed report results/NAME` also draws the pictures of this page. In the pictures, the rate of
 the link counts all bits of the cells, so it is higher than the throughput, which counts IP packets.
-Only the rate of a packet-delivery trace counts packets. An example in its own folder compares
-[TCP and QUIC](quic/README.md).
+Only the rate of a packet-delivery trace counts packets. The page has a picture of the delay only if
+the delay of the path changes. An example in its own folder compares [TCP and QUIC](quic/README.md).
 """
 
 
@@ -104,7 +104,12 @@ def drawn(trial: Trial) -> Sequence[Callable[[Trial], Drawing | None]]:
         return OF_PAGES
     if trial.series("segments"):
         return OF_VIDEO
-    return DRAWN if trial.plan.topology.path else OF_A_STILL_PATH
+    path = trial.plan.topology.path
+    if not path:
+        return OF_A_STILL_PATH
+    # The picture of a delay that never changes would be a constant line.
+    delays = (path.way(way).delays_us for way in path_plots.WAYS)
+    return DRAWN if any(len(set(found)) > 1 for found in delays) else DRAWN[:1]
 
 
 def figures(trials: Sequence[Trial]) -> str:
@@ -119,8 +124,26 @@ def figures(trials: Sequence[Trial]) -> str:
     efficiency = trial.metrics["efficiency"]
     again = trial.metrics["retransmits"]
     return (
-        f"With seed {trial.seed}, the efficiency is {efficiency:.4f}, and the senders sent"
-        f" {again:,.0f} segments again. All {len(trial.checks)} checks passed."
+        f"With seed {trial.seed}, the efficiency is {efficiency:.4f}, and {sent_again(again)}."
+        f" All {len(trial.checks)} checks passed."
+    )
+
+
+def sent_again(segments: float | None) -> str:
+    """How many segments the senders sent again, as the end of a sentence."""
+    if not segments:
+        return "the senders sent no segment again"
+    return f"the senders sent {segments:,.0f} segment{'s' if segments > 1 else ''} again"
+
+
+def cost(text: str) -> str:
+    """What the first run of an example costs beside its trials; "": nothing."""
+    kernel = re.search(r'^lab\.kernel = "(.*)"$', text, re.MULTILINE)
+    if not kernel:
+        return ""
+    return (
+        f" This example runs on Linux {kernel[1]}. Its first run builds this kernel, which takes"
+        " about 4 to 8 minutes on two cores. Later runs use the same kernel."
     )
 
 
@@ -152,7 +175,7 @@ def section(name: str, shown: Sequence[tuple[str, str]], told: str) -> str:
     assert found, name
     body = re.sub(r"^#.*\n", "", text, flags=re.MULTILINE)
     images = "".join(f"\n![{alt}]({name}-{kind}.svg)\n" for kind, alt in shown)
-    return f"\n## {found[1]}\n\n{about}\n\n```toml\n{body}```\n\n{told}\n{images}"
+    return f"\n## {found[1]}\n\n{about}\n\n```toml\n{body}```\n\n{told}{cost(text)}\n{images}"
 
 
 def renew(chosen: Sequence[str]) -> None:

@@ -145,7 +145,7 @@ def _anova_of(results: Results, group: str) -> Section | None:
     interactions = [plot for name in names for plot in plots.interactions(results, group, name)]
     return Section(
         id=tables.named("anova", group) if group else "anova-all",
-        title=group or "All cells",
+        title=group or "All combinations",
         paragraphs=_errors(results, group, names),
         parts=[
             *(sheet for sheet in found if sheet is not None),
@@ -160,15 +160,16 @@ def _errors(results: Results, group: str, responses: Sequence[str]) -> list[str]
     found = {name: results.anova(group, name) for name in responses}
     told = [
         f"{name.capitalize()}: {anova.spread}. The intervals of the effects use one error for all "
-        "cells. The intervals of differences that are paired by seed use an error of their own."
+        "combinations of levels. The intervals of differences that are paired by seed use an error "
+        "of their own."
         for name, anova in found.items()
         if anova and anova.spread and anova.spread.unlike
     ]
     if any(anova and anova.block for anova in found.values()):
         told.insert(
             0,
-            "Each seed is a block: an amount that a seed adds to all cells does not count as "
-            "error.",
+            "Each seed is a block: an amount that a seed adds to all combinations of levels does "
+            "not count as error.",
         )
     return told
 
@@ -190,8 +191,8 @@ def _explore(part: Explore) -> Section:
         id="explore",
         title="Trial by trial",
         paragraphs=[
-            "Each point is a trial. Point at a point to see its trial. Press a point, or a cell of "
-            "the table below, to see the pictures of the trial."
+            "Each point is a trial. Point at a point to see its trial. Press a point, or a "
+            "number in the table below, to see the pictures of the trial."
         ],
         parts=[part],
     )
@@ -213,7 +214,7 @@ def _trials(campaign: CampaignRecords, drawn: Mapping[str, Sequence[Plot]]) -> S
     sections = [_trial(one, drawn[one.name], opened=one is shown[0]) for one in shown]
     text = "Press the name of a trial below the table to open or close its pictures and checks."
     if len(drawn) < len(campaign.trials):
-        text += " Only the first seed of each cell has pictures."
+        text += " Only the first seed of each combination of levels has pictures."
     return Section(
         id="trials",
         title="Trials",

@@ -111,16 +111,16 @@ def one_draw(results: Results) -> Sheet | None:
     columns = [
         Column(name="variant", title="Variant"),
         Column(name="response", title="Response"),
-        Column(name="cells", title="Cells", form="d"),
+        Column(name="cells", title="Combinations", form="d"),
         Column(name="outside", title="Outside", form="d"),
         Column(name="by_chance", title="Expected by chance", form=".1f"),
-        Column(name="one_seed", title="Cells with one seed", form="d"),
+        Column(name="one_seed", title="Combinations with one seed", form="d"),
     ]
     return Sheet(
         name="one-draw",
-        caption="The number of published cells that one of our seeds could not have given: they "
+        caption="The number of published values that one of our seeds could not have given: they "
         "lie outside the 95 % prediction interval of one trial. The next column is the number that "
-        "chance alone would give. A cell with one seed has no such interval.",
+        "chance alone would give. A combination of levels with one seed has no such interval.",
         columns=columns,
         rows=rows,
         heads=2,

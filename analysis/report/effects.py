@@ -154,10 +154,13 @@ def _figure(found: Estimate, form: str, *, sign: bool = True) -> str:
 def _without_intervals(results: Results) -> str:
     if max(len(cell.trials) for cell in results.every_cell) > 1:
         return (
-            "All seeds of a cell gave equal figures, so there are no intervals: this experiment "
+            "All seeds of a combination gave equal figures, so there are no intervals: this "
+            "experiment "
             "uses no random values."
         )
-    return "Each cell has one seed, so there are no intervals. Run with --seeds 5 to get them."
+    return (
+        "Each combination has one seed, so there are no intervals. Run with --seeds 5 to get them."
+    )
 
 
 def _pairs(levels: Sequence[str]) -> list[tuple[str, str]]:

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from analysis.cells import Cell
 from analysis.report.model import Plot
 from analysis.report.results import Results
-from analysis.report.svg import colour, marker, style, to_svg
+from analysis.report.svg import bars, colour, marker, style, to_svg
 from analysis.report.tables import along as along_axis
 from analysis.study import Response
 
@@ -85,7 +85,7 @@ def _line(
     if not numbers:  # words of several lines side by side
         x = [at + 0.06 * place for at in x]
     axes.errorbar(
-        x, [one.mean for _, one in known], [one.half_width or 0.0 for _, one in known],
+        x, [one.mean for _, one in known], bars([one for _, one in known]),
         color=colour(place), ms=5, lw=1.3, capsize=3, label=level or None, **look,
     )  # fmt: skip
     figures = ", ".join(f"{at}: {format(one.mean, response.form)}" for at, one in known)

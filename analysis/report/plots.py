@@ -15,7 +15,7 @@ from analysis.anova import Anova
 from analysis.cells import group_of
 from analysis.report.model import MISSING, Plot, Sheet, signed
 from analysis.report.results import Results
-from analysis.report.svg import colour, ink, marker, style, to_svg
+from analysis.report.svg import bars, colour, ink, marker, style, to_svg
 from analysis.report.tables import along as along_axis
 from analysis.report.tables import named
 from analysis.statistics import distribution
@@ -44,9 +44,8 @@ def scatter(results: Results, response: str) -> Plot | None:
             x = [cell.published[response] for cell in cells]
             y = [one.mean for one in found]
             lowest = min(lowest, *x, *y)
-            bars = [one.half_width or 0.0 for one in found]
             axes.errorbar(
-                x, y, bars, fmt=marker(place), ms=4, lw=0.8, alpha=0.85, color=colour(place),
+                x, y, bars(found), fmt=marker(place), ms=4, lw=0.8, alpha=0.85, color=colour(place),
                 label=group or None,
             )  # fmt: skip
         axes.plot([lowest, 1], [lowest, 1], color=ink(), lw=0.8, ls="--")
@@ -71,7 +70,8 @@ def _scatter_alt(results: Results, response: str) -> str:
         if one.response == response
     ]
     return (
-        f"Scatter plot of {response}: each point is a cell, and the line shows equality. "
+        f"Scatter plot of {response}: each point is a combination of levels, and the line shows "
+        "equality. "
         + "; ".join(texts)
     )
 
@@ -352,5 +352,8 @@ def distributions(
         for cell, known in values.items()
         if len(known)
     )
-    alt = f"Distribution functions of {title}; each line is a cell. Medians: {medians}."
+    alt = (
+        f"Distribution functions of {title}; each line is a combination of levels. Medians:"
+        f" {medians}."
+    )
     return Plot(name=name, title=title, alt=alt, svg=svg)

@@ -35,7 +35,7 @@ def predictions(results: Results) -> Section | None:
     text = (
         "A difference is the measured value minus the value that a model predicts, seed by seed, "
         "with the 95 % interval of the mean over the seeds. A model is no authority: if the "
-        "interval of a cell leaves out 0, the measurement or the model is wrong."
+        "interval of a combination of levels leaves out 0, the measurement or the model is wrong."
     )
     return Section(id="predictions", title="Predictions", paragraphs=[text], parts=parts)
 
@@ -48,11 +48,11 @@ def _summary(results: Results, found: Found) -> Sheet:
     columns = [
         Column(name="prediction", title="Prediction"),
         *([Column(name="variant", title="Variant")] if several else []),
-        Column(name="group", title=(results.study.by or "cells").capitalize()),
+        Column(name="group", title=(results.study.by or "combinations").capitalize()),
         Column(name="response", title="Response"),
-        Column(name="cells", title="Cells", form="d"),
+        Column(name="cells", title="Combinations", form="d"),
         *DIFFERENCES,
-        Column(name="apart", title="Cells apart", form="d"),
+        Column(name="apart", title="Combinations apart", form="d"),
     ]
     rows: list[list[Value]] = []
     for (name, variant, group, response), of in found.items():
@@ -64,8 +64,8 @@ def _summary(results: Results, found: Found) -> Sheet:
         rows.append([*heads, len(of), *figures, counted])
     return Sheet(
         name="predictions",
-        caption="Differences over the cells; in a cell that is apart, the interval over the seeds "
-        "leaves out 0",
+        caption="Differences over the combinations of levels; in a combination that is apart, the "
+        "interval over the seeds leaves out 0",
         columns=columns,
         rows=rows,
         heads=4 if several else 3,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The campaign trial by trial: a matrix of cells to filter, a point a trial, pictures of one.
+// The campaign trial by trial: a matrix of combinations to filter, a point a trial, pictures of one.
 "use strict";
 (() => {
   const at = (id) => document.getElementById(id);
@@ -148,7 +148,7 @@
   }
 
   function pictures(found) {
-    const none = found ? "This trial recorded no tables over time to draw." : "The report has no pictures of this trial: it draws only the first seed of each cell.";
+    const none = found ? "This trial recorded no tables over time to draw." : "The report has no pictures of this trial: it draws only the first seed of each combination of levels.";
     at("explore-pictures").replaceChildren(...(found?.length ? found.map((one) => {
       const figure = made("figure", "");
       const place = made("div", "", {className: "picture"});

@@ -85,8 +85,8 @@ def _about(results: Results, study: Study) -> Iterator[str]:
     if len(results.variants) > 1:
         name, cells = next(iter(results.variants.items()))
         yield (
-            f"This report is about the variant {name} ({counted(len(cells), 'cell')}). Only the "
-            "tables of cells and the section on variants have all variants."
+            f"This report is about the variant {name} ({counted(len(cells), 'combination')} of "
+            "levels). Only the tables of results and the section on variants have all variants."
         )
     if (study.claims or study.published) and study.cell and not results.study.cell:
         yield (
@@ -137,7 +137,7 @@ def extremes(results: Results) -> list[str]:
         if len(known) == 1:
             told.append(f"{response.title} is {low} ({first.name}).")
         elif low == high:
-            told.append(f"{response.title} is {low} in all cells.")
+            told.append(f"{response.title} is {low} in all combinations of levels.")
         else:
             told.append(
                 f"{response.title} lies between {low} ({first.name}) and {high} ({last.name})."

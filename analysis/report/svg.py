@@ -6,14 +6,17 @@ of its own, its value in the light theme.
 """
 
 import io
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import matplotlib as mpl
 from cycler import cycler
 from matplotlib.figure import Figure
+
+from analysis.statistics import Estimate
 
 TEXT, GRID = "#010101", "#020202"
 SERIES = ("#0a0a01", "#0a0a02", "#0a0a03", "#0a0a04", "#0a0a05")
@@ -45,6 +48,15 @@ def ink() -> str:
 def marker(place: int) -> str:
     """Marker of the series at `place`: another where its colour has been had before."""
     return _MARKERS[(place + place // len(SERIES)) % len(_MARKERS)]
+
+
+def bars(found: Sequence[Estimate]) -> list[float] | None:
+    """Half widths of the intervals for error bars; nan: no interval, None: none has one.
+
+    With None, no bar stands in the legend either.
+    """
+    widths = [math.nan if one.half_width is None else one.half_width for one in found]
+    return None if all(map(math.isnan, widths)) else widths
 
 
 STYLE: dict[str, Any] = {

@@ -33,11 +33,10 @@ Lines = list[Line]
 
 def distances(found: Sequence[Distance], study: Study) -> Sheet:
     """Distance to the source by response and level of `by`."""
-    by = study.by or "cells"
     columns = [
-        Column(name=by, title=by.capitalize()),
+        Column(name=study.by or "cells", title=(study.by or "combinations").capitalize()),
         Column(name="response", title="Response"),
-        Column(name="cells", title="Cells", form="d"),
+        Column(name="cells", title="Combinations", form="d"),
         *DIFFERENCES,
         Column(name="rank_correlation", title="Rank correlation", form=".3f"),
     ]
@@ -47,7 +46,7 @@ def distances(found: Sequence[Distance], study: Study) -> Sheet:
     ]
     return Sheet(
         name="distances",
-        caption="The measured value minus the published value, over the cells",
+        caption="The measured value minus the published value, over the combinations",
         columns=columns,
         rows=rows,
         heads=2,
@@ -76,7 +75,11 @@ def every_cell(results: Results) -> Sheet:
         [*_cell_row(results, cell, factors), *map(cell.mean, more)] for cell in results.every_cell
     ]
     return Sheet(
-        name="every-cell", caption="All cells", columns=columns, rows=rows, heads=len(factors)
+        name="every-cell",
+        caption="All combinations",
+        columns=columns,
+        rows=rows,
+        heads=len(factors),
     )
 
 
@@ -262,8 +265,8 @@ def variants(results: Results, factors: Sequence[str], name: str = "variants") -
     columns = [
         Column(name="variant", title="Variant"),
         *([factor_column(study, study.by)] if study.by else []),
-        Column(name="cells", title="Cells", form="d"),
-        Column(name="shared_cells", title="Cells of both", form="d"),
+        Column(name="cells", title="Combinations", form="d"),
+        Column(name="shared_cells", title="Combinations of both", form="d"),
     ]
     for one in study.means:
         columns += [
@@ -284,9 +287,9 @@ def variants(results: Results, factors: Sequence[str], name: str = "variants") -
     against = "the step before" if stepwise else "the first variant"
     return Sheet(
         name=name,
-        caption="The mean is over the cells that have a value. The effect is the difference from "
-        f"{against}, over the cells that both have, with its 95 % interval over these cells. The "
-        "distance from the published values is the mean absolute difference.",
+        caption="The mean is over the combinations that have a value. The effect is the difference "
+        f"from {against}, over the combinations that both have, with its 95 % interval over these. "
+        "The distance from the published values is the mean absolute difference.",
         columns=columns,
         rows=rows,
         heads=2 if study.by else 1,

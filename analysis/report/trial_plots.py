@@ -187,8 +187,11 @@ def _delivered_bytes(begin: Values, end: Values, size: Values, edges: Values) ->
 
 
 def pairs(trial: Trial) -> Drawing | None:
-    """Throughput of each pair over time (`throughput.csv`); of many, their spread."""
+    """Throughput of each pair until the workload ends (`throughput.csv`); of many, their spread."""
     moments, total = by_pair.delivered(trial)
+    # After the end, a source sends only what it still holds: this is no throughput of a full bin.
+    whole = moments <= _duration_s(trial)
+    moments, total = moments[whole], total[whole]
     found = by_pair.rates(moments, total, MOST_POINTS * total.shape[1])
     if found is None:
         return None
@@ -201,7 +204,7 @@ def pairs(trial: Trial) -> Drawing | None:
 
     def paint(axes: Axes) -> None:
         for place, (name, one) in enumerate(lines.items()):
-            axes.stairs(one, time_s, color=colour(place), lw=1, label=name)
+            axes.stairs(one, time_s, color=colour(place), lw=1, label=name, baseline=None)
         axes.set(xlabel="time (s)", ylabel="Mbit/s", xlim=(0, None), ylim=(0, None))
         axes.legend(ncols=3)
 

@@ -42,8 +42,8 @@ def verdicts(results: Results) -> Section | None:
 def _how_to_read(results: Results) -> str:
     return (
         f"The list has each sentence, its place in {results.study.source}, and our verdicts. A "
-        "verdict is undecided if we did not measure the cells, or if the intervals allow both "
-        "answers. The verdict on the direction asks whether each difference lies on the side "
+        "verdict is undecided if we did not measure the combinations, or if the intervals allow "
+        "both answers. The verdict on the direction asks whether each difference lies on the side "
         "of 0 that the sentence says, by intervals paired by seed. The verdict on the size "
         "asks whether one of our seeds could have given the published figures (by the 95 % "
         "prediction interval of one trial)."
@@ -54,14 +54,14 @@ def _not_decided(results: Results, every: int, shown: int) -> str:
     """Of how many claims a part of a study says nothing, and why."""
     seeds = max((len(cell.trials) for cell in results.cells), default=0)
     has = (
-        f"This campaign has {results.measured_cells} of the {results.whole_cells} cells of "
+        f"This campaign has {results.measured_cells} of the {results.whole_cells} combinations of "
         f"{results.study.source}, with {counted(seeds, 'seed')}"
     )
     if not shown:
-        return f"{has}. The claims of this source need more cells or more seeds."
+        return f"{has}. The claims of this source need more combinations or more seeds."
     return (
         f"{has}. It decides {shown} of {counted(every, 'claim')}; the other {every - shown} need "
-        "more cells or more seeds."
+        "more combinations or more seeds."
     )
 
 

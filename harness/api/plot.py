@@ -105,7 +105,7 @@ def cells(
         if place in found:
             others = [f for f in campaign.factors if f not in {*named.values(), *where}]
             raise UsageError(
-                "several cells have the same place in the figure; choose a level of "
+                "several combinations have the same place in the figure; choose a level of "
                 f"{', '.join(others)}"
             )
         if one is not None:
@@ -113,7 +113,7 @@ def cells(
     if not found:
         known = dict.fromkeys(name for cell in chosen for name in cell.metrics)
         levels = ", ".join(f"{factor}={level_text(level)}" for factor, level in where.items())
-        text = f"no cell has the metric {metric}{' with ' + levels if levels else ''}"
+        text = f"no combination has the metric {metric}{' with ' + levels if levels else ''}"
         raise UsageError(f"{text}; known are {', '.join(known) or 'no metrics'}")
     return found
 

@@ -113,7 +113,7 @@ class Design:
         "A folder of `studies/`. The table of results and the report then show the measured"
         " figures, and beside them the figures from this study's paper.",
     ] = None
-    seeds: Annotated[int, Within(1, 1000), "The number of seeds of each cell of the design."] = 1
+    seeds: Annotated[int, Within(1, 1000), "The number of seeds of each combination of levels."] = 1
     first_seed: Annotated[
         int, Within(1, 1_000_000_000), "The first seed. Three seeds from 1 are 1, 2 and 3."
     ] = 1

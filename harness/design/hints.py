@@ -8,11 +8,12 @@ from collections.abc import Collection, Iterator, Mapping
 from fractions import Fraction
 from functools import cache
 
+from harness.design.listed import allowed
 from harness.design.settings import TABLES, Machine, Tcp
 from harness.design.units import WORDS, as_number, in_unit, unit_of, without_unit
 from plan import plan, schema
 from plan.loss import Loss
-from plan.schema import UnknownKeyError, WrongTypeError, joined
+from plan.schema import MissingKeyError, UnknownKeyError, WrongTypeError, joined
 
 MOST_EXACT = 1 << 53  # above it, a fraction is no longer the number that was written
 LEVEL_WORDS = "a text or a whole number or a number or true or false"
@@ -34,6 +35,10 @@ def sentence(error: Exception, top: Collection[str] = ()) -> str:
             hint += (
                 f"{'' if hint.endswith('?') else '.'} The keys here are {', '.join(error.known)}"
             )
+    elif isinstance(error, MissingKeyError) and (names := allowed(error.place)):
+        text, hint = f"{error.place}: this key is missing", names
+    elif isinstance(error, WrongTypeError) and (names := allowed(error.place)):
+        text = f"{error.place}{schema.shown(error.value)}: {names}"
     elif isinstance(error, WrongTypeError):
         text, hint = of_level(error) or text, of_wrong_type(error, top)
     return f"{text}; {hint}" if hint else text

@@ -11,13 +11,13 @@ writes it. Each key's range, default and text stand in the field's type (plan/sc
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
 from harness.design import experiment, settings
-from harness.flavors import files as flavors
+from harness.design.listed import LISTED
 from plan import plan, schema
 from plan.loss import Loss
 
@@ -26,14 +26,6 @@ PLACE = re.compile(r"(<!-- keys -->\n).*?(<!-- end -->)", re.DOTALL)
 LONG = re.compile(r"(?<![.\d])\d{4,}")
 HEADINGS = ("key", "default", "allowed", "meaning")
 # Keys of an experiment that are tables of their own, and have none here.
-POLICIES = plan.QUEUES["cells"].policies
-LISTED: Mapping[tuple[str, str], Callable[[], Iterable[str]]] = {
-    ("queue", "policy"): POLICIES,
-    ("queue", "return_policy"): POLICIES,
-    ("topology", "delay"): lambda: plan.DELAYS.kinds,
-    ("tcp", "flavor"): flavors.names,
-}
-"""Keys whose values are the names of files."""
 ELSEWHERE = ("factors", "only", "base", "rule")
 
 
@@ -106,7 +98,7 @@ def explained(table: str, field: Field[Any], hints: Mapping[str, Any]) -> tuple[
 
 def allowed(table: str, key: str, hint: Any) -> str:
     """The values of a key: what is listed in a folder, a range, choices, or its type."""
-    listed = LISTED.get((table, key))
+    listed = LISTED.get(schema.joined(table, key))
     if listed:
         return ", ".join(listed())
     kind, *limits = get_args(hint)

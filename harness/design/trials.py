@@ -205,7 +205,8 @@ def planned(
     count = seeds if seeds is not None else experiment.seeds
     if len(cells) * count > MOST_TRIALS:
         raise UsageError(
-            f"{path}: {len(cells)} cells with {count} seeds each: at most {MOST_TRIALS} trials"
+            f"{path}: {len(cells)} combinations with {count} seeds each: at most {MOST_TRIALS}"
+            " trials"
         )
     wanted_kernels = [plans.kernels(cell, kernels) for cell in cells]  # all names, then any build
     of_cells = [
@@ -260,7 +261,7 @@ class WantedPlans:
             with suppress(ValueError, UsageError):
                 wanted_plan(self.experiment, other)
                 levels = ", ".join(f"{f} = {level_name(v)}" for f, v in cell.items())
-                return f" (in the cell with {levels})"
+                return f" (in the combination {levels})"
         return ""
 
     def kernels(self, cell: Mapping[str, Level], kernels: Kernels) -> Ends:
@@ -386,7 +387,7 @@ def chosen(
 
 def no_cell(path: Path, only: Sequence[str]) -> UsageError:
     options = " ".join(f"--only {option}" for option in only)
-    return UsageError(f"{path}: {options}: [[only]] leaves no cell with these levels together")
+    return UsageError(f"{path}: {options}: [[only]] leaves no combination with these levels")
 
 
 def as_json(wanted: Plan) -> dict[str, Any]:

@@ -85,7 +85,7 @@ def test_a_figure_for_each_response(tmp_path: Path) -> None:
     ("means", "said"),
     [
         ([0.7], ["Efficiency is 0.7000 (1)."]),
-        ([0.70001, 0.70002], ["Efficiency is 0.7000 in all cells."]),
+        ([0.70001, 0.70002], ["Efficiency is 0.7000 in all combinations of levels."]),
         ([0.7, 0.8], ["Efficiency lies between 0.7000 (1) and 0.8000 (2)."]),
     ],
 )

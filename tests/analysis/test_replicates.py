@@ -18,7 +18,7 @@ from tests.analysis import synthetic
 CELLS = {
     ("WAN", "SACK", policy, 1.0): (value, 0.9) for policy, value in (("EPD", 0.8), ("SD", 0.7))
 }
-SENTENCE = "all seeds left the same figures. Such a cell counts as one observation"
+SENTENCE = "all seeds left the same figures. Such a combination counts as one observation"
 
 
 def cells(folder: Path, noise: float, with_series: bool = False) -> tuple[Cell, ...]:
@@ -61,7 +61,7 @@ def test_the_table_says_it(noise: float, said: bool, tmp_path: Path) -> None:
 def test_the_report_says_itin_short(noise: float, said: bool, tmp_path: Path) -> None:
     cells(tmp_path, noise)
     told = in_short(results_of(read_campaign(tmp_path), NONE, {}), NONE)
-    assert (f"In 2 of 2 cells {SENTENCE}" in told[-1]) == said
+    assert (f"In 2 of 2 combinations of levels, {SENTENCE}" in told[-1]) == said
 
 
 ROWS = "flavor,seed,eff\n" + "".join(

@@ -4,6 +4,7 @@
 import csv
 import html
 import json
+import math
 import re
 import shutil
 from collections.abc import Callable
@@ -19,13 +20,14 @@ from analysis import by_pair, plotly_js
 from analysis.claims import claims_of
 from analysis.errors import RecordError, ReportError
 from analysis.records import Trial, read_campaign, read_trial
-from analysis.report import Written, link_plots, overview, tables, write_report
+from analysis.report import Written, link_plots, overview, svg, tables, write_report
 from analysis.report.glossary import MEANINGS, glossary
 from analysis.report.model import Column
 from analysis.report.pages import pages_of
 from analysis.report.results import results_of
 from analysis.report.svg import colour, marker
 from analysis.report.trial_plots import _delivered_bytes, _thinned, plots
+from analysis.statistics import estimate
 from analysis.study import GENERIC, NONE
 from studies.kernel_cc.study import STUDY as KERNEL_CC
 from studies.ubrplus_1998.study import STUDY
@@ -229,7 +231,8 @@ def test_markdown_has_the_same_and_its_plots_exist(written: Written) -> None:
     assert verdicts.count("undecided") >= 32  # those of MEO, GEO and over the networks
     assert text.count("**undecided**") < told.count("undecided")  # one sentence tells of the others
     assert re.search(
-        rf"has 24 of the 72 cells .* decides \d+ of {len(claims)} claims; the other \d+ need", text
+        rf"has 24 of the 72 combinations .* decides \d+ of {len(claims)} claims; the other \d+ ",
+        text,
     )
     tables = [line for line in text.splitlines() if line.startswith("|")]
     assert len(tables) > 100
@@ -307,7 +310,7 @@ def test_means_that_are_printed_alike_are_one_sentence(tmp_path: Path) -> None:
     alike = dict.fromkeys(list(WAN)[:2], (0.9, 0.8))
     synthetic.write_campaign(tmp_path, cells=alike, seeds=[1], noise=0)
     text = html.unescape(write_report(read_campaign(tmp_path)).html.read_text())
-    assert "Efficiency is 0.9000 in all cells." in text
+    assert "Efficiency is 0.9000 in all combinations of levels." in text
 
 
 def test_a_campaign_without_a_valid_trial_says_so(tmp_path: Path) -> None:
@@ -459,6 +462,25 @@ def pairs_of(trial: Trial) -> dict[str, Any]:
     (seen,) = [one for plot in plots(trial) if (one := plot.picture)
                and one["title"] == "Throughput by pair"]  # fmt: skip
     return {one["name"]: one for one in seen["traces"]}
+
+
+def test_throughput_by_pair_ends_with_the_workload(folder: Path, tmp_path: Path) -> None:
+    """What a source still holds after the end is not drawn: its bin would look like a drop."""
+    source = read_trial(folder / "trials" / "wan-vanilla-epd-0.5-1")
+    copied = shutil.copytree(source.folder, tmp_path / "longer")
+    synthetic.write_throughput(copied, 2)
+    before = pairs_of(read_trial(copied))
+    with (copied / "throughput.csv").open("a") as file:
+        for pair in (1, 2):
+            file.write(f"{(synthetic.DURATION_S + 1) * 10**9},{pair},999999999\n")
+    assert pairs_of(read_trial(copied)) == before
+
+
+def test_no_interval_has_no_error_bar() -> None:
+    one, several = estimate([0.5]), estimate([0.4, 0.6])
+    assert svg.bars([one, one]) is None
+    found = svg.bars([one, several])
+    assert found and math.isnan(found[0]) and found[1] == several.half_width
 
 
 def test_rates_of_many_moments_are_of_fewer() -> None:

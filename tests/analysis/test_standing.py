@@ -105,8 +105,8 @@ def test_a_part_of_a_study_tells_its_own_figures_first(folder: Path) -> None:
     assert summary.split("\n\n")[1].startswith("Efficiency is 0.")
     assert not any(line.endswith("| 0 |") or "| 0 | 0 |" in line for line in summary.splitlines())
     assert (
-        "This campaign has 1 of the 72 cells of 98-0876R1, with 1 seed. The claims of this source"
-        " need more cells or more seeds."
+        "This campaign has 1 of the 72 combinations of 98-0876R1, with 1 seed. The claims of this"
+        " source need more combinations or more seeds."
     ) in text
     assert text.index("## Claims") > text.index("## Trials\n")
     assert "**undecided**" not in text

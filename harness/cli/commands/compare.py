@@ -82,7 +82,7 @@ def answering() -> Iterator[None]:
 @click.option(
     "--seeds",
     type=click.IntRange(1, 1000),
-    help="The number of seeds for each cell of the design [the file's seeds].",
+    help="The number of seeds for each combination of levels [the file's seeds].",
 )
 @click.option(
     "--jobs", type=click.IntRange(1, 256), help="The number of labs at a time [as many as fit]."

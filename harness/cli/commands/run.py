@@ -67,7 +67,7 @@ def read_shard(_: click.Context, option: click.Parameter, value: str | None) -> 
 @click.option(
     "--seeds",
     type=click.IntRange(1, 1000),
-    help="The number of seeds for each cell of the design [the file's seeds].",
+    help="The number of seeds for each combination of levels [the file's seeds].",
 )
 @click.option(
     "--jobs",

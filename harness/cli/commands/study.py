@@ -131,7 +131,7 @@ def verify(
 @click.option(
     "--seeds",
     type=click.IntRange(1, 1000),
-    help="The number of seeds for each cell of the design [the file's seeds].",
+    help="The number of seeds for each combination of levels [the file's seeds].",
 )
 @click.option(
     "--out",

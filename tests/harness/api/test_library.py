@@ -161,10 +161,10 @@ def test_plots_of_a_trial_are_figures_to_go_on_with(campaign: cellbed.Campaign) 
     ("call", "said"),
     [
         (lambda c: cellbed.plot.means(c, "speed", along="buffer", lines="policy"),
-         "no cell has the metric speed; known are efficiency, fairness"),
+         "no combination has the metric speed; known are efficiency, fairness"),
         (lambda c: cellbed.plot.means(c, "efficiency", along="size"), "size is no factor"),
         (lambda c: cellbed.plot.means(c, "efficiency", along="buffer"),
-         "several cells have the same place in the figure; choose a level of network, flavor,"),
+         "several combinations have the same place in the figure; choose a level of network,"),
         (lambda c: c.trial(policy="EPD"), "2 valid trials with policy=EPD and seed 1"),
         (lambda c: cellbed.plot.windows(c.trial(policy="EPD", buffer=1, seed=9)), "0 valid trials"),
     ],

@@ -67,7 +67,9 @@ def test_seeds_are_told_apart() -> None:
     lines = printed(80, *(document(seed, flavor="A") for seed in (1, 2)))
     assert [line.split()[0] for line in lines[:4]] == ["flavor", "seed", "1", "2"]
     [last] = lines[4:]
-    assert last.startswith("In the only cell all seeds left the same figures. Such a cell")
+    assert last.startswith(
+        "In the only combination of levels, all seeds left the same figures. Such a combination"
+    )
 
 
 def test_failed_checks_are_named_below() -> None:

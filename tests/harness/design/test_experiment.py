@@ -74,7 +74,7 @@ MISTAKES = [
     ('tcp.flavor = "sack"', 'tcp.flavor = "x.toml"', "tcp.flavor = x.toml: no such TCP flavor"),
     ('tcp.flavor = "sack"', 'tcp.flavor = ["sack", "fack"]', "tcp.flavor = fack: no such TCP"),
     ('tcp.flavor = "sack"', "tcp.flavor = []", "tcp.flavor: the list has 0 flavors; with"),
-    ('tcp.flavor = "sack"', "tcp.flavor = 5", "tcp.flavor = 5: must be a text"),
+    ('tcp.flavor = "sack"', "tcp.flavor = 5", "tcp.flavor = 5: it must be one of bbr, cubic"),
     ('tcp.flavor = "sack"', 'tcp.flavor = ["sack", 5]', "tcp.flavor, value 2 = 5: must be a text"),
     ("[[rule]]", 'record.sojourn = "down"\n[[rule]]', 'must be a list; write ["down"]'),
     ("[[rule]]", 'record.pcap = ["up", "dow"]\n[[rule]]', "record.pcap, value 2 = dow: it must be"),
@@ -155,7 +155,7 @@ def test_two_large_levels_are_two(tmp_path: Path) -> None:
         (
             f"topology.access_delay_us = {list(range(1, 501))}\n",
             1000,
-            "2000 cells with 1000 seeds each: at most 100000",
+            "2000 combinations with 1000 seeds each: at most 100000",
         ),
         ("".join(f'f{n} = ["{"a" * 64}"]\n' for n in range(4)), 1, "at most 200 bytes"),
     ],
@@ -206,7 +206,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
 def test_levels_that_no_cell_has_together_are_refused() -> None:
     path = PROJECT / "studies" / "ubr_1996" / "ubr-persistent.toml"
     loaded = experiment.load(path)
-    with pytest.raises(UsageError, match="--only network=LAN --only buffer=36000: .*no cell"):
+    with pytest.raises(UsageError, match="--only network=LAN --only buffer=36000: .*no com"):
         planned(loaded, path, ["network=LAN", "buffer=36000"])
 
 

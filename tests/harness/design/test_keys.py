@@ -8,7 +8,7 @@ from typing import Annotated
 
 import pytest
 
-from harness.design import keys
+from harness.design import keys, listed
 from plan.schema import Within
 
 
@@ -23,7 +23,7 @@ def test_each_kind_and_each_policy_is_there() -> None:
     tables = keys.tables()
     kinds = (*keys.plan.QUEUES.kinds, *keys.plan.WORKLOADS.kinds)
     assert all(f'`kind = "{kind}"`' in tables for kind in kinds)
-    assert all(name in tables for name in (*keys.POLICIES(), *keys.flavors.names()))
+    assert all(name in tables for name in (*listed.POLICIES(), *listed.flavors.names()))
 
 
 @dataclass(frozen=True, kw_only=True)
