@@ -10,6 +10,7 @@ from typing import Any
 
 from harness.selftests.choice import Test
 from harness.selftests.suite import Row, Runs
+from plan.complaint import first_complaint
 
 EXECUTOR = "cellbed"
 NO_WORD = re.compile("[^0-9a-zA-Z]+")
@@ -43,8 +44,9 @@ def result(test: Test, runs: Runs) -> dict[str, Any]:
         "time": round(shown.took_s, 2),
         "results": [{"test": plain(one.name), "result": one.verdict} for one in shown.cases],
     }
-    if shown.complaint and shown.status is not None:
-        found["crashes"] = [shown.complaint.splitlines()[0]]
+    first = shown.complaint.splitlines()[:1]
+    if first and (shown.status is not None or first_complaint(first)):  # the lab may just hang
+        found["crashes"] = first
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from plan.errors import MissingError, UsageError
@@ -29,14 +29,14 @@ def by_kernel(options: Iterable[str], kernels: Iterable[str]) -> dict[str, Path]
         UsageError: there is no such program, or no such kernel.
         MissingError: none is named, and none is in the PATH.
     """
-    asked, named = list(kernels), {}
+    asked = list(kernels)
+    named: dict[str, Path] = {}
     for option in options:
-        kernel, equals, path = option.rpartition("=")
-        if equals and kernel not in asked:
-            raise UsageError(
-                f"--packetdrill {option}: {kernel} is no kernel of --kernel {','.join(asked)}"
-            )
-        named[kernel] = program(option, Path(path))
+        kernel, path = parted(option, asked)
+        if kernel in named:
+            of = f"kernel {kernel}" if kernel else "all kernels"
+            raise UsageError(f"--packetdrill {option}: {of} has another one; name one only")
+        named[kernel] = program(option, Path(os.path.expanduser(path)))  # no shell did, behind =
     found = {kernel: named.get(kernel, named.get("")) for kernel in asked}
     if all(found.values()):
         return {kernel: path for kernel, path in found.items() if path is not None}
@@ -44,6 +44,19 @@ def by_kernel(options: Iterable[str], kernels: Iterable[str]) -> dict[str, Path]
     if installed is None:
         raise MissingError(f"packetdrill is missing; {GET}")
     return {kernel: path or Path(installed).resolve() for kernel, path in found.items()}
+
+
+def parted(option: str, asked: Sequence[str]) -> tuple[str, str]:
+    """Kernel, empty for all, and path; both may have an equals sign in them. UsageError."""
+    kernel = max((x for x in asked if option.startswith(f"{x}=")), key=len, default="")
+    if kernel:
+        return kernel, option[len(kernel) + 1 :]
+    if "=" in option and not Path(os.path.expanduser(option)).exists():
+        wrong = option.rpartition("=")[0]
+        raise UsageError(
+            f"--packetdrill {option}: {wrong} is no kernel of --kernel {','.join(asked)}"
+        )
+    return "", option
 
 
 def program(option: str, path: Path) -> Path:

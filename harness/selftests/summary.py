@@ -11,7 +11,7 @@ from itertools import islice
 
 from harness.selftests import table
 from harness.selftests.choice import Test
-from harness.selftests.suite import Found, Row, Runs, failures, flaky
+from harness.selftests.suite import Found, Row, Runs, flaky
 
 MOST = 20  # tests that are named, of each kind
 COLUMNS = [0, 1, 2, 3, 4, 5, 7]  # of the table of counts
@@ -76,18 +76,19 @@ def cut(texts: Iterator[str]) -> Iterator[str]:
 
 
 def counted(found: Found, releases: Mapping[str, str]) -> Iterator[str]:
-    """The table of counts, and below it the tests that failed on the last kernel."""
+    """The table of counts, and below it the tests that failed on the last kernel, by each clock."""
     headings = [table.HEADINGS[column] for column in COLUMNS]
     yield f"| {' | '.join(headings)} |"
     yield f"| --- | --- |{' ---: |' * (len(headings) - 2)}"
     for cells in table.rows(found, releases):
         yield f"| {' | '.join(cells[column] for column in COLUMNS)} |"
     yield ""
-    row, tests = list(found.items())[-1]
-    if failed := [test for test, _ in failures(tests)]:
-        yield f"<details><summary>All that fail on {row.kernel}</summary>"
-        yield ""
-        yield from (f"- `{test.name}`: {why(tests[test])}" for test in failed)
-        yield ""
-        yield "</details>"
-        yield ""
+    last = list(found)[-1].kernel
+    for row, tests in found.items():
+        if row.kernel == last and (failed := failing(row, tests)):
+            yield f"<details><summary>All that fail on {last}, {row.clock} clock</summary>"
+            yield ""
+            yield from (f"- `{test.name}`: {why(tests[test])}" for test in failed)
+            yield ""
+            yield "</details>"
+            yield ""

@@ -138,7 +138,10 @@ def command(
     if only_new and len(asked) == 1:
         raise UsageError("--new-failures needs two kernels: --kernel BEFORE,AFTER")
     if only_list:
-        for name in dict.fromkeys([scripts] if scripts else asked):
+        listed = [scripts] if scripts else asked
+        for name in listed:
+            if len(listed) > 1:
+                click.echo(f"# kernel {name}")
             for test in sources.listed(name, tests):
                 click.echo(test.name)
         return

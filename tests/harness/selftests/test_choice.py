@@ -89,6 +89,23 @@ def test_packetdrill_is_found_in_a_clone_and_for_one_kernel(tmp_path: Path) -> N
     assert packetdrill.by_kernel(options, ["6.12", "7.3"]) == {"6.12": built, "7.3": other}
 
 
+def test_a_path_of_packetdrill_may_have_an_equals_sign_or_a_tilde(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "of=2025" / "packetdrill"
+    place.parent.mkdir()
+    place.write_text("#!/bin/sh\n")
+    place.chmod(0o755)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    kernels = ["6.12", "6.12,hz=250"]
+    assert packetdrill.by_kernel([str(place)], ["6.12"]) == {"6.12": place}
+    options = [f"6.12={place}", "6.12,hz=250=~/of=2025"]
+    assert packetdrill.by_kernel(options, kernels) == dict.fromkeys(kernels, place)
+    for twice in ([str(place)] * 2, [f"6.12={place}"] * 2):
+        with pytest.raises(UsageError, match="has another one; name one only"):
+            packetdrill.by_kernel(twice, ["6.12"])
+
+
 @pytest.mark.parametrize(
     ("option", "said"),
     [

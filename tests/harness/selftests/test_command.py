@@ -34,3 +34,12 @@ def test_old_results_stay_if_a_kernel_does_not_build(
     run = CliRunner().invoke(selftests.command, ["net/x.sh", "--out", str(tmp_path)])
     assert isinstance(run.exception, LabError)
     assert list(tmp_path.iterdir()) == [mark]
+
+
+def test_a_list_of_several_kernels_names_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    of = {"6.12": [X], "7.3": [X, Y]}
+    monkeypatch.setattr(selftests.sources, "listed", lambda kernel, _: of[kernel])
+    run = CliRunner().invoke(selftests.command, ["net/*", "--list", "--kernel", "6.12,7.3"])
+    assert run.output == "# kernel 6.12\nnet/x.sh\n# kernel 7.3\nnet/x.sh\nnet/y.sh\n"
+    run = CliRunner().invoke(selftests.command, ["net/*", "--list", "--kernel", "6.12"])
+    assert run.output == "net/x.sh\n"

@@ -186,6 +186,26 @@ def test_the_document_is_that_of_an_executor_of_nipa() -> None:
     assert second["result"] == "pass" and second["link"] == "ktap" and "crashes" not in second
 
 
+def test_a_panic_is_a_crash_and_a_limit_is_none() -> None:
+    panic = replace(BAD, status=None, complaint="Kernel panic - not syncing: x\nmore")
+    [first, _] = nipa.document(ROW, found(panic)[ROW], NOW, NOW)["results"]
+    assert first["crashes"] == ["Kernel panic - not syncing: x"]
+    late = replace(BAD, status=None, complaint="it has used 602 s of processor time")
+    [first, _] = nipa.document(ROW, found(late)[ROW], NOW, NOW)["results"]
+    assert "crashes" not in first
+
+
+def test_a_summary_lists_the_failures_by_each_clock() -> None:
+    real = Row("6.12", "real")
+    differs = {1: GOOD, 2: replace(GOOD, sent="c")}
+    of = suite.gathered({(ROW, X): {1: BAD}, (ROW, Y): differs, (real, X): {1: BAD}})
+    text = "\n".join(summary.lines(of, {"6.12": "6.12.1"}))
+    assert text.count(f"- `{X.name}`: `{BAD.why}`") == 2
+    assert f"- `{Y.name}`: `two runs of it differ`" in text
+    assert "All that fail on 6.12, virtual clock" in text
+    assert "All that fail on 6.12, real clock" in text
+
+
 def test_the_folder_keeps_what_failed_and_is_made_anew(tmp_path: Path) -> None:
     out = tmp_path / "out"
     for outcome in (BAD, GOOD):
