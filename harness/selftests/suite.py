@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 
+from harness.selftests import watch
 from harness.selftests.choice import Test
 from harness.selftests.lab import Work, run
 from harness.selftests.outcome import VERDICTS, Outcome
@@ -93,16 +94,19 @@ Found = dict[Row, dict[Test, Runs]]
 
 
 def execute(
-    tasks: Sequence[Task], repeat: int, jobs: int, told: Callable[[Task, int, Outcome], None]
-) -> tuple[Found, bool]:
+    tasks: Sequence[Task], repeat: int, jobs: int, told: Callable[[Task, int, Outcome], None],
+    waiting: Callable[[int], None] = lambda labs: None,
+) -> tuple[Found, bool]:  # fmt: skip
     """Run all, each test once before any is repeated; also says whether all of them ended.
 
-    After Ctrl-C it starts no more labs, and gives what had ended before.
+    After Ctrl-C it starts no more labs, and waits for those that run. After another Ctrl-C it ends
+    them, and gives what had ended before.
 
     Args:
         jobs: how many labs at a time.
         told: called with each outcome and the number of its repetition, in the order in which
             they end.
+        waiting: called after Ctrl-C with the number of labs that run.
 
     Raises:
         MissingError: there is no lab.
@@ -115,17 +119,29 @@ def execute(
             for number in range(1, repeat + 1)
             for task in tasks
         }
-        try:
-            for ended in as_completed(asked):
+
+        def take() -> None:
+            for ended in as_completed(dict(asked)):
                 task, number = asked.pop(ended)
                 outcome = ended.result()
-                told(task, number, outcome)
+                kept = outcome
                 if number > 1 and outcome.verdict != "fail":  # many of these fill the memory
-                    outcome = replace(outcome, packets={})
-                found.setdefault((task.row, task.test), {})[number] = outcome
+                    kept = replace(outcome, packets={})
+                found.setdefault((task.row, task.test), {})[number] = kept
+                told(task, number, outcome)
+
+        try:
+            try:
+                take()
+            except KeyboardInterrupt:
+                whole = False
+                pool.shutdown(wait=False, cancel_futures=True)
+                for one in [one for one in asked if one.cancelled()]:
+                    del asked[one]
+                waiting(len(asked))
+                take()
         except KeyboardInterrupt:
-            pool.shutdown(wait=False, cancel_futures=True)
-            whole = False
+            watch.end_all.set()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

@@ -7,6 +7,7 @@ time. So the processor time of the host counts, too.
 
 from __future__ import annotations
 
+import threading
 import time
 
 from harness.labs import Lab
@@ -15,6 +16,7 @@ from plan.errors import LabError
 LOOK_S = 2.0
 MANY = 100  # processes of this machine; one that forks without end has as many as it may
 STILL_CPU_S = 120.0  # of computing, in which the virtual clock has not moved
+end_all = threading.Event()  # set it to end all labs of this process
 
 
 class Watch:
@@ -35,8 +37,10 @@ class Watch:
         """Now and then, look at the lab.
 
         Raises:
-            LabError: it has used its processor time, or stands still.
+            LabError: it has used its processor time, or stands still, or all labs are to end.
         """
+        if end_all.is_set():
+            raise LabError("Ctrl-C ended the lab")
         now = time.monotonic()
         if now - self._looked < LOOK_S:
             return

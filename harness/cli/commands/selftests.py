@@ -169,7 +169,7 @@ def command(
         folder.note(out, task, number, outcome)
 
     begin = now()
-    found, whole = execute(tasks, repeat, jobs or capacity().labs, say)
+    found, whole = execute(tasks, repeat, jobs or capacity().labs, say, waiting)
     if not found:  # Ctrl-C before any test had ended
         raise KeyboardInterrupt
     releases = {name: kernel.release for name, kernel in built.items()}
@@ -195,6 +195,13 @@ def needs_packetdrill(trees: dict[str, Tests]) -> bool:
     """Is any of the tests a script of packetdrill?"""
     chosen: list[Test] = [test for tree in trees.values() for test in tree.chosen]
     return any(test.file.endswith(RUN_BY_IT) for test in chosen)
+
+
+def waiting(labs: int) -> None:
+    """Tell a person who has pressed Ctrl-C why the command goes on."""
+    if labs:
+        of = "1 lab that runs" if labs == 1 else f"{labs} labs that run"
+        click.echo(f"waiting for {of}; press Ctrl-C again to end at once", err=True)
 
 
 def now() -> datetime.datetime:

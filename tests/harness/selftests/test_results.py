@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -112,6 +113,7 @@ def test_after_an_interruption_what_had_ended_is_kept(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(suite, "run", lambda work: GOOD)
+    monkeypatch.setattr(suite.watch, "end_all", threading.Event())
     tasks = [Task(row=ROW, test=test, work=a_work(tmp_path)) for test in (X, Y)]
     told: list[int] = []
 
@@ -121,7 +123,7 @@ def test_after_an_interruption_what_had_ended_is_kept(
             raise KeyboardInterrupt
 
     tests, whole = suite.execute(tasks, 2, 1, interrupted_by_the_second)
-    assert not whole and sum(map(len, tests.values())) == 1
+    assert not whole and sum(map(len, tests.values())) == 2
     assert suite.execute(tasks, 2, 1, lambda *_: None)[1]
 
 
@@ -152,6 +154,40 @@ def test_a_test_that_once_passes_and_once_skips_fails_with_a_reason(clock: str) 
     assert reason[-1] == "two runs have different verdicts: pass and skip (run 3)"
     [*_, last] = ktap.lines(tests[row])
     assert last.startswith("not ok 1 ")
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_after_ctrl_c_labs_that_run_are_waited_for_or_ended(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, again: bool
+) -> None:
+    """The first test's end brings Ctrl-C, while the second test's lab runs."""
+    pressed, ended, runs, told = *(threading.Event() for _ in range(3)), list[Test]()
+    monkeypatch.setattr(suite.watch, "end_all", ended)
+
+    def run(work: Work) -> Outcome:
+        if work.test == Y.file:
+            runs.set()
+            (ended if again else pressed).wait(10)
+        return GOOD
+
+    def tell(task: Task, number: int, outcome: Outcome) -> None:
+        told.append(task.test)
+        if len(told) == 1:
+            assert runs.wait(10)
+            raise KeyboardInterrupt
+
+    def waiting(labs: int) -> None:
+        assert labs == 1
+        pressed.set()
+        if again:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(suite, "run", run)
+    tasks = [Task(row=ROW, test=x, work=replace(a_work(tmp_path), test=x.file)) for x in (X, Y)]
+    tests, whole = suite.execute(tasks, 1, 2, tell, waiting)
+    assert not whole and ended.is_set() == again
+    if not again:
+        assert Y in tests[ROW] and Y in told
 
 
 @pytest.mark.parametrize(

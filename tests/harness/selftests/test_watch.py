@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any, cast
 
 import pytest
@@ -56,6 +57,13 @@ def test_a_lab_that_works_beyond_its_limit_is_ended(monkeypatch: pytest.MonkeyPa
     machine.count = 3999
     assert looked_at(monkeypatch, machine, 300) == f"{said}; it has 3999 processes"
     assert looked_at(monkeypatch, Machine(clock_per_s=1.0, exact=True), 5000) == ""
+
+
+def test_ctrl_c_ends_a_lab_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "end_all", threading.Event())
+    watch.end_all.set()
+    machine = Machine(clock_per_s=1.0, exact=True)
+    assert looked_at(monkeypatch, machine, 300) == "Ctrl-C ended the lab" and machine.now_s == 0
 
 
 def test_a_virtual_clock_that_stands_still_ends_the_lab(monkeypatch: pytest.MonkeyPatch) -> None:
