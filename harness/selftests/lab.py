@@ -32,6 +32,8 @@ MEMORY_MIB = 2048
 # By this machine's clock, without any computing. In virtual time a lab that waits computes.
 IDLE_S = {"virtual": 120.0, "real": 600.0}
 LIMIT_CPU_S = 600.0
+# Of /proc/sys/kernel/tainted, as in the file `inside`: a warning, an oops, a soft lockup.
+FAULTS = 512 | 128 | 16384
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +97,7 @@ def run(work: Work) -> Outcome:
         except LabError as error:
             said = first_complaint(lab.console(200).splitlines())
             complaint = "\n".join([*said[:1], str(error), *said])
-            found = Outcome(output=left(lab, "output"), status=None, complaint=complaint)
+            found = ended_early(lab, complaint)
     return replace(found, host_s=time.monotonic() - begin, cpu_s=watch.cpu_s)
 
 
@@ -116,10 +118,12 @@ def read(lab: Lab, limit_s: int) -> Outcome:
     """What a test has left, that may have taken so long by the lab's clock."""
     words = left(lab, "status").split()
     if len(words) != len(("begin", "end", "tainted", "status")):
-        return Outcome(output=left(lab, "output"), status=None, complaint=unfinished(lab))
-    begin, end, _, status = words
+        return ended_early(lab, unfinished(lab))
+    begin, end, tainted, status = words
     late = status == KILLED and float(end) - float(begin) >= limit_s
     said = left(lab, "dmesg").splitlines()
+    if int(tainted) & FAULTS and not first_complaint(said):
+        said = [f"WARNING: the kernel is tainted ({tainted}), but its log has lost the message"]
     packets = recorded(lab)
     return Outcome(
         output=left(lab, "output"),
@@ -135,6 +139,12 @@ def read(lab: Lab, limit_s: int) -> Outcome:
 def killed(said: str) -> list[str]:
     """The names of the processes that a kernel killed because its memory was full, each once."""
     return list(dict.fromkeys(OUT_OF_MEMORY.findall(said)))
+
+
+def ended_early(lab: Lab, complaint: str) -> Outcome:
+    """What a test has left whose lab ended before it did."""
+    packets = recorded(lab)
+    return Outcome(output=left(lab, "output"), status=None, packets=packets, complaint=complaint)
 
 
 def unfinished(lab: Lab) -> str:

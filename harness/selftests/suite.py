@@ -121,7 +121,7 @@ def execute(
         }
 
         def take() -> None:
-            for ended in as_completed(dict(asked)):
+            for ended in as_completed(list(asked)):
                 task, number = asked.pop(ended)
                 outcome = ended.result()
                 kept = outcome
