@@ -52,8 +52,9 @@ class Queue(QdiscQueue):
         int | None,
         Within(40, 65_535),
         "The size of a mean packet on the middle link, with its Ethernet header. cellbed"
-        " computes the thresholds and the weight of the average from this size. The default is"
-        " the size of a full packet.",
+        " converts the thresholds from packets to bytes with this size, and computes the weight of"
+        " the average from it. Thresholds that cellbed computes depend on this size, too. The"
+        " default is the size of a full packet.",
     ] = None
     min_packets: Annotated[
         int | None,

@@ -25,7 +25,7 @@ class Settings:
         int,
         shape.RATE,
         "The rate of the middle link, which all pairs share. It includes all 53 bytes of each ATM"
-        " cell. The link carries each packet in such cells, also with a queue of packets.",
+        " cell. The link carries each packet in such cells, even if its queue counts packets.",
     ]
     delay_us: Annotated[int, shape.DELAY, "The one-way delay of the middle link."]
     access_rate_bit_per_s: AccessRate = shape.SONET_BIT_PER_S

@@ -32,7 +32,8 @@ class Parameters:
     ] = "throughput"
     ladder_bit_per_s: Annotated[
         tuple[Annotated[int, Within(1_000, 1_000_000_000)], ...],
-        "The bit rates of the video, from the lowest to the highest: 2 to 30 values. The default"
+        "The bit rates of the video, from the lowest to the highest: 2 to 30 values. Each bit rate"
+        " is a *level* of the video (not of a factor). The default"
         " is a ladder of the film Big Buck Bunny. BOLA's authors evaluated their rule with it.",
     ] = LADDER_BIT_PER_S
     segment_ms: Annotated[int, Within(100, 60_000), "The length of a segment of the video."] = 3000
