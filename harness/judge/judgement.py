@@ -28,7 +28,7 @@ from harness.records import sources
 from harness.records.seal import changed_files
 from harness.records.whole import write_whole
 from plan.checks import CheckResult, check
-from plan.facts import SourceFacts
+from plan.facts import SourceFacts, TrialFacts
 from plan.plan import WORKLOADS
 
 FILE = "judgement.json"
@@ -158,7 +158,7 @@ def judge(record: Record, study: Study, changed: Sequence[str]) -> Document:
         "metrics", lambda: figures_of(record, read_flows(record.folder)), none, failed
     )
     metrics = {**dict.fromkeys(one.name for one in study.means), **figures["metrics"]}
-    metrics |= of_workload(record.facts.source) | measured(record, study, failed)
+    metrics |= of_workload(record.facts) | measured(record, study, failed)
     nothing: dict[str, float] = {}
     published = attempt(
         "published figures", lambda: published_figures(record, study), nothing, failed
@@ -186,9 +186,10 @@ def measured(record: Record, study: Study, failed: list[CheckResult]) -> Documen
     }
 
 
-def of_workload(source: SourceFacts) -> Document:
-    """The figures that only the trial's workload has."""
-    return dict(source.figures) if source.has("figures") else {}
+def of_workload(facts: TrialFacts) -> Document:
+    """The figures that only the trial's workload has; none where the record lost its source."""
+    known = facts.has("source") and facts.source.has("figures")
+    return dict(facts.source.figures) if known else {}
 
 
 def published_figures(record: Record, study: Study) -> dict[str, float]:

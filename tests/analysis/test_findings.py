@@ -123,7 +123,7 @@ def test_the_report_and_its_tables_have_both(tmp_path: Path) -> None:
     assert "published" in claims["wan-efficiency-flavor-largest"]["size_evidence"]
     cells = table("one-draw")["efficiency"]
     assert (cells["cells"], cells["one_seed"]) == ("24", "0") and int(cells["outside"]) <= 5
-    assert "of the 72 cells" in written.markdown.read_text()
+    assert "of the 72 combinations" in written.markdown.read_text()
 
 
 def test_the_report_of_a_whole_campaign_counts_directions(tmp_path: Path) -> None:

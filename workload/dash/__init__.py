@@ -7,7 +7,8 @@ rules       three rules that choose a level, from published texts
 player      a player's buffer, its stalls, and the moment of its next request
 client      in the lab: the players of all pairs
 tables      the tables that the client writes and the source reads
-replay      computes each player's buffer and levels again, in another way, and its figures
+replay      computes each player's buffer again, in another way, its levels by the same rules,
+            and its figures
 source      runs it in a lab
 checks      the checks of its trials
 """

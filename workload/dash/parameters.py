@@ -63,31 +63,33 @@ class Parameters:
     samples: Annotated[
         int,
         Within(1, 100),
-        'Only `rule = "throughput"`: the number of segments over which the rule averages.',
+        'Only `adaptation = "throughput"`: the number of segments over which the rule averages.',
     ] = 4
     safety: Annotated[
         float,
         Within(0.01, 1),
-        'Only `rule = "throughput"`: the share of the average throughput that a level may need.',
+        'Only `adaptation = "throughput"`: the share of the average throughput that a level may'
+        " need.",
     ] = 0.9
     gamma_p: Annotated[
         float,
         Within(0.01, 1000),
-        'Only `rule = "bola"`: the weight of playing without stalls against a high bit rate'
+        'Only `adaptation = "bola"`: the weight of playing without stalls against a high bit rate'
         " (the paper's gamma times p).",
     ] = 5.0
     reservoir_share: Annotated[
         float,
         Within(0, 1),
-        'Only `rule = "buffer"`: below this share of the largest buffer, the rule chooses the'
+        'Only `adaptation = "buffer"`: below this share of the largest buffer, the rule chooses the'
         " lowest level. The paper has 90 s of 240 s.",
     ] = 0.375
     cushion_share: Annotated[
         float,
         Within(0, 1),
-        'Only `rule = "buffer"`: from this share of the largest buffer on, the rule chooses the'
-        " highest level. The paper has 216 s of 240 s.",
-    ] = 0.9
+        'Only `adaptation = "buffer"`: from this share of the largest buffer on, the rule chooses'
+        " the highest level. The paper has 216 s of 240 s. A player asks for a segment only if the"
+        " buffer has room for it, so the share must leave this room.",
+    ] = 0.8
 
     def __post_init__(self) -> None:
         check(self, "workload")
@@ -110,6 +112,13 @@ class Parameters:
             raise WorkloadError(
                 f"workload.start_jitter_ms = {self.start_jitter_ms}: must be at most"
                 f" {self.duration_s * 1000}, the duration"
+            )
+        most = 1 - self.segment_ms / self.buffer_ms
+        if self.adaptation == "buffer" and self.cushion_share > most:
+            raise WorkloadError(
+                f"workload.cushion_share = {self.cushion_share:g}: must be at most {most:g}; a"
+                " player with a fuller buffer has no room for a segment and does not ask for one,"
+                " so the rule could never choose the highest level"
             )
         if self.reservoir_share >= self.cushion_share:
             raise WorkloadError(

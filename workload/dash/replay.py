@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Computes a player's buffer, stalls and levels again, from the moments of its segments alone.
+"""Computes a player's buffer, stalls and levels again, from the moments of its segments.
 
 player.py follows a buffer from event to event. This module instead computes the moment at which
 each segment begins to play (a recursion, as for the waiting times of a queue), and derives the
-rest from these moments. It shares no code with player.py.
+rest from these moments. It shares no code with player.py. The levels come from the same rules
+(rules.py).
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 
 throughput  dash.js 4 (its documentation, "ThroughputRule" and the settings of `abr`): the mean
             throughput of the last four segments, of which a level may need 90 %. The throughput of
-            a segment counts from the request to its last byte (`useDeadTimeLatency`).
+            a segment counts from the request to its last byte (`useDeadTimeLatency = false`; the
+            default of dash.js leaves out the time to the first byte).
 bola        K. Spiteri, R. Urgaonkar, R. Sitaraman, "BOLA: Near-Optimal Bitrate Adaptation for
             Online Videos", INFOCOM 2016: the algorithm BOLA with logarithmic utilities, and the
             largest V that its buffer allows.

@@ -25,6 +25,7 @@ from workload.dash.replay import Stall
 from workload.dash.rules import RULES, State, bola, buffer, rate_bit_per_s, throughput
 from workload.dash.tables import Segment, StallRow
 from workload.dash.video import Video
+from workload.errors import WorkloadError
 
 S = 1_000_000_000
 FIVE = Parameters(
@@ -72,6 +73,15 @@ def test_bba_keeps_its_level_until_the_map_passes_the_next_level() -> None:
     chosen = [buffer(FIVE, state(4.6, before)) for before in (None, 0, 1, 2, 3, 4)]
     assert chosen == [2, 2, 2, 2, 3, 3]
     assert [buffer(FIVE, state(seconds, 2)) for seconds in (2.0, 7.0, 10.0)] == [0, 4, 4]
+
+
+def test_bba_reaches_the_highest_level_where_the_player_stops_to_ask() -> None:
+    """With the default keys: a player asks only where its buffer has room for a segment."""
+    usual = Parameters(adaptation="buffer")
+    full = state((usual.buffer_ms - usual.segment_ms) / 1000, len(usual.ladder_bit_per_s) - 2)
+    assert buffer(usual, full) == len(usual.ladder_bit_per_s) - 1
+    with pytest.raises(WorkloadError, match=r"cushion_share = 0.9: must be at most 0.88; a player"):
+        replace(usual, cushion_share=0.9)
 
 
 def test_the_sizes_follow_the_ladder_and_the_seed(tmp_path: Path) -> None:
