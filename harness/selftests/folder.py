@@ -43,12 +43,12 @@ def make(out: Path) -> None:
     check(out)
     with writing(out):
         make_folder(out)
+        (out / BEGUN).write_text(BEGUN_TEXT)  # first: a killed command leaves a folder of its own
         for path in out.iterdir():  # the folder itself may be a link or a mount point
             if path.is_dir():
                 shutil.rmtree(path)
-            else:
+            elif path.name != BEGUN:
                 path.unlink()
-        (out / BEGUN).write_text(BEGUN_TEXT)
 
 
 def check(out: Path) -> None:
@@ -60,10 +60,9 @@ def check(out: Path) -> None:
     with writing(out):
         if out.exists() and not out.is_dir():
             raise UsageError(f"--out {out}: this is no folder; name an empty or a new folder")
-        if others := sorted(foreign(out)) if out.is_dir() else []:
+        if other := next(foreign(out), None) if out.is_dir() else None:
             raise UsageError(
-                f"--out {out}: this folder has other files ({others[0]}); name an empty or a new "
-                "folder"
+                f"--out {out}: this folder has other files ({other}); name an empty or a new folder"
             )
 
 
@@ -155,7 +154,7 @@ def place_of(row: Row) -> str:
     name = re.sub(r"[^0-9A-Za-z.]+", "-", row.kernel).strip("-.")
     if name != row.kernel:
         name += f"-{hashlib.sha256(row.kernel.encode()).hexdigest()[:DIGITS]}"
-    return name if row.clock == "virtual" else f"{name}-{row.clock}"
+    return name if row.clock == "virtual" else f"{name}_{row.clock}"
 
 
 def keep(place: Path, outcome: Outcome) -> None:

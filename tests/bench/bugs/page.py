@@ -36,7 +36,7 @@ def main(place: Path) -> None:
 
 
 def page(bugs: Sequence[Bug], found: Results) -> Iterator[str]:
-    """The lines of both tables.
+    """The lines of all tables.
 
     Args:
         found: the results by name and way.
@@ -44,7 +44,9 @@ def page(bugs: Sequence[Bug], found: Results) -> Iterator[str]:
     ran = [one for one in bugs if any((one.name, way) in found for way in ("scripts", "compare"))]
     shown = {one.name: ways(one, found) for one in ran}
     rest = len(bugs) - len(ran)
-    yield from table(["shown by", "bugs"], [*counts(shown), ["not run yet", rest]], right=1)
+    compared = any((one.name, "compare") in found for one in ran)
+    total = [*counts(shown, compared), ["not run yet", rest]]
+    yield from table(["shown by", "bugs"], total, right=1)
     yield ""
     heads = ["year", "commit that fixed it", "what went wrong", "scripts", "`compare`"]
     yield from table(heads, (row(one, shown[one.name], found) for one in ran))
@@ -68,10 +70,13 @@ def ways(bug: Bug, found: Results) -> list[str]:
     return [*scripts, *(["compare"] if differs else [])]
 
 
-def counts(shown: Mapping[str, Sequence[str]]) -> Iterator[list[object]]:
+def counts(shown: Mapping[str, Sequence[str]], compared: bool) -> Iterator[list[object]]:
     """How many bugs each way shows, and how many one that comes before it does not."""
     rest = set(shown)
     for start, kind in KINDS.items():
+        if start == "compare" and not compared:
+            yield [kind, "not run"]
+            continue
         here = {name for name in rest if any(one.startswith(start) for one in shown[name])}
         yield [kind, len(here)]
         rest -= here
@@ -98,11 +103,20 @@ def row(bug: Bug, shown: Sequence[str], found: Results) -> list[object]:
     ran = found.get((bug.name, "scripts"))
     scripts = [f"`{one}`" for one in shown if one != "compare"]
     more = f" and {len(scripts) - MOST} more" if len(scripts) > MOST else ""
-    tried = len(ran["passed"]) + len(ran["failed"]) if ran else 0
-    said = ", ".join(scripts[:MOST]) + more if scripts else f"none of {tried}" if ran else "not run"
+    said = ", ".join(scripts[:MOST]) + more if scripts else none_of(ran, found)
     compared = found.get((bug.name, "compare"))
     differs = "not run" if compared is None else pairs(compared)
     return [bug.year, bug.subject, bug.bug, said, differs]
+
+
+def none_of(ran: Mapping[str, Any] | None, found: Results) -> str:
+    """What ran of the scripts, if none shows the bug."""
+    if ran is None:
+        return "not run"
+    passing = found.get((BASE, "scripts"), {}).get("passed", [])
+    tried = sum(test in passing for test in [*ran["passed"], *ran["failed"]])
+    anyway = sum(test not in passing for test in ran["failed"])
+    return f"none of {tried}" + (f" ({anyway} fails without the bug, too)" if anyway else "")
 
 
 def pairs(compared: Mapping[str, Any]) -> str:

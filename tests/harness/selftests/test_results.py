@@ -347,7 +347,7 @@ def test_a_test_that_skips_itself_has_no_log(tmp_path: Path) -> None:
 def test_kernels_with_folders_have_names_for_folders() -> None:
     rows = [Row("6.12", "virtual"), Row("path:../linux", "real"), Row("6.12,hz=250", "virtual")]
     assert [folder.place_of(row) for row in rows] == [
-        "6.12", "path-..-linux-6b48b3-real", "6.12-hz-250-eb9b64",
+        "6.12", "path-..-linux-6b48b3_real", "6.12-hz-250-eb9b64",
     ]  # fmt: skip
 
 
