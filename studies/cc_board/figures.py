@@ -31,6 +31,8 @@ DELTA = 0.2
 """Of the delta-fair convergence time (RFC 5166, section 2.3.3): shares of (1 +- delta) / 2."""
 FIRST_BYTES = 150_000
 """A short transfer: 100 full packets."""
+CONTROL_BYTES = 3_000
+"""More than iperf3's control connection (737 bytes of IP packets), less than a first flight."""
 HALVED_S = (10.0, 15.0)
 """The time after the rate halves in which losses are counted."""
 ADAPTING = ("rate quadruples", "delay triples", "outage")
@@ -152,7 +154,7 @@ def lost_percent(trial: Record) -> float | None:
 
     The packets that left are the sent bytes over the size of a full packet.
     """
-    if is_of(trial, "half a product"):
+    if is_of(trial, "half a product", "many flows"):
         begin_s, end_s = interval_s(trial.plan)
     elif is_of(trial, "rate halves"):
         begin_s, end_s = HALVED_S
@@ -172,7 +174,10 @@ def sent_in_silence(trial: Record) -> float | None:
     """Segments that the sender sent again in the measured interval, in which nothing arrives."""
     if not is_of(trial, "silence"):
         return None
-    return sum(float(row["retransmits"] or 0) for row in trial.series("flows") or ())
+    counts = [row["retransmits"] for row in trial.series("flows") or ()]
+    if not counts or any(count is None or count == "" for count in counts):
+        return None
+    return sum(float(count) for count in counts if count)
 
 
 # ---- times ---------------------------------------------------------------------------------------
@@ -207,7 +212,10 @@ def adapted_after_s(trial: Record) -> float | None:
     times_s, total = by_pair.delivered(trial)
     if not is_of(trial, *ADAPTING) or path is None or not len(times_s):
         return None
-    last = moving_path.changes(path.down, trial.plan.workload.duration_s)[-1]
+    changes = moving_path.changes(path.down, trial.plan.workload.duration_s)
+    if len(changes) < 2:
+        return None  # nothing has changed
+    last = changes[-1]
     begins, counts = per_second(times_s, total)
     bits = 8 * counts.sum(axis=1) / WINDOW_S
     full = FULL * ip_bit_per_s(trial.plan, last.row.rate_bit_per_s)
@@ -221,8 +229,11 @@ def ip_bit_per_s(plan: Plan, rate_bit_per_s: float) -> float:
 
 
 def starts_s(times_s: Values, total: Values) -> Sequence[float]:
-    """Of each pair, the moment before its first bytes."""
-    return [float(times_s[max(0, int(np.argmax(one > 0)) - 1)]) for one in total.T]
+    """Of each pair, the last sample before its first data.
+
+    iperf3's control connection comes before the data, and has fewer bytes than CONTROL_BYTES.
+    """
+    return [float(times_s[max(0, int(np.argmax(one > CONTROL_BYTES)) - 1)]) for one in total.T]
 
 
 def fair_after_s(trial: Record) -> float | None:
@@ -243,7 +254,9 @@ def slower_start(trial: Record) -> float | None:
     if not is_of(trial, "late comer") or not len(times_s):
         return None
     first, late = (
-        first_after(times_s, total[:, pair] >= FIRST_BYTES, start_s, float(times_s[-1]))
+        first_after(
+            times_s, total[:, pair] >= CONTROL_BYTES + FIRST_BYTES, start_s, float(times_s[-1])
+        )
         for pair, start_s in enumerate(starts_s(times_s, total))
     )
     return late / first if first else None

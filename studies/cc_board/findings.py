@@ -9,6 +9,7 @@ from analysis.claims import Verdict
 from analysis.kept import Kept
 from analysis.metrics import capacity_bit_per_s
 from analysis.report.sentences import Number, Numbers
+from plan.atm import CELL_BITS, segment_cells
 from studies.cc_board import board
 from studies.cc_board.study import STUDY
 
@@ -16,6 +17,8 @@ SHORT = {Verdict.HOLDS: "holds", Verdict.FAILS: "fails", Verdict.UNDECIDED: "ope
 MSS_BYTES, SEGMENT_BYTES = 1460, 1448
 """Of a packet of the cases: its payload without timestamps, and with them."""
 RATE_BIT_PER_S, ROUND_TRIP_S, LOST = 20_000_000, 0.040, 0.01
+FLOWS, CROWDED_BIT_PER_S, CROWDED_PACKETS, TIMEOUT_S = 59, 1_250_000, 4, 0.2
+"""The case "many flows": its flows, link and buffer, and Linux's shortest timeout."""
 SIGN = {Verdict.HOLDS: 1, Verdict.FAILS: -1}
 """A verdict as a number, for the conditions of sentences; 0 where it is undecided."""
 
@@ -41,7 +44,7 @@ def board_numbers(kept: Kept) -> Numbers:
     for flavor, counted in board.counts(rows).items():
         for verdict, word in SHORT.items():
             found[f"{flavor.lower()}_{word}"] = counted[verdict]
-    return found | cost(kept) | square_root()
+    return found | cost(kept) | square_root() | {"no_backoff": no_backoff_percent()}
 
 
 def cost(kept: Kept) -> dict[str, Number]:
@@ -66,3 +69,15 @@ def square_root() -> dict[str, Number]:
     rate = 8 * SEGMENT_BYTES * math.sqrt(1.5 / LOST) / ROUND_TRIP_S
     share = rate / capacity
     return {"predicted": share, "predicted_low": 0.9 * share, "predicted_high": 1.1 * share}
+
+
+def no_backoff_percent() -> float:
+    """What the queue of "many flows" would drop of flows that never double their timer [%].
+
+    Each of 59 flows has one packet in flight. A packet that arrives takes a round trip with a full
+    queue, and a lost packet is sent again after 0.2 s, Linux's shortest timeout. With the rate r
+    of the link [packets/s], 59 (1 - p) = r ((1 - p) trip + p 0.2) gives p.
+    """
+    rate = CROWDED_BIT_PER_S / (segment_cells(MSS_BYTES) * CELL_BITS)
+    trip_s = ROUND_TRIP_S + CROWDED_PACKETS / rate
+    return 100 * (FLOWS - rate * trip_s) / (FLOWS + rate * (TIMEOUT_S - trip_s))

@@ -18,7 +18,7 @@ CASES = (
     "equal flows", "late comer", "two round trips", "parking lot",
     "beside Reno 0.5", "beside Reno 4", "beside CUBIC", "beside Reno FQ-CoDel",
     "random loss", "mobile rate", "rate halves", "rate quadruples", "delay triples", "outage",
-    "reordering", "PIE", "FQ-CoDel marks",
+    "reordering", "PIE", "FQ-CoDel marks", "alone FQ-CoDel",
 )  # fmt: skip
 
 STUDY = Study(

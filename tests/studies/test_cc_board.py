@@ -18,7 +18,7 @@ from harness.design.trials import PlannedTrial, planned
 from harness.judge import studies
 from plan.atm import CELL_BITS, segment_cells
 from plan.facts import TrialFacts, read
-from studies.cc_board import board, figures
+from studies.cc_board import board, figures, findings
 from studies.cc_board.study import CASES, STUDY
 from tests.analysis import synthetic
 from topology.queues.drop_tail import Queue as DropTail
@@ -99,7 +99,28 @@ def test_the_buffers_are_the_products_that_the_cases_name() -> None:
         queue = plan_of(case).plan.queue.down
         assert isinstance(queue, DropTail)
         assert queue.limit_packets == pytest.approx(products * packets, abs=0.6)
-    assert plan_of("many flows").plan.topology.pairs == round(packets)
+
+
+def test_the_bound_of_many_flows_is_below_what_flows_without_backoff_lose() -> None:
+    """findings.py has the numbers of the case, and claims.toml the loss that follows from them."""
+    plan, queue = plan_of("many flows").plan, plan_of("many flows").plan.queue.down
+    assert isinstance(queue, DropTail)
+    assert (plan.topology.pairs, plan.topology.rate_bit_per_s, queue.limit_packets) == (
+        findings.FLOWS, findings.CROWDED_BIT_PER_S, findings.CROWDED_PACKETS,
+    )  # fmt: skip
+    [claim] = [one for one in claims_of(STUDY) if one.id == "load-collapse"]
+    lost = findings.no_backoff_percent()
+    assert f"{lost:.1f} %" in claim.reading and claim.parameters["at_most"] < lost
+    # A flow sends for one round trip or one timeout: (1 - p) of what 59 flows send is the link.
+    rate, share = 92.1285, lost / 100
+    sent = 59 / ((1 - share) * (0.04 + 4 / rate) + share * 0.2)
+    assert sent * (1 - share) == pytest.approx(rate, rel=1e-4)
+
+
+def test_the_control_has_half_of_the_link_of_its_case() -> None:
+    case, control = (plan_of(name).plan for name in ("beside Reno FQ-CoDel", "alone FQ-CoDel"))
+    assert control.topology.rate_bit_per_s == case.topology.rate_bit_per_s / 2
+    assert control.queue == case.queue
 
 
 @pytest.mark.parametrize("case", sorted(figures.STANDARD))
@@ -135,7 +156,7 @@ def test_efficiency_of_a_path_whose_rate_changes(trial: Trial) -> None:
 
 def test_delays_of_the_queue_are_those_of_the_measured_interval(trial: Trial) -> None:
     one = of(trial, "deep buffer")
-    write_queue(one, [(9, 400, 0), (10, 59, 0), (20, 0, 0), (30, 400, 0)])
+    write_queue(one, [(65, 400, 0), (66, 59, 0), (100, 0, 0), (210, 400, 0)])
     assert figures.queue_mean_ms(one) == pytest.approx(20, abs=0.1)
     assert figures.queue_p95_ms(one) == pytest.approx(38, abs=0.1)
 
