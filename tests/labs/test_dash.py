@@ -27,8 +27,8 @@ queue = { kind = "drop-tail", limit_packets = 50 }
 tcp = { flavor = "cubic", window_bytes = 500_000, ssthresh_bytes = 1_000_000_000 }
 workload = { kind = "dash", duration_s = 20, segment_ms = 1000, buffer_ms = 5000, size_spread = 0.3 }
 """  # noqa: E501 (a table has one line)
-# The link stops for longer than the buffer lasts.
-BEGIN_NS, END_NS = 8_000_000_000, 15_000_000_000
+# The link stops for longer than the buffer lasts, from 8 to 15 s.
+END_NS = 15_000_000_000
 PATH = "time_s,rate_bit_per_s,outage\n0,4000000,0\n8,,1\n15,2000000,0\n"
 
 
@@ -46,13 +46,16 @@ def test_the_same_record_at_two_places_in_a_lab(tmp_path: Path) -> None:
 
 
 def tells_of_the_stall(record: Path) -> None:
-    """Each player stalls while the link carries nothing, and not shorter than the link does."""
+    """Each player has a stall that lasts until the link carries something again.
+
+    It can begin before the link stops, if the player has chosen a level that is too high.
+    """
     facts = json.loads((record / "lab.json").read_text())["source"]
     stalls, rows = rows_of(record, "stalls"), rows_of(record, "segments")
     assert facts["figures"]["stalls"] == len(stalls) and facts["max_late_ns"] < 100_000
-    long = [row for row in stalls if BEGIN_NS < int(row["begin_ns"]) < END_NS]
+    begun = [row for row in stalls if int(row["begin_ns"]) < END_NS]
+    long = [row for row in begun if not row["end_ns"] or int(row["end_ns"]) > END_NS]
     assert [row["pair"] for row in long] == ["1", "2"]
-    assert all(not row["end_ns"] or int(row["end_ns"]) > END_NS for row in long)
     for row in rows:
         if row["first_byte_ns"]:
             round_trip_ns = int(row["first_byte_ns"]) - int(row["requested_ns"])
