@@ -52,6 +52,7 @@ workload.kind = "dash"
 workload.duration_s = 2
 workload.segment_ms = 250
 workload.buffer_ms = 1000
+workload.cushion_share = 0.7
 workload.play_from_ms = 250
 workload.start_jitter_ms = 100
 workload.ladder_bit_per_s = [100_000, 200_000, 400_000]
