@@ -25,7 +25,24 @@ def await_line(process: Popen[str], what: str) -> None:
     except TimeoutExpired:
         process.kill()
         line += process.communicate()[0]
-    raise RuntimeError(f"{what} did not begin: {last_words(line) or 'it ended without a word'}")
+    raise not_begun(what, line)
+
+
+def not_begun(what: str, said: str) -> RuntimeError:
+    """Return the error of a program that has said this and did not begin."""
+    return RuntimeError(f"{what} did not begin: {last_words(said) or 'it ended without a word'}")
+
+
+def told(process: Popen[str], what: str) -> str:
+    """Wait until a program ends; return what it said.
+
+    Raises:
+        RuntimeError: it failed; the text has `what` and the end of what it said.
+    """
+    said = process.communicate()[0]
+    if process.returncode:
+        raise RuntimeError(f"{what} failed: {last_words(said)}")
+    return said
 
 
 def last_words(said: str) -> str:

@@ -44,6 +44,7 @@ from typing import Any, ClassVar, Protocol
 from plan.checks import Check
 from plan.layout import Link
 
+NS_PER_S = 1_000_000_000
 FLOW_COLUMNS = (
     "pair,received_bytes,scheduled_bytes,requests,answered,"
     "retransmits,timeouts,cwnd_segments,ssthresh_segments,srtt_us"
@@ -199,6 +200,13 @@ class Source(ABC):
         server_complaints, max_late_ns, and the facts of its own checks. If it measures an interval:
         measured_s. If it has responses: figures.
         """
+
+    def follow(self, t0_ns: int, progress: Callable[[int], None]) -> None:
+        """Wait until the duration has passed since t0_ns; once a second, sample and call back."""
+        for second in range(1, int(self.parameters.duration_s) + 1):
+            self.testbed.sleep_until(t0_ns + second * NS_PER_S)
+            self.testbed.sample_tcp(second)
+            progress(second)
 
     def write_flows(self, rows: Iterable[Mapping[str, object]]) -> None:
         """Write flows.csv; a value that is None or absent becomes an empty cell."""

@@ -25,7 +25,7 @@ from workload.dash.parameters import NS_PER_S, Parameters
 from workload.dash.tables import Segment, StallRow
 from workload.dash.video import Video, start_ns
 from workload.nginx_servers import PORT, complaints, start_server
-from workload.ready import await_line, last_words
+from workload.ready import await_line, told
 from workload.source import Programs
 
 DOCROOT = Path("/tmp/dash")
@@ -59,9 +59,9 @@ class Source(source.Source):
             try:
                 before = self._counters()
                 client, t0_ns = self._begin(programs, sockets)
-                self._wait(t0_ns, progress)
+                self.follow(t0_ns, progress)
                 after, senders = self._counters(), self._senders()
-                facts = json.loads(told(client))
+                facts = json.loads(told(client, "the players' program"))
             finally:
                 for one in sockets:
                     one.close()
@@ -128,12 +128,6 @@ class Source(source.Source):
             "start": start,
         }))  # fmt: skip
 
-    def _wait(self, t0_ns: int, progress: Callable[[int], None]) -> None:
-        for second in range(1, self.parameters.duration_s + 1):
-            self.testbed.sleep_until(t0_ns + second * NS_PER_S)
-            self.testbed.sample_tcp(second)
-            progress(second)
-
     def _counters(self) -> dict[int, Mapping[str, int]]:
         """Return the senders' timeouts and retransmissions so far, by pair."""
         pids = {host.pair: self.testbed.server_pid(host.pair) for host in self.testbed.servers}
@@ -190,14 +184,6 @@ def await_connection(one: socket.socket, until_ns: int, name: str) -> None:
     error = one.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
     if error:
         raise RuntimeError(f"{name}: cannot connect: {os.strerror(error)}")
-
-
-def told(process: Popen[str]) -> str:
-    """Wait until the players' program ends; return its last line. RuntimeError: it failed."""
-    said = process.communicate()[0]
-    if process.returncode:
-        raise RuntimeError(f"the players' program failed: {last_words(said)}")
-    return said
 
 
 def flow(

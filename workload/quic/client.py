@@ -80,7 +80,6 @@ class Client(End):
         self.ready = False
         self.ended = ""
         self.stream_bytes = 0
-        self.unsent_at_end = 0
         self.connection.connect(self.peer, now_s())
 
     def heed(self) -> None:

@@ -31,7 +31,7 @@ from workload.quic.stacks import (
     python,
     write_spec,
 )
-from workload.ready import await_line, last_words
+from workload.ready import await_line, told
 from workload.source import Host, Programs
 from workload.www import schedule
 from workload.www.parameters import NS_PER_S
@@ -83,7 +83,7 @@ class Source(source.Source):
                 self._certify(programs, place)
                 self._start_servers(programs, servers)
                 client, t0_ns = self._begin(programs, place, asked)
-                self._wait(t0_ns, progress)
+                self.follow(t0_ns, progress)
                 facts = json.loads(told(client, "the client"))
                 complaints = servers.end()
             time.sleep(wire.HELD_S)
@@ -157,12 +157,6 @@ class Source(source.Source):
         environment = place.environment(f"{testbed.seed} clients")
         pid = testbed.client_pid(1)
         return programs.start(pid, python("client", str(spec)), environment, [*descriptors, start])
-
-    def _wait(self, t0_ns: int, progress: Callable[[int], None]) -> None:
-        for second in range(1, int(self.parameters.duration_s) + 1):
-            self.testbed.sleep_until(t0_ns + second * NS_PER_S)
-            self.testbed.sample_tcp(second)
-            progress(second)
 
     def _finish(
         self,
@@ -245,18 +239,6 @@ def totals(facts: list[Mapping[str, Any]], offered: int) -> dict[str, Any]:
         "max_late_ns": max(one["late_ns"] for one in facts),
         "ended": [one["ended"] for one in facts],
     }
-
-
-def told(process: Popen[str], what: str) -> str:
-    """Wait until one of the programs here ends; return what it said.
-
-    Raises:
-        RuntimeError: it failed; the text has the end of what it said.
-    """
-    said = process.communicate()[0]
-    if process.returncode:
-        raise RuntimeError(f"{what} failed: {last_words(said)}")
-    return said
 
 
 @contextmanager

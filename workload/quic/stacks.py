@@ -13,7 +13,7 @@ from subprocess import Popen, TimeoutExpired
 
 from workload.nginx_servers import documents
 from workload.quic.parameters import Parameters
-from workload.ready import await_line, last_words
+from workload.ready import await_line, last_words, not_begun
 from workload.source import Host, Programs, Testbed
 
 PORT = 443
@@ -214,8 +214,7 @@ def began(process: Popen[str], pid: int, what: str) -> bool:
         RuntimeError: the server has ended; the text has the end of what it said.
     """
     if process.poll() is not None:
-        said = last_words(process.communicate()[0])
-        raise RuntimeError(f"{what} did not begin: {said or 'it ended without a word'}")
+        raise not_begun(what, process.communicate()[0])
     return opened(pid)
 
 

@@ -20,7 +20,7 @@ from subprocess import Popen
 from plan.atm import frame_cells
 from workload.errors import WorkloadError
 from workload.quic.qlog import Sent
-from workload.ready import last_words
+from workload.ready import not_begun
 from workload.source import Programs, Testbed
 
 HEADER_BYTES = 64
@@ -79,7 +79,7 @@ def start(testbed: Testbed, programs: Programs, pair: int, path: Path) -> Popen[
         if "listening on" in line:
             return process
         said += line
-    raise RuntimeError(f"tcpdump at server {pair} did not begin: {last_words(said) or 'no word'}")
+    raise not_begun(f"tcpdump at server {pair}", said)
 
 
 def read(path: Path) -> list[Datagram]:
