@@ -42,9 +42,10 @@ Coalesce = Annotated[
     int,
     Within(0, 10_000),
     "The time for which the network card of a host waits for more packets. The host then takes"
-    " them together, and one acknowledgement can answer many segments (GRO). A host also hands"
-    " over up to 64 KB of data at a time to its card, and the card cuts the data into segments"
-    " (GSO). With 0, hosts send and take single packets.",
+    " them together, and one acknowledgement can answer many segments (GRO, generic"
+    " receive offload). A host also hands over up to 64 KB of data at a time to its card, and the"
+    " card cuts the data into segments (GSO, generic segmentation offload). With 0, hosts send and"
+    " take single packets.",
 ]
 RATE = Within(1_000_000, 1_000_000_000)
 DELAY = Within(0, 86_400_000_000)  # a day; Mars is at most 23 minutes away

@@ -30,9 +30,9 @@ FIT_TEXT = (
     " 98-0876R1 does not say how to limit the distribution, and this key chooses the way. With"
     " `mean`, only values within the limits are drawn. The parameter of the distribution is"
     " changed so that the drawn values have the wanted mean: 5 for the files,"
-    " `workload.requests_mean` for the requests. With `redraw`, a new value replaces a value that"
-    " lies outside 1..9. `clamp` replaces a value below 1 by 1, and a value above 9 by 9"
-    " (workload/poisson.py)."
+    " `workload.requests_mean` for the requests. With `redraw`, a new value replaces a value"
+    " outside the limits. `clamp` replaces a value below the lower limit by this limit, and a"
+    " value above the upper limit by that limit (workload/poisson.py)."
 )
 
 

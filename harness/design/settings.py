@@ -61,8 +61,8 @@ class Machine:
 
     kernel: Annotated[
         str | None,
-        "The kernel of the `uml` lab, by [a name](kernels.md). The default is the kernel that"
-        " set-up built.",
+        "The kernel of the default lab, [`uml`](labs.md), by [a name](kernels.md). The default is"
+        " the kernel that set-up built.",
     ] = None
     receiver_kernel: Annotated[
         str | None,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from analysis.kept import Kept, number
 from analysis.report.model import Sheet, Value, plain
 from analysis.table import Row
-from studies.web_2003.abstract import AS_IN_NS_2
+from studies.web_2003.abstract import AS_IN_NS_2, NOT_RUN
 from studies.web_2003.ns2 import tables as ns_2
 
 RED, TODAY = "web-red", "web-today"
@@ -21,11 +21,17 @@ def _again(cell: Row) -> float | None:
     return None if share is None else 100 * share
 
 
+def _verdict(claim: Row) -> str:
+    """A claim's verdict; none where a load that it needs did not run."""
+    missing = claim["evidence_seeds"].startswith(NOT_RUN)
+    return "not measured: no verdict" if missing else claim["verdict_seeds"]
+
+
 def claims(kept: Kept) -> Sheet:
     """Each claim and its verdict, with Linux's Adaptive RED and with that of ns-2."""
     found = {row["id"]: row for row in kept.claims(JUDGED).rows}
     rows: list[Line] = [
-        [row["sentence"], row["reading"], *(one["verdict_seeds"] for one in both),
+        [row["sentence"], row["reading"], *map(_verdict, both),
          *(one["evidence_seeds"] for one in both)]
         for name, row in found.items()
         if not name.endswith(AS_IN_NS_2)
@@ -61,7 +67,7 @@ def estimator(kept: Kept) -> Sheet:
         for name in ("median (ms)", "90 %", "99 %")
         for of in ("", ", as the source")
     ]
-    return plain(rows, "load", "queue", "seeds", *heads, ("counted by the source (%)", ".1f"))
+    return plain(rows, "load", "queue", "seeds", *heads, ("counted by this rule (%)", ".1f"))
 
 
 def red(kept: Kept) -> Sheet:

@@ -46,7 +46,12 @@ COUPLING, DROP_OVERLOAD, DROP_EARLY, C_PROTECTION, ECN_MASK, SPLIT_GSO = range(1
 class Queue(QdiscQueue):
     # The defaults are the kernel's.
     limit_packets: Annotated[
-        int, Within(1, 1_000_000), "The size of both queues together, in packets."
+        int,
+        Within(1, 1_000_000),
+        (
+            "DualPI2 has two queues: the L queue (low latency) and the C queue (classic). This key"
+            " is the size of the two queues together, in packets."
+        ),
     ] = 10_000
     memory_bytes: Annotated[
         int | None,
@@ -57,7 +62,8 @@ class Queue(QdiscQueue):
     target_us: Annotated[
         int,
         Within(1, MOST_US),
-        "The PI controller keeps the delay of the longer queue near this value.",
+        "A PI controller (proportional-integral) computes the probability. It keeps the delay of"
+        " the longer of the two queues near this value.",
     ] = 15_000
     tupdate_us: Annotated[
         int,
@@ -114,9 +120,9 @@ class Queue(QdiscQueue):
     ] = "ect1"
     overload: Annotated[
         Literal["drop", "overflow"],
-        "What the queue does if the marking probability of the L queue is above 1. `drop`: it drops"
-        " packets of both queues. `overflow`: packets of the L queue are marked, and dropped only"
-        " if the queue is full.",
+        "What the queue does if the computed marking probability of the L queue would be above 1."
+        " `drop`: it drops packets of both queues. `overflow`: packets of the L queue are marked,"
+        " and dropped only if the queue is full.",
     ] = "drop"
     drop_at: Annotated[
         Literal["dequeue", "enqueue"],

@@ -24,8 +24,8 @@ class Settings:
     rate_bit_per_s: Annotated[
         int,
         shape.RATE,
-        "The rate of the middle link, which all pairs share. It includes all 53 bytes of each ATM"
-        " cell. The link carries each packet in such cells, even if its queue counts packets.",
+        "The rate of the middle link, which all pairs share. The rate counts all 53 bytes of each"
+        " ATM cell. The link carries each packet in such cells, even if its queue counts packets.",
     ]
     delay_us: Annotated[int, shape.DELAY, "The one-way delay of the middle link."]
     access_rate_bit_per_s: AccessRate = shape.SONET_BIT_PER_S

@@ -43,7 +43,7 @@ class Settings:
     rate_bit_per_s: Annotated[
         int,
         shape.RATE,
-        "The rate of each link between a leaf and a spine. It includes all 53 bytes of each ATM"
+        "The rate of each link between a leaf and a spine. The rate counts all 53 bytes of each ATM"
         " cell.",
     ]
     delay_us: Annotated[

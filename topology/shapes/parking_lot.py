@@ -49,7 +49,7 @@ class Settings:
         Sequence[Annotated[int, shape.RATE]],
         OneOrMore(),
         "The rate of each middle link, 1,000,000 to 1,000,000,000: one number for all links, or a"
-        " list with one number for each link. It includes all 53 bytes of each ATM cell.",
+        " list with one number for each link. The rate counts all 53 bytes of each ATM cell.",
     ]
     delay_us: Annotated[
         Sequence[Annotated[int, shape.DELAY]],

@@ -33,16 +33,16 @@ class Parameters:
     ladder_bit_per_s: Annotated[
         tuple[Annotated[int, Within(1_000, 1_000_000_000)], ...],
         "The bit rates of the video, from the lowest to the highest: 2 to 30 values. Each bit rate"
-        " is a *level* of the video (not of a factor). The default"
-        " is a ladder of the film Big Buck Bunny. BOLA's authors evaluated their rule with it.",
+        " is a *level* of the video (not of a factor). The default is a ladder of the film Big"
+        " Buck Bunny. BOLA's authors evaluated their rule with this ladder.",
     ] = LADDER_BIT_PER_S
     segment_ms: Annotated[int, Within(100, 60_000), "The length of a segment of the video."] = 3000
     size_spread: Annotated[
         float,
         Within(0, 0.9),
-        "0: all segments of a level have the same size. Above 0: the seed draws a factor for each"
-        " segment, uniformly between 1 - `size_spread` and 1 + `size_spread`. All levels of a"
-        " segment have the same factor, and all players play the same video.",
+        "0: all segments of a level have the same size. Above 0: the seed draws a"
+        " multiplier for each segment, uniformly between 1 - `size_spread` and 1 + `size_spread`."
+        " A segment has the same multiplier at each bit rate, and all players play the same video.",
     ] = 0.0
     buffer_ms: Annotated[
         int,

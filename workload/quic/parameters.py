@@ -30,8 +30,8 @@ class Parameters(www.Schedule):
     stack: Annotated[
         Literal["ngtcp2", "aioquic"],
         "The implementation of QUIC that the servers use. `ngtcp2`: the program of ngtcp2 with"
-        " GnuTLS, in C. `aioquic`: aioquic, in Python, which takes more of the machine's time, but"
-        " no virtual time. The clients of both use aioquic.",
+        " GnuTLS, in C. `aioquic`: the program aioquic, in Python. It takes more of the machine's"
+        " time than ngtcp2, but no more virtual time. With both stacks, the clients use aioquic.",
     ] = "ngtcp2"
     congestion: Annotated[
         Literal["cubic", "reno", "bbr"],
