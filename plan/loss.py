@@ -32,8 +32,8 @@ class Loss:
     share: Annotated[
         float,
         Within(1e-6, 0.5),
-        "The share of the workload's packets that the path loses. In each direction that loses"
-        " packets, it is the share of the packets of this direction.",
+        "The share of the workload's packets that the path loses. Each direction that loses packets"
+        " loses this share of its own packets.",
     ]
     burst_packets: Annotated[
         float | None,

@@ -26,9 +26,10 @@ class Parameters:
     duration_s: Annotated[int, Within(1, 86_400), "The time for which the players play."] = 60
     adaptation: Annotated[
         Literal["throughput", "bola", "buffer"],
-        "The rule that chooses the bit rate of a segment. `throughput`: the throughput rule of"
-        " dash.js 4. `bola`: BOLA (Spiteri, Urgaonkar, Sitaraman, INFOCOM 2016). `buffer`: BBA-0"
-        " (Huang et al., SIGCOMM 2014, algorithm 1).",
+        "The video is cut into segments of some seconds. This key is the rule that chooses the bit"
+        " rate of each segment of the video. `throughput`: the throughput rule of dash.js 4."
+        " `bola`: BOLA (Spiteri, Urgaonkar, Sitaraman, INFOCOM 2016). `buffer`: BBA-0 (Huang et"
+        " al., SIGCOMM 2014, algorithm 1).",
     ] = "throughput"
     ladder_bit_per_s: Annotated[
         tuple[Annotated[int, Within(1_000, 1_000_000_000)], ...],

@@ -35,8 +35,8 @@ class Parameters(www.Schedule):
     ] = "ngtcp2"
     congestion: Annotated[
         Literal["cubic", "reno", "bbr"],
-        "The servers' congestion control. The QUIC stack implements this control, and the kernel's"
-        " TCP has no part. aioquic has no `bbr`.",
+        "The servers' congestion control. The QUIC stack does this congestion control itself,"
+        " without the kernel's TCP. aioquic has no `bbr`.",
     ] = "cubic"
     streams: Annotated[
         int,
