@@ -51,7 +51,7 @@ def digest(files: list[Path]) -> str:
 def caches(more: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:
     """Each machine's name and its cache."""
     yield (
-        f"{platform.freedesktop_os_release()['PRETTY_NAME']}, this machine",
+        f"{platform.freedesktop_os_release()['PRETTY_NAME']}, the developers' machine",
         paths.places()["cache"],
     )
     for release in trees.RELEASES:
