@@ -11,6 +11,7 @@ from analysis.report.sentences import Numbers, Source
 from analysis.statistics import CONFIDENCE
 from analysis.table import Row
 from studies.ubrplus_1998.cells import cells_of
+from studies.ubrplus_1998.simulation import SETS
 from studies.ubrplus_1998.study import CELL, STUDY
 
 TEXT, RFC, OPEN = "ubrplus-www-text", "ubrplus-www-rfc", "ubrplus-www-assumptions"
@@ -119,8 +120,9 @@ def _text(kept: Kept, minimum: str, **levels: str) -> list[Row]:
 
 
 def _predicted(kept: Kept, campaign: str) -> list[Row]:
+    """How far the simulation is from the kernel; the table also has the model (witnesses.py)."""
     rows = kept.table(campaign, "predictions").rows
-    return [row for row in rows if row["response"] == "efficiency"]
+    return [row for row in rows if row["response"] == "efficiency" and row["prediction"] in SETS]
 
 
 def _place(row: Row) -> tuple[str, ...]:
