@@ -15,7 +15,6 @@ from topology.qdisc import (
     CHILD_HANDLE,
     CHILD_PARENT,
     FRAME_OVERHEAD_BYTES,
-    Ecn,
     QdiscQueue,
 )
 
@@ -36,7 +35,11 @@ class Queue(QdiscQueue):
         "The size of the queue in packets. With `queue.count` at `bytes`, these are packets of"
         " `queue.mean_packet_bytes`.",
     ]
-    ecn: Ecn = False
+    ecn: Annotated[
+        bool,
+        "If the drop probability is below 0.1, mark a chosen packet that allows ECN (explicit"
+        " congestion notification) instead of dropping it. Otherwise drop the chosen packet.",
+    ] = False
     gentle: Annotated[
         bool,
         "Above the upper threshold, do not drop every packet: let the drop probability rise to 1"

@@ -62,8 +62,8 @@ class Queue(QdiscQueue):
     target_us: Annotated[
         int,
         Within(1, MOST_US),
-        "A PI controller (proportional-integral) computes the probability. It keeps the delay of"
-        " the longer of the two queues near this value.",
+        "A PI controller (proportional-integral) computes the probability of drops and marks."
+        " It keeps the delay of one queue near this value: of the queue with the longer delay.",
     ] = 15_000
     tupdate_us: Annotated[
         int,
@@ -122,7 +122,7 @@ class Queue(QdiscQueue):
         Literal["drop", "overflow"],
         "What the queue does if the computed marking probability of the L queue would be above 1."
         " `drop`: it drops packets of both queues. `overflow`: packets of the L queue are marked,"
-        " and dropped only if the queue is full.",
+        " and dropped only if the two queues together are full.",
     ] = "drop"
     drop_at: Annotated[
         Literal["dequeue", "enqueue"],

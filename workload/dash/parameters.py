@@ -88,8 +88,9 @@ class Parameters:
         float,
         Within(0, 1),
         'Only `adaptation = "buffer"`: from this share of the largest buffer on, the rule chooses'
-        " the highest level. The paper has 216 s of 240 s. A player asks for a segment only if the"
-        " buffer has room for it, so the share must leave this room.",
+        " the highest level. The paper has 216 s of 240 s, a share of 0.9. A player asks for a"
+        " segment only if the buffer has room for it. With the default buffer and segments, a share"
+        " of 0.9 leaves too little room, so the default is 0.8.",
     ] = 0.8
 
     def __post_init__(self) -> None:
