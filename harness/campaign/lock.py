@@ -22,13 +22,16 @@ NAME = "campaign.lock"
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path, name: str = NAME) -> Iterator[None]:
     """Hold a campaign directory, which is there.
+
+    Args:
+        name: of the lock's file, for a folder of another kind.
 
     Raises:
         UsageError: another process holds it.
     """
-    path = folder / NAME
+    path = folder / name
     descriptor = open_lock(path)
     try:
         try:

@@ -32,14 +32,18 @@ class Capacity:
     bound: str
 
 
-def capacity(root: Path = ROOT) -> Capacity:
-    """The least that processors and memory allow; one lab at least."""
+def capacity(root: Path = ROOT, lab_mib: int = memory.PER_LAB_MIB) -> Capacity:
+    """The least that processors and memory allow; one lab at least.
+
+    Args:
+        lab_mib: what a lab may touch of the memory [MiB].
+    """
     place = memory.place()
     bounds = [
         (len(os.sched_getaffinity(0)), "processors that this process may run on"),
         *((int(cores), "processor time of the control group") for cores in quotas(root)),
-        (available_mib(root) // memory.PER_LAB_MIB, "memory"),
-        (place.free_mib // memory.PER_LAB_MIB, f"room in {place.path}"),
+        (available_mib(root) // lab_mib, "memory"),
+        (place.free_mib // lab_mib, f"room in {place.path}"),
     ]
     labs, bound = min(bounds, key=lambda one: one[0])
     return Capacity(labs=max(1, labs), bound=bound)

@@ -38,11 +38,12 @@ BELOW = {
 }
 # What a recipe fills (mktemp -d) until it is whole, and moves or removes at its end.
 PARTIAL = re.compile(
-    rf"(root|image|processor|mininet|quic|full-kernel|vm|disk|tests-{KEY}-{KEY}|programs-{KEY}-{KEY}-{KEY}(\.tools)?|debian-[0-9.]+|release-{KEY})"
+    rf"(root|image|processor|mininet|quic|full-kernel|vm|disk|tests-{KEY}-{KEY}|programs-{KEY}-{KEY}-{KEY}(\.tools)?|debian-[0-9.]+(-selftests)?|release-{KEY})"
     r"\.[A-Za-z0-9]{6}"
+    rf"|tools-{KEY}\.[A-Za-z0-9]{{6}}|(recipe|tests)-{KEY}\.[a-z0-9_]{{8}}"
     r"|(image|kernel|programs|environment)\.from\.[a-z0-9_]{8}"
 )
-LOCKS = ("lock", "*.lock", "kernels/work-*/lock")
+LOCKS = ("lock", "*.lock", "kernels/*.lock", "kernels/work-*/lock")
 
 
 def products(cache: Path) -> Iterator[Path]:

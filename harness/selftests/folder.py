@@ -11,27 +11,48 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from harness.campaign.lock import locked
 from harness.host.ownership import give_tree, make_folder
-from harness.selftests import ktap, nipa, summary
+from harness.selftests import ktap, nipa, summary, table
 from harness.selftests.outcome import Outcome
-from harness.selftests.suite import Found, Row, Runs, Task, failures
+from harness.selftests.suite import Found, Missing, Row, Runs, Task, failures
 from plan.errors import UsageError
 
+LOCK = "selftests.lock"
+LOCK_TEXT = re.compile(r"(process \d+ on .*\n)?")
 MARK = "selftests.json"  # of a folder with results of this command
 BEGUN = "unfinished"  # of a folder whose command runs, or was killed
-BEGUN_TEXT = "cellbed selftests has not written its results yet.\n"
+BEGUN_TEXT = "cellbed selftests has not "
+RUNNING = f"{BEGUN_TEXT}written its results yet.\n"
+ENDED = f"{BEGUN_TEXT}run all tests. The number of runs that did not end:\n"
 KEPT_TEXT = '[\n {\n  "kernel": '
 SUMMARY = "summary.md"
 RUNS = "runs.jsonl"  # a line for each run, as they end
 DIGITS = 6  # of the digest of a kernel's name
 # All that this command writes into its folder.
 WRITTEN = re.compile(
-    r"selftests\.json|unfinished|runs\.jsonl|summary\.md"
+    r"selftests\.(json|lock)|unfinished|runs\.jsonl|summary\.md"
     r"|[^/]+/(ktap|results\.json|logs/[^/]+/(output|kernel\.log|\d+\.pcap))"
 )
+
+
+@contextmanager
+def held(out: Path) -> Iterator[None]:
+    """An empty folder for results, for this command alone.
+
+    Raises:
+        UsageError: something else is there, nothing can be written, or another command uses it.
+    """
+    refuse_foreign(out)
+    with ExitStack() as stack:
+        with writing(out):
+            make_folder(out)
+            stack.enter_context(locked(out, LOCK))
+        make(out)
+        yield
 
 
 def make(out: Path) -> None:
@@ -40,18 +61,30 @@ def make(out: Path) -> None:
     Raises:
         UsageError: something else is there, or nothing can be written.
     """
-    check(out)
+    refuse_foreign(out)
     with writing(out):
         make_folder(out)
-        (out / BEGUN).write_text(BEGUN_TEXT)  # first: a killed command leaves a folder of its own
+        (out / BEGUN).write_text(RUNNING)  # first: a killed command leaves a folder of its own
         for path in out.iterdir():  # the folder itself may be a link or a mount point
             if path.is_dir():
                 shutil.rmtree(path)
-            elif path.name != BEGUN:
+            elif path.name not in (BEGUN, LOCK):
                 path.unlink()
 
 
 def check(out: Path) -> None:
+    """Refuse a folder that held() would refuse; change nothing.
+
+    Raises:
+        UsageError: it has other files, or another command uses it.
+    """
+    refuse_foreign(out)
+    if (out / LOCK).exists():
+        with writing(out), locked(out, LOCK):
+            pass
+
+
+def refuse_foreign(out: Path) -> None:
     """Refuse a folder with anything that this command has not written there; change nothing.
 
     Raises:
@@ -68,7 +101,7 @@ def check(out: Path) -> None:
 
 def foreign(out: Path) -> Iterator[str]:
     """What is in a folder and was not written by this command, by its path below the folder."""
-    ours = begins(out / MARK, KEPT_TEXT) or begins(out / BEGUN, BEGUN_TEXT)
+    ours = begins(out / MARK, KEPT_TEXT) or begins(out / BEGUN, BEGUN_TEXT) or has_lock(out)
     for path in out.rglob("*"):
         name = path.relative_to(out).as_posix()
         plain = path.is_dir() and not path.is_symlink()
@@ -79,6 +112,12 @@ def foreign(out: Path) -> Iterator[str]:
 def begins(mark: Path, text: str) -> bool:
     """Does a file begin as this command writes it? A person may have one of the same name."""
     return mark.is_file() and mark.read_bytes().startswith(text.encode())
+
+
+def has_lock(out: Path) -> bool:
+    """Has this command locked the folder, and done nothing else there yet?"""
+    lock = out / LOCK
+    return lock.is_file() and LOCK_TEXT.fullmatch(lock.read_text(errors="replace")) is not None
 
 
 @contextmanager
@@ -95,20 +134,23 @@ def writing(out: Path) -> Iterator[None]:
 
 def write(
     out: Path, found: Found, releases: Mapping[str, str],
-    begin: datetime.datetime, end: datetime.datetime,
+    begin: datetime.datetime, end: datetime.datetime, missing: Missing | None = None,
 ) -> None:  # fmt: skip
     """Write all that came of the tests.
 
     Args:
         releases: of the kernels, by their names.
+        missing: the runs that did not end.
     """
+    missing = missing or {}
     kept = []
-    for row, tests in found.items():
+    for row in dict.fromkeys([*found, *missing]):
+        tests, absent = found.get(row, {}), missing.get(row, {})
         place = out / place_of(row)
         shutil.rmtree(place, ignore_errors=True)  # with the logs of note()
         place.mkdir()
-        (place / "ktap").write_text("".join(f"{line}\n" for line in ktap.lines(tests)))
-        document = nipa.document(row, tests, begin, end)
+        (place / "ktap").write_text("".join(f"{line}\n" for line in ktap.lines(tests, absent)))
+        document = nipa.document(row, tests, begin, end, absent)
         (place / "results.json").write_text(json.dumps(document, indent=1) + "\n")
         for test, runs in failures(tests):
             assert runs.failed is not None
@@ -116,10 +158,16 @@ def write(
         kept.append({
             "kernel": row.kernel, "release": releases[row.kernel], "clock": row.clock,
             "folder": place.name, "tests": {test.name: digests(x) for test, x in tests.items()},
+            **({"unfinished": document["unfinished"]} if absent else {}),
         })  # fmt: skip
-    (out / SUMMARY).write_text("".join(f"{x}\n" for x in summary.lines(found, releases)))
+    (out / SUMMARY).write_text("".join(f"{x}\n" for x in summary.lines(found, releases, missing)))
     (out / MARK).write_text(json.dumps(kept, indent=1) + "\n")
-    (out / BEGUN).unlink(missing_ok=True)
+    if missing:
+        rows = (": ".join([f"{test} ({kernel}, {clock} clock)", count])
+                for test, kernel, clock, count in table.unfinished(missing))  # fmt: skip
+        (out / BEGUN).write_text(ENDED + "".join(f"{x}\n" for x in rows))
+    else:
+        (out / BEGUN).unlink(missing_ok=True)
     give_tree(out.resolve())  # it enters no link
 
 
@@ -137,11 +185,11 @@ def note(out: Path, task: Task, number: int, outcome: Outcome) -> None:
         "cases": dict(Counter(case.verdict for case in outcome.cases)),
         "why": outcome.left_out if outcome.verdict == "pass" else outcome.why,
     }  # fmt: skip
-    with (out / RUNS).open("a") as stream:
-        stream.write(json.dumps(line) + "\n")
-    if outcome.verdict == "fail":
+    with writing(out):
+        with (out / RUNS).open("a") as stream:
+            stream.write(json.dumps(line) + "\n")
         place = out / place_of(task.row) / "logs" / nipa.log_name(task.test)
-        if not place.exists():
+        if outcome.verdict == "fail" and not place.exists():
             keep(place, outcome)
 
 

@@ -131,6 +131,7 @@ def read(lab: Lab, limit_s: int) -> Outcome:
         output=left(lab, "output"),
         status=TIMED_OUT if late else status,
         took_s=end_s - begin_s,
+        limit_s=limit_s,
         packets=packets,
         sent=of_packets(packets),
         complaint="\n".join(first_complaint(said)),

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.selftests.choice import Test
+from harness.selftests.ktap import NONE
 from harness.selftests.suite import Row, Runs
 from plan.complaint import first_complaint
 
@@ -17,18 +18,22 @@ NO_WORD = re.compile("[^0-9a-zA-Z]+")
 
 
 def document(
-    row: Row, tests: Mapping[Test, Runs], begin: datetime.datetime, end: datetime.datetime
-) -> dict[str, Any]:
+    row: Row, tests: Mapping[Test, Runs], begin: datetime.datetime, end: datetime.datetime,
+    missing: Mapping[Test, int] = NONE,
+) -> dict[str, Any]:  # fmt: skip
     """The results of one kernel by one clock; of repetitions the worst verdict.
 
-    `time` is that of the lab's clock [s], `link` a file beside the document.
+    `time` is that of the lab's clock [s], `link` a file beside the document. After Ctrl-C,
+    `unfinished` has the runs of each test that did not end.
     """
+    unfinished = {test.name: count for test, count in missing.items()}
     return {
         "executor": EXECUTOR,
         "branch": row.kernel,
         "start": str(begin),
         "end": str(end),
         "device": {"clock": row.clock},
+        **({"unfinished": unfinished} if unfinished else {}),
         "results": [result(test, runs) for test, runs in tests.items()],
     }
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 # What the exit status of a selftest says (tools/testing/selftests/kselftest.h).
 SKIPPED = 4
 TIMED_OUT = 124
+UPTIME_S = 0.02  # the error of a duration between two times of /proc/uptime
 LINE = re.compile(r"(not )?ok (\d+)(?: -)? ([^#]*?)\s*(?:# *(.*))?$")
 # Of what a test says, what tells of a failure; the rest names what goes well.
 FAULT = re.compile(r"\b(FAIL(ED)?|ERROR|[Ee]rror|Exception)\b|not found|No such file")
@@ -36,6 +37,7 @@ class Outcome:
         output: what it said, both streams.
         status: its exit status; None: the lab ended before it did.
         took_s: by the lab's clock.
+        limit_s: after which the runner ends a test, by the lab's clock.
         packets: of each run of packetdrill, a pcap file.
         sent: a digest of all packets and their times.
         complaint: what the kernel or the lab said, where that is a fault in itself.
@@ -46,6 +48,7 @@ class Outcome:
     output: str
     status: int | None
     took_s: float = 0.0
+    limit_s: int = 0
     packets: Mapping[str, bytes] = field(default_factory=dict)
     complaint: str = ""
     sent: str = ""
@@ -59,6 +62,11 @@ class Outcome:
         if self.complaint or self.status is None:
             return "fail"
         return {0: "pass", SKIPPED: "skip"}.get(self.status, "fail")
+
+    @property
+    def timed_out(self) -> bool:
+        """Did the runner end it? A test may end with the same status by itself."""
+        return self.status == TIMED_OUT and self.took_s >= self.limit_s - UPTIME_S
 
     @property
     def cases(self) -> list[Case]:
@@ -81,7 +89,7 @@ class Outcome:
             return f"the lab's memory was full, so its kernel killed {names}"
         said = [line for line in self.output.splitlines() if not LINE.match(line)]
         told = [line for line in said if line.strip() and not NO_REASON.match(line)]
-        if self.status == TIMED_OUT:
+        if self.timed_out:
             last = f"; it said last: {told[-1]}" if told else ""
             return f"it reached its limit{last}"
         wanted = SKIP if self.status == SKIPPED else FAULT

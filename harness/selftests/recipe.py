@@ -35,7 +35,8 @@ def for_kernels(asked: Iterable[str] = ()) -> Recipe:
         asked: texts of the tests' own files `config`.
     """
     config, tests = composed("config", ADDED), (LAB / "selftests" / "tests").read_text()
-    config += "".join(f"CONFIG_{name}={value}\n" for name, value in options(asked).items())
+    wanted = {name: x for name, x in options(asked).items() if name not in WITHOUT}
+    config += "".join(f"CONFIG_{name}={value}\n" for name, value in wanted.items())
     fetched = parts.once(parts.named(composed("parts", ADDED) + tests))
     texts = {
         "config": config,
@@ -68,7 +69,7 @@ def options(texts: Iterable[str]) -> dict[str, str]:
     found = [
         match.groups() for text in texts for match in map(OPTION.match, text.splitlines()) if match
     ]
-    asked = ((name, value) for name, value in found if name not in ALWAYS | WITHOUT)
+    asked = ((name, value) for name, value in found if name not in ALWAYS)
     return {name: "y" if value == "m" else value for name, value in asked}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -138,9 +138,16 @@ def built(name: str, found: Tests) -> Kernel:
     if name == names.SET_UP:
         full = products.kernel()
         has = (full / "build" / ".config").read_text().splitlines()
-        if all(f"CONFIG_{option}={value}" in has for option, value in asked.items()):
+        lacks = {option for option, value in asked.items() if f"CONFIG_{option}={value}" not in has}
+        if lacks <= recipe.WITHOUT:
+            tell_lacks(name, lacks)
             return Kernel(full, (full / "release").read_text().strip())
     made = store.made(name, recipe.for_kernels(found.all_configs))
-    if lacks := sorted(asked.keys() & set(made.lacks)):
-        tell(f"kernel {name}: no {', '.join(lacks)}, which the tests ask for")
+    tell_lacks(name, asked.keys() & {*made.lacks, *recipe.WITHOUT})
     return Kernel(made.folder, made.release)
+
+
+def tell_lacks(name: str, lacks: Set[str]) -> None:
+    """Say which options a kernel has not although the tests ask for them."""
+    if lacks:
+        tell(f"kernel {name}: no {', '.join(sorted(lacks))}, which the tests ask for")

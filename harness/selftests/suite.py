@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from harness.selftests import watch
@@ -91,6 +93,7 @@ class Task:
 
 
 Found = dict[Row, dict[Test, Runs]]
+Missing = dict[Row, dict[Test, int]]  # how many runs of a test were asked for and did not end
 
 
 def execute(
@@ -100,7 +103,7 @@ def execute(
     """Run all, each test once before any is repeated; also says whether all of them ended.
 
     After Ctrl-C it starts no more labs, and waits for those that run. After another Ctrl-C it ends
-    them, and gives what had ended before.
+    them, and gives what had ended before. An error ends them, too.
 
     Args:
         jobs: how many labs at a time.
@@ -142,11 +145,34 @@ def execute(
                 take()
         except KeyboardInterrupt:
             watch.end_all.set()
+            with deaf():
+                pool.shutdown()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            watch.end_all.set()
             raise
     order = [(task.row, task.test) for task in tasks]
     return gathered({key: found[key] for key in order if key in found}), whole
+
+
+@contextmanager
+def deaf() -> Iterator[None]:
+    """Ctrl-C does nothing here: it would make nothing quicker, and would lose results."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def missing(tasks: Sequence[Task], repeat: int, found: Found) -> Missing:
+    """The runs that were asked for and did not end."""
+    rows: Missing = {}
+    for task in tasks:
+        runs = found.get(task.row, {}).get(task.test)
+        if rest := repeat - (sum(runs.verdicts.values()) if runs else 0):
+            rows.setdefault(task.row, {})[task.test] = rest
+    return rows
 
 
 def gathered(found: dict[tuple[Row, Test], dict[int, Outcome]]) -> Found:

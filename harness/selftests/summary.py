@@ -8,17 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
+from types import MappingProxyType
 
 from harness.selftests import table
 from harness.selftests.choice import Test
 from harness.selftests.suite import Found, Row, Runs, flaky
 
 MOST = 20  # tests that are named, of each kind
+NONE: Mapping[Row, Mapping[Test, int]] = MappingProxyType({})
 COLUMNS = [0, 1, 2, 3, 4, 5, 7]  # of the table of counts
 
 
-def lines(found: Found, releases: Mapping[str, str]) -> Iterator[str]:
-    """The document."""
+def lines(
+    found: Found, releases: Mapping[str, str], missing: Mapping[Row, Mapping[Test, int]] = NONE
+) -> Iterator[str]:
+    """The document.
+
+    Args:
+        missing: the runs that did not end.
+    """
+    if missing:
+        yield "**Unfinished: Ctrl-C ended the command. These tests have runs that did not end:**"
+        yield ""
+        rows = (
+            (row, test, count) for row, tests in missing.items() for test, count in tests.items()
+        )
+        yield from cut(
+            f"- `{test.name}` ({row.kernel}, {row.clock} clock): {count}"
+            for row, test, count in rows
+        )
+        yield ""
     for (before, after), (worse, better) in changes(found).items():
         title = f"{after.kernel} against {before.kernel}, {after.clock} clock"
         yield f"### Tests of the kernel: {title}"

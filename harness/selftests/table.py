@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from harness.selftests.suite import Found, Runs, counts, failures, flaky
+from harness.selftests.suite import Found, Missing, Runs, counts, failures, flaky
 
 HEADINGS = ["kernel", "clock", "tests", "pass", "fail", "skip", "cases", "runs", "failed runs",
             "other output", "other duration", "other packets"]  # fmt: skip
@@ -55,6 +55,13 @@ def reasons(found: Found) -> Iterator[list[str]]:
             assert outcome is not None
             cases = [case.name for case in outcome.cases if case.verdict == "fail"]
             yield [test.name, row.kernel, row.clock, times(runs), " ".join(cases), runs.why]
+
+
+def unfinished(missing: Missing) -> Iterator[list[str]]:
+    """Each test of which a run did not end, and how many of its runs."""
+    for row, tests in missing.items():
+        for test, count in tests.items():
+            yield [test.name, row.kernel, row.clock, str(count)]
 
 
 def times(runs: Runs) -> str:

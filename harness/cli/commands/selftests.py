@@ -16,6 +16,7 @@ from __future__ import annotations
 import datetime
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
@@ -29,12 +30,12 @@ from harness.kernels import names
 from harness.scripts import products
 from harness.selftests import folder, ktap, packetdrill, sources, summary, table
 from harness.selftests.choice import RUN_BY_IT, Test
-from harness.selftests.lab import LIMIT_CPU_S, Work
+from harness.selftests.lab import LIMIT_CPU_S, MEMORY_MIB, Work
 from harness.selftests.outcome import Outcome
 from harness.selftests.products import tools, words
 from harness.selftests.progress import Progress
 from harness.selftests.sources import Tests
-from harness.selftests.suite import Found, Row, Task, execute
+from harness.selftests.suite import Found, Missing, Row, Task, deaf, execute, missing
 from plan.errors import UsageError
 
 CLOCKS = ("virtual", "real")
@@ -161,20 +162,24 @@ def command(
         )
         for name, tree in trees.items() for clock in clocks for test in tree.chosen
     ]  # fmt: skip
-    folder.make(out)
     progress = Progress(len(tasks) * repeat, lambda line: click.echo(line, err=True))
 
     def say(task: Task, number: int, outcome: Outcome) -> None:
         progress(task, number, outcome)
         folder.note(out, task, number, outcome)
 
-    begin = now()
-    found, whole = execute(tasks, repeat, jobs or capacity().labs, say, waiting)
-    if not found:  # Ctrl-C before any test had ended
-        raise KeyboardInterrupt
     releases = {name: kernel.release for name, kernel in built.items()}
-    folder.write(out, found, releases, begin, now())
-    show(found, releases, out)
+    with folder.held(out):
+        begin = now()
+        labs = jobs or capacity(lab_mib=MEMORY_MIB).labs
+        found, whole = execute(tasks, repeat, labs, say, waiting)
+        if not found:  # Ctrl-C before any test had ended
+            raise KeyboardInterrupt
+        absent = missing(tasks, repeat, found)
+        with nullcontext() if whole else deaf():
+            with folder.writing(out):
+                folder.write(out, found, releases, begin, now(), absent)
+            show(found, releases, out, absent)
     if not whole:
         raise KeyboardInterrupt
     if any(new_failures(found) if only_new else all_failures(found)):
@@ -209,12 +214,12 @@ def now() -> datetime.datetime:
     return datetime.datetime.now(datetime.UTC)
 
 
-def show(found: Found, releases: dict[str, str], out: Path) -> None:
+def show(found: Found, releases: dict[str, str], out: Path, absent: Missing) -> None:
     """KTAP goes to the standard output, tables for a person beside it."""
     for row, tests in found.items():
         if len(found) > 1:
             click.echo(f"# kernel {row.kernel} ({releases[row.kernel]}), {row.clock} clock")
-        for line in ktap.lines(tests):
+        for line in ktap.lines(tests, absent.get(row, {})):
             click.echo(line)
     sys.stdout.flush()
     console = Console(stderr=True)
@@ -224,5 +229,8 @@ def show(found: Found, releases: dict[str, str], out: Path) -> None:
     if differences := list(table.differences(found)):
         headings = ["differs from the first run", "kernel", "in"]
         print_table(headings, differences, console, fold=0, left={0, 1, 2})
+    if unfinished := list(table.unfinished(absent)):
+        headings = ["did not run to its end", "kernel", "clock", "runs"]
+        print_table(headings, unfinished, console, fold=0, left={0, 1, 2})
     print_table(table.HEADINGS, list(table.rows(found, releases)), console, fold=0, left={0, 1})
     click.echo(f"{out} has the KTAP, results.json, and the logs and packets of failures", err=True)

@@ -76,6 +76,8 @@ def test_control_groups(tmp_path: Path, case: str) -> None:
 def test_the_machines_memory(tmp_path: Path) -> None:
     found = capacity.capacity(machine(tmp_path, V2, {}, available_gib=5))
     assert found == capacity.Capacity(labs=5, bound="memory")
+    found = capacity.capacity(machine(tmp_path / "large", V2, {}, available_gib=5), lab_mib=2048)
+    assert found == capacity.Capacity(labs=2, bound="memory")
 
 
 def test_the_room_where_memory_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

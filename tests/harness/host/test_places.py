@@ -20,8 +20,14 @@ def files(*names: str) -> Iterator[Path]:
     """All files of a recipe."""
     for name in names:
         path = Path(name)
-        yield from [path] if (PROJECT / path).is_file() else (
-            found.relative_to(PROJECT) for found in (PROJECT / path).rglob("*") if found.is_file()
+        yield from (
+            [path]
+            if (PROJECT / path).is_file()
+            else (
+                found.relative_to(PROJECT)
+                for found in (PROJECT / path).rglob("*")
+                if found.is_file()
+            )
         )
 
 

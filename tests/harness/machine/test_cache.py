@@ -32,13 +32,17 @@ FILES = (
         "mininet.lock",
         f"mininet-{A}.lock",
         f"quic-{A}-{B}.lock",
+        f"kernels/recipe-{A}.lock",
+        f"kernels/tests-{A}-{B}.lock",
         "kvm-00000000-1111-2222-3333-444444444444",
     ),
     *("log/lab-image.log", f"kernels/seen-{A}.json", "kernels/work-6.1/lock", "cluster.pem"),
 )
 PARTIALS = ("image.Xy12Ab", "root.Xy12Ab", "mininet.abcdef", "full-kernel.a1b2c3", "vm.123456",
             f"programs-{A}-{B}-{C}.aB3dE6", "quic.a1B2c3",
-            "kernels/debian-6.1.Xy12Ab")  # fmt: skip
+            "kernels/debian-6.1.Xy12Ab", f"kernels/tools-{A}.Xy12Ab",
+            f"kernels/recipe-{A}.xy12ab_3", f"kernels/tests-{A}.xy12ab_3",
+            f"kernels/tests-{A}-{B}.Xy12Ab")  # fmt: skip
 OTHERS = ("thesis.pdf", "image-of-my-cat/cat.png", "kernel-sources/Makefile", "python-3.11/x",
           "log/diary.txt", "kernels/notes", "image.jpegs/1", ".config/x")  # fmt: skip
 
@@ -85,7 +89,14 @@ def test_a_link_goes_and_what_it_leads_to_stays(cache: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "name", ["lock", "mininet.lock", f"mininet-{A}.lock", "kernels/work-6.1/lock"]
+    "name",
+    [
+        "lock",
+        "mininet.lock",
+        f"mininet-{A}.lock",
+        "kernels/work-6.1/lock",
+        f"kernels/recipe-{A}.lock",
+    ],
 )
 def test_nothing_goes_while_something_is_being_made(cache: Path, name: str) -> None:
     with (cache / name).open() as lock:

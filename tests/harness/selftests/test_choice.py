@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from harness.kernels import parts
+from harness.kernels import names, parts
 from harness.kernels.trees import PLAIN, PROGRAM, File
-from harness.selftests import packetdrill, recipe
+from harness.selftests import packetdrill, recipe, sources
 from harness.selftests.choice import TOP, Test, all_in, chosen, limit_s
 from plan.errors import MissingError, UsageError
 
@@ -69,7 +70,33 @@ def test_the_time_of_a_test_is_that_of_its_settings() -> None:
 def test_an_option_that_a_test_wants_as_a_module_is_built_in() -> None:
     first = "CONFIG_TUN=m\n# CONFIG_X is not set\nCONFIG_HZ=1000\nCONFIG_OVPN=m\n"
     texts = [first, "CONFIG_A=y\nCONFIG_B=17\n"]
-    assert recipe.options(texts) == {"TUN": "y", "A": "y", "B": "17"}
+    assert recipe.options(texts) == {"TUN": "y", "OVPN": "y", "A": "y", "B": "17"}
+    config = (recipe.for_kernels(texts).root / "lab/kernel/config").read_text()
+    assert "CONFIG_B=17\n" in config and "OVPN" not in config  # its source is not fetched
+
+
+@pytest.mark.parametrize(
+    ("name", "has"),
+    [(names.SET_UP, "CONFIG_TUN=y\n"), (names.SET_UP, ""), ("7.3", "")],
+)
+def test_an_option_that_no_kernel_has_is_told(
+    name: str, has: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """OVPN is left out of each build, so the build does not say that it lacks it."""
+    (tmp_path / "build").mkdir()
+    (tmp_path / "build" / ".config").write_text(has)
+    (tmp_path / "release").write_text("6.12.1\n")
+    made = SimpleNamespace(folder=tmp_path, release="6.12.1", lacks=["X"])
+    monkeypatch.setattr(sources.products, "kernel", lambda: tmp_path)
+    monkeypatch.setattr(sources.store, "made", lambda *_: made)
+    found = sources.Tests(
+        kernel=name, place=tmp_path, chosen=[], configs=["CONFIG_TUN=y\nCONFIG_OVPN=m\n"],
+        all_configs=[],
+    )  # fmt: skip
+    sources.tell.cache_clear()  # it says each line once
+    sources.built(name, found)
+    assert capsys.readouterr().err == f"kernel {name}: no OVPN, which the tests ask for\n"
 
 
 def test_what_is_fetched_has_kernel_and_tests_and_names_nothing_twice() -> None:

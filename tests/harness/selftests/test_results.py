@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
+import signal
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -53,9 +56,13 @@ def a_work(folder: Path) -> Work:
         (replace(GOOD, status=4), "skip", "exit status 4"),
         (replace(GOOD, output="PASS: a\nSKIP: no ip\n", status=4), "skip", "SKIP: no ip"),
         (replace(GOOD, output="PASS: a\nFAIL: b\nFAIL: c\n", status=1), "fail", "FAIL: b"),
-        (replace(GOOD, output="one\ntwo\n", status=124), "fail",
-         "it reached its limit; it said last: two"),
+        (
+            replace(GOOD, output="one\ntwo\n", status=124),
+            "fail",
+            "it reached its limit; it said last: two",
+        ),
         (replace(GOOD, output="", status=124), "fail", "it reached its limit"),
+        (replace(GOOD, status=124, limit_s=45), "fail", "exit status 124"),
         (replace(GOOD, complaint="WARNING: at net/ipv4/tcp.c:1\nmore"), "fail", "WARNING: at net/"),
         (replace(GOOD, status=None, complaint="the lab ended"), "fail", "the lab ended"),
     ],
@@ -84,6 +91,17 @@ def test_ktap_has_the_form_of_kselftest() -> None:
         "not ok 1 selftests: net/packetdrill: x.pkt # exit=1",
         "ok 2 selftests: net/packetdrill: y.pkt",
     ]
+
+
+@pytest.mark.parametrize(
+    ("took_s", "directive"), [(45.0, "TIMEOUT 45 seconds"), (44.99, "TIMEOUT 45 seconds"),
+                              (3.0, "exit=124")],
+)  # fmt: skip
+def test_a_test_that_the_runner_ends_is_a_timeout(took_s: float, directive: str) -> None:
+    """In the words of kselftest's runner.sh; a test may end with the same status by itself."""
+    late = replace(GOOD, status=124, took_s=took_s, limit_s=45)
+    lines = list(ktap.lines(found(late)[ROW]))
+    assert f"not ok 1 selftests: net/packetdrill: x.pkt # {directive}" in lines
 
 
 def test_a_repetition_that_says_something_else_is_told() -> None:
@@ -125,6 +143,123 @@ def test_after_an_interruption_what_had_ended_is_kept(
     tests, whole = suite.execute(tasks, 2, 1, interrupted_by_the_second)
     assert not whole and sum(map(len, tests.values())) == 2
     assert suite.execute(tasks, 2, 1, lambda *_: None)[1]
+
+
+@pytest.mark.parametrize("repeat", [1, 3])
+def test_unfinished_results_say_so_and_name_what_did_not_run(tmp_path: Path, repeat: int) -> None:
+    """Y had no run, and X one; a second kernel had none at all."""
+    other = Row("7.3", "virtual")
+    tasks = [
+        Task(row=row, test=test, work=a_work(tmp_path)) for row in (ROW, other) for test in (X, Y)
+    ]
+    some = suite.gathered({(ROW, X): {1: GOOD}})
+    missing = suite.missing(tasks, repeat, some)
+    of_x = {X: repeat - 1} if repeat > 1 else {}
+    assert missing == {ROW: {**of_x, Y: repeat}, other: {X: repeat, Y: repeat}}
+    out = tmp_path / "out"
+    folder.make(out)
+    folder.write(out, some, {"6.12": "6.12.1", "7.3": "7.3.1"}, NOW, NOW, missing)
+    unfinished = {**({X.name: repeat - 1} if repeat > 1 else {}), Y.name: repeat}
+    ours = json.loads((out / "6.12" / "results.json").read_text())
+    assert ours["unfinished"] == unfinished and len(ours["results"]) == 1
+    assert json.loads((out / "7.3" / "results.json").read_text())["unfinished"] == {
+        X.name: repeat, Y.name: repeat,
+    }  # fmt: skip
+    first, second = json.loads((out / folder.MARK).read_text())
+    assert (first["unfinished"], second["kernel"]) == (unfinished, "7.3")
+    lines = (out / "6.12" / "ktap").read_text().splitlines()
+    assert lines[1] == "1..2" and lines[-1] == (
+        "# cellbed: unfinished: selftests: net/packetdrill: y.pkt: it did not run"
+    )
+    text = (out / "summary.md").read_text()
+    assert (
+        text.startswith("**Unfinished: ")
+        and f"- `{Y.name}` (6.12, virtual clock): {repeat}\n" in text
+    )
+    assert f"{Y.name} (7.3, virtual clock): {repeat}\n" in (out / folder.BEGUN).read_text()
+    folder.make(out)  # the next command may use it
+    folder.write(out, some, {"6.12": "6.12.1"}, NOW, NOW, {})
+    assert not (out / folder.BEGUN).exists()
+    assert "unfinished" not in (out / "6.12" / "results.json").read_text()
+    assert "nfinished" not in (out / "summary.md").read_text()
+
+
+def test_a_third_ctrl_c_keeps_the_results(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It comes while the labs end, after the second."""
+    monkeypatch.setattr(suite.watch, "end_all", end := threading.Event())
+    runs = threading.Event()
+
+    def run(work: Work) -> Outcome:
+        if work.test == Y.file:
+            runs.set()
+            assert end.wait(10)
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.2)
+        return GOOD
+
+    def tell(task: Task, number: int, outcome: Outcome) -> None:
+        assert runs.wait(10)
+        raise KeyboardInterrupt
+
+    def waiting(labs: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(suite, "run", run)
+    tasks = [Task(row=ROW, test=x, work=replace(a_work(tmp_path), test=x.file)) for x in (X, Y)]
+    tests, whole = suite.execute(tasks, 1, 2, tell, waiting)
+    assert list(tests[ROW]) == [X] and not whole
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_error_ends_the_labs_that_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A full disk, for example."""
+    monkeypatch.setattr(suite.watch, "end_all", end := threading.Event())
+    runs, in_time = threading.Event(), list[bool]()
+
+    def run(work: Work) -> Outcome:
+        if work.test == Y.file:
+            runs.set()
+            in_time.append(end.wait(5))
+        return GOOD
+
+    def tell(task: Task, number: int, outcome: Outcome) -> None:
+        assert runs.wait(10)
+        out = tmp_path / "out"
+        out.write_text("")  # no folder
+        folder.note(out, task, number, outcome)
+
+    monkeypatch.setattr(suite, "run", run)
+    tasks = [Task(row=ROW, test=x, work=replace(a_work(tmp_path), test=x.file)) for x in (X, Y)]
+    with pytest.raises(UsageError, match=r"this folder cannot be written \(Not a directory\)"):
+        suite.execute(tasks, 1, 2, tell)
+    assert in_time == [True]
+
+
+def test_two_commands_do_not_share_a_folder(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    used = rf"^{out}: process {os.getpid()} on \S+ uses this folder; wait until it ends$"
+    with folder.held(out):
+        folder.note(out, Task(row=ROW, test=X, work=a_work(tmp_path)), 1, BAD)
+        before = sorted(out.rglob("*"))
+        with pytest.raises(UsageError, match=used), folder.held(out):
+            pass
+        with pytest.raises(UsageError, match=used):
+            folder.check(out)
+        assert sorted(out.rglob("*")) == before
+        folder.write(out, found(BAD), {"6.12": "6.12.1"}, NOW, NOW)
+    folder.check(out)
+    with folder.held(out):
+        assert {path.name for path in out.iterdir()} == {folder.BEGUN, folder.LOCK}
+
+
+def test_a_command_that_was_killed_with_the_lock_alone_leaves_a_folder_of_its_own(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / folder.LOCK).write_text("process 1 on here\n")
+    folder.check(tmp_path)
+    (tmp_path / folder.LOCK).write_text("a song\n")
+    with pytest.raises(UsageError, match="has other files"):
+        folder.check(tmp_path)
 
 
 def test_a_repetition_that_fails_after_others_that_differ_is_told(tmp_path: Path) -> None:
