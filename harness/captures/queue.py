@@ -28,8 +28,8 @@ class Settings:
 
     frames: Annotated[
         bool,
-        "true: the files down.cellq and up.cellq have every frame. The queue must then be of kind"
-        " `cells`.",
+        "true: the files down.cellq and up.cellq have an entry for each frame, also for each"
+        " dropped frame, without its contents. The queue must then be of kind `cells`.",
     ] = False
     drops: Annotated[
         bool,

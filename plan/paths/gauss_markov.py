@@ -34,8 +34,8 @@ class Settings:
     memory_us: Annotated[
         int,
         Within(1, 1_000_000_000),
-        "The rates at two moments that are this time apart have a correlation of 1/e. With a"
-        " longer time, the rate changes more slowly.",
+        "If two moments are this time apart, the rates at these moments have a correlation of 1/e."
+        " With a longer time, the rate changes more slowly.",
     ] = 1_000_000
     step_us: Annotated[
         int, Within(1_000, 10_000_000), "The time from one change of the rate to the next."

@@ -77,7 +77,8 @@ class Queue(QdiscQueue):
         "The rules in which the queue follows Linux and not ns-2. Use the key to measure the"
         " effect of each rule. `spacing`: the gap between two drops is drawn from 0 to 1/p packets,"
         " where p is the drop probability. In ns-2, the gap is drawn from 1/p to 2/p packets."
-        " `short`: the queue also drops when at most one packet waits. `size`: with"
+        " `short`: while the average queue is high, the queue can drop a packet even if at most one"
+        " packet waits. In ns-2, it then never drops. `size`: with"
         ' `queue.count = "bytes"`, a packet\'s size does not change its drop probability. `slope`:'
         " max_P is the drop probability at the upper threshold, and the queue changes max_P during"
         " the trial. Above this threshold, the drop probability rises from the present value of"

@@ -57,8 +57,8 @@ class Parameters:
     late_start_us: Annotated[
         int,
         Within(0, 86_400_000_000),
-        "The sources of pairs 2, 4, 6, ... start later by this time. They must also start before"
-        " the measured interval begins, if it begins later than time 0.",
+        "cellbed adds this time to the start of each source of the pairs 2, 4, 6, ... They must"
+        " also start before the measured interval begins, if it begins later than time 0.",
     ] = field(default=0, metadata={"later": True})
 
     def __post_init__(self) -> None:
