@@ -52,7 +52,7 @@ def link_metrics(
 ) -> LinkMetrics:
     """All metrics of a trial, from the payload bytes of each pair (analysis/metrics.py)."""
     capacity = {
-        one.name: capacity_bit_per_s(layout.mss_bytes, one.link.rate_bit_per_s)
+        one.name: capacity_bit_per_s(layout.mss_bytes, one.link.rate_bit_per_s, one.link.framing)
         for one in layout.middles()
     }
     rates = rates_bit_per_s(received_bytes, duration_s)

@@ -17,7 +17,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from plan.atm import CELL_BYTES, segment_cells
+from plan.atm import TCP_IP_HEADER_BYTES
+from plan.framing import ATM, Framing
 
 BITS_PER_BYTE = 8
 DS3_BIT_PER_S = 45_000_000
@@ -43,18 +44,20 @@ class TrialMetrics:
     fairness: float | None
 
 
-def capacity_bit_per_s(mss_bytes: int, rate_bit_per_s: float = DS3_BIT_PER_S) -> float:
+def capacity_bit_per_s(
+    mss_bytes: int, rate_bit_per_s: float = DS3_BIT_PER_S, framing: Framing = ATM
+) -> float:
     """Maximum TCP throughput C, in bit/s, of a link of `rate_bit_per_s`, all segments full.
 
-    C = rate * MSS / (53 * cells), cells = ceil((MSS + 40 + 16) / 48): 37.80 Mbit/s with an
-    MSS of 1024 bytes and 40.39 Mbit/s with 9180 on 45 Mbit/s (98-0876R1, section 7).
+    C = rate * MSS / B; a segment of MSS + 40 bytes takes B bytes on the link (plan/framing.py).
+    In cells, B = 53 * ceil((MSS + 40 + 16) / 48), and C is 37.80 Mbit/s with an MSS of 1024 bytes
+    and 40.39 Mbit/s with 9180 on 45 Mbit/s (98-0876R1, section 7).
     """
     if mss_bytes <= 0 or rate_bit_per_s <= 0:
         raise ValueError(
             f"mss_bytes = {mss_bytes} and rate_bit_per_s = {rate_bit_per_s}: both must be above 0"
         )
-    wire_bytes = CELL_BYTES * segment_cells(mss_bytes)
-    return rate_bit_per_s * mss_bytes / wire_bytes
+    return rate_bit_per_s * mss_bytes / framing.link_bytes(mss_bytes + TCP_IP_HEADER_BYTES)
 
 
 def rates_bit_per_s(payload_bytes: Iterable[int | None], duration_s: float) -> tuple[float, ...]:
@@ -125,6 +128,7 @@ def trial_metrics(
     duration_s: float,
     mss_bytes: int,
     rate_bit_per_s: float = DS3_BIT_PER_S,
+    framing: Framing = ATM,
 ) -> TrialMetrics:
     """All metrics of a trial, from the payload bytes of each connection.
 
@@ -136,7 +140,7 @@ def trial_metrics(
             f"received_bytes has {len(received_bytes)} values and scheduled_bytes has "
             f"{len(scheduled_bytes)}; both must have the same number"
         )
-    capacity = capacity_bit_per_s(mss_bytes, rate_bit_per_s)
+    capacity = capacity_bit_per_s(mss_bytes, rate_bit_per_s, framing)
     throughputs = rates_bit_per_s(received_bytes, duration_s)
     demands = rates_bit_per_s(scheduled_bytes, duration_s)
     shares = max_min_fair_shares(demands, capacity)

@@ -24,8 +24,3 @@ def frame_cells(ip_bytes: int) -> int:
 def segment_cells(mss_bytes: int) -> int:
     """Return the cells of a full TCP segment without options."""
     return frame_cells(mss_bytes + TCP_IP_HEADER_BYTES)
-
-
-def cell_time_ns(rate_bit_per_s: float) -> float:
-    """Return the transmission time of one cell on a link [ns]."""
-    return CELL_BITS * 1e9 / rate_bit_per_s

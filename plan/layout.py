@@ -19,7 +19,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from plan.atm import TCP_IP_HEADER_BYTES, cell_time_ns, frame_cells
+from plan.atm import TCP_IP_HEADER_BYTES
+from plan.framing import ATM, Framing
 
 MAX_PAIRS = 1024
 DIRECTIONS = ("down", "up")
@@ -27,20 +28,42 @@ DIRECTIONS = ("down", "up")
 # program reads a frame's VC from the index.
 HOST_IFINDEX_BASE = 1000
 
-# Cells of a frame, time between cell arrivals, cell time on the link -> wait [ns].
+# Units of a frame (cells or bytes), time between their arrivals, and to send one -> wait [ns].
 Wait = Callable[[int, float, float], float]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Link:
-    """A link, equal in both directions: the rate of its cells [bit/s], the one-way delay [ns]."""
+    """A link, equal in both directions.
+
+    Attributes:
+        rate_bit_per_s: the rate; it counts all bits of the cells, or of the Ethernet frames.
+        delay_ns: the one-way delay.
+        framing: how the link carries packets.
+    """
 
     rate_bit_per_s: int
     delay_ns: int
+    framing: Framing = ATM
 
-    def cell_time_ns(self) -> float:
-        """Return the transmission time of one cell on the link [ns]."""
-        return cell_time_ns(self.rate_bit_per_s)
+    def unit_time_ns(self) -> float:
+        """Return the transmission time of a unit of the framing: a cell, or a byte [ns]."""
+        return self.framing.unit_time_ns(self.rate_bit_per_s)
+
+    def time_ns(self, ip_bytes: int) -> float:
+        """Return the transmission time of an IP packet [ns]."""
+        return self.framing.units(ip_bytes) * self.unit_time_ns()
+
+    @property
+    def netem_byte_per_s(self) -> int:
+        """The rate of an access link for netem, which counts whole nanoseconds [byte/s].
+
+        The cell queue's model of this link does, too. With a rate at which a cell takes a whole
+        number of nanoseconds, both agree.
+        """
+        if not self.framing.has_cells:
+            return self.rate_bit_per_s // 8
+        return self.framing.unit_bytes * 10**9 // round(self.unit_time_ns())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,6 +159,11 @@ class Layout(ABC):
         return self.mss_bytes + TCP_IP_HEADER_BYTES
 
     @property
+    def framing(self) -> Framing:
+        """How all links carry packets."""
+        return self.access.framing
+
+    @property
     def named(self) -> bool:
         """Whether the links have names, so that a record tells each of them apart."""
         return any(middle.name for middle in self.middles())
@@ -228,14 +256,14 @@ class Layout(ABC):
         default, last_cell_wait_ns, is for a middle link that forwards single cells: this link adds
         only the time by which it is slower.
         """
-        cells, access = frame_cells(ip_bytes), self.access
+        units, access = self.framing.units(ip_bytes), self.access
         links = [one.link for one in self.route(pair)]
         wait = wait_ns or last_cell_wait_ns
-        waits = [wait(cells, access.cell_time_ns(), link.cell_time_ns()) for link in links]
+        waits = [wait(units, access.unit_time_ns(), link.unit_time_ns()) for link in links]
         one_way = (
-            cells * access.cell_time_ns()
+            access.time_ns(ip_bytes)
             + sum(waits)
-            + cells * access.cell_time_ns()
+            + access.time_ns(ip_bytes)
             + 2 * access.delay_ns
             + sum(link.delay_ns for link in links)
         )

@@ -24,9 +24,11 @@ Standard library only.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
+
+from plan.framing import Framing
 
 US_PER_S = 1_000_000
 MODULE = "sch_moving"  # a moving path needs this kernel module
@@ -102,8 +104,8 @@ class Path:
     """Both directions of a path.
 
     Attributes:
-        overhead_bytes: None: a link of cells, as all links of the dumbbell. A number: a link of
-            bytes, which adds this number of bytes to each IP packet.
+        overhead_bytes: None: a link of cells. A number: a link of bytes, which adds this number of
+            bytes to each IP packet.
         reorder: whether a packet may overtake its predecessor when the delay jumps down.
         drawn: makes the path of a seed, for a path that depends on the seed; else None.
     """
@@ -125,6 +127,17 @@ class Path:
         if self.overhead_bytes is None:
             return None
         return (ip_bytes + self.overhead_bytes) * 8e9 / rate_bit_per_s
+
+    def over(self, framing: Framing) -> Path:
+        """Return the path on links of a framing. A link of bytes keeps the path's own overhead."""
+        if framing.has_cells or self.overhead_bytes is not None:
+            return self
+        drawn = self.drawn
+        return replace(
+            self,
+            overhead_bytes=framing.overhead_bytes,
+            drawn=drawn and (lambda seed: drawn(seed).over(framing)),
+        )
 
     def way(self, direction: str) -> Way:
         """Return the direction "down" or "up"."""

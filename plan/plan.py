@@ -15,13 +15,14 @@ from typing import Any, TypeVar
 
 from plan import schema
 from plan.dumbbell import Dumbbell
+from plan.framing import FRAMINGS, Framing
 from plan.layout import Layout, Link
 from plan.loss import Loss
 from plan.path import Path
 from plan.queue import Queue
 from plan.registry import Registry, UnknownKindError
 from plan.schema import TypedError
-from plan.shape import Shape
+from plan.shape import LinkLayer, Shape
 from plan.workload import Workload
 
 FORMAT = "cellbed-plan/1"
@@ -51,16 +52,18 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Topology:
-    """The network. Rates count cells of 53 bytes, and delays are one way.
+    """The network. Delays are one way.
 
     Attributes:
         rate_bit_per_s, delay_ns: those of the middle link. If there are several: the lowest rate,
-            and the delay of all links of the longest route.
+            and the delay of all links of the longest route. Rates count all bits of the cells, or
+            of the Ethernet frames.
         delay: a kind of DELAYS.
         loss: the losses of the path itself; None: it loses nothing.
         path: how the middle link moves; None: the link is still.
         coalesce_ns: how long a host's network card waits for more packets (topology/coalesce.py);
             0: the hosts send and take single packets.
+        link_layer: how all links carry packets, a name of FRAMINGS.
         shape: the values of a kind of SHAPES; None: the dumbbell, which has none.
     """
 
@@ -74,6 +77,7 @@ class Topology:
     loss: Loss | None = field(default=None, metadata={"later": True})
     path: Path | None = field(default=None, metadata={"later": True})
     coalesce_ns: int = field(default=0, metadata={"later": True})
+    link_layer: LinkLayer = field(default="atm", metadata={"later": True})
     shape: Shape | None = field(default=None, metadata={"later": True})
 
     @property
@@ -85,12 +89,21 @@ class Topology:
     def built(self) -> tuple[object, ...]:
         """The values that are fixed when a network is built. Each trial sets the other values."""
         shape = () if self.shape is None else (self.kind, *self.shape.built)
-        return self.pairs, self.access_rate_bit_per_s, self.access_delay_ns, *shape
+        return self.pairs, self.access_rate_bit_per_s, self.access_delay_ns, self.link_layer, *shape
 
     @property
     def access(self) -> Link:
         """The link between each host and its switch."""
-        return Link(rate_bit_per_s=self.access_rate_bit_per_s, delay_ns=self.access_delay_ns)
+        return self.link(self.access_rate_bit_per_s, self.access_delay_ns)
+
+    @property
+    def framing(self) -> Framing:
+        """How all links carry packets."""
+        return FRAMINGS[self.link_layer]
+
+    def link(self, rate_bit_per_s: int, delay_ns: int) -> Link:
+        """Return a link of this network."""
+        return Link(rate_bit_per_s=rate_bit_per_s, delay_ns=delay_ns, framing=self.framing)
 
     def layout(self) -> Layout:
         """Return the network as data."""
@@ -104,7 +117,7 @@ class Topology:
         return Dumbbell(
             pairs=self.pairs,
             access=self.access,
-            middle=Link(rate_bit_per_s=self.rate_bit_per_s, delay_ns=self.delay_ns),
+            middle=self.link(self.rate_bit_per_s, self.delay_ns),
             mss_bytes=self.mss_bytes,
         )
 

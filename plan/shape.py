@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from plan.layout import Layout
 from plan.schema import Within
@@ -29,8 +29,14 @@ AccessRate = Annotated[
     int,
     Within(1_000_000, 10_000_000_000),
     "The rate of each access link. An access link connects a host with its switch. The rate"
-    " counts all bits of the cells, as `topology.rate_bit_per_s` does. The default is what a SONET"
-    " line (an optical link) of 155.52 Mbit/s has left for cells.",
+    " counts all bits of the cells or frames, as `topology.rate_bit_per_s` does. The default is"
+    " what a SONET line (an optical link) of 155.52 Mbit/s has left for cells.",
+]
+LinkLayer = Annotated[
+    Literal["atm", "ethernet"],
+    "How all links carry packets ([below](#cells-or-ethernet-frames)). `atm`: in ATM cells, even if"
+    " the queue counts packets. `ethernet`: in Ethernet frames; a packet takes its IP bytes and 38"
+    " bytes more. A queue of the kind `cells` needs `atm`.",
 ]
 AccessDelay = Annotated[int, Within(1, 1_000_000), "The one-way delay of each access link."]
 Mss = Annotated[

@@ -11,9 +11,9 @@ import struct
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
-from plan.atm import AAL5_OVERHEAD_BYTES, CELL_BYTES, CELL_PAYLOAD_BYTES, ETHERNET_HEADER_BYTES
 from plan.dumbbell import BOX as BOX
 from plan.dumbbell import PORTS as PORTS
+from plan.framing import Framing
 from plan.layout import Host, Layout, Link, Middle
 from topology import datapath, rtnetlink
 from topology.rtnetlink import Request
@@ -49,28 +49,31 @@ def middle_link(middle: Middle, box_pid: int, mtu: int) -> list[str]:
 
 
 def access_netem(device: str, access: Link) -> str:
-    """Return netem's words for an access link: a rate in cells, then the propagation delay.
+    """Return netem's words for an access link: its rate, then the propagation delay.
 
     netem also orphans the packet: it removes the packet from the account of its socket, as a
     network card does after sending. Otherwise, TCP small queues would throttle the sender long
     before the queue under test is full.
     """
-    rate_byte_per_s, *cells = access_rate(access)
+    rate_byte_per_s, *framing = access_rate(access)
     return (
         f"qdisc replace dev {device} root netem limit {NETEM_LIMIT_PACKETS} "
-        f"delay {access.delay_ns}ns rate {rate_byte_per_s * 8}bit {' '.join(map(str, cells))}"
+        f"delay {access.delay_ns}ns rate {rate_byte_per_s * 8}bit {' '.join(map(str, framing))}"
     )
 
 
 def access_rate(access: Link) -> tuple[int, int, int, int]:
     """Return the fields of struct tc_netem_rate for an access link: the rate [byte/s], the overhead
-    of a packet, the payload of a cell and the header of a cell [bytes].
+    of a packet, the payload of a cell and the header of a cell [bytes]; 0 and 0: no cells.
     """
-    # netem and the queue's model of this link count whole nanoseconds. With a rate at which
-    # a cell takes a whole number of nanoseconds, both agree.
-    rate = CELL_BYTES * 10**9 // round(access.cell_time_ns())
-    overhead = AAL5_OVERHEAD_BYTES - ETHERNET_HEADER_BYTES
-    return rate, overhead, CELL_PAYLOAD_BYTES, CELL_BYTES - CELL_PAYLOAD_BYTES
+    return access.netem_byte_per_s, *netem_framing(access.framing)
+
+
+def netem_framing(framing: Framing) -> tuple[int, int, int]:
+    """Return netem's overhead of a packet, payload of a cell and header of a cell [bytes]."""
+    payload, unit = framing.payload_bytes, framing.unit_bytes
+    cell = (payload, unit - payload) if framing.has_cells else (0, 0)
+    return framing.beside_ethernet_bytes, *cell
 
 
 def host_settings(host: Host, access: Link) -> list[Request]:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A queue of packets that uses a queueing discipline of the kernel, before a link of cells.
+"""A queue of packets that uses a queueing discipline of the kernel, before a link.
 
     port: tbf, a bucket of one full frame -> the discipline      box: netem, rate and delay
 
 The bucket releases a packet when the link has sent the packet before. The discipline decides which
-packet this is. The box's netem then sends the packet cell by cell (AAL5 frames, as on all links of
-the dumbbell). Together they form a link without a buffer of its own; the packet in transmission
-does not count against the queue. On a moving path, one discipline at the port replaces both the
-bucket and the rate of netem (topology/moving).
+packet this is. The box's netem then sends the packet, in cells or in an Ethernet frame as all
+links do (plan/framing.py). Together they form a link without a buffer of its own; the packet in
+transmission does not count against the queue. On a moving path, one discipline at the port replaces
+both the bucket and the rate of netem (topology/moving).
 
 As a program (python3 -m topology.qdisc), this module writes a discipline's series until SIGTERM.
 """
@@ -26,14 +26,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
-from plan.atm import AAL5_OVERHEAD_BYTES, CELL_BYTES, CELL_PAYLOAD_BYTES, ETHERNET_HEADER_BYTES
+from plan.atm import ETHERNET_HEADER_BYTES
 from plan.queue import DIRECTIONS, Counters, Port, Queue
 from plan.schema import Within, check
 from topology import commands, moving, netlink
 from topology.clock import NS_PER_S, sleep_until
 from topology.run import in_namespace, run
 
-FRAME_OVERHEAD_BYTES = AAL5_OVERHEAD_BYTES - ETHERNET_HEADER_BYTES
 # tc requires a limit, but the discipline replaces tbf's own queue and has its own limit.
 UNUSED_LIMIT_BYTES = 1_000_000
 # The place of the discipline; tc writes 1:1 and 2:.
@@ -101,16 +100,16 @@ class QdiscQueue(Queue):
             self.add(port)
             return
         network = port.dumbbell
-        bytes_per_s = network.middle.rate_bit_per_s // 8
+        bytes_per_s, framing = network.middle.rate_bit_per_s // 8, network.framing
         burst = network.mtu_bytes + ETHERNET_HEADER_BYTES
         run([
             *f"tc qdisc replace dev {port.device} root handle 1: tbf rate {bytes_per_s}bps".split(),
             *f"burst {burst} limit {UNUSED_LIMIT_BYTES}".split(),
-            *f"overhead {FRAME_OVERHEAD_BYTES} linklayer atm".split(),
+            *f"overhead {framing.beside_ethernet_bytes} linklayer {framing.link_layer}".split(),
         ])  # fmt: skip
         self.add(port)
-        cell = f"{FRAME_OVERHEAD_BYTES} {CELL_PAYLOAD_BYTES} {CELL_BYTES - CELL_PAYLOAD_BYTES}"
-        set_box(port, f"rate {bytes_per_s}bps {cell}")
+        words = " ".join(map(str, commands.netem_framing(framing)))
+        set_box(port, f"rate {bytes_per_s}bps {words}")
 
     def add(self, port: Port) -> None:
         """Add the discipline below the bucket. A kind overrides this if tc cannot set it up."""

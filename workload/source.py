@@ -103,7 +103,7 @@ class Testbed(Protocol):
         shared: the folder with the files that the host made (share() of the module ON_HOST).
         delay: the trial's delay (topology/delay.py). If Parameters.delay names its kind, the
             workload tells it the round trip of each connection.
-        rate_bit_per_s: the rate of the middle link, in cells.
+        rate_bit_per_s: the rate of the middle link, with all bits of cells or frames.
         access: the link of each host to its switch.
         mss_bytes: the payload of a full segment.
         clients, servers: in the order of their pairs.

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Sequence
 from typing import Any
 
-from plan.atm import CELL_BYTES, ETHERNET_HEADER_BYTES, frame_cells
+from plan.atm import ETHERNET_HEADER_BYTES
 from plan.layout import Host, Layout, Wait
 from topology import netlink
 from topology.build import Network
@@ -82,7 +82,7 @@ def idle_round_trips(network: Network, layout: Layout, wait_ns: Wait) -> dict[st
 
 
 def link_rate(network: Network, layout: Layout) -> dict[str, float | None]:
-    """Each middle link's rate [bit/s of cells], by its queues: the spacing of a train of packets.
+    """Each middle link's rate [bit/s], by its queues: the spacing of a train of packets.
 
     None where one of them did not come. The access links must be faster than the middle ones.
     Behind a link that is slower, a train shows the rate of that link (Layout.slowest()).
@@ -130,13 +130,16 @@ def send_train(giver: socket.socket, to: Host, layout: Layout) -> None:
 
 
 def rate_taken(taker: socket.socket, layout: Layout) -> float | None:
-    """The rate [bit/s of cells] at which a train comes; None where a packet of it does not."""
+    """The rate [bit/s] at which a train comes, with all bits that its packets take on the link.
+
+    None where a packet of it does not come.
+    """
     try:
         times_ns = [received_ns(taker) for _ in range(TRAIN_PACKETS)]
     except TimeoutError:
         return None
-    cells = frame_cells(layout.mtu_bytes) * (TRAIN_PACKETS - 1)
-    return cells * CELL_BYTES * 8e9 / (times_ns[-1] - times_ns[0])
+    sent_bytes = layout.framing.link_bytes(layout.mtu_bytes) * (TRAIN_PACKETS - 1)
+    return sent_bytes * 8e9 / (times_ns[-1] - times_ns[0])
 
 
 def received_ns(taker: socket.socket) -> int:

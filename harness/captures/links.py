@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 from harness.capture import Series
-from plan.atm import CELL_BITS, CELL_PAYLOAD_BYTES, frame_cells
 from plan.layout import Layout
 from plan.plan import Topology
 from plan.queue import Queue
@@ -109,12 +108,13 @@ def by_queue(path: Path) -> Mapping[str, list[Row]]:
 def impossible(rows: Sequence[Row], carried: int, name: str, layout: Layout) -> int:
     """Count the rows of a queue that are less than the row before, or more than the link can carry.
 
-    A link carries a cell in each cell time, and the bucket before it holds one full frame. The
-    last row is followed by all that the link carried until the queues were empty.
+    A link carries a cell (or a byte) in each of its times, and the bucket before it holds one full
+    frame. The last row is followed by all that the link carried until the queues were empty.
     """
     middle, _ = layout.queues()[name]
-    bytes_per_ns = CELL_PAYLOAD_BYTES * middle.link.rate_bit_per_s / (CELL_BITS * 1e9)
-    more = 2 * CELL_PAYLOAD_BYTES * frame_cells(layout.mtu_bytes)
+    framing = layout.framing
+    bytes_per_ns = framing.payload_bytes / middle.link.unit_time_ns()
+    more = 2 * framing.payload_bytes * framing.units(layout.mtu_bytes)
     values = [*rows[:1], *rows]
     wrong = sum(
         not 0 <= after - before <= (end_ns - begin_ns) * bytes_per_ns + more

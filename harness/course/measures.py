@@ -129,9 +129,10 @@ def response_ms(trial: Finished, *, at: float, most_bytes: float = math.inf) -> 
 
 
 def packets_wait_ms(trial: Finished, *, packets: int) -> float:
-    """How long so many full packets take on the link, in cells."""
-    rate = trial.record.plan.topology.rate_bit_per_s
-    return packets * segment_cells(trial) * CELL_BITS * 1e3 / rate
+    """How long so many full packets take on the link."""
+    topology = trial.record.plan.topology
+    bits = 8 * topology.framing.link_bytes(topology.layout().mtu_bytes)
+    return packets * bits * 1e3 / topology.rate_bit_per_s
 
 
 def path_segments(trial: Finished) -> float:
@@ -243,7 +244,8 @@ def received_bytes(trial: Finished) -> list[int]:
 
 
 def payload_rate(trial: Finished) -> float:
-    return capacity(mss(trial), trial.record.plan.topology.rate_bit_per_s)
+    topology = trial.record.plan.topology
+    return capacity(mss(trial), topology.rate_bit_per_s, topology.framing)
 
 
 def round_trip_s(trial: Finished) -> float:

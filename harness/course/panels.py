@@ -149,7 +149,8 @@ def shares(canvas: Canvas, scene: Scene, top: float) -> tuple[float, str]:
 def idle(canvas: Canvas, scene: Scene, top: float) -> tuple[float, str]:
     """How much of a round trip each sender's smallest window takes."""
     plan = min(scene.plans, key=lambda one: one.tcp.window_bytes)
-    rate = capacity_bit_per_s(plan.topology.mss_bytes, plan.topology.rate_bit_per_s)
+    topology = plan.topology
+    rate = capacity_bit_per_s(topology.mss_bytes, topology.rate_bit_per_s, topology.framing)
     busy_ms = plan.tcp.window_bytes * BITS_PER_BYTE / rate * 1e3
     round_ms = 2 * plan.topology.delay_ns / 1e6
     part, left, wide = busy_ms / round_ms, 110, WIDTH - 126

@@ -17,6 +17,7 @@ from harness.flavors import own
 from harness.flavors.files import Flavor
 from plan import plan, schema
 from plan.errors import UsageError
+from plan.framing import FRAMINGS, Framing
 from plan.near import choices
 from plan.path import Row
 from plan.paths.site import Site
@@ -24,7 +25,7 @@ from plan.plan import Level, Plan
 from plan.queue import DIRECTIONS
 from plan.registry import Registry, UnknownKindError
 
-DRAWN: WeakValueDictionary[tuple[Any, Row], plan.Path] = WeakValueDictionary()
+DRAWN: WeakValueDictionary[tuple[Any, Row, Framing], plan.Path] = WeakValueDictionary()
 """Paths that draw, as long as a plan has them."""
 FAR_END = {"down": "clients", "up": "servers"}
 LEAST_WIRE_NS = 100_000  # with a shorter delay, the waits alone take hours
@@ -145,7 +146,7 @@ def moving(wanted: Any, folders: Sequence[Path]) -> plan.Path:
     table = {"kind": "csv", "file": wanted.path} if isinstance(wanted.path, str) else wanted.path
     kind = of_kind(plan.PATHS, "Settings", "topology.path", table)
     try:
-        found = path_of(kind, Site(folders=folders, still=still))
+        found = path_of(kind, Site(folders=folders, still=still), FRAMINGS[wanted.link_layer])
     except ValueError as error:
         said = str(error)
         raise UsageError(
@@ -155,17 +156,18 @@ def moving(wanted: Any, folders: Sequence[Path]) -> plan.Path:
     return found
 
 
-def path_of(kind: Any, site: Site) -> plan.Path:
+def path_of(kind: Any, site: Site, framing: Framing) -> plan.Path:
     """The path of a kind, made once for all cells that have it, and drawn once for each seed.
 
     A path that draws nothing may come from a file, which somebody may change meanwhile.
     """
-    known = DRAWN.get((kind, site.still))
+    key = kind, site.still, framing
+    known = DRAWN.get(key)
     if known is None:
-        known = kind.path(site)
+        known = kind.path(site).over(framing)
         if known.drawn is None:
             return known
-        known = DRAWN[kind, site.still] = replace(known, drawn=cache(known.drawn))
+        known = DRAWN[key] = replace(known, drawn=cache(known.drawn))
     return known
 
 
@@ -240,7 +242,12 @@ def check_mss(mss_bytes: int, workload: object) -> None:
 
 
 def check_counting(topology: plan.Topology, queue: plan.Queues) -> None:
-    """UsageError where the queue cannot count what the path or the hosts give it."""
+    """UsageError where the queue cannot count what the links, the path or the hosts give it."""
+    if not topology.framing.has_cells and queue.down.room_cells is not None:
+        raise UsageError(
+            f"topology.link_layer = {topology.link_layer}: with queue.kind ="
+            f" {plan.kind_of(queue.down)} it must be atm, because this queue counts cells"
+        )
     path = topology.path
     if path and path.overhead_bytes is not None and queue.down.room_cells is not None:
         kind = plan.kind_of(queue.down)

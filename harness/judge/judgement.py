@@ -243,6 +243,7 @@ def figures_of(record: Record, rows: Sequence[Mapping[str, str]]) -> Document:
         duration_s=float(duration_s),
         mss_bytes=plan.topology.mss_bytes,
         rate_bit_per_s=plan.topology.rate_bit_per_s,
+        framing=plan.topology.framing,
     )
     whole = {key: asdict(found)[key] for key in ("efficiency", "fairness", "capacity_bit_per_s")}
     return {

@@ -132,7 +132,7 @@ def known(flavor: Flavor) -> Flavor:
 def link_rates(
     network: Network, dumbbell: Dumbbell, side: str, wire: Wire
 ) -> dict[str, float | None]:
-    """The middle link's rate [bit/s of cells] towards this side's hosts, as probe.link_rate()."""
+    """The middle link's rate [bit/s] towards this side's hosts, as probe.link_rate()."""
     found: dict[str, float | None] = {}
     ends = {"down": dumbbell.clients()[0], "up": dumbbell.servers()[0]}
     for direction, to in ends.items():

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from plan.atm import AAL5_OVERHEAD_BYTES, CELL_BITS, CELL_PAYLOAD_BYTES, frame_cells
+from plan.atm import AAL5_OVERHEAD_BYTES, CELL_BITS, CELL_PAYLOAD_BYTES
 from plan.dumbbell import Dumbbell
 from plan.path import Path, Row, Way
 from plan.plan import Plan
@@ -271,7 +271,7 @@ def served(
         begun = np.cumsum(work) - work
         done = np.maximum.accumulate(function.work(came_ns) - begun) + begun + work
         off = int(np.abs(function.moment_ns(done) - sent_ns).max())
-    full_frame = frame_cells(network.mtu_bytes) * CELL_BITS
+    full_frame = 8 * network.framing.link_bytes(network.mtu_bytes)
     slack = full_frame * (network.pairs if cells else 1) + CELL_BITS
     unsent = np.delete(came["at_ns"], at) if cells else np.empty(0, np.int64)
     return {

@@ -9,7 +9,7 @@
 The columns may have any order. Only the column of the time is required:
 
     time_us or time_s    since the start of the trial, exact to the microsecond
-    rate_bit_per_s       rate of the middle link, or 0; a cell counts as 53 bytes
+    rate_bit_per_s       rate of the middle link, or 0; with all bits of cells or frames
     delay_us             one way
     loss                 share of the packets that the path loses
     outage               1: the link sends nothing; 0: it sends at its rate

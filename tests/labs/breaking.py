@@ -28,9 +28,12 @@ from harness.agent.bench import Bench
 from harness.agent.tune_plan import route_metrics
 from harness.captures import links
 from plan.dumbbell import Dumbbell
+from plan.framing import ATM
 from plan.layout import Host, Layout, Link
 from plan.plan import WORKLOADS
+from plan.queue import Port
 from topology import commands, netlink, rtnetlink
+from topology.qdisc import QdiscQueue
 from topology.queues import cells
 from topology.run import batch, in_namespace, run
 from workload import specweb
@@ -556,10 +559,30 @@ def of_more_bytes(number: int, rows: list[Any]) -> list[Any]:
     return [(name, value * (2 if number == 2 else 1)) for name, value in rows]
 
 
+@contextmanager
+def another_link(**changes: Any) -> Iterator[None]:
+    """The middle links are built with another rate or framing than the plan's."""
+
+    def load(queue: QdiscQueue, port: Port) -> None:
+        links = {
+            end: replace(
+                link, **{key: change(getattr(link, key)) for key, change in changes.items()}
+            )
+            for end, link in (("access", port.dumbbell.access), ("middle", port.dumbbell.middle))
+        }
+        whole(queue, replace(port, dumbbell=replace(port.dumbbell, **links)))
+
+    whole = QdiscQueue.load
+    with patch.object(QdiscQueue, "load", load):
+        yield
+
+
 # Those that are not of the workload's time alone.
 WHOLE_TRIAL: dict[str, Callable[[], Any]] = {
     "a delay 1 % long": lambda: a_delay_that_is_off(0.01),
     "a delay 1 % short": lambda: a_delay_that_is_off(-0.01),
+    "a link of cells": lambda: another_link(framing=lambda _: ATM),
+    "a link 1 % slow": lambda: another_link(rate_bit_per_s=lambda rate: rate * 99 // 100),
     "a capture without pings": a_capture_without_pings,
     "a recorder without room": a_recorder_without_room,
     "samples of another link": lambda: other_link_samples(of_another_link),

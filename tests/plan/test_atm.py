@@ -21,7 +21,3 @@ def test_a_packet_has_bytes() -> None:
 
 def test_a_segment_has_a_header() -> None:
     assert atm.segment_cells(1024) == 23
-
-
-def test_time_of_a_cell_on_the_papers_link() -> None:
-    assert atm.cell_time_ns(45_000_000) == pytest.approx(9422.22, abs=0.01)

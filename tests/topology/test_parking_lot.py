@@ -121,7 +121,7 @@ def follow(port: str, to_mac: str, flows: dict[str, Any]) -> list[str]:
 
 
 def test_the_idle_round_trip_of_each_route_has_its_parts() -> None:
-    cells, access = frame_cells(84), LOT.access.cell_time_ns()
+    cells, access = frame_cells(84), LOT.access.unit_time_ns()
     for pair, delays, rates in ((1, 35_000_000, (10, 5, 20)), (7, 20_000_000, (5,))):
         at_links = sum(cells * 53 * 8 * 1e3 / rate for rate in rates)
         expected = 2 * (2 * cells * access + 2 * 5_000 + at_links + delays)

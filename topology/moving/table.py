@@ -11,7 +11,6 @@ import struct
 from collections.abc import Iterator
 from itertools import pairwise
 
-from plan.atm import CELL_BITS
 from plan.dumbbell import Dumbbell
 from plan.path import Path, Row, Way
 
@@ -61,7 +60,8 @@ def packed(path: Path, direction: str, network: Dumbbell, epoch_ns: int, origin_
     period_work = done[-1] + last.rate_bit_per_s * (end_us - last.time_us) - loop_work
     fastest = max(row.rate_bit_per_s for row in rows)
     # cellq rounds the time of a cell on an access link in the same way.
-    no_faster = fastest * round(network.access.cell_time_ns()) <= CELL_BITS * 10**9
+    unit_bits = 8 * network.framing.unit_bytes
+    no_faster = fastest * round(network.access.unit_time_ns()) <= unit_bits * 10**9
     steady = no_faster and not any(row.bits for row in rows)
     head = HEAD.pack(
         epoch_ns,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
-from plan.atm import ETHERNET_HEADER_BYTES, frame_cells
+from plan.atm import ETHERNET_HEADER_BYTES
 from plan.dumbbell import Dumbbell
 from plan.queue import Port
 from plan.schema import Within, check_range
@@ -76,7 +76,7 @@ class Queue(QdiscQueue):
     def on(self, network: Dumbbell) -> adaptive_red.AdaptiveRed:
         """Return the parameters for a link, with the link's rate for frames of full segments."""
         frame_bytes = network.mtu_bytes + ETHERNET_HEADER_BYTES
-        frame_ns = frame_cells(network.mtu_bytes) * network.middle.cell_time_ns()
+        frame_ns = network.middle.time_ns(network.mtu_bytes)
         found = adaptive_red.automatic(
             rate_bit_per_s=round(frame_bytes * 8e9 / frame_ns),
             packet_bytes=frame_bytes,

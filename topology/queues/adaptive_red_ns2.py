@@ -6,17 +6,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
 
-from plan.atm import CELL_PAYLOAD_BYTES, ETHERNET_HEADER_BYTES, frame_cells
+from plan.atm import ETHERNET_HEADER_BYTES
 from plan.dumbbell import Dumbbell
 from plan.queue import Counters, Port
 from plan.schema import Within, check_range
 from topology import red_ns2
-from topology.qdisc import (
-    CHILD_HANDLE,
-    CHILD_PARENT,
-    FRAME_OVERHEAD_BYTES,
-    QdiscQueue,
-)
+from topology.qdisc import CHILD_HANDLE, CHILD_PARENT, QdiscQueue
 
 FIRST_P = 0.1  # ns-2's linterm_ is 10
 RULES = {
@@ -121,9 +116,10 @@ class Queue(QdiscQueue):
     def on(self, network: Dumbbell) -> red_ns2.Parameters:
         """Return the parameters for a link, with the link's rate for frames of full segments."""
         full_bytes = network.mtu_bytes + ETHERNET_HEADER_BYTES
-        cell_ps = round(network.middle.cell_time_ns() * 1000)
+        framing = network.framing
+        unit_ps = round(network.middle.unit_time_ns() * 1000)
         packet_bytes = self.mean_packet_bytes or full_bytes
-        packet_ps = frame_cells(network.mtu_bytes) * cell_ps * packet_bytes / full_bytes
+        packet_ps = framing.units(network.mtu_bytes) * unit_ps * packet_bytes / full_bytes
         least, most = red_ns2.thresholds(1e12 / packet_ps)
         if self.min_packets is not None and self.max_packets is not None:
             least, most = self.min_packets, self.max_packets
@@ -138,13 +134,13 @@ class Queue(QdiscQueue):
             weight=red_ns2.weight(1e12 / packet_ps),
             first_p=round(FIRST_P * red_ns2.Q32),
             packet_ps=round(packet_ps),
-            cell_ps=cell_ps,
+            cell_ps=unit_ps,
             limit=self.limit_packets * unit,
             min=round(least * unit * red_ns2.Q8),
             max=round(most * unit * red_ns2.Q8),
             packet_bytes=packet_bytes,
-            cell_overhead=FRAME_OVERHEAD_BYTES,
-            cell_payload=CELL_PAYLOAD_BYTES,
+            cell_overhead=framing.beside_ethernet_bytes,
+            cell_payload=framing.payload_bytes,
             flags=sum(flag for flag, wanted in chosen.items() if wanted),
         )
 

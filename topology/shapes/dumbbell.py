@@ -11,12 +11,12 @@ from plan import plan, shape
 from plan.dumbbell import Dumbbell
 from plan.layout import MAX_PAIRS
 from plan.schema import Within
-from plan.shape import AccessDelay, AccessRate, Coalesce, Mss
+from plan.shape import AccessDelay, AccessRate, Coalesce, LinkLayer, Mss
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """The keys of the dumbbell; rates of cells, 53 bytes each."""
+    """The keys of the dumbbell. Rates count all bits of cells or frames."""
 
     pairs: Annotated[
         int, Within(1, MAX_PAIRS), "The number of clients. Each client has its own server."
@@ -24,8 +24,8 @@ class Settings:
     rate_bit_per_s: Annotated[
         int,
         shape.RATE,
-        "The rate of the middle link, which all pairs share. The rate counts all 53 bytes of each"
-        " ATM cell. The link carries each packet in such cells, even if its queue counts packets.",
+        "The rate of the middle link, which all pairs share. The rate counts all bytes of each ATM"
+        " cell, or of each Ethernet frame (`topology.link_layer`).",
     ]
     delay_us: Annotated[int, shape.DELAY, "The one-way delay of the middle link."]
     access_rate_bit_per_s: AccessRate = shape.SONET_BIT_PER_S
@@ -48,6 +48,7 @@ class Settings:
         " the link stays as it is.",
     ] = "none"
     coalesce_us: Coalesce = 0
+    link_layer: LinkLayer = "atm"
 
     def plan(self) -> plan.Topology:
         """Return the same settings in the lab's units, without `loss` and `path`."""
@@ -60,6 +61,7 @@ class Settings:
             mss_bytes=self.mss_bytes,
             delay=self.delay,
             coalesce_ns=self.coalesce_us * 1000,
+            link_layer=self.link_layer,
         )
 
 

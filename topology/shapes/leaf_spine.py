@@ -21,14 +21,14 @@ from typing import Annotated, Literal
 from plan import plan, shape
 from plan.layout import MAX_PAIRS, Layout, Link, Middle
 from plan.schema import Within
-from plan.shape import AccessDelay, AccessRate, Coalesce, Mss
+from plan.shape import AccessDelay, AccessRate, Coalesce, LinkLayer, Mss
 
 MOST = 8  # leaves of each side, and spines
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """The keys of the leaf-spine network; rates of cells, 53 bytes each."""
+    """The keys of the leaf-spine network. Rates count all bits of cells or frames."""
 
     pairs: Annotated[
         int, Within(1, MAX_PAIRS), "The number of clients. Each client has its own server."
@@ -43,8 +43,8 @@ class Settings:
     rate_bit_per_s: Annotated[
         int,
         shape.RATE,
-        "The rate of each link between a leaf and a spine. The rate counts all 53 bytes of each ATM"
-        " cell.",
+        "The rate of each link between a leaf and a spine. The rate counts all bytes of each ATM"
+        " cell, or of each Ethernet frame (`topology.link_layer`).",
     ]
     delay_us: Annotated[
         int, shape.DELAY, "The one-way delay of each link between a leaf and a spine."
@@ -62,6 +62,7 @@ class Settings:
     access_delay_us: AccessDelay = 5
     mss_bytes: Mss
     coalesce_us: Coalesce = 0
+    link_layer: LinkLayer = "atm"
 
     def plan(self) -> plan.Topology:
         """Return the same settings in the lab's units."""
@@ -73,6 +74,7 @@ class Settings:
             access_delay_ns=self.access_delay_us * 1000,
             mss_bytes=self.mss_bytes,
             coalesce_ns=self.coalesce_us * 1000,
+            link_layer=self.link_layer,
             shape=Shape(
                 leaves=self.leaves,
                 link_delay_ns=self.delay_us * 1000,
@@ -104,7 +106,7 @@ class Shape(shape.Shape):
         return self.leaves, self.spines, self.spine_of_pair
 
     def layout(self, topology: plan.Topology) -> Layout:
-        link = Link(rate_bit_per_s=topology.rate_bit_per_s, delay_ns=self.link_delay_ns)
+        link = topology.link(topology.rate_bit_per_s, self.link_delay_ns)
         numbers = [(leaf, spine) for leaf in range(1, self.leaves + 1)
                    for spine in range(1, self.spines + 1)]  # fmt: skip
         return LeafSpine(

@@ -22,14 +22,14 @@ from typing import Annotated
 from plan import plan, shape
 from plan.layout import MAX_PAIRS, Layout, Link, Middle
 from plan.schema import OneOrMore, Within
-from plan.shape import AccessDelay, AccessRate, Coalesce, Mss
+from plan.shape import AccessDelay, AccessRate, Coalesce, LinkLayer, Mss
 
 MOST_LINKS = 16
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """The keys of the parking lot; rates of cells, 53 bytes each."""
+    """The keys of the parking lot. Rates count all bits of cells or frames."""
 
     links: Annotated[
         int, Within(1, MOST_LINKS), "N, the number of middle links. Their names are link1 to linkN."
@@ -49,7 +49,8 @@ class Settings:
         Sequence[Annotated[int, shape.RATE]],
         OneOrMore(),
         "The rate of each middle link, 1,000,000 to 1,000,000,000: one number for all links, or a"
-        " list with one number for each link. The rate counts all 53 bytes of each ATM cell.",
+        " list with one number for each link. The rate counts all bytes of each ATM cell, or of"
+        " each Ethernet frame (`topology.link_layer`).",
     ]
     delay_us: Annotated[
         Sequence[Annotated[int, shape.DELAY]],
@@ -61,6 +62,7 @@ class Settings:
     access_delay_us: AccessDelay = 5
     mss_bytes: Mss
     coalesce_us: Coalesce = 0
+    link_layer: LinkLayer = "atm"
 
     def __post_init__(self) -> None:
         total = self.long_pairs + self.links * self.cross_pairs
@@ -92,6 +94,7 @@ class Settings:
             access_delay_ns=self.access_delay_us * 1000,
             mss_bytes=self.mss_bytes,
             coalesce_ns=self.coalesce_us * 1000,
+            link_layer=self.link_layer,
             shape=Shape(
                 long_pairs=self.long_pairs,
                 cross_pairs=self.cross_pairs,
@@ -116,7 +119,7 @@ class Shape(shape.Shape):
 
     def layout(self, topology: plan.Topology) -> Layout:
         links = [
-            Link(rate_bit_per_s=rate, delay_ns=delay)
+            topology.link(rate, delay)
             for rate, delay in zip(self.rates_bit_per_s, self.delays_ns, strict=True)
         ]
         return ParkingLot(

@@ -4,13 +4,14 @@
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
+from plan.framing import Framing
 from plan.schema import Within, check
 from workload.packmime.traffic import Exchanges, HeaderBytes, Http, Load, Traffic
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    """The parameters of web traffic. The trace is drawn for the topology's link, in cells."""
+    """The parameters of web traffic. The trace is drawn for the topology's link."""
 
     load_percent: Load = 80.0
     exchanges: Exchanges = 250_000
@@ -29,14 +30,15 @@ class Parameters:
     def __post_init__(self) -> None:
         check(self, "workload")
 
-    def traffic(self, rate_bit_per_s: int, mss_bytes: int) -> Traffic:
+    def traffic(self, rate_bit_per_s: int, mss_bytes: int, framing: Framing) -> Traffic:
         """Return the input of the draw for a link."""
+        of_frame = 0 if framing.has_cells else framing.overhead_bytes
         return Traffic(
             load_percent=self.load_percent,
             rate_bit_per_s=rate_bit_per_s,
             exchanges=self.exchanges,
             http=self.http,
             mss_bytes=mss_bytes,
-            header_bytes=self.header_bytes,
-            cells=True,
+            header_bytes=self.header_bytes + of_frame,
+            cells=framing.has_cells,
         )

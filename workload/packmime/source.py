@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from plan.atm import TCP_IP_HEADER_BYTES
 from workload import ready, source
 from workload.checks import late_requests
 from workload.packmime import carriers, exchanges, trace
@@ -28,7 +29,7 @@ LEAD_NS = 5 * NS_PER_S
 # at a moment where the kernel rounds long timers alike (topology/clock.py).
 START_GRAIN_NS = 16 * NS_PER_S
 OTHER = {"down": "up", "up": "down"}
-SYN_BYTES = 60  # two cells; a SYN with fewer options also takes two
+IPV4 = Path("/proc/sys/net/ipv4")
 # The time that a connection's first packet spends in the box, and the time of its answer [ns].
 # Passages gets the client's address, its port and the server's port.
 Passage = tuple[int | None, int | None]
@@ -46,7 +47,9 @@ class Source(source.Source):
 
     def run(self, progress: Callable[[int], None]) -> None:
         testbed = self.testbed
-        params = self.parameters.traffic(testbed.rate_bit_per_s, testbed.mss_bytes)
+        params = self.parameters.traffic(
+            testbed.rate_bit_per_s, testbed.mss_bytes, testbed.access.framing
+        )
         path = trace.place(testbed.shared, params, testbed.seed)
         with (
             testbed.delay.round_trips(testbed, self._ends(path)) as delays,
@@ -67,7 +70,7 @@ class Source(source.Source):
             "round_trips": round_trips(self._ends(path), passages.of),
             "most_open": max(one["most_open"] for one in said),
             "max_late_ns": max(one["max_late_ns"] for one in said),
-            "expected_handshake_excess_ns": testbed.idle_round_trip_ns(SYN_BYTES),
+            "expected_handshake_excess_ns": testbed.idle_round_trip_ns(self._syn_bytes()),
             "offered": sum(one["exchanges"] for one in said),
             **summarise(totals, len(testbed.clients)),
         }
@@ -75,6 +78,11 @@ class Source(source.Source):
     def _hosts(self, direction: str) -> Sequence[Host]:
         """Return the hosts that begin connections whose responses flow in this direction."""
         return self.testbed.clients if direction == "down" else self.testbed.servers
+
+    def _syn_bytes(self) -> int:
+        """Return the size of a SYN, and of its answer, by the settings of the first client."""
+        with self.testbed.inside(self.testbed.client_pid(1)):
+            return syn_bytes(lambda name: int((IPV4 / name).read_text()))
 
     def _pid(self, direction: str, pair: int) -> int:
         pid_of = self.testbed.client_pid if direction == "down" else self.testbed.server_pid
@@ -171,6 +179,19 @@ class Source(source.Source):
 
     def summary(self) -> dict[str, Any]:
         return self._summary
+
+
+def syn_bytes(sysctl: Callable[[str], int]) -> int:
+    """Return the IP bytes of a SYN as Linux sends it (tcp_syn_options() of net/ipv4/tcp_output.c).
+
+    Its options are the MSS, then timestamps, window scaling and permission of SACK. The permission
+    takes the place of the timestamps' padding.
+    """
+    timestamps, scaling, sack = (
+        bool(sysctl(f"tcp_{name}")) for name in ("timestamps", "window_scaling", "sack")
+    )
+    options = 4 + 12 * timestamps + 4 * scaling + 4 * (sack and not timestamps)
+    return TCP_IP_HEADER_BYTES + options
 
 
 def start_ns(now_ns: int) -> int:

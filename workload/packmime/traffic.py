@@ -4,6 +4,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from plan.framing import ETHERNET
 from plan.schema import Within, check
 
 Load = Annotated[
@@ -34,7 +35,7 @@ class Traffic:
     rate_bit_per_s      rate of the link in each direction [bit/s]
     mss_bytes           payload of a full segment, to count packets [bytes]
     header_bytes        bytes of a packet beside its payload, as the link counts them: IP and TCP
-                        header, plus 14 if tc counts Ethernet frames [bytes]
+                        header, plus 38 on a link of Ethernet frames [bytes]
     cells               whether the link carries ATM cells. A packet then counts as the cells of its
                         AAL5 frame, 53 bytes each. The frame has header_bytes, the payload, and 16
                         bytes of LLC/SNAP and trailer.
@@ -46,7 +47,7 @@ class Traffic:
     exchanges: Exchanges = 250_000
     http: Http = "1.0"
     mss_bytes: Annotated[int, Within(88, 65_495)] = 1460
-    header_bytes: HeaderBytes = 40
+    header_bytes: Annotated[int, Within(20, 200 + ETHERNET.overhead_bytes)] = 40
     cells: bool = False
     round_trip_max_ms: Annotated[float, Within(2, 10_000)] = 3500.0
 

@@ -23,7 +23,7 @@ def share(plan: Any, folder: Path) -> None:
     Raises WorkloadError as write() does.
     """
     topology = plan.topology
-    traffic = plan.workload.traffic(topology.rate_bit_per_s, topology.mss_bytes)
+    traffic = plan.workload.traffic(topology.rate_bit_per_s, topology.mss_bytes, topology.framing)
     path = place(folder, traffic, plan.seed)
     if not path.exists():
         write(path, traffic, plan.seed)

@@ -184,8 +184,7 @@ class Source(source.Source):
 
     def _read(self, place: Place, logs: Sequence[qlog.Log], t0_ns: int) -> list[wire.Comparison]:
         """Write quic_cwnd.csv and qlog.zip; return what the servers' captures say of their logs."""
-        link, folder = self.testbed.access, self.testbed.folder
-        access = wire.Access(cell_ns=round(link.cell_time_ns()), delay_ns=link.delay_ns)
+        access, folder = wire.Access(link=self.testbed.access), self.testbed.folder
         t0_ns += time.time_ns() - time.monotonic_ns()  # on the captures' clock
         found = []
         with (

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from subprocess import Popen
 
-from plan.atm import frame_cells
+from plan.layout import Link
 from workload.errors import WorkloadError
 from workload.quic.qlog import Sent
 from workload.ready import not_begun
@@ -55,15 +55,15 @@ class Comparison:
 
 @dataclass(frozen=True, kw_only=True)
 class Access:
-    """The link of a host to its switch, which carries whole cells (topology/commands.py)."""
+    """The link of a host to its switch, which netem makes (topology/commands.py)."""
 
-    cell_ns: int
-    delay_ns: int
+    link: Link
 
     def seen_ns(self, sent_ns: int, before_ns: int, length_bytes: int) -> int:
         """Return when a datagram has crossed the link; `before_ns`: when the one before it had."""
-        cells = frame_cells(length_bytes + UDP + IP)
-        return max(sent_ns + self.delay_ns, before_ns) + cells * self.cell_ns
+        link_bytes = self.link.framing.link_bytes(length_bytes + UDP + IP)
+        time_ns = link_bytes * 10**9 // self.link.netem_byte_per_s
+        return max(sent_ns + self.link.delay_ns, before_ns) + time_ns
 
 
 def start(testbed: Testbed, programs: Programs, pair: int, path: Path) -> Popen[str]:

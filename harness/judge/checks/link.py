@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plan.atm import CELL_BITS, frame_cells
+from plan.atm import CELL_BITS
 from plan.checks import REAL_RTT_LIMIT_NS, RTT_LIMIT_NS, Check, CheckResult, check
 from plan.facts import TrialFacts
 from plan.layout import DIRECTIONS, Middle
@@ -78,7 +78,7 @@ def link_rate(lab: TrialFacts, plan: Plan) -> CheckResult | None:
     Where the queue does not watch the link, the rate is that of a train of packets before the
     trial.
     """
-    expected = rate_of_cells(plan)
+    expected = rate_of_train(plan)
     if plan.topology.path and plan.queue.down.watches_wire:
         return None  # path.py
     if expected > plan.topology.access_rate_bit_per_s:
@@ -98,14 +98,14 @@ def link_rate(lab: TrialFacts, plan: Plan) -> CheckResult | None:
     return farthest_rate(rates, expected, lab)
 
 
-def rate_of_cells(plan: Plan) -> float:
-    """The rate of the still link as a train of full packets shows it, in cells [bit/s]."""
+def rate_of_train(plan: Plan) -> float:
+    """The rate of the still link as a train of full packets shows it (probe.rate_taken) [bit/s]."""
     topology, path = plan.topology, plan.topology.path
     ip_bytes = topology.layout().mtu_bytes
     sent_ns = path.time_ns(ip_bytes, topology.rate_bit_per_s) if path else None
     if sent_ns is None:
         return topology.rate_bit_per_s
-    return frame_cells(ip_bytes) * CELL_BITS * 1e9 / sent_ns
+    return topology.framing.link_bytes(ip_bytes) * 8e9 / sent_ns
 
 
 def farthest_rate(

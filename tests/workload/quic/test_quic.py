@@ -19,6 +19,7 @@ from harness.design.trials import planned
 from harness.labs.layers import layer_of
 from plan.errors import UsageError
 from plan.facts import TrialFacts, read
+from plan.layout import Link
 from plan.plan import from_json
 from tests.made_plans import plan_json
 from tests.small import PROJECT, trials_of
@@ -33,7 +34,7 @@ from workload.www import schedule
 from workload.www.parameters import Parameters as OfWww
 
 MS = 1_000_000
-ACCESS = Access(cell_ns=2831, delay_ns=5000)
+ACCESS = Access(link=Link(rate_bit_per_s=149_760_000, delay_ns=5000))
 FULL_NS = 32 * 2831  # a datagram of 1472 bytes has 32 cells
 EXPERIMENT = """
 name = "quic"
