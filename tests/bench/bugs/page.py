@@ -19,6 +19,7 @@ from tests.bench.bugs.run import BASE
 Results = Mapping[tuple[str, str], Mapping[str, Any]]
 MOST = 2  # scripts that a row names
 COMMENT = "comment-"  # begins the names of the patches that change no instruction
+SAME = "every segment the same"  # of what ./cellbed compare says
 KINDS = {
     "6.12/": "a script of the tree of 6.12",
     "7.3/": "a script of the tree of 7.3.4",
@@ -104,6 +105,7 @@ def row(bug: Bug, shown: Sequence[str], found: Results) -> list[object]:
     scripts = [f"`{one}`" for one in shown if one != "compare"]
     more = f" and {len(scripts) - MOST} more" if len(scripts) > MOST else ""
     said = ", ".join(scripts[:MOST]) + more if scripts else none_of(ran, found)
+    said = said if ran or bug.tests else "no script"
     compared = found.get((bug.name, "compare"))
     differs = "not run" if compared is None else pairs(compared)
     return [bug.year, bug.subject, bug.bug, said, differs]
@@ -120,11 +122,14 @@ def none_of(ran: Mapping[str, Any] | None, found: Results) -> str:
 
 
 def pairs(compared: Mapping[str, Any]) -> str:
-    """In how many of the pairs of trials the kernels differ."""
+    """In how many pairs of trials segments differ, or which files do if no segment does."""
     if not compared["differs"]:
         return "no difference"
-    total = compared["said"][0].rpartition(", ")[2].split()[0]
-    return f"{compared['said'][1].split()[0]} of {total} pairs"
+    total_of, said = compared["said"]
+    if said.startswith(SAME):
+        return f"other {said.rpartition(' in ')[2]}"
+    total = total_of.rpartition(", ")[2].split()[0]
+    return f"{said.split()[0]} of {total} pairs"
 
 
 def comments(found: Results) -> Iterator[list[object]]:

@@ -7,6 +7,7 @@ Usage: see tests/bench/bugs/run.
 from __future__ import annotations
 
 import argparse
+import fnmatch
 import json
 import subprocess
 import sys
@@ -34,17 +35,19 @@ def main() -> None:
     source = names.source(scripts.BASE).tree
     made = list(comments.write(source, out / "comments"))
     found = patches.all_bugs()
-    bugs = [(one.name, one.patch) for one in found if not asked.only or one.name in asked.only]
-    if asked.comments:
-        bugs = [(patch.stem, patch) for patch in made]
+    every = [(one.stem, one) for one in made] if asked.comments else [
+        (one.name, one.patch) for one in found
+    ]  # fmt: skip
+    bugs = [(name, patch) for name, patch in every if not asked.only or name in asked.only]
     if "scripts" in asked.ways:
         scripts.lay_out(out / "tree")
         tests = sorted({test for one in found for test in one.tests})
         own = {one.name: one.tests for one in found}
         for name, patch in [(BASE, made[0]), *bugs]:
-            wanted = own.get(name, tests)
-            if wanted and not known(out, name, "scripts"):
-                note(out, selftests(out, name, patch, wanted, asked.packetdrill))
+            before = known(out, name, "scripts")
+            if wanted := missing(own.get(name, tests), before):
+                after = selftests(out, name, patch, wanted, asked.packetdrill)
+                note(out, merged(before, after))
     if "compare" in asked.ways:
         for name, patch in bugs:
             if not known(out, name, "compare"):
@@ -69,9 +72,25 @@ def results(out: Path) -> Iterator[Result]:
         yield from map(json.loads, place.read_text().splitlines())
 
 
-def known(out: Path, name: str, way: str) -> bool:
-    """Is there a result?"""
-    return any((one["name"], one["way"]) == (name, way) for one in results(out))
+def known(out: Path, name: str, way: str) -> Result:
+    """The last result; empty if there is none."""
+    found = [one for one in results(out) if (one["name"], one["way"]) == (name, way)]
+    return found[-1] if found else {}
+
+
+def missing(tests: Sequence[str], before: Result) -> list[str]:
+    """The tests or patterns that a result knows no test of."""
+    tried = [*before.get("passed", []), *before.get("failed", {})]
+    return [test for test in tests if not fnmatch.filter(tried, test)]
+
+
+def merged(before: Result, after: Result) -> Result:
+    """Both results of the same kernel."""
+    if not before:
+        return after
+    return {**after, "passed": sorted({*before["passed"], *after["passed"]}),
+            "failed": {**before["failed"], **after["failed"]},
+            "s": round(before["s"] + after["s"], 1)}  # fmt: skip
 
 
 def note(out: Path, result: Result) -> None:

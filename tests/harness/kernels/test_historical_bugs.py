@@ -10,10 +10,13 @@ from harness.kernels.trees import TOP, Folder
 from tests.bench.bugs import comments
 from tests.bench.bugs.page import Results, page
 from tests.bench.bugs.patches import Bug, all_bugs
+from tests.bench.bugs.run import merged, missing
 from tests.bench.bugs.scripts import OWN
 from tests.small import PROJECT
 
 RESULTS = PROJECT / "tests" / "bench" / "bugs" / "results.jsonl"
+TOTAL = "kernel: a against b, 9 pairs of trials"
+SAID_OF_FILES = "every segment the same, at the same time; differs in cwnd.csv, flows.csv"
 BASE = {"passed": ["6.12/a.pkt", "own/b.pkt"], "failed": {"7.3/c.pkt": "newer"}}
 
 
@@ -34,7 +37,7 @@ def test_a_bug_counts_once_by_the_first_way_that_shows_it() -> None:
     differs = {
         "differs": True,
         "s": 9,
-        "said": ["kernel: a against b, 9 pairs of trials", "3 of them"],
+        "said": [TOTAL, "3 of them"],
     }
     found: Results = {
         ("base", "scripts"): BASE,
@@ -43,17 +46,34 @@ def test_a_bug_counts_once_by_the_first_way_that_shows_it() -> None:
         ("two", "compare"): differs,
         ("three", "scripts"): {"passed": ["6.12/a.pkt"], "failed": {"7.3/c.pkt": "newer"}, "s": 5},
         ("comment-tcp", "compare"): {"differs": False, "said": []},
+        ("five", "compare"): {**differs, "said": [TOTAL, SAID_OF_FILES]},
     }
-    text = "\n".join(page([bug("one"), bug("two"), bug("three"), bug("four")], found))
+    text = "\n".join(page([bug(x) for x in ("one", "two", "three", "four", "five")], found))
     assert "| a script of the tree of 6.12 | 1 |\n" in text
     assert "| a script of ours | 0 |\n" in text
-    assert "| `compare` | 1 |\n| nothing that ran | 1 |\n| together | 3 |\n" in text
+    assert "| `compare` | 2 |\n| nothing that ran | 1 |\n| together | 4 |\n" in text
     assert "| not run yet | 1 |\n" in text and "| 2020 | fix four |" in text
     assert "| It is wrong. | `6.12/a.pkt`, `own/b.pkt` | 3 of 9 pairs |" in text
     without_too = "none of 1 (1 fails without the bug, too)"
     assert f"| fix three | It is wrong. | {without_too} | not run |" in text
+    assert "| fix five | It is wrong. | no script | other cwnd.csv, flows.csv |" in text
     assert "| patches that add a comment | run | differ |\n" in text
     assert "| `compare` | 1 | 0 |\n" in text and "| scripts | 2 | 3 | 4 | 5 |\n" in text
+
+
+def test_a_script_that_was_added_runs_and_its_result_joins_the_others() -> None:
+    before = {"passed": ["7.3/a.pkt"], "failed": {"own/b.pkt": "x"}, "s": 2.5}
+    tests = ["7.3/a*", "own/b.pkt", "own/new.pkt"]
+    assert missing(tests, before) == ["own/new.pkt"]
+    assert missing(tests, {}) == tests
+    after = {"name": "one", "passed": ["own/new.pkt"], "failed": {}, "s": 1.0}
+    assert merged({}, after) == after
+    both = merged(before, after)
+    assert both == {
+        "name": "one", "passed": ["7.3/a.pkt", "own/new.pkt"], "failed": {"own/b.pkt": "x"},
+        "s": 3.5,
+    }  # fmt: skip
+    assert missing(tests, both) == []
 
 
 def test_the_page_has_the_tables_of_the_results() -> None:
