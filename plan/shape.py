@@ -29,8 +29,8 @@ AccessRate = Annotated[
     int,
     Within(1_000_000, 10_000_000_000),
     "The rate of each access link. An access link connects a host with its switch. The rate"
-    " counts all bits of the cells or frames, as `topology.rate_bit_per_s` does. The default is"
-    " what a SONET line (an optical link) of 155.52 Mbit/s has left for cells.",
+    " counts all bits of the cells or frames, as `topology.rate_bit_per_s` does. By default, it"
+    " is the rate that a SONET line (an optical link) of 155.52 Mbit/s has for cells.",
 ]
 LinkLayer = Annotated[
     Literal["atm", "ethernet"],

@@ -28,8 +28,9 @@ class Settings:
 
     frames: Annotated[
         bool,
-        "true: the files down.cellq and up.cellq have an entry for each frame, also for each"
-        " dropped frame, without its contents. The queue must then be of kind `cells`.",
+        "true: the files down.cellq and up.cellq have one entry for each frame, also for each"
+        " dropped frame. No entry has the contents of the frame. The queue must then be of kind"
+        " `cells`.",
     ] = False
     drops: Annotated[
         bool,

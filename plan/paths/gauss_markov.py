@@ -43,7 +43,7 @@ class Settings:
     least_bit_per_s: Annotated[
         int,
         Within(LEAST_RATE, MOST_RATE),
-        "The smallest rate. If the process falls below this value, the rate is this value.",
+        "The smallest rate. If the computed rate is below this value, the link has this value.",
     ] = 100_000
     duration_s: Annotated[int, Within(1, 86_400), "After this time, the path begins again."] = 120
 

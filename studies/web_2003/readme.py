@@ -37,7 +37,7 @@ def claims(kept: Kept) -> Sheet:
         if not name.endswith(AS_IN_NS_2)
         for both in [(row, found[name + AS_IN_NS_2])]
     ]  # fmt: skip
-    heads = ("Linux's RED", "ns-2's RED", "measured, Linux's RED", "measured, ns-2's RED")
+    heads = ("Linux's ARED", "ns-2's ARED", "measured, Linux's ARED", "measured, ns-2's ARED")
     return plain(rows, "sentence", "reading", *heads)
 
 

@@ -27,13 +27,14 @@ class Queue(QdiscQueue):
     limit_packets: Annotated[
         int,
         Within(1, 1_000_000),
-        "The size of the queue in packets. With `queue.count` at `bytes`, these are packets of"
+        "The size of the queue in packets. With `queue.count = \"bytes\"`, the unit is a packet of"
         " `queue.mean_packet_bytes`.",
     ]
     ecn: Annotated[
         bool,
-        "If the drop probability is below 0.1, mark a chosen packet that allows ECN (explicit"
-        " congestion notification) instead of dropping it. Otherwise drop the chosen packet.",
+        "If the queue chooses a packet that allows ECN (explicit congestion notification), it marks"
+        " the packet. It drops the packet if the packet does not allow ECN, or if the drop"
+        " probability is at least 0.1.",
     ] = False
     gentle: Annotated[
         bool,

@@ -65,8 +65,8 @@ class Settings:
     threshold_minus_packets: Annotated[
         int | None,
         Within(0, MOST_CELLS),
-        "Another way to set R: the threshold R is K minus the cells of this number of packets of"
-        " the largest size.",
+        "Another way to set R. If this key has the value n, R is K minus the cells that n packets"
+        " of the largest size need.",
     ] = None
     z: Annotated[
         float | None,

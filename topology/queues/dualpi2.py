@@ -63,7 +63,7 @@ class Queue(QdiscQueue):
         int,
         Within(1, MOST_US),
         "A PI controller (proportional-integral) computes the probability of drops and marks."
-        " It keeps the delay of one queue near this value: of the queue with the longer delay.",
+        " It looks at the queue with the longer delay, and keeps this delay near this value.",
     ] = 15_000
     tupdate_us: Annotated[
         int,
@@ -73,7 +73,8 @@ class Queue(QdiscQueue):
     alpha_hz: Annotated[
         float,
         Within(0.004, 100_000),
-        "The integral gain of the PI controller, in Hz. The kernel keeps it in steps of 1/256 Hz.",
+        "The integral gain of the PI controller, in Hz. The kernel rounds it to a multiple of"
+        " 1/256 Hz.",
     ] = 0.16
     beta_hz: Annotated[
         float,
@@ -84,8 +85,8 @@ class Queue(QdiscQueue):
         int,
         Within(1, 255),
         "DualPI2 has two queues: the L queue (low latency) and the C queue (classic). This key is"
-        " the coupling factor k: the L queue marks with k times the square root of the probability"
-        " of the C queue (RFC 9332).",
+        " the coupling factor k: the L queue's marking probability is k times the square root of"
+        " the C queue's probability (RFC 9332).",
     ] = 2
     step_us: Annotated[
         int,
@@ -114,9 +115,9 @@ class Queue(QdiscQueue):
         Literal["ect1", "any-ect"],
         "The packets that go to the L queue. `ect1`: all packets with ECT(1) or CE (values of the"
         " field of ECN) in their IP header, as RFC 9331 says. `any-ect`: all packets that allow"
-        " ECN. The sender `dctcp` sets ECT(0): its packets go to the C queue with `ect1`, to the L"
-        " queue with `any-ect`. With `any-ect`, packets of all other senders with ECN go to the L"
-        " queue, too.",
+        " ECN. The sender `dctcp` sets ECT(0). With `ect1`, its packets go to the C queue. With"
+        " `any-ect`, they go to the L queue. With `any-ect`, packets of all other senders with ECN"
+        " go to the L queue, too.",
     ] = "ect1"
     overload: Annotated[
         Literal["drop", "overflow"],

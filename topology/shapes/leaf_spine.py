@@ -56,7 +56,7 @@ class Settings:
         " leaves take the spines in turn.",
     ] = "hash"
     hash_seed: Annotated[
-        int, Within(0, 1_000_000_000), "Another number here gives other spines by hash."
+        int, Within(0, 1_000_000_000), "With another number, the hash chooses other spines."
     ] = 1
     access_rate_bit_per_s: AccessRate = shape.SONET_BIT_PER_S
     access_delay_us: AccessDelay = 5

@@ -48,7 +48,8 @@ class Parameters:
     buffer_ms: Annotated[
         int,
         Within(200, 3_600_000),
-        "The largest buffer. A player asks for a segment only if the buffer has room for it.",
+        "The largest amount of video that a player can hold. A player asks for a segment only if"
+        " there is room for it.",
     ] = 25_000
     play_from_ms: Annotated[
         int,
@@ -76,21 +77,21 @@ class Parameters:
         float,
         Within(0.01, 1000),
         'Only `adaptation = "bola"`: the weight of playing without stalls against a high bit rate'
-        " (the paper's gamma times p).",
+        " (gamma times p in BOLA's paper).",
     ] = 5.0
     reservoir_share: Annotated[
         float,
         Within(0, 1),
         'Only `adaptation = "buffer"`: below this share of the largest buffer, the rule chooses the'
-        " lowest level. The paper has 90 s of 240 s.",
+        " lowest level. The paper of BBA-0 has 90 s of 240 s.",
     ] = 0.375
     cushion_share: Annotated[
         float,
         Within(0, 1),
         'Only `adaptation = "buffer"`: from this share of the largest buffer on, the rule chooses'
-        " the highest level. The paper has 216 s of 240 s, a share of 0.9. A player asks for a"
-        " segment only if the buffer has room for it. With the default buffer and segments, a share"
-        " of 0.9 leaves too little room, so the default is 0.8.",
+        " the highest level. The paper of BBA-0 has 216 s of 240 s, a share of 0.9. With the"
+        " default buffer of 25 s, a share of 0.9 leaves only 2.5 s of room. A segment of 3 s does"
+        " not fit, so the default is 0.8.",
     ] = 0.8
 
     def __post_init__(self) -> None:

@@ -32,10 +32,9 @@ class Parameters:
         Within(0, 86_400_000_000),
         "Each source starts at a random moment between time 0 and this time. If the measured"
         " interval begins later than time 0, all sources must start before it begins. The default"
-        " is one round trip of the path with an empty queue. If the measured interval begins after"
-        " time 0 but less than one round trip after it, the default is the time from 0 to the"
-        " beginning of the interval. With 0 and without `workload.late_start_us`, all sources"
-        " start together.",
+        " is one round trip of the path with an empty queue. If the measured interval begins"
+        " within the first round trip, the default is the time from 0 to its beginning. With 0 and"
+        " without `workload.late_start_us`, all sources start together.",
     ] = None
     unsent_bytes: Annotated[
         int,
@@ -57,8 +56,8 @@ class Parameters:
     late_start_us: Annotated[
         int,
         Within(0, 86_400_000_000),
-        "cellbed adds this time to the start of each source of the pairs 2, 4, 6, ... They must"
-        " also start before the measured interval begins, if it begins later than time 0.",
+        "cellbed adds this time to the start of each source of the pairs 2, 4, 6, ... If"
+        " the measured interval begins later than time 0, these sources must also start before it.",
     ] = field(default=0, metadata={"later": True})
 
     def __post_init__(self) -> None:

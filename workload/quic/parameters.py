@@ -42,8 +42,8 @@ class Parameters(www.Schedule):
         int,
         Within(1, 100),
         "The largest number of requests that a client has under way at a time. Each request is a"
-        " stream of the client's one connection. A request that is due before a stream is free"
-        " waits at the client.",
+        " stream of the client's one connection. If a request is due while all streams are busy,"
+        " the request waits at the client.",
     ] = 100
     client_window_bytes: Annotated[
         int,
