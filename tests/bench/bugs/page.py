@@ -86,12 +86,23 @@ def counts(shown: Mapping[str, Sequence[str]], compared: bool) -> Iterator[list[
 
 
 def times(ran: Sequence[Bug], found: Results) -> Iterator[list[object]]:
-    """How long a bug's kernel and what ran on it took together, by the machine's clock [s]."""
-    for way in ("scripts", "compare"):
-        lines = [found[one.name, way] for one in ran if (one.name, way) in found]
-        if took := sorted(line["s"] + line.get("build_s", 0) for line in lines):
-            told = [f"{x:.0f}" for x in (took[0], statistics.median(took), took[-1])]
-            yield [KINDS.get(way, way), len(took), *told]
+    """How long a bug's kernel and what ran on it took together, by the machine's clock [s].
+
+    Then how long the kernels of compare took alone: the source of each differs from that of the
+    kernel before it in the file of its own patch and in that of the other.
+    """
+    of = {way: [found[one.name, way] for one in ran if (one.name, way) in found]
+          for way in ("scripts", "compare")}  # fmt: skip
+    for way, lines in of.items():
+        yield from spread(KINDS.get(way, way), [x["s"] + x.get("build_s", 0) for x in lines])
+    yield from spread("its kernel alone", [x["build_s"] for x in of["compare"]])
+
+
+def spread(what: str, took: Sequence[float]) -> Iterator[list[object]]:
+    """How many, the least, the median and the most [s]; nothing for none."""
+    if took:
+        told = [f"{x:.0f}" for x in (min(took), statistics.median(took), max(took))]
+        yield [what, len(took), *told]
 
 
 def waiting(bugs: Sequence[Bug], shown: Mapping[str, object]) -> Iterator[list[object]]:

@@ -37,6 +37,7 @@ def test_a_bug_counts_once_by_the_first_way_that_shows_it() -> None:
     differs = {
         "differs": True,
         "s": 9,
+        "build_s": 2,
         "said": [TOTAL, "3 of them"],
     }
     found: Results = {
@@ -58,6 +59,7 @@ def test_a_bug_counts_once_by_the_first_way_that_shows_it() -> None:
     assert f"| fix three | It is wrong. | {without_too} | not run |" in text
     assert "| fix five | It is wrong. | no script | other cwnd.csv, flows.csv |" in text
     assert "| patches that add a comment | run | differ |\n" in text
+    assert "| `compare` | 3 | 11 | 11 | 11 |\n| its kernel alone | 3 | 2 | 2 | 2 |\n" in text
     assert "| `compare` | 1 | 0 |\n" in text and "| scripts | 2 | 3 | 4 | 5 |\n" in text
 
 
