@@ -25,8 +25,9 @@ class Queue(QdiscQueue):
     ecn: Ecn = False
     drop_above_max: Annotated[
         bool,
-        "With `queue.ecn`: while the average queue is above the upper threshold, drop the chosen"
-        " packets instead of marking them. Without `queue.gentle`, all packets are chosen there.",
+        "The queue chooses packets at random, by the drop probability. With `queue.ecn`: while the"
+        " average queue is above the upper threshold, drop the chosen packets instead of marking"
+        " them. Without `queue.gentle`, all packets are chosen there.",
     ] = False
     gentle: Annotated[
         bool,

@@ -43,7 +43,7 @@ class Settings:
         int,
         Within(1, MAX_PAIRS),
         "Each link has this number of pairs whose data crosses only this link. The pairs of link1"
-        " follow the long pairs in number, then come the pairs of link2, and so on.",
+        " have the numbers after the long pairs, then come the pairs of link2, and so on.",
     ]
     rate_bit_per_s: Annotated[
         Sequence[Annotated[int, shape.RATE]],
