@@ -27,7 +27,7 @@ class Queue(QdiscQueue):
         bool,
         "The queue chooses packets at random, by the drop probability. With `queue.ecn`: while the"
         " average queue is above the upper threshold, drop the chosen packets instead of marking"
-        " them. Without `queue.gentle`, all packets are chosen there.",
+        " them. Without `queue.gentle`, the queue then chooses all packets.",
     ] = False
     gentle: Annotated[
         bool,

@@ -102,8 +102,8 @@ class Queue(QdiscQueue):
     step_from_packets: Annotated[
         int,
         Within(0, 1_000_000),
-        "The step threshold counts only for packets that find at least this number of packets in"
-        " the L queue.",
+        "The L queue uses the step threshold only for a packet that finds at least this number of"
+        " packets in the L queue.",
     ] = 0
     classic_share_percent: Annotated[
         int,
