@@ -42,8 +42,8 @@ class Settings:
     ]
     up: Annotated[
         str,
-        "The file with the trace of the link to the servers. cellbed looks for it in the same"
-        " folder.",
+        "The file with the trace of the link to the servers. cellbed looks for this file,"
+        " too, in the folder of the experiment file.",
     ]
     delay_us: Annotated[
         int | None,
