@@ -49,6 +49,7 @@ def sentences(missed: Sequence[Sequence[str]]) -> list[str]:
         missed: kind, name and command, as lab.py tells.
     """
     found = [sentence for kind, name, command in missed if (sentence := tell(kind, name, command))]
+    found += without_folder(missed)
     # A script may write what it likes into the notes, and this goes to a terminal.
     return [sentence for sentence in dict.fromkeys(found) if sentence.isprintable()]
 
@@ -70,6 +71,8 @@ def tell(kind: str, name: str, command: str) -> str:
             return f"{shorten(command)}: the lab answered {name!r}" if command else ""
         case "kernel":
             return no_part(name)
+        case "error":
+            return f"Mininet reported an error: {shorten(name)}"
         case "silent":
             return f"{shorten(command)}: this command said nothing and ended with status {name}"
         case "mininet":
@@ -78,6 +81,19 @@ def tell(kind: str, name: str, command: str) -> str:
         case "controller":
             return f"the controller of --beside had the address {name}, which the script names"
     return ""
+
+
+def without_folder(missed: Sequence[Sequence[str]]) -> list[str]:
+    """One sentence for each folder whose lack kept the shell from running commands."""
+    commands: dict[str, dict[str, None]] = {}
+    for kind, name, command in missed:
+        if kind == "unwritten":
+            commands.setdefault(os.path.dirname(name), {})[command] = None  # noqa: PTH120 (text)
+    return [
+        f"{shorten(next(iter(those)))}: not run, because the folder {folder} does not exist"
+        + (f"; so it is with {len(those) - 1} more of the commands" if len(those) > 1 else "")
+        for folder, those in commands.items()
+    ]
 
 
 def no_module(name: str) -> str:

@@ -366,6 +366,27 @@ def test_what_fails_in_silence_or_is_of_mininet_1_is_told(tmp_path: Path) -> Non
     ]
 
 
+OVERLOOKS = """
+from mininet.net import Mininet
+net = Mininet(controller=None)
+h1 = net.addHost("h1", ip="10.0.0.1/8")
+net.start()
+h1.cmd("echo begun > logs/h1")
+net.configLinkStatus(h1, "h2", "down")
+net.stop()
+"""
+
+
+def test_what_a_script_overlooks_is_told(tmp_path: Path) -> None:
+    write(tmp_path, {"overlooks.py": OVERLOOKS})
+    done = cellbed(tmp_path, "mininet", "overlooks.py")
+    assert done.returncode == 0
+    assert [line for line in done.stderr.splitlines() if line.startswith("cellbed: ")] == [
+        "cellbed: Mininet reported an error: src not in network: h1",
+        "cellbed: echo begun > logs/h1: not run, because the folder logs does not exist",
+    ]
+
+
 COMPUTES = """
 import time
 begin = time.monotonic()

@@ -77,6 +77,19 @@ def test_a_program_with_its_folder_is_told_from_a_file(missed: Any) -> None:
     assert missed.notes.read_text().startswith("program\t./stp\t")
 
 
+@pytest.mark.parametrize("command", ["zebra -d > logs/r1 2>&1", 'x >> "logs/r1"', "x 2>logs/r1"])
+def test_a_command_whose_output_has_no_folder_is_not_run(missed: Any, command: str) -> None:
+    missed.look("bash: logs/r1: No such file or directory", command)
+    assert missed.notes.read_text() == f"unwritten\tlogs/r1\t{command}\n"
+
+
+def test_an_error_of_mininet_is_told_and_noted(missed: Any) -> None:
+    told: list[tuple[object, ...]] = []
+    missed.telling(lambda *said: told.append(said))("*** Error: no such\tlink:", "s1\nand more\n")
+    assert told == [("*** Error: no such\tlink:", "s1\nand more\n")]
+    assert missed.notes.read_text() == "error\tError: no such link: s1\t\n"
+
+
 def test_a_line_that_comes_in_pieces_is_one(missed: Any) -> None:
     node = SimpleNamespace(lastCmd="vconfig add h1-eth0 10")
     for piece in ("bash: vcon", "fig: command not", " found\r\nbash: x: command"):

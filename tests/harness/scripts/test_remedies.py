@@ -39,6 +39,8 @@ TOLD = [
     ("kernel", "ip6t_REJECT", "the lab's kernel has no table, match or target REJECT (iptables)"),
     ("kernel", "tcp_htcp", "the lab's kernel has no congestion control htcp"),
     ("silent", "28", "ip x: this command said nothing and ended with status 28"),
+    ("unwritten", "logs/r1", "ip x: not run, because the folder logs does not exist"),
+    ("error", "src not in network: s1", "Mininet reported an error: src not in network: s1"),
     ("mininet", "add_link", "add_link(): the script was written for Mininet 1, and the lab has "
      "2.3; in Mininet 2 it is ip x"),
     ("controller", "192.0.2.7", "the controller of --beside had the address 192.0.2.7, which the "
@@ -98,3 +100,11 @@ def test_a_program_that_python_does_not_find_is_told_but_not_a_file() -> None:
     for name in ("git", "notes", "git"):
         heard.listen(f"FileNotFoundError: [Errno 2] No such file or directory: '{name}'\n")
     assert heard.sentences() == ["git: the image has no such command; try --package git"]
+
+
+def test_commands_whose_output_has_no_folder_have_one_sentence() -> None:
+    notes = [["unwritten", f"logs/r{n}", f"zebra > logs/r{n}"] for n in (1, 2, 2, 3)]
+    assert remedies.sentences(notes) == [
+        "zebra > logs/r1: not run, because the folder logs does not exist; so it is with 2 more of"
+        " the commands"
+    ]

@@ -2,12 +2,15 @@
 """Notes what a command says that the lab lacks; Node.cmd() may throw it away.
 
 Only what a lab can lack is noted. That a link is already there or no longer there is no such thing.
+Besides it notes what makes a script wrong in silence on any machine: a command that the shell does
+not run, as it cannot write its output; an error that Mininet tells on one line of many.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from typing import Any
 
 NOTES = "/run/cellbed-missed"
@@ -21,6 +24,7 @@ SAID = [
     ("command", r"\S+: \d+: ([\w.+-]+): not found"),
     ("command", r"(?:env|nohup|timeout|nice|stdbuf): .*[‘']([\w.+-]+)[’']: No such file.*"),
     ("program", r"bash: (\S*/\S+): No such file or directory"),
+    ("unwritten", r"bash: (\S*/\S+): No such file or directory"),
     ("python", r"(?:ModuleNotFoundError|ImportError): No module named '?([\w.]+)'?.*"),
     ("python", r"\S*python\S*: No module named ([\w.]+).*"),
     ("sysctl", r"sysctl: cannot stat /proc/sys/(\S+): No such file or directory"),
@@ -61,9 +65,14 @@ def look(line: str, command: Any) -> None:
     text = " ".join(command if isinstance(command, (list, tuple)) else str(command or "").split())
     for kind, pattern in PATTERNS:
         found = pattern.fullmatch(line)
-        if found and not (kind == "program" and not starts(found[1], text)):
+        if found and PLACES.get(kind, anywhere)(found[1], text):
             note(kind, found[1], text)
             return
+
+
+def anywhere(_name: str, _command: str) -> bool:
+    """What is lacking is so wherever the command names it."""
+    return True
 
 
 def starts(path: str, command: str) -> bool:
@@ -72,6 +81,30 @@ def starts(path: str, command: str) -> bool:
         re.search(rf"(?:^|[;&|(]\s*|\bsudo\s+){re.escape(path)}(?:\s|$|[;&|)])", command)
         is not None
     )
+
+
+def written(path: str, command: str) -> bool:
+    """Is the path a file that the command's output goes to? Then the shell did not run it."""
+    return re.search(rf">\s*[\"']?{re.escape(path)}", command) is not None
+
+
+PLACES = {"program": starts, "unwritten": written}
+
+
+def telling(error: Callable[..., None]) -> Callable[..., None]:
+    """Mininet's error(), which notes the first line of what it tells.
+
+    Args:
+        error: of mininet.log.
+    """
+
+    def told(*said: object) -> None:
+        error(*said)
+        lines = " ".join(map(str, said)).strip().splitlines()
+        if lines:
+            note("error", lines[0].removeprefix("*** ")[:200].replace("\t", " "), "")
+
+    return told
 
 
 def note(kind: str, name: str, command: str) -> None:
