@@ -172,7 +172,7 @@ class Experiment:
             only, seeds: as trials().
             jobs: the number of labs that run at once; None: as many as processors and memory
                 allow, and one with the real clock.
-            lab: "uml", "vm" or "native" (docs/labs.md).
+            lab: "uml", "vm", "vm-arm64" or "native" (docs/labs.md).
             clock: "virtual" or "real"; None: "virtual", and "real" in the native lab.
             pcap: the ports that capture packets: "down" (to the clients), "up" or both.
             trace: events of the kernel for trace.csv, each as tcp:tcp_probe.

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ import click
 
 from harness.cli import completion
 from harness.kernels import options as kernel_options
-from harness.labs import LABS
+from harness.labs import LABS, processors
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -28,8 +29,21 @@ experiment_argument = click.argument(
 
 
 def lab_option(text: str) -> Decorator:
-    """--lab: which of the labs, with its help."""
-    return click.option("--lab", default="uml", type=click.Choice(list(LABS)), help=text)
+    """--lab and --arch: which of the labs, with the help of --lab; the command is given `lab`."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(command)
+        def chosen(*args: Any, lab: str | None, arch: str | None, **rest: Any) -> Any:
+            return command(*args, lab=processors.lab(lab, arch), **rest)
+
+        of_arch = click.option(
+            "--arch",
+            type=click.Choice(list(processors.NAMES)),
+            help="The processor of the lab [this machine's]; arm64 only with the vm lab.",
+        )
+        return click.option("--lab", type=click.Choice(list(LABS)), help=text)(of_arch(chosen))
+
+    return decorate
 
 
 def kernel_option(metavar: str, text: str) -> Decorator:

@@ -20,6 +20,9 @@ from plan.errors import CellbedError, MissingError
 PROJECT = Path(__file__).resolve().parents[2]
 ABSENT = "absent"
 DIGITS = 16
+# Processors other than x86-64, as lab/paths begins the names of their products, and what set-up
+# is told to make them.
+OPTIONS = {"": "", "arm64": "--vm --arch arm64"}
 # What ./cellbed was told when it asked. A child of this process may be another checkout's.
 TOLD = os.environ.pop("CELLBED_PLACES", "")
 
@@ -55,20 +58,31 @@ def content(*files: Path) -> str:
     return found.hexdigest()[:DIGITS]
 
 
-def require(path: Path) -> Path:
-    """The path, when set-up has made it.
+def missing(path: Path, options: str) -> MissingError:
+    """What set-up makes with some options is not there."""
+    command = " ".join(["./cellbed setup", *options.split()])
+    return MissingError(f"{path} does not exist; run {command}")
+
+
+def require(path: Path, arch: str = "", options: str = "") -> Path:
+    """The path, when set-up has made it; `options` are those that set-up needs for it.
 
     Raises:
         MissingError: set-up has not been run, or a recipe has changed since.
     """
     if not path.exists():
-        raise MissingError(f"{path} does not exist; run ./cellbed setup")
+        raise missing(path, options or OPTIONS[arch])
     return path
 
 
-def image() -> Path:
+def product(name: str, arch: str = "") -> Path:
+    """Where set-up makes a product: for x86-64, or for the processor that `arch` names."""
+    return places()[f"{arch}_{name}" if arch else name]
+
+
+def image(arch: str = "") -> Path:
     """The lab image, a folder."""
-    return require(places()["image"])
+    return require(product("image", arch), arch)
 
 
 def kernel() -> Path:
@@ -76,25 +90,22 @@ def kernel() -> Path:
     return require(places()["kernel"] / "linux")
 
 
-def programs() -> Path:
+def programs(arch: str = "") -> Path:
     """Folder of the compiled BPF objects, tools and modules."""
-    return require(places()["programs"])
+    return require(product("programs", arch), arch)
 
 
-def stock_kernel() -> Path:
+def stock_kernel(arch: str = "") -> Path:
     """Folder of the vm lab's kernel, initramfs and TCP module."""
-    folder = places()["vm"]
-    if not (folder / "complete").exists():
-        raise MissingError(f"{folder} does not exist; run ./cellbed setup --vm")
-    return folder
+    folder = product("vm", arch)
+    if (folder / "complete").exists():
+        return folder
+    raise missing(folder, OPTIONS[arch] or "--vm")
 
 
-def disk() -> Path:
+def disk(arch: str = "") -> Path:
     """The lab image as the vm lab's disk, a squashfs."""
-    path = places()["disk"]
-    if not path.exists():
-        raise MissingError(f"{path} does not exist; run ./cellbed setup --vm")
-    return path
+    return require(product("disk", arch), arch, OPTIONS[arch] or "--vm")
 
 
 def memory_directory() -> Path:

@@ -85,7 +85,13 @@ class LabSpec:
 
 
 class Lab(ABC):
-    """A running lab. Use it as a context manager: leaving ends every process of it."""
+    """A running lab. Use it as a context manager: leaving ends every process of it.
+
+    Attributes:
+        arch: the processor whose products of set-up it uses, as paths.OPTIONS; "": x86-64.
+    """
+
+    arch = ""
 
     def __init__(self, spec: LabSpec, run_directory: Path) -> None:
         self.spec = spec

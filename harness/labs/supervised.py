@@ -121,10 +121,10 @@ class SupervisedLab(Lab):
         host = self.run_directory / "host"
         host.mkdir()
         targets = {
-            "image": self.spec.image or paths.image(),
+            "image": self.spec.image or paths.image(self.arch),
             "repo": paths.PROJECT,
             "run": self.run_directory,
-            "programs": paths.programs(),
+            "programs": paths.programs(self.arch),
             **self.spec.shares,
             **more,
         }

@@ -13,18 +13,13 @@ from contextlib import suppress
 from pathlib import Path
 
 from harness.host import paths
+from harness.labs.hardware import X86_64, Hardware
 from harness.labs.supervised import AGENT, SupervisedLab
 from plan.errors import MissingError
 
-QEMU = "qemu-system-x86_64"
+QEMU = X86_64.qemu
 KVM_TRIAL_S = 10.0
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
-# The TSC of TCG is exact, but nothing tells the guest; without this the guest may fall
-# back to a clock that costs a device access a reading.
-BOOT_WORDS = "console=ttyS0 panic=-1 quiet tsc=reliable mitigations=off cellbed_share=9p"
-# Without CMPXCHG16B: a guest under QEMU 7.2 died of a double fault behind one in its memory
-# allocator, with half a pointer in the flags.
-CPU = "max,-cx16"
 # Each instruction takes 1 ns of the guest's time and an idle guest jumps to its next timer:
 # what the host does meanwhile cannot be seen from inside. One processor: with two, each
 # would wait up to 100 ms until the other has had its turn.
@@ -43,14 +38,16 @@ SHARES = ["repo", "run", "programs"]
 class VmLab(SupervisedLab):
     """QEMU over the lab image, the stock kernel and an initramfs with its modules."""
 
+    hardware = X86_64
+
     def argv(self) -> list[str]:
-        kernel = paths.stock_kernel()
+        kernel = paths.stock_kernel(self.arch)
         programs = self.own_programs(kernel)
         self.link_host_paths(kernel=kernel, disk=self.disk(), programs=programs)
         return [
-            qemu(),
-            *(VIRTUAL_CLOCK if self.spec.clock == "virtual" else real_clock()),
-            *machine(self.spec.memory_mib),
+            qemu(self.hardware),
+            *(VIRTUAL_CLOCK if self.spec.clock == "virtual" else self.real_clock()),
+            *machine(self.spec.memory_mib, self.hardware),
             *("-kernel", "host/kernel/vmlinuz"),
             *("-initrd", "host/kernel/initramfs"),
             *("-drive", f"file=host/disk,file.locking=off,{ROOT_DISK}"),
@@ -61,16 +58,21 @@ class VmLab(SupervisedLab):
 
     def told(self) -> list[str]:
         clock = VIRTUAL_CLOCK if self.spec.clock == "virtual" else ("real clock",)
-        return [*clock, *machine(self.spec.memory_mib), self.boot_line()]
+        return [*clock, *machine(self.spec.memory_mib, self.hardware), self.boot_line()]
+
+    def real_clock(self) -> tuple[str, ...]:
+        """The fastest way to run this guest in real time here."""
+        return real_clock()
 
     def kernel_identity(self) -> str:
         """The emulator is part of the machine that the kernel runs on."""
-        folder = paths.places()["vm"]
-        return f"{paths.content(folder / 'vmlinuz', folder / MODULE)}, {qemu_version()}"
+        folder = paths.product("vm", self.arch)
+        made = paths.content(folder / "vmlinuz", folder / MODULE)
+        return f"{made}, {qemu_version(self.hardware)}"
 
     def boot_line(self) -> str:
         """Words the kernel does not know reach the image's init."""
-        words = [BOOT_WORDS, *(f"cellbed_{tag}={tag}" for tag in self.tags())]
+        words = [self.hardware.boot_words, *(f"cellbed_{tag}={tag}" for tag in self.tags())]
         return " ".join([*words, f'cellbed_main="{self.spec.main or AGENT}"'])
 
     def tags(self) -> list[str]:
@@ -80,14 +82,14 @@ class VmLab(SupervisedLab):
     def disk(self) -> Path:
         """The image as a squashfs."""
         image = self.spec.image
-        return paths.disk() if image is None else paths.require(Path(f"{image}.squashfs"))
+        return paths.disk(self.arch) if image is None else paths.require(Path(f"{image}.squashfs"))
 
     def own_programs(self, kernel: Path) -> Path:
         """The lab's programs with the stock kernel's TCP module among them."""
         folder = self.run_directory / "programs"
         # Those are of the uml lab's kernel, and this one has its own.
         foreign = shutil.ignore_patterns("tcp_*.ko")
-        shutil.copytree(paths.programs(), folder, ignore=foreign)
+        shutil.copytree(paths.programs(self.arch), folder, ignore=foreign)
         shutil.copyfile(kernel / MODULE, folder / MODULE)
         return folder
 
@@ -110,17 +112,17 @@ class VmLab(SupervisedLab):
 LAB = VmLab
 
 
-def qemu() -> str:
+def qemu(hardware: Hardware = X86_64) -> str:
     """The emulator's path; MissingError when it is not installed."""
-    found = shutil.which(QEMU)
+    found = shutil.which(hardware.qemu)
     if found is None:
-        raise MissingError(f"{QEMU} is not installed; run ./cellbed setup --vm")
+        raise MissingError(f"{hardware.qemu} is not installed; run {hardware.setup}")
     return found
 
 
-def qemu_version() -> str:
+def qemu_version(hardware: Hardware = X86_64) -> str:
     """What the emulator says it is."""
-    found = shutil.which(QEMU)
+    found = shutil.which(hardware.qemu)
     if found is None:
         return paths.ABSENT
     argv = [found, "--version"]
@@ -133,10 +135,10 @@ def real_clock() -> tuple[str, ...]:
     return ("-accel", "kvm" if kvm_works() else "tcg,thread=multi", "-smp", "2")
 
 
-def machine(memory_mib: int) -> list[str]:
+def machine(memory_mib: int, hardware: Hardware = X86_64) -> list[str]:
     """A machine with nothing but processors, memory, a console and a source of entropy."""
     return [
-        *("-machine", "q35", "-cpu", CPU, "-m", str(memory_mib)),
+        *("-machine", hardware.machine, "-cpu", hardware.cpu, "-m", str(memory_mib)),
         *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
         *("-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"),
         *("-device", "virtio-rng-pci"),
@@ -178,7 +180,8 @@ def try_kvm() -> bool:
     """Boot the stock kernel under KVM up to its first process; False when it does not get there."""
     kernel = paths.stock_kernel()
     boot = ("-kernel", str(kernel / "vmlinuz"), "-initrd", str(kernel / "initramfs"))
-    argv = [qemu(), "-accel", "kvm", *machine(512), *boot, "-append", f"{BOOT_WORDS} cellbed_try=1"]
+    words = f"{X86_64.boot_words} cellbed_try=1"
+    argv = [qemu(), "-accel", "kvm", *machine(512), *boot, "-append", words]
     try:
         done = subprocess.run(
             argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=KVM_TRIAL_S, check=False

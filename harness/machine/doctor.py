@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass
 
 from harness.host import capacity, paths
 from harness.host import memory as memory_place
-from harness.labs import LabSpec, native, vm
+from harness.labs import LabSpec, native, processors, vm
+from harness.labs.hardware import ARM64, X86_64, Hardware
 from harness.labs.session import session
 from harness.labs.supervised import wait_for_exit
 from plan.errors import CellbedError, LabError
@@ -44,17 +45,20 @@ class Finding:
 
 def examine(lab: str) -> list[Finding]:
     """All that a lab needs, in the order in which it is needed; last, whether it boots."""
-    own = {"uml": uml_needs, "vm": vm_needs, "native": native_needs}[lab]
-    found = [machine(), memory(), disk(), shared_memory(), labs_at_once(), *products(), *own()]
+    own = {"uml": uml_needs, "vm": vm_needs, "native": native_needs}
+    own[processors.OF_ARM64] = vm_arm64_needs
+    made = products("arm64" if lab == processors.OF_ARM64 else "")
+    found = [machine(lab), memory(), disk(), shared_memory(), labs_at_once(), *made, *own[lab]()]
     if not any(finding.state == "missing" for finding in found):
         found.append(boots(lab))
     return found
 
 
-def machine() -> Finding:
-    """x86-64 Linux: what set-up makes is built for it."""
+def machine(lab: str = "uml") -> Finding:
+    """x86-64 Linux: what set-up makes is built for it. QEMU has a processor of its own."""
     system = f"{platform.machine()} {platform.system()} {platform.release()}"
-    fits = platform.machine() == "x86_64" and platform.system() == "Linux"
+    fitting = ("x86_64", "aarch64") if lab == processors.OF_ARM64 else ("x86_64",)
+    fits = platform.machine() in fitting and platform.system() == "Linux"
     remedy = "" if fits else "the labs need x86-64 Linux"
     detail = f"{system}, {os.cpu_count()} cores"
     return Finding(what="machine", state="ok" if fits else "missing", detail=detail, remedy=remedy)
@@ -103,10 +107,15 @@ def room(what: str, there_mib: int, needed_mib: int, detail: str, remedy: str) -
     return Finding(what=what, state="missing", detail=detail, remedy=remedy)
 
 
-def products() -> list[Finding]:
+def products(arch: str = "") -> list[Finding]:
     """What set-up makes."""
-    names = {"lab image": "image", "lab programs": "programs", "environment": "environment"}
-    return [*(product(what, name, "./cellbed setup") for what, name in names.items()), quic()]
+    setup = f"./cellbed setup {paths.OPTIONS[arch]}".strip()
+    found = [
+        product("lab image", "image", setup, arch),
+        product("lab programs", "programs", setup, arch),
+        product("environment", "environment", setup),
+    ]
+    return found if arch else [*found, quic()]
 
 
 def quic() -> Finding:
@@ -117,9 +126,9 @@ def quic() -> Finding:
     return Finding(what="QUIC packages", state="ok" if there else "note", detail=detail)
 
 
-def product(what: str, name: str, remedy: str) -> Finding:
+def product(what: str, name: str, remedy: str, arch: str = "") -> Finding:
     """One thing that set-up makes, by its name in lab/paths."""
-    path = paths.places()[name]
+    path = paths.product(name, arch)
     if path.exists():
         return Finding(what=what, state="ok", detail=str(path))
     return Finding(what=what, state="missing", detail=str(path), remedy=remedy)
@@ -145,18 +154,29 @@ def layout() -> Finding:
 
 def vm_needs() -> list[Finding]:
     """QEMU and the stock kernel; KVM only where it runs a guest, and only for the real clock."""
-    setup = "./cellbed setup --vm"
-    there = shutil.which(vm.QEMU)
-    found = [product("stock kernel", "vm", setup)]
-    if there is None:
-        found.append(Finding(what="QEMU", state="missing", detail=vm.QEMU, remedy=setup))
-    else:
-        found.append(Finding(what="QEMU", state="ok", detail=there))
+    found = stock_needs(X86_64)
     if all(finding.state == "ok" for finding in found):
         runs = vm.kvm_works()
         detail = "runs a guest" if runs else "runs no guest here: slower with --clock real"
         found.append(Finding(what="KVM", state="ok" if runs else "note", detail=detail))
     return found
+
+
+def vm_arm64_needs() -> list[Finding]:
+    """QEMU and the stock kernel for ARM64."""
+    return stock_needs(ARM64, "arm64")
+
+
+def stock_needs(hardware: Hardware, arch: str = "") -> list[Finding]:
+    """An emulator, and Debian's kernel for what it emulates."""
+    there = shutil.which(hardware.qemu)
+    emulator = Finding(
+        what="QEMU",
+        state="ok" if there else "missing",
+        detail=there or hardware.qemu,
+        remedy="" if there else hardware.setup,
+    )
+    return [product("stock kernel", "vm", hardware.setup, arch), emulator]
 
 
 def native_needs() -> list[Finding]:

@@ -70,13 +70,14 @@ def found(
     layer: Path | None = None,
 ) -> dict[str, str]:
     """software() as it is now."""
+    arch = unbooted(lab).arch
     boot = [MODULES, *(unbooted(lab, clock).told() for clock in CLOCKS)]
     return {
         "code": sources.digest([*lab_code(), *record_code()]),
         "boot": hashed(json.dumps(boot)),
-        "image": image(),
+        "image": image(arch),
         "kernel": unbooted(lab, kernel=kernel).kernel_identity(),
-        "programs": programs(paths.places()["programs"]),
+        "programs": programs(paths.product("programs", arch)),
         "libraries": " ".join(f"{name} {version(name)}" for name in libraries()),
         **({} if kernel is None else {"release": (kernel / "release").read_text().strip()}),
         **({} if receiver is None else of_receivers(lab, receiver)),
@@ -122,9 +123,9 @@ def record_code() -> Iterator[Path]:
     yield from (path for module in MAKES_RECORDS if (path := sources.file_of(module)))
 
 
-def image() -> str:
+def image(arch: str = "") -> str:
     """The lab image: its recipe's name, and what its build noted of it."""
-    path = paths.places()["image"]
+    path = paths.product("image", arch)
     note = path / "etc" / "cellbed-identity"
     return f"{path.stem} {note.read_text().strip()}" if note.exists() else paths.ABSENT
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from harness.host import paths
 from harness.host.making import make
+from harness.labs import processors
 from harness.scripts.job import BUILT_IN, CONFIG
 from plan.errors import UsageError
 
@@ -56,9 +57,11 @@ def require(lab: str, clock: str, packages: Sequence[str], pip: Sequence[str] = 
         pip: of Python's index.
 
     Raises:
-        UsageError: a package that cannot be one.
+        UsageError: a package that cannot be one, or a lab for which nothing is made.
         MissingError: set-up has not been run, or making it failed.
     """
+    if lab == processors.OF_ARM64:
+        raise UsageError(f"--lab {lab}: scripts of Mininet do not run in this lab")
     check(packages)
     for package in pip:
         if not PIP_PACKAGE.fullmatch(package):

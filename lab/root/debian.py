@@ -12,6 +12,12 @@ from index import Package
 
 # A release is given with what has been mended since.
 RELEASES = ("bookworm", "trixie")
+ARCHITECTURES = ("amd64", "arm64")
+
+
+def choose(architecture: str) -> None:
+    """From now on all packages are those of another architecture."""
+    index.PACKAGES = f"main/binary-{architecture}/Packages.xz"
 
 
 def suites(name: str) -> list[str]:

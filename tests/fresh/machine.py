@@ -84,6 +84,10 @@ def make(folder: Path) -> Machine:
     made.recipe("lab/kernel/set-up", 'mkdir -p "$1" && touch "$1/complete"')
     made.recipe("lab/programs/tools", 'mkdir "$2"')
     made.recipe("lab/programs/build", 'mkdir "$3"')
+    made.recipe("lab/arm64/cross", 'mkdir "$1"')
+    made.recipe("lab/arm64/image", 'touch "$2"')
+    made.recipe("lab/arm64/vm", 'mkdir "$2" && touch "$2/complete"')
+    made.recipe("lab/arm64/programs", 'mkdir "$4"')
     made.replace("python3", FAKE_PYTHON)
     return made
 

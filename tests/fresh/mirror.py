@@ -92,6 +92,7 @@ class Mirror:
     project: Path
     address: str
     debs: dict[str, bytes] = field(default_factory=dict)
+    arm64: dict[str, bytes] = field(default_factory=dict)
     head: str = "Suite: {suite}\nCodename: {suite}"
     key: rsa.RSAPrivateKey = field(default_factory=lambda: PRIVATE)
 
@@ -99,36 +100,42 @@ class Mirror:
         base = "debian-security" if suite.endswith("-security") else "debian"
         return self.folder / base / name
 
-    def put(self, name: str, members: Sequence[Member], **fields: str) -> None:
+    def put(self, name: str, members: Sequence[Member], arch: str = "amd64", **fields: str) -> None:
         """A package of the main suite, with fields of its paragraph."""
         content = deb(members)
-        where = f"pool/{name}_1_amd64.deb"
+        where = f"pool/{name}_1_{arch}.deb"
         self.path(where).parent.mkdir(parents=True, exist_ok=True)
         self.path(where).write_bytes(content)
         told: Mapping[str, object] = {
             "Package": name, "Version": "1", "Filename": where, "Size": len(content),
             "SHA256": hashlib.sha256(content).hexdigest(), **fields,
         }  # fmt: skip
-        self.debs[name] = "".join(f"{key}: {value}\n" for key, value in told.items()).encode()
+        debs = self.debs if arch == "amd64" else self.arm64
+        debs[name] = "".join(f"{key}: {value}\n" for key, value in told.items()).encode()
 
     def publish(self) -> None:
         """Sign what is there."""
         for suite in SUITES:
-            text = b"\n".join(self.debs.values()) if suite == "trixie" else b""
-            packed = lzma.compress(text)
-            digest = hashlib.sha256(packed).hexdigest()
             folder = self.path(f"dists/{suite}", suite)
-            (folder / "main/binary-amd64").mkdir(parents=True, exist_ok=True)
-            (folder / "main/binary-amd64/Packages.xz").write_bytes(packed)
-            row = f" {digest} {len(packed)} main/binary-amd64/Packages.xz"
-            head = self.head.format(suite=suite)
-            (folder / "InRelease").write_text(signed(f"{head}\nSHA256:\n{row}", self.key))
+            rows = []
+            for arch, debs in (("amd64", self.debs), ("arm64", self.arm64)):
+                packed = lzma.compress(b"\n".join(debs.values()) if suite == "trixie" else b"")
+                name = f"main/binary-{arch}/Packages.xz"
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_bytes(packed)
+                rows.append(f" {hashlib.sha256(packed).hexdigest()} {len(packed)} {name}")
+            text = "\n".join([self.head.format(suite=suite), "SHA256:", *rows])
+            (folder / "InRelease").write_text(signed(text, self.key))
 
     def get(self, *packages: str) -> subprocess.CompletedProcess[str]:
         """lab/root/get, of a tree."""
-        argv = [sys.executable, "-sEB", self.project / "lab/root/get", "tree", self.tree, "trixie"]
+        return self.run("tree", str(self.tree), "trixie", *packages)
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """lab/root/get."""
+        argv = [sys.executable, "-sEB", self.project / "lab/root/get", *words]
         return subprocess.run(
-            [*argv, *packages], env={"CELLBED_DEBIAN_MIRROR": self.address, "PATH": "/usr/bin"},
+            argv, env={"CELLBED_DEBIAN_MIRROR": self.address, "PATH": "/usr/bin"},
             capture_output=True, text=True, timeout=60, check=False,
         )  # fmt: skip
 

@@ -173,6 +173,22 @@ def test_what_a_package_needs_comes_along(debian: Mirror) -> None:
     ]  # fmt: skip
 
 
+def test_packages_of_another_processor(debian: Mirror) -> None:
+    """Each list has its own; into a tree of the one come files of the other."""
+    debian.put("linux-image", [("./bin/kernel", FILE, "arm")], arch="arm64", Depends="tool")
+    debian.put("tool", [("./bin/tool", FILE, "arm")], arch="arm64")
+    debian.publish()
+    assert debian.get("base-files", "hello").returncode == 0
+    assert "no package linux-image" in refusal(debian.get("linux-image"))
+    words = ["part", str(debian.tree), "trixie", "linux-", "linux-image"]
+    done = debian.run("--arch", "arm64", *words)
+    assert done.returncode == 0, done.stderr
+    assert (debian.tree / "usr/bin/kernel").read_text() == "arm"
+    assert (debian.tree / "usr/bin/hello").read_text() == "hi"
+    assert not (debian.tree / "usr/bin/tool").exists()  # its name begins otherwise
+    assert "arm64" not in (debian.tree / "etc/cellbed-debs").read_text()
+
+
 def test_a_version_that_debian_does_not_have(debian: Mirror) -> None:
     debian.put("app", [], Depends="hello (>= 1:0)")
     debian.publish()

@@ -113,6 +113,8 @@ def test_under_sudo_all_but_the_packages_is_the_callers(here: Machine) -> None:
     ("options", "says"),
     [
         (("--al",), "the option --al does not exist; ./cellbed setup --help lists the options"),
+        (("--vm", "--arch", "mips"), "--arch needs arm64; ./cellbed setup --help"),
+        (("--arch", "arm64"), "the option --arch does not exist; ./cellbed setup --help"),
         (("--vm", "--library"), "--library is a second option; run set-up once for each option"),
     ],
 )
@@ -162,8 +164,9 @@ def test_packages_that_cannot_be_installed(here: Machine, said: str, means: str)
         (
             "uname",
             "echo Linux aarch64",
-            "this machine is Linux aarch64, but the labs need Linux on x86-64",
+            "only the vm lab runs here: ./cellbed setup --vm",
         ),
+        ("uname", "echo Darwin arm64", "Darwin arm64, but the labs need Linux on x86-64"),
         ("python3", "exit 1", "set-up needs Python 3.7 or newer as python3; install python3"),
         ("df", "echo Avail; echo 12M", "12 MiB of free space, but set-up needs 3000"),
     ],
@@ -199,6 +202,40 @@ def test_a_machine_that_is_no_debian(here: Machine) -> None:
     done = here.run("cellbed", "setup")
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines()[-1].endswith("ready")
+
+
+def test_the_lab_of_another_processor(here: Machine) -> None:
+    """Its products are made beside those of x86-64; a second set-up finds them."""
+    here.recipe("lab/vm/build", 'mkdir "$1"')
+    here.recipe("lab/vm/disk", 'touch "$2"')
+    known = 'for name in "${@:4}"; do [ "$name" = qemu-system-arm ] || echo "$name installed"; done'
+    here.replace("dpkg-query", known)
+    done = here.run("cellbed", "setup", "--vm", "--arch", "arm64")
+    assert done.returncode == 0, done.stderr
+    assert " qemu-system-arm" in (here.cache.parent / "apt-get").read_text()
+    made = {path.name.rpartition("-")[0] for path in here.cache.glob("arm64-*")}
+    expected = {"arm64-cross", "arm64-image", "arm64-disk", "arm64-vm"}
+    assert expected <= made and any(name.startswith("arm64-programs-") for name in made)
+    again = here.run("cellbed", "setup", "--vm", "--arch", "arm64")
+    assert again.stderr.splitlines()[-1].endswith("ready")
+    assert "arm64 lab" not in again.stderr
+
+
+def test_a_machine_with_that_processor(here: Machine) -> None:
+    """It has what another machine made, and makes the environment."""
+    here.replace("uname", "echo Linux aarch64")
+    done = here.run("cellbed", "setup", "--vm")
+    assert "which only a machine with x86-64 can make; run ./cellbed setup --vm --arch" in sentence(
+        done
+    )
+    missing = re.findall(r"arm64-[a-z]+-[\w.-]+\w", done.stderr)
+    assert len(missing) == 4
+    for name in missing:
+        (here.cache / name).touch()
+    done = here.run("cellbed", "setup", "--vm")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[-1].endswith("ready")
+    assert not list(here.cache.glob("root-*"))
 
 
 @pytest.mark.parametrize("option", ["--vm", "--native", "--test"])

@@ -185,7 +185,7 @@ def test_a_products_absence_is_told(project: Path, tmp_path: Path) -> None:
     assert [found[part] for part in ("kernel", "image", "programs")] == ["absent"] * 3
 
 
-@pytest.mark.parametrize("lab", ["uml", "vm"])
+@pytest.mark.parametrize("lab", ["uml", "vm", "vm-arm64"])
 @pytest.mark.parametrize("clock", identity.CLOCKS)
 def test_what_a_lab_is_told_is_the_same_on_every_machine(lab: str, clock: str) -> None:
     line = " ".join(LABS[lab](LabSpec(pairs=4, clock=clock), Path("/nowhere")).told())
