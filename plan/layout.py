@@ -27,6 +27,7 @@ DIRECTIONS = ("down", "up")
 # A host interface has the index 1000 + pair in its own namespace: the announce
 # program reads a frame's VC from the index.
 HOST_IFINDEX_BASE = 1000
+FIRST_DEVICE = "eth0"
 
 # Units of a frame (cells or bytes), time between their arrivals, and to send one -> wait [ns].
 Wait = Callable[[int, float, float], float]
@@ -68,7 +69,15 @@ class Link:
 
 @dataclass(frozen=True, kw_only=True)
 class Host:
-    """One end system: its name, pair number, addresses, and the port of its switch."""
+    """One end of a pair: its name, pair number, addresses, and the port of its switch.
+
+    In most layouts, each end is a host of its own. A host with several links has several ends.
+
+    Attributes:
+        node: the name of the host, which has a network namespace.
+        device: the interface of this end in the host's namespace.
+        port_pair: the first pair with this interface: it numbers the interface and the port.
+    """
 
     name: str
     pair: int
@@ -77,6 +86,9 @@ class Host:
     peer_ip: str
     peer_mac: str
     switch_port: str
+    node: str
+    device: str = FIRST_DEVICE
+    port_pair: int
 
     @property
     def switch(self) -> str:
@@ -89,14 +101,19 @@ class Host:
 
     @property
     def ifindex(self) -> int:
-        """The index of eth0 in the host's own network namespace."""
-        return HOST_IFINDEX_BASE + self.pair
+        """The index of the interface in the host's own network namespace."""
+        return HOST_IFINDEX_BASE + self.port_pair
 
     @property
     def switch_ifindex(self) -> int:
-        """The index of the veth end at the switch. eth0's index can only be set with it."""
+        """The index of the veth end at the switch. The host's own can only be set with it."""
         side = 1 if self.is_client else 2
-        return 10_000 * side + self.pair
+        return 10_000 * side + self.port_pair
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this is the host's first interface, which unbound sockets use."""
+        return self.device == FIRST_DEVICE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,8 +195,36 @@ class Layout(ABC):
     def servers(self) -> Sequence[Host]:
         return self._servers
 
-    def hosts(self) -> Sequence[Host]:
+    def ends(self) -> Sequence[Host]:
+        """Return both ends of each pair, all clients first."""
         return self._clients + self._servers
+
+    def hosts(self) -> Sequence[Host]:
+        """Return an end for each interface of a host: the first one that uses the interface."""
+        return self._hosts
+
+    def nodes(self) -> Sequence[str]:
+        """Return the names of all hosts."""
+        return list(dict.fromkeys(end.node for end in self.ends()))
+
+    def bundles(self) -> Mapping[str, Sequence[tuple[int, ...]]]:
+        """Return the pairs of each connection, by a name of their kind.
+
+        A connection of TCP has one pair. A connection of MPTCP has a pair for each of its paths.
+        """
+        return {name: [(pair,) for pair in pairs] for name, pairs in self.classes().items()}
+
+    @property
+    def several_paths(self) -> bool:
+        """Whether a connection has several paths."""
+        return any(len(one) > 1 for several in self.bundles().values() for one in several)
+
+    @cached_property
+    def _hosts(self) -> tuple[Host, ...]:
+        by_port: dict[str, Host] = {}
+        for end in self.ends():
+            by_port.setdefault(end.switch_port, end)
+        return tuple(by_port.values())
 
     @cached_property
     def _clients(self) -> tuple[Host, ...]:
@@ -202,6 +247,8 @@ class Layout(ABC):
             peer_ip=ip_address(other, pair),
             peer_mac=mac_address(other, pair),
             switch_port=f"{switch}-{name}",
+            node=name,
+            port_pair=pair,
         )
 
     def switches(self) -> list[str]:

@@ -92,6 +92,11 @@ class Topology:
         return self.pairs, self.access_rate_bit_per_s, self.access_delay_ns, self.link_layer, *shape
 
     @property
+    def kernel_options(self) -> tuple[str, ...]:
+        """The Kconfig options that the topology needs."""
+        return () if self.shape is None else tuple(self.shape.kernel_options)
+
+    @property
     def access(self) -> Link:
         """The link between each host and its switch."""
         return self.link(self.access_rate_bit_per_s, self.access_delay_ns)
@@ -219,6 +224,11 @@ class Plan:
     tcp: Tcp
     workload: Workload
     record: Recording
+
+    @property
+    def kernel_options(self) -> tuple[str, ...]:
+        """The Kconfig options that the trial needs, beside those of set-up's kernel."""
+        return *self.record.kernel_options, *self.topology.kernel_options
 
 
 def level_name(level: Level) -> str:

@@ -69,3 +69,8 @@ class Shape(ABC):
     def built(self) -> Sequence[object]:
         """The values that are fixed when a network is built, beside the dumbbell's."""
         return ()
+
+    @property
+    def kernel_options(self) -> Sequence[str]:
+        """The Kconfig options that the kernel of such a network needs, beside those of set-up's."""
+        return ()

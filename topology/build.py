@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from plan.layout import Layout
+from plan.layout import Host, Layout
 from topology import commands, netlink, rtnetlink
 from topology.datapath import Datapath
 from topology.run import batch, in_namespace
@@ -25,16 +25,17 @@ class Network:
     """A running network.
 
     Attributes:
-        pids: name of a host or of a box -> the process that holds its network namespace.
+        pids: name of a host, of an end or of a box -> the process that holds its network namespace.
         links: name of a host or of a box -> a socket of NETLINK_ROUTE in its namespace.
     """
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        names = [host.name for host in layout.hosts()] + [one.box for one in layout.middles()]
+        names = [*layout.nodes(), *(one.box for one in layout.middles())]
         self.farm, pids = start_namespaces(len(names))
         self.pids = dict(zip(names, pids, strict=True))
         self.links = {name: netlink.open_in(pid) for name, pid in self.pids.items()}
+        self.pids |= {end.name: self.pids[end.node] for end in layout.ends()}
 
     def build(self, advance: Callable[[str], None] = lambda step: None) -> None:
         """Make all parts that stay for the life of the lab.
@@ -59,7 +60,7 @@ class Network:
         for middle in self.layout.middles():
             lines += commands.middle_link(middle, self.pids[middle.box], mtu)
             ports += middle.devices.values()
-        lines += [commands.host_link(host, self.pids[host.name], mtu) for host in hosts]
+        lines += [commands.host_link(host, self.pids[host.node], mtu) for host in hosts]
         ports += [host.switch_port for host in hosts]
         lines += [f"link set {port} up" for port in ports]
         batch("ip", lines)
@@ -71,9 +72,12 @@ class Network:
             datapath.make(name, ports, commands.switch_flows(self.layout, name))
 
     def _settle_hosts(self) -> None:
+        ends: dict[str, list[Host]] = {}
+        for end in self.layout.ends():
+            ends.setdefault(end.switch_port, []).append(end)
         for host in self.layout.hosts():
-            settings = commands.host_settings(host, self.layout.access)
-            rtnetlink.apply(self.links[host.name], settings)
+            settings = commands.host_settings(ends[host.switch_port], self.layout.access)
+            rtnetlink.apply(self.links[host.node], settings)
 
     def _settle_middles(self) -> None:
         hosts = self.layout.hosts()

@@ -8,7 +8,8 @@ a network of 200 hosts would be slow. The settings of a host are requests over r
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from plan.dumbbell import BOX as BOX
@@ -27,14 +28,15 @@ NETEM_LIMIT_PACKETS = 1_000_000
 FQ_LIMIT_PACKETS = 1_000_000
 MIDDLE_PORT = 2000
 LOOPBACK_IFINDEX = 1
+SECOND_TABLE = 2
 
 
 def host_link(host: Host, pid: int, mtu: int) -> str:
-    """Return the line for a veth pair: `switch_port` here, and eth0 in the namespace of `pid`."""
+    """Return the line for a veth pair: `switch_port` here, the host's device in that of `pid`."""
     return (
         f"link add name {host.switch_port} index {host.switch_ifindex} mtu {mtu} "
         f"gso_max_segs 1 type veth "
-        f"peer name eth0 index {host.ifindex} address {host.mac} mtu {mtu} "
+        f"peer name {host.device} index {host.ifindex} address {host.mac} mtu {mtu} "
         f"gso_max_segs 1 netns {pid}"
     )
 
@@ -76,18 +78,38 @@ def netem_framing(framing: Framing) -> tuple[int, int, int]:
     return framing.beside_ethernet_bytes, *cell
 
 
-def host_settings(host: Host, access: Link) -> list[Request]:
-    """Return a host's requests: interfaces up, address, static neighbour, route, access link."""
-    eth0 = host.ifindex
+def host_settings(ends: Sequence[Host], access: Link) -> list[Request]:
+    """Return the requests of one interface: up, address, neighbours, routes, access link.
+
+    Packets from the address of a second interface have a routing table of their own, so that they
+    leave through this interface.
+
+    ends: those that use this interface.
+    """
+    host = ends[0]
+    index = host.ifindex
     rate = struct.pack("=IiIi", *access_rate(access))
+    peers = [
+        request
+        for end in ends
+        for request in (
+            rtnetlink.neighbour(index, end.peer_ip, end.peer_mac),
+            rtnetlink.route(index, end.peer_ip, end.ip, table=table_of(end)),
+        )
+    ]
     return [
         rtnetlink.link_up(LOOPBACK_IFINDEX),
-        rtnetlink.address(eth0, host.ip, 8),
-        rtnetlink.link_up(eth0),
-        rtnetlink.neighbour(eth0, host.peer_ip, host.peer_mac),
-        rtnetlink.route(eth0, host.peer_ip, host.ip),
-        rtnetlink.netem(eth0, NETEM_LIMIT_PACKETS, access.delay_ns, rate),
+        rtnetlink.address(index, host.ip, 8),
+        rtnetlink.link_up(index),
+        *peers,
+        *([] if host.is_first else [rtnetlink.rule_from(host.ip, table_of(host))]),
+        rtnetlink.netem(index, NETEM_LIMIT_PACKETS, access.delay_ns, rate),
     ]
+
+
+def table_of(host: Host) -> int:
+    """Return the routing table for packets from the address of an end."""
+    return rtnetlink.MAIN_TABLE if host.is_first else SECOND_TABLE
 
 
 def sat_redirects() -> list[str]:
@@ -152,17 +174,24 @@ def switch_flows(network: Layout, switch: str) -> list[bytes]:
     """Return the flows (topology/datapath.py) of one switch. It drops all other packets.
 
     Packets from a host: the host's port determines the way out, and the VC number, which becomes
-    the packet mark. Packets from a middle link: the destination's Ethernet address determines the
-    port, which leads to a host or to the next middle link.
+    the packet mark. If a port has several peers, the destination's address also determines both.
+    Packets from a middle link: the destination's Ethernet address determines the port, which leads
+    to a host or to the next middle link.
     """
     out = {device: number for number, device in switch_ports(network, switch).items()}
-    hosts = [host for host in network.hosts() if host.switch == switch]
-    own = [(host, out[beside(network, host).device_at(switch)]) for host in hosts]
-    return [
-        *(datapath.flow(host.pair, middle, mark=host.pair) for host, middle in own),
-        *(datapath.flow(middle, host.pair, to_mac=host.mac) for host, middle in own),
+    ends = [end for end in network.ends() if end.switch == switch]
+    own = [(out[e.switch_port], e, out[beside(network, e).device_at(switch)]) for e in ends]
+    several = Counter(port for port, _, _ in own)
+    to = {port: several[port] > 1 for port in several}
+    flows = [
+        *(
+            datapath.flow(port, middle, mark=end.pair, to_mac=end.peer_mac if to[port] else "")
+            for port, end, middle in own
+        ),
+        *(datapath.flow(middle, port, to_mac=end.mac) for port, end, middle in own),
         *passing(network, switch, out),
     ]
+    return list(dict.fromkeys(flows))
 
 
 def beside(network: Layout, host: Host) -> Middle:
@@ -187,6 +216,6 @@ def switch_ports(network: Layout, switch: str) -> dict[int, str]:
     """Return the ports of one switch: number -> device."""
     hosts = [host for host in network.hosts() if host.switch == switch]
     middles = [one for one in network.middles() if switch in (one.near, one.far)]
-    return {host.pair: host.switch_port for host in hosts} | {
+    return {host.port_pair: host.switch_port for host in hosts} | {
         MIDDLE_PORT + at: one.device_at(switch) for at, one in enumerate(middles)
     }

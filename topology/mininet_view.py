@@ -88,10 +88,11 @@ def of(network: Network) -> Mininet:
         for number, name in enumerate(network.layout.switches(), 1)
     }
     for host in network.layout.hosts():
-        node = net.addHost(host.name, cls=BuiltHost, holder_pid=network.pids[host.name])
-        switch = switches[host.switch]
-        link(net, node, switch, ("eth0", host.switch_port), host.pair)
-        node.defaultIntf().ip = host.ip  # a batch has set it; Mininet's commands read it
+        if host.is_first:
+            net.addHost(host.node, cls=BuiltHost, holder_pid=network.pids[host.node])
+        node, switch = net.get(host.node), switches[host.switch]
+        link(net, node, switch, (host.device, host.switch_port), host.port_pair)
+        node.intf(host.device).ip = host.ip  # a batch has set it; Mininet's commands read it
     for middle in network.layout.middles():
         box = net.addHost(middle.box, cls=BuiltHost, holder_pid=network.pids[middle.box])
         for name, inside in ((middle.near, commands.SAT_DOWN), (middle.far, commands.SAT_UP)):

@@ -3,7 +3,7 @@
 
 A process of `ip` costs 20 ms under User-Mode Linux, whatever it does; 200 hosts would need 400
 processes. Layouts and numbers are those of linux/netlink.h, rtnetlink.h, if_link.h, if_addr.h,
-neighbour.h and pkt_sched.h.
+neighbour.h, fib_rules.h and pkt_sched.h.
 """
 
 from __future__ import annotations
@@ -78,13 +78,27 @@ def mtu(index: int, size_bytes: int) -> Request:
     return Request(f"link {index} mtu {size_bytes}", 16, 0, body)
 
 
-def route(index: int, target: str, source: str, metrics: Mapping[str, int] = NONE) -> Request:
+def rule_from(source: str, table: int) -> Request:
+    """Return the request of `ip rule add from SOURCE/32 table TABLE`."""
+    to_table = 1
+    body = ROUTE.pack(socket.AF_INET, 0, 32, 0, table, 0, 0, to_table, 0)
+    body += attribute(2, socket.inet_aton(source)) + attribute(15, u32(table))
+    return Request(f"rule from {source}", 32, CREATE | EXCLUSIVE, body)
+
+
+def route(
+    index: int,
+    target: str,
+    source: str,
+    metrics: Mapping[str, int] = NONE,
+    table: int = MAIN_TABLE,
+) -> Request:
     """Return the request of `ip route replace TARGET/32 dev .. src SOURCE`: the route to one host.
 
     metrics: name in METRICS -> value in the kernel's units; 0 is the same as an absent metric.
     """
     boot, on_link, unicast = 3, 253, 1
-    body = ROUTE.pack(socket.AF_INET, 32, 0, 0, MAIN_TABLE, boot, on_link, unicast, 0)
+    body = ROUTE.pack(socket.AF_INET, 32, 0, 0, table, boot, on_link, unicast, 0)
     body += attribute(1, socket.inet_aton(target)) + attribute(4, u32(index))
     body += attribute(7, socket.inet_aton(source))
     values = {METRICS[name]: value for name, value in metrics.items() if value}
@@ -95,14 +109,14 @@ def route(index: int, target: str, source: str, metrics: Mapping[str, int] = NON
     return Request(f"route {target}", 24, CREATE | REPLACE, body)
 
 
-def route_metrics(link: socket.socket, target: str) -> dict[str, int]:
-    """Return the metrics of the main table's route to one host; empty if there is no such route."""
+def route_metrics(link: socket.socket, target: str, table: int = MAIN_TABLE) -> dict[str, int]:
+    """Return the metrics of a table's route to one host; empty if there is no such route."""
     names = {number: name for name, number in METRICS.items()}
     all_routes = ROUTE.pack(socket.AF_INET, 0, 0, 0, 0, 0, 0, 0, 0)
     for message in netlink.dump(link, 26, all_routes):
-        _, _, _, _, table, *_ = ROUTE.unpack_from(message)
+        _, _, _, _, in_table, *_ = ROUTE.unpack_from(message)
         found = dict(netlink.attributes(message, ROUTE.size))
-        if table == MAIN_TABLE and found.get(1) == socket.inet_aton(target):
+        if in_table == table and found.get(1) == socket.inet_aton(target):
             values = netlink.attributes(found.get(ROUTE_METRICS, b""), 0)
             return {names[n]: struct.unpack("=I", value)[0] for n, value in values if n in names}
     return {}

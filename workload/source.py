@@ -10,7 +10,8 @@ The folder's __init__.py, or the file, defines:
                 (topology/delay.py). The class variables `least_mss_bytes` and
                 `most_mss_bytes` are the smallest and the largest topology.mss_bytes with which the
                 workload can run. With the class variable `kernel_tcp` = False, the programs do not
-                use the kernel's TCP, so tcp.flavor cannot be a list.
+                use the kernel's TCP, so tcp.flavor cannot be a list. With `multipath` = True, the
+                workload can use connections with several paths (Testbed.bundles).
     Source      runs the workload inside a lab and writes flows.csv
 
 If only the host can make a part that the lab needs, it also defines:
@@ -76,6 +77,35 @@ class Connection(Protocol):
     def peer_window_bytes(self) -> int: ...
 
 
+class Subflow(Protocol):
+    """A connection of TCP, or a subflow of MPTCP (topology/subflows.py)."""
+
+    @property
+    def local_ip(self) -> str: ...
+    @property
+    def peer_ip(self) -> str: ...
+    @property
+    def received_bytes(self) -> int: ...
+    @property
+    def segments_in(self) -> int: ...
+    @property
+    def retransmits(self) -> int: ...
+    @property
+    def retransmitted_bytes(self) -> int: ...
+    @property
+    def queued_bytes(self) -> int: ...
+    @property
+    def timeouts(self) -> int | None: ...
+    @property
+    def cwnd_segments(self) -> int | None: ...
+    @property
+    def ssthresh_segments(self) -> int: ...
+    @property
+    def srtt_us(self) -> int: ...
+    @property
+    def peer_window_bytes(self) -> int: ...
+
+
 class Programs(Protocol):
     """Programs that start together. All of them end at the end of the `with`."""
 
@@ -107,6 +137,8 @@ class Testbed(Protocol):
         access: the link of each host to its switch.
         mss_bytes: the payload of a full segment.
         clients, servers: in the order of their pairs.
+        bundles: kind of a connection -> the pairs of each one: the paths that it may use. If one of
+            them has several, the class variable `multipath` of Parameters must be True.
     """
 
     seed: int
@@ -118,6 +150,7 @@ class Testbed(Protocol):
     mss_bytes: int
     clients: Sequence[Host]
     servers: Sequence[Host]
+    bundles: Mapping[str, Sequence[tuple[int, ...]]]
 
     def client_pid(self, pair: int) -> int:
         """Return the process that holds the network namespace of client `pair`."""
@@ -157,6 +190,18 @@ class Testbed(Protocol):
 
     def connections(self, pid: int) -> Sequence[Connection]:
         """Return the established connections in the namespace of a process."""
+
+    def several_paths(self) -> AbstractContextManager[None]:
+        """Let connections of MPTCP use all paths of their clients for the duration of a `with`."""
+
+    def leave_first_path(self) -> None:
+        """Let each client with several paths close the subflow of its first address."""
+
+    def subflows(self, pid: int) -> Sequence[Subflow]:
+        """Return the connections and subflows in the namespace of a process that are not closed."""
+
+    def mptcp_totals(self, pid: int) -> Mapping[str, int]:
+        """Return the counters of MPTCP in the namespace of a process; {}: it has none."""
 
     def shown_connection(self, pid: int, port: int) -> Mapping[str, str]:
         """Return what `ss` shows of the connection with this port at either end; {}: none."""

@@ -48,7 +48,8 @@ class Losses:
     """A network's counters, from one begin() on."""
 
     def __init__(self, network: Network) -> None:
-        self._namespaces = {SWITCHES: os.getpid(), **network.pids}
+        pids = {name: network.pids[name] for name in network.links}
+        self._namespaces = {SWITCHES: os.getpid(), **pids}
         self._links = {SWITCHES: netlink.open_here(), **network.links}
         self._before: Counters = {}
 

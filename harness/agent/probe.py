@@ -52,7 +52,9 @@ def idle_round_trip(
         for _ in range(PINGS):
             whole_second()
             with in_namespace(network.pids[host.name]):
-                said = run(ping_argv(host.peer_ip, wait_s), limit_s=TIMEOUT_S + wait_s)
+                argv = ping_argv(host.peer_ip, wait_s)
+                argv += [] if host.is_first else ["-I", host.ip]
+                said = run(argv, limit_s=TIMEOUT_S + wait_s)
                 times += microseconds(said)
     return times
 
@@ -104,6 +106,8 @@ def train_rate(network: Network, layout: Layout, to: Host) -> float | None:
         taker_of(network.pids[to.name], to, layout) as taker,
         socket_of(network.pids[peer]) as giver,
     ):
+        if not (to.is_client or layout.clients()[to.pair - 1].is_first):
+            giver.bind((to.peer_ip, 0))
         send_train(giver, to, layout)
         return rate_taken(taker, layout)
 

@@ -11,6 +11,7 @@ import re
 from harness.agent.procfs import text
 from topology.run import in_namespace, run
 
+MPTCP = "MPTcpExt:"
 NETSTAT = {"timeouts": "TcpExt:TCPTimeouts", "retransmits": "Tcp:RetransSegs"}
 
 
@@ -20,6 +21,14 @@ def totals(pid: int) -> dict[str, int]:
     for name in ("netstat", "snmp"):
         found |= parse_totals(text(f"/proc/{pid}/net/{name}"))
     return {name: found[counter] for name, counter in NETSTAT.items()}
+
+
+def mptcp_totals(pid: int) -> dict[str, int]:
+    """What MPTCP has counted so far, in the namespace of a process; empty: there is no MPTCP."""
+    found = parse_totals(text(f"/proc/{pid}/net/netstat"))
+    return {
+        name.removeprefix(MPTCP): value for name, value in found.items() if name.startswith(MPTCP)
+    }
 
 
 def parse_totals(text: str) -> dict[str, int]:

@@ -13,7 +13,7 @@ from harness.agent.events import RUN
 from harness.agent.shares import layer
 from plan.layout import Host
 from plan.plan import Plan
-from topology import connections
+from topology import connections, several_paths, subflows
 from topology.build import Network
 from topology.clock import sleep_until, whole_second
 from topology.delay import Delay
@@ -59,7 +59,10 @@ class Testbed:
         self.wait_until = wait_until
         self.whole_second = schedule.await_begin if schedule else whole_second
         self.sleep_until = sleep_until
+        self.bundles = network.layout.bundles()
         self.connections = connections.of_host
+        self.subflows = subflows.of_host
+        self.mptcp_totals = tcp_counters.mptcp_totals
         self.layer = layer
         self.shown_connection = tcp_counters.connection
         self.tcp_totals = tcp_counters.totals
@@ -75,6 +78,12 @@ class Testbed:
 
     def inside(self, pid: int) -> AbstractContextManager[None]:
         return in_namespace(pid)
+
+    def leave_first_path(self) -> None:
+        several_paths.leave_first(self.network)
+
+    def several_paths(self) -> AbstractContextManager[None]:
+        return several_paths.joined(self.network)
 
     def idle_round_trip_ns(self, ip_bytes: int) -> float:
         layout, wait_ns = self.plan.topology.layout(), self.plan.queue.down.idle_wait_ns

@@ -81,7 +81,7 @@ class Tuner:
         if not self._flavors:
             with in_namespace(self.network.pids[wanted.hosts()[0].name]):
                 self._untouched = flavors.held(plan.tcp.flavor)
-        for host in wanted.hosts():
+        for host in wanted.ends():
             end = "client" if host.name.startswith("c") else "server"
             self._tune_host(host, wanted, plan.tcp.of_pair(host.pair), end)
 
@@ -109,7 +109,7 @@ class Tuner:
     def _tune_host(self, host: Host, wanted: Layout, tcp: Tcp, end: str) -> None:
         metrics = route_metrics(tcp, end)
         route = json.dumps([wanted.mtu_bytes, metrics])
-        before = self._flavors.get(host.name)
+        before = self._flavors.get(host.node)
         if before == tcp.flavor and self._routes.get(host.name) == route:
             return
         with in_namespace(self.network.pids[host.name]):
@@ -117,7 +117,7 @@ class Tuner:
                 write_buffers()
             if before != tcp.flavor:
                 flavors.apply(changes(before or self._untouched, tcp.flavor))
-                self._flavors[host.name] = tcp.flavor
+                self._flavors[host.node] = tcp.flavor
             if self._routes.get(host.name) != route:
                 set_route(host, wanted.mtu_bytes, metrics)
                 self._routes[host.name] = route
@@ -135,10 +135,11 @@ def write_buffers() -> None:
 
 def set_route(host: Host, mtu_bytes: int, metrics: Mapping[str, int]) -> None:
     """The MTU and the route of the present namespace's host; what came of it is read back."""
-    route = rtnetlink.route(host.ifindex, host.peer_ip, host.ip, metrics)
+    table = commands.table_of(host)
+    route = rtnetlink.route(host.ifindex, host.peer_ip, host.ip, metrics, table)
     with netlink.open_here() as link:
         rtnetlink.apply(link, [rtnetlink.mtu(host.ifindex, mtu_bytes), route])
-        found = rtnetlink.route_metrics(link, host.peer_ip)
+        found = rtnetlink.route_metrics(link, host.peer_ip, table)
     for name, value in metrics.items():
         if found.get(name, 0) != value:
             raise TuneError(f"{host.name}: the route has {name} {found.get(name)} and not {value}")

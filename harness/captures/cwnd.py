@@ -42,6 +42,11 @@ class Settings:
         followed = tuple(pair for pair in self.cwnd_pairs if pair <= topology.pairs)
         if self.cwnd_sample_ms and not followed:
             raise ValueError(f"record.cwnd_pairs: none of them is from 1 to {topology.pairs}")
+        if self.cwnd_sample_ms and topology.layout().several_paths:
+            raise ValueError(
+                f"record.cwnd_sample_ms = {self.cwnd_sample_ms:g}: with topology.links_used = both"
+                " it must be 0, because a server has several subflows"
+            )
         period_ns = round(self.cwnd_sample_ms * 1e6)
         return Wanted(cwnd_sample_ns=period_ns, cwnd_pairs=followed)
 

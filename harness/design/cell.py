@@ -201,12 +201,32 @@ def check_chained(topology: plan.Topology, queue: plan.Queues, workload: object)
             f"workload.kind = {kind}: it needs topology.kind = {plan.FIRST_SHAPE}, because it gives"
             f" a delay to each connection, and {topology.kind} has no such delay"
         )
+    check_paths(topology, queue, workload)
     chained = any(len(layout.route(pairs[0])) > 1 for pairs in layout.classes().values())
     if chained and queue.down.room_cells is not None:
         kind = plan.kind_of(queue.down)
         raise UsageError(
             f"queue.kind = {kind}: with topology.kind = {topology.kind} it must be a queue of"
             f" packets, because {kind} counts only cells that come straight from a host"
+        )
+
+
+def check_paths(topology: plan.Topology, queue: plan.Queues, workload: object) -> None:
+    """UsageError where a connection has several paths, and its workload or queue knows only one."""
+    if not topology.layout().several_paths:
+        return
+    if not getattr(workload, "multipath", False):
+        kinds = plan.WORKLOADS.kinds.items()
+        able = " or ".join(n for n, one in kinds if getattr(one.Parameters, "multipath", False))
+        raise UsageError(
+            f"workload.kind = {plan.kind_of(workload)}: with topology.links_used = both it must be"
+            f" {able}, because each client has one connection with a subflow over each link"
+        )
+    if queue.down.room_cells is not None:
+        kind = plan.kind_of(queue.down)
+        raise UsageError(
+            f"queue.kind = {kind}: with topology.links_used = both it must be a queue of packets,"
+            f" because {kind} counts the cells of each host, and a server sends over both links"
         )
 
 
@@ -294,6 +314,11 @@ def tcp(wanted: Tcp, topology: plan.Topology, workload: object) -> plan.Tcp:
             f"tcp.flavor: the list has {many} flavors; with workload.kind ="
             f" {plan.kind_of(workload)} only 1 is allowed, because its programs do not use the"
             " kernel's TCP"
+        )
+    if many > 1 and topology.layout().several_paths:
+        raise UsageError(
+            f"tcp.flavor: the list has {many} flavors; with topology.links_used = both only 1 is"
+            " allowed, because the subflows of a connection have the same flavor"
         )
     ends = serving(workload)
     first, *others = (flavor(name, wanted, ends) for name in wanted.flavor)

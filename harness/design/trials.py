@@ -267,7 +267,7 @@ class WantedPlans:
     def kernels(self, cell: Mapping[str, Level], kernels: Kernels) -> Ends:
         """A cell's kernels, which need not be built; UsageError with the line of a name."""
         wanted = self.of(cell)
-        options, receiver = wanted.plan.record.kernel_options, wanted.receiver_kernel
+        options, receiver = wanted.plan.kernel_options, wanted.receiver_kernel
         if receiver is None:
             with self._of_kernel(cell, wanted.kernel):
                 return Ends(kernels(wanted.kernel, options))

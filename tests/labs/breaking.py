@@ -8,6 +8,7 @@ it was before the next trial.
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import signal
 import socket
@@ -15,7 +16,7 @@ import struct
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -40,6 +41,7 @@ from workload import specweb
 from workload.dash import source as dash
 from workload.dash.video import Video
 from workload.iperf import iperf3
+from workload.mptcp import source as mptcp
 from workload.nginx_servers import documents
 from workload.packmime import carriers
 from workload.quic import stacks
@@ -133,6 +135,55 @@ def another_congestion_control(source: Source) -> Iterator[None]:
     yield
     with in_namespace(source.testbed.server_pid(1)):
         own.write_text(before)
+
+
+@breakage
+def a_client_that_hides_its_second_address(source: Source) -> Iterator[None]:
+    with patch.object(source.testbed, "several_paths", nullcontext):
+        yield
+
+
+@breakage
+def a_server_without_mptcp(source: Source) -> Iterator[None]:
+    def opened(pid: int, protocol: int) -> socket.socket:
+        return whole(pid, 0 if pid == source.testbed.server_pid(1) else protocol)
+
+    whole = source._open
+    with patch.object(source, "_open", opened):
+        yield
+
+
+@breakage
+def a_second_subflow_over_the_first_link(source: Source) -> Iterator[None]:
+    """The server sends to the second address of a client with the first one's Ethernet address."""
+    [(one, other), *_] = source.testbed.bundles["client"]
+    first, second = (source.testbed.clients[pair - 1] for pair in (one, other))
+    words = f"ip neigh replace {second.ip} dev eth0 nud permanent lladdr".split()
+    with in_namespace(source.testbed.server_pid(one)):
+        run([*words, first.mac])
+    yield
+    with in_namespace(source.testbed.server_pid(one)):
+        run([*words, second.mac])
+
+
+@breakage
+def a_client_that_stays(source: Source) -> Iterator[None]:
+    with patch.object(source.testbed, "leave_first_path", lambda: None):
+        yield
+
+
+@breakage
+def a_receiver_that_forgets_a_block(source: Source) -> Iterator[None]:
+    def told(process: Any, what: str) -> str:
+        said = whole(process, what)
+        if what != "a receiver":
+            return said
+        found = json.loads(said)
+        return json.dumps({**found, "bytes": found["bytes"] - 16_384})
+
+    whole = mptcp.told
+    with patch.object(mptcp, "told", told):
+        yield
 
 
 @breakage
@@ -346,7 +397,7 @@ def an_access_link_2_ms_long(source: Source) -> Iterator[None]:
 
     def set_delay(link: Link) -> None:
         with netlink.open_in(source.testbed.server_pid(1)) as there:
-            rtnetlink.apply(there, [commands.host_settings(server, link)[-1]])
+            rtnetlink.apply(there, [commands.host_settings([server], link)[-1]])
 
     AT_SECOND_1.append(lambda: set_delay(replace(access, delay_ns=access.delay_ns + 2_000_000)))
     yield

@@ -141,14 +141,18 @@ Judged = dict[Case, list[dict[str, Any]]]
 
 
 def judge(
-    folder: Path, trials: dict[str, PlannedTrial], todo: list[Case]
+    folder: Path,
+    trials: dict[str, PlannedTrial],
+    todo: list[Case],
+    kernel: Path | None = None,
 ) -> tuple[Judged, dict[Case, str]]:
     """Run broken trials one after the other in one lab: their checks; what failed, and why."""
     topology = next(iter(trials.values())).plan.topology
     names = {f"{number}": one for number, one in enumerate(todo)}
     needed = [layers.layer_of("uml", trial.plan) for trial in trials.values()]
     shares = {layer.name: layer.folder for layer in needed if layer is not None}
-    with UmlLab(LabSpec(pairs=topology.pairs, main=MAIN, shares=shares), folder) as lab:
+    spec = LabSpec(pairs=topology.pairs, main=MAIN, shares=shares, kernel=kernel)
+    with UmlLab(spec, folder) as lab:
         lab.submit_network(topology)
         for name, (load, broken) in names.items():
             shared.prepare(trials[load].plan, folder)

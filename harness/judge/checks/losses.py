@@ -25,7 +25,7 @@ def drops_elsewhere(lab: TrialFacts, plan: Plan) -> CheckResult:
     much of their count is no loss elsewhere; nor is what the path was told to lose.
     """
     losses, layout = lab.losses, plan.topology.layout()
-    if losses.namespaces < 2 * layout.pairs + len(layout.middles()) + 1:
+    if losses.namespaces < len(layout.nodes()) + len(layout.middles()) + 1:
         return check("drops elsewhere", None, 0, 0, "packets")
     at_ports = sum(
         max(0, losses.at_port[name] - plan.queue.at(way).refused(lab.queue[name]))

@@ -109,7 +109,7 @@ def through(
     came = [host.switch_port for host in senders if host.switch == switch]
     came += [one.devices[OTHER[direction]] for one in leaving(layout, OTHER[direction], switch)]
     gone = [host.switch_port for host in takers if host.switch == switch]
-    return sum(counted[port][0] for port in came) - sum(counted[port][1] for port in gone)
+    return sum(counted[port][0] for port in {*came}) - sum(counted[port][1] for port in {*gone})
 
 
 def beside(layout: Layout, middle: Middle, direction: str) -> list[Middle]:
