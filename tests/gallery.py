@@ -23,7 +23,7 @@ from analysis.report.svg import stand_alone
 from harness.api.experiment import Experiment
 from harness.design import experiment
 from harness.design.trials import planned
-from tests import deep_space, video
+from tests import deep_space, multipath, video
 from tests.small import PROJECT
 
 FOLDER = PROJECT / "examples"
@@ -31,6 +31,7 @@ PAGE = FOLDER / "README.md"
 DRAWN = (path_plots.rate, path_plots.delay)
 OF_A_STILL_PATH = (trial_plots.sojourns, trial_plots.pairs)
 OF_LINKS = (link_plots.routes, link_plots.queues)
+OF_PATHS = (link_plots.routes,)
 OF_PAGES = (trial_plots.windows,)
 OF_VIDEO = (video_plots.rates, video_plots.buffers)
 HEAD = """\
@@ -98,6 +99,8 @@ def pictures(trials: Sequence[Trial]) -> Iterator[tuple[str, str, str]]:
 
 def drawn(trial: Trial) -> Sequence[Callable[[Trial], Drawing | None]]:
     """What is drawn of a trial."""
+    if trial.series("connections"):
+        return OF_PATHS
     if trial.plan.topology.layout().named:
         return OF_LINKS
     if trial.series("requests"):
@@ -115,6 +118,8 @@ def drawn(trial: Trial) -> Sequence[Callable[[Trial], Drawing | None]]:
 def figures(trials: Sequence[Trial]) -> str:
     """The figures of the trials, in a sentence or a few."""
     [trial, *others] = trials
+    if trial.series("connections"):
+        return multipath.figures(trials)
     if trial.plan.topology.layout().named:
         return shares(trials)
     if trial.series("segments"):
@@ -139,10 +144,11 @@ def sent_again(segments: float | None) -> str:
 def cost(text: str) -> str:
     """What the first run of an example costs beside its trials; "": nothing."""
     kernel = re.search(r'^lab\.kernel = "(.*)"$', text, re.MULTILINE)
-    if not kernel:
+    if not kernel and 'kind = "mptcp"' not in text:
         return ""
+    runs = f"runs on Linux {kernel[1]}" if kernel else "needs a kernel with MPTCP"
     return (
-        f" This example runs on Linux {kernel[1]}. Its first run builds this kernel, which takes"
+        f" This example {runs}. Its first run builds this kernel, which takes"
         " about 4 to 8 minutes on two cores. Later runs use the same kernel."
     )
 
