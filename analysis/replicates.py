@@ -6,12 +6,12 @@ their error would find everything significant.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from pathlib import Path
 
 from analysis.errors import TableError
 from analysis.records import Trial
 from analysis.table import Table
 
+TRIAL, SEED = "trial", "seed"
 WHAT_TO_DO = (
     "let the sources start at random moments"
     " (workload.start_jitter_us above 0, docs/experiments.md)"
@@ -19,18 +19,9 @@ WHAT_TO_DO = (
 
 
 def left_the_same(trials: Sequence[Trial]) -> bool:
-    """Have several trials, which differ in their seeds, the same metrics and the same flows?"""
+    """Have several trials, which differ in their seeds, the same metrics?"""
     first, *others = trials
-    return bool(others) and all(
-        one.metrics == first.metrics and _flows(one.folder) == _flows(first.folder)
-        for one in others
-    )
-
-
-def _flows(folder: Path) -> bytes:
-    """flows.csv; nothing where there is none."""
-    path = folder / "flows.csv"
-    return path.read_bytes() if path.is_file() else b""
+    return bool(others) and all(one.metrics == first.metrics for one in others)
 
 
 def sentence(same: int, cells: int) -> str:
@@ -43,7 +34,12 @@ def sentence(same: int, cells: int) -> str:
 
 
 def check_replicates(table: Table, response: str, factors: Collection[str]) -> None:
-    """TableError where each set of levels has several rows, and all of them the same response."""
+    """TableError where each set of levels has several rows, and all of them the same response.
+
+    factors: the columns of levels. A table of trials knows its own: they come before `seed`.
+    """
+    if SEED in table.columns:
+        factors = [name for name in table.columns[: table.columns.index(SEED)] if name != TRIAL]
     cells: dict[tuple[str, ...], list[str]] = {}
     for row in table.rows:
         cells.setdefault(tuple(row[factor] for factor in factors), []).append(row[response])

@@ -30,6 +30,8 @@ class Effect:
     """A response's change from level `old` to level `new` of a factor.
 
     by: the same within each level of another factor, where it depends on that.
+    seeds: those of any of the compared cells. Where a trial is missing, the change is of the seeds
+        that all of these cells have.
     """
 
     response: Response
@@ -38,6 +40,13 @@ class Effect:
     old: str
     change: Estimate
     by: tuple[tuple[str, Estimate], ...] = ()
+    seeds: int = 1
+    shared: int = 1
+
+    @property
+    def thin(self) -> bool:
+        """Have all compared cells too few seeds in common for an interval, but not by design?"""
+        return self.shared < min(2, self.seeds)
 
     @property
     def sure(self) -> bool:
@@ -51,7 +60,7 @@ def sentences(results: Results) -> list[str]:
     found = [effect for one in results.study.means for effect in effects(results, one)]
     told = [_sentence(results, effect) for effect in found]
     if found and not any(effect.change.half_width for effect in found):
-        told.append(_without_intervals(results))
+        told.append(_without_intervals(results, found))
     return told
 
 
@@ -73,10 +82,12 @@ def _effect(results: Results, response: Response, factor: str, new: str, old: st
     differences = _differences(results, response, factor, new, old)
     if not differences:
         return None
+    cells = [set(cell) for cell in differences.values()]
     change = _over_seeds(list(differences.values()))
     return Effect(
         response=response, factor=factor, new=new, old=old, change=change,
-        by=_by(differences, change),
+        by=_by(differences, change), seeds=len(set.union(*cells)),
+        shared=len(set.intersection(*cells)),
     )  # fmt: skip
 
 
@@ -137,7 +148,12 @@ def _sentence(results: Results, effect: Effect) -> str:
     )
     what = f"With {effect.factor} {words[0]} instead of {words[1]}, {effect.response.title.lower()}"
     form = effect.response.form
-    if not effect.sure:
+    if effect.thin:
+        return (
+            f"{what} differs by {_figure(effect.change, form)}. Trials are missing, so too few"
+            " seeds have all combinations for an interval."
+        )
+    if not effect.sure or not float(format(effect.change.mean, form)):
         return f"{what} does not change measurably ({_figure(effect.change, form)})."
     verb = "is higher" if effect.change.mean > 0 else "is lower"
     size = _figure(effect.change, form, sign=False)
@@ -151,13 +167,11 @@ def _figure(found: Estimate, form: str, *, sign: bool = True) -> str:
     return signed(value) + half
 
 
-def _without_intervals(results: Results) -> str:
+def _without_intervals(results: Results, found: Sequence[Effect]) -> str:
+    if any(effect.thin for effect in found):
+        return "There are no intervals, because trials are missing."
     if max(len(cell.trials) for cell in results.every_cell) > 1:
-        return (
-            "All seeds of a combination gave equal figures, so there are no intervals: this "
-            "experiment "
-            "uses no random values."
-        )
+        return "All seeds of a combination gave equal figures, so there are no intervals."
     return (
         "Each combination has one seed, so there are no intervals. Run with --seeds 5 to get them."
     )

@@ -127,6 +127,7 @@ def _counts(judged: Iterable[Judged]) -> str:
 def extremes(results: Results) -> list[str]:
     """Of each response the least and the greatest mean, and whose they are."""
     told = []
+    several = any(len(cell.trials) > 1 for cell in results.cells)
     for response in results.study.means:
         means = ((cell.mean(response.name), cell) for cell in results.cells)
         known = [(mean, cell) for mean, cell in means if mean is not None]
@@ -134,13 +135,14 @@ def extremes(results: Results) -> list[str]:
             continue
         (least, first), (most, last) = (pick(known, key=itemgetter(0)) for pick in (min, max))
         low, high = (format(mean, response.form) for mean in (least, most))
+        what = f"The mean {response.title.lower()}" if several else response.title
         if len(known) == 1:
-            told.append(f"{response.title} is {low} ({first.name}).")
+            told.append(f"{what} is {low} ({first.name}).")
         elif low == high:
-            told.append(f"{response.title} is {low} in all combinations of levels.")
+            told.append(f"{what} is {low} in all combinations of levels.")
         else:
             told.append(
-                f"{response.title} lies between {low} ({first.name}) and {high} ({last.name})."
+                f"{what} lies between {low} ({first.name}) and {high} ({last.name})."
             )
     return told
 

@@ -45,6 +45,7 @@ from harness.design.levels import (
     MOST_LETTERS,
     check_different,
     check_name,
+    check_no_column,
     listed,
     nested,
     same,
@@ -129,6 +130,7 @@ class Design:
                 raise schema.WrongTypeError(f"base.{name}", value, "a table")
         for factor, levels in self.factors.items():
             check_name("factors", factor)
+            check_no_column(factor)
             check_different(f"factors.{factor}", levels)
             if len(levels) > MOST_LEVELS:
                 raise ValueError(f"factors.{factor}: {len(levels)} levels, at most {MOST_LEVELS}")

@@ -11,6 +11,12 @@ from plan.plan import Level
 from plan.schema import MOST_SHOWN, as_written
 
 MOST_LETTERS = 64  # of a level's name
+COLUMNS = frozenset({
+    *"trial seed seeds plan digest virtual_s wall_s ended checks valid name title values".split(),
+    *"efficiency fairness capacity_bit_per_s retransmits timeouts answered".split(),
+    *"peak_cells wasted_share paper eff. fair.".split(), "virt s", "wall s",
+})  # fmt: skip
+"""Columns of the tables of results; a factor of the same name could not be told from them."""
 
 
 def listed(levels: Any) -> Any:
@@ -32,6 +38,15 @@ def check_name(place: str, name: Level) -> None:
         raise ValueError(
             f"{place}: {cut!r}: a name must have 1 to 64 printable characters, the first a letter"
             " or digit, the last no blank, no comma, no ="
+        )
+
+
+def check_no_column(factor: str) -> None:
+    """ValueError for a factor with the name of a column of the tables of results."""
+    if factor.casefold() in COLUMNS:
+        raise ValueError(
+            f"factors.{factor}: the tables of results have a column {factor.casefold()}; choose"
+            " another name"
         )
 
 

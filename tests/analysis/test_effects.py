@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -75,6 +76,24 @@ def test_without_an_interval_the_report_says_why(
     assert "±" not in " ".join(effects.sentences(results))
 
 
+def test_a_missing_trial_makes_no_effect_sure(tmp_path: Path) -> None:
+    measured(tmp_path, [1, 2], 0.001)
+    missing = next((tmp_path / "campaign" / "trials").glob("*sack*-2"))
+    shutil.rmtree(missing)
+    results = results_of(read_campaign(tmp_path / "campaign"), NONE, {})
+    said = effects.sentences(results)
+    assert said[-1] == "There are no intervals, because trials are missing."
+    assert all("is higher" not in one and "is lower" not in one for one in said)
+    assert sum("differs by" in one and "Trials are missing" in one for one in said) == len(said) - 1
+
+
+def test_a_change_that_is_printed_as_0_is_none(tmp_path: Path) -> None:
+    cells = {key: (0.5 + 1e-7 * (key[1] == "SACK"), 0.9) for key in CELLS}
+    synthetic.write_campaign(tmp_path / "campaign", cells=cells, seeds=[1], noise=0.0)
+    results = results_of(read_campaign(tmp_path / "campaign"), NONE, {})
+    assert "does not change measurably" in told(results, "With flavor", "efficiency")
+
+
 def test_a_figure_for_each_response(tmp_path: Path) -> None:
     plots = overview(measured(tmp_path, [1, 2], 0.001))
     assert {plot.title.partition(" (")[0] for plot in plots} == {one.title for one in GENERIC}
@@ -89,12 +108,15 @@ def test_a_figure_for_each_response(tmp_path: Path) -> None:
         ([0.7, 0.8], ["Efficiency lies between 0.7000 (1) and 0.8000 (2)."]),
     ],
 )
+@pytest.mark.parametrize("seeds", [1, 2])
 def test_the_summary_does_not_name_two_extremes_where_there_is_one(
-    means: list[float], said: list[str]
+    means: list[float], said: list[str], seeds: int
 ) -> None:
     cells = [
-        SimpleNamespace(name=str(number), mean=lambda _, mean=mean: mean)
+        SimpleNamespace(name=str(number), mean=lambda _, mean=mean: mean, trials=(None,) * seeds)
         for number, mean in enumerate(means, 1)
     ]
     of_study = SimpleNamespace(means=[GENERIC[0]])
+    if seeds > 1:
+        said = [one.replace("Efficiency", "The mean efficiency") for one in said]
     assert summary.extremes(cast("Results", SimpleNamespace(study=of_study, cells=cells))) == said

@@ -41,11 +41,12 @@ def test_records_that_differ_have_one(tmp_path: Path) -> None:
         assert not cell.one_record and found is not None and found.half_width
 
 
-def test_equal_metrics_of_other_flows_are_replicates(tmp_path: Path) -> None:
+def test_equal_metrics_of_other_flows_are_one_observation(tmp_path: Path) -> None:
+    """The table of `run` knows only the metrics, and a report must say the same."""
     first, second = cells(tmp_path, noise=0)
     (second.trials[1].folder / "flows.csv").write_text("pair,bytes\n1,7\n")
     assert replicates.left_the_same(first.trials)
-    assert not replicates.left_the_same(second.trials)
+    assert replicates.left_the_same(second.trials)
     assert not replicates.left_the_same(first.trials[:1])
 
 
@@ -76,5 +77,13 @@ def test_anova_refuses_and_says_what_to_do(tmp_path: Path) -> None:
         anova_cli.run(str(path), response="eff", factors=["flavor"])
     assert str(caught.value).startswith(f"{path}: all rows with the same levels have the same eff")
     assert "workload.start_jitter_us" in str(caught.value) and "\n" not in str(caught.value)
+    two = tmp_path / "two.csv"
+    two.write_text("trial,flavor,queue,seed,eff\n" + "".join(
+        f"t,{flavor},{queue},{seed},{0.1 * at + 0.2 * place}\n"
+        for at, flavor in enumerate("ab") for place, queue in enumerate("xy") for seed in (1, 2)
+    ))  # fmt: skip
+    for factors in (["flavor"], ["flavor", "seed"]):
+        with pytest.raises(TableError, match="the seeds changed nothing"):
+            anova_cli.run(str(two), response="eff", factors=factors)
     path.write_text(ROWS.replace("a,2,0.1", "a,2,0.2"))
     assert "Allocation" in anova_cli.run(str(path), response="eff", factors=["flavor"])
