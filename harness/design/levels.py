@@ -45,8 +45,8 @@ def check_no_column(factor: str) -> None:
     """ValueError for a factor with the name of a column of the tables of results."""
     if factor.casefold() in COLUMNS:
         raise ValueError(
-            f"factors.{factor}: the tables of results have a column {factor.casefold()}; choose"
-            " another name"
+            f"factors.{factor}: the tables of results use this name for something else; choose"
+            " another name for the factor"
         )
 
 
