@@ -211,7 +211,8 @@ def _drawn(campaign: CampaignRecords, listener: Listener) -> dict[str, Sequence[
 def _trials(campaign: CampaignRecords, drawn: Mapping[str, Sequence[Plot]]) -> Section:
     left_out = tables.left_out(campaign)
     shown = [one for one in campaign.trials if one.name in drawn]
-    sections = [_trial(one, drawn[one.name], opened=one is shown[0]) for one in shown]
+    forms = tables.metric_forms(campaign)
+    sections = [_trial(one, drawn[one.name], forms, opened=one is shown[0]) for one in shown]
     text = "Press the name of a trial below the table to open or close its pictures and checks."
     if len(drawn) < len(campaign.trials):
         text += " Only the first seed of each combination of levels has pictures."
@@ -233,9 +234,11 @@ def _plotted(campaign: CampaignRecords) -> list[Trial]:
     return list(first.values())
 
 
-def _trial(trial: Trial, drawn: Sequence[Plot], *, opened: bool = False) -> Section:
+def _trial(
+    trial: Trial, drawn: Sequence[Plot], forms: Mapping[str, str], *, opened: bool = False
+) -> Section:
     told = ", ".join(
-        f"{tables.metric_title(name).lower()} {format(value, tables.metric_form([value]))}"
+        f"{tables.metric_title(name).lower()} {format(value, forms[name])}"
         for name, value in trial.metrics.items()
         if value is not None
     )

@@ -428,6 +428,14 @@ def metric_form(values: Iterable[float | None]) -> str:
     return ",.0f" if whole and any(abs(value) > 1 for value in known) else ".4f"
 
 
+def metric_forms(campaign: CampaignRecords) -> dict[str, str]:
+    """How each metric is written: alike in the table of all trials and in the line of one."""
+    names = {name for trial in campaign.trials for name in trial.metrics}
+    return {
+        name: metric_form(trial.metrics.get(name) for trial in campaign.trials) for name in names
+    }
+
+
 def metric_title(name: str) -> str:
     """A metric's name for a reader; its unit, when the name ends in one, in brackets."""
     for suffix, unit in (("_bit_per_s", "bit/s"), ("_bytes", "bytes"), ("_ns", "ns")):
