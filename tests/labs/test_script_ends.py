@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""How the lab of a Mininet script ends: by a signal to the command, and with a full memory."""
+"""How the lab of a Mininet script ends: by a signal to the command, and with a full memory; and
+how a process with threads does."""
 
 from __future__ import annotations
 
@@ -25,6 +26,26 @@ FULL = """
 import subprocess
 argv = "dd if=/dev/zero of=/dev/null ibs=400M obs=399M count=2".split()
 print("dd:", subprocess.run(argv).returncode)
+"""
+# Who waits has a real-time priority, as what reads a script's output. It removes the process's
+# entries of /proc while the last thread still removes its own.
+THREADS = """
+import os, signal, threading, time
+os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+for turn in range(3):
+    child = os.fork()
+    if not child:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+        for _ in range(8):
+            threading.Thread(target=time.sleep, args=(100,)).start()
+        time.sleep(100)
+    time.sleep(0.1)
+    tasks = os.listdir(f"/proc/{child}/task")
+    for task in tasks:
+        open(f"/proc/{child}/task/{task}/stat").close()
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    print(len(tasks), "threads ended", flush=True)
 """
 
 
@@ -56,3 +77,11 @@ def test_a_process_that_a_full_memory_ends_is_named(tmp_path: Path) -> None:
         "cellbed: the lab's memory was full (512 MiB), so its kernel killed the process dd;"
         " --memory MIB gives more\n"
     )
+
+
+def test_who_waits_for_a_process_with_threads_does_not_stop_the_clock(tmp_path: Path) -> None:
+    """The kernel's own loop waited for a thread that never came to run: the clock stood still."""
+    write(tmp_path, {"threads.py": THREADS})
+    done = cellbed(tmp_path, "mininet", "--limit", "20", "threads.py")
+    assert (done.returncode, done.stdout) == (0, "9 threads ended\n" * 3), done.stderr
+    assert without_silence(done.stderr) == ""
