@@ -77,7 +77,7 @@ def changes(kept: Kept) -> Iterator[Change]:
 
 
 def numbers(kept: Kept) -> Numbers:
-    """The largest changes, how many are sure by Holm's rule, and the kept means of 100 ticks."""
+    """The largest changes, how many are sure by Holm's rule, and the main campaign's means."""
     found = list(changes(kept))
     adjusted = zip(found, holm([one.p for one in found]), strict=True)
     sure = [one for one, p in adjusted if p <= SURE]
@@ -120,12 +120,12 @@ def _largest(response: str, some: list[Change]) -> dict[str, float | str]:
 
 
 def _as_kept(kept: Kept) -> dict[str, int]:
-    """How many means with 100 ticks are those that the campaign of the text has kept, exactly."""
+    """How many means of the lab as it is are exactly those of the main campaign's same cell."""
     same = [
         math.isclose(mean(values.values()), float(row[response]), rel_tol=EXACT)
         for row in cells_of(kept, TEXT, minimum="2 ticks", **CELL_OF)
         for response in RESPONSES
-        for values in [_values(kept)[TICKS, row["flavor"], response]]
+        for values in [_values(kept)[AS_IT_IS, row["flavor"], response]]
     ]
     return {"means": len(same), "same": sum(same)}
 

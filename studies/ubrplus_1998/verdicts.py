@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """README's tables of verdicts: by the kept means, and by intervals over the seeds.
 
-The records of the ten seeds are gone. So the present claims are judged by the means of the cells
-(analysis/by_means.py), as the paper's own table is. The kept verdicts by intervals over the seeds
-are older than the present claims. They count for the readings that did not change since: those
-that have one bound. A reading with two bounds had another first bound then.
+The means of the cells are judged as the paper's own table is (analysis/by_means.py). The senders
+of the text also have a kept verdict by intervals over the seeds for each claim. Those of the later
+RFCs are older than the present claims, and the records of their trials are gone. They count for the
+readings that did not change since: those that have one bound. A reading with two bounds had another
+first bound then.
 """
 
 from collections.abc import Mapping, Sequence
@@ -49,8 +50,9 @@ def by_the_means(kept: Kept) -> Mapping[str, Found]:
 
 
 def by_intervals(kept: Kept) -> Mapping[str, Found]:
-    """Senders -> the kept verdicts by intervals, of the readings that did not change since."""
-    same = {claim.id for claim in _claims()} - by_means.with_two_bounds(_claims())
+    """Senders -> the kept verdicts by intervals; of LATER, of the readings that did not change."""
+    known = {claim.id for claim in _claims()}
+    same = known - by_means.with_two_bounds(_claims())
     rows = kept.table(TEXT, "claims-by-variant").rows
     found = {
         name: {row["id"]: row[f"minimum={minimum}"] for row in rows}
@@ -58,7 +60,11 @@ def by_intervals(kept: Kept) -> Mapping[str, Found]:
     }
     found[LATER] = {row["id"]: row["verdict_replications"] for row in kept.claims(RFC).rows}
     return {
-        name: {claim: verdict for claim, verdict in of.items() if claim in same}
+        name: {
+            claim: verdict
+            for claim, verdict in of.items()
+            if claim in (same if name == LATER else known)
+        }
         for name, of in found.items()
     }
 
@@ -68,12 +74,12 @@ def claims(kept: Kept) -> Sheet:
     means, intervals = by_the_means(kept), by_intervals(kept)
     rows: list[list[Value]] = []
     for name, found in means.items():
-        for words, wider in (("means, first bound", False), ("means, wider bound", True)):
-            some = [v for claim, v in found.items() if claim.endswith(WIDER) is wider]
-            rows.append([name, words, len(some), *map(some.count, VERDICTS)])
-        if name in intervals:
-            some = list(intervals[name].values())
-            rows.append([name, "intervals over seeds", len(some), *map(some.count, VERDICTS)])
+        for way, verdicts in (("means", found), ("intervals", intervals.get(name, {}))):
+            for bound in ("first", "wider"):
+                some = [v for c, v in verdicts.items() if c.endswith(WIDER) is (bound == "wider")]
+                if some:
+                    counts = map(some.count, VERDICTS)
+                    rows.append([name, f"{way}, {bound} bound", len(some), *counts])
     return plain(rows, "senders", "judged by", ("readings", "d"), *HEADS)
 
 
