@@ -118,6 +118,9 @@ def command(
     if bool(factor) == bool(kernels):
         raise UsageError("compare needs either --factor FACTOR=A,B or --kernel A,B")
     name, levels = two_levels(asked, factor) if factor else (KERNEL, two_kernels(kernels))
+    if twice := [one for one in only if one.partition("=")[0].strip() == name]:
+        said = f"--factor chooses the levels of {name}; leave this out"
+        raise UsageError(f"--only {twice[0]}: {said}")
     running = asked.prepare(
         out or RESULTS / f"{asked.name}-compare", (*only, *([factor] if factor else [])),
         seeds=seeds, jobs=jobs, lab=lab, pcap=["down"], kernels=kernels,

@@ -55,6 +55,18 @@ def test_what_is_no_answer_stops_a_bisection(
     assert found == code and str(error.args[-1]) in said
 
 
+def test_only_cannot_choose_the_levels_that_are_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_tiny(tmp_path)
+    path.write_text(path.read_text().replace('flavor = ["SACK"]', 'tcp.flavor = ["sack", "reno"]'))
+    monkeypatch.chdir(tmp_path)
+    words = ["--factor", TWO, "--only", "tcp.flavor=sack"]
+    monkeypatch.setattr(sys, "argv", ["cellbed", "compare", str(path), *words])
+    assert main() == 130
+    assert "--factor chooses the levels of tcp.flavor; leave this out" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("words", [["--zzz"], ["x.toml", "--kernel", "6.1"], []])
 def test_wrong_words_stop_it_too(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
