@@ -80,7 +80,10 @@ OF_EXPERIMENT: list[tuple[Callable[[Any], Any], str]] = [
     (lambda e: e.trials(seeds=0), "seeds = 0: must be a whole number; allowed are 1 to 1000"),
     (lambda e: e.trials(seeds=1.5), "seeds = 1.5: must be a whole number"),
     (lambda e: e.trials(seeds=True), "seeds = True: must be a whole number"),
-    (lambda e: e.run("out", lab="umll"), "lab = 'umll': it must be one of native, uml, vm, vm-arm64; did"),
+    (
+        lambda e: e.run("out", lab="umll"),
+        "lab = 'umll': it must be one of native, uml, vm, vm-arm64; did",
+    ),
     (lambda e: e.run("out", clock="fast"), "clock = 'fast': it must be one of virtual, real"),
     (lambda e: e.run("out", jobs=0), "jobs = 0: must be a whole number; allowed are 1 to 256"),
     (lambda e: e.run("out", jobs="2"), "jobs = '2': must be a whole number"),
