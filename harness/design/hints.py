@@ -86,9 +86,11 @@ def of_level(error: WrongTypeError) -> str:
     if not number.isdecimal() or error.words != LEVEL_WORDS:
         return ""
     of_value = "" if isinstance(error.value, Mapping) else f" = {schema.as_written(error.value)}"
+    of_a_key = isinstance(error.value, list) and "." in place.removeprefix("factors.")
+    no_factor = "; a key whose value is a list cannot be a factor" if of_a_key else ""
     return (
         f"{place}: level {int(number) + 1}{of_value} must be one value: a number, true, false or a"
-        " text"
+        f" text{no_factor}"
     )
 
 

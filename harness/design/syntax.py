@@ -248,10 +248,11 @@ def open_bracket(place: Place) -> tuple[int, str] | None:
 
 
 def commas(place: Place) -> tuple[int, str] | None:
-    """A number such as 10,000,000; in a list it would be three."""
+    """A number such as 10,000,000. In a list, 1,250 is two numbers, and 1,000 is none."""
     at = len(place.before)
     for found in re.finditer(r"(?<![\w.])\d{1,3}(?:,\d{3})+(?!\w)", bare(place.line)):
-        if found.start() < at <= found.end() and place.inner != "[":
+        wrong = place.inner != "[" or ",0" in found[0]
+        if found.start() < at <= found.end() and wrong:
             written = found[0].replace(",", "_")
             return place.number, f"a number has no commas: write {written}"
     return None
