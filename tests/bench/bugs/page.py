@@ -46,20 +46,22 @@ def page(bugs: Sequence[Bug], found: Results) -> Iterator[str]:
     shown = {one.name: ways(one, found) for one in ran}
     rest = len(bugs) - len(ran)
     compared = any((one.name, "compare") in found for one in ran)
-    total = [*counts(shown, compared), ["not run yet", rest]]
+    total = [*counts(shown, compared), *([["not run yet", rest]] if rest else [])]
     yield from table(["shown by", "bugs"], total, right=1)
     yield ""
     heads = ["year", "commit that fixed it", "what went wrong", "scripts", "`compare`"]
     yield from table(heads, (row(one, shown[one.name], found) for one in ran))
     if harmless := list(comments(found)):
         yield ""
-        yield from table(["patches that add a comment", "run", "differ"], harmless, right=2)
+        heads = ["patches that add a comment", "patches", "runs or pairs", "patches that differ"]
+        yield from table(heads, harmless, right=3)
     yield ""
     yield from table(
         ["way", "kernels", "least s", "median s", "most s"], times(ran, found), right=4
     )
-    yield ""
-    yield from table(["year", "commit of a patch that did not run yet"], waiting(bugs, shown))
+    if rest:
+        yield ""
+        yield from table(["year", "commit of a patch that did not run yet"], waiting(bugs, shown))
 
 
 def ways(bug: Bug, found: Results) -> list[str]:
@@ -136,15 +138,21 @@ def pairs(compared: Mapping[str, Any]) -> str:
     """In how many pairs of trials segments differ, or which files do if no segment does."""
     if not compared["differs"]:
         return "no difference"
-    total_of, said = compared["said"]
+    said = compared["said"][1]
     if said.startswith(SAME):
         return f"other {said.rpartition(' in ')[2]}"
-    total = total_of.rpartition(", ")[2].split()[0]
-    return f"{said.split()[0]} of {total} pairs"
+    return f"{said.split()[0]} of {size(compared)} pairs"
+
+
+def size(result: Mapping[str, Any]) -> int:
+    """How many scripts a result has, or how many pairs of trials."""
+    if "said" in result:
+        return int(result["said"][0].rpartition(", ")[2].split()[0])
+    return len(result["passed"]) + len(result["failed"])
 
 
 def comments(found: Results) -> Iterator[list[object]]:
-    """How many patches of comments ran each way, and how many differ there."""
+    """How many patches of comments ran each way, how often in all, and how many differ there."""
     for way in ("scripts", "compare"):
         ran = [line for (name, kind), line in found.items()
                if kind == way and name.startswith(COMMENT)]  # fmt: skip
@@ -152,7 +160,7 @@ def comments(found: Results) -> Iterator[list[object]]:
         differ = [line for line in ran
                   if line.get("differs") or set(line.get("failed", {})) & set(passing)]  # fmt: skip
         if ran:
-            yield [KINDS.get(way, way), len(ran), len(differ)]
+            yield [KINDS.get(way, way), len(ran), sum(map(size, ran)), len(differ)]
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]], right: int = 0) -> Iterator[str]:

@@ -10,7 +10,7 @@ from harness.kernels.trees import TOP, Folder
 from tests.bench.bugs import comments
 from tests.bench.bugs.page import Results, page
 from tests.bench.bugs.patches import Bug, all_bugs
-from tests.bench.bugs.run import merged, missing
+from tests.bench.bugs.run import each, merged, missing
 from tests.bench.bugs.scripts import OWN
 from tests.small import PROJECT
 
@@ -46,7 +46,9 @@ def test_a_bug_counts_once_by_the_first_way_that_shows_it() -> None:
         ("one", "compare"): differs,
         ("two", "compare"): differs,
         ("three", "scripts"): {"passed": ["6.12/a.pkt"], "failed": {"7.3/c.pkt": "newer"}, "s": 5},
-        ("comment-tcp", "compare"): {"differs": False, "said": []},
+        ("comment-tcp", "compare"): {"differs": False, "said": [TOTAL, "byte-identical"]},
+        ("comment-route", "scripts"): {"passed": ["6.12/a.pkt"], "failed": {"7.3/c.pkt": "newer"}},
+        ("comment-tcp", "scripts"): {"passed": [], "failed": {"own/b.pkt": "x"}},
         ("five", "compare"): {**differs, "said": [TOTAL, SAID_OF_FILES]},
     }
     text = "\n".join(page([bug(x) for x in ("one", "two", "three", "four", "five")], found))
@@ -58,9 +60,23 @@ def test_a_bug_counts_once_by_the_first_way_that_shows_it() -> None:
     without_too = "none of 1 (1 fails without the bug, too)"
     assert f"| fix three | It is wrong. | {without_too} | not run |" in text
     assert "| fix five | It is wrong. | no script | other cwnd.csv, flows.csv |" in text
-    assert "| patches that add a comment | run | differ |\n" in text
+    assert "| patches that add a comment | patches | runs or pairs | patches that differ |" in text
     assert "| `compare` | 3 | 11 | 11 | 11 |\n| its kernel alone | 3 | 2 | 2 | 2 |\n" in text
-    assert "| `compare` | 1 | 0 |\n" in text and "| scripts | 2 | 3 | 4 | 5 |\n" in text
+    assert "| scripts | 2 | 3 | 1 |\n| `compare` | 1 | 9 | 0 |\n" in text
+    assert "| scripts | 2 | 3 | 4 | 5 |\n" in text
+
+
+def test_the_page_names_no_patch_that_did_not_run_if_all_ran() -> None:
+    found: Results = {("one", "scripts"): {"passed": [], "failed": {"own/b.pkt": "x"}, "s": 3}}
+    text = "\n".join(page([bug("one")], {("base", "scripts"): BASE, **found}))
+    assert "| a script of ours | 1 |" in text and "did not run" not in text
+    assert "not run yet" not in text
+
+
+def test_each_nth_script_is_taken_by_name() -> None:
+    before = {"passed": ["6.12/a.pkt", "own/d.pkt"], "failed": {"7.3/b.pkt": "x", "7.3/c.pkt": "x"}}
+    assert each(2, before) == ["6.12/a.pkt", "7.3/c.pkt"]
+    assert len(each(1, before)) == 4
 
 
 def test_a_script_that_was_added_runs_and_its_result_joins_the_others() -> None:
