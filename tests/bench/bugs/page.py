@@ -56,8 +56,10 @@ def page(bugs: Sequence[Bug], found: Results) -> Iterator[str]:
         heads = ["patches that add a comment", "patches", "runs or pairs", "patches that differ"]
         yield from table(heads, harmless, right=3)
     yield ""
+    changed = {"a bug": [one.name for one in ran], "a comment": sorted(commented(found))}
+    rows = (row for what, names in changed.items() for row in times(what, names, found))
     yield from table(
-        ["way", "kernels", "least s", "median s", "most s"], times(ran, found), right=4
+        ["patches with", "way", "kernels", "least s", "median s", "most s"], rows, right=4
     )
     if rest:
         yield ""
@@ -87,17 +89,24 @@ def counts(shown: Mapping[str, Sequence[str]], compared: bool) -> Iterator[list[
     yield ["together", len(shown)]
 
 
-def times(ran: Sequence[Bug], found: Results) -> Iterator[list[object]]:
-    """How long a bug's kernel and what ran on it took together, by the machine's clock [s].
+def commented(found: Results) -> set[str]:
+    """The patches that add a comment, of which something ran."""
+    return {name for name, _ in found if name.startswith(COMMENT)}
+
+
+def times(what: str, names: Sequence[str], found: Results) -> Iterator[list[object]]:
+    """How long a patch's kernel and what ran on it took together, by the machine's clock [s].
 
     Then how long the kernels of compare took alone: the source of each differs from that of the
     kernel before it in the file of its own patch and in that of the other.
     """
-    of = {way: [found[one.name, way] for one in ran if (one.name, way) in found]
+    of = {way: [found[name, way] for name in names if (name, way) in found]
           for way in ("scripts", "compare")}  # fmt: skip
     for way, lines in of.items():
-        yield from spread(KINDS.get(way, way), [x["s"] + x.get("build_s", 0) for x in lines])
-    yield from spread("its kernel alone", [x["build_s"] for x in of["compare"]])
+        took = [x["s"] + x.get("build_s", 0) for x in lines]
+        yield from ([what, *row] for row in spread(KINDS.get(way, way), took))
+    alone = [x["build_s"] for x in of["compare"]]
+    yield from ([what, *row] for row in spread("the kernel of `compare` alone", alone))
 
 
 def spread(what: str, took: Sequence[float]) -> Iterator[list[object]]:

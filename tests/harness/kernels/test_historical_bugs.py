@@ -40,15 +40,16 @@ def test_a_bug_counts_once_by_the_first_way_that_shows_it() -> None:
         "build_s": 2,
         "said": [TOTAL, "3 of them"],
     }
+    same = {**differs, "differs": False, "said": [TOTAL, "byte-identical"]}
     found: Results = {
         ("base", "scripts"): BASE,
         ("one", "scripts"): fails,
         ("one", "compare"): differs,
         ("two", "compare"): differs,
         ("three", "scripts"): {"passed": ["6.12/a.pkt"], "failed": {"7.3/c.pkt": "newer"}, "s": 5},
-        ("comment-tcp", "compare"): {"differs": False, "said": [TOTAL, "byte-identical"]},
-        ("comment-route", "scripts"): {"passed": ["6.12/a.pkt"], "failed": {"7.3/c.pkt": "newer"}},
-        ("comment-tcp", "scripts"): {"passed": [], "failed": {"own/b.pkt": "x"}},
+        ("comment-tcp", "compare"): same,
+        ("comment-route", "scripts"): {**BASE, "passed": ["6.12/a.pkt"], "s": 7},
+        ("comment-tcp", "scripts"): {"passed": [], "failed": {"own/b.pkt": "x"}, "s": 8},
         ("five", "compare"): {**differs, "said": [TOTAL, SAID_OF_FILES]},
     }
     text = "\n".join(page([bug(x) for x in ("one", "two", "three", "four", "five")], found))
@@ -61,9 +62,12 @@ def test_a_bug_counts_once_by_the_first_way_that_shows_it() -> None:
     assert f"| fix three | It is wrong. | {without_too} | not run |" in text
     assert "| fix five | It is wrong. | no script | other cwnd.csv, flows.csv |" in text
     assert "| patches that add a comment | patches | runs or pairs | patches that differ |" in text
-    assert "| `compare` | 3 | 11 | 11 | 11 |\n| its kernel alone | 3 | 2 | 2 | 2 |\n" in text
+    alone = "the kernel of `compare` alone"
+    for what, kernels in (("a bug", 3), ("a comment", 1)):
+        assert f"| {what} | `compare` | {kernels} | 11 | 11 | 11 |\n" in text
+        assert f"| {what} | {alone} | {kernels} | 2 | 2 | 2 |" in text
     assert "| scripts | 2 | 3 | 1 |\n| `compare` | 1 | 9 | 0 |\n" in text
-    assert "| scripts | 2 | 3 | 4 | 5 |\n" in text
+    assert "| a bug | scripts | 2 | 3 | 4 | 5 |\n" in text
 
 
 def test_the_page_names_no_patch_that_did_not_run_if_all_ran() -> None:
