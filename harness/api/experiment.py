@@ -22,7 +22,7 @@ from harness.api.arguments import (
 )
 from harness.api.campaign import Campaign
 from harness.api.progress import ProgressDisplay
-from harness.api.verdict import raise_failures
+from harness.api.verdict import raise_failures, stopped
 from harness.campaign.campaign import CampaignRun
 from harness.design import experiment as experiments
 from harness.design.experiment import Level, Port
@@ -412,10 +412,18 @@ class Linked(Built):
 
 
 def execute(running: CampaignRun, progress: bool = True) -> dict[str, dict[str, Any]]:
-    """Run the trials that are missing; return the record of each finished trial by its name."""
+    """Run the trials that are missing; return the record of each finished trial by its name.
+
+    Raises:
+        KeyboardInterrupt: a person or a signal ended it; its note says what is there.
+    """
     display = ProgressDisplay(running.trials) if progress else nullcontext(events.ignore)
-    with display as running.listener:
-        return running.run()
+    try:
+        with display as running.listener:
+            return running.run()
+    except KeyboardInterrupt as error:
+        error.add_note(stopped(running))
+        raise
 
 
 def options(only: Levels) -> list[str]:

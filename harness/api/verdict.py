@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.campaign.campaign import CampaignRun
 from harness.events import NAME as EVENTS
+from harness.runners.lab_pool import POOL
 from plan.errors import InvalidTrialError, LabError
 
 Document = Mapping[str, Any]
@@ -53,6 +54,18 @@ def without_record(campaign: CampaignRun, missing: Sequence[str]) -> LabError:
         f" The whole messages are in {campaign.folder / EVENTS}."
     )
     return error
+
+
+def stopped(campaign: CampaignRun) -> str:
+    """What is there of a campaign that a person or a signal ended, and what still runs of it."""
+    done, planned = len(campaign.finished()), len(campaign.trials)
+    has = f"{done} of {planned} {noun(planned)} {'has' if done == 1 else 'have'} a record"
+    if campaign.options.cluster is not None:
+        return f"{has} in {campaign.folder}, and the workers end its labs"
+    # A second Ctrl-C may have come before the labs were gone; they end with this process.
+    left = POOL.running
+    ends = f"{left} {'lab ends' if left == 1 else 'labs end'} now" if left else "no lab is left running"
+    return f"{has} in {campaign.folder}, and {ends}"
 
 
 def noun(number: int) -> str:

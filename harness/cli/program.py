@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
+import signal
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 import click
 
@@ -14,7 +17,6 @@ from harness.cli.group import cellbed
 from plan.errors import CellbedError
 
 RUNS_TRIALS = (["run"], ["compare"], ["study"], ["flavors"])
-KEPT = "; finished trials are kept, and the same command runs the others"
 # What click says of numbers, which is neither a sentence nor plain.
 NOT_WHOLE = re.compile(r"is not a valid integer(?: range)?")
 NO_NUMBER = re.compile(r"is not a valid float(?: range)?")
@@ -23,11 +25,14 @@ NOT_AT_LEAST = re.compile(r" is not in the range x>=(-?[\d.]+)")
 
 
 def main() -> int:
-    """Exit codes: plan/errors.py; 2 also for a wrong option, 130 after Ctrl-C."""
+    """Exit codes: plan/errors.py; 2 also for a wrong option, 130 after Ctrl-C, 143 after
+    SIGTERM."""
     if "_CELLBED_COMPLETE" in os.environ:
         from harness.cli import completion  # for a shell that asks, and for no other command
 
         completion.install()
+    if sys.argv[1:2] in RUNS_TRIALS:
+        end_in_words()
     try:
         cellbed.main(sys.argv[1:] or ["--help"], prog_name="cellbed", standalone_mode=False)
     except CellbedError as error:
@@ -39,13 +44,40 @@ def main() -> int:
         return refuse(no_command(error.ctx), 2)
     except click.ClickException as error:
         return refuse(click_message(error), max(2, error.exit_code))
-    except (KeyboardInterrupt, click.Abort):
-        return refuse(f"interrupted{KEPT if sys.argv[1:2] in RUNS_TRIALS else ''}", 130)
+    except (KeyboardInterrupt, click.Abort) as error:
+        return interrupted(error.__cause__ or error)  # click has an exception of its own
     except OSError as error:
         # Of two files the second is the one that was to be written.
         name = error.filename2 or error.filename
         return refuse(f"{name}: {error.strerror}" if name else str(error), 1)
     return 0
+
+
+class TerminatedError(KeyboardInterrupt):
+    """SIGTERM came: whatever cleans up after Ctrl-C does so now, too."""
+
+
+def end_in_words() -> None:
+    """Let SIGTERM end this process as Ctrl-C does, unless it is ignored."""
+
+    def end(number: int, _: object) -> NoReturn:
+        signal.signal(number, signal.SIG_IGN)  # nothing stops the cleaning
+        raise TerminatedError
+
+    if signal.getsignal(signal.SIGTERM) is not signal.SIG_IGN:
+        signal.signal(signal.SIGTERM, end)
+
+
+def interrupted(error: BaseException) -> int:
+    """Say that a person or a signal ended it, what is there, and which command goes on."""
+    by_signal = isinstance(error, TerminatedError)
+    code = 128 + signal.SIGTERM if by_signal else 130
+    said = "ended by SIGTERM" if by_signal else "interrupted"
+    if sys.argv[1:2] not in RUNS_TRIALS:
+        return refuse(said, code)
+    there = "; ".join(getattr(error, "__notes__", ())) or "finished trials are kept"
+    again = f"to go on, type ./cellbed {shlex.join(sys.argv[1:])}"
+    return refuse(f"{said}; {there}; {again}", code)
 
 
 def refuse(message: str, exit_code: int, notes: Sequence[str] = ()) -> int:

@@ -178,6 +178,12 @@ class LabPool:
             self.abandon(campaign)
         self.wait()
 
+    @property
+    def running(self) -> int:
+        """The number of labs that are not gone yet."""
+        with self.lock:
+            return len(self._labs)
+
     def wait(self) -> None:
         """Wait until every lab is gone."""
         with self.lock:

@@ -111,17 +111,27 @@ def end_well(process: subprocess.Popen[str], folder: Path) -> None:
     assert not processes(folder) and not list((folder / "tmp").iterdir())
 
 
-def test_interrupted(tmp_path: Path) -> None:
-    """Ctrl-C keeps what is whole and leaves no lab and no temporary file."""
+@pytest.mark.parametrize(
+    ("number", "code", "why"),
+    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "ended by SIGTERM")],
+)
+def test_interrupted(tmp_path: Path, number: signal.Signals, code: int, why: str) -> None:
+    """Ctrl-C and SIGTERM keep what is whole, leave no lab and no temporary file, and say so."""
     process = start(tmp_path)
     wait_for_records(process, tmp_path, 1)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, said = process.communicate(timeout=WAIT_S)
-    assert process.returncode == 130
+    assert process.returncode == code
+    there = len(whole(tmp_path))
+    assert 1 <= there < SEEDS
+    has = "has" if there == 1 else "have"
+    out = tmp_path / "out"
+    again = f"./cellbed run {tmp_path / 'tiny.toml'} --seeds {SEEDS} --out {out} --jobs 2"
     assert said.splitlines()[-1] == (
-        "cellbed: interrupted; finished trials are kept, and the same command runs the others"
+        f"cellbed: {why}; {there} of {SEEDS} trials {has} a record in {out}, and no lab is"
+        f" left running; to go on, type {again}"
     )
-    assert 1 <= len(whole(tmp_path)) < SEEDS
+    assert not processes(tmp_path)
     assert not list((tmp_path / "tmp").iterdir())
 
 
