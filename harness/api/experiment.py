@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, partial
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from harness.api.arguments import (
     text_of,
 )
 from harness.api.campaign import Campaign
+from harness.api.kernels import kernels_of, not_building
 from harness.api.progress import ProgressDisplay
 from harness.api.verdict import raise_failures, stopped
 from harness.campaign.campaign import CampaignRun
@@ -28,20 +29,11 @@ from harness.design import experiment as experiments
 from harness.design.experiment import Level, Port
 from harness.design.shard import Shard
 from harness.design.toml_file import parse
-from harness.design.trials import (
-    Kernels,
-    OwnKernel,
-    PlannedTrial,
-    TrialKernel,
-    chosen,
-    planned,
-    selection,
-)
+from harness.design.trials import PlannedTrial, chosen, planned, selection
 from harness.host import capacity
 from harness.judge import studies
 from harness.kernels import debug as debugging
-from harness.kernels import names, store
-from harness.kernels.options import with_options
+from harness.kernels import names
 from harness.labs.layers import Layer, layer_of
 from harness.records import identity
 from harness.runners.options import Cluster, Options
@@ -224,13 +216,15 @@ class Experiment:
         trust_kernels: bool = False,
         cluster: Cluster | None = None,
         shard: Shard | None = None,
+        build: bool = True,
     ) -> CampaignRun:
         """Return the campaign that run() runs, without running it.
 
         The arguments are those of run(), except `only`: each text is FACTOR=LEVEL[,LEVEL], as on
         the command line. cluster: the Dask cluster that runs the trials; None: this machine.
         shard: the part of the trials to run, in a folder of its own below `out` or
-        results/NAME-shards; None: all trials.
+        results/NAME-shards; None: all trials. build: False builds nothing; what is not there then
+        has the folder that does not exist, and its trials have other names when it is built.
         """
         check_run(
             seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap, trace=trace, kernels=kernels,
@@ -254,8 +248,9 @@ class Experiment:
         )
         selection(design, only)  # what is wrong with it, before any kernel is built
         usable = kernels_of(lab, cluster, trusted, debugging.options(debug))
+        layers = partial(layers_of, lab, cluster, build=build)
         every = planned(
-            design, self.origin, (), seeds, code, usable, partial(layers_of, lab, cluster)
+            design, self.origin, (), seeds, code, usable if build else not_building(usable), layers
         )
         trials = chosen(design, self.origin, every, only)
         linked = any(trial.receiver for trial in trials)
@@ -295,9 +290,9 @@ def refuse_elsewhere(lab: str, cluster: Cluster | None, given: Mapping[str, obje
         )
 
 
-def layers_of(lab: str, cluster: Cluster | None, plan: Plan) -> Layer | None:
+def layers_of(lab: str, cluster: Cluster | None, plan: Plan, *, build: bool) -> Layer | None:
     """What a trial's lab has beside its image; UsageError where no lab here has it."""
-    layer = layer_of(lab, plan)
+    layer = layer_of(lab, plan, build=build)
     if layer is not None and cluster is not None:
         raise UsageError(
             f"workload.kind = {layer.name}: only on this machine; leave out --scheduler"
@@ -325,90 +320,6 @@ def refuse_many(campaign: CampaignRun) -> None:
             f"--gdb needs one trial that has no record yet, and there are {left}; choose one with"
             " --only and --seeds 1, and name a new folder with --out"
         )
-
-
-def kernels_of(
-    lab: str, cluster: Cluster | None, trusted: Sequence[str] | None, debug: Sequence[str] = ()
-) -> Kernels:
-    """Return the kernels that lab.kernel names; each is built when it is first needed.
-
-    If a trial needs options of Kconfig, its kernel is built with them (the other labs have stock
-    kernels, which have them or do not).
-
-    A person who receives an experiment's file does not expect that it runs code. Therefore only
-    Debian's kernels are built without permission.
-
-    trusted: the trees that may be built (their build files run here); None: all.
-    debug: options of Kconfig that each kernel is built with.
-    """
-
-    here = lab == "uml" and cluster is None
-    # The vm lab has Debian 13's kernel, of the same version. The native lab has the machine's.
-    own = OwnKernel("" if lab == "native" else names.SET_UP)
-
-    @cache
-    def kernel(
-        name: str | None, options: Sequence[str] = (), *, linked: bool = False
-    ) -> TrialKernel:
-        options = (*options, *debug)
-        if name is None and linked:
-            name = names.SET_UP
-        if name is None:
-            needed = bool(options) and here
-            return Built(with_options(names.SET_UP, options)) if needed else own
-        if name.startswith(","):
-            name = names.SET_UP + name
-        names.check(name)
-        if not here:
-            raise UsageError(
-                f"kernel {name} works only in the uml lab of this machine; leave out --lab"
-                " and --scheduler"
-            )
-        if names.runs_code(name) and trusted is not None and name not in trusted:
-            raise UsageError(
-                f"kernel {name}: the build runs files of this tree or module with your "
-                "rights; if you trust it, add --trust-kernels"
-            )
-        name = with_options(name, options)
-        return Linked(name) if linked else Built(name)
-
-    return kernel
-
-
-class Built:
-    """A kernel that is built when a trial first needs it, so that all names are read before."""
-
-    def __init__(self, name: str) -> None:
-        names.check(name)
-        self.name = name
-
-    @cached_property
-    def kernel(self) -> TrialKernel:
-        return store.ready(self.name) or OwnKernel(names.SET_UP)
-
-    @property
-    def folder(self) -> Path | None:
-        return self.kernel.folder
-
-    @property
-    def identity(self) -> str:
-        return self.kernel.identity
-
-    def fitted(self, wanted: Plan) -> Plan:
-        return self.kernel.fitted(wanted)
-
-
-class Linked(Built):
-    """A kernel with the module of the wire to another lab (harness/linked)."""
-
-    @cached_property
-    def kernel(self) -> TrialKernel:
-        """The kernel; a sentence about it has the name that the person wrote."""
-        return replace(store.linked(self.name), name=self.name)
-
-    @property
-    def identity(self) -> str:
-        return f"{self.kernel.identity} {identity.linked()}"
 
 
 def execute(running: CampaignRun, progress: bool = True) -> dict[str, dict[str, Any]]:

@@ -64,8 +64,8 @@ def stopped(campaign: CampaignRun) -> str:
         return f"{has} in {campaign.folder}, and the workers end its labs"
     # A second Ctrl-C may have come before the labs were gone; they end with this process.
     left = POOL.running
-    ends = f"{left} {'lab ends' if left == 1 else 'labs end'} now" if left else "no lab is left running"
-    return f"{has} in {campaign.folder}, and {ends}"
+    ending = f"{left} {'lab ends' if left == 1 else 'labs end'} now"
+    return f"{has} in {campaign.folder}, and {ending if left else 'no lab is left running'}"
 
 
 def noun(number: int) -> str:

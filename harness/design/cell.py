@@ -29,6 +29,7 @@ DRAWN: WeakValueDictionary[tuple[Any, Row, Framing], plan.Path] = WeakValueDicti
 """Paths that draw, as long as a plan has them."""
 FAR_END = {"down": "clients", "up": "servers"}
 LEAST_WIRE_NS = 100_000  # with a shorter delay, the waits alone take hours
+NS_PER_S = 1_000_000_000
 NO_TEXT = '""'  # an empty text, which nobody would see without its quotes
 
 
@@ -54,6 +55,7 @@ def wanted_plan(experiment: Design, cell: Mapping[str, Level]) -> Wanted:
     check_chained(topology, queue, workload)
     check_delay(topology.delay, workload)
     check_mss(topology.mss_bytes, workload)
+    check_round_trip(topology, workload, settings.topology.get("delay_us"))
     wanted = Plan(
         experiment=experiment.name,
         study=experiment.study,
@@ -258,6 +260,29 @@ def check_mss(mss_bytes: int, workload: object) -> None:
         raise UsageError(
             f"topology.mss_bytes = {mss_bytes}: with workload.kind = {plan.kind_of(workload)} it"
             f" must be {bound}"
+        )
+
+
+def check_round_trip(topology: plan.Topology, workload: object, delay_us: object) -> None:
+    """UsageError where an answer takes longer than the workload's programs wait for one.
+
+    delay_us: as the experiment has it.
+    """
+    below_ns = getattr(workload, "round_trip_below_ns", None)
+    if below_ns is None:
+        return
+    links_ns = topology.layout().propagation_ns()
+    path = topology.path
+    if path:  # at its best
+        moving_us = sum(min(path.way(one).delays_us) for one in DIRECTIONS)
+        links_ns += moving_us * 1000 - 2 * topology.delay_ns
+    if links_ns >= below_ns:
+        key = "topology.path" if path else f"topology.delay_us = {schema.as_written(delay_us)}"
+        raise UsageError(
+            f"{key}: the round trip would take {links_ns / NS_PER_S} s; with workload.kind ="
+            f" {plan.kind_of(workload)} it must be shorter than {below_ns // NS_PER_S} s, because"
+            " its programs wait no longer for an answer; write shorter delays, or workload.kind ="
+            " www"
         )
 
 

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Finds two levels of a factor that mean the same: the results of one would bear two names."""
+"""Finds two levels of a factor that mean the same: the results of one would bear two names.
+
+Finds also the factors of one level that set nothing: such a factor may be a label, or a mistake.
+"""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from harness.design.experiment import Design
+from harness.design.hints import tables_with
 from harness.design.levels import same
 from harness.design.settings import is_key
 from plan.plan import Level, level_name
@@ -54,6 +59,29 @@ def alike(design: Design, cells: Sequence[Cell], meaning: Callable[[Cell], str])
                 unnamed = [x for x in (one, other) if not is_named(design, factor, x)]
                 return Alike(factor, (one, other), tuple(unnamed))
     return None
+
+
+def labels(design: Design, origin: Path) -> str:
+    """What is said of the factors of one level that set nothing, with a line; "" without any."""
+    found = [
+        factor
+        for factor, levels in design.factors.items()
+        if len(levels) == 1 and not is_key(factor) and not is_named(design, factor, levels[0])
+    ]
+    if not found:
+        return ""
+    if len(found) > 1:
+        several = f"the factors {', '.join(found[:-1])} and {found[-1]} set nothing, because no"
+        said = f"{several} [[rule]] names them; they are only labels in the results"
+    else:
+        homes = [table for table, _ in tables_with().get(found[0], ())][:1]
+        meant = f" (to set a key, name the factor {homes[0]}.{found[0]})" if homes else ""
+        said = (
+            f"the factor {found[0]} sets nothing, because no [[rule]] names it; it is only a label"
+            f" in the results{meant}"
+        )
+    place = f"factors.{found[0]} = {level_name(design.factors[found[0]][0])}"
+    return str(design.sources.refusal(origin, f"{place}: {said}"))
 
 
 def by_others(cells: Sequence[Cell], factor: str) -> list[dict[Level, Cell]]:

@@ -52,12 +52,17 @@ def of_unknown_key(error: UnknownKeyError) -> str:
     if at_top and are_levels(error.value):
         return f"if {key} is a factor, a line [factors] is missing above it"
     homes = tables_with().get(key, ())
-    if kinds := [kind for table, kind in homes if table == place and kind]:
+    if kinds := kinds_with(place, key):
         return f"a {place} has this key only with kind = {' or '.join(kinds)}"
     for table, _ in homes:
         if table != place:
             return f"it is a key of {table}: write {table}.{key}{' below [base]' if at_top else ''}"
     return of_twin(error)
+
+
+def kinds_with(place: str, key: str) -> list[str]:
+    """The kinds of a table that have a key; none where the table has no kinds."""
+    return [kind for table, kind in tables_with().get(key, ()) if table == place and kind]
 
 
 def are_levels(value: object) -> bool:

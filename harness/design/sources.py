@@ -26,12 +26,14 @@ class Line:
 
     Attributes:
         depth: how many parts of a place it has; whole: has it all of them?
+        table: the table of the file that it is in, such as rule.0.set.
     """
 
     file: TomlFile
     number: int
     depth: int
     whole: bool
+    table: str = ""
 
     def mistake(self, sentence: str) -> UsageError:
         return self.file.mistake(self.number, sentence)
@@ -108,6 +110,22 @@ class Sources:
                 best = line
         return best
 
+    def kind_over(
+        self, place: str, key: str, cell: Mapping[str, Level]
+    ) -> tuple[Line, Line] | None:
+        """The line that gives a table its kind, and that of a key of it, where the kind came later.
+
+        The key may be right with the kind that the table had before. None: both are in one table,
+        or the key came later.
+        """
+        kind = self.of_setting(f"{place}.kind", cell)
+        of_key = self.of_setting(f"{place}.{key}", cell)
+        if kind is None or of_key is None or not (kind.whole and of_key.whole):
+            return None
+        order = [(file.origin, table) for file, table in self.tables(cell)]
+        at_kind, at_key = (order.index((one.file.origin, one.table)) for one in (kind, of_key))
+        return (kind, of_key) if at_kind < at_key else None
+
     def tables(self, cell: Mapping[str, Level]) -> Iterator[tuple[TomlFile, str]]:
         """The tables that settings of a cell may come from, the last word first."""
         for file in self.files:
@@ -136,7 +154,7 @@ def nearest(file: TomlFile, place: str, table: str = "") -> Line | None:
     for many in range(len(parts), least - 1, -1):
         name = ".".join([*([table] if table else []), *parts[:many]])
         if number := file.positions.get(name):
-            return Line(file, number, many, many == len(parts))
+            return Line(file, number, many, many == len(parts), table)
     return None
 
 

@@ -22,13 +22,14 @@ from typing import Any, ClassVar, Protocol
 from harness.design import distinct
 from harness.design.cell import NO_TEXT, Wanted, wanted_plan
 from harness.design.experiment import KERNEL, Design
-from harness.design.hints import sentence
-from harness.design.levels import same
+from harness.design.hints import kinds_with, sentence
+from harness.design.levels import same, value_at
 from harness.design.settings import is_key
 from plan import plan
 from plan.errors import UsageError
 from plan.near import choices
 from plan.plan import Level, Plan, level_name
+from plan.schema import UnknownKeyError
 from plan.since import too_new
 
 RECEIVER = "lab.receiver_kernel"
@@ -244,8 +245,26 @@ class WantedPlans:
             return wanted_plan(self.experiment, cell)
         except (ValueError, UsageError) as error:
             sources, said = self.experiment.sources, sentence(error)
+            if isinstance(error, UnknownKeyError) and (told := self._of_kind(cell, error)):
+                raise told from error
             why = self._why(cell, said)
             raise sources.refusal_of_setting(self.path, said, cell, why) from error
+
+    def _of_kind(self, cell: Mapping[str, Level], error: UnknownKeyError) -> UsageError | None:
+        """The error for a key that its table lost when a rule or a factor changed the kind."""
+        found = self.experiment.sources.kind_over(error.place, error.key, cell)
+        kinds = kinds_with(error.place, error.key)
+        if found is None or not kinds:
+            return None
+        of_kind, of_key = found
+        other = "" if of_kind.file is of_key.file else f" of {of_key.file.origin}"
+        [kind] = value_at(self.experiment.settings(cell), f"{error.place}.kind")
+        return of_kind.mistake(
+            f"{error.place}.kind = {kind}: this kind has no key {error.key}, and line"
+            f" {of_key.number}{other} sets {error.place}.{error.key} for this combination, too;"
+            f" move it into the `set` of a [[rule]] for the kind {' or '.join(kinds)}. The keys of"
+            f" {kind} are {', '.join(error.known)}"
+        )
 
     def _why(self, cell: Mapping[str, Level], said: str) -> str:
         """Why a setting may be missing in a cell: no rule has its level, or which cell it is."""

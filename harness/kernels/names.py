@@ -130,6 +130,14 @@ def debian(version: str, recipe: Recipe = LAB) -> tuple[Path, str]:
     return folder, f"linux-source-{version} {package}"
 
 
+def is_fetched(plain: str, recipe: Recipe = LAB) -> bool:
+    """Is a source here, so that source() fetches nothing?"""
+    kind, where, _ = place(plain)
+    folder = home() / recipe.folder(f"debian-{where}")
+    fresh = folder.exists() and not stale(folder, recipe.root / PARTS, recipe)
+    return kind != "debian" or fresh
+
+
 def stale(folder: Path, named: Path, recipe: Recipe) -> bool:
     """Does a source that was fetched have other parts than are named now?
 

@@ -24,7 +24,7 @@ from harness.kernels import kernel, modules, options, patches
 from harness.kernels.errors import KernelError
 from harness.kernels.kernel import Kernel
 from harness.kernels.lay import lay
-from harness.kernels.names import SET_UP, Source, home, source
+from harness.kernels.names import SET_UP, Source, home, is_fetched, source
 from harness.kernels.patches import Patched
 from harness.kernels.recipe import LAB, Recipe, folder_of
 from harness.kernels.trees import blob
@@ -75,9 +75,7 @@ def linked(name: str) -> Kernel:
 def beside_set_up(name: str, given: Sequence[Path]) -> Kernel:
     """Set-up's kernel with modules that are built beside it: of the kernel nothing is compiled."""
     folder, own = modules.set_up()
-    told = [folder.name, *((path.name, blob(path.read_bytes())) for path in own)]
-    digest = blob(json.dumps([told, modules.contents(given)]).encode())[: paths.DIGITS]
-    product, work = home() / f"built-{digest}", home() / "work-modules"
+    product, work = place_beside(given), home() / "work-modules"
     with to_be_built(name, product, work) as wanted:
         if wanted:
             with whole_product(product) as partial, (work / "log").open("wb") as log:
@@ -86,6 +84,33 @@ def beside_set_up(name: str, given: Sequence[Path]) -> Kernel:
                 build_modules(name, given, folder / "build", work, partial, log)
                 note(partial, name=name, version=SET_UP, source="set-up", left_out=[])
     return kernel.read(product)
+
+
+def place_beside(given: Sequence[Path]) -> Path:
+    """Where set-up's kernel with modules is, or will be."""
+    folder, own = modules.set_up()
+    told = [folder.name, *((path.name, blob(path.read_bytes())) for path in own)]
+    digest = blob(json.dumps([told, modules.contents(given)]).encode())[: paths.DIGITS]
+    return home() / f"built-{digest}"
+
+
+def is_built(name: str, *, wire: bool = False) -> bool:
+    """Is the kernel of ready(), or of linked() with `wire`, there? Builds and fetches nothing.
+
+    Raises:
+        UsageError, KernelError: as ready().
+    """
+    plain, asked = options.parted(name)
+    beside = (paths.PROJECT / WIRE,) if wire else ()
+    if plain == SET_UP and asked == options.Options(modules=asked.modules):
+        given = (*asked.modules, *beside)
+        return not given or (place_beside(given) / kernel.NOTE).exists()
+    if not is_fetched(plain):
+        return False
+    found = source(name, LAB)
+    found = replace(found, modules=(*found.modules, *beside))
+    product = home() / f"built-{key(found, patches.patched(name, found.tree, LAB), LAB)}"
+    return (product / kernel.NOTE).exists()
 
 
 def made(name: str, recipe: Recipe, beside: tuple[Path, ...] = (), called: str = "") -> Kernel:

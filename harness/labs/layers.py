@@ -40,8 +40,10 @@ def identity(folder: Path) -> str:
     return f"{folder.name} {note.read_text().strip()}" if note.exists() else paths.ABSENT
 
 
-def layer_of(lab: str, plan: Plan) -> Layer | None:
+def layer_of(lab: str, plan: Plan, *, build: bool = True) -> Layer | None:
     """The layer that a trial needs, made if it is not there; None: it needs none.
+
+    build: False makes none, and a layer that is not there then has a folder that does not exist.
 
     Raises:
         UsageError: the lab cannot have it.
@@ -53,7 +55,7 @@ def layer_of(lab: str, plan: Plan) -> Layer | None:
         return None
     if lab != "uml":
         raise UsageError(f"workload.kind = {kind}: not with --lab {lab}; leave out --lab")
-    return made(name)
+    return made(name) if build else Layer(name=name, folder=paths.places()[name])
 
 
 @cache

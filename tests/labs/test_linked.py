@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.api.experiment import kernels_of
+from harness.api.kernels import kernels_of
 from harness.design import experiment
 from harness.design.trials import PlannedTrial, planned
 from harness.labs import LabSpec

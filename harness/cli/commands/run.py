@@ -17,7 +17,8 @@ from rich.console import Console
 
 from analysis import plotly_js
 from harness.api.experiment import Experiment, execute
-from harness.api.verdict import raise_failures
+from harness.api.kernels import name_of
+from harness.api.verdict import noun, raise_failures
 from harness.campaign import costs
 from harness.campaign.campaign import CampaignRun
 from harness.captures.trace import EVENT
@@ -33,6 +34,7 @@ from harness.cli.options import (
 )
 from harness.cli.result_table import json_line, print_results
 from harness.design import shard as shards
+from harness.design.distinct import labels
 from harness.design.experiment import Port
 from harness.design.shard import Shard
 from harness.design.trials import PlannedTrial
@@ -136,7 +138,7 @@ def read_shard(_: click.Context, option: click.Parameter, value: str | None) -> 
 @click.option(
     "--dry-run",
     is_flag=True,
-    help="Check the file and list the trials; run no trial. Missing kernels are built.",
+    help="Check the file and list the trials; build and run nothing.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON for each trial.")
 def command(
@@ -168,10 +170,13 @@ def command(
     if tls is not None and scheduler is None:
         raise UsageError("--tls can be used only with --scheduler")
     cluster = None if scheduler is None else Cluster(address=scheduler, secret=tls)
-    campaign = Experiment.from_file(experiment).prepare(
+    asked = Experiment.from_file(experiment)
+    if said := labels(asked.design, asked.origin):
+        click.echo(said, err=True)
+    campaign = asked.prepare(
         out, only, seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap,
         trace=trace, kernels=kernels, module=module, debug=debug_words, gdb=gdb,
-        trust_kernels=trust_kernels, cluster=cluster, shard=shard,
+        trust_kernels=trust_kernels, cluster=cluster, shard=shard, build=not dry_run,
     )  # fmt: skip
     if shard is not None and not campaign.trials:
         click.echo(f"--shard {shard}: this shard has no trial; there are more shards than trials")
@@ -239,10 +244,26 @@ def print_what_next(folder: Path, shard: Shard | None) -> None:
 def list_trials(campaign: CampaignRun) -> None:
     """What --dry-run prints: the trials, those done marked, and how long the rest may take."""
     done = campaign.finished()
+    lacking = {trial.name: not_built(trial) for trial in campaign.trials}
     for trial in campaign.trials:
-        click.echo(f"{'done' if trial.name in done else 'todo'}  {trial.name}")
+        # The end of the name is a hash, which a product that is not there is to be part of.
+        name = f"{trial.name.rpartition('-')[0]}-?" if lacking[trial.name] else trial.name
+        click.echo(f"{'done' if trial.name in done else 'todo'}  {name}")
+    for what in dict.fromkeys(one for several in lacking.values() for one in several):
+        click.echo(f"{what} is not built yet; without --dry-run, this command builds it first")
     missing = [trial for trial in campaign.trials if trial.name not in done]
-    click.echo(f"{len(campaign.trials)} trials, {len(missing)} to run{time_for(campaign, missing)}")
+    count = len(campaign.trials)
+    click.echo(f"{count} {noun(count)}, {len(missing)} to run{time_for(campaign, missing)}")
+
+
+def not_built(trial: PlannedTrial) -> list[str]:
+    """The kernels and packages of a trial that are to be built."""
+    kernels = [one for one in (trial.kernel, trial.receiver) if one and not one.exists()]
+    missing = [f"kernel {name_of(kernel)}" for kernel in kernels]
+    layer = trial.layer
+    if layer and not layer.folder.exists():
+        missing.append(f"the lab's part for workload.kind = {layer.name}")
+    return missing
 
 
 def time_for(campaign: CampaignRun, missing: list[PlannedTrial]) -> str:

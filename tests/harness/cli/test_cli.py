@@ -197,6 +197,37 @@ def test_dry_run_lists_and_makes_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "results").exists()
 
 
+NOT_BUILT = " is not built yet; without --dry-run, this command builds it first\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ("--trace", "tcp:tcp_probe"),
+            "kernel 6.12,config=+FTRACE,config=+ENABLE_DEFAULT_TRACERS",
+        ),
+        (("--kernel", "6.12,hz=317"), "kernel 6.12,hz=317"),
+        (("--kernel", "5.10"), "kernel 5.10"),
+    ],
+)
+def test_dry_run_builds_no_kernel(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    words = ("run", write_small(tmp_path), "--dry-run", *words)
+    done = cellbed(*words, cwd=tmp_path, CELLBED_CACHE=tmp_path / "cache")
+    assert done.returncode == 0, done.stderr
+    assert f"\n{said}{NOT_BUILT}" in done.stdout and done.stdout.count("-?\n") == 4
+    assert not list((tmp_path / "cache" / "kernels").iterdir())
+
+
+def test_dry_run_builds_no_layer(tmp_path: Path) -> None:
+    (tmp_path / "cache").mkdir()
+    path = PROJECT / "examples" / "quic" / "web-quic.toml"
+    done = cellbed("run", path, "--dry-run", cwd=tmp_path, CELLBED_CACHE=tmp_path / "cache")
+    assert done.returncode == 0, done.stderr
+    assert f"\nthe lab's part for workload.kind = quic{NOT_BUILT}" in done.stdout
+    assert [one.name for one in (tmp_path / "cache").iterdir() if one.name != "kernels"] == []
+
+
 def anova(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     table = PROJECT / "studies" / "ubrplus_1998" / "published" / "results.csv"
     fixed = ("--response", "efficiency", "--factors", "tcp_flavor,drop_policy,buffer_rtt")

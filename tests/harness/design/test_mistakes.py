@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from harness.design import experiment
+from harness.design.distinct import labels
 from harness.design.positions import positions
 from harness.design.trials import OwnKernel, TrialKernel, planned
 from plan.errors import UsageError
@@ -18,6 +19,7 @@ from plan.plan import Plan
 from tests.harness.cli.test_cli import cellbed
 from tests.harness.design import mistakes
 from tests.harness.design.mistakes import GOOD, NAME, Mistake
+from tests.small import TINY
 
 MISTAKES = list(mistakes.mistakes())
 # What tomllib, and Python, would say.
@@ -103,10 +105,12 @@ def test_other_encodings_are_told(tmp_path: Path, data: bytes, said: str) -> Non
         ('"dark.csv"', "topology.path: the path carries nothing for longer than 500 s"),
         ('{ kind = "gauss-markov", deviation_bit_per_s = 1, least_bit_per_s = 46_000_000 }',
          "topology.path.least_bit_per_s = 46000000: must be at most topology.rate_bit_per_s"),
+        ('"far.csv"', "topology.path: the round trip would take 10.00002 s; with workload.kind ="),
     ],
 )  # fmt: skip
 def test_a_mistake_in_a_path_has_the_line_of_the_path(tmp_path: Path, path: str, said: str) -> None:
     (tmp_path / "dark.csv").write_text("time_s,outage\n0,1\n")
+    (tmp_path / "far.csv").write_text("time_s,delay_us\n0,5000000\n1,6000000\n")
     with pytest.raises(UsageError, match=rf"{NAME}, line 8: {re.escape(said)}"):
         load(tmp_path, GOOD.replace("pairs = 4", f"path = {path}, pairs = 4").encode())
 
@@ -156,6 +160,37 @@ def test_the_line_stands_below_the_message(tmp_path: Path) -> None:
     message, line, end = done.stderr.split("\n")
     assert message == f"cellbed: {NAME}, line 8: topology.pairs = 4000: allowed are 1 to 1024"
     assert line.startswith("    8 | topology = { pairs = 4000, rate") and end == ""
+
+
+@pytest.mark.parametrize(
+    ("levels", "said"),
+    [
+        ('buffer = [500]',
+         "factors.buffer = 500: the factor buffer sets nothing, because no [[rule]] names it; it is"
+         " only a label in the results"),
+        ('policy = ["epd"]',
+         "factors.policy = epd: the factor policy sets nothing, because no [[rule]] names it; it is"
+         " only a label in the results (to set a key, name the factor queue.policy)"),
+        ('buffer = [500]\nwho = ["I"]',
+         "factors.buffer = 500: the factors buffer and who set nothing, because no [[rule]] names"
+         " them; they are only labels in the results"),
+    ],
+)  # fmt: skip
+def test_a_factor_that_sets_nothing_is_told(tmp_path: Path, levels: str, said: str) -> None:
+    head, rest = TINY.split('flavor = ["SACK"]')
+    (tmp_path / NAME).write_text(head + levels + rest)
+    done = cellbed("run", NAME, "--dry-run", cwd=tmp_path)
+    line = head.count("\n") + 1
+    assert (done.returncode, done.stderr) == (0, f"{NAME}, line {line}: {said}\n")
+
+
+def test_a_factor_that_sets_something_is_not_told(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text(GOOD)
+    found = experiment.load(tmp_path / NAME)
+    assert labels(found, tmp_path / NAME) == ""
+    one = GOOD.replace("[250, 1000]", "[250]").partition("[[rule]]\nwhen = { buffer = 1000 }")[0]
+    (tmp_path / NAME).write_text(one)
+    assert labels(experiment.load(tmp_path / NAME), tmp_path / NAME) == ""
 
 
 def leaves(value: object, name: str = "") -> list[str]:
