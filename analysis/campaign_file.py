@@ -19,6 +19,7 @@ from typing import Any
 
 from analysis.errors import RecordError
 from analysis.json_file import json_document
+from analysis.under_way import holder
 from plan.plan import Level
 from plan.schema import Reading, TypedError
 
@@ -79,6 +80,8 @@ def why_none(folder: Path) -> str:
             f"{folder} is an experiment, but this command needs the folder of its results; "
             f"./cellbed run {folder} makes that folder and prints its name at the end"
         )
+    if who := holder(folder):
+        return f"{folder} has no campaign.json yet: {who} begins to work there; wait a moment"
     if folder.is_dir():
         return f"{folder} is no folder of results: it has no campaign.json"
     made = Path("results", folder)

@@ -14,7 +14,7 @@ listed with its reason; a name that begins with a dot is one still being written
 
 import csv
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -119,8 +119,8 @@ class CampaignRecords:
         return tuple(level for level in self.factors.get(factor, ()) if level in found)
 
 
-def read_campaign(folder: Path | str) -> CampaignRecords:
-    """All records under `folder`.
+def read_campaign(folder: Path | str, among: Collection[str] | None = None) -> CampaignRecords:
+    """All records under `folder`, or those whose folders have one of the names `among`.
 
     Where campaign.json lists trials, those of the experiment as it was run last count, of all
     seeds. Of several valid records of the same factors and seed one counts, see _chosen().
@@ -132,6 +132,8 @@ def read_campaign(folder: Path | str) -> CampaignRecords:
     counting = None if listed is None else {entry.trial for entry in listed if entry.counts}
     trials, unreadable, others = [], [], []
     for entry in _trial_folders(folder):
+        if among is not None and entry.name not in among:
+            continue
         if counting is not None and entry.name not in counting:
             others.append(entry)
             continue

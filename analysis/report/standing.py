@@ -19,6 +19,7 @@ from analysis.errors import RecordError
 from analysis.files import regular
 from analysis.records import CampaignRecords, level_text
 from analysis.report.model import Column, Sheet
+from analysis.under_way import holder
 
 EVENTS = "events.jsonl"
 STARTED, FAILED, ENDED = "campaign-started", "trial-failed", "trial-ended"
@@ -39,12 +40,14 @@ class Standing:
         failed: each trial that left no record, and why, in one line.
         missing: those that were to run and have not ended.
         others: the number of trials of the experiment that no run was asked for.
+        under_way: who works in the folder now; "": nobody.
     """
 
     there: int
     failed: Mapping[str, str]
     missing: tuple[str, ...]
     others: int
+    under_way: str = ""
 
     @property
     def planned(self) -> int:
@@ -69,11 +72,14 @@ class Standing:
             )
         if self.others:
             text += f" (the experiment has {counted(self.others, 'more trial')})"
+        if self.under_way:
+            text += f". A run is under way ({self.under_way}), so more records may come"
         return text
 
     def sheet(self) -> Sheet:
         """The trials without a record, each with the reason."""
-        found = {**self.failed, **dict.fromkeys(self.missing, NOT_RUN)}
+        why = "a run is under way" if self.under_way else NOT_RUN
+        found = {**self.failed, **dict.fromkeys(self.missing, why)}
         states = ["failed"] * len(self.failed) + ["missing"] * len(self.missing)
         return Sheet(
             name="without-record",
@@ -88,8 +94,13 @@ class Standing:
         )
 
 
-def how_to_run(folder: Path) -> str:
-    """What to type for the trials without a record."""
+def how_to_run(folder: Path, under_way: str = "") -> str:
+    """What to do for the trials without a record."""
+    if under_way:
+        return (
+            f"A run is under way ({under_way}). Make the report again when the run has ended: type"
+            f" ./cellbed report {shlex.quote(str(folder))}."
+        )
     return (
         "To run these trials, give the same command again: ./cellbed run with your experiment file"
         f" and the same options, also --out {shlex.quote(str(folder))}. It keeps the finished"
@@ -149,6 +160,7 @@ def standing_of(folder: Path, present: set[Pair], unreadable: Mapping[str, str])
         failed={name: why for name, why in without.items() if why is not None},
         missing=tuple(name for name, why in without.items() if why is None),
         others=len(others - wanted.keys()),
+        under_way=holder(folder),
     )
 
 

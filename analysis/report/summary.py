@@ -40,7 +40,7 @@ def without_record(campaign: CampaignRecords, standing: Standing) -> Section | N
     return Section(
         id="without-record",
         title="Trials without a record",
-        paragraphs=[how_to_run(campaign.folder)],
+        paragraphs=[how_to_run(campaign.folder, standing.under_way)],
         parts=[standing.sheet()],
     )
 

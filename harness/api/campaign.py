@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -59,17 +59,20 @@ class Campaign:
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = path_of(folder, "folder")
-        self.judged = judgement.bring_up_to_date(judgement.records(self.folder))
+        # Of a run that is under way, what it records from now on is left for the next time.
+        there = {path.name for path in self.folder.glob("trials/*")}
+        found = [path for path in judgement.records(self.folder) if path.name in there]
+        self.judged = judgement.bring_up_to_date(found)
         with told():
-            self.records = self._read()
+            self.records = self._read(there)
         if line := omissions(self.records):
             print(line, file=sys.stderr)
 
-    def _read(self) -> CampaignRecords:
+    def _read(self, there: Collection[str]) -> CampaignRecords:
         try:
-            return read_campaign(self.folder)
+            return read_campaign(self.folder, there)
         except RecordError as error:
-            raise RecordError(without_any(self.folder, str(error))) from None
+            raise RecordError(without_any(self.folder, there, str(error))) from None
 
     def __repr__(self) -> str:
         found, others = self.records, len(self.records.others)
@@ -263,16 +266,20 @@ def judge(folder: Path | str) -> Judged:
         return judgement.bring_up_to_date(judgement.records(folder))
 
 
-def without_any(folder: Path, said: str) -> str:
-    """Say why a folder has no record that counts: what became of its trials, if that is known."""
+def without_any(folder: Path, there: Collection[str], said: str) -> str:
+    """Say why a folder has no record that counts: what became of its trials, if that is known.
+
+    there: the names of its folders of trials.
+    """
     from analysis.report.standing import first_failure, standing_of  # with the plots' libraries
 
-    if any((folder / "trials").glob("[!.]*")):
+    if any(not name.startswith(".") for name in there):
         return said  # a record is there, but it does not count
     found = standing_of(folder, set(), {})
     if found.whole:
         return said
-    return f"{folder} has no record: {found.sentence()}{first_failure(found)}; run it again"
+    again = "give the command again later" if found.under_way else "run it again"
+    return f"{folder} has no record: {found.sentence()}{first_failure(found)}; {again}"
 
 
 def nothing_in(table: str) -> str:

@@ -10,15 +10,17 @@ from __future__ import annotations
 import fcntl
 import os
 import socket
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from analysis.under_way import LOCK as NAME
 from harness.host import ownership
 from harness.records.whole import naming
 from plan.errors import UsageError
 
-NAME = "campaign.lock"
+LOCK_TRIES, BETWEEN_S = 5, 0.02  # a report looks whether the lock is held, by taking it
 
 
 @contextmanager
@@ -35,7 +37,7 @@ def locked(folder: Path, name: str = NAME) -> Iterator[None]:
     descriptor = open_lock(path)
     try:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            take(descriptor)
         except BlockingIOError:
             holder = os.pread(descriptor, 200, 0).decode(errors="replace").strip()
             text = f"{folder}: {holder or 'another process'} uses this folder; wait until it ends"
@@ -47,6 +49,16 @@ def locked(folder: Path, name: str = NAME) -> Iterator[None]:
         os.ftruncate(descriptor, 0)
     finally:
         os.close(descriptor)
+
+
+def take(descriptor: int) -> None:
+    """The lock for this process alone; BlockingIOError where another one holds it."""
+    for _ in range(LOCK_TRIES - 1):
+        with suppress(BlockingIOError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        time.sleep(BETWEEN_S)
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def open_lock(path: Path) -> int:

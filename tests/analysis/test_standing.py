@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The report says first which trials of its campaign have a record, failed, or are missing."""
 
+import fcntl
 import json
 import shutil
+import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,11 @@ import pytest
 from analysis.records import read_campaign
 from analysis.report import write_report
 from analysis.report.standing import standing
+from harness.api import Campaign
+from harness.campaign.lock import locked
+from harness.judge import judgement
+from harness.judge.judgement import Judged
+from plan.errors import UsageError
 from studies.ubrplus_1998.study import STUDY
 from tests.analysis import synthetic
 
@@ -110,3 +118,51 @@ def test_a_part_of_a_study_tells_its_own_figures_first(folder: Path) -> None:
     ) in text
     assert text.index("## Claims") > text.index("## Trials\n")
     assert "**undecided**" not in text
+
+
+def test_a_run_that_is_under_way_is_told(folder: Path) -> None:
+    with locked(folder):
+        [holder] = (folder / "campaign.lock").read_text().splitlines()
+        found = standing(read_campaign(folder))
+        page = write_report(read_campaign(folder), STUDY).markdown.read_text()
+    assert found.under_way == holder
+    said = f"A run is under way ({holder})"
+    assert f"1 is missing (the experiment has 1 more trial). {said}, so more records may" in page
+    assert f"{said}. Make the report again when the run has ended" in page
+    assert "give the same command again" not in page
+    assert "a run is under way" in [row[2] for row in found.sheet().rows]
+    assert standing(read_campaign(folder)).under_way == ""
+
+
+def test_who_looks_at_the_lock_does_not_stop_a_run(folder: Path) -> None:
+    with (folder / "campaign.lock").open("w") as looks:
+        fcntl.flock(looks, fcntl.LOCK_SH)
+        threading.Timer(0.03, fcntl.flock, (looks, fcntl.LOCK_UN)).start()
+        with locked(folder):
+            assert standing(read_campaign(folder)).under_way
+
+
+def test_without_a_record_a_run_under_way_is_waited_for(folder: Path) -> None:
+    shutil.rmtree(folder / "trials")
+    (folder / "trials").mkdir()
+    with locked(folder), pytest.raises(UsageError, match=r"under way .*; give the command again l"):
+        Campaign(folder)
+    with pytest.raises(UsageError, match="; run it again"):
+        Campaign(folder)
+
+
+def test_a_record_that_comes_while_others_are_read_is_left_for_later(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run that makes it has not judged it yet."""
+    [record] = (folder / "trials").iterdir()
+    aside = shutil.copytree(record, folder.parent / "aside")
+    (aside / "judgement.json").unlink()
+
+    def judged(folders: Sequence[Path]) -> Judged:
+        shutil.copytree(aside, folder / "trials" / "sd-s1-0")
+        return Judged(records=len(folders))
+
+    monkeypatch.setattr(judgement, "bring_up_to_date", judged)
+    found = Campaign(folder).records
+    assert (len(found.trials), found.unreadable, found.others) == (1, (), ())
