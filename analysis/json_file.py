@@ -25,8 +25,11 @@ def json_object(path: Path) -> Mapping[str, Any]:
         document = json.loads(regular(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise RecordError(f"{path} cannot be read: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
-        raise RecordError(f"{path} is not JSON: {error}") from None
+    except json.JSONDecodeError as error:
+        line = f"line {error.lineno}" if error.doc.strip() else "the file is empty"
+        raise RecordError(f"{path} is not JSON ({line}): it is damaged or not whole") from None
+    except (ValueError, RecursionError):
+        raise RecordError(f"{path} is not JSON: it is damaged or not whole") from None
     if not isinstance(document, dict):
         raise RecordError(f"{path} is not a JSON object")
     return document

@@ -7,6 +7,7 @@ from analysis.compare.difference import Divergence, Side
 from analysis.compare.levels import Comparison, Pair, Response
 
 NARROW = 12  # letters of a level, and of a figure
+ROUNDING = 1e-12  # of a mean of equal numbers
 
 
 def lines(comparison: Comparison) -> Iterator[str]:
@@ -22,6 +23,7 @@ def lines(comparison: Comparison) -> Iterator[str]:
     first, second = (max(NARROW, len(level) + 2) for level in (one, other))
     yield f"{'response':14}{one:>{first}}{other:>{second}}  difference, 95 % interval"
     yield from (figures(response, first, second) for response in comparison.responses)
+    yield from basis(comparison)
     for name in comparison.one_sided:
         yield f"{name:14}known at one level only in some pair"
     parted = earliest(comparison)
@@ -56,18 +58,47 @@ def earliest(comparison: Comparison) -> Pair | None:
 
 def place(comparison: Comparison, pair: Pair) -> str:
     """Cell and seed."""
-    cell = [f"{n} {x}" for n, x in pair.first.factors.items() if n != comparison.factor]
-    return ", ".join([*cell, f"seed {pair.first.seed}"])
+    return ", ".join([*cell(comparison, pair), f"seed {pair.first.seed}"])
+
+
+def cell(comparison: Comparison, pair: Pair) -> tuple[str, ...]:
+    """The levels of the other factors."""
+    others = pair.first.factors.items()
+    return tuple(f"{name} {level}" for name, level in others if name != comparison.factor)
 
 
 def figures(response: Response, first: int, second: int) -> str:
     """A response at both levels, in so many letters, and the mean of the pairs' differences."""
-    half = response.difference.half_width
-    interval = "" if half is None else f" +- {half:.4f}"
+    half = width(response)
+    interval = f" +- {half:.4f}" if half else ""
     return (
         f"{response.name:14}{response.first:{first}.4f}{response.second:{second}.4f}"
         f"  {response.difference.mean:+.4f}{interval}"
     )
+
+
+def width(response: Response) -> float:
+    """Half of the interval's width; 0 without one, and where all differences are the same."""
+    half = response.difference.half_width or 0.0
+    return half if half > ROUNDING * abs(response.difference.mean) else 0.0
+
+
+def basis(comparison: Comparison) -> Iterator[str]:
+    """What n is, over what a difference is a mean and an interval goes, and why one is missing."""
+    numbers = sorted({one.difference.n for one in comparison.responses})
+    if not numbers:
+        return
+    if numbers == [1]:
+        yield "n = 1 pair of trials, so there is no interval"
+        return
+    cells = {cell(comparison, pair) for pair in comparison.pairs}
+    seeds = {pair.first.seed for pair in comparison.pairs}
+    over = f"{len(cells)} combination{'s' * (len(cells) > 1)} of the other levels"
+    by = f"{len(seeds)} seed{'s' * (len(seeds) > 1)}"
+    n = " to ".join(map(str, dict.fromkeys((numbers[0], numbers[-1]))))
+    yield f"n = {n} pairs of trials ({over}, {by}); the interval is over these pairs"
+    if any(one.difference.n > 1 and not width(one) for one in comparison.responses):
+        yield "a difference without an interval is the same in all pairs"
 
 
 def parting(comparison: Comparison, pair: Pair, at: Divergence) -> Iterator[str]:

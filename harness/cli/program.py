@@ -18,6 +18,8 @@ from plan.errors import CellbedError
 
 RUNS_TRIALS = (["run"], ["compare"], ["study"], ["flavors"])
 # What click says of numbers, which is neither a sentence nor plain.
+NO_OPTION = re.compile(r"Missing option '(--[\w-]+)'")
+CHOOSE = re.compile(r"\. Choose from:\s*")
 NOT_WHOLE = re.compile(r"is not a valid integer(?: range)?")
 NO_NUMBER = re.compile(r"is not a valid float(?: range)?")
 NOT_WITHIN = re.compile(r" is not in the range (-?[\d.]+)<=x<=(-?[\d.]+)")
@@ -98,6 +100,8 @@ def click_message(error: click.ClickException) -> str:
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "cellbed"
     said = re.sub(r"\n\s*", " ", error.format_message()).rstrip(".")
+    said = re.sub(NO_OPTION, r"the option \1 is missing", said)
+    said = re.sub(CHOOSE, r"; it must be one of ", said)
     said = re.sub(NOT_WHOLE, "must be a whole number", said)
     said = said.replace("requires an argument", "needs a value")
     said = re.sub(NO_NUMBER, "must be a number", said)

@@ -36,6 +36,7 @@ from harness.design.toml_file import read_table
 from harness.design.trials import planned
 from harness.flavors.check import check_flavors
 from harness.host import temporary
+from harness.waiting import waiting
 from plan.errors import InvalidTrialError, LabError, MissingError, UsageError
 
 MOST_SHOWN = 40
@@ -68,7 +69,8 @@ class Evidence:
     @cached_property
     def _repairs(self) -> Sequence[Repair]:
         lost = handout.losses(self.name, self.lab, self.student)
-        checks = check_flavors(lost=lost)
+        with waiting("connections that lose chosen segments") as told:
+            checks = check_flavors(lost=lost, told=told)
         return [Repair(flavor=one.flavor.name, outcome=one.outcome) for one in checks]
 
 

@@ -129,7 +129,7 @@ class Design:
             if name in TABLES and not isinstance(value, Mapping):
                 raise schema.WrongTypeError(f"base.{name}", value, "a table")
         for factor, levels in self.factors.items():
-            check_name("factors", factor)
+            check_name(f"factors.{factor}", factor)
             check_no_column(factor)
             check_different(f"factors.{factor}", levels)
             if len(levels) > MOST_LEVELS:
@@ -140,6 +140,9 @@ class Design:
         if cells > MOST_CELLS:
             raise ValueError(f"factors: {cells} combinations of levels, at most {MOST_CELLS}")
         for number, rule in enumerate(self.rule, 1):
+            for name, value in rule.set.items():
+                if name in TABLES and not isinstance(value, Mapping):
+                    raise schema.WrongTypeError(f"rule.{number - 1}.set.{name}", value, "a table")
             for factor, levels in rule.when.items():
                 if not levels:
                     raise ValueError(f"rule {number}: when.{factor}: needs levels")
@@ -353,7 +356,7 @@ def dotted(file: TomlFile, place: str, table: Any) -> Any:
         for key, levels in leaves(name, value) if name in TABLES else [(name, value)]:
             if key in found:
                 line = file.positions.get(f"{place}.{key}")
-                raise file.mistake(line, f"{place}.{key}: stands there twice")
+                raise file.mistake(line, f"{place}.{key}: stands there twice; remove one of them")
             found[key] = levels
     return found
 
@@ -373,7 +376,7 @@ def extended(path: Path, file: TomlFile) -> tuple[Sources, dict[str, Any]]:
     name = table.pop("extends")
     line = file.positions.get("extends")
     if not isinstance(name, str):
-        raise file.mistake(line, f"extends = {name}: must be the name of a file")
+        raise file.mistake(line, f"extends = {as_written(name)}: must be the name of a file")
     parent = path.parent / name
     if not os.path.exists(parent):  # also False for a name that is too long
         raise file.mistake(line, f"extends = {name}: there is no such file")

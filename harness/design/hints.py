@@ -16,6 +16,8 @@ from plan.loss import Loss
 from plan.schema import MissingKeyError, UnknownKeyError, WrongTypeError, joined
 
 MOST_EXACT = 1 << 53  # above it, a fraction is no longer the number that was written
+OWN_TABLES = {"base", "factors", "rule", "only"}
+LEVEL = "one value: a number, true, false or a text"
 LEVEL_WORDS = "a text or a whole number or a number or true or false"
 SWITCHES = {"true": "true", "yes": "true", "on": "true"} | dict.fromkeys(
     ("false", "no", "off"), "false"
@@ -51,6 +53,8 @@ def of_unknown_key(error: UnknownKeyError) -> str:
         return f"{key} belongs below [base]: a line [base] is missing above it"
     if at_top and are_levels(error.value):
         return f"if {key} is a factor, a line [factors] is missing above it"
+    if not place and key.partition(".")[0] in TABLES:
+        return f"with quotes it is one name with a dot in it: write {key}, without quotes"
     homes = tables_with().get(key, ())
     if kinds := kinds_with(place, key):
         return f"a {place} has this key only with kind = {' or '.join(kinds)}"
@@ -71,14 +75,14 @@ def are_levels(value: object) -> bool:
 
 def of_twin(error: UnknownKeyError) -> str:
     """A known key that differs in its unit only."""
-    wrong = re.fullmatch(r"(.+)_([a-z_]+)", error.key)
-    for known in error.known if wrong else ():
+    for known in error.known:
         end = unit_of(known)
-        if wrong and end and known.removesuffix(end) == wrong[1]:
+        begin, wrong = f"{known.removesuffix(end)}_", error.key
+        if end and wrong.startswith(begin) and (unit := wrong.removeprefix(begin)):
             said = f"did you mean {known}, in {WORDS[end]}?"
             value = error.value
             if isinstance(value, int | float) and not isinstance(value, bool):
-                meant = in_unit(Fraction(str(value)), wrong[2], end)
+                meant = in_unit(Fraction(str(value)), unit, end)
                 if meant is not None:
                     return f"{said} Write {known} = {as_number(meant)}"
             return said
@@ -88,15 +92,14 @@ def of_twin(error: UnknownKeyError) -> str:
 def of_level(error: WrongTypeError) -> str:
     """What is said of a list or table in a list of levels; "" for any other value."""
     place, _, number = error.place.rpartition(".")
-    if not number.isdecimal() or error.words != LEVEL_WORDS:
+    if error.words != LEVEL_WORDS:
         return ""
+    if not number.isdecimal():
+        return f"{error.place}{schema.shown(error.value)}: must be {LEVEL}"
     of_value = "" if isinstance(error.value, Mapping) else f" = {schema.as_written(error.value)}"
     of_a_key = isinstance(error.value, list) and "." in place.removeprefix("factors.")
     no_factor = "; a key whose value is a list cannot be a factor" if of_a_key else ""
-    return (
-        f"{place}: level {int(number) + 1}{of_value} must be one value: a number, true, false or a"
-        f" text{no_factor}"
-    )
+    return f"{place}: level {int(number) + 1}{of_value} must be {LEVEL}{no_factor}"
 
 
 def of_wrong_type(error: WrongTypeError, top: Collection[str]) -> str:
@@ -117,6 +120,8 @@ def of_wrong_type(error: WrongTypeError, top: Collection[str]) -> str:
 
 def of_factor(factor: str, value: object, top: Collection[str]) -> str:
     """What stands below [factors] and is no list."""
+    if factor in OWN_TABLES & set(top):
+        return f"{factor} is no factor: it has a heading of its own"
     if factor in top:
         return f"{factor} is no factor: write it above [factors]"
     if factor.partition(".")[0] in TABLES:

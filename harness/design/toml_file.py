@@ -148,6 +148,8 @@ def check_values(file: TomlFile, value: object, keys: tuple[str | int, ...], dep
     def refuse(sentence: str) -> UsageError:
         line = file.positions.get(".".join(map(str, keys)))
         place = ".".join(key for key in keys if isinstance(key, str))
+        if keys[0] in ("rule", "only") and len(keys) > 1 and isinstance(keys[1], int):
+            place = f"{keys[0]} {keys[1] + 1}: {place.partition('.')[2]}"
         return file.mistake(line, f"{place}{sentence}")
 
     if depth == 0:

@@ -29,12 +29,16 @@ from plan import plan
 from plan.errors import UsageError
 from plan.near import choices
 from plan.plan import Level, Plan, level_name
-from plan.schema import UnknownKeyError
+from plan.schema import UnknownKeyError, WrongTypeError, shown
 from plan.since import too_new
 
 RECEIVER = "lab.receiver_kernel"
 # At the end of what a kernel has not: ", which queue.kind = dualpi2 needs" (plan/since.py).
 NEEDS = re.compile(r", which (?P<setting>[a-z_.]+( = [^;:]+?)?) needs")
+NO_FACTOR = (
+    "a key whose value is a list cannot be a factor; give the factor a name of its own, and set"
+    " the key in the `set` of a [[rule]]"
+)
 MOST_TRIALS = 100_000
 MOST_PATHS = 16  # whose JSON is kept; each may have some MB
 MOST_TRIED = 100  # cells that are looked at for the same mistake
@@ -245,6 +249,8 @@ class WantedPlans:
             return wanted_plan(self.experiment, cell)
         except (ValueError, UsageError) as error:
             sources, said = self.experiment.sources, sentence(error)
+            if isinstance(error, WrongTypeError) and is_list_factor(error, cell):
+                said = f"{error.place}{shown(error.value)}: {NO_FACTOR}"
             if isinstance(error, UnknownKeyError) and (told := self._of_kind(cell, error)):
                 raise told from error
             why = self._why(cell, said)
@@ -363,6 +369,11 @@ class WantedPlans:
         except UsageError:
             return str(cell)  # its mistake is told when it is to run
         return json.dumps([as_json(replace(wanted, factors={})), *kernels], sort_keys=True)
+
+
+def is_list_factor(error: WrongTypeError, cell: Mapping[str, Level]) -> bool:
+    """Is it about a level of a factor that is named by a key whose value is a list?"""
+    return error.words == "a list" and error.place in cell
 
 
 def matches(level: Level, wanted: Sequence[str]) -> bool:

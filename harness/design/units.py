@@ -23,7 +23,7 @@ TIMES = {
     **{"ns": Fraction(1, 10**9), "us": Fraction(1, 10**6), "µs": Fraction(1, 10**6)},
     **{"ms": Fraction(1, 1000), "s": Fraction(1), "sec": Fraction(1), "min": Fraction(60)},
 }
-RATE = re.compile(r"([kmg]?)(?:bps|bits?/s|bits?|b/s)?")
+RATE = re.compile(r"([kmg]?)(?:bps|bits?/s|bits?_per_s|bits?|b/s)?")
 PREFIXES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 
 

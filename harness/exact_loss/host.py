@@ -13,6 +13,7 @@ from harness.exact_loss.job import Connection, Link, LossJob
 from harness.labs.base import LabSpec
 from harness.labs.session import session
 from harness.labs.supervised import wait_for_exit
+from harness.waiting import Told, silent
 from plan import schema
 from plan.errors import LabError
 
@@ -78,8 +79,10 @@ class Outcome:
         return tuple(s.segment for s in self.sent if s.sending > 0)
 
 
-def run_connections(connections: Sequence[Connection], link: Link) -> list[Outcome]:
-    """Run the connections one after the other in a lab.
+def run_connections(
+    connections: Sequence[Connection], link: Link, told: Told = silent
+) -> list[Outcome]:
+    """Run the connections one after the other in a lab; `told` hears how many have ended.
 
     Raises:
         LabError: the lab or the scenario failed; what went wrong in one line.
@@ -88,8 +91,13 @@ def run_connections(connections: Sequence[Connection], link: Link) -> list[Outco
     job = json.dumps(schema.to_json(LossJob(link=link, connections=connections)))
     spec = LabSpec(pairs=0, memory_mib=MEMORY_MIB, main=MAIN)
     with session("uml", spec, {"job.json": job}) as lab:
-        wait_for_exit(lab, BOOT_CPU_S + CONNECTION_CPU_S * len(connections))
-        return _outcomes(lab.run_directory / "result.jsonl", connections, lab.console())
+        results = lab.run_directory / "result.jsonl"
+
+        def tell() -> None:
+            told(results.read_bytes().count(b"\n") if results.exists() else 0, len(connections))
+
+        wait_for_exit(lab, BOOT_CPU_S + CONNECTION_CPU_S * len(connections), tell)
+        return _outcomes(results, connections, lab.console())
 
 
 def _outcomes(path: Path, connections: Sequence[Connection], console: str) -> list[Outcome]:

@@ -18,6 +18,7 @@ from harness.exact_loss.host import Outcome, Sending, run_connections
 from harness.exact_loss.job import Connection, Link
 from harness.flavors import files as flavors
 from harness.flavors.files import Flavor
+from harness.waiting import Told, silent
 from plan.errors import UsageError
 
 WIDTH = 80
@@ -79,12 +80,14 @@ def check_flavors(
     names: Sequence[str] = (),
     parameters: Mapping[str, object] = MappingProxyType({}),
     lost: Sequence[int] = (),
+    told: Told = silent,
 ) -> list[Case]:
     """Run the scenarios in a lab, for some flavors or for the four of 98-0876R1.
 
     Args:
         parameters: of the module, other than the flavors' files say.
         lost: segments that are lost at their first sending, in place of the scenarios.
+        told: hears how many of the scenarios have ended.
 
     The literature has a rule for the files' senders and for the scenarios only.
 
@@ -98,7 +101,7 @@ def check_flavors(
     scenarios = (chosen_losses(lost),) if lost else SCENARIOS
     pairs = [(flavor, scenario) for flavor in chosen for scenario in scenarios]
     known = not parameters and not lost
-    outcomes = run_connections([_connection(*pair) for pair in pairs], LINK)
+    outcomes = run_connections([_connection(*pair) for pair in pairs], LINK, told)
     return [
         Case(flavor=f, scenario=s, outcome=o, verdict=verdict_of(f, s, o, known=known))
         for (f, s), o in zip(pairs, outcomes, strict=True)

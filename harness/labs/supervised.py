@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -212,13 +212,17 @@ def process_table() -> Iterator[tuple[int, int, int]]:
         yield int(name), int(fields[1]), sum(map(int, fields[11:15]))
 
 
-def wait_for_exit(lab: Lab, limit_cpu_s: float) -> None:
-    """Wait for a lab that needs no more jobs; LabError when it takes more processor time."""
+def wait_for_exit(lab: Lab, limit_cpu_s: float, each: Callable[[], None] = lambda: None) -> None:
+    """Wait for a lab that needs no more jobs; LabError when it takes more processor time.
+
+    each: called several times a second meanwhile.
+    """
     watch = HangWatch(lab.cpu_s, limit_cpu_s, lab.spec.hang_idle_s)
     while lab.poll() is None:
         lab.refuse_damage()
         if hung := watch.verdict():
             raise LabError(hung, lab.console())
+        each()
         time.sleep(POLL_S)
 
 

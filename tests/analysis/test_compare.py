@@ -12,11 +12,12 @@ import pytest
 
 from analysis.compare import text
 from analysis.compare.difference import changed_files, divergence
-from analysis.compare.levels import Comparison, Pair, compare, response
+from analysis.compare.levels import Comparison, Pair, Response, compare, response
 from analysis.compare.segments import connections
 from analysis.errors import RecordError
 from analysis.exports._capture import packets as exported
 from analysis.records import Trial
+from analysis.statistics import estimate
 from plan import facts
 from tests import made_plans
 
@@ -111,6 +112,33 @@ def test_the_first_segment_that_differs(
     )
     assert found.differs(0) and not found.differs(10)
     assert found.differs(0.2) == (len(changed) < 4)  # efficiency 0.4 against that many tenths
+
+
+@pytest.mark.parametrize(
+    ("differences", "said"),
+    [
+        ([0.1], ["+0.1000", "n = 1 pair of trials, so there is no interval"]),
+        ([0.1, 0.3], ["+0.2000 +- 1.2706", "n = 2 pairs of trials (2 combinations of the other"
+                      " levels, 1 seed); the interval is over these pairs"]),
+        ([0.1] * 3, ["+0.1000", "n = 3 pairs of trials (3 combinations of the other levels, 1"
+                     " seed); the interval is over these pairs",
+                     "a difference without an interval is the same in all pairs"]),
+    ],
+)  # fmt: skip
+def test_it_says_over_what_an_interval_goes(
+    tmp_path: Path, differences: list[float], said: list[str]
+) -> None:
+    one = trial(tmp_path / "a", HANDSHAKE)
+    pairs = [
+        Pair(first=replace(one, factors={"f": "a", "g": str(n)}), second=one, changed=["x"],
+             divergence=None)
+        for n, _ in enumerate(differences)
+    ]  # fmt: skip
+    found = Response(name="eff.", first=0.5, second=0.7, difference=estimate(differences))
+    lines = list(text.lines(Comparison(
+        factor="f", levels=("a", "b"), pairs=pairs, responses=[found]
+    )))  # fmt: skip
+    assert [lines[-len(said)].split("  ")[-1], *lines[len(lines) - len(said) + 1 :]] == said
 
 
 @pytest.mark.parametrize(

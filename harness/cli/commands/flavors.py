@@ -14,6 +14,7 @@ from harness.cli.tables import print_table
 from harness.flavors import check as flavors_check
 from harness.flavors.files import load_all
 from harness.flavors.files import names as flavor_names
+from harness.waiting import waiting
 from plan.errors import InvalidTrialError, UsageError
 
 
@@ -76,7 +77,9 @@ def check(
     if plot is not None:
         check_plot(plot)
     lost = segments(lose) if lose is not None else []
-    checks = flavors_check.check_flavors(names, dict(map(parameter, changes)), lost)
+    parameters = dict(map(parameter, changes))
+    with waiting("connections") as told:
+        checks = flavors_check.check_flavors(names, parameters, lost, told)
     click.echo(flavors_check.render(checks))
     if plot is not None:
         from harness.flavors.plot import plot as draw  # matplotlib: slow to import

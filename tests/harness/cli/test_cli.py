@@ -89,7 +89,7 @@ def test_a_study_that_does_not_exist_is_told_with_its_line(tmp_path: Path) -> No
         (("rnu",), "no such command 'rnu'. Did you mean 'run'? see cellbed --help"),
         (("setpu",), "no such command 'setpu'. Did you mean 'setup'? see cellbed --help"),
         (("run", "x.toml", "--sedes", "3"), "no such option '--sedes'. (Did you mean one of: '--s"),
-        (("export", "x"), "missing option '--as'. Choose from: csv, flent, parquet, pcapng, qlog"),
+        (("export", "x"), "the option --as is missing; it must be one of csv, flent, parquet, "),
         (("run",), "missing argument 'EXPERIMENT'; see cellbed run --help"),
         (("run", "x.toml", "--jobs", "0"), "'--jobs': 0: allowed are 1 to 256; see"),
         (("run", "x.toml", "--zzz"), "no such option '--zzz'; see cellbed run --help"),
