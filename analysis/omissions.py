@@ -3,9 +3,10 @@
 
 from collections.abc import Iterator
 
-from analysis.records import CampaignRecords
+from analysis.records import CampaignRecords, FidelityCheck
 
 MOST_NAMED = 2
+UNCHANGED = "record unchanged"
 MOST_REASONS = 4
 NEWER = "a newer record of the same cell and seed counts"
 
@@ -28,12 +29,18 @@ def omissions(campaign: CampaignRecords) -> str:
 def left_out(campaign: CampaignRecords) -> Iterator[tuple[str, str]]:
     """Each such record, and why."""
     for trial in campaign.invalid:
-        failed = ", ".join(check.name for check in trial.checks if not check.ok)
+        failed = ", ".join(in_words(check) for check in trial.checks if not check.ok)
         yield trial.name, f"invalid ({failed})" if failed else "invalid"
     for trial in campaign.superseded:
         yield trial.name, NEWER
     yield from campaign.unreadable
     yield from campaign.others
+
+
+def in_words(check: FidelityCheck) -> str:
+    """A check that failed; of changed files, which they are."""
+    files = check.why if check.name == UNCHANGED else ""
+    return f"{check.name}: {files}" if files else check.name
 
 
 def some(names: list[str]) -> str:

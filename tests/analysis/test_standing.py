@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from analysis.records import read_campaign
 from analysis.report import write_report
 from analysis.report.standing import standing
 from harness.api import Campaign
 from harness.campaign.lock import locked
+from harness.cli.commands.report import command
 from harness.judge import judgement
 from harness.judge.judgement import Judged
 from plan.errors import UsageError
@@ -166,3 +168,11 @@ def test_a_record_that_comes_while_others_are_read_is_left_for_later(
     monkeypatch.setattr(judgement, "bring_up_to_date", judged)
     found = Campaign(folder).records
     assert (len(found.trials), found.unreadable, found.others) == (1, (), ())
+
+
+def test_the_command_says_it_too(folder: Path) -> None:
+    said = f"{folder}: 3 trials planned: 1 has a record, 1 failed, 1 is missing (the experiment has"
+    assert said in CliRunner().invoke(command, [str(folder)]).stderr
+    with locked(folder):
+        done = CliRunner().invoke(command, [str(folder)])
+    assert "1 more trial). A run is under way (process" in done.stderr and done.exit_code == 0

@@ -20,5 +20,10 @@ from harness.cli.judged import print_judged
 def command(campaign: Path, out: Path | None) -> None:
     found = Campaign(campaign)
     print_judged(found.judged)
+    from analysis.report.standing import standing  # the plots' libraries are slow to load
+
+    stands = standing(found.records)
+    if stands.under_way or not stands.whole:
+        click.echo(f"{campaign}: {stands.sentence()}", err=True)
     written = found.report(out, lambda what: click.echo(f"report: {what}", err=True))
     click.echo(f"{written.html}\n{written.markdown}\n{written.tables}")
