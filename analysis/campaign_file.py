@@ -82,6 +82,8 @@ def why_none(folder: Path) -> str:
         )
     if who := holder(folder):
         return f"{folder} has no campaign.json yet: {who} begins to work there; wait a moment"
+    if folder.is_file():
+        return f"{folder} is a file; name a folder that ./cellbed run has made"
     if folder.is_dir():
         return f"{folder} is no folder of results: it has no campaign.json"
     made = Path("results", folder)

@@ -60,6 +60,8 @@ class Table:
 
 def read_csv(path: Path | str) -> Table:
     """The table in a CSV file: comma-separated UTF-8, first line the column names."""
+    if Path(path).is_dir():
+        raise TableError(f"{path} is a folder; name a CSV file, as report/tables/trials.csv in it")
     try:
         with regular(Path(path)).open(newline="", encoding="utf-8-sig") as file:
             lines = list(csv.reader(file, strict=True))

@@ -8,6 +8,7 @@ is 128 or more if an error prevents the comparison, so that `git bisect run` sto
 
 from __future__ import annotations
 
+import math
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -73,6 +74,15 @@ def answering() -> Iterator[None]:
         raise SystemExit(NO_ANSWER + 1) from None
 
 
+def finite(_: click.Context, option: click.Parameter, value: float) -> float:
+    """A tolerance that is a number; nothing is more than NaN, so no result would ever differ."""
+    if not math.isfinite(value):
+        error = UsageError(f"--tolerance {value}: must be a number of at least 0, such as 0.02")
+        error.exit_code += NO_ANSWER
+        raise error
+    return value
+
+
 @click.command(cls=Comparing, help=__doc__)
 @experiment_argument
 @click.option("--factor", metavar="FACTOR=A,B", help="The factor and its two levels.")
@@ -92,6 +102,7 @@ def answering() -> Iterator[None]:
     "--tolerance",
     default=0.0,
     type=click.FloatRange(0),
+    callback=finite,
     metavar="FRACTION",
     help="The fraction by which a result may differ: 0.02 is 2 % [0: no byte may differ].",
 )

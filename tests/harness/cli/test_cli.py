@@ -74,6 +74,19 @@ def test_an_experiment_of_no_study_has_no_model(tmp_path: Path) -> None:
     assert done.stderr.endswith("study: this key is missing; only a study has a model\n")
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("report", "small.csv"), "small.csv is a file; name a folder that ./cellbed run has made"),
+        (("anova", ".", "--response", "x", "--factors", "y"), ". is a folder; name a CSV file, as"),
+    ],
+)
+def test_a_file_is_no_folder(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    (tmp_path / "small.csv").touch()
+    done = cellbed(*words, cwd=tmp_path)
+    assert done.returncode == 2 and done.stderr.startswith(f"cellbed: {said}")
+
+
 def test_a_study_that_does_not_exist_is_told_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "small.toml").write_text(f'study = "nope"\n{SMALL}')
     done = cellbed("run", "small.toml", "--dry-run", cwd=tmp_path)

@@ -55,6 +55,19 @@ def test_what_is_no_answer_stops_a_bisection(
     assert found == code and str(error.args[-1]) in said
 
 
+@pytest.mark.parametrize("fraction", ["nan", "inf"])
+def test_a_tolerance_is_a_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    fraction: str,
+) -> None:  # fmt: skip
+    """With NaN nothing would ever differ."""
+    words = ["compare", str(write_tiny(tmp_path)), "--factor", TWO, "--tolerance", fraction]
+    monkeypatch.setattr(sys, "argv", ["cellbed", *words])
+    assert main() == 130
+    said = f"cellbed: --tolerance {fraction}: must be a number of at least 0, such as 0.02\n"
+    assert capsys.readouterr().err == said
+
+
 def test_only_cannot_choose_the_levels_that_are_compared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
