@@ -171,13 +171,13 @@ def command(
         raise UsageError("--tls can be used only with --scheduler")
     cluster = None if scheduler is None else Cluster(address=scheduler, secret=tls)
     asked = Experiment.from_file(experiment)
-    if said := labels(asked.design, asked.origin):
-        click.echo(said, err=True)
     campaign = asked.prepare(
         out, only, seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap,
         trace=trace, kernels=kernels, module=module, debug=debug_words, gdb=gdb,
         trust_kernels=trust_kernels, cluster=cluster, shard=shard, build=not dry_run,
     )  # fmt: skip
+    if said := labels(asked.design, asked.origin):
+        click.echo(said, err=True)
     if shard is not None and not campaign.trials:
         click.echo(f"--shard {shard}: this shard has no trial; there are more shards than trials")
         return
