@@ -224,7 +224,9 @@ def boots(lab: str) -> Finding:
     except CellbedError as error:
         said = [str(error), *getattr(error, "console", "").strip().splitlines()[-1:]]
         return Finding(what=f"{lab} lab", state="missing", detail="; ".join(said))
-    if lab == "uml" and not bounded:
-        detail = "boots, with no boundary around it: what runs in it has your rights"
-        return Finding(what="uml lab", state="note", detail=detail, remedy="SECURITY.md")
-    return Finding(what=f"{lab} lab", state="ok", detail="boots")
+    if lab != "uml":
+        return Finding(what=f"{lab} lab", state="ok", detail="boots")
+    if bounded:
+        return Finding(what="uml lab", state="ok", detail="boots, within its boundary")
+    detail = "boots, with no boundary around it: what runs in it has your rights"
+    return Finding(what="uml lab", state="note", detail=detail, remedy="SECURITY.md")

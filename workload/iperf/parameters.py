@@ -41,8 +41,8 @@ class Parameters:
         "Each source starts at a random moment between time 0 and this time. If the measured"
         " interval begins later than time 0, all sources must start before it begins. The default"
         " is one round trip of the path with an empty queue. If the measured interval begins"
-        " within the first round trip, the default is the time from 0 to its beginning. With 0 and"
-        " without `workload.late_start_us`, all sources start together.",
+        " after time 0, but within the first round trip, the default is the time from 0 to its"
+        " beginning. With 0 and without `workload.late_start_us`, all sources start together.",
     ] = None
     unsent_bytes: Annotated[
         int,
