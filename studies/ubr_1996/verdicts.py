@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""README's tables of verdicts: by intervals over cells and seeds, and by the kept means.
-
-The records of the two campaigns are gone. Their kept verdicts, by intervals, are older than the
-present claims, and count for the readings that did not change since: those that were kept and have
-one bound. The others are judged by the means of the cells (analysis/by_means.py).
-"""
+"""README's tables of verdicts, by 95 % intervals over cells and seeds, as `study keep` wrote them."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -21,57 +16,51 @@ READINGS = {
     "ubr-persistent": "from 2 to 12 s, minimum RTO 0.2 s",
     "ubr-persistent-slow-timer": "first 8 s, minimum RTO 1 s",
 }
-HOLDS = Verdict.HOLDS.value
+HOLDS, NOT_MEASURED = Verdict.HOLDS.value, "not measured"
 VERDICTS = (HOLDS, Verdict.FAILS.value, Verdict.UNDECIDED.value)
-INTERVALS, MEANS = "intervals", "means"
-NEEDS_PLAN = frozenset({"summary-ubr-no-guarantee"})
-"""New readings whose check needs the plan of a trial: they wait for the next trials."""
 
 
-def found(kept: Kept, campaign: str) -> Mapping[str, tuple[str, str]]:
-    """Claim -> how it was judged, and its verdict, in the order of the file."""
-    old = {row["id"]: row["verdict_seeds"] for row in kept.claims(campaign).rows}
-    changed = by_means.with_two_bounds(_claims())
-    same = {name: verdict for name, verdict in old.items() if name not in changed}
-    rows = kept.cells(campaign).rows
-    judged = by_means.of_rows(rows, STUDY, CHECKS, but=NEEDS_PLAN | same.keys())
-    new = {claim.id: finding.verdict.value for claim, finding in judged}
-    return {
-        claim.id: (INTERVALS, same[claim.id]) if claim.id in same else (MEANS, new[claim.id])
-        for claim in _claims()
-        if claim.id not in NEEDS_PLAN
-    }
+def found(kept: Kept, campaign: str) -> Mapping[str, str]:
+    """Claim -> its verdict, in the order of the file; NOT_MEASURED where its rows did not run."""
+    rows = {row["id"]: row for row in kept.claims(campaign).rows}
+    return {claim.id: _verdict(rows[claim.id]) for claim in _claims()}
+
+
+def _verdict(row: Mapping[str, str]) -> str:
+    is_measured = not row["evidence_seeds"].startswith(NOT_MEASURED)
+    return row["verdict_seeds"] if is_measured else NOT_MEASURED
 
 
 def verdicts(kept: Kept) -> Sheet:
-    """How many readings have each verdict, by campaign and by the way of judging."""
+    """How many readings have each verdict, by campaign and by bound."""
     rows: list[list[Value]] = []
     for campaign, reading in READINGS.items():
-        both = found(kept, campaign)
-        for words, of in _ways(both).items():
-            rows.append([reading, words, len(of), *map(of.count, VERDICTS)])
-    heads = [(verdict, "d") for verdict in VERDICTS]
-    return plain(rows, "reading", "judged by", ("readings", "d"), *heads)
+        for bound, of in _by_bound(found(kept, campaign)).items():
+            rows.append([reading, bound, len(of), *map(of.count, (*VERDICTS, NOT_MEASURED))])
+    heads = [(verdict, "d") for verdict in (*VERDICTS, NOT_MEASURED)]
+    return plain(rows, "reading", "bound", ("readings", "d"), *heads)
 
 
 def claims(kept: Kept) -> Sheet:
     """The readings that do not hold in both campaigns."""
-    first, second = (found(kept, campaign) for campaign in READINGS)
+    both = [found(kept, campaign) for campaign in READINGS]
     rows: list[list[Value]] = [
-        [claim.sentence, claim.source, _bound(claim), first[claim.id][0], *verdicts]
+        [claim.sentence, claim.source, _bound(claim.id), *(of[claim.id] for of in both)]
         for claim in _claims()
-        if claim.id in first
-        for verdicts in [[of[claim.id][1] for of in (first, second)]]
-        if set(verdicts) != {HOLDS}
+        if {of[claim.id] for of in both} != {HOLDS}
     ]
     heads = ("minimum RTO 0.2 s", "first 8 s, minimum RTO 1 s")
-    return plain(rows, "sentence", "slide", "bound", "judged by", *heads)
+    return plain(rows, "sentence", "slide", "bound", *heads)
 
 
 def first_bounds(kept: Kept) -> Mapping[str, Sequence[str]]:
-    """Reading -> the verdicts on the present claims, each with its first bound."""
+    """Reading -> the verdicts on the measured claims, each with its first bound."""
     return {
-        reading: [v for name, (_, v) in found(kept, campaign).items() if not _is_wider(name)]
+        reading: [
+            verdict
+            for name, verdict in found(kept, campaign).items()
+            if not name.endswith(WIDER) and verdict != NOT_MEASURED
+        ]
         for campaign, reading in READINGS.items()
     }
 
@@ -82,29 +71,25 @@ def numbers(kept: Kept) -> dict[str, int]:
     names = ("holds", "fails", "undecided")
     return {
         "claims": len(first),
+        "slow_claims": len(second),
         **dict(zip(names, map(first.count, VERDICTS), strict=True)),
         **{f"slow_{n}": second.count(v) for n, v in zip(names, VERDICTS, strict=True)},
     }
 
 
-def _ways(both: Mapping[str, tuple[str, str]]) -> Mapping[str, Sequence[str]]:
-    """Verdicts by the way of judging."""
-    means = {name: v for name, (way, v) in both.items() if way == MEANS}
+def _by_bound(of: Mapping[str, str]) -> Mapping[str, Sequence[str]]:
+    """Verdicts by the bound of their readings."""
     return {
-        "intervals over cells and seeds": [v for way, v in both.values() if way == INTERVALS],
-        "means, first bound": [v for name, v in means.items() if not _is_wider(name)],
-        "means, wider bound": [v for name, v in means.items() if _is_wider(name)],
+        words: [verdict for name, verdict in of.items() if _bound(name) == bound]
+        for bound, words in (("", "only one"), ("first", "first"), ("wider", "wider"))
     }
 
 
-def _bound(claim: Claim) -> str:
-    if _is_wider(claim.id):
+def _bound(name: str) -> str:
+    """Which of its two bounds a reading has; "" for a reading with one bound."""
+    if name.endswith(WIDER):
         return "wider"
-    return "first" if claim.id in by_means.with_two_bounds(_claims()) else ""
-
-
-def _is_wider(name: str) -> bool:
-    return name.endswith(WIDER)
+    return "first" if name in by_means.with_two_bounds(_claims()) else ""
 
 
 @cache

@@ -18,7 +18,7 @@ from analysis.statistics import estimate
 from studies.web_2003.abstract import abstract
 from studies.web_2003.ns2.tables import CAMPAIGN, FIGURES, Pair, clocks
 
-FIRST, RED, TODAY = "web-first", "web-red", "web-today"
+FIRST, RED, TODAY, LINK = "web-first", "web-red", "web-today", "web-plain"
 LOADS = ("80", "98")
 SHARE = "resent_share"
 
@@ -83,6 +83,28 @@ def _first_change(kept: Kept, load: str, queue: str) -> Contrast:
     return _change(kept, FIRST, "p90_ms", *both)
 
 
+def link(kept: Kept) -> Numbers:
+    """What Ethernet frames in place of ATM cells change in the median and the 90th percentile.
+
+    Both links offer the same load in their own bytes.
+    """
+    found: dict[str, float | int | str] = {}
+    changes: list[Contrast] = []
+    for name, queue in (("tail", "drop-tail"), ("ns_2", "ARED as in ns-2")):
+        place = {"load": "80", "sender": "SACK", "queue": queue}
+        both = [{**place, "topology.link_layer": layer} for layer in ("ethernet", "atm")]
+        for figure in ("median", "p90"):
+            changes.append(_change(kept, LINK, f"{figure}_ms", *both))
+            found[f"{name}_{figure}"] = _text(changes[-1])
+    return {
+        **found,
+        **_seeds(kept, LINK),
+        "paired": min(len(one.draws) for one in changes),
+        "figures": len(changes),
+        "sure": sum(abs(one.difference) > (one.half_width or math.inf) for one in changes),
+    }
+
+
 def again(kept: Kept) -> Numbers:
     """Trials that two campaigns have: how many have the same figures, and the largest change [%].
 
@@ -112,6 +134,7 @@ OWN: Mapping[str, tuple[str, str]] = {
     FIRST: ("first_timeout", "of the handshake"),
     RED: ("red", "gentle"),
     "web-ticks": ("tick", "100 ms"),
+    LINK: ("topology.link_layer", "atm"),
 }
 """Campaigns, and the level of their own factor with which they repeat trials of the first."""
 
@@ -239,6 +262,7 @@ NUMBERS: Mapping[str, Source] = {
     "again": again,
     "clock": clock,
     "first": first,
+    "link": link,
     "red": red,
     "today": today,
 }

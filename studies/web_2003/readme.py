@@ -9,8 +9,9 @@ from analysis.table import Row
 from studies.web_2003.abstract import AS_IN_NS_2, NOT_RUN
 from studies.web_2003.ns2 import tables as ns_2
 
-RED, TODAY = "web-red", "web-today"
+RED, TODAY, PLAIN = "web-red", "web-today", "web-plain"
 FIRST, SMALLER = "web-first", "web-witness"
+CARRIED = {"atm": "ATM cells", "ethernet": "Ethernet frames"}
 JUDGED = SMALLER
 """The campaign of which the claims' verdicts are shown."""
 Line = list[Value]
@@ -70,6 +71,17 @@ def estimator(kept: Kept) -> Sheet:
     return plain(rows, "load", "queue", "seeds", *heads, ("counted by this rule (%)", ".1f"))
 
 
+def link(kept: Kept) -> Sheet:
+    """A link of ATM cells, and a plain link."""
+    names = ("median_ms", "p75_ms", "p90_ms", "p99_ms")
+    rows: list[Line] = [
+        [row["queue"], CARRIED[row["topology.link_layer"]], row["seeds"], *_figures(row, *names)]
+        for row in sorted(kept.cells(PLAIN).rows, key=lambda row: row["queue"], reverse=True)
+    ]
+    heads = _heads("median", "75 %", "90 %", "99 %")
+    return plain(rows, "queue", "the link carries", "seeds", *heads)
+
+
 def red(kept: Kept) -> Sheet:
     """Adaptive RED's upper threshold."""
     rows: list[Line] = [
@@ -107,6 +119,7 @@ TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
     "today": today,
     "first": first,
     "estimator": estimator,
+    "link": link,
     "witness": ns_2.side_by_side,
     "agreement": ns_2.agreement,
     "ticks": ns_2.ticks,
