@@ -19,6 +19,7 @@ from tests.bench.bugs.run import BASE
 Results = Mapping[tuple[str, str], Mapping[str, Any]]
 MOST = 2  # scripts that a row names
 COMMENT = "comment-"  # begins the names of the patches that change no instruction
+SEEN = ("verdict", "output", "duration", "packets")  # of a run, in the order of the results
 SAME = "every segment the same"  # of what ./cellbed compare says
 KINDS = {
     "6.12/": "a script of the tree of 6.12",
@@ -55,6 +56,9 @@ def page(bugs: Sequence[Bug], found: Results) -> Iterator[str]:
         yield ""
         heads = ["patches that add a comment", "patches", "runs or pairs", "patches that differ"]
         yield from table(heads, harmless, right=3)
+        yield ""
+        heads = ["scripts", "kernels with a comment", "runs", *(f"other {one}" for one in SEEN)]
+        yield from table(heads, again(found), right=len(heads))
     yield ""
     changed = {"a bug": [one.name for one in ran], "a comment": sorted(commented(found))}
     rows = (row for what, names in changed.items() for row in times(what, names, found))
@@ -170,6 +174,19 @@ def comments(found: Results) -> Iterator[list[object]]:
                   if line.get("differs") or set(line.get("failed", {})) & set(passing)]  # fmt: skip
         if ran:
             yield [KINDS.get(way, way), len(ran), sum(map(size, ran)), len(differ)]
+
+
+def again(found: Results) -> Iterator[list[object]]:
+    """Of scripts on equally many kernels with a comment: how many differ on any two, in what."""
+    runs: dict[str, list[Sequence[str]]] = {}
+    for name in sorted(commented(found)):
+        for test, values in found.get((name, "scripts"), {}).get("seen", {}).items():
+            runs.setdefault(test, []).append(values)
+    for kernels in sorted({len(one) for one in runs.values()}, reverse=True):
+        same = [one for one in runs.values() if len(one) == kernels]
+        columns = zip(*(zip(*one, strict=True) for one in same), strict=True)
+        other = [sum(len(set(values)) > 1 for values in column) for column in columns]
+        yield [len(same), kernels, len(same) * kernels, *other]
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]], right: int = 0) -> Iterator[str]:

@@ -23,6 +23,7 @@ from tests.bench.bugs import comments, patches, scripts
 CELLBED = paths.PROJECT / "cellbed"
 EXPERIMENT = paths.PROJECT / "lab" / "ci" / "change.toml"
 BASE = "base"  # the name of the kernel that has all fixes
+SEEN = ("verdicts", "ktap", "seconds", "packets")  # of selftests.json
 FAILED, DIFFERS = 5, 1  # exit codes (docs/commands.md)
 Result = dict[str, Any]
 
@@ -97,6 +98,7 @@ def merged(before: Result, after: Result) -> Result:
         return after
     return {**after, "passed": sorted({*before["passed"], *after["passed"]}),
             "failed": {**before["failed"], **after["failed"]},
+            "seen": {**before.get("seen", {}), **after.get("seen", {})},
             "s": round(before["s"] + after["s"], 1)}  # fmt: skip
 
 
@@ -123,7 +125,15 @@ def selftests(
     failed = {run["test"].removeprefix("net/"): run["why"] for run in runs
               if run["verdict"] == "fail"}  # fmt: skip
     passed = sorted(test for test, verdict in verdicts.items() if verdict == "pass")
-    return {"name": name, "way": "scripts", "passed": passed, "failed": failed, "s": seconds}
+    return {"name": name, "way": "scripts", "passed": passed, "failed": failed, "s": seconds,
+            "seen": seen(place / "selftests.json")}  # fmt: skip
+
+
+def seen(place: Path) -> dict[str, list[str]]:
+    """Verdict, digest of the output, virtual seconds and digest of the packets of each test."""
+    tests = json.loads(place.read_text())[0]["tests"]
+    return {test.removeprefix("net/"): [next(iter(of[what]), "") for what in SEEN]
+            for test, of in tests.items()}  # fmt: skip
 
 
 def compare(out: Path, name: str, patch: Path) -> Result:

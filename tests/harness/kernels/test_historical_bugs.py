@@ -48,8 +48,18 @@ def test_a_bug_counts_once_by_the_first_way_that_shows_it() -> None:
         ("two", "compare"): differs,
         ("three", "scripts"): {"passed": ["6.12/a.pkt"], "failed": {"7.3/c.pkt": "newer"}, "s": 5},
         ("comment-tcp", "compare"): same,
-        ("comment-route", "scripts"): {**BASE, "passed": ["6.12/a.pkt"], "s": 7},
-        ("comment-tcp", "scripts"): {"passed": [], "failed": {"own/b.pkt": "x"}, "s": 8},
+        ("comment-route", "scripts"): {
+            **BASE,
+            "passed": ["6.12/a.pkt"],
+            "s": 7,
+            "seen": {"a": ["pass", "k", "0.2", "p"], "b": ["pass", "k", "0.2", "p"]},
+        },
+        ("comment-tcp", "scripts"): {
+            "passed": [],
+            "failed": {"own/b.pkt": "x"},
+            "s": 8,
+            "seen": {"a": ["pass", "k", "0.3", "q"]},
+        },
         ("five", "compare"): {**differs, "said": [TOTAL, SAID_OF_FILES]},
     }
     text = "\n".join(page([bug(x) for x in ("one", "two", "three", "four", "five")], found))
@@ -62,6 +72,7 @@ def test_a_bug_counts_once_by_the_first_way_that_shows_it() -> None:
     assert f"| fix three | It is wrong. | {without_too} | not run |" in text
     assert "| fix five | It is wrong. | no script | other cwnd.csv, flows.csv |" in text
     assert "| patches that add a comment | patches | runs or pairs | patches that differ |" in text
+    assert "| 1 | 2 | 2 | 0 | 0 | 1 | 1 |\n| 1 | 1 | 1 | 0 | 0 | 0 | 0 |" in text
     alone = "the kernel of `compare` alone"
     for what, kernels in (("a bug", 3), ("a comment", 1)):
         assert f"| {what} | `compare` | {kernels} | 11 | 11 | 11 |\n" in text
@@ -88,12 +99,12 @@ def test_a_script_that_was_added_runs_and_its_result_joins_the_others() -> None:
     tests = ["7.3/a*", "own/b.pkt", "own/new.pkt"]
     assert missing(tests, before) == ["own/new.pkt"]
     assert missing(tests, {}) == tests
-    after = {"name": "one", "passed": ["own/new.pkt"], "failed": {}, "s": 1.0}
+    after = {"name": "one", "passed": ["own/new.pkt"], "failed": {}, "s": 1.0, "seen": {"x": []}}
     assert merged({}, after) == after
     both = merged(before, after)
     assert both == {
         "name": "one", "passed": ["7.3/a.pkt", "own/new.pkt"], "failed": {"own/b.pkt": "x"},
-        "s": 3.5,
+        "s": 3.5, "seen": {"x": []},
     }  # fmt: skip
     assert missing(tests, both) == []
 
