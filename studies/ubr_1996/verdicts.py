@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""README's tables of verdicts, by 95 % intervals over cells and seeds, as `study keep` wrote them."""
+"""README's tables of verdicts, by 95 % intervals over cells and seeds, as kept."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
