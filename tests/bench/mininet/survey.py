@@ -229,13 +229,15 @@ def run(script: Script, sources: Path, options: Sequence[str], limit_s: float) -
 
 
 def build(options: Sequence[str], place: Path) -> None:
-    """Have the image of packages, whose making is no part of an attempt."""
+    """Have the image of packages, whose making is no part of an attempt. If it cannot be made, the
+    attempt says why.
+    """
     pairs = [list(pair) for pair in pairwise(options) if pair[0] in ("--package", "--pip")]
     if pairs:
         empty = place / "cellbed-empty.sh"
         empty.touch()
         argv = ["./cellbed", "mininet", *chain.from_iterable(pairs), str(empty)]
-        subprocess.run(argv, cwd=PROJECT, stdin=subprocess.DEVNULL, check=True)
+        subprocess.run(argv, cwd=PROJECT, stdin=subprocess.DEVNULL, check=False)
 
 
 def attempt(argv: Sequence[str], script: Script, limit_s: float) -> Attempt:
@@ -260,11 +262,16 @@ def attempt(argv: Sequence[str], script: Script, limit_s: float) -> Attempt:
     log.parent.mkdir(exist_ok=True)
     log.write_text(f"{shlex.join(argv)}\n{text}")
     kept = re.search(".*?".join(script.promise), text, re.DOTALL) is not None
-    errors = list(dict.fromkeys(line.strip()[:MOST_SAID] for line in ERROR.findall(text)))[
-        :MOST_ERRORS
-    ]
     why = reason(text, status)
+    errors = errors_of(text, script.own_error)
     return Attempt(status=status, kept=kept, reason=why, host_s=host_s, errors=errors)
+
+
+def errors_of(text: str, own: str) -> list[str]:
+    """The first lines that name an exception, and the one that has the repository's own error."""
+    owned = [line for line in text.splitlines() if own in line][:1] if own else []
+    named = dict.fromkeys(line.strip()[:MOST_SAID] for line in ERROR.findall(text))
+    return list(dict.fromkeys([*list(named)[:MOST_ERRORS], *(line.strip() for line in owned)]))
 
 
 def log_of(script: Script) -> Path:
