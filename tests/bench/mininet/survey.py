@@ -120,7 +120,8 @@ def print_page(scripts: Sequence[Script], results: Path, then: Path | None = Non
     print_counts(scripts, first)
     if then:
         print(". Scripts by result after the corrections: ", end="")
-        print_counts(scripts, first | later)
+        corrected = [replace(s, **s.again) if name_of(s) in later else s for s in scripts]
+        print_counts(corrected, first | later)
         columns.insert(3, "after the corrections")
     print("\n")
     print("|", " | ".join(columns), "|")
@@ -132,7 +133,8 @@ def print_page(scripts: Sequence[Script], results: Path, then: Path | None = Non
         cause = "" if passes else script.cause or row["reason"]
         cells = [script.theme, name, told(script, row), cause, row["seconds"]]
         if then:
-            cells.insert(3, told(script, later[name]) if name in later else "")
+            again = replace(script, **script.again)
+            cells.insert(3, told(again, later[name]) if name in later else "")
         print("|", " | ".join(map(str, cells)), "|")
 
 
