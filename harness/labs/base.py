@@ -65,6 +65,8 @@ class LabSpec:
         isolated: refuse to boot where what runs in it could reach more of this machine.
         gdb: where gdb is to stop the kernel, as a function's name; of the uml lab. The kernel
             waits for it.
+        only: name and plan of the first trial that it is booted for. A sealed lab (sealed.py)
+            runs no other.
     """
 
     pairs: int
@@ -82,6 +84,7 @@ class LabSpec:
     kernel_words: str = ""
     isolated: bool = False
     gdb: str = ""
+    only: tuple[str, Plan] | None = None
 
 
 class Lab(ABC):
@@ -161,6 +164,11 @@ class Lab(ABC):
     @property
     def exact(self) -> bool:
         """Does the lab's clock stand still while it computes? Then nothing can be late."""
+        return False
+
+    @property
+    def sealed(self) -> bool:
+        """Has it all its jobs before it boots? Then it can be given no more."""
         return False
 
     def __enter__(self) -> Self:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from harness.host import paths
+from harness.labs import sealed
 from harness.labs.hardware import X86_64, Hardware
 from harness.labs.supervised import AGENT, SupervisedLab
 from plan.errors import MissingError
@@ -27,6 +28,13 @@ VIRTUAL_CLOCK = (
     *("-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-smp", "1"),
     *("-rtc", "base=2020-01-01,clock=vm"),
 )
+# QEMU's main thread lets an idle machine's clock jump. It may look just when the processor has
+# gone idle and its last instructions are not yet counted: the clock then jumps too far, by these.
+# While QEMU records, main thread and processor take turns. The recording itself is of no use.
+ICOUNT = "shift=0,sleep=off"
+TAKING_TURNS = tuple(
+    f"{word},rr=record,rrfile=/dev/null" if word == ICOUNT else word for word in VIRTUAL_CLOCK
+)
 # No lock: the disk is never written, and other labs are using it.
 ROOT_DISK = "if=none,id=root,format=raw,readonly=on"
 FAILED = ("Kernel panic", "vm lab: failed")
@@ -36,7 +44,13 @@ SHARES = ["repo", "run", "programs"]
 
 
 class VmLab(SupervisedLab):
-    """QEMU over the lab image, the stock kernel and an initramfs with its modules."""
+    """QEMU over the lab image, the stock kernel and an initramfs with its modules.
+
+    In virtual time, a lab for one trial starts with all that it needs (sealed.py).
+
+    Attributes:
+        hardware: the machine.
+    """
 
     hardware = X86_64
 
@@ -46,18 +60,45 @@ class VmLab(SupervisedLab):
         self.link_host_paths(kernel=kernel, disk=self.disk(), programs=programs)
         return [
             qemu(self.hardware),
-            *(VIRTUAL_CLOCK if self.spec.clock == "virtual" else self.real_clock()),
+            *self.clock(),
             *machine(self.spec.memory_mib, self.hardware),
             *("-kernel", "host/kernel/vmlinuz"),
-            *("-initrd", "host/kernel/initramfs"),
-            *("-drive", f"file=host/disk,file.locking=off,{ROOT_DISK}"),
-            *("-device", "virtio-blk-pci,drive=root"),
+            *(self.sealed_in(kernel) if self.sealed else self.devices()),
             *(word for tag in self.tags() for word in share(tag)),
             *("-append", self.boot_line()),
         ]
 
+    def clock(self) -> tuple[str, ...]:
+        """What moves its clock."""
+        if self.sealed:
+            return TAKING_TURNS
+        return VIRTUAL_CLOCK if self.spec.clock == "virtual" else self.real_clock()
+
+    def devices(self) -> list[str]:
+        """What it starts from where it may wait for its host."""
+        return [
+            *("-initrd", "host/kernel/initramfs"),
+            *("-drive", f"file=host/disk,file.locking=off,{ROOT_DISK}"),
+            *("-device", "virtio-blk-pci,drive=root"),
+        ]
+
+    def sealed_in(self, kernel: Path) -> list[str]:
+        """What it starts from, with its jobs, where it may not."""
+        assert self.spec.only is not None
+        name, plan = self.spec.only
+        self.submit_network(plan.topology)
+        self.submit_trial(name, plan)
+        self.submit({"kind": "end"})
+        sealed.write_initramfs(self.run_directory, kernel / "initramfs", self.disk())
+        return sealed.words(plan.seed, self.hardware.events)
+
+    @property
+    def sealed(self) -> bool:
+        return self.spec.clock == "virtual" and self.spec.only is not None
+
     def told(self) -> list[str]:
-        clock = VIRTUAL_CLOCK if self.spec.clock == "virtual" else ("real clock",)
+        virtual = (*VIRTUAL_CLOCK, *TAKING_TURNS, *self.hardware.events, *sealed.told())
+        clock = virtual if self.spec.clock == "virtual" else ("real clock",)
         return [*clock, *machine(self.spec.memory_mib, self.hardware), self.boot_line()]
 
     def real_clock(self) -> tuple[str, ...]:
@@ -72,12 +113,17 @@ class VmLab(SupervisedLab):
 
     def boot_line(self) -> str:
         """Words the kernel does not know reach the image's init."""
-        words = [self.hardware.boot_words, *(f"cellbed_{tag}={tag}" for tag in self.tags())]
-        return " ".join([*words, f'cellbed_main="{self.spec.main or AGENT}"'])
+        words, main = [self.hardware.boot_words], self.spec.main or AGENT
+        if self.sealed:
+            words += ["cellbed_share=none", f"cellbed_sealed={self.hardware.events_port}"]
+            main = sealed.MAIN
+        else:
+            words += ["cellbed_share=9p", *(f"cellbed_{tag}={tag}" for tag in self.tags())]
+        return " ".join([*words, f'cellbed_main="{main}"'])
 
     def tags(self) -> list[str]:
         """The names of the folders that the guest can mount."""
-        return [*SHARES, *self.spec.shares]
+        return ["run"] if self.sealed else [*SHARES, *self.spec.shares]
 
     def disk(self) -> Path:
         """The image as a squashfs."""

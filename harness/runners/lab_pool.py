@@ -224,14 +224,16 @@ class LabThread(threading.Thread):
         spec = LabSpec(
             pairs=topology.pairs, clock=job.clock, kernel=kernel, receiver=receiver, gdb=job.gdb,
             shares={layer.name: layer.folder} if layer else {},
+            only=(job.trial.name, job.trial.plan),
         )  # fmt: skip
         with session(job.lab, spec) as lab:
             with self.pool.lock:
                 if self._abandoned:
                     raise LabError("the campaign was ended")
-                lab.submit_network(topology)
                 self._lab = lab
-                self._submit(lab, self.tasks[0])
+                if not lab.sealed:
+                    lab.submit_network(topology)
+                    self._submit(lab, self.tasks[0])
             try:
                 for event in lab.events():
                     self._follow(lab, event)
@@ -241,7 +243,9 @@ class LabThread(threading.Thread):
 
     def takes(self, job: PoolJob) -> bool:
         """Can this lab be given one more job? Of one name there is one trial at a time in it."""
-        ready = self._lab is not None and not self._ending and len(self.tasks) < AHEAD
+        if self._lab is None or self._lab.sealed:
+            return False
+        ready = not self._ending and len(self.tasks) < AHEAD
         return ready and job.kind == self.kind and job.trial.name not in self._names
 
     def give(self, task: Task) -> None:

@@ -80,7 +80,8 @@ class Live:
         raw, tables = folder / "raw", folder / "tables"
         raw.mkdir()
         tables.mkdir()
-        for path in self._raw.iterdir():
+        # A sealed lab (harness/labs/sealed.py) writes its tables at its end.
+        for path in self._raw.iterdir() if self._raw.exists() else ():
             if path.suffix in WHOLE and (data := WHOLE[path.suffix](path.read_bytes())):
                 (raw / path.name).write_bytes(data)
         plan = self._plan = self._plan or self._submitted()

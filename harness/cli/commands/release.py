@@ -15,7 +15,8 @@ import click
 from harness.cli.archive import described, folder
 from harness.cli.command import Command
 from harness.host import paths
-from plan.errors import CellbedError, MissingError
+from harness.labs import processors
+from plan.errors import CellbedError, MissingError, UsageError
 
 MISSES = 3  # of a recipe: the table of docs/commands.md
 
@@ -25,7 +26,16 @@ MISSES = 3  # of a recipe: the table of docs/commands.md
     "--out", type=click.Path(path_type=Path), default=Path(),
     help="The folder that gets the archive [the current folder].",
 )  # fmt: skip
-def command(out: Path) -> None:
+@click.option(
+    "--arch", type=click.Choice(processors.NAMES), default=processors.X86_64,
+    help="The processor of the release. There is none for arm64.",
+)  # fmt: skip
+def command(out: Path, arch: str) -> None:
+    if arch != processors.X86_64:
+        raise UsageError(
+            f"--arch {arch}: a release has only the products for {processors.X86_64};"
+            f" docs/install.md says how to copy the products for {arch}"
+        )
     click.echo(described(build(folder(out))))
 
 

@@ -41,3 +41,9 @@ def test_a_file_in_the_place_of_the_folder(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "out").touch()
     done = release(tmp_path, monkeypatch, "exit 0", "out")
     assert isinstance(done.exception, UsageError) and "is not a folder" in str(done.exception)
+
+
+def test_there_is_no_release_for_arm64() -> None:
+    done = CliRunner().invoke(cellbed, ["release", "--arch", "arm64"])
+    assert isinstance(done.exception, UsageError)
+    assert "a release has only the products for x86-64" in str(done.exception)

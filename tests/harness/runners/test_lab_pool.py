@@ -114,3 +114,26 @@ def test_what_nobody_wants_any_more_is_not_run(tmp_path: Path, paper: type[Paper
         pool.abandon("two")
     reasons = [task.outcome.result(60).reason for task in tasks]
     assert reasons == [None, "abandoned"] and len(paper.tried) == 1
+
+
+def test_a_sealed_lab_is_booted_for_one_trial(tmp_path: Path, paper: type[PaperLab]) -> None:
+    """Of one network there are as many labs as trials, and each knows its trial when it boots."""
+    booted_for: list[tuple[str, Plan] | None] = []
+
+    class Sealed(paper):  # type: ignore[misc, valid-type]
+        sealed = True
+
+        def boot(self) -> None:
+            booted_for.append(self.spec.only)
+            self.submit_trial(*self.spec.only)
+            self.submit({"kind": "end"})
+
+    LABS["paper"] = Sealed
+    pool, trials = LabPool(), tiny_trials(tmp_path, seeds=3)
+    with pool.lock:
+        tasks = [pool.submit(PoolJob(trial=one, lab="paper", clock="virtual", campaign="one",
+                                     records=tmp_path / "one"), 1, events.ignore)
+                 for one in trials]  # fmt: skip
+    assert [task.outcome.result(60).reason for task in tasks] == [None] * 3
+    pool.wait()
+    assert booted_for == [(one.name, one.plan) for one in trials]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import shutil
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -47,6 +48,14 @@ def test_tables_as_they_grow(lab: Lab) -> None:
     assert first == {"pair": "1", "t": [0, 0.5, 1, 1.5, 2, 2.5], "w": [11, 11, 12, 12, 13, 13]}
     assert second["w"] == [21, 21, 22, 22, 23, 23]
     assert found["rates"] == {"t": [2, 3], "mbit": [[1, 2], [1, 2]]}
+
+
+def test_a_lab_whose_tables_come_at_its_end(lab: Lab) -> None:
+    """Nobody is told that it has ended."""
+    lab.second(1)
+    shutil.rmtree(lab.raw)
+    found = Live(lab.folder, NAME).look()
+    assert found and found["until_s"] == 1 and not found["queue"] and not found["windows"]
 
 
 def test_what_is_cut_off_is_left_for_the_next_look(lab: Lab) -> None:
