@@ -52,15 +52,15 @@ class Settings:
         Sequence[Annotated[int, Within(0, MOST_CLIENTS)]],
         OneOrMore(),
         "The number of further clients that have only link1, and the number of further clients"
-        " that have only link2. `[3, 1]` gives 3 clients with link1 and 1 with link2. `3` gives 3 with link1"
-        " and 3 with link2. Each of these clients has its own server and uses TCP.",
+        " that have only link2. `[3, 1]` gives 3 clients with link1 and 1 with link2. `3` gives 3"
+        " with link1 and 3 with link2. Each of these clients has its own server and uses TCP.",
     ] = (0,)
     rate_bit_per_s: Annotated[
         Sequence[Annotated[int, shape.RATE]],
         OneOrMore(),
         "The rates of link1 and link2, 1,000,000 to 1,000,000,000. One number, such as `8_000_000`,"
-        " is the rate of each of the two links. A list has a number for each link. The rates count all bytes of each ATM cell, or of each Ethernet frame"
-        " (`topology.link_layer`).",
+        " is the rate of each of the two links. A list has a number for each link. The rates count"
+        " all bytes of each ATM cell, or of each Ethernet frame (`topology.link_layer`).",
     ]
     delay_us: Annotated[
         Sequence[Annotated[int, shape.DELAY]],
