@@ -19,7 +19,9 @@ from studies.kernel_cc.changes import (
     grouped,
     mean_change,
 )
+from studies.kernel_cc.mixed import MIXED
 from studies.kernel_cc.study import STUDY
+from studies.kernel_cc.window import WINDOW
 
 SHARED, LOSSES, FAST = "kernel-shared", "kernel-losses", "kernel-fast"
 ALPHA = 0.05
@@ -33,11 +35,12 @@ PLACED = tuple(RESPONSES.items())
 def trials_run(kept: Kept) -> Numbers:
     """How many trials are kept and left out, and how long they took."""
     names = (CAMPAIGN, SHARED, LOSSES, FAST)
-    campaigns = [kept.manifest(name) for name in names]
+    manifests = [kept.manifest(name) for name in names]
+    campaigns = [*manifests, *(kept.manifest(name) for name in (MIXED, WINDOW))]
     first = STUDY.cell["kernel"][0]
     later = [
         len(one["seeds"]) - int(row["seeds"])
-        for name, one in zip(names, campaigns, strict=True)
+        for name, one in zip(names, manifests, strict=True)
         for row in kept.cells(name).rows
         if row["kernel"] != first
     ]
