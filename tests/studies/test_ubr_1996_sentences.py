@@ -44,7 +44,10 @@ def at(assumption: str, **values: str) -> Callable[[Row], Row]:
     ("changed", "message"),
     [
         (at("rto-min-1s", efficiency_difference="0.4"), "'nearer' is not true: it needs four_mini"),
-        (at("first-second", efficiency="0.45"), "'abstract-why' is not true: it needs short_highes"),
+        (
+            at("first-second", efficiency="0.45"),
+            "'abstract-why' is not true: it needs short_high",
+        ),
     ],
     ids=["the minimum moves the LAN away", "the first second is not surely less efficient"],
 )
