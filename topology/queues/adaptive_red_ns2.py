@@ -27,7 +27,7 @@ class Queue(QdiscQueue):
     limit_packets: Annotated[
         int,
         Within(1, 1_000_000),
-        "The size of the queue in packets. With `queue.count = \"bytes\"`, the unit is a packet of"
+        'The size of the queue in packets. With `queue.count = "bytes"`, the unit is a packet of'
         " `queue.mean_packet_bytes`.",
     ]
     ecn: Annotated[

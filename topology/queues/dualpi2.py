@@ -63,7 +63,8 @@ class Queue(QdiscQueue):
         int,
         Within(1, MOST_US),
         "A PI controller (proportional-integral) computes the probability of drops and marks."
-        " It looks at the queue with the longer delay, and keeps this delay near this value.",
+        " It looks at the queue with the longer delay, and keeps this delay near the value of this"
+        " key.",
     ] = 15_000
     tupdate_us: Annotated[
         int,

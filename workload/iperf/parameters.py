@@ -65,7 +65,8 @@ class Parameters:
         int,
         Within(0, 86_400_000_000),
         "cellbed adds this time to the start of each source of the pairs 2, 4, 6, ... If"
-        " the measured interval begins later than time 0, these sources must also start before it.",
+        " the measured interval begins later than time 0, these sources, too, must start before the"
+        " measured interval begins.",
     ] = field(default=0, metadata={"later": True})
 
     def __post_init__(self) -> None:
