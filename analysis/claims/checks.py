@@ -63,3 +63,20 @@ CHECKS: dict[str, Check] = {
     )
 }
 """Names that `check` in a file of claims can have, whatever the study."""
+
+BY_VALUES = frozenset(
+    check.__name__
+    for check in (
+        anova.factor_rank,
+        anova.share_at_most,
+        anova.share_larger,
+        anova.spread_at_most,
+        anova.spread_larger,
+        anova.gap_grows,
+        anova.share_ratio_grows,
+        means.mostly_positive,
+        means.share_below,
+        means.grows,
+    )
+)
+"""Those that compare figures as they are: however many seeds there are, no interval decides."""

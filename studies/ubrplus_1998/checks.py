@@ -47,3 +47,5 @@ def not_always_larger(
 
 
 CHECKS = {check.__name__: check for check in (interaction_largest, not_always_larger)}
+BY_VALUES = frozenset({interaction_largest.__name__})
+"""Those that compare figures as they are, without an interval (analysis/claims/checks.py)."""

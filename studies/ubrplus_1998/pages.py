@@ -7,7 +7,7 @@ from analysis.report import plots
 from analysis.report.model import Gallery
 from analysis.report.pages import Pages
 from analysis.report.results import Results
-from studies.ubrplus_1998 import open_numbers, sensitivity
+from studies.ubrplus_1998 import open_numbers, pooling, sensitivity, verdicts
 from studies.ubrplus_1998.abstract import abstract
 from studies.ubrplus_1998.checks import CHECKS
 from studies.ubrplus_1998.ns3 import tables as ns3_tables
@@ -31,6 +31,8 @@ SENTENCES = {
     **NUMBERS,
     **open_numbers.NUMBERS,
     "abstract": abstract,
+    "ways": verdicts.ways,
+    "pooling": pooling.pooling,
     "ns-3": ns3_tables.numbers,
     "sensitivity": sensitivity.numbers,
 }

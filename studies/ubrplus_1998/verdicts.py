@@ -6,6 +6,10 @@ of the text also have a kept verdict by intervals over the seeds for each claim.
 RFCs are older than the present claims, and the records of their trials are gone. They count for the
 readings that did not change since: those that have one bound. A reading with two bounds had another
 first bound then.
+
+Some checks compare figures as they are, also where there are seeds. The tables count their verdicts
+apart from those by intervals. The senders of the text also have the verdicts of direction and size
+(analysis/claims/findings.py).
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,10 +17,12 @@ from functools import cache
 
 from analysis import by_means
 from analysis.claims import Claim, Verdict, claims_of
+from analysis.claims.checks import BY_VALUES
 from analysis.claims.reading import WIDER, WIDER_WORDS
 from analysis.kept import Kept
 from analysis.report.model import MISSING, Sheet, Value, plain
 from analysis.report.sentences import Numbers
+from studies.ubrplus_1998 import checks
 from studies.ubrplus_1998.cells import cells_of
 from studies.ubrplus_1998.checks import CHECKS
 from studies.ubrplus_1998.source_tables import MINIMA, TEXT
@@ -25,8 +31,18 @@ from studies.ubrplus_1998.study import STUDY
 RFC = "ubrplus-www-rfc"
 PAPER = "the paper's own table"
 TEXTS = {f"the text, minimum {minimum}": minimum for minimum in MINIMA}
+SHORT = {"2 ticks": "ticks", "1 s": "second"}
+"""A reading of the text -> how the names of its numbers end."""
 LATER = "later RFCs"
 VERDICTS = (Verdict.HOLDS.value, Verdict.FAILS.value, Verdict.UNDECIDED.value)
+VALUES_ONLY = "means only: the check has no interval"
+IN_ORDER = ("ordered", "extreme")
+"""Checks that hold if the means are in order, however wide the intervals; else these decide."""
+KINDS = {
+    "direction": "direction: surely the claimed sign",
+    "size": "size: one seed could give the published figure",
+}
+"""More verdicts in the kept table -> what README calls them."""
 HEADS = [(verdict, "d") for verdict in VERDICTS]
 Found = Mapping[str, str]
 """Claim -> verdict."""
@@ -50,14 +66,13 @@ def by_the_means(kept: Kept) -> Mapping[str, Found]:
 
 
 def by_intervals(kept: Kept) -> Mapping[str, Found]:
-    """Senders -> the kept verdicts by intervals; of LATER, of the readings that did not change."""
+    """Senders -> the kept verdicts over the seeds; of LATER, of the readings that did not change.
+
+    Those of the checks without an interval are among them.
+    """
     known = {claim.id for claim in _claims()}
     same = known - by_means.with_two_bounds(_claims())
-    rows = kept.table(TEXT, "claims-by-variant").rows
-    found = {
-        name: {row["id"]: row[f"minimum={minimum}"] for row in rows}
-        for name, minimum in TEXTS.items()
-    }
+    found = {name: _of_the_text(kept, name) for name in TEXTS}
     found[LATER] = {row["id"]: row["verdict_replications"] for row in kept.claims(RFC).rows}
     return {
         name: {
@@ -69,18 +84,56 @@ def by_intervals(kept: Kept) -> Mapping[str, Found]:
     }
 
 
+def by_kind(kept: Kept, kind: str) -> Mapping[str, Found]:
+    """The senders of the text -> verdicts of a kind of the readings that have it, first bounds."""
+    return {
+        name: {
+            claim: verdict
+            for claim, verdict in _of_the_text(kept, name, f" {kind}").items()
+            if verdict and not claim.endswith(WIDER)
+        }
+        for name in TEXTS
+    }
+
+
+def _of_the_text(kept: Kept, name: str, kind: str = "") -> dict[str, str]:
+    rows = kept.table(TEXT, "claims-by-variant").rows
+    return {row["id"]: row[f"minimum={TEXTS[name]}{kind}"] for row in rows}
+
+
+def without_interval() -> frozenset[str]:
+    """The readings whose check compares figures as they are, however many seeds there are."""
+    names = BY_VALUES | checks.BY_VALUES
+    return frozenset(claim.id for claim in _claims() if claim.check in names)
+
+
 def claims(kept: Kept) -> Sheet:
     """How many readings have each verdict, by senders and by the way of judging."""
-    means, intervals = by_the_means(kept), by_intervals(kept)
     rows: list[list[Value]] = []
-    for name, found in means.items():
-        for way, verdicts in (("means", found), ("intervals", intervals.get(name, {}))):
+    for name, found in by_the_means(kept).items():
+        for way, verdicts in _ways(kept, name, found).items():
             for bound in ("first", "wider"):
                 some = [v for c, v in verdicts.items() if c.endswith(WIDER) is (bound == "wider")]
                 if some:
-                    counts = map(some.count, VERDICTS)
-                    rows.append([name, f"{way}, {bound} bound", len(some), *counts])
+                    rows.append([name, f"{way}, {bound} bound", *_counts(some)])
+        for kind, title in KINDS.items():
+            if of_kind := by_kind(kept, kind).get(name):
+                rows.append([name, title, *_counts([*of_kind.values()])])
     return plain(rows, "senders", "judged by", ("readings", "d"), *HEADS)
+
+
+def _ways(kept: Kept, name: str, means: Found) -> Mapping[str, Found]:
+    """The ways of judging the readings of some senders; the last two are over the seeds."""
+    seeds, values = by_intervals(kept).get(name, {}), without_interval()
+    return {
+        "means": means,
+        "intervals": {claim: verdict for claim, verdict in seeds.items() if claim not in values},
+        VALUES_ONLY: {claim: verdict for claim, verdict in seeds.items() if claim in values},
+    }
+
+
+def _counts(verdicts: Sequence[str]) -> list[Value]:
+    return [len(verdicts), *map(verdicts.count, VERDICTS)]
 
 
 def failing(kept: Kept) -> Sheet:
@@ -118,6 +171,32 @@ def numbers(kept: Kept, reading: str) -> Numbers:
         **dict(zip(("later_holds", "later_fails", "later_undecided"), later, strict=True)),
         "paper_not": sum(verdict != VERDICTS[0] for verdict in theirs),
     }
+
+
+def ways(kept: Kept) -> Numbers:
+    """Readings without an interval, and those whose published figure one seed could not give."""
+    first = [claim.id for claim in _claims() if not claim.id.endswith(WIDER)]
+    seeds, values = by_intervals(kept), without_interval()
+    order = {claim.id for claim in _claims() if claim.check in IN_ORDER}
+    sizes = by_kind(kept, "size")
+    found: dict[str, int] = {
+        "claims": len(first),
+        "values_only": sum(claim in values for claim in first),
+        "order": sum(claim in order for claim in first),
+        "sized": min(len(of) for of in sizes.values()),
+    }
+    for name, minimum in TEXTS.items():
+        short = SHORT[minimum]
+        holds = {claim for claim in first if seeds[name][claim] == VERDICTS[0]}
+        outside = {claim for claim, verdict in sizes[name].items() if verdict == VERDICTS[1]}
+        found |= {
+            f"holds_{short}": len(holds),
+            f"order_hold_{short}": len(holds & order),
+            f"values_hold_{short}": len(holds & values),
+            f"outside_{short}": len(outside),
+            f"outside_hold_{short}": len(outside & holds),
+        }
+    return found
 
 
 def _texts(claim: str, means: Mapping[str, Found], intervals: Mapping[str, Found]) -> list[str]:
