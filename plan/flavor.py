@@ -294,7 +294,6 @@ PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
 )
 
 
-
 @dataclass(frozen=True)
 class Sysctl:
     """A sysctl below net.ipv4 that no flavor sets, so it has the kernel's default."""

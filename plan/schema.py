@@ -58,7 +58,7 @@ class UnknownKeyError(TypedError):
 
     def __init__(self, place: str, key: object, value: object, known: Sequence[str]) -> None:
         self.place, self.key, self.value, self.known = place, str(key), value, known
-        super().__init__(f"{joined(place, key)}: unknown key; {choices(key, known)}")
+        super().__init__(f"{joined(place, key)}: this key is unknown; {choices(key, known)}")
 
 
 class MissingKeyError(TypedError):

@@ -33,7 +33,7 @@ def sentence(error: Exception, top: Collection[str] = ()) -> str:
     if isinstance(error, UnknownKeyError):
         hint = of_unknown_key(error)
         if hint:
-            text = f"{joined(error.place, error.key)}: unknown key"
+            text = f"{joined(error.place, error.key)}: this key is unknown"
             hint += (
                 f"{'' if hint.endswith('?') else '.'} The keys here are {', '.join(error.known)}"
             )

@@ -173,7 +173,9 @@ def parse(document: Mapping[str, Any], path: Path) -> Flavor:
     sections = ("sysctl", "parameters", "route")
     for key in document:
         if key not in known + sections:
-            raise UsageError(f"{path}: unknown key {key}; allowed: {', '.join(known + sections)}")
+            raise UsageError(
+                f"{path}: the key {key} is unknown; allowed are {', '.join(known + sections)}"
+            )
     name = _text(path, document, "name")
     if name != path.stem:
         raise UsageError(f'{path}: name = "{name}", but the file is called {path.stem}')
@@ -247,7 +249,9 @@ def _routes(path: Path, document: Mapping[str, Any]) -> dict[str, dict[str, Valu
     section = _table(path, document, "route")
     for end in section:
         if end not in ("server", "client"):
-            raise UsageError(f"{path}: unknown key route.{end}; allowed: server, client")
+            raise UsageError(
+                f"{path}: the key route.{end} is unknown; allowed are server and client"
+            )
     return {
         end: _section(str(path), f"route.{end}.", _table(path, section, end), ROUTE)
         for end in ("server", "client")
@@ -263,7 +267,7 @@ def _section(
     read: dict[str, Any] = {}
     for key, value in section.items():
         if key not in table:
-            raise UsageError(f"{origin}: unknown key {prefix}{key}; {choices(key, table)}")
+            raise UsageError(f"{origin}: the key {prefix}{key} is unknown; {choices(key, table)}")
         try:
             read[key] = table[key].kind.read(value, f"{prefix}{key}")
         except ValueError as error:

@@ -18,18 +18,18 @@ GOOD = (flavors.FOLDER / "sack.toml").read_text(encoding="utf-8")
 PARAMETERS_SAID = '[parameters]\nsack_pipe = "segments"\n'
 
 WRONG = [
-    ("unknown key", 'name = "sack"', 'name = "sack"\nspeed = 1', "unknown key speed"),
+    ("unknown key", 'name = "sack"', 'name = "sack"\nspeed = 1', "the key speed is unknown"),
     ("other name", 'name = "sack"', 'name = "reno"', "the file is called sack"),
     ("no title", "title = ", "# title = ", "title must be a string that is not empty"),
-    ("no source", "source = [", "source = []\nignored = [", "unknown key ignored"),
+    ("no source", "source = [", "source = []\nignored = [", "the key ignored is unknown"),
     ("empty source", "source = [\n", "source = [] #[\n", "not TOML"),
-    ("unknown parameter", "rto_tick_ms", "rto_ticks", "unknown key parameters.rto_ticks"),
+    ("unknown parameter", "rto_tick_ms", "rto_ticks", "the key parameters.rto_ticks is unknown"),
     ("out of range", "rto_tick_ms = 100", "rto_tick_ms = 5000", "allowed are 0 to 1000"),
     ("not a word of the list", '"data"', '"syn"', "one of handshake, data"),
     ("a number for a switch", "from_route = true", "from_route = 1", "must be true or false"),
-    ("unknown route attribute", "initcwnd = 1", "initial = 1", "unknown key route.server.initial"),
+    ("unknown route attribute", "initcwnd = 1", "initial = 1", "the key route.server.initial is unknown"),
     ("ssthresh of one segment", '"bdp"', "1", '"bdp" or a whole number of at least 2'),
-    ("a third end", "[route.client]", "[route.router]", "unknown key route.router"),
+    ("a third end", "[route.client]", "[route.router]", "the key route.router is unknown"),
     ("a path as sysctl", "tcp_sack = 1", '"../tcp_sack" = 1', "a name relative to net.ipv4"),
     ("a sysctl of the trial", "tcp_sack = 1", 'tcp_rmem = "1 2 3"', "the trial sets this"),
     ("a list as sysctl", "tcp_sack = 1", "tcp_sack = [1]", "an integer or a string"),

@@ -63,7 +63,7 @@ def test_pairs_have_flavors_in_turn(tmp_path: Path) -> None:
 
 MISTAKES: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
     (lambda d: d.pop("seed"), "plan.seed: this key is missing"),
-    (lambda d: d.update(sed=1), "plan.sed: unknown key"),
+    (lambda d: d.update(sed=1), "plan.sed: this key is unknown"),
     (lambda d: d.update(format="cellbed-plan/0"), "plan.format must be cellbed-plan/1"),
     (lambda d: d["topology"].pop("pairs"), "plan.topology.pairs: this key is missing"),
     (lambda d: d["topology"].update(pairs="4"), 'plan.topology.pairs = "4": must be a whole'),
@@ -72,7 +72,7 @@ MISTAKES: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
         lambda d: d["queue"]["down"].update(kind="red"),
         "plan.queue.down.kind = red: it must be one",
     ),
-    (lambda d: d["queue"]["down"].update(limit=1), "plan.queue.down.limit: unknown key"),
+    (lambda d: d["queue"]["down"].update(limit=1), "plan.queue.down.limit: this key is unknown"),
     (lambda d: d["workload"].pop("kind"), "plan.workload.kind = None: it must be one of dash, "),
     (
         lambda d: d["tcp"]["flavor"].update(sysctl=[]),
@@ -85,7 +85,7 @@ MISTAKES: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
     (lambda d: d["record"].pop("cwnd_pairs"), "plan.record.cwnd_pairs: this key is missing"),
     (
         lambda d: d["record"].update(pcaps=[]),
-        "plan.record.pcaps: unknown key; it must be one",
+        "plan.record.pcaps: this key is unknown; it must be one",
     ),
     (lambda d: d["factors"].update(network=None), "plan.factors.network = null: must be a text or"),
 ]
@@ -114,7 +114,7 @@ def test_another_document_is_refused(
         ('queue = { kind = "codel", ecn = 1 }', "queue.ecn = 1: must be true or false"),
         (
             'queue = { kind = "codel", policy = "epd" }',
-            "queue.policy: unknown key; a queue has this key only with kind = cells",
+            "queue.policy: this key is unknown; a queue has this key only with kind = cells",
         ),
         ('queue.kind = "codel"\nrecord.drops = true', "record.drops: not with queue.kind = codel"),
     ],
@@ -131,7 +131,7 @@ def test_a_wrong_queue_is_told_in_one_line(tmp_path: Path, queue: str, said: str
         ("record = 1", "record = 1: must be a table"),
         (
             "record.pcaps = []",
-            "record.pcaps: unknown key; it must be one of cwnd_sample_ms, cwnd_pairs",
+            "record.pcaps: this key is unknown; it must be one of cwnd_sample_ms, cwnd_pairs",
         ),
         ("record.pcap = 'down'", 'record.pcap = "down": must be a list'),
         ("record.frames = 1", "record.frames = 1: must be true or false"),
@@ -190,7 +190,7 @@ def test_any_workload_goes_with_a_delay_that_is_none_of_its_business(
         ("{ share = 0.6 }", "topology.loss.share = 0.6: allowed are 1e-06 to 0.5"),
         (
             "{ share = 0.1, burst = 3 }",
-            "topology.loss.burst: unknown key; it must be one of share, burst",
+            "topology.loss.burst: this key is unknown; it must be one of share, burst",
         ),
         (
             "{ share = 0.1, direction = 'left' }",

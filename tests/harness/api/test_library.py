@@ -78,7 +78,10 @@ def texts(cell: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"flavour": 1}, "experiment, line 3: flavour: unknown key; it must be one of name"),
+        (
+            {"flavour": 1},
+            "experiment, line 3: flavour: this key is unknown; it must be one of name",
+        ),
         ({"title": None}, "experiment: title = None: must be a text, a number, true or false"),
         (
             {"factors": {"flavor": []}},

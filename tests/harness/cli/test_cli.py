@@ -30,7 +30,7 @@ def cellbed(*words: object, cwd: Path, **more: object) -> subprocess.CompletedPr
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (SMALL.replace("pairs = 4", "pair = 4"), "topology.pair: unknown key"),
+        (SMALL.replace("pairs = 4", "pair = 4"), "topology.pair: this key is unknown"),
         (SMALL.replace("rate_bit_per_s = 45_000_000", "rate_bit_per_s = 10"), "rate_bit_per_s"),
     ],
     ids=["unknown key", "out of range"],

@@ -16,7 +16,7 @@ from tests.small import PROJECT, SMALL, TINY, small_trials, write_small
 OF_A_STUDY = {"claims.toml", "sentences.toml"}
 """Files beside the experiments of a study."""
 MISTAKES = [
-    ("name = ", "nme = ", "nme: unknown key; it must be one of name, title"),
+    ("name = ", "nme = ", "nme: this key is unknown; it must be one of name, title"),
     ('policy = "epd"', 'policy = "edp"', "queue.policy"),
     ("buffer_cells = 300", "buffer_cells = 0", "queue.buffer_cells"),
     ("buffer_cells = 300", 'buffer_cells = "300"', "queue.buffer_cells"),
@@ -26,18 +26,18 @@ MISTAKES = [
     (
         "topology.pairs = 4",
         "topology.pair = 4",
-        "topology.pair: unknown key; it must be one of pairs, ",
+        "topology.pair: this key is unknown; it must be one of pairs, ",
     ),
     (
         "topology.pairs = 4",
         "pairs = 4",
-        "pairs: unknown key; it is a key of topology: write top",
+        "pairs: this key is unknown; it is a key of topology: write top",
     ),
     (", threshold = 0.8", "", "queue.threshold: this key is missing"),
     ("topology.pairs = 4", "topology.pairs = 4000", "topology.pairs = 4000: allowed are 1 to 1024"),
     ("topology.rate_bit_per_s = 45_000_000\n", "", "topology.rate_bit_per_s: this key is missing"),
     ('kind = "www"', 'kind = "ftp"', "workload.kind"),
-    ("duration_s = 12.0", "duration_m = 12.0", "workload.duration_m: unknown key"),
+    ("duration_s = 12.0", "duration_m = 12.0", "workload.duration_m: this key is unknown"),
     ('network = ["WAN", "GEO"]', 'network = ["WAN", "wan"]', "factors.network"),
     ('when = { flavor = "SACK" }', 'when = { flavour = "SACK" }', "when.flavour: no such factor"),
     ('when = { flavor = "SACK" }', 'when = { flavor = "FACK" }', "no such level"),
@@ -127,8 +127,8 @@ LEVELS = [
     (f'["{"a" * 65}"]', "factors.x: 'aaa"),
     ("[1979-05-27]", "factors.x: level 1 = 1979-05-27 must be one value"),
     (f"[{', '.join(map(str, range(1001)))}]", "factors.x: 1001 levels, at most 1000"),
-    ('["b"]\n"" = ["c"]', "factors: ''"),
-    ('["b"]\n"a=b" = ["c"]', "factors: 'a=b'"),
+    ('["b"]\n"" = ["c"]', "factors.: ''"),
+    ('["b"]\n"a=b" = ["c"]', "factors.a=b: 'a=b'"),
 ]
 
 
@@ -137,7 +137,7 @@ def test_a_level_that_names_nothing_is_refused(tmp_path: Path, levels: str, said
     path = write_small(tmp_path, SMALL.replace("[factors]", f"[factors]\nx = {levels}"))
     with pytest.raises(UsageError) as caught:
         planned(experiment.load(path), path)
-    line = 4 if said.startswith("factors: ") else 5
+    line = 6 if "\n" in levels else 5  # where the name of the second factor is wrong
     assert str(caught.value).startswith(f"{path}, line {line}: {said}")
 
 
