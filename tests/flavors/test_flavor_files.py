@@ -27,7 +27,7 @@ WRONG = [
     ("out of range", "rto_tick_ms = 100", "rto_tick_ms = 5000", "allowed are 0 to 1000"),
     ("not a word of the list", '"data"', '"syn"', "one of handshake, data"),
     ("a number for a switch", "from_route = true", "from_route = 1", "must be true or false"),
-    ("unknown route attribute", "initcwnd = 1", "initial = 1", "the key route.server.initial is unknown"),
+    ("unknown route attribute", "initcwnd = 1", "initial = 1", "the key route.server.initial is"),
     ("ssthresh of one segment", '"bdp"', "1", '"bdp" or a whole number of at least 2'),
     ("a third end", "[route.client]", "[route.router]", "the key route.router is unknown"),
     ("a path as sysctl", "tcp_sack = 1", '"../tcp_sack" = 1', "a name relative to net.ipv4"),

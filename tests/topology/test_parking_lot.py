@@ -169,7 +169,7 @@ def test_a_plan_keeps_the_shape_and_a_dumbbell_has_none() -> None:
         ("delay_us = 5_000|delay_us = [5, -1]", "topology.delay_us, value 2 = -1: allowed are"),
         ("links = 2|path = \"x.csv\"", "topology.path: this key is unknown; a topology has"),
         ("links = 2|loss.share = 0.1", "topology.loss: this key is unknown; a topology has"),
-        ("links = 2|pairs = 2", "topology.pairs: this key is unknown; a topology has this key only with"),
+        ("links = 2|pairs = 2", "topology.pairs: this key is unknown; a topology has this key"),
         ("parking-lot|car-park", "topology.kind = car-park: "),
         (
             'kind = "drop-tail", limit_packets = 30|policy = "plain", buffer_cells = 300',
