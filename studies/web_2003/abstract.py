@@ -15,6 +15,8 @@ JUDGED = ("80", "105")
 """The slides' loads: those with the most seeds."""
 NOT_RUN, ONE_SEED = "not measured", "one seed: no verdict"
 """Of a reading: how its evidence begins, and a verdict."""
+PANELS = "red-tradeoff-"
+"""How the ids of the readings of one sentence begin, one of each of its four panels."""
 VERDICTS = {"holds": "holds", "fails": "does not hold", "undecided": "undecided"}
 
 
@@ -73,7 +75,10 @@ def _verdicts(kept: Kept) -> Mapping[str, int]:
     numbers: dict[str, int] = {}
     for rule, own in (("linux", False), ("ns_2", True)):
         some = Counter(v for name, v in verdicts.items() if name.endswith(AS_IN_NS_2) is own)
+        panels = [v for name, v in verdicts.items() if name.startswith(PANELS)
+                  and name.endswith(AS_IN_NS_2) is own]  # fmt: skip
         numbers["readings"] = some.total()
+        numbers[f"{rule}_panels"] = panels.count(VERDICTS["holds"])
         numbers |= {f"{rule}_{name}": some[verdict] for name, verdict in VERDICTS.items()}
         numbers |= {f"{rule}_not_run": some[NOT_RUN], f"{rule}_one_seed": some[ONE_SEED]}
     return numbers

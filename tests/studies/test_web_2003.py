@@ -248,6 +248,7 @@ def test_claims_are_judged(tmp_path: Path) -> None:
     assert found["sack-not-enough-flows"] == "holds"
     assert found["red-none-below-80-median"] == found["red-none-below-80-p90"] == "holds"
     assert found["ecn-better-median"] == found["ecn-drops-cause-retransmissions"] == "holds"
+    assert found["ecn-half-the-retransmissions"] == "holds"  # a tenth of them
     assert found["red-tradeoff-105"] == "does not hold"  # worse in all quantiles
     assert set(found.values()) <= {"holds", "does not hold", "undecided"}
 

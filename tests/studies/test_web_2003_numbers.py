@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from analysis.kept import Kept
 from harness.judge import studies
 from studies.web_2003 import numbers
+from studies.web_2003.abstract import AS_IN_NS_2, NOT_RUN, ONE_SEED
 
 KEPT = Kept(studies.folder("web_2003") / "results")
 HEADS = ["load", "queue", "first_timeout", "seed", "trial", "plan", "digest"]
@@ -77,6 +79,40 @@ def test_frames_are_compared_with_the_cells_of_their_seed(tmp_path: Path) -> Non
     assert found["tail_median"] == found["ns_2_median"] == "−50 % (−50 % to −50 %)"
     assert str(found["tail_p90"]).startswith("+3 % (−")
     assert (found["paired"], found["figures"], found["sure"]) == (3, 4, 2)
+
+
+def test_sack_changes_large_responses_as_its_claim_has_it() -> None:
+    """The kept claim at 80 % has the same changes of the same seeds."""
+    evidence = {row["id"]: row["evidence_seeds"] for row in KEPT.claims(numbers.CAMPAIGN).rows}
+    found = numbers.large(KEPT)
+    for name, claim, queue in (
+        ("tail", "sack-large-below", "drop-tail"),
+        ("linux", "sack-large-below", "ARED"),
+        ("ns_2", f"sack-large-below{AS_IN_NS_2}", "ARED as in ns-2"),
+    ):
+        told = re.search(rf"80 % {queue} -([\d.]+) % \(", evidence[claim])
+        assert told is not None
+        assert str(found[name]).startswith(f"−{float(told[1]):.0f} %")
+    assert found["sure"] == found["larger_than_all"] == found["figures"] == 3
+
+
+def test_only_a_load_that_no_trial_has_leaves_a_reading_without_a_verdict() -> None:
+    """70 % was not run. At 90 and 98 %, no reading needs what the slides do not show."""
+    without = {
+        row["id"].removesuffix(AS_IN_NS_2)
+        for row in KEPT.claims(numbers.CAMPAIGN).rows
+        if row["evidence_seeds"].startswith(NOT_RUN) or row["verdict_seeds"] == ONE_SEED
+    }
+    assert without == {"red-none-below-80-median", "red-none-below-80-p90"}
+
+
+def test_the_panels_that_hold_are_readings_of_one_sentence() -> None:
+    found = numbers.abstract(KEPT)
+    holds = [row for row in KEPT.claims(numbers.CAMPAIGN).rows if row["verdict_seeds"] == "holds"]
+    for rule, own in (("linux", False), ("ns_2", True)):
+        some = [row for row in holds if row["id"].endswith(AS_IN_NS_2) is own]
+        panels = [row for row in some if row["sentence"].startswith("Complex tradeoffs")]
+        assert (found[f"{rule}_holds"], found[f"{rule}_panels"]) == (len(some), len(panels))
 
 
 def test_the_clock_is_no_cause_while_its_interval_has_0() -> None:
