@@ -59,8 +59,8 @@ def test_each_claim_has_a_verdict_by_intervals(name: str) -> None:
 
 def test_older_verdicts_by_intervals_are_of_readings_with_one_bound() -> None:
     found = verdicts.by_intervals(KEPT)[verdicts.LATER]
-    assert len(found) == 34
-    assert "wan-efficiency-policy-negligible" not in found  # 5 % then, 0.81 % now
+    assert len(found) == 32
+    assert "wan-efficiency-policy-negligible" not in found  # 5 % then, 0.342 % now
     assert "wan-efficiency-flavor-largest" in found
 
 
