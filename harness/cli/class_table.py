@@ -21,7 +21,7 @@ def print_class(handed_in: Sequence[HandedIn], console: Console) -> None:
     left = {*range(len(HEADINGS))} - {POINTS, TO_READ}
     print_table(HEADINGS, rows, console, fold=len(HEADINGS), left=left)
     for one in handed_in:
-        for item in faults(one):
+        for item in (*faults(one), *not_run(one)):
             console.print(
                 Text(printable(f"{who(one)}, {item.name}: {item.sentence}")), soft_wrap=True
             )
@@ -32,7 +32,7 @@ def row(one: HandedIn) -> list[str]:
     asked = {question.key for question in one.lab.question}
     wrong = [item.name for item in one.named("wrong", "unreadable") if item.name in asked]
     missing = [item.name for item in one.named("not answered")]
-    missing = ["all"] if len(missing) == len(asked) else missing
+    missing = ["all"] if asked <= set(missing) else missing
     points = "-" if one.lab.exam else f"{one.points} of {one.most}"
     cells = (who(one), one.name, points, str(one.to_read), faulty(one, wrong), ", ".join(missing))
     return [printable(cell) for cell in cells]
@@ -47,6 +47,12 @@ def faults(one: HandedIn) -> Sequence[Item]:
     """What is wrong with the folder, its record and its name, and not with an answer."""
     asked = {question.key for question in one.lab.question}
     return [item for item in one.named("wrong") if item.name not in asked]
+
+
+def not_run(one: HandedIn) -> Sequence[Item]:
+    """The record, where the lab was not run: the line tells the command."""
+    asked = {question.key for question in one.lab.question}
+    return [item for item in one.named("not answered") if item.name not in asked]
 
 
 def who(one: HandedIn) -> str:

@@ -17,7 +17,7 @@ from analysis.records import level_text
 from harness.course import handout, plain
 from harness.course import lab as labs
 from harness.course.again import run_again
-from harness.course.handed_in import NotHandedInError, finished
+from harness.course.handed_in import NotHandedInError, NotRunError, finished
 from harness.course.handout import ANSWERS
 from harness.course.items import HandedIn, Item, State
 from harness.course.lab import (
@@ -158,6 +158,8 @@ def run_of(
         trials: Sequence[Finished] = finished(folder, wanted)
         if again is not None:
             trials = run_again(experiment, name, trials, again)
+    except NotRunError as error:
+        return (), Item(name="record", state="not answered", sentence=str(error))
     except NotHandedInError as error:
         return (), Item(name="record", state="wrong", sentence=str(error))
     except (LabError, InvalidTrialError) as error:

@@ -15,6 +15,17 @@ from harness.design.toml_file import parse
 from plan.errors import UsageError
 
 SECRET = re.compile(r"^[ \t]*(?:measure|hint)[ \t]*=.*\n", re.MULTILINE)
+HAND_IN = re.compile(
+    r"(?P<command>^## Hand in\n+```sh\n.*?^```\n).*?(?=^## |\Z)", re.MULTILINE | re.DOTALL
+)
+WORDS = """
+This command prints a line for the records of your trials and a line for each answer. The word `in`
+at the beginning of a line means that the command received your answer. The mark `--` means that the
+answer is missing. The mark `??` means that the answer has the wrong form: for example it is not a
+number, or the text has too few words. This lab is an exam, so the command does not say which
+answers are right. Give the whole folder to your teacher. Do not remove a file from the folder.
+Ask your teacher how to hand in the folder.
+"""
 TITLE = re.compile(r"^(?=title\b)", re.MULTILINE)
 
 
@@ -36,6 +47,11 @@ def as_exam(name: str) -> str:
             f"{path}, {where}: write title, measure and hint each on one line of its own"
         )
     return text
+
+
+def without_verdicts(text: str) -> str:
+    """A lab's text.md for an exam: its last part explains only what a check then prints."""
+    return HAND_IN.sub(lambda found: found["command"] + WORDS, text)
 
 
 def judged_by(question: Measured) -> bool:

@@ -29,6 +29,10 @@ class NotHandedInError(Exception):
     """What keeps a folder's records from being judged: one sentence for the student."""
 
 
+class NotRunError(NotHandedInError):
+    """A campaign has no record yet."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Found:
     """A record's folder, facts and levels."""
@@ -42,12 +46,13 @@ def finished(folder: Path, planned: Sequence[PlannedTrial]) -> list[measures.Fin
     """The records of the trials that a student was to run, judged by the present code.
 
     Raises:
-        NotHandedInError: they are not there, not his, changed, or of another experiment.
+        NotRunError: they are not there.
+        NotHandedInError: they are not his, changed, or of another experiment.
     """
     recorded = records(folder / CAMPAIGN)
     seed = planned[0].plan.seed
     if not recorded:
-        raise NotHandedInError(
+        raise NotRunError(
             f"the lab has not been run: {folder / CAMPAIGN} has no records; "
             f"./cellbed run {folder / MINE} --out {folder / CAMPAIGN}"
         )

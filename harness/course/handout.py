@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What a student begins with: a folder with the text, an experiment of his own, empty answers.
 
-text.md, experiment.toml    copies of the lab's
+text.md, experiment.toml    copies of the lab's; an exam's text explains no verdicts
 picture.svg                 the lab's picture, with the student's own numbers
 mine.toml                   extends it by the student's seed and what is drawn with it
 losses                      segments to be lost, where the lab has exact losses
@@ -19,6 +19,7 @@ from typing import Any
 
 from harness.course import lab as labs
 from harness.course import pictures
+from harness.course.exam import without_verdicts
 from harness.course.lab import EXPERIMENT, PICTURE, TEXT, CourseLab
 from harness.course.seeds import drawn, seed_of, tables
 from harness.design.experiment import Design, extend, validated, with_dotted_factors
@@ -47,8 +48,9 @@ def start(name: str, folder: Path, student: str) -> None:
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file; name a new folder")
     folder.mkdir(parents=True, exist_ok=True)
-    for file in (TEXT, EXPERIMENT):
-        shutil.copyfile(labs.file(name, file), folder / file)
+    shutil.copyfile(labs.file(name, EXPERIMENT), folder / EXPERIMENT)
+    text = labs.file(name, TEXT).read_text(encoding="utf-8")
+    (folder / TEXT).write_text(without_verdicts(text) if lab.exam else text, encoding="utf-8")
     (folder / MINE).write_text(experiment_text(name, lab, student), encoding="utf-8")
     lost = losses(name, lab, student)
     if lab.lose:

@@ -237,6 +237,20 @@ def test_an_exam_has_nothing_to_judge_by(exam: tuple[str, Path]) -> None:
     assert len(judged) >= 5 and all(one.hint not in text for one in judged)
 
 
+def test_the_text_of_an_exam_explains_no_verdicts(
+    exam: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab, copy = exam
+    monkeypatch.setattr(labs, "FOLDER", copy)
+    handout.start(lab, tmp_path / "mine", ADA)
+    text = (tmp_path / "mine" / labs.TEXT).read_text()
+    assert "`NO`" not in text and "`ok`" not in text and "hint" not in text
+    assert f"./cellbed course check {lab[0]} mine/{lab[0]}" in text
+    assert "This lab is an exam" in text
+    before = labs.file(lab, labs.TEXT).read_text().partition("## Hand in")[0]
+    assert text.startswith(before)
+
+
 def test_a_teacher_grades_an_exam_with_the_own_copy(
     exam: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -81,7 +81,7 @@ def test_wrong(lab: str, tmp_path: Path) -> None:
 
 def test_empty(lab: str, tmp_path: Path) -> None:
     said = checked(lab, tmp_path / "mine")
-    assert said.pop("record").startswith("NO the lab has not been run: ")
+    assert said.pop("record").startswith("-- the lab has not been run: ")
     assert set(said.values()) == {"-- not answered"}
 
 
