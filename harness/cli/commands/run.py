@@ -204,7 +204,7 @@ def page(campaign: CampaignRun) -> Iterator[None]:
     if len(campaign.finished()) == len(campaign.trials):
         click.echo(
             "All trials have results, so there is no live page. "
-            f"./cellbed watch {shlex.quote(str(folder))} plays the trials again.",
+            f"{plays_again(folder)}.",
             err=True,
         )
         yield
@@ -233,12 +233,16 @@ def print_what_next(folder: Path, shard: Shard | None) -> None:
         click.echo(f"Next, after all shards: ./cellbed merge DIR {above}/*", err=True)
         return
     name = shlex.quote(str(folder))
-    setup = "" if plotly_js.path() else " (after ./cellbed setup --library)"
     click.echo(
-        f"Next: ./cellbed report {name} writes a report; "
-        f"./cellbed watch {name} plays the trials again{setup}.",
+        f"Next: ./cellbed report {name} writes a report; {plays_again(folder)}.",
         err=True,
     )
+
+
+def plays_again(folder: Path) -> str:
+    """What shows the trials again, without a full stop."""
+    setup = "" if plotly_js.path() else " (after ./cellbed setup --library)"
+    return f"./cellbed watch {shlex.quote(str(folder))} plays the trials again{setup}"
 
 
 def list_trials(campaign: CampaignRun) -> None:

@@ -160,7 +160,7 @@ function label() {
 function standing() {
   if (gone) return `${goneText()} The page can still play what it has loaded.`;
   if (trial.cut) return UNFINISHED;
-  if (!trial.live) return "";
+  if (!trial.live) return now < known() ? "" : `This is the end of the trial. Step goes back to ${beginsInView().toFixed(2)} s.`;
   const ahead = now < trial.until_s ? `The lab has run to ${trial.until_s.toFixed(2)} s. ` : "";
   return `${ahead}${heldByAnother() ? "Another page holds this trial." : ""}`.trim();
 }
@@ -253,7 +253,10 @@ function pause() {
   standAt(now);
 }
 
-function step() {
+const beginsInView = () => Math.max(0, known() - IN_VIEW_S);
+
+function step() { // at the end there is no further moment: begin again where the plots begin
+  if (!trial.live && now >= known()) return standAt(beginsInView());
   if (playing) follows = asItRuns() && waits();
   standAt(trial.live ? Math.floor(now + LIVE_STEP_S) : now + STEP_S);
 }

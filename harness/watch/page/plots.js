@@ -7,8 +7,9 @@ const TIME = "virtual time (s)";
 const MOST_TICKS = 16; // pairs that are all named below their bars
 const IN_VIEW_S = 20; // the last seconds fill a plot over time; all of it is below
 const KEYS = {queue: "record.queue_sample_ms", windows: "record.cwnd_sample_ms",
-  pairs: "record.throughput_sample_ms"};
-const NAMES = {queue: "the queue", windows: "congestion windows", pairs: "throughput by pair"};
+  pairs: "record.throughput_sample_ms", drops: "record.drops"};
+const NAMES = {queue: "the queue", windows: "congestion windows", pairs: "throughput by pair", drops: "dropped frames"};
+const PLURAL = new Set(["windows", "drops"]);
 const hidden = new Set(); // pairs whose windows are not wanted
 let drawn = ""; // what the plots on the page have been made for
 
@@ -61,15 +62,15 @@ function prepare(trial) {
   if (there.windows) windowsPlot(trial);
   if (there.pairs) pairsPlot(trial);
   const missing = Object.keys(there).filter((part) => !there[part] && !comes(part));
-  at("missing").textContent = missing.map((part) => `This trial did not record ${NAMES[part]}; the key ${KEYS[part]} records it.`).join(" ");
+  if (there.queue && !trial.sampled.drops) missing.push("drops");
+  at("missing").textContent = missing.map((part) => `This trial did not record ${NAMES[part]}; the key ${KEYS[part]} records ${PLURAL.has(part) ? "them" : "it"}.`).join(" ");
   captions(trial);
   choices(trial);
   scale(trial);
 }
 
 function captions(trial) {
-  at("caption-queue").textContent = trial.sampled.drops ? "Queue and dropped frames"
-    : "Queue (the key record.drops also records the drops)";
+  at("caption-queue").textContent = trial.sampled.drops ? "Queue and dropped frames" : "Queue";
   at("caption-pairs").textContent = trial.rates ? "Throughput by pair"
     : "Throughput by pair over the last second, of the answers that were complete by the end";
 }

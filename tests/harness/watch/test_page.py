@@ -44,6 +44,7 @@ def test_the_page(page: Page, made: Made, tmp_path: Path) -> None:
     expect(page.get_by_role("heading", name=TRIALS[0])).to_be_focused()
     now, slider = page.locator("#now"), page.get_by_label("Virtual time")
     expect(now).to_have_text("100.00 s")
+    at_the_end_step_begins_again(page)
     slider.fill("30")
     expect(now).to_have_text("30.00 s")
     page.get_by_role("button", name="Step").click()
@@ -64,8 +65,9 @@ def test_the_page(page: Page, made: Made, tmp_path: Path) -> None:
     page.screenshot(path=tmp_path / "page.png", full_page=True)
     caption = page.locator("#caption-queue")
     expect(caption).to_have_text("Queue and dropped frames")
-    page.evaluate("captions({...trial, sampled: {...trial.sampled, drops: false}})")
-    expect(caption).to_have_text("Queue (the key record.drops also records the drops)")
+    page.evaluate("trial.sampled.drops = false; drawn = ''; prepare(trial)")
+    expect(caption).to_have_text("Queue")
+    expect(page.locator("#missing")).to_contain_text("the key record.drops records them.")
     assert_the_last_seconds_are_in_view(page)
     assert_no_room_for_what_is_missing(page)
 
@@ -75,6 +77,15 @@ def test_the_pairs_are_in_order_and_named_by_whole_numbers(page: Page) -> None:
     expect(page.locator("#choices")).to_be_hidden()  # no window, no box to choose one
     page.evaluate("pairsPlot({pairs: 1})")
     assert page.evaluate("document.getElementById('plot-pairs').layout.xaxis.dtick") == 1
+
+
+def at_the_end_step_begins_again(page: Page) -> None:
+    """At the first moment of the 20 s that are in view."""
+    said = "This is the end of the trial. Step goes back to 80.00 s."
+    expect(page.locator("#standing")).to_have_text(said)
+    page.get_by_role("button", name="Step").click()
+    expect(page.locator("#now")).to_have_text("80.00 s")
+    expect(page.locator("#standing")).to_be_empty()
 
 
 def assert_the_last_seconds_are_in_view(page: Page) -> None:
@@ -90,7 +101,7 @@ def assert_no_room_for_what_is_missing(page: Page) -> None:
     expect(page.locator("#plot-windows")).to_be_visible()
     page.evaluate("prepare({...trial, windows: []})")
     expect(page.locator("#plot-windows")).to_be_hidden()
-    expect(page.locator("#missing")).to_contain_text("the key record.cwnd_sample_ms records it")
+    expect(page.locator("#missing")).to_contain_text("the key record.cwnd_sample_ms records them")
 
 
 def last_drawn(page: Page) -> tuple[float, int]:

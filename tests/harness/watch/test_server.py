@@ -265,6 +265,17 @@ def test_run_has_a_page_if_a_trial_is_left_to_run(
         )
 
 
+def test_without_the_library_the_hint_names_its_set_up(
+    made: Made, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(run.plotly_js, "path", lambda: None)
+    campaign = Mock(folder=made.folder, trials=[])
+    campaign.finished.return_value = set()
+    with run.page(campaign):
+        said = capsys.readouterr().err
+    assert said.endswith("plays the trials again (after ./cellbed setup --library).\n")
+
+
 def test_a_trial_on_two_labs_has_no_live_pictures(
     made: Made, capsys: pytest.CaptureFixture[str]
 ) -> None:
