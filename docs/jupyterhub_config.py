@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Gives each student a notebook with cellbed on the class server. An example to be changed.
 
-    PYTHON -P -m jupyterhub -f /opt/cellbed/docs/jupyterhub_config.py
+    /opt/cellbed/cellbed python -P -m jupyterhub -f /opt/cellbed/docs/jupyterhub_config.py
 
-as root, on the server of docs/guides/classroom.md. PYTHON is that of `lab/paths --environment`,
-with the package jupyterhub added. Students log in with their names and passwords on the server
+as root, on the server of docs/guides/classroom.md, with the package jupyterhub added to the
+library's environment. Students log in with their names and passwords on the server
 (PAM). The program configurable-http-proxy must be in the PATH, and STATE be a folder of root with
 mode 700.
 """
