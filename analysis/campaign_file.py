@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from analysis import near_folders
 from analysis.errors import RecordError
 from analysis.json_file import json_document
 from analysis.under_way import holder
@@ -86,8 +87,7 @@ def why_none(folder: Path) -> str:
         return f"{folder} is a file; name a folder that ./cellbed run has made"
     if folder.is_dir():
         return f"{folder} is no folder of results: it has no campaign.json"
-    made = Path("results", folder)
-    meant = f"; did you mean {made}?" if (made / NAME).is_file() else ""
+    meant = near_folders.hint(folder, NAME)
     return f"{folder} does not exist; name a folder that ./cellbed run has made{meant}"
 
 
