@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from analysis.cells import Cell, variant_factors
 from analysis.metrics import ABOVE_ONE
 from analysis.records import CampaignRecords, Trial
-from analysis.report import claim_tables, link_tables, plots, tables, trial_plots
+from analysis.report import claim_tables, link_tables, meanings, named, plots, tables, trial_plots
 from analysis.report.explore import explore
 from analysis.report.glossary import glossary
 from analysis.report.model import (
@@ -22,7 +22,7 @@ from analysis.report.model import (
 from analysis.report.pages import Pages, pages_of
 from analysis.report.predictions import predictions
 from analysis.report.results import Results, results_of
-from analysis.report.standing import in_words, standing
+from analysis.report.standing import standing
 from analysis.report.summary import known, subtitle, summary, without_record
 from analysis.report.verdicts import verdicts
 from analysis.study import Response, Study
@@ -59,7 +59,7 @@ def build(
             *([missing] if (missing := without_record(campaign, stands)) else []),
             summary(results, study),
             *([_explore(found)] if (found := explore(results, drawn)) else []),
-            _results(results, pages),
+            *([_results(results, pages)] if campaign.trials else []),
             *([_anova(results)] if results.study.anova else []),
             *([claims] if claims and not results.partial else []),
             *([_variants(results)] if len(results.variants) > 1 else []),
@@ -67,7 +67,7 @@ def build(
             *own,
             _trials(campaign, drawn),
             *([claims] if claims and results.partial else []),
-            _words(results),
+            *([words] if (words := _words(results)) else []),
             _making(campaign),
         ],
         files=[
@@ -214,13 +214,18 @@ def _trials(campaign: CampaignRecords, drawn: Mapping[str, Sequence[Plot]]) -> S
     forms = tables.metric_forms(campaign)
     sections = [_trial(one, drawn[one.name], forms, opened=one is shown[0]) for one in shown]
     text = "Press the name of a trial below the table to open or close its pictures and checks."
+    if not campaign.trials:
+        text = "No trial is valid. The table says for each record why the report leaves it out."
     if len(drawn) < len(campaign.trials):
         text += " Only the first seed of each combination of levels has pictures."
     return Section(
         id="trials",
         title="Trials",
         paragraphs=[text],
-        parts=[*([left_out] if left_out else []), tables.trials(campaign)],
+        parts=[
+            *([left_out] if left_out else []),
+            *([tables.trials(campaign)] if campaign.trials else []),
+        ],
         sections=sections,
     )
 
@@ -246,7 +251,7 @@ def _trial(
     missing = [] if drawn else [NO_SERIES]
     return Section(
         id=f"trial-{trial.name}",
-        title=in_words(trial.factors, trial.seed),
+        title=named.trial(trial.factors, trial.seed),
         paragraphs=[f"{trial.name}: {told}.", *missing],
         parts=[
             *([Gallery(plots=drawn)] if drawn else []),
@@ -259,11 +264,14 @@ def _trial(
     )
 
 
-def _words(results: Results) -> Section:
+def _words(results: Results) -> Section | None:
     measured = dict.fromkeys(itertools.chain.from_iterable(c.metrics for c in results.every_cell))
     counted = dict.fromkeys(itertools.chain.from_iterable(map(tables.counted, results.trials)))
-    words = glossary(measured, counted, results.study.meanings)
-    return Section(id="words", title="What the columns mean", parts=[words])
+    factors = [*meanings.factors(results.factors)]
+    words = glossary(measured, counted, results.study.meanings, factors)
+    checks = meanings.checks([*results.trials, *results.campaign.invalid])
+    parts = [*([words] if results.campaign.trials else []), *([checks] if checks else [])]
+    return Section(id="words", title="What the columns mean", parts=parts) if parts else None
 
 
 def _making(campaign: CampaignRecords) -> Section:
@@ -276,7 +284,7 @@ def _making(campaign: CampaignRecords) -> Section:
             "the trials as one experiment."
         )
     versions = [*map(_lines, found), *map(_of_receivers, receivers_of(campaign.trials))]
-    parts: list[Part] = [Source(text="\n".join(versions))]
+    parts: list[Part] = [Source(text="\n".join(versions))] if versions else []
     if campaign.document.get("text"):
         parts.append(Source(text=str(campaign.document["text"])))
     return Section(id="making", title="How it was made", paragraphs=paragraphs, parts=parts)

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from analysis.report import named
 from analysis.report.model import signed
 from analysis.report.results import Results
 from analysis.statistics import Estimate, estimate, mean
@@ -86,7 +87,7 @@ def _effect(results: Results, response: Response, factor: str, new: str, old: st
     change = _over_seeds(list(differences.values()))
     return Effect(
         response=response, factor=factor, new=new, old=old, change=change,
-        by=_by(differences, change), seeds=len(set.union(*cells)),
+        by=_by(differences, change, factor), seeds=len(set.union(*cells)),
         shared=len(set.intersection(*cells)),
     )  # fmt: skip
 
@@ -123,17 +124,21 @@ def _over_seeds(cells: Sequence[dict[int, float]]) -> Estimate:
 
 
 def _by(
-    differences: dict[Others, dict[int, float]], change: Estimate
+    differences: dict[Others, dict[int, float]], change: Estimate, compared: str
 ) -> tuple[tuple[str, Estimate], ...]:
     """The effect by the levels of that other factor on which it depends most; () on none."""
     groups: dict[str, dict[str, list[dict[int, float]]]] = defaultdict(lambda: defaultdict(list))
     for others, seeds in differences.items():
         for factor, level in others:
             groups[factor][level].append(seeds)
+    every = (*groups, compared)
     best: tuple[tuple[str, Estimate], ...] = ()
     widest = TELLING * abs(change.mean)
     for factor, levels in groups.items():
-        found = tuple((f"{factor} {level}", _over_seeds(cells)) for level, cells in levels.items())
+        found = tuple(
+            (named.level(factor, level, every), _over_seeds(cells))
+            for level, cells in levels.items()
+        )
         means = [one.mean for _, one in found]
         unsure = max(one.half_width or 0.0 for _, one in found)
         if max(means) - min(means) > max(widest, 2 * unsure):
@@ -146,7 +151,8 @@ def _sentence(results: Results, effect: Effect) -> str:
         results.study.level(effect.factor, effect.new),
         results.study.level(effect.factor, effect.old),
     )
-    what = f"With {effect.factor} {words[0]} instead of {words[1]}, {effect.response.title.lower()}"
+    changed = named.change(effect.factor, *words, results.factors)
+    what = f"With {changed}, {effect.response.title.lower()}"
     form = effect.response.form
     if effect.thin:
         return (

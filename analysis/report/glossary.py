@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from analysis.report.model import Column, Sheet
 from analysis.report.tables import metric_title
@@ -70,11 +70,13 @@ def of_link(metric: str) -> str:
 
 
 def glossary(
-    measured: Iterable[str], counted: Iterable[str] = (), study: Mapping[str, str] = NOTHING
-) -> Sheet:
+    measured: Iterable[str], counted: Iterable[str] = (), study: Mapping[str, str] = NOTHING,
+    factors: Iterable[Sequence[str]] = (),
+) -> Sheet:  # fmt: skip
     """The columns of what was measured, and those that every report has.
 
-    counted: what the queues of its trials count; study: the meanings of a study's own measures.
+    factors: rows of the factors, each with its meaning; counted: what the queues of its trials
+    count; study: the meanings of a study's own measures.
     """
     meanings = {**MEANINGS, **study}
     known = [(name, meanings.get(name) or of_link(name)) for name in measured]
@@ -84,5 +86,5 @@ def glossary(
         name="glossary",
         caption="The columns and counters of the tables above",
         columns=[Column(name="column", title="Column"), Column(name="meaning", title="Meaning")],
-        rows=[*own, *(list(row) for row in ALWAYS)],
+        rows=[*map(list, factors), *own, *(list(row) for row in ALWAYS)],
     )

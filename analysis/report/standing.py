@@ -18,6 +18,7 @@ from analysis.campaign_file import Entry, read_header
 from analysis.errors import RecordError
 from analysis.files import regular
 from analysis.records import CampaignRecords, level_text
+from analysis.report import named
 from analysis.report.model import Column, Sheet
 from analysis.under_way import holder
 
@@ -118,12 +119,6 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def in_words(levels: Mapping[str, object], seed: object) -> str:
-    """A trial by its levels and seed."""
-    parts = [f"{factor} {level_text(level)}" for factor, level in levels.items()]
-    return ", ".join((*parts, f"seed {seed}"))
-
-
 def standing(campaign: CampaignRecords) -> Standing:
     """What became of each trial of a campaign."""
     present = {
@@ -154,7 +149,9 @@ def standing_of(folder: Path, present: set[Pair], unreadable: Mapping[str, str])
             others.add(key)
         elif key not in wanted or entry.trial in reasons:
             wanted[key] = entry
-    without = {in_words(one.factors, one.seed): reasons.get(one.trial) for one in wanted.values()}
+    without = {
+        named.trial(one.factors, one.seed): reasons.get(one.trial) for one in wanted.values()
+    }
     return Standing(
         there=len(present),
         failed={name: why for name, why in without.items() if why is not None},

@@ -27,8 +27,10 @@ def subtitle(campaign: CampaignRecords, standing: Standing) -> str:
         f"Campaign {campaign.name}: {standing.sentence()}",
         f"This report is about {counted(len(campaign.trials), 'valid trial')} with "
         f"{counted(seeds, 'seed')}. Added up over the trials, they lasted {virtual_s:,.0f} s of "
-        f"virtual time and took {wall_s:,.0f} s of real time",
-        *([f"It leaves out {counted(left_out, 'record')}"] if left_out else []),
+        f"virtual time and took {wall_s:,.0f} s of real time"
+        if campaign.trials
+        else "No trial is valid",
+        *([f"The report leaves out {counted(left_out, 'record')}"] if left_out else []),
     ]
     return ". ".join(told)
 

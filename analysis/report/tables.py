@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The tables of a report, from computed results."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from statistics import fmean
@@ -8,7 +9,7 @@ from statistics import fmean
 from analysis.anova import Anova, Component, Effect
 from analysis.cells import Cell, Distance, variant_name
 from analysis.omissions import NEWER
-from analysis.records import CampaignRecords, Trial
+from analysis.records import CampaignRecords, FidelityCheck, Trial
 from analysis.report.model import Column, Sheet, Value
 from analysis.report.results import Results
 from analysis.statistics import estimate, quantiles
@@ -18,6 +19,7 @@ LARGE = 1000
 """From here on a metric's decimals tell nothing."""
 SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
 """Quantiles of a distribution that a table has."""
+KIND_OF_ERROR = re.compile(r"^[A-Z]\w*(?:Error|Exception): ")
 UNITS = ("frames", "cells")
 DIRECTIONS = {"down": "To the clients", "up": "To the servers"}
 DIFFERENCES = (
@@ -448,12 +450,7 @@ def left_out(campaign: CampaignRecords) -> Sheet | None:
     """Records that do not count, and why; None when there are none."""
     rows: Lines = []
     for trial in campaign.invalid:
-        failed = ", ".join(
-            f"{check.name}: {check.measured} {check.unit}, but {check.expected} was expected"
-            + (f" ({check.why})" if check.why else "")
-            for check in trial.checks
-            if not check.ok
-        )
+        failed = ", ".join(_failure(check) for check in trial.checks if not check.ok)
         rows.append([trial.name, "invalid", failed or "marked invalid"])
     rows += [[trial.name, "superseded", NEWER] for trial in campaign.superseded]
     rows += [[name, "unreadable", reason] for name, reason in campaign.unreadable]
@@ -468,6 +465,15 @@ def left_out(campaign: CampaignRecords) -> Sheet | None:
     return Sheet(
         name="left-out", caption="Records that the report leaves out", columns=columns, rows=rows
     )
+
+
+def _failure(check: FidelityCheck) -> str:
+    """What a failed check found, without Python's name for the kind of an error."""
+    why = KIND_OF_ERROR.sub("", check.why)
+    if check.measured is None:
+        return f"{check.name}: could not be measured" + (f", because {why}" if why else "")
+    found = f"{check.name}: {check.measured} {check.unit}, but {check.expected} was expected"
+    return found + (f" ({why})" if why else "")
 
 
 def checks(trial: Trial) -> Sheet:

@@ -20,7 +20,7 @@ from analysis import by_pair, plotly_js
 from analysis.claims import claims_of
 from analysis.errors import RecordError, ReportError
 from analysis.records import Trial, read_campaign, read_trial
-from analysis.report import Written, link_plots, overview, svg, tables, write_report
+from analysis.report import Written, link_plots, meanings, overview, svg, tables, write_report
 from analysis.report.glossary import MEANINGS, glossary
 from analysis.report.model import Column
 from analysis.report.pages import pages_of
@@ -32,6 +32,7 @@ from analysis.study import GENERIC, NONE
 from studies.kernel_cc.study import STUDY as KERNEL_CC
 from studies.ubrplus_1998.study import STUDY
 from tests.analysis import synthetic
+from tests.small import PROJECT
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 WAN = {cell: values for cell, values in synthetic.paper_cells().items() if cell[0] == "WAN"}
@@ -202,7 +203,8 @@ def test_tables_are_there(written: Written) -> None:
     names = {path.stem for path in written.tables.iterdir()}
     assert names == {
         "distances", "cells-wan", "every-cell", "anova-wan", "effects-wan", "claims", "trials",
-        "left-out", "glossary", "predictions", "predicted-literal-wan", "predicted-model-wan",
+        "left-out", "glossary", "glossary-checks", "predictions", "predicted-literal-wan",
+        "predicted-model-wan",
         "side-by-side-wan", "one-draw",
     }  # fmt: skip
     assert len(rows(written, "claims")) == len(claims_of(STUDY, pages_of(STUDY).checks))
@@ -569,6 +571,44 @@ def test_the_glossary_has_the_counters_of_the_queues(written: Written) -> None:
     assert {"in", "refused threshold"} <= terms  # those of the made-up record
     found = glossary(["dropped_share"], ["lost_first", "lost_mid"])
     assert [row[0] for row in found.rows][:3] == ["Dropped share", "lost first", "lost mid"]
+
+
+def test_the_glossary_has_the_factors_and_the_checks(written: Written) -> None:
+    terms = {row["column"]: row["meaning"] for row in rows(written, "glossary")}
+    assert terms["buffer"].startswith("a factor of this experiment")
+    meaning = {row["check"]: row["meaning"] for row in rows(written, "glossary-checks")}
+    assert meaning["link rate"].startswith("the rate of the link")
+    assert "came to a queue" in meanings.of_check("conservation up link1")
+    assert meanings.of_check("queue limit link1") != meanings.of_check("queue faults")
+    assert meanings.of_key("queue.buffer_cells") == "K, the size of the buffer in cells"
+    assert meanings.of_key("queue.no_such_key") == meanings.of_key("buffer") == ""
+
+
+def test_each_check_of_a_trial_has_a_meaning() -> None:
+    """By the names in the code of the checks."""
+    code = [*(PROJECT / "harness" / "judge").rglob("*.py"), *(PROJECT / "workload").rglob("*.py")]
+    text = "".join(path.read_text(encoding="utf-8") for path in code)
+    names = set(re.findall(r'\bcheck\(\s*f?"([^"{]+)', text))
+    assert len(names) > 30
+    assert [name for name in sorted(names) if not meanings.of_check(name.strip())] == []
+
+
+def test_a_report_without_a_valid_trial(folder: Path, tmp_path: Path) -> None:
+    """It has sentences in place of empty tables, and none of Python's words."""
+    copy = tmp_path / "none valid"
+    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("report"))
+    why = "KeyError: the record has no 'counters'"
+    failed = {"name": "figures", "ok": False, "measured": None, "limit": 0, "why": why}
+    for path in (copy / "trials").glob("*/judgement.json"):
+        document = json.loads(path.read_text()) | {"valid": False, "checks": [failed]}
+        path.write_text(json.dumps(document))
+    text = write_report(read_campaign(copy), NONE).markdown.read_text()
+    assert "No trial is valid, so there is nothing to analyse yet." in text
+    assert "figures: could not be measured, because the record has no 'counters'" in text
+    assert "KeyError" not in text and "None" not in text and "## Results" not in text
+    lines = text.splitlines()
+    rules = [at for at, line in enumerate(lines) if line.startswith("| ---")]
+    assert rules and all(lines[at + 1].startswith("| ") for at in rules)
 
 
 def test_the_glossary_has_the_measures_of_a_study() -> None:
