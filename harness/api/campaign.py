@@ -14,6 +14,7 @@ from analysis.campaign_file import why_none
 from analysis.errors import AnalysisError, MissingLibraryError, RecordError, ReportError
 from analysis.omissions import omissions
 from analysis.records import CampaignRecords, Trial, level_text, read_campaign
+from analysis.typed import levels_of
 from harness.api.arguments import check_number, mapping_of, path_of, shown
 from harness.campaign.lock import locked
 from harness.design.experiment import Level
@@ -86,9 +87,13 @@ class Campaign:
         return self.records.name
 
     @property
-    def factors(self) -> dict[str, tuple[str, ...]]:
-        """Each factor with its levels as text, in the order of the experiment."""
-        return dict(self.records.factors)
+    def factors(self) -> dict[str, tuple[Level, ...]]:
+        """Each factor with its levels, in the order of the experiment.
+
+        All levels of a factor have one type: numbers, true and false, or texts. If the experiment
+        has levels of several types, all are texts. All tables have the levels of this type.
+        """
+        return {name: tuple(levels.values()) for name, levels in levels_of(self.records).items()}
 
     def trial(
         self, levels: Mapping[str, Level] | None = None, /, seed: int = 1, **more: Level
@@ -122,24 +127,25 @@ class Campaign:
 
     def _level(self, factor: str, level: object) -> str:
         """A level as the records have it; UsageError where no trial has it."""
-        if factor not in self.factors:
-            known = choices(factor, self.factors)
+        levels = self.records.factors
+        if factor not in levels:
+            known = choices(factor, levels)
             raise UsageError(f"{self.folder}: there is no factor {factor}; {known}")
         if not isinstance(level, Level):
             raise UsageError(f"{factor} = {shown(level)}: name one level")
-        if level_text(level) not in self.factors[factor]:
-            known = choices(level, self.factors[factor])
+        if level_text(level) not in levels[factor]:
+            known = choices(level, levels[factor])
             raise UsageError(f"{self.folder}: {factor} has no level {level}; {known}")
         return level_text(level)
 
     def trials(self) -> pd.DataFrame:
         """Return one row for each valid trial.
 
-        The columns are `trial` (its name), one for each factor, `seed`, one for each metric,
-        NAME_published for each metric that the study's paper publishes, and virtual_s, wall_s and
-        cpu_s [s]. A metric without a unit in its name is a ratio or a count. efficiency and
-        fairness are those of 98-0876R1, section 7; docs/records.md explains all metrics. A missing
-        value is NaN.
+        The columns are `trial` (its name), one for each factor (of the type of its levels), `seed`,
+        one for each metric, NAME_published for each metric that the study's paper publishes, and
+        virtual_s, wall_s and cpu_s [s]. A metric without a unit in its name is a ratio or a count.
+        efficiency and fairness are those of 98-0876R1, section 7; docs/records.md explains all
+        metrics. A missing value is NaN.
 
         Raises:
             MissingError: pandas is not installed; `./cellbed setup --library` installs it.

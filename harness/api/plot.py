@@ -9,7 +9,7 @@ function raises UsageError if the trial did not record the table that it draws.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from math import nan
 from typing import Any
@@ -22,8 +22,10 @@ from analysis.cells import Cell, cells_of
 from analysis.records import Trial, level_text
 from analysis.report import link_plots, trial_plots
 from analysis.report.drawing import Drawing
+from analysis.report.overview import UPPER, WIDE
 from analysis.report.svg import colour, light, marker
 from analysis.statistics import Estimate
+from analysis.typed import are_numbers, levels_of
 from harness.api.arguments import shown
 from harness.api.campaign import Campaign
 from harness.design.experiment import Level
@@ -50,7 +52,10 @@ def means(
 ) -> Figure:
     """Draw a metric's mean over the seeds against the levels of a factor.
 
-    A mean of several seeds has its 95 % interval (Student's t).
+    A mean of several seeds has its 95 % interval (Student's t). Levels that are numbers stand on an
+    axis of numbers, others side by side. The vertical axis begins at 0. If all values lie in the
+    upper fifth of this axis, it shows only this fifth, and its label says so. With negative
+    values, matplotlib chooses the axis.
 
     Args:
         metric: a metric of Campaign.cells(), in its own unit.
@@ -69,23 +74,54 @@ def means(
         )
     found = cells(campaign, metric, {"along": along, "lines": lines}, where)
     levels = campaign.records.levels
+    places = places_of(campaign, along)
 
     def paint(axes: Axes) -> None:
         for place, line in enumerate(levels(lines) if lines else [""]):
-            at = [level for level in levels(along) if (level, line) in found]
+            at = [level for level in places if (level, line) in found]
             some = [found[level, line] for level in at]
             axes.errorbar(
-                [levels(along).index(level) for level in at],
+                [places[level] for level in at],
                 [one.mean for one in some], [one.half_width or nan for one in some],
                 fmt=marker(place) + "-", ms=4, lw=1.4, capsize=2.5, color=colour(place),
                 label=f"{lines} {line}" if lines else None,
             )  # fmt: skip
-        axes.set_xticks(range(len(levels(along))), levels(along))
+        name_places(axes, places)
         axes.set(xlabel=along, ylabel=metric.replace("_", " "))
+        begin_axis(axes, metric, found.values())
         if lines:
             axes.legend()
 
     return drawn(paint, axes)
+
+
+def places_of(campaign: Campaign, along: str) -> dict[str, float]:
+    """Return where each level stands: a number at its value, others at 0, 1 and so on."""
+    texts = campaign.records.levels(along)
+    levels = levels_of(campaign.records)[along]
+    if not are_numbers([levels[text] for text in texts]):
+        return {text: float(place) for place, text in enumerate(texts)}
+    return dict(sorted(((text, float(levels[text])) for text in texts), key=lambda one: one[1]))
+
+
+def name_places(axes: Axes, places: Mapping[str, float]) -> None:
+    """Mark each level on the horizontal axis; far apart numbers stand on a logarithmic axis."""
+    least, largest = min(places.values()), max(places.values())
+    if least > 0 and largest / least >= WIDE:
+        axes.set_xscale("log")
+        axes.minorticks_off()
+    axes.set_xticks([*places.values()], [*places])
+
+
+def begin_axis(axes: Axes, metric: str, found: Iterable[Estimate]) -> None:
+    """Begin the vertical axis at 0, or where the report's axis begins, and say so."""
+    ends = [one.mean + side * (one.half_width or 0.0) for one in found for side in (-1, 1)]
+    if min(ends) < 0:
+        return
+    begin = UPPER * max(ends) if min(ends) > UPPER * max(ends) else 0.0
+    axes.set_ylim(begin, axes.get_ylim()[1])
+    if begin:
+        axes.set_ylabel(f"{metric.replace('_', ' ')} (axis begins at {begin:.3g})")
 
 
 def cells(

@@ -163,6 +163,27 @@ def test_csv_has_the_tables(bare: cellbed.Campaign, tmp_path: Path) -> None:
     assert found["efficiency"].tolist() == bare.trials()["efficiency"].tolist()
 
 
+def test_an_export_has_levels_of_their_type(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CSV writes them as before: a whole number has no point."""
+    monkeypatch.setattr(judgement, "bring_up_to_date", lambda _: judgement.Judged())
+    made = synthetic.write_campaign(
+        tmp_path / "c", seeds=[1], cells={**EPD_CELL, ("WAN", "SACK", "EPD", 1.0): (0.8, 0.7)},
+        extra_factors=[{"cells": 1000, "idle": True}, {"cells": 250, "idle": False}],
+    )  # fmt: skip
+    found = cellbed.Campaign(made)
+    found.export("csv", tmp_path / "csv")
+    head, *lines = (tmp_path / "csv" / "trials.csv").read_text().splitlines()
+    rows = [dict(zip(head.split(","), line.split(","), strict=True)) for line in lines]
+    assert {row["buffer"] for row in rows} == {"0.5", "1"}
+    assert {(row["cells"], row["idle"]) for row in rows} == {("1000", "true"), ("250", "false")}
+    found.export("parquet", tmp_path / "parquet")
+    table = parquet.read_table(tmp_path / "parquet" / "trials.parquet")
+    types = {name: str(table.schema.field(name).type) for name in ("buffer", "cells", "idle")}
+    assert types == {"buffer": "double", "cells": "int64", "idle": "bool"}
+
+
 def test_an_empty_table_tells_its_key(
     bare: cellbed.Campaign, capsys: pytest.CaptureFixture[str]
 ) -> None:

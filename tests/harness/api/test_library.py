@@ -152,6 +152,34 @@ def test_frames_and_means(campaign: cellbed.Campaign) -> None:
     assert drawn == pytest.approx(means.tolist())
 
 
+def test_levels_that_are_numbers_stand_on_an_axis_of_numbers(campaign: cellbed.Campaign) -> None:
+    assert campaign.factors["buffer"] == (0.5, 1) and campaign.factors["policy"] == ("EPD", "SD")
+    axes = cellbed.plot.means(campaign, "efficiency", along="buffer", lines="policy").axes[0]
+    assert axes.containers[0].lines[0].get_xdata().tolist() == [0.5, 1.0]
+    assert axes.get_xticks().tolist() == [0.5, 1.0]
+    words = cellbed.plot.means(campaign, "efficiency", along="policy", buffer=1).axes[0]
+    assert words.containers[0].lines[0].get_xdata().tolist() == [0, 1]
+    assert [label.get_text() for label in words.get_xticklabels()] == ["EPD", "SD"]
+
+
+def test_an_axis_does_not_exaggerate(campaign: cellbed.Campaign) -> None:
+    """All values are above 0.8 times the largest: the axis begins there and says so."""
+    axes = cellbed.plot.means(campaign, "efficiency", along="buffer", lines="policy").axes[0]
+    begin, ends = axes.get_ylim()[0], campaign.cells("efficiency")
+    assert begin == pytest.approx(0.8 * (ends["mean"] + ends["half_width"]).max())
+    assert axes.get_ylabel() == f"efficiency (axis begins at {begin:.3g})"
+
+
+def test_an_axis_begins_at_0_if_values_differ_much(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judgement, "bring_up_to_date", lambda _: judgement.Judged())
+    cells = {("WAN", "SACK", "EPD", buffer): (buffer / 2, 0.7) for buffer in (0.5, 1.0, 2.0)}
+    found = cellbed.Campaign(synthetic.write_campaign(tmp_path, seeds=[1], cells=cells))
+    axes = cellbed.plot.means(found, "efficiency", along="buffer").axes[0]
+    assert axes.get_ylim()[0] == 0 and axes.get_ylabel() == "efficiency"
+
+
 def test_plots_of_a_trial_are_figures_to_go_on_with(campaign: cellbed.Campaign) -> None:
     trial = campaign.trial({"policy": "EPD"}, seed=2, buffer=1)
     assert (trial.seed, trial.factors["buffer"]) == (2, "1")
