@@ -15,6 +15,7 @@ except ImportError as error:
     raise ImportError(missing) from error
 
 from analysis.cells import cells_of
+from analysis.goodput import goodput as goodput_of
 from analysis.records import CampaignRecords, Trial
 from analysis.typed import Levels, levels_of, typed
 
@@ -77,6 +78,23 @@ def flows(campaign: CampaignRecords) -> pd.DataFrame:
 def requests(campaign: CampaignRecords) -> pd.DataFrame:
     """Return series() of the requests."""
     return series(campaign, "requests")
+
+
+def goodput(campaign: CampaignRecords, step_s: float) -> pd.DataFrame:
+    """Return one row for each pair and interval of `step_s` [s] (analysis/goodput.py).
+
+    The columns are trial, one for each factor, seed, pair, begin_s, end_s, goodput_bit_per_s,
+    source.
+    """
+    found, known = [], levels_of(campaign)
+    for trial in campaign.trials:
+        one = goodput_of(trial, step_s)
+        for pair, rates in one.bit_per_s.items() if one else ():
+            assert one is not None
+            times = {"begin_s": one.edges_s[:-1], "end_s": one.edges_s[1:]}
+            of_pair = {"pair": pair, **times, "goodput_bit_per_s": rates, "source": one.source}
+            found.append(pd.DataFrame({**heads(trial, known), **of_pair}))
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
 
 
 def checks(campaign: CampaignRecords) -> pd.DataFrame:
