@@ -353,12 +353,17 @@ def _block(name: str, blocks: Values, values: Values, total: float, error: Compo
 
 
 def _spread(values: Values) -> Spread | None:
-    """Of the cells, without what the blocks add; None where a cell says nothing, or all is 0."""
+    """Of the cells, without what the blocks add; None where a cell says nothing, or all is 0.
+
+    The test compares distances from the cells' medians. It has no error of its own, and says
+    nothing, if these distances are equal within each cell.
+    """
     if values.shape[-1] < FEWEST:
         return None
     cells = values.reshape(-1, values.shape[-1])
     deviations = cells.std(axis=1, ddof=1)
-    if not deviations.any():
+    distances = np.abs(cells - np.median(cells, axis=1, keepdims=True))
+    if not np.ptp(distances, axis=1).any():
         return None
     found = stats.levene(*cells, center="median")
     return Spread(

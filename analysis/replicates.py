@@ -5,7 +5,7 @@ Their values are one observation. An interval over them would have no width, and
 their error would find everything significant.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from analysis.errors import TableError
 from analysis.records import Trial
@@ -38,12 +38,8 @@ def check_replicates(table: Table, response: str, factors: Collection[str]) -> N
 
     factors: the columns of levels. A table of trials knows its own: they come before `seed`.
     """
-    if SEED in table.columns:
-        factors = [name for name in table.columns[: table.columns.index(SEED)] if name != TRIAL]
-    cells: dict[tuple[str, ...], list[str]] = {}
-    for row in table.rows:
-        cells.setdefault(tuple(row[factor] for factor in factors), []).append(row[response])
-    if _repeated(cells.values()):
+    cells = _cells(table, response, factors)
+    if len(_repeated(cells)) == len(cells):
         raise TableError(
             f"{table.source}: all rows with the same levels have the same {response}: the seeds"
             f" changed nothing, so the error cannot be estimated; {WHAT_TO_DO}, or choose one"
@@ -51,6 +47,35 @@ def check_replicates(table: Table, response: str, factors: Collection[str]) -> N
         )
 
 
-def _repeated(cells: Iterable[Collection[str]]) -> bool:
-    """Is every cell's value there more than once, and never another one?"""
-    return all(len(values) > 1 and len({*values}) == 1 for values in cells)
+def without_spread(table: Table, response: str, factors: Collection[str]) -> list[str]:
+    """The sets of levels that have several rows, and all of them the same response, in words.
+
+    factors: as in check_replicates().
+    """
+    repeated = _repeated(_cells(table, response, factors))
+    varied = [name for name in _factors(table, factors) if len(table.levels(name)) > 1]
+    return [
+        ", ".join(f"{name}={level}" for name, level in levels.items() if name in varied)
+        for levels in (dict(zip(_factors(table, factors), cell, strict=True)) for cell in repeated)
+    ]
+
+
+def _factors(table: Table, factors: Collection[str]) -> list[str]:
+    if SEED not in table.columns:
+        return [*factors]
+    return [name for name in table.columns[: table.columns.index(SEED)] if name != TRIAL]
+
+
+def _cells(
+    table: Table, response: str, factors: Collection[str]
+) -> dict[tuple[str, ...], list[str]]:
+    """The responses of each set of levels."""
+    names, cells = _factors(table, factors), dict[tuple[str, ...], list[str]]()
+    for row in table.rows:
+        cells.setdefault(tuple(row[name] for name in names), []).append(row[response])
+    return cells
+
+
+def _repeated(cells: Mapping[tuple[str, ...], Collection[str]]) -> list[tuple[str, ...]]:
+    """The cells whose value is there more than once, and never another one."""
+    return [cell for cell, found in cells.items() if len(found) > 1 and len({*found}) == 1]

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from analysis.errors import RecordError
 from analysis.exports._capture import captured, packets
+from analysis.goodput import of_answers
 from analysis.records import CampaignRecords, Trial, capture_start_ns
 from plan.atm import CELL_BYTES
 
@@ -134,19 +135,6 @@ def of_capture(trial: Trial, path: Path, edges: Values) -> dict[int, Values]:
     for pair, some in sent.items():
         times, sizes = zip(*some, strict=True)
         found[pair] = np.histogram(times, edges, weights=sizes)[0].astype(float)
-    return found
-
-
-def of_answers(trial: Trial, edges: Values) -> dict[int, Values]:
-    """Bytes of the answers that were complete by the end."""
-    found: dict[int, Values] = {}
-    for row in trial.series("requests") or ():
-        begin, end, size = row["first_byte_ns"], row["last_byte_ns"], row["size_bytes"]
-        if isinstance(begin, float) and isinstance(end, float) and isinstance(size, float):
-            took_s = max((end - begin) / SECOND_NS, 1e-6)
-            share = np.clip((edges - begin / SECOND_NS) / took_s, 0, 1)
-            pair = int(float(row["pair"] or 0))
-            found[pair] = found.get(pair, np.zeros(len(edges) - 1)) + size * np.diff(share)
     return found
 
 

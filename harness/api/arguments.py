@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, time
@@ -16,6 +17,7 @@ from plan.near import choices
 
 CLOCKS = ("virtual", "real")
 MOST_SEEDS, MOST_JOBS = 1000, 256
+LEAST_STEP_S = 0.001
 SIMPLE = (str, int, float, bool, date, time)
 
 
@@ -46,6 +48,15 @@ def check_number(value: object, name: str, most: int) -> None:
     if value is not None and not (whole and 1 <= value <= most):  # type: ignore[operator]
         raise UsageError(
             f"{name} = {shown(value)}: must be a whole number; allowed are 1 to {most}"
+        )
+
+
+def check_step(value: object) -> None:
+    """UsageError unless a value is a number of seconds above 0."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not LEAST_STEP_S <= value < math.inf:  # type: ignore[operator]
+        raise UsageError(
+            f"step_s = {shown(value)}: must be a number of seconds, at least {LEAST_STEP_S}"
         )
 
 

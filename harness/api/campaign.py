@@ -14,7 +14,9 @@ from analysis.campaign_file import why_none
 from analysis.errors import AnalysisError, MissingLibraryError, RecordError, ReportError
 from analysis.omissions import omissions
 from analysis.records import CampaignRecords, Trial, level_text, read_campaign
-from harness.api.arguments import check_number, mapping_of, path_of, shown
+from analysis.typed import levels_of
+from harness.api.arguments import check_number, check_step, mapping_of, path_of, shown
+from harness.api.tables import check_name, no_goodput, why_empty
 from harness.campaign.lock import locked
 from harness.design.experiment import Level
 from harness.judge import judgement, studies
@@ -28,12 +30,6 @@ if TYPE_CHECKING:
     from analysis.report import Written
 
 MOST_SEED = 1_000_000_000 + 1000
-RECORDED_BY = {
-    "cwnd": "record.cwnd_sample_ms = 100",
-    "drops": "record.drops = true",
-    "queue": "record.queue_sample_ms = 100",
-    "throughput": "record.throughput_sample_ms = 1000",
-}
 
 
 class Campaign:
@@ -86,9 +82,13 @@ class Campaign:
         return self.records.name
 
     @property
-    def factors(self) -> dict[str, tuple[str, ...]]:
-        """Each factor with its levels as text, in the order of the experiment."""
-        return dict(self.records.factors)
+    def factors(self) -> dict[str, tuple[Level, ...]]:
+        """Each factor with its levels, in the order of the experiment.
+
+        All levels of a factor have one type: numbers, true and false, or texts. If the experiment
+        has levels of several types, all are texts. All tables have the levels of this type.
+        """
+        return {name: tuple(levels.values()) for name, levels in levels_of(self.records).items()}
 
     def trial(
         self, levels: Mapping[str, Level] | None = None, /, seed: int = 1, **more: Level
@@ -122,24 +122,25 @@ class Campaign:
 
     def _level(self, factor: str, level: object) -> str:
         """A level as the records have it; UsageError where no trial has it."""
-        if factor not in self.factors:
-            known = choices(factor, self.factors)
+        levels = self.records.factors
+        if factor not in levels:
+            known = choices(factor, levels)
             raise UsageError(f"{self.folder}: there is no factor {factor}; {known}")
         if not isinstance(level, Level):
             raise UsageError(f"{factor} = {shown(level)}: name one level")
-        if level_text(level) not in self.factors[factor]:
-            known = choices(level, self.factors[factor])
+        if level_text(level) not in levels[factor]:
+            known = choices(level, levels[factor])
             raise UsageError(f"{self.folder}: {factor} has no level {level}; {known}")
         return level_text(level)
 
     def trials(self) -> pd.DataFrame:
         """Return one row for each valid trial.
 
-        The columns are `trial` (its name), one for each factor, `seed`, one for each metric,
-        NAME_published for each metric that the study's paper publishes, and virtual_s, wall_s and
-        cpu_s [s]. A metric without a unit in its name is a ratio or a count. efficiency and
-        fairness are those of 98-0876R1, section 7; docs/records.md explains all metrics. A missing
-        value is NaN.
+        The columns are `trial` (its name), one for each factor (of the type of its levels), `seed`,
+        one for each metric, NAME_published for each metric that the study's paper publishes, and
+        virtual_s, wall_s and cpu_s [s]. A metric without a unit in its name is a ratio or a count.
+        efficiency and fairness are those of 98-0876R1, section 7; docs/records.md explains all
+        metrics. A missing value is NaN.
 
         Raises:
             MissingError: pandas is not installed; `./cellbed setup --library` installs it.
@@ -185,7 +186,7 @@ class Campaign:
     def requests(self) -> pd.DataFrame:
         """Return one row for each request of each valid trial: series("requests").
 
-        A workload without requests gives an empty frame.
+        A workload without requests gives an empty frame, and a line on standard error.
         """
         return self.series("requests")
 
@@ -194,18 +195,45 @@ class Campaign:
 
         The columns `trial`, one for each factor, and `seed` come first, then the columns of the
         table. Their names carry the units (docs/records.md); times count from the trial's start.
-        If no trial has a row, the frame is empty, and a line on standard error names the key that
-        records the table.
+        If no trial has a row, the frame is empty, and a line on standard error names the key or the
+        workload that records the table.
 
         Args:
             name: flows, requests, queue, drops, cwnd, throughput, or another table of a trial.
 
         Raises:
             MissingError: as trials().
+            UsageError: a trial has no table of this name.
         """
+        check_name(name, self.records.trials)
         found: pd.DataFrame = frames().series(self.records, name)
         if found.empty:
-            print(f"{self.folder}: {nothing_in(name)}", file=sys.stderr)
+            print(f"{self.folder}: {why_empty(name, self.records.trials)}", file=sys.stderr)
+        return found
+
+    def goodput(self, step_s: float = 1.0) -> pd.DataFrame:
+        """Return the goodput of each pair over time: payload that its client received.
+
+        Goodput counts each byte of TCP payload once, without headers and repeated segments. The
+        columns are `trial`, one for each factor, `seed`, `pair`, `begin_s` and `end_s` (bounds of
+        the interval [s]), `goodput_bit_per_s`, and `source`. With `source` "acks", the ACK numbers
+        of the clients in up.pcap or down.pcap tell the goodput (RFC 9293, section 3.4), summed over
+        all connections of the pair. With "answers", it is made of requests.csv: the bytes of an
+        answer are spread evenly from its first to its last byte. If no trial has either, the frame
+        is empty, and a line on standard error names the key that records it.
+
+        Args:
+            step_s: the length of an interval [s], above 0. The last interval may be shorter.
+
+        Raises:
+            MissingError: as trials().
+            UsageError: step_s is no number above 0, or a capture is damaged.
+        """
+        check_step(step_s)
+        with told():
+            found: pd.DataFrame = frames().goodput(self.records, step_s)
+        if found.empty:
+            print(f"{self.folder}: {no_goodput(self.records.trials)}", file=sys.stderr)
         return found
 
     def report(
@@ -280,13 +308,6 @@ def without_any(folder: Path, there: Collection[str], said: str) -> str:
         return said
     again = "give the command again later" if found.under_way else "run it again"
     return f"{folder} has no record: {found.sentence()}{first_failure(found)}; {again}"
-
-
-def nothing_in(table: str) -> str:
-    """Say why a table is empty, and which key would fill it."""
-    if key := RECORDED_BY.get(table):
-        return f"no trial has {table}.csv; set {key} in the experiment to record it"
-    return f"no trial has a row in {table}.csv; docs/records.md lists the tables"
 
 
 @contextmanager

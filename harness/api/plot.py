@@ -9,7 +9,7 @@ function raises UsageError if the trial did not record the table that it draws.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from math import nan
 from typing import Any
@@ -19,15 +19,22 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.cells import Cell, cells_of
+from analysis.goodput import goodput as goodput_of
 from analysis.records import Trial, level_text
 from analysis.report import link_plots, trial_plots
 from analysis.report.drawing import Drawing
-from analysis.report.svg import colour, light, marker
+from analysis.report.overview import UPPER, WIDE
+from analysis.report.svg import SERIES, colour, light, marker
 from analysis.statistics import Estimate
-from harness.api.arguments import shown
-from harness.api.campaign import Campaign
+from analysis.typed import are_numbers, levels_of
+from harness.api.arguments import check_step, shown
+from harness.api.campaign import Campaign, told
+from harness.api.tables import no_goodput, why_empty
 from harness.design.experiment import Level
 from plan.errors import UsageError
+
+PAIRS = "; plot.pairs(trial) draws the throughput of each pair"
+NO_SHARES = "no flow of the trial has a fair share"
 
 
 class Picture(Figure):
@@ -50,7 +57,10 @@ def means(
 ) -> Figure:
     """Draw a metric's mean over the seeds against the levels of a factor.
 
-    A mean of several seeds has its 95 % interval (Student's t).
+    A mean of several seeds has its 95 % interval (Student's t). Levels that are numbers stand on an
+    axis of numbers, others side by side. The vertical axis begins at 0. If all values lie in the
+    upper fifth of this axis, it shows only this fifth, and its label says so. With negative
+    values, matplotlib chooses the axis.
 
     Args:
         metric: a metric of Campaign.cells(), in its own unit.
@@ -69,23 +79,54 @@ def means(
         )
     found = cells(campaign, metric, {"along": along, "lines": lines}, where)
     levels = campaign.records.levels
+    places = places_of(campaign, along)
 
     def paint(axes: Axes) -> None:
         for place, line in enumerate(levels(lines) if lines else [""]):
-            at = [level for level in levels(along) if (level, line) in found]
+            at = [level for level in places if (level, line) in found]
             some = [found[level, line] for level in at]
             axes.errorbar(
-                [levels(along).index(level) for level in at],
+                [places[level] for level in at],
                 [one.mean for one in some], [one.half_width or nan for one in some],
                 fmt=marker(place) + "-", ms=4, lw=1.4, capsize=2.5, color=colour(place),
                 label=f"{lines} {line}" if lines else None,
             )  # fmt: skip
-        axes.set_xticks(range(len(levels(along))), levels(along))
+        name_places(axes, places)
         axes.set(xlabel=along, ylabel=metric.replace("_", " "))
+        begin_axis(axes, metric, found.values())
         if lines:
             axes.legend()
 
     return drawn(paint, axes)
+
+
+def places_of(campaign: Campaign, along: str) -> dict[str, float]:
+    """Return where each level stands: a number at its value, others at 0, 1 and so on."""
+    texts = campaign.records.levels(along)
+    levels = levels_of(campaign.records)[along]
+    if not are_numbers([levels[text] for text in texts]):
+        return {text: float(place) for place, text in enumerate(texts)}
+    return dict(sorted(((text, float(levels[text])) for text in texts), key=lambda one: one[1]))
+
+
+def name_places(axes: Axes, places: Mapping[str, float]) -> None:
+    """Mark each level on the horizontal axis; far apart numbers stand on a logarithmic axis."""
+    least, largest = min(places.values()), max(places.values())
+    if least > 0 and largest / least >= WIDE:
+        axes.set_xscale("log")
+        axes.minorticks_off()
+    axes.set_xticks([*places.values()], [*places])
+
+
+def begin_axis(axes: Axes, metric: str, found: Iterable[Estimate]) -> None:
+    """Begin the vertical axis at 0, or where the report's axis begins, and say so."""
+    ends = [one.mean + side * (one.half_width or 0.0) for one in found for side in (-1, 1)]
+    if min(ends) < 0:
+        return
+    begin = UPPER * max(ends) if min(ends) > UPPER * max(ends) else 0.0
+    axes.set_ylim(begin, axes.get_ylim()[1])
+    if begin:
+        axes.set_ylabel(f"{metric.replace('_', ' ')} (axis begins at {begin:.3g})")
 
 
 def cells(
@@ -133,13 +174,13 @@ def queue(trial: Trial, axes: Axes | None = None) -> Figure:
     def draw(trial: Trial) -> Drawing | None:
         return trial_plots.queue(trial) or link_plots.queues(trial)
 
-    return of_trial(trial, draw, "record.queue_sample_ms", axes)
+    return of_trial(trial, draw, "queue", axes)
 
 
 def drops(trial: Trial, axes: Axes | None = None) -> Figure:
     """Draw the number of frames that the queue towards the clients dropped in each second, by
     cause."""
-    return of_trial(trial, trial_plots.drops, "record.drops", axes)
+    return of_trial(trial, trial_plots.drops, "drops", axes)
 
 
 def windows(trial: Trial, axes: Axes | None = None, *, pairs: Sequence[int] = ()) -> Figure:
@@ -151,12 +192,11 @@ def windows(trial: Trial, axes: Axes | None = None, *, pairs: Sequence[int] = ()
     Raises:
         UsageError: the trial did not record the window of one of `pairs`.
     """
-    if isinstance(pairs, str) or not isinstance(pairs, Iterable):
-        raise UsageError(f"pairs = {shown(pairs)}: must be a list of numbers, such as pairs=[1, 2]")
+    check_pairs(pairs)
     if pairs and isinstance(trial, Trial):
         _require_followed(trial, pairs)
     draw = partial(trial_plots.windows, chosen=pairs)
-    return of_trial(trial, draw, "record.cwnd_sample_ms", axes)
+    return of_trial(trial, draw, "cwnd", axes)
 
 
 def _require_followed(trial: Trial, pairs: Sequence[int]) -> None:
@@ -173,7 +213,7 @@ def throughput(trial: Trial, axes: Axes | None = None) -> Figure:
 
     The bytes of an answer are spread evenly from its first byte to its last byte.
     """
-    return of_trial(trial, trial_plots.throughput, "a workload of requests", axes)
+    return of_trial(trial, trial_plots.throughput, "requests", axes, PAIRS)
 
 
 def pairs(trial: Trial, axes: Axes | None = None) -> Figure:
@@ -181,12 +221,12 @@ def pairs(trial: Trial, axes: Axes | None = None) -> Figure:
 
     If there are more than five pairs, the lines are the largest, the median and the smallest.
     """
-    return of_trial(trial, trial_plots.pairs, "record.throughput_sample_ms", axes)
+    return of_trial(trial, trial_plots.pairs, "throughput", axes)
 
 
 def completion(trial: Trial, axes: Axes | None = None) -> Figure:
     """Draw the distribution of the requests' completion times in seconds, by file class."""
-    return of_trial(trial, trial_plots.completion, "a workload of requests", axes)
+    return of_trial(trial, trial_plots.completion, "requests", axes)
 
 
 def shares(trial: Trial, axes: Axes | None = None) -> Figure:
@@ -194,18 +234,78 @@ def shares(trial: Trial, axes: Axes | None = None) -> Figure:
 
     98-0876R1, section 7, defines the fair share.
     """
-    return of_trial(trial, trial_plots.shares, "flows that ask for anything", axes)
+    return of_trial(trial, trial_plots.shares, "", axes)
+
+
+def goodput(
+    trial: Trial, axes: Axes | None = None, *, step_s: float = 1.0, pairs: Sequence[int] = ()
+) -> Figure:
+    """Draw the goodput of pairs in Mbit/s over time: TCP payload that the clients received.
+
+    Campaign.goodput() says how it is measured, and has the same figures as a table.
+
+    Args:
+        step_s: the length of an interval [s]; each interval is one step of a line.
+        pairs: the numbers of pairs, from 1; without any, the first five.
+
+    Raises:
+        UsageError: the record does not tell the goodput, or not that of one of `pairs`.
+    """
+    check_trial(trial)
+    check_step(step_s)
+    check_pairs(pairs)
+    with told():
+        found = goodput_of(trial, step_s)
+    if found is None:
+        raise UsageError(f"{trial.name}: {no_goodput([trial])}")
+    if missing := [pair for pair in pairs if pair not in found.bit_per_s]:
+        known = ", ".join(map(str, found.bit_per_s))
+        raise UsageError(
+            f"{trial.name}: pair {missing[0]} has no goodput; pairs with it are {known}"
+        )
+    drawn_pairs = list(pairs) or list(found.bit_per_s)[: len(SERIES)]
+
+    def paint(axes: Axes) -> None:
+        for place, pair in enumerate(drawn_pairs):
+            rate = found.bit_per_s[pair] / 1e6
+            axes.stairs(
+                rate, found.edges_s, baseline=None, lw=1, color=colour(place), label=f"pair {pair}"
+            )
+        axes.set(xlabel="time (s)", ylabel="Mbit/s", xlim=(0, None), ylim=(0, None))
+        axes.set_title("Goodput by pair")
+        axes.legend(ncols=3)
+
+    return drawn(paint, axes)
+
+
+def check_trial(trial: object) -> None:
+    """UsageError for what is no trial."""
+    if not isinstance(trial, Trial):
+        raise UsageError(f"trial = {shown(trial)}: must be a trial, such as campaign.trial(seed=1)")
+
+
+def check_pairs(pairs: object) -> None:
+    """UsageError for what is no list."""
+    if isinstance(pairs, str) or not isinstance(pairs, Iterable):
+        raise UsageError(f"pairs = {shown(pairs)}: must be a list of numbers, such as pairs=[1, 2]")
 
 
 def of_trial(
-    trial: Trial, draw: Callable[[Trial], Drawing | None], needed: str, axes: Axes | None
-) -> Figure:
-    """Return one of a trial's plots; UsageError if it did not record `needed`."""
-    if not isinstance(trial, Trial):
-        raise UsageError(f"trial = {shown(trial)}: must be a trial, such as campaign.trial(seed=1)")
+    trial: Trial, draw: Callable[[Trial], Drawing | None], table: str, axes: Axes | None,
+    instead: str = "",
+) -> Figure:  # fmt: skip
+    """Return one of a trial's plots; UsageError if it has nothing to draw.
+
+    table: the table that the plot draws, or "" for fair shares. instead: what draws another table
+    of such a trial.
+    """
+    check_trial(trial)
     drawing = draw(trial)
     if drawing is None:
-        raise UsageError(f"{trial.name} recorded nothing to draw; the plot needs {needed}")
+        why = why_empty(table, [trial]) if table else NO_SHARES
+        if (trial.folder / f"{table}.csv").is_file():
+            why = f"{table}.csv has no row that the plot could show"
+        raise UsageError(f"{trial.name} has nothing to draw: {why}{instead}")
 
     def paint(axes: Axes) -> None:
         drawing.paint(axes)

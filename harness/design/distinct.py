@@ -1,37 +1,68 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Finds two levels of a factor that mean the same: the results of one would bear two names.
 
+They must differ with each combination of the other factors' levels. Two levels may lead to the same
+plan where the file itself tells them apart: with the policy plain, a threshold changes nothing.
+
 Finds also the factors of one level that set nothing: such a factor may be a label, or a mistake.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 from harness.design.experiment import Design
 from harness.design.hints import tables_with
 from harness.design.levels import same
 from harness.design.settings import is_key
-from plan.plan import Level, level_name
+from plan import plan
+from plan.plan import Level, Plan, level_name
 
 Cell = Mapping[str, Level]
+MOST_NAMED = 3  # levels that a sentence lists
+
+
+class PlannedCell(Protocol):
+    """What is to be run: the levels of its cell, and what they mean."""
+
+    @property
+    def factors(self) -> Cell: ...
+    @property
+    def plan(self) -> Plan: ...
+    @property
+    def kernel(self) -> Path | None: ...
+    @property
+    def receiver(self) -> Path | None: ...
 
 
 @dataclass(frozen=True)
 class Alike:
-    """Two levels of a factor that mean the same with all levels of the other factors."""
+    """Two levels of a factor that mean the same with some levels of the other factors.
+
+    Attributes:
+        unnamed: the levels of the two that no rule names.
+        where: the levels of the other factors, in words; "": with all of them.
+        cells: the first two cells that mean the same.
+    """
 
     factor: str
     levels: tuple[Level, Level]
-    unnamed: tuple[Level, ...]
-    """The levels of the two that no rule names."""
+    unnamed: tuple[Level, ...] = ()
+    where: str = ""
+    cells: tuple[Cell, ...] = ()
 
     def __str__(self) -> str:
-        one, other = map(level_name, self.levels)
-        said = f"factors.{self.factor}: {one} and {other} mean the same: is a rule missing?"
+        if self.where:
+            return (
+                f"{self.beginning}: is a rule missing? No [[rule]] tells them apart there; write a"
+                " rule, or leave these combinations out with [[only]]"
+            )
+        said = f"{self.beginning}: is a rule missing?"
         if is_key(self.factor) or not self.unnamed:
             return f"{said} Both give the same plan, whatever the levels of the other factors"
         levels = " or ".join(map(level_name, self.unnamed))
@@ -40,12 +71,19 @@ class Alike:
             " the factor by the key that it sets, such as queue.buffer_cells"
         )
 
+    @property
+    def beginning(self) -> str:
+        """Which levels mean the same, and where."""
+        one, other = map(level_name, self.levels)
+        where = f" with {self.where}" if self.where else ""
+        return f"factors.{self.factor}: {one} and {other} mean the same{where}"
+
 
 def alike(design: Design, cells: Sequence[Cell], meaning: Callable[[Cell], str]) -> Alike | None:
     """The first two levels that mean the same in every cell that has either of them.
 
-    A level may mean the same as another in some cells: a threshold does under a policy that has
-    none. It must make a difference in at least one.
+    Or the first two that the file does not tell apart in some cells: both have the same settings
+    there. A key of the same name as the factor always tells its levels apart.
 
     Args:
         cells: all of the design.
@@ -58,7 +96,92 @@ def alike(design: Design, cells: Sequence[Cell], meaning: Callable[[Cell], str])
             if both and all(meaning(first) == meaning(second) for first, second in both):
                 unnamed = [x for x in (one, other) if not is_named(design, factor, x)]
                 return Alike(factor, (one, other), tuple(unnamed))
+    return alike_in_part(design, cells, meaning)
+
+
+def alike_in_part(
+    design: Design, cells: Sequence[Cell], meaning: Callable[[Cell], str]
+) -> Alike | None:
+    """The first two levels of a factor that have the same settings in some cells.
+
+    A cell with a mistake means nothing: its mistake is told when it is to run.
+    """
+    factors = [name for name, levels in design.factors.items() if len(levels) > 1]
+    if all(map(is_key, factors)):
+        return None
+    settings = [as_text(design.settings(cell)) for cell in cells]
+    found = (equal_levels(name, cells, settings) for name in factors if not is_key(name))
+    return next(
+        (one for one in found if one and len({meaning(cell) for cell in one.cells}) == 1), None
+    )
+
+
+def equal_plans(design: Design, trials: Iterable[PlannedCell], origin: Path) -> list[str]:
+    """A sentence with a line for each factor of which two levels lead to one plan in some cells.
+
+    trials: of one seed; they may have more factors than the design.
+    """
+    known = list(trials)
+    cells = [dict(one.factors) for one in known]
+    plans = [
+        (as_text(plan.to_json(replace(one.plan, factors={}))), one.kernel, one.receiver)
+        for one in known
+    ]
+    found = (equal_levels(name, cells, plans) for name in (cells[0] if cells else ()))
+    said = "{}; their trials give equal figures"
+    return [str(design.sources.refusal(origin, said.format(x.beginning))) for x in found if x]
+
+
+def as_text(value: object) -> str:
+    """A value of plain types as a text: equal values have equal texts."""
+    return json.dumps(value, sort_keys=True, default=str)
+
+
+def equal_levels(factor: str, cells: Sequence[Cell], meanings: Sequence[Hashable]) -> Alike | None:
+    """The first two levels of a factor with cells that mean the same but for these levels."""
+    of = {tuple(cell.values()): meaning for cell, meaning in zip(cells, meanings, strict=True)}
+    others = by_others(cells, factor)
+    for found in others:
+        first: dict[Hashable, Level] = {}
+        for level, cell in found.items():
+            one = first.setdefault(of[tuple(cell.values())], level)
+            if one != level:
+                return of_pair(factor, (one, level), others, of)
     return None
+
+
+def of_pair(
+    factor: str, levels: tuple[Level, Level], others: Sequence[Mapping[Level, Cell]],
+    meanings: Mapping[tuple[Level, ...], Hashable],
+) -> Alike:  # fmt: skip
+    """Two levels, and where they mean the same."""
+    both = [[found[level] for level in levels] for found in others if {*levels} <= found.keys()]
+    same_there = [
+        pair for pair in both if len({meanings[tuple(cell.values())] for cell in pair}) == 1
+    ]
+    where = in_words(factor, [first for first, _ in same_there], [first for first, _ in both])
+    return Alike(factor, levels, where=where, cells=tuple(same_there[0]))
+
+
+def in_words(factor: str, some: Sequence[Cell], every: Sequence[Cell]) -> str:
+    """What tells some cells from every cell: levels of factors other than `factor`.
+
+    "" if these are all cells; the levels of the first cell if no few words name them all.
+    """
+    names = [name for name in some[0] if name != factor]
+    levels = {name: list(dict.fromkeys(cell[name] for cell in some)) for name in names}
+    fewer = [name for name in names if len(levels[name]) < len({cell[name] for cell in every})]
+    named = [cell for cell in every if all(cell[name] in levels[name] for name in fewer)]
+    if len(named) != len(some):
+        fewer, levels = names, {name: [some[0][name]] for name in names}
+    return " and ".join(f"{name} {some_of(levels[name])}" for name in fewer)
+
+
+def some_of(levels: Sequence[Level]) -> str:
+    """The first of some levels, in words."""
+    more = len(levels) - MOST_NAMED
+    names = [level_name(level) for level in levels[:MOST_NAMED]]
+    return " or ".join([*names, *([f"{more} more"] if more > 0 else [])])
 
 
 def labels(design: Design, origin: Path) -> str:

@@ -67,6 +67,7 @@ MOST_CELLS = 100_000
 NOWHERE = Sources()  # of an experiment that no file says
 KERNEL = "kernel"  # the factor that --kernel adds
 FLAVOR = "flavor"  # the factor that --module adds a level to
+AT_TOP = ("name", "title")  # texts that stand above all tables
 
 Name = Annotated[
     str,
@@ -320,6 +321,8 @@ def validated(path: Path, table: Mapping[str, Any], sources: Sources = NOWHERE) 
         return replace(schema.from_json(Design, table, "", defaults=True), sources=sources)
     except ValueError as error:
         top = [field.name for field in schema.written(Design)]
+        if isinstance(error, schema.MissingKeyError) and error.place in AT_TOP:
+            raise sources.refusal_at_top(path, sentence(error)) from error
         raise sources.refusal(path, sentence(error, top)) from error
 
 

@@ -7,7 +7,9 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
+from harness.design.levels import value_at
 from harness.design.listed import allowed
 from harness.design.settings import TABLES, Machine, Tcp
 from harness.design.units import WORDS, as_number, in_unit, unit_of, without_unit
@@ -62,6 +64,20 @@ def of_unknown_key(error: UnknownKeyError) -> str:
         if table != place:
             return f"it is a key of {table}: write {table}.{key}{' below [base]' if at_top else ''}"
     return of_twin(error)
+
+
+def of_missing(error: MissingKeyError, settings: Mapping[str, Any]) -> str:
+    """The same key without its unit, where its table has it with a number; "" where not.
+
+    settings: those of the cell in which the key is missing.
+    """
+    end = unit_of(error.place)
+    place = error.place.removesuffix(end)
+    [number] = value_at(settings, place) or [None] if end else [None]
+    if not isinstance(number, int | float) or isinstance(number, bool):
+        return ""
+    key = place.rpartition(".")[2]
+    return f"; {key} = {number} has no unit; did you mean {key}{end}, in {WORDS[end]}?"
 
 
 def kinds_with(place: str, key: str) -> list[str]:

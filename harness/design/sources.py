@@ -64,6 +64,15 @@ class Sources:
         said = counted(said)
         return at.mistake(said) if at else UsageError(f"{origin}: {said}")
 
+    def refusal_at_top(self, origin: object, said: str) -> UsageError:
+        """The error for a key that is missing at the top, with the first line of the file."""
+        for file in self.files[:1]:
+            if file.positions:
+                return file.mistake(
+                    min(file.positions.values()), f"{said}; write it above this line"
+                )
+        return self.refusal(origin, said)
+
     def refusal_of_setting(
         self, origin: object, said: str, cell: Mapping[str, Level], otherwise: str
     ) -> UsageError:

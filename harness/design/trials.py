@@ -22,14 +22,14 @@ from typing import Any, ClassVar, Protocol
 from harness.design import distinct
 from harness.design.cell import NO_TEXT, Wanted, wanted_plan
 from harness.design.experiment import KERNEL, Design
-from harness.design.hints import kinds_with, sentence
+from harness.design.hints import kinds_with, of_missing, sentence
 from harness.design.levels import same, value_at
 from harness.design.settings import is_key
 from plan import plan
 from plan.errors import UsageError
 from plan.near import choices
 from plan.plan import Level, Plan, level_name
-from plan.schema import UnknownKeyError, WrongTypeError, shown
+from plan.schema import MissingKeyError, UnknownKeyError, WrongTypeError, shown
 from plan.since import too_new
 
 RECEIVER = "lab.receiver_kernel"
@@ -251,6 +251,8 @@ class WantedPlans:
             sources, said = self.experiment.sources, sentence(error)
             if isinstance(error, WrongTypeError) and is_list_factor(error, cell):
                 said = f"{error.place}{shown(error.value)}: {NO_FACTOR}"
+            if isinstance(error, MissingKeyError):
+                said += of_missing(error, self.experiment.settings(cell))
             if isinstance(error, UnknownKeyError) and (told := self._of_kind(cell, error)):
                 raise told from error
             why = self._why(cell, said)

@@ -10,6 +10,7 @@ import pytest
 
 from analysis import frames, read_campaign
 from analysis.cells import cells_of
+from analysis.typed import levels_of
 from tests.analysis import synthetic
 from tests.small import PROJECT
 
@@ -44,6 +45,27 @@ def test_series_have_their_trial(folder: Path) -> None:
     requests = frames.requests(campaign)
     assert requests["last_byte_ns"].isna().any() and requests["size_bytes"].min() > 0
     assert frames.series(campaign, "nothing").empty
+
+
+def test_levels_keep_their_type(tmp_path: Path) -> None:
+    """As texts, 1000 would sort before 250, and nothing would equal 250."""
+    synthetic.write_campaign(
+        tmp_path, seeds=[1], with_series=True,
+        cells={("WAN", "SACK", "EPD", buffer): (0.8, 0.7) for buffer in (0.5, 1.0)},
+        extra_factors=[
+            {"cells": cells, "idle": idle, "mixed": mixed}
+            for cells, idle, mixed in ((1000, True, "a"), (250, False, 7))
+        ],
+    )  # fmt: skip
+    campaign = read_campaign(tmp_path)
+    tables = [frames.trials(campaign), frames.flows(campaign), frames.checks(campaign)]
+    for table in (*tables, frames.cells(campaign, "efficiency")):
+        assert sorted(set(table["cells"])) == [250, 1000] and table["cells"].dtype == "int64"
+        assert sorted(set(table["buffer"])) == [0.5, 1] and table["buffer"].dtype == "float64"
+        assert table["idle"].dtype == "bool" and table["network"].tolist()[0] == "WAN"
+        assert set(table["mixed"]) == {"a", "7"}
+    assert len(tables[0][tables[0]["cells"] == 250]) == 2
+    assert {type(level) for level in levels_of(campaign)["cells"].values()} == {int}
 
 
 def test_of_the_harness_it_needs_the_kinds_of_captures_alone(folder: Path) -> None:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Seeds that left the same record are said to be no replicates."""
 
+import json
+import warnings
 from pathlib import Path
 
 import pytest
@@ -85,5 +87,52 @@ def test_anova_refuses_and_says_what_to_do(tmp_path: Path) -> None:
     for factors in (["flavor"], ["flavor", "seed"]):
         with pytest.raises(TableError, match="the seeds changed nothing"):
             anova_cli.run(str(two), response="eff", factors=factors)
-    path.write_text(ROWS.replace("a,2,0.1", "a,2,0.2"))
-    assert "Allocation" in anova_cli.run(str(path), response="eff", factors=["flavor"])
+
+
+SOME_EQUAL = "trial,network,flavor,seed,eff\n" + "".join(
+    f"t,WAN,{flavor},{seed},{value}\n"
+    for flavor, values in (
+        ("a", (0.5, 0.5, 0.5)),
+        ("b", (0.30, 0.33, 0.31)),
+        ("c", (0.7, 0.6, 0.8)),
+    )
+    for seed, value in enumerate(values, 1)
+)
+
+
+def test_one_combination_without_spread_allows_no_test(tmp_path: Path) -> None:
+    path = tmp_path / "some.csv"
+    path.write_text(SOME_EQUAL)
+    text = anova_cli.run(str(path), response="eff", factors=["flavor"])
+    told = " ".join(text.split())
+    assert "Warning: all rows have the same eff in: flavor=a. F, p and the confidence" in told
+    flavor, *_ = [line.split() for line in text.splitlines() if line.split()[:1] == ["flavor"]]
+    assert len(flavor) == 4  # sum of squares, share and degrees of freedom; neither F nor p
+    assert "confidence intervals (* excludes 0)" not in text and "-0.0044" in text
+    document = json.loads(
+        anova_cli.run(str(path), response="eff", factors=["flavor"], as_json=True)
+    )
+    assert document["without_spread"] == ["flavor=a"]
+    assert document["components"][0]["p"] is document["effects"][0]["low"] is None
+    path.write_text(SOME_EQUAL.replace("a,2,0.5", "a,2,0.51"))
+    text = anova_cli.run(str(path), response="eff", factors=["flavor"])
+    assert "Warning: all rows" not in text and text.splitlines()[-1].endswith("*")
+    document = json.loads(
+        anova_cli.run(str(path), response="eff", factors=["flavor"], as_json=True)
+    )
+    assert "without_spread" not in document and document["components"][0]["p"] < 0.05
+
+
+def test_no_warning_of_a_library_is_printed(tmp_path: Path) -> None:
+    """The test of equal variances divides by 0 if distances from the medians are equal."""
+    equal, even = tmp_path / "equal.csv", tmp_path / "even.csv"
+    equal.write_text(ROWS)
+    even.write_text("flavor,eff\n" + "".join(
+        f"{flavor},{value + sign * (1 + value) / 10}\n"
+        for flavor, value in (("a", 0.1), ("b", 0.3)) for sign in (1, 1, -1, -1)
+    ))  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "Allocation" in anova_cli.run(str(even), response="eff", factors=["flavor"])
+        with pytest.raises(TableError, match="the seeds changed nothing"):
+            anova_cli.run(str(equal), response="eff", factors=["flavor"])

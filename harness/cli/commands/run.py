@@ -34,7 +34,7 @@ from harness.cli.options import (
 )
 from harness.cli.result_table import json_line, print_results
 from harness.design import shard as shards
-from harness.design.distinct import labels
+from harness.design.distinct import equal_plans, labels
 from harness.design.experiment import Port
 from harness.design.shard import Shard
 from harness.design.trials import PlannedTrial
@@ -178,6 +178,8 @@ def command(
     )  # fmt: skip
     if said := labels(asked.design, asked.origin):
         click.echo(said, err=True)
+    for said in equal_plans(asked.design, of_first_seed(campaign), asked.origin):
+        click.echo(said, err=True)
     if shard is not None and not campaign.trials:
         click.echo(f"--shard {shard}: this shard has no trial; there are more shards than trials")
         return
@@ -192,6 +194,12 @@ def command(
         if documents and not as_json:
             print_what_next(campaign.folder, shard)
     raise_failures(campaign, documents)
+
+
+def of_first_seed(campaign: CampaignRun) -> list[PlannedTrial]:
+    """The trials of each combination of levels with the lowest seed."""
+    trials = campaign.trials
+    return [one for one in trials if one.plan.seed == trials[0].plan.seed]
 
 
 @contextmanager

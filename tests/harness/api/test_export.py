@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 from bisect import bisect_left
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -20,9 +22,11 @@ from pyarrow import parquet
 import cellbed
 from analysis import exports
 from analysis.records import Trial
+from harness.api import tables
 from harness.judge import judgement
+from tests import made_plans
 from tests.analysis import synthetic
-from tests.small import SMALL
+from tests.small import PROJECT, SMALL
 
 SECOND_NS = 1e9
 FLENT = Path(sys.executable).with_name("flent")
@@ -163,12 +167,60 @@ def test_csv_has_the_tables(bare: cellbed.Campaign, tmp_path: Path) -> None:
     assert found["efficiency"].tolist() == bare.trials()["efficiency"].tolist()
 
 
+def test_an_export_has_levels_of_their_type(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CSV writes them as before: a whole number has no point."""
+    monkeypatch.setattr(judgement, "bring_up_to_date", lambda _: judgement.Judged())
+    made = synthetic.write_campaign(
+        tmp_path / "c", seeds=[1], cells={**EPD_CELL, ("WAN", "SACK", "EPD", 1.0): (0.8, 0.7)},
+        extra_factors=[{"cells": 1000, "idle": True}, {"cells": 250, "idle": False}],
+    )  # fmt: skip
+    found = cellbed.Campaign(made)
+    found.export("csv", tmp_path / "csv")
+    head, *lines = (tmp_path / "csv" / "trials.csv").read_text().splitlines()
+    rows = [dict(zip(head.split(","), line.split(","), strict=True)) for line in lines]
+    assert {row["buffer"] for row in rows} == {"0.5", "1"}
+    assert {(row["cells"], row["idle"]) for row in rows} == {("1000", "true"), ("250", "false")}
+    found.export("parquet", tmp_path / "parquet")
+    table = parquet.read_table(tmp_path / "parquet" / "trials.parquet")
+    types = {name: str(table.schema.field(name).type) for name in ("buffer", "cells", "idle")}
+    assert types == {"buffer": "double", "cells": "int64", "idle": "bool"}
+
+
 def test_an_empty_table_tells_its_key(
     bare: cellbed.Campaign, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert bare.series("queue").empty
     said = capsys.readouterr().err
     assert "set record.queue_sample_ms = 100 in the experiment to record it" in said
+
+
+def test_of_persistent_sources_it_says_what_records_answers_and_goodput(
+    bare: cellbed.Campaign, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """plot.throughput draws answers, and these have none; plot.pairs draws such a trial."""
+    trial = replace(bare.records.trials[0], plan=made_plans.plan(workload="iperf"))
+    monkeypatch.setattr(bare, "records", replace(bare.records, trials=(trial,)))
+    only = "there is no requests.csv: only workload.kind = quic or www writes it, and here the"
+    with pytest.raises(cellbed.UsageError) as caught:
+        cellbed.plot.throughput(trial)
+    assert f"{only} workload is iperf; plot.pairs(trial) draws the" in str(caught.value)
+    assert bare.requests().empty and only in capsys.readouterr().err
+    assert bare.goodput().empty
+    assert 'set record.pcap = ["up"] in the experiment, or run' in capsys.readouterr().err
+    with pytest.raises(cellbed.UsageError, match="nothing in the record tells the goodput"):
+        cellbed.plot.goodput(trial)
+    with pytest.raises(cellbed.UsageError, match="set record.queue_sample_ms = 100 in the exp"):
+        cellbed.plot.queue(trial)
+
+
+def test_each_table_of_the_page_has_its_key_or_workload() -> None:
+    """docs/records.md lists the tables; series() knows each of them."""
+    page = (PROJECT / "docs" / "records.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^\| (\w+)\.csv \|", page, re.MULTILINE))
+    known = {"flows", tables.NAMED_LINKS, *tables.RECORDED_BY, *tables.of_workloads()}
+    assert listed == known and len(listed) > 10
 
 
 def test_windows_of_a_pair_that_was_not_followed(bare: cellbed.Campaign) -> None:

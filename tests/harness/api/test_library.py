@@ -152,6 +152,61 @@ def test_frames_and_means(campaign: cellbed.Campaign) -> None:
     assert drawn == pytest.approx(means.tolist())
 
 
+def test_levels_that_are_numbers_stand_on_an_axis_of_numbers(campaign: cellbed.Campaign) -> None:
+    assert campaign.factors["buffer"] == (0.5, 1) and campaign.factors["policy"] == ("EPD", "SD")
+    axes = cellbed.plot.means(campaign, "efficiency", along="buffer", lines="policy").axes[0]
+    assert axes.containers[0].lines[0].get_xdata().tolist() == [0.5, 1.0]
+    assert axes.get_xticks().tolist() == [0.5, 1.0]
+    words = cellbed.plot.means(campaign, "efficiency", along="policy", buffer=1).axes[0]
+    assert words.containers[0].lines[0].get_xdata().tolist() == [0, 1]
+    assert [label.get_text() for label in words.get_xticklabels()] == ["EPD", "SD"]
+
+
+def test_an_axis_does_not_exaggerate(campaign: cellbed.Campaign) -> None:
+    """All values are above 0.8 times the largest: the axis begins there and says so."""
+    axes = cellbed.plot.means(campaign, "efficiency", along="buffer", lines="policy").axes[0]
+    begin, ends = axes.get_ylim()[0], campaign.cells("efficiency")
+    assert begin == pytest.approx(0.8 * (ends["mean"] + ends["half_width"]).max())
+    assert axes.get_ylabel() == f"efficiency (axis begins at {begin:.3g})"
+
+
+def test_an_axis_begins_at_0_if_values_differ_much(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judgement, "bring_up_to_date", lambda _: judgement.Judged())
+    cells = {("WAN", "SACK", "EPD", buffer): (buffer / 2, 0.7) for buffer in (0.5, 1.0, 2.0)}
+    found = cellbed.Campaign(synthetic.write_campaign(tmp_path, seeds=[1], cells=cells))
+    axes = cellbed.plot.means(found, "efficiency", along="buffer").axes[0]
+    assert axes.get_ylim()[0] == 0 and axes.get_ylabel() == "efficiency"
+
+
+def test_goodput_of_answers_is_that_of_the_table(campaign: cellbed.Campaign) -> None:
+    """Without a capture, the bytes of the complete answers; the table and the plot agree."""
+    trial = campaign.trial({"policy": "EPD"}, seed=2, buffer=1)
+    table = campaign.goodput(10)
+    own = table[(table.trial == trial.name) & (table.pair == 3)]
+    assert set(table.source) == {"answers"} and own["begin_s"].tolist() == [*range(0, 100, 10)]
+    rows = campaign.requests().query("trial == @trial.name and pair == 3").dropna()
+    bits = (own.goodput_bit_per_s * (own.end_s - own.begin_s)).sum()
+    assert bits == pytest.approx(rows[rows.last_byte_ns <= 100e9].size_bytes.sum() * 8, rel=0.05)
+    axes = cellbed.plot.goodput(trial, step_s=10, pairs=[3]).axes[0]
+    [steps] = axes.patches
+    assert steps.get_data().values == pytest.approx(own.goodput_bit_per_s / 1e6)
+
+
+@pytest.mark.lab
+def test_goodput_of_a_capture_is_what_the_receivers_counted(tmp_path: Path) -> None:
+    """The kernel's count of received bytes at the end of the interval, found from ACKs alone."""
+    found = cellbed.Experiment.from_text(TINY).run(tmp_path, pcap=["up"], progress=False)
+    table, received = found.goodput(0.5), found.flows().set_index("pair").received_bytes
+    assert set(table.source) == {"acks"} and set(table.pair) == set(received.index)
+    seconds = table.end_s - table.begin_s
+    total = (table.goodput_bit_per_s * seconds / 8).groupby(table.pair).sum()
+    # A client may still hold back its last ACK; iperf3 has a second connection.
+    assert (total - received).between(-3000, 1000).all() and received.min() > 100_000
+    assert cellbed.plot.goodput(found.records.trials[0]).axes[0].get_ylabel() == "Mbit/s"
+
+
 def test_plots_of_a_trial_are_figures_to_go_on_with(campaign: cellbed.Campaign) -> None:
     trial = campaign.trial({"policy": "EPD"}, seed=2, buffer=1)
     assert (trial.seed, trial.factors["buffer"]) == (2, "1")
@@ -168,6 +223,12 @@ def test_plots_of_a_trial_are_figures_to_go_on_with(campaign: cellbed.Campaign) 
         (lambda c: cellbed.plot.means(c, "efficiency", along="size"), "size is no factor"),
         (lambda c: cellbed.plot.means(c, "efficiency", along="buffer"),
          "several combinations have the same place in the figure; choose a level of network,"),
+        (lambda c: c.series("thruput"),
+         "'thruput' is no table of a trial; it must be one of connections, cwnd, drops, "),
+        (lambda c: c.series("thruput"), "; did you mean throughput?"),
+        (lambda c: c.series("goodput"), "(campaign.goodput() has the goodput)"),
+        (lambda c: c.goodput(0), "step_s = 0: must be a number of seconds, at least 0.001"),
+        (lambda c: cellbed.plot.goodput(c.records.trials[0], pairs=[101]), "pair 101 has no"),
         (lambda c: c.trial(policy="EPD"), "2 valid trials with policy=EPD and seed 1"),
         (lambda c: cellbed.plot.windows(c.trial(policy="EPD", buffer=1, seed=9)), "0 valid trials"),
     ],

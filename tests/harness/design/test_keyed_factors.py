@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.design import experiment
+from harness.design import distinct, experiment
 from harness.design.trials import PlannedTrial, planned
 from plan import plan
 from plan.errors import UsageError
@@ -152,6 +152,51 @@ def test_a_level_that_matters_in_some_cells_does(tmp_path: Path) -> None:
     assert len(trials_of(tmp_path, text, "queue.policy=plain")) == 2
     with pytest.raises(UsageError, match="0.5 and 0.8 mean the same"):
         trials_of(tmp_path, text + '[[only]]\nqueue.policy = ["plain"]\n')
+
+
+HALF = """[[rule]]
+when = { buffer = 1000, tcp.flavor = "sack" }
+set = { queue.buffer_cells = 1000 }
+"""
+TWO_FLAVORS = 'tcp.flavor = ["sack", "reno", "vanilla"]\nbuffer = [300, 1000]'
+
+
+def test_a_rule_for_some_combinations_leaves_the_others_the_same(tmp_path: Path) -> None:
+    """Else the table of results would show the figures of 300 cells under the name 1000."""
+    said = refusal(tmp_path, tiny(TWO_FLAVORS, HALF))
+    assert "small.toml, line 6: factors.buffer: 300 and 1000 mean the same with" in said
+    assert "with tcp.flavor reno or vanilla: is a rule missing?" in said
+    some = refusal(tmp_path, tiny(f"{TWO_FLAVORS}\nqueue.policy = ['plain', 'epd']", HALF))
+    assert "mean the same with tcp.flavor reno or vanilla: is" in some
+    only = "[[only]]\nbuffer = [300]\n[[only]]\ntcp.flavor = ['sack']\n"
+    assert len(trials_of(tmp_path, tiny(TWO_FLAVORS, HALF + only))) == 4
+    assert (
+        len(trials_of(tmp_path, tiny(TWO_FLAVORS, HALF.replace(', tcp.flavor = "sack"', "")))) == 6
+    )
+
+
+def test_where_words_do_not_name_all_places_the_first_stands(tmp_path: Path) -> None:
+    factors = 'tcp.flavor = ["sack", "reno"]\nqueue.policy = ["plain", "ppd"]\nbuffer = [300, 1000]'
+    one_of = '[[rule]]\nwhen = {{ buffer = 1000, tcp.flavor = "{}", queue.policy = "{}" }}\n'
+    rules = "".join(
+        one_of.format(*pair) + "set = { queue.buffer_cells = 1000 }\n"
+        for pair in (("sack", "plain"), ("reno", "ppd"))
+    )
+    said = refusal(tmp_path, tiny(factors, rules))
+    assert "mean the same with tcp.flavor sack and queue.policy ppd: is a rule" in said
+
+
+def test_levels_with_one_plan_in_some_combinations_are_told(tmp_path: Path) -> None:
+    """The file tells them apart, and the policy plain has no threshold."""
+    path = tmp_path / "small.toml"
+    path.write_text(tiny('queue.policy = ["plain", "epd"]\nqueue.threshold = [0.5, 0.8]'))
+    design = experiment.load(path)
+    [said] = distinct.equal_plans(design, planned(design, path), path)
+    assert said == (
+        f"{path}, line 6: factors.queue.threshold: 0.5 and 0.8 mean the same with queue.policy"
+        " plain; their trials give equal figures"
+    )
+    assert distinct.equal_plans(design, planned(design, path, ["queue.policy=epd"]), path) == []
 
 
 def test_levels_that_no_cell_sets_side_by_side_are_two(tmp_path: Path) -> None:
