@@ -36,7 +36,7 @@ def no_lab(monkeypatch: pytest.MonkeyPatch) -> None:
     """All is well with every record, and the losses are repaired without a lab."""
     monkeypatch.setattr(handed_in.judgement, "judge", by_hand.judged)
     for module in (check, flavors_check):
-        monkeypatch.setattr(module, "check_flavors", lambda lost: by_hand.repairs(lost))
+        monkeypatch.setattr(module, "check_flavors", lambda lost, **_: by_hand.repairs(lost))
 
 
 @pytest.fixture(params=labs.names())
