@@ -61,6 +61,10 @@ def serve(listener, answer, piece):
             asked = connection.recv(REQUEST_BYTES, socket.MSG_WAITALL)
             text = answer(number) if len(asked) == REQUEST_BYTES else None
             if text is None:
+                # An end. If requests stayed unread, close() would send a reset in its place.
+                connection.shutdown(socket.SHUT_WR)
+                while connection.recv(65536):
+                    pass
                 break
             # A single byte a segment where it matters, lumps for the long ones' rest.
             while text:
