@@ -72,6 +72,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(paths, "places", lambda: places)
     monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
     monkeypatch.setattr(vm, "kvm_works", lambda: False)
+    monkeypatch.setattr(vm, "qemu_version", lambda _: "QEMU of paper")
     monkeypatch.setattr(VmArm64Lab, "tree", lambda _: tree_of(NODES))
     return folder
 
