@@ -37,8 +37,8 @@ def watched(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """`./cellbed run --watch` in a folder, and where its page is: HOST:PORT/SECRET."""
     argv = [*RUN, "watched", "--watch"]
     with subprocess.Popen(argv, cwd=folder, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        yield process, process.stderr.readline().split("http://")[1].split()[0].strip("/")
+        line = said_until(process, "http://")
+        yield process, line.split("http://")[1].split()[0].strip("/")
 
 
 def stream(address: str, path: str) -> Generator[Any]:
