@@ -11,23 +11,21 @@ throughput.csv does not tell it: it counts IP packets, with headers and repeated
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis import pcap
 from analysis.records import Record, capture_start_ns
+from analysis.tcp import ACK, FIN, SYN, WHOLE, Endpoint, Packet, packets
 
 Values = NDArray[np.float64]
 SECOND_NS = 1e9
-CLIENTS, SERVERS = 1, 2
-"""A client is 10.1.x.y, a server is 10.2.x.y."""
-IPV4, TCP, ETHERNET_BYTES = b"\x08\x00", 6, 14
-FIN, SYN, ACK = 1, 2, 16
-HALF, WHOLE = 1 << 31, 1 << 32
+SERVERS = 2
+"""A server is 10.2.x.y, a client is 10.1.x.y."""
+HALF = WHOLE // 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,56 +88,21 @@ def of_capture(path: Path, begin_ns: int, edges: Values) -> dict[int, Values]:
 
     begin_ns: the trial's start on the clock of the file.
     """
-    connections: dict[bytes, Connection] = {}
+    connections: dict[frozenset[Endpoint], Connection] = {}
     added: dict[int, list[tuple[float, int]]] = {}
-    for time_ns, segment in segments(path):
-        connection = connections.setdefault(segment.connection, Connection())
-        if segment.side == SERVERS:
-            connection.sent(segment)
-        elif new := connection.acked(segment):
-            added.setdefault(segment.pair, []).append(((time_ns - begin_ns) / SECOND_NS, new))
+    for packet in packets(path):
+        ends = frozenset((packet.source, packet.target))
+        connection = connections.setdefault(ends, Connection())
+        if packet.source.host[1] == SERVERS:
+            connection.sent(packet)
+        elif new := connection.acked(packet):
+            at_s = (packet.time_ns - begin_ns) / SECOND_NS
+            added.setdefault(packet.source.pair, []).append((at_s, new))
     found = {}
     for pair, some in added.items():
         times, sizes = zip(*some, strict=True)
         found[pair] = np.histogram(times, edges, weights=sizes)[0].astype(float)
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """A TCP segment of a pair: its sender's side, and its header."""
-
-    side: int
-    pair: int
-    connection: bytes
-    flags: int
-    sequence: int
-    acknowledged: int
-    payload_bytes: int
-
-
-def segments(path: Path) -> Iterator[tuple[int, Segment]]:
-    """The TCP segments of a file with their times [ns]."""
-    for time_ns, _, data in pcap.frames(path):
-        if data[12:14] != IPV4 or data[23] != TCP or data[26] != 10:
-            continue
-        ip_bytes = (data[ETHERNET_BYTES] & 15) * 4
-        tcp = data[ETHERNET_BYTES + ip_bytes :]
-        side = data[27]
-        here, there = data[26:30] + tcp[0:2], data[30:34] + tcp[2:4]
-        total = int.from_bytes(data[16:18], "big")
-        yield (
-            time_ns,
-            Segment(
-                side=side,
-                pair=pcap.pair_of(data[26:30]),
-                connection=here + there if side == SERVERS else there + here,
-                flags=tcp[13],
-                sequence=int.from_bytes(tcp[4:8], "big"),
-                acknowledged=int.from_bytes(tcp[8:12], "big"),
-                payload_bytes=total - ip_bytes - (tcp[12] >> 4) * 4,
-            ),
-        )
 
 
 class Connection:
@@ -152,18 +115,18 @@ class Connection:
         self.last: int | None = None
         self.end: int | None = None
 
-    def sent(self, segment: Segment) -> None:
-        """A segment of the server: the first byte is behind its SYN, the last before its FIN."""
-        if segment.flags & SYN:
-            self.last, self.end = (segment.sequence + 1) % WHOLE, None
-        if segment.flags & FIN:
-            self.end = (segment.sequence + segment.payload_bytes) % WHOLE
+    def sent(self, packet: Packet) -> None:
+        """A packet of the server: the first byte is behind its SYN, the last before its FIN."""
+        if packet.flags & SYN:
+            self.last, self.end = (packet.sequence + 1) % WHOLE, None
+        if packet.flags & FIN:
+            self.end = (packet.sequence + packet.payload_bytes) % WHOLE
 
-    def acked(self, segment: Segment) -> int:
+    def acked(self, packet: Packet) -> int:
         """The bytes that an ACK adds; 0 for one that was overtaken."""
-        if not segment.flags & ACK:
+        if not packet.flags & ACK:
             return 0
-        number = segment.acknowledged
+        number = packet.acknowledged
         if self.end is not None and 0 < (number - self.end) % WHOLE < HALF:
             number = self.end
         if self.last is None:  # its SYN is not in the file

@@ -1,22 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The TCP segments of a captured port of a trial, connection by connection."""
 
-import struct
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from ipaddress import ip_address
-from pathlib import Path
 
 from analysis.errors import RecordError
-from analysis.pcap import frames, pair_of
 from analysis.records import Trial, capture_start_ns
+from analysis.tcp import ACK, SYN, WHOLE, Endpoint, Packet, packets
 
-ETHERNET_BYTES = 14
-IPV4 = b"\x08\x00"
-TCP = 6
 FLAGS = "FSRPAUEC"
-
-Endpoint = tuple[str, int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,22 +42,20 @@ class Connection:
     segments: list[Segment] = field(default_factory=list)
     _first: dict[Endpoint, int] = field(default_factory=dict)
 
-    def add(self, time_ns: int, source: Endpoint, target: Endpoint, tcp: bytes) -> None:
-        """Append the segment of a TCP header whose payload length stands before it."""
-        (length,) = struct.unpack_from(">I", tcp)
-        sequence, acknowledged, offset_flags, window = struct.unpack_from(">IIHH", tcp, 8)
-        first = self._first.setdefault(source, sequence)
-        base = self._first.get(target)
-        is_ack = bool(offset_flags & 0x10)
+    def add(self, packet: Packet, began_ns: int) -> None:
+        """Append a packet of either direction; began_ns: the trial's start in the file."""
+        first = self._first.setdefault(packet.source, packet.sequence)
+        base = self._first.get(packet.target)
+        known = base is not None and packet.flags & ACK
         self.segments.append(
             Segment(
-                time_ns=time_ns,
-                source=source[0],
-                sequence=(sequence - first) % 2**32,
-                payload_bytes=length - 4 * (offset_flags >> 12),
-                acknowledged=(acknowledged - base) % 2**32 if is_ack and base is not None else None,
-                flags="".join(x for bit, x in enumerate(FLAGS) if offset_flags >> bit & 1),
-                window=window,
+                time_ns=packet.time_ns - began_ns,
+                source=packet.source.address,
+                sequence=(packet.sequence - first) % WHOLE,
+                payload_bytes=packet.payload_bytes,
+                acknowledged=(packet.acknowledged - (base or 0)) % WHOLE if known else None,
+                flags="".join(x for bit, x in enumerate(FLAGS) if packet.flags >> bit & 1),
+                window=packet.window,
             )
         )
 
@@ -82,25 +71,11 @@ def connections(trial: Trial, port: str = "down") -> list[Connection]:
         raise RecordError(f"{path} does not exist; run the trial with --pcap down")
     began_ns = capture_start_ns(trial)
     found: dict[frozenset[Endpoint], Connection] = {}
-    for time_ns, source, target, tcp in packets(path):
-        key = frozenset((source, target))
+    for packet in packets(path):
+        ends = frozenset((packet.source, packet.target))
         # A port that is used again, with a first segment of its own, begins another connection.
-        begins = tcp[4 + 13] & 0x12 == 0x02
-        if key not in found or (begins and found[key].segments[-1].flags[:1] in "FR"):
-            found[key] = Connection(pair=pair_of(ip_address(source[0]).packed))
-        found[key].add(time_ns - began_ns, source, target, tcp)
+        begins = packet.flags & (SYN | ACK) == SYN
+        if ends not in found or (begins and found[ends].segments[-1].flags[:1] in "FR"):
+            found[ends] = Connection(pair=packet.source.pair)
+        found[ends].add(packet, began_ns)
     return sorted(found.values(), key=lambda connection: connection.pair)
-
-
-def packets(path: Path) -> Iterator[tuple[int, Endpoint, Endpoint, bytes]]:
-    """Time [ns], ends, and of each TCP packet its length in bytes (4 bytes) and its header."""
-    for time_ns, _, packet in frames(path):
-        ip = packet[ETHERNET_BYTES:]
-        if packet[12:14] != IPV4 or ip[9] != TCP:
-            continue
-        header_bytes = 4 * (ip[0] & 0x0F)
-        length = int.from_bytes(ip[2:4]) - header_bytes
-        source_port, target_port = struct.unpack_from(">HH", ip, header_bytes)
-        source, target = (".".join(map(str, ip[at : at + 4])) for at in (12, 16))
-        tcp = struct.pack(">I", length) + ip[header_bytes:]
-        yield time_ns, (source, source_port), (target, target_port), tcp
