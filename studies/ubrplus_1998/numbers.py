@@ -77,13 +77,15 @@ def simulation(kept: Kept) -> Numbers:
     text = [row for row in _predicted(kept, TEXT) if row["variant"] == "minimum=2 ticks"]
     rfc = _predicted(kept, RFC)
     means = [float(row["mean_absolute_difference"]) for row in (*text, *rfc)]
+    cells = sum(int(row["cells"]) for row in text)
     return {
         "least": min(means),
         "most": max(means),
         "most_text": max(float(row["mean_absolute_difference"]) for row in text),
         "apart": sum(int(row["apart"]) for row in text),
         "apart_later": sum(int(row["apart"]) for row in rfc),
-        "cells": sum(int(row["cells"]) for row in text),
+        "cells": cells,
+        "chance": (1 - CONFIDENCE) * cells,
         "largest": max(abs(float(row["largest_difference"])) for row in (*text, *rfc)),
         "seeds": _seeds(_text(kept, "2 ticks")),
     }
