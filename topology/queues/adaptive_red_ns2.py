@@ -76,9 +76,9 @@ class Queue(QdiscQueue):
         " `short`: while the average queue is high, the queue can drop a packet even if at most one"
         " packet waits. In ns-2, it then never drops. `size`: with"
         ' `queue.count = "bytes"`, a packet\'s size does not change its drop probability. `slope`:'
-        " max_P is the drop probability at the upper threshold, and the queue changes max_P during"
-        " the trial. Above this threshold, the drop probability rises from the present value of"
-        " max_P. In ns-2, the drop probability rises from the first value of max_P, 0.1.",
+        " above the upper threshold, the drop probability rises from the present value of max_P. In"
+        " ns-2, it rises from the first value of max_P, 0.1. (max_P is the drop probability at the"
+        " upper threshold. The queue changes max_P during the trial, with and without `slope`.)",
     ] = field(default=(), metadata={"later": True})
 
     kind: ClassVar[str] = red_ns2.KIND
