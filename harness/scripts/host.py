@@ -216,7 +216,7 @@ class Heard:
     def listen(self, text: str) -> None:
         """Look at a piece of what the script says; a message may come in several."""
         self.end = self.end[-200:] + text
-        self.old = self.old or any(message in self.end for message in python2_text.MESSAGES)
+        self.old = self.old or any(message in self.end for message in python2_text.SAID)
         found = python2_errors.remedy_in(self.end, converted=self.python2)
         self.like_old = self.like_old or found
         self.missing += MISSING.findall(self.end)
@@ -226,7 +226,9 @@ class Heard:
         """Each once."""
         said = []
         if self.old:
-            said = ["a file that the script started is written in Python 2; try --python2"]
+            file = "a file that the script started is written in Python 2"
+            by = "--python2 converts what python2 or python starts, but not what python3 starts"
+            said = [f"{file}; {by if self.python2 else 'try --python2'}"]
         elif self.like_old:
             said = [self.like_old]
         programs = remedies.sentences([["command", name, ""] for name in self.absent])

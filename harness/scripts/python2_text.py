@@ -16,6 +16,8 @@ MESSAGES = (
     "Missing parentheses in call to 'exec'",
     "multiple exception types must be parenthesized",
 )
+# And of a file that the script starts; Python 2 counts a tab to the next multiple of eight.
+SAID = (*MESSAGES, "\nTabError: inconsistent use of tabs and spaces in indentation")
 # What these messages leave open: the line of an error may be of any Python that is wrong.
 LINES = (
     re.compile(r"\s*print\s+(?![=(.,\[])\S"),

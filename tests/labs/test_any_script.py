@@ -323,6 +323,41 @@ def test_quaggas_daemons_are_those_of_frr_with_quaggas_defaults(tmp_path: Path) 
     assert " via 10.0.0.2 " in done.stdout.splitlines()[-1], done
 
 
+RIP = """
+from mininet.net import Mininet
+
+net = Mininet(controller=None)
+routers = [net.addHost(f"r{number}", ip=f"10.0.0.{number}/24") for number in (1, 2)]
+net.addLink(*routers)
+net.start()
+for number, router in enumerate(routers, 1):
+    router.cmd("ip link add own type dummy; ip link set own up")
+    router.cmd(f"ip addr add 10.{number}.0.1/16 dev own")
+    open(f"r{number}.conf", "w").write(
+        f"hostname r{number}\\npassword en\\nrouter rip\\n network 10.0.0.0/24\\n"
+        f" network 10.{number}.0.0/16\\n"
+    )
+    router.cmd(f"zebra -d -i /tmp/z{number}.pid")
+    print(router.cmd(f"ripd -f r{number}.conf -d -i /tmp/r{number}.pid"), end="")
+for second in range(60):
+    routes = [router.cmd("sleep 1; ip -color=never route show proto rip") for router in routers]
+    if all(routes):
+        break
+print(*[line for route in routes for line in route.splitlines()], sep="\\n")
+net.stop()
+"""
+
+
+def test_routers_with_rip_read_the_files_of_their_script(tmp_path: Path) -> None:
+    """FRR's ripd refuses the option -f, and each router of a script has a file of its own."""
+    write(tmp_path, {"rip.py": RIP})
+    done = cellbed(tmp_path, "mininet", "rip.py")
+    assert done.returncode == 0, done.stderr
+    first, second = done.stdout.splitlines()[-2:]
+    assert first.startswith("10.2.0.0/16 ") and " via 10.0.0.2 " in first, done
+    assert second.startswith("10.1.0.0/16 ") and " via 10.0.0.1 " in second, done
+
+
 HYPHENS = """
 from mininet.cli import CLI
 from mininet.net import Mininet

@@ -76,6 +76,27 @@ def test_an_error_of_python_2_is_told_with_its_remedy(name: str) -> None:
         assert heard.sentences() == ([remedy] if error and not converted else [])
 
 
+STARTED = {
+    "print": "print 'x'\n",
+    "tabs": "if True:\n        x = 1\n\ty = 2\n",
+}
+
+
+@pytest.mark.parametrize("name", STARTED)
+def test_a_file_that_python3_was_told_to_start_is_told(tmp_path: Path, name: str) -> None:
+    """--python2 does not convert what python3 starts."""
+    path = tmp_path / "started.py"
+    path.write_text(STARTED[name])
+    done = subprocess.run([sys.executable, path], capture_output=True, text=True)
+    assert done.returncode == 1
+    file = "a file that the script started is written in Python 2"
+    by = "--python2 converts what python2 or python starts, but not what python3 starts"
+    for converted, help_ in ((False, "try --python2"), (True, by)):
+        heard = Heard(python2=converted)
+        heard.listen(done.stderr)
+        assert heard.sentences() == [f"{file}; {help_}"]
+
+
 LEFT = "correct this line, as --python2 leaves a controller that Python 3 can read"
 
 
