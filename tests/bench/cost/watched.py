@@ -41,7 +41,9 @@ def run(say: Connection, file: str, cell: Sequence[str], out: str) -> None:
     pipe = subprocess.PIPE
     with subprocess.Popen(argv, stdout=pipe, stderr=pipe, text=True) as process:
         assert process.stderr is not None
-        say.send(process.stderr.readline().strip())
+        lines = iter(process.stderr.readline, "")
+        # Other lines may come before it, such as a warning of the experiment file.
+        say.send(next((line.strip() for line in lines if "http://" in line), "no page"))
         _, said = process.communicate()
     reap_orphans()
     say.send(used_s() if process.returncode == 0 else said)
