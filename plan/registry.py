@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -103,6 +103,16 @@ class Registry:
                 self._named[name] = kind
                 return kind
         raise UnknownKindError(f"{name}: {choices(name, self.kinds)}")
+
+    def with_word(self, word: str) -> Iterator[Any]:
+        """Yield the modules of the kinds whose files have a word, such as a name that few define.
+
+        It imports no other kind.
+        """
+        for module in self._modules:
+            has_word = word in self._place(module).read_text(encoding="utf-8")
+            if has_word and (kind := self._kind(module)) is not None:
+                yield kind
 
     def name_of(self, value: object) -> str | None:
         """Return the kind whose module has the class of `value` as a part; None if there is none.

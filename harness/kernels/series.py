@@ -7,15 +7,14 @@ kernel is made of (drivers, documents), only the others are applied.
 
 from __future__ import annotations
 
-import mailbox
 import re
 import stat
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from email.message import Message
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness.host import temporary
 from harness.kernels import parts
@@ -24,6 +23,9 @@ from harness.kernels.patches import put
 from harness.kernels.recipe import LAB, Recipe
 from harness.kernels.trees import PLAIN, PROGRAM, File, Files, Tree, blob, checked
 from plan.errors import UsageError
+
+if TYPE_CHECKING:
+    from email.message import Message
 
 SUFFIXES = (".patch", ".diff", ".mbox", ".eml")
 OF_GIT = re.compile(r"^diff --git ", re.MULTILINE)
@@ -145,6 +147,8 @@ def read_file(path: Path) -> list[Patch]:
     raw = path.read_bytes()
     if not raw.startswith(b"From "):
         return [Patch(path.name, found)] if (found := split(decoded(raw))) else []
+    import mailbox  # and the modules for mail with it, for a mailbox only
+
     numbered: list[tuple[int, Patch]] = []
     for mail in mailbox.mbox(path, create=False):
         subject = " ".join(str(mail["subject"]).split())

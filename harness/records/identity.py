@@ -101,7 +101,7 @@ def linked() -> str:
 
 def libraries() -> list[str]:
     """What is used on the host to make something for a lab (workload/source.py: LIBRARIES)."""
-    kinds = WORKLOADS.kinds.values()
+    kinds = WORKLOADS.with_word("LIBRARIES")
     return sorted({name for kind in kinds for name in getattr(kind, "LIBRARIES", ())})
 
 

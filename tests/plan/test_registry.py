@@ -47,6 +47,15 @@ def test_a_folder_is_a_kind_too_and_may_lie_beside_what_several_share(package: P
     assert registry.name_of(registry["one-more"].Part()) == "one-more"
 
 
+def test_only_kinds_with_a_word_are_imported_for_it(package: Path) -> None:
+    """Also where the file takes the name from another module; one without it may be broken."""
+    (package / "one_more.py").write_text(f"from {package.name}.shared import LIBRARIES\n{GOOD}")
+    (package / "shared.py").write_text("LIBRARIES = ('numpy',)\n")
+    (package / "plain.py").write_text("raise AssertionError\n")
+    registry = Registry(package.name, "Part", among_others=True, interface="interface")
+    assert [kind.LIBRARIES for kind in registry.with_word("LIBRARIES")] == [("numpy",)]
+
+
 def test_a_folder_with_one_of_two_parts_is_named(package: Path) -> None:
     (package / "half").mkdir()
     (package / "half/__init__.py").write_text(GOOD)
