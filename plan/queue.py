@@ -119,6 +119,14 @@ class Queue(ABC):
     def read(self, port: Port) -> dict[str, Any]:
         """Return the counters since load()."""
 
+    def passed(self, port: Port) -> tuple[int, int]:
+        """Return delivered() and waiting() of the present counters.
+
+        The end of a trial asks for them often.
+        """
+        counters = self.read(port)
+        return self.delivered(counters), self.waiting(counters)
+
     def record_argv(self, port: Port, folder: Path) -> list[str]:
         """Return the command that records into `folder` until SIGTERM; [] if there is none."""
         return []

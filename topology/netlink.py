@@ -21,7 +21,7 @@ ATTRIBUTE = struct.Struct("=HH")
 RECEIVE_BYTES = 1 << 16
 # linux/rtnetlink.h, linux/if_link.h, linux/gen_stats.h
 RTM_GETLINK, RTM_GETQDISC = 18, 38
-IFLA_IFNAME, IFLA_STATS64 = 3, 23
+IFLA_IFNAME, IFLA_MTU, IFLA_STATS64 = 3, 4, 23
 IFINFOMSG = struct.Struct("=BxHiII")
 # The first fields of struct rtnl_link_stats64.
 LINK_STATS = struct.Struct("=16Q")
@@ -31,6 +31,8 @@ collisions rx_length_errors rx_over_errors rx_crc_errors rx_frame_errors rx_fifo
 rx_missed_errors
 """.split()
 TCA_KIND, TCA_STATS2, QUEUE_STATS = 1, 7, 3
+TCA_OPTIONS, NETEM_HEAD_BYTES, NETEM_LATENCY64 = 2, 24, 10  # the head: struct tc_netem_qopt
+TC_H_ROOT = 0xFFFFFFFF
 TCMSG = struct.Struct("=BxxxiIII")
 
 
@@ -73,6 +75,17 @@ def links(link: socket.socket) -> Iterator[tuple[int, str, dict[str, int]]]:
         yield index, name.rstrip(b"\0").decode(), dict(zip(LINK_STATS_NAMES, counted, strict=True))
 
 
+def mtus(link: socket.socket) -> Iterator[tuple[int, str, int]]:
+    """Yield each device of a namespace: its index, its name, its MTU in bytes.
+
+    `link` is of NETLINK_ROUTE.
+    """
+    for message in dump(link, RTM_GETLINK, IFINFOMSG.pack(0, 0, 0, 0, 0)):
+        _, _, index, *_ = IFINFOMSG.unpack_from(message)
+        name, mtu_bytes = find(message, IFINFOMSG.size, IFLA_IFNAME, IFLA_MTU)
+        yield index, name.rstrip(b"\0").decode(), struct.unpack("=I", mtu_bytes)[0]
+
+
 def qdiscs(link: socket.socket) -> Iterator[tuple[int, str, dict[int, bytes]]]:
     """Yield each queueing discipline of a namespace: its device's index, its kind, its statistics.
 
@@ -82,6 +95,19 @@ def qdiscs(link: socket.socket) -> Iterator[tuple[int, str, dict[int, bytes]]]:
         _, index, *_ = TCMSG.unpack_from(message)
         kind, stats = find(message, TCMSG.size, TCA_KIND, TCA_STATS2)
         yield index, kind.rstrip(b"\0").decode(), dict(attributes(stats, 0))
+
+
+def netem_delays(link: socket.socket) -> Iterator[tuple[int, int]]:
+    """Yield of each netem at the root of a device: the device's index, and the delay in ns.
+
+    `link` is of NETLINK_ROUTE.
+    """
+    for message in dump(link, RTM_GETQDISC, TCMSG.pack(0, 0, 0, 0, 0)):
+        _, index, _, parent, _ = TCMSG.unpack_from(message)
+        if parent == TC_H_ROOT and find(message, TCMSG.size, TCA_KIND) == [b"netem\0"]:
+            [options] = find(message, TCMSG.size, TCA_OPTIONS)
+            [delay] = find(options, NETEM_HEAD_BYTES, NETEM_LATENCY64)
+            yield index, struct.unpack("=q", delay)[0]
 
 
 def find(message: bytes, offset: int, *kinds: int) -> list[bytes]:

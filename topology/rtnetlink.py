@@ -24,6 +24,7 @@ NEIGHBOUR = struct.Struct("=BxxxiHBB")
 ROUTE = struct.Struct("=BBBBBBBBI")
 QDISC = struct.Struct("=BxxxiIII")
 MAIN_TABLE = 254
+LOOPBACK = 1  # the index of lo, the first device of each namespace
 ROUTE_METRICS, LOCK = 8, 1
 # A route's metrics for TCP: window [bytes], rto_min [ms] (the kernel uses it only if it is locked),
 # quickack [0, 1]; the others are segments.

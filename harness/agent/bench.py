@@ -16,6 +16,7 @@ from harness.agent.queues import LoadedQueues
 from harness.agent.tune import Tuner
 from plan import plan
 from plan.plan import Plan
+from topology import netlink, rtnetlink
 from topology.build import Network
 from topology.clock import wake_exactly
 from topology.run import run
@@ -56,7 +57,8 @@ class Bench:
         resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, OPEN_FILES))
         softirq.go_first()
         wake_exactly()
-        run(["ip", "link", "set", "lo", "up"])
+        with netlink.open_here() as link:
+            rtnetlink.apply(link, [rtnetlink.link_up(rtnetlink.LOOPBACK)])
         for module in job["modules"]:
             run(["insmod", f"/opt/cellbed/{module}.ko"])
         begin = time.monotonic()

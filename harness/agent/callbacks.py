@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from harness.agent.flavor import FlavorError
-from topology.run import run
+from topology import netlink, rtnetlink
 
 MODULE = "cellbed_tcp"
 PARAMETERS = Path("/sys/module", MODULE, "parameters")
@@ -53,7 +53,8 @@ def send_one_segment() -> None:
     home = os.open("/proc/self/ns/net", os.O_RDONLY)
     os.unshare(os.CLONE_NEWNET)
     try:
-        run(["ip", "link", "set", "lo", "up"])
+        with netlink.open_here() as link:
+            rtnetlink.apply(link, [rtnetlink.link_up(rtnetlink.LOOPBACK)])
         with socket.create_server(("127.0.0.1", 0)) as listener:
             sender = socket.create_connection(listener.getsockname())
             receiver, _ = listener.accept()

@@ -13,11 +13,11 @@ import os
 import socket
 import struct
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from harness.agent.procfs import text
-from harness.agent.tcp_counters import parse_totals
 from plan.plan import DELAYS, Plan
 from plan.queue import DIRECTIONS
 from topology import moving, netlink
@@ -138,7 +138,18 @@ def device_losses(link: socket.socket, devices: dict[int, str]) -> Counters:
 
 def refusals(pid: int) -> Counters:
     """What IP, TCP and UDP did not take, in the namespace of a process."""
-    totals: Counters = {}
+    found: Counters = {}
     for name in ("snmp", "netstat"):
-        totals |= parse_totals(text(f"/proc/{pid}/net/{name}"))
-    return {name: totals[name] for name in REFUSALS if name in totals}
+        lines = text(f"/proc/{pid}/net/{name}").splitlines()
+        for names, values in zip(lines[::2], lines[1::2], strict=True):
+            if places := refusals_in(names):
+                words = values.split()
+                found |= {counter: int(words[n]) for counter, n in places}
+    return found
+
+
+@cache
+def refusals_in(names: str) -> list[tuple[str, int]]:
+    """Those of REFUSALS that a line of names has, and where: all namespaces have the same lines."""
+    group, *keys = names.split()
+    return [(group + key, n) for n, key in enumerate(keys, 1) if group + key in REFUSALS]

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-import json
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from harness.agent.procfs import SYSCTL_BYTES, text
+from topology import bpf
 from topology.build import Network
 from topology.run import in_namespace, run
 
@@ -25,7 +26,7 @@ def versions() -> dict[str, str]:
     return {
         "kernel": Path("/proc/sys/kernel/osrelease").read_text().strip(),
         "hz": str(ticks_per_s()),
-        **bpf_runs_as(run(["bpftool", "-j", "prog", "show"])),
+        **bpf_runs_as(bpf.programs()),
         **{name: packages[name] for name in wanted if name in packages},
     }
 
@@ -35,13 +36,13 @@ def ticks_per_s() -> int:
     return round(1 / time.clock_getres(CLOCK_MONOTONIC_COARSE))
 
 
-def bpf_runs_as(shown: str) -> dict[str, str]:
+def bpf_runs_as(programs: Iterable[tuple[int, bool]]) -> dict[str, str]:
     """How this kernel runs the programs of our queues: "jit" or "interpreter"; none, no word.
 
     Args:
-        shown: what bpftool says of all programs that are loaded.
+        programs: of all that are loaded the type, and whether it is compiled.
     """
-    compiled = [bool(p["jited"]) for p in json.loads(shown) if p["type"] == "sched_cls"]
+    compiled = [compiled for kind, compiled in programs if kind == bpf.SCHED_CLS]
     return {"bpf": "jit" if all(compiled) else "interpreter"} if compiled else {}
 
 

@@ -52,10 +52,8 @@ class LoadedQueues:
 
     def passed(self) -> tuple[list[int], int]:
         """Packets that each queue has let out so far, and all that wait."""
-        read = self.read()
-        known = [(self.plan.queue.at(one.direction), read[one.name]) for one in self.ports]
-        delivered = [queue.delivered(counters) for queue, counters in known]
-        return delivered, sum(queue.waiting(counters) for queue, counters in known)
+        found = [self.plan.queue.at(one.direction).passed(one) for one in self.ports]
+        return [delivered for delivered, _ in found], sum(waiting for _, waiting in found)
 
 
 def port(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from harness.agent import callbacks
@@ -91,19 +91,14 @@ class Tuner:
             return
         ports = {host.switch_port for host in wanted.hosts()}
         ports |= {port for one in wanted.middles() for port in one.devices.values()}
-        batch("ip", [f"link set {port} mtu {wanted.mtu_bytes}" for port in ports])
+        set_mtu(ports, wanted.mtu_bytes)
         boxes = (commands.SAT_DOWN, commands.SAT_UP)
         for one in wanted.middles():
             with in_namespace(self.network.pids[one.box]):
-                batch("ip", [f"link set {box} mtu {wanted.mtu_bytes}" for box in boxes])
+                set_mtu(boxes, wanted.mtu_bytes)
                 batch("tc", commands.sat_delay(one.link))
-                for box in boxes:
-                    check_netem_delay(box, one.link.delay_ns)
-        for link in json.loads(run(["ip", "-j", "link", "show"])):
-            if link["ifname"] in ports and link["mtu"] != wanted.mtu_bytes:
-                raise TuneError(
-                    f"{link['ifname']}: the kernel has mtu {link['mtu']} and not {wanted.mtu_bytes}"
-                )
+                check_delay(boxes, one.link.delay_ns)
+        check_mtu(ports, wanted.mtu_bytes)
         self._middle = key
 
     def _tune_host(self, host: Host, wanted: Layout, tcp: Tcp, end: str) -> None:
@@ -121,6 +116,26 @@ class Tuner:
             if self._routes.get(host.name) != route:
                 set_route(host, wanted.mtu_bytes, metrics)
                 self._routes[host.name] = route
+
+
+def set_mtu(ports: Collection[str], mtu_bytes: int) -> None:
+    """Give devices of the present namespace an MTU."""
+    with netlink.open_here() as link:
+        indices = {name: index for index, name, _ in netlink.mtus(link)}
+        rtnetlink.apply(link, [rtnetlink.mtu(indices[port], mtu_bytes) for port in ports])
+
+
+def check_mtu(ports: Collection[str], mtu_bytes: int) -> None:
+    """Compare the MTU of devices of the present namespace with what was asked for.
+
+    Raises:
+        TuneError: the kernel has another one.
+    """
+    with netlink.open_here() as link:
+        found = {name: mtu for _, name, mtu in netlink.mtus(link)}
+    for port in ports:
+        if found.get(port) != mtu_bytes:
+            raise TuneError(f"{port}: the kernel has mtu {found.get(port)} and not {mtu_bytes}")
 
 
 def write_buffers() -> None:
@@ -145,10 +160,15 @@ def set_route(host: Host, mtu_bytes: int, metrics: Mapping[str, int]) -> None:
             raise TuneError(f"{host.name}: the route has {name} {found.get(name)} and not {value}")
 
 
-def check_netem_delay(device: str, delay_ns: int) -> None:
-    """Compare a netem's delay with what was asked for, to the microsecond tc prints."""
-    qdisc = json.loads(run(["tc", "-j", "qdisc", "show", "dev", device, "root"]))[0]
-    delay = qdisc["options"].get("delay", {"delay": 0})  # tc does not show one of 0
-    found = delay["delay"] * 1e9
-    if abs(found - delay_ns) > 1000:
-        raise TuneError(f"{device}: netem delays by {found:.0f} ns and not by {delay_ns} ns")
+def check_delay(boxes: Collection[str], delay_ns: int) -> None:
+    """Compare the delay of each box's netem with what was asked for, to the microsecond.
+
+    Raises:
+        TuneError: the kernel has another one.
+    """
+    with netlink.open_here() as link:
+        names = {index: name for index, name, _ in netlink.mtus(link)}
+        found = {names.get(index): ns for index, ns in netlink.netem_delays(link)}
+    for box in boxes:
+        if abs(found[box] - delay_ns) > 1000:
+            raise TuneError(f"{box}: netem delays by {found[box]} ns and not by {delay_ns} ns")

@@ -7,7 +7,7 @@
 Usage: lab_tcp.py CELLQ OUT_DIRECTORY POLICY,POLICY... HOSTS SECONDS
 
 Every host sends all the time, MSS 1024, whatever congestion control the kernel has.
-Leaves POLICY.rec and POLICY.json as lab_traffic.py does.
+Leaves POLICY.rec, POLICY.json and POLICY.agent.json as lab_traffic.py does.
 """
 
 from __future__ import annotations

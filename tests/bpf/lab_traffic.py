@@ -5,9 +5,10 @@
 
 Usage: lab_traffic.py CELLQ OUT_DIRECTORY POLICY,POLICY... HOSTS SECONDS
 
-Leaves, for each policy, POLICY.rec (cellq record), POLICY.json (cellq read) and
-POLICY.sink.json (when which packet came out: [CLOCK_MONOTONIC ns, bytes]) in
-OUT_DIRECTORY. Needs root, iproute2 and Python, and a clean network namespace.
+Leaves, for each policy, POLICY.rec (cellq record), POLICY.json (cellq read),
+POLICY.agent.json (what the agent reads of the same) and POLICY.sink.json (when
+which packet came out: [CLOCK_MONOTONIC ns, bytes]) in OUT_DIRECTORY. Needs root,
+iproute2, bpftool and Python, and a clean network namespace.
 """
 
 from __future__ import annotations
@@ -175,6 +176,19 @@ def counters(cellq: str) -> dict[str, Any]:
     return said
 
 
+def seen_by_agent(vcs: int) -> dict[str, Any]:
+    """What the agent reads without a process: delivered and waiting frames, compiled programs."""
+    sys.path.append(str(Path(__file__).parents[2]))
+    from topology import bpf, cellq_counters  # the project is on no other path here
+
+    said = json.loads(run_and_say(["bpftool", "-j", "prog", "show"]))
+    return {
+        "passed": cellq_counters.passed("down", vcs),
+        "programs": sorted(compiled for kind, compiled in bpf.programs() if kind == bpf.SCHED_CLS),
+        "bpftool": sorted(bool(one["jited"]) for one in said if one["type"] == "sched_cls"),
+    }
+
+
 def trial(cellq: str, out: Path, policy: str, hosts: int, traffic: Callable[[], None]) -> None:
     """One policy: load, record, send, read, unload."""
     load(cellq, out / "announce.list", policy, hosts)
@@ -186,6 +200,7 @@ def trial(cellq: str, out: Path, policy: str, hosts: int, traffic: Callable[[], 
     if recorder.wait(60):
         raise SystemExit("cellq record failed")
     (out / f"{policy}.json").write_text(json.dumps(counters(cellq)))
+    (out / f"{policy}.agent.json").write_text(json.dumps(seen_by_agent(hosts)))
     run(f"{cellq} unload --name down")
     words = ["tc", "filter", "show", "dev", "down", "egress"]
     if run_and_say(words) or Path("/sys/fs/bpf/cellq").exists():

@@ -93,6 +93,15 @@ def test_no_fault_and_consistent_counters(records: Path, policy: str) -> None:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
+def test_the_agent_reads_the_same_without_a_process(records: Path, policy: str) -> None:
+    seen = json.loads((records / f"{policy}.agent.json").read_text())
+    said = read(records, policy)
+    waiting = said["frames_announced"] - said["frames_resolved"]
+    assert seen["passed"] == [said["frames"]["delivered"], waiting]
+    assert seen["programs"] == seen["bpftool"] != []
+
+
+@pytest.mark.parametrize("policy", POLICIES)
 def test_packets_leave_at_their_departure_times(records: Path, policy: str) -> None:
     """In virtual time fq is exact but for the kernel's own clock readings."""
     recording = replay.read(records / f"{policy}.rec")

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 
 import pytest
 
-from topology import netlink
+from topology import netlink, rtnetlink
 from topology.rtnetlink import attribute
 
 MESSAGE = b"head" + attribute(3, b"eth0\0") + attribute(9, b"x") + attribute(23, b"counters")
@@ -29,3 +30,14 @@ def test_nothing_behind_the_last_one_is_read(monkeypatch: pytest.MonkeyPatch) ->
 def test_one_that_is_not_there_is_an_error() -> None:
     with pytest.raises(KeyError):
         netlink.find(MESSAGE, 4, 3, 4)
+
+
+def test_of_qdiscs_only_netem_at_a_root_has_a_delay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the form of the request that sets one, which also has the head and LATENCY64."""
+    asked = rtnetlink.netem(7, 1000, 275_000_000, bytes(16)).body
+    other = netlink.TCMSG.pack(0, 8, 0, netlink.TC_H_ROOT, 0)
+    other += attribute(netlink.TCA_KIND, b"noqueue\0")  # it has no options
+    inner = netlink.TCMSG.pack(0, 9, 0, 0x10001, 0) + asked[netlink.TCMSG.size :]
+    monkeypatch.setattr(netlink, "dump", lambda *_: iter([other, asked, inner]))
+    with socket.socket() as any_socket:
+        assert list(netlink.netem_delays(any_socket)) == [(7, 275_000_000)]

@@ -46,3 +46,14 @@ def test_all_are_made() -> None:
 def test_a_refused_one_is_named(requests: str, said: str) -> None:
     done = in_a_namespace(requests)
     assert done.returncode == 1 and f"NetlinkError: the kernel refused {said}" in done.stderr
+
+
+def test_the_mtu_is_what_was_asked_for() -> None:
+    code = "from topology import netlink, rtnetlink as n\n"
+    code += f"link = netlink.open_here(); n.apply(link, [n.mtu({LOOPBACK}, 1064)])\n"
+    code += "print(*netlink.mtus(link), *netlink.netem_delays(link))"
+    done = subprocess.run(
+        [*UNSHARE, sys.executable, "-c", code],
+        cwd=PROJECT, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert f"({LOOPBACK}, 'lo', 1064)" in done.stdout, done.stderr

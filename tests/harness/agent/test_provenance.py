@@ -3,28 +3,28 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from analysis.report.build import sets_of
 from harness.agent.provenance import bpf_runs_as
+from topology.bpf import SCHED_CLS
+
+CGROUP_SKB = 8  # BPF_PROG_TYPE_CGROUP_SKB
 
 
 @pytest.mark.parametrize(
     ("programs", "told"),
     [
         ([], {}),
-        ([("cgroup_skb", False)], {}),
-        ([("sched_cls", True), ("cgroup_skb", False)], {"bpf": "jit"}),
-        ([("sched_cls", True), ("sched_cls", False)], {"bpf": "interpreter"}),
+        ([(CGROUP_SKB, False)], {}),
+        ([(SCHED_CLS, True), (CGROUP_SKB, False)], {"bpf": "jit"}),
+        ([(SCHED_CLS, True), (SCHED_CLS, False)], {"bpf": "interpreter"}),
     ],
 )
 def test_without_a_program_nothing_is_said(
-    programs: list[tuple[str, bool]], told: dict[str, str]
+    programs: list[tuple[int, bool]], told: dict[str, str]
 ) -> None:
-    shown = [{"type": kind, "jited": jited} for kind, jited in programs]
-    assert bpf_runs_as(json.dumps(shown)) == told
+    assert bpf_runs_as(programs) == told
 
 
 def test_a_queue_without_programs_is_no_other_experiment() -> None:
