@@ -15,6 +15,11 @@ def nearest(word: object, known: Iterable[object]) -> str | None:
     found = difflib.get_close_matches(form(word), by_form, n=1, cutoff=0.65)
     if not found:  # rate, for rate_bit_per_s: a key without its unit
         found = [one for one in by_form if one.startswith(f"{form(word)}_")]
+    if not found:  # red, for adaptive-red; of this and adaptive-red-ns2 the first
+        found = sorted((one for one in by_form if form(word) in one.split("_")), key=len)
+        if not all(one.startswith(found[0]) for one in found):
+            return None
+        found = found[:1]
     return by_form[found[0]] if len(found) == 1 else None
 
 

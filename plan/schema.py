@@ -342,7 +342,7 @@ def in_words(hint: Any) -> str:
     """Return the values that a type allows, in words."""
     origin = get_origin(hint)
     if origin is Literal:
-        return " or ".join(f'"{word}"' for word in get_args(hint))
+        return quoted(get_args(hint))
     if origin is Annotated:
         return in_words(get_args(hint)[0])
     if origin in (Union, types.UnionType):
@@ -350,6 +350,11 @@ def in_words(hint: Any) -> str:
     if hint in SIMPLE:
         return SIMPLE[hint]
     return "a list" if origin in (tuple, list, Sequence) else "a table"
+
+
+def quoted(allowed: tuple[Any, ...]) -> str:
+    """Return the values of a Literal, in words."""
+    return " or ".join(f'"{word}"' for word in allowed)
 
 
 def allowed_in_words(hint: Any) -> str:
@@ -387,6 +392,8 @@ def simple(kind: type, data: object, place: str) -> Any:
 
 def one_of(allowed: tuple[Any, ...], data: object, place: str) -> Any:
     """Return `data` if it is one of the allowed values; else raise TypedError."""
+    if isinstance(data, list):
+        raise WrongTypeError(place, data, quoted(allowed))
     if data not in allowed:
         raise TypedError(f"{place} = {data}: {choices(data, allowed)}")
     return data

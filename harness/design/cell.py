@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from harness.design.experiment import Design
+from harness.design.hints import to_vary
 from harness.design.settings import Settings, Tcp
 from harness.flavors import files as flavors
 from harness.flavors import own
@@ -411,5 +412,7 @@ def of_kind(registry: Registry, part: str, place: str, table: Mapping[str, Any])
         kind = getattr(registry[name], part)
     except UnknownKindError as error:
         shown = name if name and isinstance(name, str) else schema.as_written(name)
-        raise UsageError(f"{place}.kind = {shown}: {choices(name, registry.kinds)}") from error
+        said = f"{place}.kind = {shown}: {choices(name, registry.kinds)}"
+        vary = to_vary(f"{place}.kind", name)
+        raise UsageError(f"{said}; {vary}" if vary else said) from error
     return schema.from_json(kind, rest, place, defaults=True)

@@ -14,16 +14,19 @@ import json
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from harness.design.experiment import Design
-from harness.design.hints import tables_with
+from harness.design.hints import key_meant
 from harness.design.levels import same
 from harness.design.settings import is_key
 from plan import plan
 from plan.plan import Level, Plan, level_name
 
 Cell = Mapping[str, Level]
+WRITE_A_RULE = (
+    "write a rule, or name the factor by the key that it sets, such as queue.buffer_cells"
+)
 MOST_NAMED = 3  # levels that a sentence lists
 
 
@@ -48,6 +51,8 @@ class Alike:
         unnamed: the levels of the two that no rule names.
         where: the levels of the other factors, in words; "": with all of them.
         cells: the first two cells that mean the same.
+        key: what the factor's name was meant to be; "": it is like no key, or is one.
+        unused: whether no trial would differ if the key of the factor's name were not set.
     """
 
     factor: str
@@ -55,6 +60,8 @@ class Alike:
     unnamed: tuple[Level, ...] = ()
     where: str = ""
     cells: tuple[Cell, ...] = ()
+    key: str = ""
+    unused: bool = False
 
     def __str__(self) -> str:
         if self.where:
@@ -62,14 +69,24 @@ class Alike:
                 f"{self.beginning}: is a rule missing? No [[rule]] tells them apart there; write a"
                 " rule, or leave these combinations out with [[only]]"
             )
+        if is_key(self.factor):
+            return f"{self.beginning}: {self.of_key}"
         said = f"{self.beginning}: is a rule missing?"
-        if is_key(self.factor) or not self.unnamed:
-            return f"{said} Both give the same plan, whatever the levels of the other factors"
+        if not self.unnamed:
+            return f"{said} Both lead to the same trials, whatever the levels of the other factors"
         levels = " or ".join(map(level_name, self.unnamed))
-        return (
-            f"{said} No [[rule]] has {self.factor} = {levels} in its `when`; write a rule, or name"
-            " the factor by the key that it sets, such as queue.buffer_cells"
-        )
+        meant = f"did you mean {self.key}? If not, write a rule" if self.key else WRITE_A_RULE
+        return f"{said} No [[rule]] has {self.factor} = {levels} in its `when`; {meant}"
+
+    @property
+    def of_key(self) -> str:
+        """Why two values of a key mean the same."""
+        if self.unused:
+            return (
+                f"no trial of this file uses {self.factor}; leave this factor out, or add a level"
+                " of another factor that uses it"
+            )
+        return "cellbed rounds both to the same value; choose levels that differ by more"
 
     @property
     def beginning(self) -> str:
@@ -95,8 +112,31 @@ def alike(design: Design, cells: Sequence[Cell], meaning: Callable[[Cell], str])
             both = [(found[one], found[other]) for found in others if {one, other} <= found.keys()]
             if both and all(meaning(first) == meaning(second) for first, second in both):
                 unnamed = [x for x in (one, other) if not is_named(design, factor, x)]
-                return Alike(factor, (one, other), tuple(unnamed))
+                key = key_meant(factor, design.settings(cells[0]))
+                return Alike(factor, (one, other), tuple(unnamed), key=key)
     return alike_in_part(design, cells, meaning)
+
+
+def without(design: Design, factor: str) -> Design:
+    """The design without a factor that is a key, and without all that sets the key."""
+    rules = [
+        replace(rule, set=dropped(rule.set, factor.split(".")))
+        for rule in design.rule
+        if factor not in rule.when
+    ]
+    only = [{f: levels for f, levels in part.items() if f != factor} for part in design.only]
+    factors = {f: levels for f, levels in design.factors.items() if f != factor}
+    base = dropped(design.base, factor.split("."))
+    return replace(design, factors=factors, rule=rules, only=only, base=base)
+
+
+def dropped(table: Mapping[str, Any], key: Sequence[str]) -> dict[str, Any]:
+    """Nested tables without a key, of which these are the parts."""
+    first, *rest = key
+    kept = {name: value for name, value in table.items() if rest or name != first}
+    if rest and isinstance(kept.get(first), Mapping):
+        kept[first] = dropped(kept[first], rest)
+    return kept
 
 
 def alike_in_part(
@@ -197,8 +237,8 @@ def labels(design: Design, origin: Path) -> str:
         several = f"the factors {', '.join(found[:-1])} and {found[-1]} set nothing, because no"
         said = f"{several} [[rule]] names them; they are only labels in the results"
     else:
-        homes = [table for table, _ in tables_with().get(found[0], ())][:1]
-        meant = f" (to set a key, name the factor {homes[0]}.{found[0]})" if homes else ""
+        key = key_meant(found[0])
+        meant = f" (to set a key, name the factor {key})" if key else ""
         said = (
             f"the factor {found[0]} sets nothing, because no [[rule]] names it; it is only a label"
             f" in the results{meant}"

@@ -198,6 +198,10 @@ class Design:
         return merged
 
 
+TOP = (*(one.name for one in schema.written(Design)), "extends")
+"""The keys of a file that stand above all tables, and the tables."""
+
+
 def with_captures(experiment: Design, ports: Sequence[Port]) -> Design:
     """The experiment with captures at these ports in every trial, whatever its file says."""
     if not ports:
@@ -320,10 +324,29 @@ def validated(path: Path, table: Mapping[str, Any], sources: Sources = NOWHERE) 
     try:
         return replace(schema.from_json(Design, table, "", defaults=True), sources=sources)
     except ValueError as error:
-        top = [field.name for field in schema.written(Design)]
         if isinstance(error, schema.MissingKeyError) and error.place in AT_TOP:
             raise sources.refusal_at_top(path, sentence(error)) from error
-        raise sources.refusal(path, sentence(error, top)) from error
+        if isinstance(error, schema.WrongTypeError) and error.words == "a list":
+            error = first_setting(error, table, sources)
+        raise sources.refusal(path, sentence(error, TOP)) from error
+
+
+def first_setting(
+    error: schema.WrongTypeError, table: Mapping[str, Any], sources: Sources
+) -> schema.WrongTypeError:
+    """The error of the first line below [factors] that is a setting, where there is none before.
+
+    The table has all factors of a dotted table where its first one stands.
+    """
+    if not error.place.startswith("factors."):
+        return error
+    wrong = {
+        f"factors.{name}": value
+        for name, value in table["factors"].items()
+        if not isinstance(value, list) and name.partition(".")[0] in TABLES
+    }
+    place = min(wrong, key=sources.line_of, default=error.place)
+    return schema.WrongTypeError(place, wrong.get(place, error.value), error.words)
 
 
 def with_dotted_factors(file: TomlFile) -> TomlFile:

@@ -95,6 +95,10 @@ class Sources:
             place = f"{found[1]}.{int(found[2]) - 1 - before}.{place}"
         return next((line for file in self.files if (line := nearest(file, place))), None)
 
+    def line_of(self, place: str) -> int:
+        """The line of a key in the first file that has it; 0: no file has it."""
+        return next((file.positions[place] for file in self.files if place in file.positions), 0)
+
     def have_factor(self, name: str) -> bool:
         """Does a file have a factor of this name?"""
         return any(name in file.table.get("factors", {}) for file in self.files)

@@ -15,7 +15,10 @@ TWICE = re.compile(r"overwrite|twice|[Dd]uplicate|mutate")  # tomllib's words fo
 STRING = re.compile(r'"""|\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'')
 KEY = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
 TOKEN = re.compile(r"[^,\]}#\n]*")
+GROUPED = re.compile(r"""(?<![\w.,"'])\d{1,3}(?:[ '’´`\u00a0\u2009\u202f]\d{3})+(?![\w"'])""")
+NO_DIGITS = re.compile(r"\D")
 PLAIN = "type a plain one for it"
+IN_PLACE_OF = {"Pd": "type a minus sign, -", "Cf": "remove it"}  # category of Unicode -> advice
 CURLY = "“”„‟‘’‚‛«»"
 SWITCHES = {"true": "true", "yes": "true", "on": "true"} | dict.fromkeys(
     ("false", "no", "off"), "false"
@@ -52,9 +55,12 @@ def explain(text: str, said: str) -> tuple[int, str]:
         said: tomllib's message; its place is taken from it, and whether a key is there twice.
     """
     place = place_of(text, said)
+    if text.lstrip().startswith("{"):
+        return 1, "this is JSON, and the file must be TOML"
     if TWICE.search(said):
         return twice(text, place)
     looks = (
+        grouped,
         odd_letter,
         bad_heading,
         open_quote,
@@ -113,8 +119,7 @@ def bare(line: str) -> str:
 def twice(text: str, place: Place) -> tuple[int, str]:
     """The line of what stands there a second time, and where it stood first."""
     if place.inner:
-        key = last_key(place.before)
-        return place.number, f"the key {key} stands twice in these braces: remove one of them"
+        return place.number, twice_in_braces(place.before)
     lines = text.split("\n")[: place.number - 1]
     headings = [(n, line.strip()) for n, line in enumerate(lines, 1) if line.startswith("[")]
     found = KEY.match(place.line)
@@ -125,19 +130,23 @@ def twice(text: str, place: Place) -> tuple[int, str]:
         return number, f"{heading} must be [{heading}], with two brackets on each side"
     if not found and (part := part_of_none(name, [*headings, (place.number, name)])):
         return part
-    below = headings[-1][1] if headings else ""
-    number = closed_above(name, lines, "" if below == "[factors]" else r"\{")
-    table, _, key = name.partition(".")
-    if found and below == "[factors]" and number:
-        return number, f"{table} is no factor: name each factor by its key, as {name}"
-    if found and below == "[factors]" and table in TABLES:
-        return place.number, f"{name} is no factor: a line [base] is missing above it"
-    if number:
-        return place.number, (
-            f"{name} comes after {table} = {{...}}, which must have all keys of {table}: write"
-            f" {key} between the braces of line {number}"
-        )
-    return place.number, stands_twice(name, bool(found), lines)
+    if not found:
+        return place.number, heading_twice(name, lines)
+    above = under_heading(lines)
+    if name in [key for _, key, _ in above]:
+        return place.number, key_twice(name, above)
+    if headings and headings[-1][1] == "[factors]":
+        return no_factor(name, place, above)
+    return place.number, below_value(name, above) or key_twice(name, above)
+
+
+def twice_in_braces(before: str) -> str:
+    """What is said of the last key of a text that ends in braces."""
+    *above, key = keys_of(before)
+    under = [one for one in above if key.startswith(f"{one}.")]
+    if key in above or not under:
+        return f"the key {key} stands twice in these braces: remove one of them"
+    return f"{key} cannot stand here, because {under[0]} has a value already: remove one of them"
 
 
 def part_of_none(name: str, headings: list[tuple[int, str]]) -> tuple[int, str] | None:
@@ -149,32 +158,82 @@ def part_of_none(name: str, headings: list[tuple[int, str]]) -> tuple[int, str] 
     return number, f"a line [[{heading[1:5]}]] is missing above {heading}"
 
 
-def closed_above(name: str, lines: list[str], opening: str) -> int:
-    """The line in which a dotted key's table has a value, under the same heading; or 0.
+def under_heading(lines: list[str]) -> list[tuple[int, str, str]]:
+    """Number, key and value of each line below the last heading."""
+    found: list[tuple[int, str, str]] = []
+    for number, line in enumerate(lines, 1):
+        if line.startswith("["):
+            found.clear()
+        elif key := KEY.match(line):
+            found.append((number, re.sub(r"\s+", "", key[1]), line[key.end() :].strip()))
+    return found
 
-    opening: a pattern of the value's beginning.
+
+def no_factor(name: str, place: Place, above: list[tuple[int, str, str]]) -> tuple[int, str]:
+    """What is wrong with a key below [factors] that meets another one there.
+
+    Only a factor has a list: a key of the settings that has none belongs below [base].
     """
-    table, dot, _ = name.partition(".")
-    opened = re.compile(rf"\s*{re.escape(table)}\s*=\s*{opening}")
-    for number in range(len(lines), 0, -1):
-        if dot and opened.match(lines[number - 1]):
-            return number
-        if lines[number - 1].startswith("["):
-            break
-    return 0
+    table = name.partition(".")[0]
+    for number, key, _ in above:
+        if name.startswith(f"{key}."):
+            if key in TABLES:
+                return number, f"{key} is no factor: name each factor by its key, as {name}"
+            return place.number, below_value(name, above)
+    settings = [
+        (number, key)
+        for number, key, value in [*above, (place.number, name, "")]
+        if key.partition(".")[0] in TABLES and not value.startswith("[")
+    ]
+    if table in TABLES:
+        number, key = settings[0]
+        return number, f"{key} is no factor: a line [base] is missing above it"
+    return place.number, key_twice(name, above)
 
 
-def stands_twice(name: str, is_key: bool, lines: list[str]) -> str:
-    wanted = re.compile(rf"\s*{re.escape(name)}\s*" + ("=" if is_key else ""))
-    first = [number for number, line in enumerate(lines, 1) if wanted.match(line)]
+def below_value(name: str, above: list[tuple[int, str, str]]) -> str:
+    """What is said of a key whose beginning has a value already; "" where it has none."""
+    for number, key, value in above:
+        last = name.removeprefix(f"{key}.")
+        if last != name and value.startswith("{"):
+            return (
+                f"{name} comes after {key} = {{...}}, which must have all keys of {key}: write"
+                f" {last} between the braces of line {number}"
+            )
+        if last != name:
+            return (
+                f"{name} cannot stand here, because {key} has a value already, in line {number}:"
+                " remove one of them"
+            )
+    return ""
+
+
+def key_twice(name: str, above: list[tuple[int, str, str]]) -> str:
+    where = [number for number, key, _ in above if key == name]
+    first = f", first in line {where[0]}" if where else ""
+    return f"the key {name} stands there twice{first}: remove one of them"
+
+
+def heading_twice(name: str, lines: list[str]) -> str:
+    first = [number for number, line in enumerate(lines, 1) if line.strip().startswith(name)]
     key = name.strip("[]")
     as_key = [n for n, line in enumerate(lines, 1) if re.match(rf"\s*{re.escape(key)}\s*=", line)]
-    if not is_key and not first and as_key:
+    if not first and as_key:
         return f"{name} and the key {key} of line {as_key[0]} name one thing: remove one of them"
     where = f", first in line {first[-1]}" if first else ""
-    if is_key:
-        return f"the key {name} stands there twice{where}: remove one of them"
     return f"the heading {name} stands there twice{where}: put the keys of both below one"
+
+
+def grouped(place: Place) -> tuple[int, str] | None:
+    """A number such as 10 000 000 or 10'000'000. In a list, 10 000 is one, and 250 500 are two."""
+    at = len(place.before)
+    for found in GROUPED.finditer(place.line):
+        sign = found[0].lstrip("0123456789")[0]
+        wrong = place.inner != "[" or not sign.isspace() or re.search(r"\s0", found[0])
+        if found.start() < at <= found.end() and wrong:
+            what = "blanks" if sign.isspace() else sign
+            return place.number, f"a number has no {what}: write {re.sub(NO_DIGITS, '_', found[0])}"
+    return None
 
 
 def odd_letter(place: Place) -> tuple[int, str] | None:
@@ -190,13 +249,20 @@ def odd_letter(place: Place) -> tuple[int, str] | None:
         kind = unicodedata.category(letter)
         odd = kind in ("Zs", "Cf", "Pd", "Ps", "Pe", "Sm", "Po", "Cc") or letter.isdecimal()
         if ord(letter) > 127 and odd:
-            return place.number, f"the line has the character {named(letter)}: {PLAIN}"
+            mend = IN_PLACE_OF.get(kind, PLAIN)
+            return place.number, f"the line has the character {named(letter)}: {mend}"
     return None
 
 
 def named(letter: str) -> str:
     """A letter by its number and name, because it may look like another letter."""
     return f"U+{ord(letter):04X} ({unicodedata.name(letter, 'without a name').lower()})"
+
+
+def of_one_script(word: str) -> bool:
+    """Are all letters of a word of one alphabet? If not, one of them looks like another letter."""
+    letters = [letter for letter in word if letter.isalpha()]
+    return len({unicodedata.name(letter, "").partition(" ")[0] for letter in letters}) == 1
 
 
 def bad_heading(place: Place) -> tuple[int, str] | None:
@@ -280,7 +346,10 @@ def bad_key(place: Place) -> tuple[int, str] | None:
         return place.number, "a list is in brackets, such as [250, 500]; braces are for keys"
     if begun.strip() and "=" not in re.split(r"[,}#]", place.after)[0]:
         return place.number, f"= is missing after {begun.strip()}; write KEY = VALUE"
-    if odd := next((letter for letter in bare(word) if ord(letter) > 127), ""):
+    odd = next((letter for letter in bare(word) if ord(letter) > 127), "")
+    if odd and of_one_script(word):
+        return place.number, f'a key with {odd} in it needs quotes: write "{word}"'
+    if odd:
         return place.number, f"the key {word} has the character {named(odd)}: {PLAIN}"
     if begun.strip():
         return place.number, (
@@ -315,8 +384,13 @@ def bad_value(place: Place) -> tuple[int, str] | None:
 
 def last_key(text: str) -> str:
     """The key whose value begins behind a text."""
-    found = re.findall(r"([\w.-]+)\s*=", text)
-    return str(found[-1]) if found else ""
+    found = keys_of(text)
+    return found[-1] if found else ""
+
+
+def keys_of(text: str) -> list[str]:
+    """All keys of a line, or of its beginning."""
+    return re.findall(r"([\w.-]+)\s*=", text)
 
 
 def right_value(key: str, word: str) -> str:

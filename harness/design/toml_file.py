@@ -112,6 +112,8 @@ def parse(data: bytes, origin: str) -> TomlFile:
     if DEEP_KEY.search(data):
         raise UsageError(f"{origin}: {TOO_DEEP}")
     text = decoded(data, origin)
+    if not text.strip():
+        raise UsageError(f"{origin}: the file is empty")
     try:
         file = TomlFile(origin, text, tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:

@@ -21,13 +21,14 @@ from typing import Any, ClassVar, Protocol
 
 from harness.design import distinct
 from harness.design.cell import NO_TEXT, Wanted, wanted_plan
-from harness.design.experiment import KERNEL, Design
+from harness.design.distinct import Alike
+from harness.design.experiment import KERNEL, TOP, Design
 from harness.design.hints import kinds_with, of_missing, sentence
 from harness.design.levels import same, value_at
 from harness.design.settings import is_key
 from plan import plan
 from plan.errors import UsageError
-from plan.near import choices
+from plan.near import choices, form
 from plan.plan import Level, Plan, level_name
 from plan.schema import MissingKeyError, UnknownKeyError, WrongTypeError, shown
 from plan.since import too_new
@@ -202,7 +203,7 @@ def planned(
     plans = WantedPlans(experiment, path)
     every = list(experiment.cells())
     if found := distinct.alike(experiment, every, plans.meaning):
-        raise experiment.sources.refusal(path, str(found))
+        raise experiment.sources.refusal(path, str(plans.explained(found, every)))
     wanted = selection(experiment, only)
     cells = [c for c in every if all(matches(c[f], w) for f, w in wanted.items())]
     if not cells:
@@ -248,11 +249,12 @@ class WantedPlans:
         try:
             return wanted_plan(self.experiment, cell)
         except (ValueError, UsageError) as error:
-            sources, said = self.experiment.sources, sentence(error)
+            sources, settings = self.experiment.sources, self.experiment.settings(cell)
+            said = sentence(error, TOP, settings)
             if isinstance(error, WrongTypeError) and is_list_factor(error, cell):
                 said = f"{error.place}{shown(error.value)}: {NO_FACTOR}"
             if isinstance(error, MissingKeyError):
-                said += of_missing(error, self.experiment.settings(cell))
+                said += of_missing(error, settings)
             if isinstance(error, UnknownKeyError) and (told := self._of_kind(cell, error)):
                 raise told from error
             why = self._why(cell, said)
@@ -282,8 +284,9 @@ class WantedPlans:
         last = key.rpartition(".")[2]
         for factor, level in cell.items():
             if not is_key(factor) and not distinct.is_named(self.experiment, factor, level):
+                like = form(factor) in (form(key), form(last))
                 said_of = f"; no [[rule]] says what {factor} = {level_name(level)} means"
-                return said_of + (f"; did you mean the factor {key}?" if last == factor else "")
+                return said_of + (f"; did you mean the factor {key}?" if like else "")
         for other in itertools.islice(self.experiment.cells(), MOST_TRIED):
             with suppress(ValueError, UsageError):
                 wanted_plan(self.experiment, other)
@@ -371,6 +374,19 @@ class WantedPlans:
         except UsageError:
             return str(cell)  # its mistake is told when it is to run
         return json.dumps([as_json(replace(wanted, factors={})), *kernels], sort_keys=True)
+
+    def explained(self, found: Alike, cells: Sequence[Mapping[str, Level]]) -> Alike:
+        """The same two levels, and whether any trial uses the key that the factor sets."""
+        factor = found.factor
+        if found.where or not is_key(factor):
+            return found
+        bare = WantedPlans(distinct.without(self.experiment, factor), self.path)
+        unused = all(
+            bare.meaning({f: level for f, level in cell.items() if f != factor})
+            == self.meaning(cell)
+            for cell in cells
+        )
+        return replace(found, unused=unused)
 
 
 def is_list_factor(error: WrongTypeError, cell: Mapping[str, Level]) -> bool:

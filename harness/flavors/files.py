@@ -35,6 +35,7 @@ from plan.schema import WrongTypeError
 
 FOLDER = Path(__file__).resolve().parents[2] / "tcp-configs"
 MODULE = "cellbed_tcp"
+ROOT = "net.ipv4."  # which the names of sysctls do not have before them
 
 SYSCTL_TYPES = {int: "a whole number", str: "a text"}
 
@@ -99,7 +100,7 @@ def with_sysctls(flavor: Flavor, changes: Mapping[str, Value], origin: str) -> F
         if name not in flavor.sysctl:
             raise UsageError(
                 f"{origin}.{name}: flavor {flavor.name} does not set it;"
-                f" {choices(name, [*flavor.sysctl, *SYSCTLS])}"
+                f" {choices(name.removeprefix(ROOT), [*flavor.sysctl, *SYSCTLS])}"
             )
         if isinstance(value, bool) or not isinstance(value, type(flavor.sysctl[name])):
             raise WrongTypeError(f"{origin}.{name}", value, SYSCTL_TYPES[type(flavor.sysctl[name])])

@@ -136,10 +136,10 @@ def test_a_rule_may_repeat_what_its_level_says(tmp_path: Path) -> None:
         ("buffer = [300, 250, 500]", RULED.partition("[[rule]]\nwhen = { buffer = 500 }")[0],
          "300 and 500 mean the same: is a rule missing? No [[rule]] has buffer = 300 or 500 in"),
         ("buffer = [250, 500]", RULED.replace("buffer_cells = 500", "buffer_cells = 250"),
-         "250 and 500 mean the same: is a rule missing? Both give the same plan"),
+         "250 and 500 mean the same: is a rule missing? Both lead to the same trials"),
         ('tcp.flavor = ["sack", "vanilla"]\nrun = [1, 2]', "", "factors.run: 1 and 2 mean the"),
         ("queue.threshold = [0.5, 0.8]", "",
-         "factors.queue.threshold: 0.5 and 0.8 mean the same: is a rule missing? Both give"),
+         "factors.queue.threshold: 0.5 and 0.8 mean the same: no trial of this file uses queue.th"),
     ],
 )  # fmt: skip
 def test_two_levels_that_mean_the_same(tmp_path: Path, factors: str, more: str, said: str) -> None:

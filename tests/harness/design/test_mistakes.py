@@ -58,7 +58,7 @@ def test_a_message_is_in_our_own_words_and_shows_the_line(mistake: Mistake) -> N
         line = mistake.text().split("\n")[number - 1]
         assert mistake.note == f"{number:>5} | {line.expandtabs(4)}"
     else:
-        assert mistake.message.endswith("title: this key is missing; it must be a text")
+        assert ": this key is missing" in mistake.message
 
 
 @pytest.mark.parametrize(
@@ -88,6 +88,9 @@ def test_what_editors_leave_is_no_mistake(tmp_path: Path, data: bytes) -> None:
          "line 3: the line has the character U+000C (without a name): remove it"),
         (GOOD.replace("seeds = 2", "seeds = 2\u2028").encode(),
          "line 3: the line has the character U+2028 (line separator): remove it"),
+        (b" \n\n", "buffers.toml: the file is empty"),
+        (b'{"name": "buffers", "seeds": 2}',
+         "buffers.toml, line 1: this is JSON, and the file must be TOML"),
         (GOOD.replace("what", "wh\0at").encode(),
          "line 2: the line has the character U+0000 (without a name): remove it"),
     ],
