@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
@@ -216,6 +217,14 @@ class CampaignRun:
                 f"{self.folder} has files but no campaign.json; "
                 "name an empty or a new folder with --out"
             )
+
+    def check_writable(self) -> None:
+        """Refuse a folder that run() could not write to; nothing stays in it."""
+        there = first_existing(self.folder)
+        try:
+            tempfile.TemporaryDirectory(prefix=".cellbed-", dir=there).cleanup()
+        except OSError as error:
+            raise unwritable(self.folder, there, error.strerror) from error
 
     def _prepare(self) -> None:
         """Write the header, and sweep what a killed campaign left; the lock is held."""

@@ -18,6 +18,8 @@ from click.shell_completion import CompletionItem
 from harness.cli import commands
 from plan.near import nearest
 
+OPTIONS = ("help", "version")  # which people write as commands
+
 
 class CommandGroup(click.Group):
     """A group whose commands are the modules of harness/cli/commands."""
@@ -39,8 +41,8 @@ class CommandGroup(click.Group):
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             meant = nearest(args[0], [*self.list_commands(ctx), "setup"])
-            if args[0].casefold() == "help":  # else `shell` would be the most similar word
-                meant = "--help"
+            if args[0].casefold() in OPTIONS:  # for help, `shell` would be the most similar word
+                meant = f"--{args[0].casefold()}"
             hint = f". Did you mean '{meant}'?" if meant else ""
             raise click.UsageError(f"No such command '{args[0]}'{hint}", ctx) from error
 

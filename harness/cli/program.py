@@ -100,6 +100,8 @@ def click_message(error: click.ClickException) -> str:
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "cellbed"
     said = re.sub(r"\n\s*", " ", error.format_message()).rstrip(".")
+    if isinstance(error, click.NoSuchOption) and context is not None and not error.possibilities:
+        said += meant(error.option_name, context)
     said = re.sub(NO_OPTION, r"the option \1 is missing", said)
     said = re.sub(CHOOSE, r"; it must be one of ", said)
     said = re.sub(NOT_WHOLE, "must be a whole number", said)
@@ -109,6 +111,14 @@ def click_message(error: click.ClickException) -> str:
     said = re.sub(NOT_AT_LEAST, r": must be at least \1", said)
     end = "" if said.endswith("?") else ";"  # a question has its mark: "Did you mean 'run'?"
     return f"{said[:1].lower()}{said[1:]}{end} see {command} --help"
+
+
+def meant(option: str, context: click.Context) -> str:
+    """The long option that begins with the letter of a short one; "" for any other, or several."""
+    letter = option.removeprefix("-").casefold()
+    options = [name for one in context.command.get_params(context) for name in one.opts]
+    found = [name for name in options if len(letter) == 1 and name.startswith(f"--{letter}")]
+    return f". Did you mean '{found[0]}'?" if len(found) == 1 else ""
 
 
 def no_command(context: click.Context | None) -> str:

@@ -39,8 +39,12 @@ from harness.design.experiment import Port
 from harness.design.shard import Shard
 from harness.design.trials import PlannedTrial
 from harness.kernels import debug
+from harness.kernels.names import SET_UP, is_fetched
+from harness.kernels.options import parted
 from harness.runners.options import Cluster
 from plan.errors import UsageError
+
+NOT_FETCHED = ", and its source is not here: a dry run does not ask whether Debian has it"
 
 
 def split_events(_: click.Context, option: click.Parameter, value: str | None) -> list[str]:
@@ -186,6 +190,7 @@ def command(
     if dry_run:
         campaign.check_folder()
         list_trials(campaign)
+        campaign.check_writable()
         return
     with page(campaign) if watch else nullcontext():
         documents = execute(campaign)
@@ -262,20 +267,26 @@ def list_trials(campaign: CampaignRun) -> None:
         name = f"{trial.name.rpartition('-')[0]}-?" if lacking[trial.name] else trial.name
         click.echo(f"{'done' if trial.name in done else 'todo'}  {name}")
     for what in dict.fromkeys(one for several in lacking.values() for one in several):
-        click.echo(f"{what} is not built yet; without --dry-run, this command builds it first")
+        click.echo(f"{what}; without --dry-run, this command builds it first")
     missing = [trial for trial in campaign.trials if trial.name not in done]
     count = len(campaign.trials)
     click.echo(f"{count} {noun(count)}, {len(missing)} to run{time_for(campaign, missing)}")
 
 
 def not_built(trial: PlannedTrial) -> list[str]:
-    """The kernels and packages of a trial that are to be built."""
+    """What is said of the kernels and packages of a trial that are to be built."""
     kernels = [one for one in (trial.kernel, trial.receiver) if one and not one.exists()]
-    missing = [f"kernel {name_of(kernel)}" for kernel in kernels]
+    missing = [f"kernel {name} is not built yet{fetched(name)}" for name in map(name_of, kernels)]
     layer = trial.layer
     if layer and not layer.folder.exists():
-        missing.append(f"the lab's part for workload.kind = {layer.name}")
+        missing.append(f"the lab's part for workload.kind = {layer.name} is not built yet")
     return missing
+
+
+def fetched(name: str) -> str:
+    """What is said of a kernel whose source is to be fetched; "" of any other."""
+    plain, _ = parted(name)
+    return "" if plain == SET_UP or is_fetched(plain) else NOT_FETCHED
 
 
 def time_for(campaign: CampaignRun, missing: list[PlannedTrial]) -> str:

@@ -111,6 +111,8 @@ def test_a_study_that_does_not_exist_is_told_with_its_line(tmp_path: Path) -> No
         (("course", "start", "1", "x", "--name", "a", "--name", "b"), "'--name' is given twice"),
         (("run", "x.toml", "--seeds", "1e3"), "'--seeds': '1e3' must be a whole number; see"),
         (("help",), "no such command 'help'. Did you mean '--help'? see cellbed --help"),
+        (("version",), "no such command 'version'. Did you mean '--version'? see cellbed --help"),
+        (("-V",), "no such option '-V'. Did you mean '--version'? see cellbed --help"),
         (("kernel",), "cellbed kernel: a command is missing; it must be one of build, list, rem"),
         (("selftests",), "missing argument 'TEST...'; see cellbed selftests --help"),
         (("selftests", "x", "--clock", "fast"), "cellbed: --clock fast: fast is no clock; write v"),
@@ -211,6 +213,7 @@ def test_dry_run_lists_and_makes_nothing(tmp_path: Path) -> None:
 
 
 NOT_BUILT = " is not built yet; without --dry-run, this command builds it first\n"
+NOT_HERE = ", and its source is not here: a dry run does not ask whether Debian has it"
 
 
 @pytest.mark.parametrize(
@@ -221,14 +224,15 @@ NOT_BUILT = " is not built yet; without --dry-run, this command builds it first\
             "kernel 6.12,config=+FTRACE,config=+ENABLE_DEFAULT_TRACERS",
         ),
         (("--kernel", "6.12,hz=317"), "kernel 6.12,hz=317"),
-        (("--kernel", "5.10"), "kernel 5.10"),
+        (("--kernel", "9.99"), f"kernel 9.99 is not built yet{NOT_HERE}"),
     ],
 )
 def test_dry_run_builds_no_kernel(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
     words = ("run", write_small(tmp_path), "--dry-run", *words)
     done = cellbed(*words, cwd=tmp_path, CELLBED_CACHE=tmp_path / "cache")
     assert done.returncode == 0, done.stderr
-    assert f"\n{said}{NOT_BUILT}" in done.stdout and done.stdout.count("-?\n") == 4
+    end = NOT_BUILT.removeprefix(" is not built yet") if NOT_HERE in said else NOT_BUILT
+    assert f"\n{said}{end}" in done.stdout and done.stdout.count("-?\n") == 4
     assert not list((tmp_path / "cache" / "kernels").iterdir())
 
 
@@ -316,6 +320,23 @@ def test_an_unwritable_folder_is_one_line_that_names_the_option(tmp_path: Path, 
     assert done.returncode == 2 and done.stderr.count("\n") == 1
     assert f"the results cannot be written to {out} (" in done.stderr
     assert done.stderr.endswith("); name another folder with --out\n")
+
+
+def test_a_dry_run_tells_that_the_folder_cannot_be_written(tmp_path: Path) -> None:
+    done = cellbed("run", write_small(tmp_path), "--dry-run", "--out", "/proc/x", cwd=tmp_path)
+    assert done.returncode == 2 and "4 trials, 4 to run" in done.stdout
+    assert done.stderr.startswith("cellbed: the results cannot be written to /proc/x (/proc: ")
+    assert done.stderr.endswith("); name another folder with --out\n")
+
+
+def test_a_script_that_is_not_there_is_told_in_one_line(tmp_path: Path) -> None:
+    done = cellbed("python", "nofile.py", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("cellbed: nofile.py: there is no such file; write ./cellbed py")
+    assert done.stderr.count("\n") == 1
+    (tmp_path / "file.py").write_text("print(6 * 7)")
+    assert cellbed("python", "file.py", cwd=tmp_path).stdout == "42\n"
+    assert cellbed("python", "-c", "print(1)", "nofile.py", cwd=tmp_path).stdout == "1\n"
 
 
 @pytest.mark.parametrize("command", ["report", "judge", "watch"])
