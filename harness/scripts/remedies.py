@@ -102,6 +102,8 @@ def no_module(name: str) -> str:
     top = name.partition(".")[0]
     if top == "mininet":
         return f"{begin}; it has Mininet 2.3.0"
+    if top.lower() == "tkinter":  # the capital is Python 2's
+        return f"{begin}; it opens windows, and a program in the lab cannot open a window"
     if name in python2_errors.MODULES:
         return f"{begin}, because this module is of Python 2; try --python2"
     package = MODULES.get(top, top.lower().replace("_", "-"))

@@ -20,6 +20,8 @@ TOLD = [
      "Debian that has it"),
     ("program", "./stp", "./stp: the lab has no such program; it has the script's folder and "
      "Debian's packages"),
+    ("python", "Tkinter", "Tkinter: the image has no such Python module; it opens windows, and a "
+     "program in the lab cannot open a window"),
     ("python", "yaml.nodes", "yaml.nodes: the image has no such Python module; try --package "
      "python3-yaml or, if Debian has no such package, --pip pyyaml"),
     ("python", "mininet.examples", "mininet.examples: the image has no such Python module; it has "
