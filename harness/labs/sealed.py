@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from harness.host import paths
 from harness.labs.cpio import Archive
 
 IN_LAB = "harness/sealed"
-INITRAMFS = "initramfs"
 # As harness/records/identity.py: what is read in the lab. The rest of the checkout, which does not
 # enter the names of trials, would move the clock by what unpacking it takes.
 FOLDERS = (
@@ -31,10 +32,15 @@ NOT_READ = frozenset({".md", ".mk"})
 MAIN = "exec /bin/sh /mnt/media/repo/harness/sealed/start"
 
 
-def words(seed: int, events: tuple[str, str]) -> list[str]:
-    """QEMU's arguments for it, beside the machine; `events` are those of the serial port."""
+def words(seed: int, events: tuple[str, str], initramfs: int) -> list[str]:
+    """QEMU's arguments for it, beside the machine.
+
+    Args:
+        events: those of the serial port.
+        initramfs: the number of the open file.
+    """
     return [
-        *("-seed", str(machine_seed(seed)), "-initrd", INITRAMFS),
+        *("-seed", str(machine_seed(seed)), "-initrd", f"/proc/self/fd/{initramfs}"),
         *("-chardev", "file,id=events,path=events.jsonl,append=on", *events),
     ]
 
@@ -50,23 +56,28 @@ def machine_seed(seed: int) -> int:
     return int.from_bytes(digest, "big")
 
 
-def write_initramfs(run: Path, base: Path, disk: Path) -> None:
-    """Write set-up's initramfs, and behind it what the lab is given, into its run directory."""
-    with (run / INITRAMFS).open("wb") as stream:
-        with base.open("rb") as first:
-            shutil.copyfileobj(first, stream, 1 << 20)
-        archive = Archive(stream)
-        archive.file("disk", disk)
-        archive.folder("given")
-        add(archive, "given/programs", run / "programs", tree(run / "programs"))
-        add(archive, "given/run", run, (path for path in tree(run) if given(path, run)))
-        add(archive, "given/repo", paths.PROJECT, repo())
-        archive.end()
+def initramfs(run: Path, base: Path, disk: Path) -> IO[bytes]:
+    """Set-up's initramfs, and behind it what the lab of a run directory is given.
+
+    The file is as large as the image and has no name: nothing stays of it, whatever is killed.
+    """
+    stream = tempfile.TemporaryFile(dir=run)  # noqa: SIM115 (whoever boots the lab closes it)
+    with base.open("rb") as first:
+        shutil.copyfileobj(first, stream, 1 << 20)
+    archive = Archive(stream)
+    archive.file("disk", disk)
+    archive.folder("given")
+    add(archive, "given/programs", run / "programs", tree(run / "programs"))
+    add(archive, "given/run", run, (path for path in tree(run) if given(path, run)))
+    add(archive, "given/repo", paths.PROJECT, repo())
+    archive.end()
+    stream.flush()
+    return stream
 
 
 def given(path: Path, run: Path) -> bool:
     """Is a file of the run directory for the lab? Jobs are, and what a workload has prepared."""
-    return path.relative_to(run).parts[0] not in ("host", "programs", "events.jsonl", INITRAMFS)
+    return path.relative_to(run).parts[0] not in ("host", "programs", "events.jsonl")
 
 
 def add(archive: Archive, name: str, base: Path, files: Iterator[Path]) -> None:

@@ -12,9 +12,10 @@ import sys
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from harness.host import paths
 from harness.labs.base import POLL_S, Lab, LabSpec
@@ -36,6 +37,7 @@ class SupervisedLab(Lab):
     Attributes:
         one_core: its processes never run at the same time.
         bounded: it runs in namespaces that hold only what view() names.
+        open_files: files without a name that argv() calls by their numbers.
     """
 
     one_core = False
@@ -43,8 +45,10 @@ class SupervisedLab(Lab):
     def __init__(self, spec: LabSpec, run_directory: Path) -> None:
         super().__init__(spec, run_directory)
         self.bounded = False
+        self.open_files: list[IO[bytes]] = []
         self._process: subprocess.Popen[bytes] | None = None
         self._control: io.FileIO | None = None
+        self._used_ticks = 0
 
     @property
     def fixed_addresses(self) -> bool:
@@ -85,13 +89,15 @@ class SupervisedLab(Lab):
                     stdout=log if terminal is None else terminal,
                     stderr=log,
                     start_new_session=True,
-                    pass_fds=(read_end, report),
+                    pass_fds=(read_end, report, *(file.fileno() for file in self.open_files)),
                     cwd=self.run_directory,
                     env=environment,
                 )
             finally:
                 os.close(read_end)
                 os.close(report)
+                for file in self.open_files:  # what was started has them
+                    file.close()
             said_of_it = answer.readall() or b"\n"  # else the supervisor finds nobody who reads
             if view is not None:
                 self._heed(said_of_it)
@@ -135,10 +141,20 @@ class SupervisedLab(Lab):
     def poll(self) -> int | None:
         if self._process is None:
             raise LabError("the lab has not been booted")
+        self._keep_processor_time(self._process)
         return self._process.poll()
 
+    def _keep_processor_time(self, process: subprocess.Popen[bytes]) -> None:
+        """Of a lab that has ended, as long as this machine's kernel still knows it."""
+        with suppress(ChildProcessError):  # whoever asked before knows it
+            ended = os.WEXITED | os.WNOHANG | os.WNOWAIT
+            if process.returncode is None and os.waitid(os.P_PID, process.pid, ended):
+                self.cpu_s()
+
     def kill(self) -> None:
-        if self._control is not None:
+        if self._control is not None and not self._control.closed:
+            with suppress(OSError, ValueError):  # it has gone already, or another thread ends it
+                self._control.write(b"\n")  # else it takes its owner for killed
             self._control.close()  # the supervisor ends the whole session
         if self._process is None:
             return
@@ -164,11 +180,12 @@ class SupervisedLab(Lab):
         return [pid for pid, parent, _ in table if parent in above]
 
     def cpu_s(self) -> float:
-        """Sum over the lab's processes, ended children included.
+        """Sum over the lab's processes, ended children included; also when the lab has ended.
 
         Known by their descent: a lab's kernel begins a session of its own.
         """
-        return sum(self.ticks().values()) / CLOCK_TICK
+        self._used_ticks = max(self._used_ticks, sum(self.ticks().values()))
+        return self._used_ticks / CLOCK_TICK
 
     def processes(self) -> int:
         """How many processes of this machine the lab has."""
@@ -176,7 +193,7 @@ class SupervisedLab(Lab):
 
     def ticks(self) -> dict[int, int]:
         """The lab's processes, and the clock ticks of processor time of each."""
-        if self._process is None:
+        if self._process is None or self._process.returncode is not None:
             return {}
         children: dict[int, list[int]] = {}
         ticks: dict[int, int] = {}

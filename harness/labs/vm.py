@@ -37,6 +37,9 @@ TAKING_TURNS = tuple(
 )
 # No lock: the disk is never written, and other labs are using it.
 ROOT_DISK = "if=none,id=root,format=raw,readonly=on"
+# As the kernel of the uml lab. Else hosts speak of their IPv6 addresses before the trial, and these
+# packets are counted in a queue and not at its device.
+NO_IPV6 = "ipv6.disable=1"
 FAILED = ("Kernel panic", "vm lab: failed")
 CONSOLE_LINES = 400
 MODULE = "cellbed_tcp.ko"
@@ -89,8 +92,9 @@ class VmLab(SupervisedLab):
         self.submit_network(plan.topology)
         self.submit_trial(name, plan)
         self.submit({"kind": "end"})
-        sealed.write_initramfs(self.run_directory, kernel / "initramfs", self.disk())
-        return sealed.words(plan.seed, self.hardware.events)
+        file = sealed.initramfs(self.run_directory, kernel / "initramfs", self.disk())
+        self.open_files.append(file)
+        return sealed.words(plan.seed, self.hardware.events, file.fileno())
 
     @property
     def sealed(self) -> bool:
@@ -114,6 +118,8 @@ class VmLab(SupervisedLab):
     def boot_line(self) -> str:
         """Words the kernel does not know reach the image's init."""
         words, main = [self.hardware.boot_words], self.spec.main or AGENT
+        if not self.spec.main:
+            words.append(NO_IPV6)
         if self.sealed:
             words += ["cellbed_share=none", f"cellbed_sealed={self.hardware.events_port}"]
             main = sealed.MAIN

@@ -18,6 +18,7 @@ from plan.errors import LabError
 
 COUNTER_HZ = 1_000_000_000
 INSTRUCTIONS_PER_NS = 4
+DECLARED_HZ = INSTRUCTIONS_PER_NS * COUNTER_HZ
 TREE = "machine.dtb"
 
 
@@ -65,5 +66,4 @@ class VmArm64Lab(VmLab):
         return ("-accel", "tcg,thread=multi", "-smp", "2")
 
 
-DECLARED_HZ = INSTRUCTIONS_PER_NS * COUNTER_HZ
 LAB = VmArm64Lab

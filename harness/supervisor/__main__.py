@@ -5,7 +5,7 @@ Usage: python -IS harness/supervisor/__main__.py TOLD COMMAND...
 
 TOLD is a JSON object:
     control   descriptor of a pipe of which the owner holds the other end; it closes when the
-              owner closes it or is killed
+              owner closes it or is killed. An owner that closes it first writes a byte
     report    descriptor of a pipe for one line: "" when the lab is in its boundary, else why not,
               and "!" before that where it was not started for this reason alone
     one_core  keep to one core (cores.py)
@@ -14,8 +14,9 @@ TOLD is a JSON object:
     fixed     let the command have the same addresses in each run, where that is allowed
 
 The lab runs in the supervisor's own session, so what is ended is this session's process group
-and nothing else; within a boundary all is ended with its first process. Exit status: the
-command's own, or 128 + its signal; 3 when it was not started for want of a boundary.
+and nothing else; within a boundary all is ended with its first process. Of an owner that was
+killed, the temporary folder that it made for the lab goes, too. Exit status: the command's own, or
+128 + its signal; 3 when it was not started for want of a boundary.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ def main() -> int:
         return 3
     pid_fd = os.pidfd_open(pid)
     cores.wait([told["control"], pid_fd], pid, place, allowed)
+    abandoned = ownerless(told["control"])
     if not select.select([pid_fd], [], [], 0)[0]:
         os.kill(pid, signal.SIGKILL)
     os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
@@ -60,7 +62,21 @@ def main() -> int:
     code = os.waitstatus_to_exitcode(status)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     os.killpg(os.getpgrp(), signal.SIGTERM)  # children the kernel left behind
+    if abandoned:
+        remove_folder()
     return code if code >= 0 else 128 - code
+
+
+def ownerless(control: int) -> bool:
+    """Was the owner killed? One that ends its lab says so with a byte."""
+    return bool(select.select([control], [], [], 0)[0]) and not os.read(control, 1)
+
+
+def remove_folder() -> None:
+    """Nobody else is left to do it."""
+    from harness.supervisor import abandoned  # noqa: PLC0415 (what it imports takes time)
+
+    abandoned.remove(Path.cwd())
 
 
 def start(told: dict[str, Any], command: list[str]) -> int | None:

@@ -7,10 +7,15 @@ longer for more: whole trials beside the uml lab's, and all policies on two proc
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
 import shutil
+import signal
+import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,11 +25,12 @@ from harness.design import experiment
 from harness.design.trials import planned
 from harness.host import paths
 from harness.labs import LabSpec, VmLab
-from harness.labs.supervised import wait_for_exit
-from harness.labs.vm import QEMU
+from harness.labs.supervised import process_table, wait_for_exit
+from harness.labs.vm import QEMU, qemu
 from harness.runners.options import Options
 from plan.errors import LabError
 from tests.bpf import replay
+from tests.labs.test_reproducible import assert_same_records
 from tests.small import PROJECT
 from topology.libcellq import POLICIES
 
@@ -49,6 +55,8 @@ SHORT_S = 4
 STRESSED = POLICIES if SLOW else ("epd", "sd")
 BURSTS = 1500 if SLOW else 300
 LIMIT_S = 600.0
+PAUSE_S = 0.2  # between two moments at which a busy machine gives QEMU nothing
+HELD_UP = 20  # times in a trial, at least: it takes 20 s of processor time
 
 
 def run_in(lab: str, folder: Path, *only: str, **workload: int) -> list[dict]:
@@ -64,9 +72,16 @@ def run_in(lab: str, folder: Path, *only: str, **workload: int) -> list[dict]:
     return [documents[trial.name] for trial in trials]
 
 
-def test_epd_and_sd_run_compiled_on_the_stock_kernel(tmp_path: Path) -> None:
-    """A short trial each, valid; the TCP module is loaded."""
-    documents = run_in("vm", tmp_path, duration_s=SHORT_S)
+@pytest.fixture(scope="module")
+def short(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict]]:
+    """A short trial with EPD and one with SD: the folder of their records, and these."""
+    folder = tmp_path_factory.mktemp("short")
+    return folder, run_in("vm", folder, duration_s=SHORT_S)
+
+
+def test_epd_and_sd_run_compiled_on_the_stock_kernel(short: tuple[Path, list[dict]]) -> None:
+    """Valid; the TCP module is loaded."""
+    documents = short[1]
     assert [d["plan"]["queue"]["down"]["policy"] for d in documents] == ["epd", "sd"]
     for document in documents:
         assert document["valid"], [c for c in document["checks"] if not c["ok"]]
@@ -77,6 +92,62 @@ def test_epd_and_sd_run_compiled_on_the_stock_kernel(tmp_path: Path) -> None:
         assert {"stalls", "late departures"} <= {c["name"] for c in document["checks"]}
         frames = document["queue"]["down"]["frames"]
         assert 0 < frames["delivered"] < frames["in"]
+
+
+def below(pid: int) -> Iterator[int]:
+    """A process's children, theirs, and so on."""
+    table = [(child, parent) for child, parent, _ in process_table()]
+    family = [pid]
+    for member in family:
+        family += [child for child, parent in table if parent == member]
+    yield from family[1:]
+
+
+def emulators(pid: int) -> Iterator[int]:
+    """The processes of QEMU below a process."""
+    for child in below(pid):
+        with contextlib.suppress(OSError):
+            if Path(f"/proc/{child}/cmdline").read_bytes().startswith(os.fsencode(qemu())):
+                yield child
+
+
+@contextlib.contextmanager
+def held_up() -> Iterator[list[int]]:
+    """QEMU below this process stands still again and again, and its threads share a processor.
+
+    Gives a list that grows by the process of QEMU at each time.
+    """
+    times: list[int] = []
+    over = threading.Event()
+
+    def hold_up() -> None:
+        while not over.wait(PAUSE_S):
+            for emulator in emulators(os.getpid()):
+                with contextlib.suppress(OSError):
+                    for thread in map(int, os.listdir(f"/proc/{emulator}/task")):
+                        os.sched_setaffinity(thread, {min(os.sched_getaffinity(0))})
+                    os.kill(emulator, signal.SIGSTOP)
+                    time.sleep(PAUSE_S / 4)
+                    os.kill(emulator, signal.SIGCONT)
+                    times.append(emulator)
+
+    thread = threading.Thread(target=hold_up)
+    thread.start()
+    try:
+        yield times
+    finally:
+        over.set()
+        thread.join()
+
+
+def test_the_same_trial_gives_the_same_bytes_on_a_busy_machine(
+    short: tuple[Path, list[dict]], tmp_path: Path
+) -> None:
+    folder, [document, _] = short
+    with held_up() as times:
+        [again] = run_in("vm", tmp_path, "policy=EPD", duration_s=SHORT_S)
+    assert again["trial"] == document["trial"] and len(times) > HELD_UP
+    assert_same_records([again["trial"]], folder, tmp_path)
 
 
 @pytest.mark.skipif(not SLOW, reason="slow: CELLBED_SLOW_TESTS=1")
