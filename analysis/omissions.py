@@ -8,7 +8,7 @@ from analysis.records import CampaignRecords, FidelityCheck
 MOST_NAMED = 2
 UNCHANGED = "record unchanged"
 MOST_REASONS = 4
-NEWER = "a newer record of the same cell and seed counts"
+NEWER = "a newer record of the same levels and seed counts"
 
 
 def omissions(campaign: CampaignRecords) -> str:

@@ -213,9 +213,13 @@ def _trials(campaign: CampaignRecords, drawn: Mapping[str, Sequence[Plot]]) -> S
     shown = [one for one in campaign.trials if one.name in drawn]
     forms = tables.metric_forms(campaign)
     sections = [_trial(one, drawn[one.name], forms, opened=one is shown[0]) for one in shown]
-    text = "Press the name of a trial below the table to open or close its pictures and checks."
-    if not campaign.trials:
-        text = "No trial is valid. The table says for each record why the report leaves it out."
+    text = "No trial is valid. The table says for each record why the report leaves it out."
+    if shown:
+        line = named.trial(shown[0].factors, shown[0].seed)
+        text = (
+            f"In report.html, each trial has a line below the table, such as “{line}”. Press a line"
+            " to open or close the pictures and checks of this trial."
+        )
     if len(drawn) < len(campaign.trials):
         text += " Only the first seed of each combination of levels has pictures."
     return Section(

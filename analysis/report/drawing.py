@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 
-MOST_POINTS = 300
+MOST_POINTS = 600
 """Points of a line: more than the plot has pixels adds nothing but size."""
 
 

@@ -30,6 +30,7 @@ Others = tuple[tuple[str, str], ...]
 class Effect:
     """A response's change from level `old` to level `new` of a factor.
 
+    averaged: it is a mean over several combinations of the other factors' levels.
     by: the same within each level of another factor, where it depends on that.
     seeds: those of any of the compared cells. Where a trial is missing, the change is of the seeds
         that all of these cells have.
@@ -40,6 +41,7 @@ class Effect:
     new: str
     old: str
     change: Estimate
+    averaged: bool
     by: tuple[tuple[str, Estimate], ...] = ()
     seeds: int = 1
     shared: int = 1
@@ -87,7 +89,7 @@ def _effect(results: Results, response: Response, factor: str, new: str, old: st
     change = _over_seeds(list(differences.values()))
     return Effect(
         response=response, factor=factor, new=new, old=old, change=change,
-        by=_by(differences, change, factor), seeds=len(set.union(*cells)),
+        averaged=len(cells) > 1, by=_by(differences, change, factor), seeds=len(set.union(*cells)),
         shared=len(set.intersection(*cells)),
     )  # fmt: skip
 
@@ -153,18 +155,18 @@ def _sentence(results: Results, effect: Effect) -> str:
     )
     changed = named.change(effect.factor, *words, results.factors)
     what = f"With {changed}, {effect.response.title.lower()}"
-    form = effect.response.form
+    form, average = effect.response.form, " on average" if effect.averaged else ""
     if effect.thin:
         return (
-            f"{what} differs by {_figure(effect.change, form)}. Trials are missing, so too few"
-            " seeds have all combinations for an interval."
+            f"{what} differs by {_figure(effect.change, form)}{average}. Trials are missing, so"
+            " too few seeds have all combinations for an interval."
         )
     if not effect.sure or not float(format(effect.change.mean, form)):
-        return f"{what} does not change measurably ({_figure(effect.change, form)})."
+        return f"{what} does not change measurably{average} ({_figure(effect.change, form)})."
     verb = "is higher" if effect.change.mean > 0 else "is lower"
     size = _figure(effect.change, form, sign=False)
     parts = ", ".join(f"{where}: {_figure(one, form)}" for where, one in effect.by)
-    return f"{what} {verb} by {size}{f' on average ({parts})' if parts else ''}."
+    return f"{what} {verb} by {size}{average}{f' ({parts})' if parts else ''}."
 
 
 def _figure(found: Estimate, form: str, *, sign: bool = True) -> str:

@@ -18,7 +18,8 @@ MEANINGS = {
     "retransmits": "the number of segments that the servers sent again",
     "timeouts": "the number of retransmission timeouts of the servers",
     "answered": "the share of the requests whose whole answer arrived",
-    "efficiency_from_start": "the efficiency over the whole trial, with its start",
+    "efficiency_from_start": "the efficiency from the beginning of the workload to the end of the "
+    "measured interval",
     "peak_cells": "the largest number of cells in the queue",
     "wasted_share": "the share of the link's cells that belonged to incomplete packets: the queue "
     "had dropped another cell of the same packet",
@@ -37,7 +38,7 @@ COUNTERS = {
     "entered the queue for nothing",
     "overflow": "cells that found the buffer full",
     "discarded": "cells that the queue dropped because their frame had lost a cell before",
-    "delivered": "frames and cells that left the queue whole",
+    "delivered": "frames that left the queue whole, and their cells",
     "wasted": "cells that the queue took although their frame was lost",
 }
 """What a queue of cells counts in the table of a trial, and the causes in its pictures."""

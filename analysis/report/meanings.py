@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import get_args
 
 from analysis.records import Trial
+from analysis.report import named
 from analysis.report.model import Column, Sheet
 from plan import plan, schema
 
@@ -66,9 +67,13 @@ CHECKS = {
 
 
 def factors(names: Iterable[str]) -> Iterator[list[str]]:
-    """A row for each factor: its name, and what it is."""
-    for name in names:
-        yield [name, of_key(name) or (KEY if "." in name else OWN_FACTOR)]
+    """A row for each factor: its name as in the tables, and what it is."""
+    every = list(names)
+    for name in every:
+        if "." in name:
+            yield [named.heading(name, every), f"{of_key(name) or KEY} ({name})"]
+        else:
+            yield [name, of_key(name) or OWN_FACTOR]
 
 
 def of_key(name: str) -> str:

@@ -21,10 +21,9 @@ NAMES_OF_RULES = {"policy", "flavor"}
 """Keys of which a level needs no further word."""
 
 
-def trial(levels: Mapping[str, object], seed: object) -> str:
-    """A trial by its levels and its seed."""
-    parts = [level(name, level_text(one), levels) for name, one in levels.items()]
-    return ", ".join((*parts, f"seed {seed}"))
+def trial(of: Mapping[str, object], seed: object) -> str:
+    """A trial by its levels of all factors and its seed."""
+    return ", ".join(filter(None, (levels(of), f"seed {seed}")))
 
 
 def level(factor: str, text: str, factors: Collection[str]) -> str:
@@ -36,6 +35,20 @@ def level(factor: str, text: str, factors: Collection[str]) -> str:
 def change(factor: str, new: str, old: str, factors: Collection[str]) -> str:
     """One level in place of another."""
     return level(factor, f"{new} instead of {old}", factors)
+
+
+def levels(some: Mapping[str, object]) -> str:
+    """Levels of all factors, with commas between them."""
+    return ", ".join(level(name, level_text(one), some) for name, one in some.items())
+
+
+def heading(factor: str, factors: Collection[str]) -> str:
+    """A key as the heading of a column: `queue.buffer_cells` is Buffer (cells)."""
+    word, unit = word_and_unit(factor, factors)
+    if word == factor:
+        return factor
+    word = word or factor.rpartition(".")[2]
+    return f"{word[:1].upper()}{word[1:]}{f' ({unit})' if unit else ''}"
 
 
 def word_and_unit(factor: str, factors: Collection[str]) -> tuple[str, str]:

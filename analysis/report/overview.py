@@ -16,6 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.cells import Cell
+from analysis.report import named
 from analysis.report.model import Plot
 from analysis.report.results import Results
 from analysis.report.svg import bars, colour, marker, style, to_svg
@@ -53,7 +54,7 @@ def overview(results: Results) -> list[Plot]:
 def _plot(
     results: Results, response: Response, along: str, lines: str | None, panel: dict[str, str]
 ) -> Plot:
-    where = ", ".join(f"{factor} {level}" for factor, level in panel.items())
+    where = ", ".join(named.level(*one, results.factors) for one in panel.items())
     title = f"{response.title}{f' ({where})' if where else ''}"
     name = "-".join(("overview", response.name, *panel.values())).replace("/", "-")
     told = []
@@ -66,7 +67,9 @@ def _plot(
             told += _line(axes, results, response, along, cells, place, level)
         _finish(axes, results, along, title, response, legend=lines)
         svg = to_svg(figure)
-    return Plot(name=name, title=title, alt=f"{title} against {along}. {'; '.join(told)}.", svg=svg)
+    against = along_axis(results.study, along, results.factors)
+    alt = f"{title} against {against}. {'; '.join(told)}."
+    return Plot(name=name, title=title, alt=alt, svg=svg)
 
 
 def _line(
@@ -107,9 +110,9 @@ def _finish(
     if begin is not None:
         axes.set_ylim(begin, axes.get_ylim()[1] * 1.02)
     label = response.title + (f" (axis begins at {begin:.3g})" if begin else "")
-    axes.set(title=title, xlabel=along_axis(results.study, along), ylabel=label)
+    axes.set(title=title, xlabel=along_axis(results.study, along, results.factors), ylabel=label)
     if legend:
-        axes.legend(title=legend)
+        axes.legend(title=along_axis(results.study, legend, results.factors))
 
 
 def axis_begin(results: Results, response: Response) -> float | None:

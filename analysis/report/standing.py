@@ -72,7 +72,7 @@ class Standing:
                 f"{len(self.missing)} {'is' if len(self.missing) == 1 else 'are'} missing"
             )
         if self.others:
-            text += f" (the experiment has {counted(self.others, 'more trial')})"
+            text += f" (with these seeds, the experiment has {counted(self.others, 'more trial')})"
         if self.under_way:
             text += f". A run is under way ({self.under_way}), so more records may come"
         return text

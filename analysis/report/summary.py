@@ -9,7 +9,7 @@ from operator import itemgetter
 from analysis import omissions, replicates
 from analysis.claims import Judged, Verdict
 from analysis.records import CampaignRecords
-from analysis.report import claim_tables, effects, plots, tables
+from analysis.report import claim_tables, effects, named, plots, tables
 from analysis.report.model import Gallery, Part, Plot, Section
 from analysis.report.overview import overview
 from analysis.report.results import Results
@@ -139,12 +139,13 @@ def extremes(results: Results) -> list[str]:
         low, high = (format(mean, response.form) for mean in (least, most))
         what = f"The mean {response.title.lower()}" if several else response.title
         if len(known) == 1:
-            told.append(f"{what} is {low} ({first.name}).")
+            told.append(f"{what} is {low} ({named.levels(first.levels)}).")
         elif low == high:
             told.append(f"{what} is {low} in all combinations of levels.")
         else:
             told.append(
-                f"{what} lies between {low} ({first.name}) and {high} ({last.name})."
+                f"{what} lies between {low} ({named.levels(first.levels)}) and {high}"
+                f" ({named.levels(last.levels)})."
             )
     return told
 

@@ -2,7 +2,7 @@
 """The tables of a report, from computed results."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from statistics import fmean
 
@@ -10,11 +10,14 @@ from analysis.anova import Anova, Component, Effect
 from analysis.cells import Cell, Distance, variant_name
 from analysis.omissions import NEWER
 from analysis.records import CampaignRecords, FidelityCheck, Trial
+from analysis.report import named as words
 from analysis.report.model import Column, Sheet, Value
 from analysis.report.results import Results
 from analysis.statistics import estimate, quantiles
 from analysis.study import NONE, Response, Study
 
+COUNTS = {"timeouts", "retransmits", "peak_cells"}
+"""Metrics that are whole numbers."""
 LARGE = 1000
 """From here on a metric's decimals tell nothing."""
 SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
@@ -92,7 +95,7 @@ def _further(results: Results) -> list[str]:
 
 
 def _cell_columns(results: Results, factors: Sequence[str]) -> Columns:
-    columns = [factor_column(results.study, factor) for factor in factors]
+    columns = [factor_column(results.study, factor, factors) for factor in factors]
     columns.append(Column(name="seeds", title="Seeds", form="d"))
     for response in results.study.means:
         columns += _measured_columns(response)
@@ -100,20 +103,20 @@ def _cell_columns(results: Results, factors: Sequence[str]) -> Columns:
     return columns
 
 
-def factor_column(study: Study, factor: str) -> Column:
-    """The column of a factor's levels."""
-    return Column(name=factor, title=heading(study, factor))
+def factor_column(study: Study, factor: str, factors: Collection[str] = ()) -> Column:
+    """The column of a factor's levels; factors: all of the table, so that no two look alike."""
+    return Column(name=factor, title=heading(study, factor, factors))
 
 
-def heading(study: Study, factor: str) -> str:
-    """A factor as the heading of a column; a key of the experiment as the file has it."""
-    return factor if "." in factor else study.heading(factor)
+def heading(study: Study, factor: str, factors: Collection[str] = ()) -> str:
+    """One of several factors as the heading of a column."""
+    return words.heading(factor, factors) if "." in factor else study.heading(factor)
 
 
-def along(study: Study, factor: str) -> str:
-    """A factor as the label of an axis."""
-    text = heading(study, factor)
-    return text if "." in factor else text[:1].lower() + text[1:]
+def along(study: Study, factor: str, factors: Collection[str] = ()) -> str:
+    """One of several factors as the label of an axis."""
+    text = heading(study, factor, factors)
+    return text if text == factor else text[:1].lower() + text[1:]
 
 
 def _measured_columns(response: Response) -> Columns:
@@ -360,7 +363,7 @@ def quantiles_of(
 ) -> Sheet:
     """Quantiles of a distribution in each cell (name -> its values, a sequence a seed)."""
     factors = [factor for factor in results.factors if factor != results.study.by]
-    columns = [factor_column(results.study, factor) for factor in factors]
+    columns = [factor_column(results.study, factor, factors) for factor in factors]
     columns.append(Column(name="values", title="Values", form=",d"))
     for share in SHARES:
         name = f"q{100 * share:g}"
@@ -396,13 +399,13 @@ def trials(campaign: CampaignRecords) -> Sheet:
     )  # fmt: skip
     columns = [
         Column(name="trial", title="Trial"),
-        *(factor_column(NONE, name) for name in campaign.factors),
+        *(factor_column(NONE, name, campaign.factors) for name in campaign.factors),
         Column(name="seed", title="Seed", form="d"),
         *(
             Column(
                 name=name,
                 title=metric_title(name),
-                form=metric_form(trial.metrics.get(name) for trial in campaign.trials),
+                form=metric_form(name, (trial.metrics.get(name) for trial in campaign.trials)),
             )
             for name in metrics
         ),
@@ -423,8 +426,10 @@ def trials(campaign: CampaignRecords) -> Sheet:
     return Sheet(name="trials", caption="The valid trials", columns=columns, rows=rows)
 
 
-def metric_form(values: Iterable[float | None]) -> str:
+def metric_form(name: str, values: Iterable[float | None]) -> str:
     """How a metric's numbers are written: counts and large values whole, others to 1e-4."""
+    if name in COUNTS:
+        return ",.0f"
     known = [value for value in values if value is not None]
     whole = all(value == round(value) or abs(value) >= LARGE for value in known)
     return ",.0f" if whole and any(abs(value) > 1 for value in known) else ".4f"
@@ -434,7 +439,8 @@ def metric_forms(campaign: CampaignRecords) -> dict[str, str]:
     """How each metric is written: alike in the table of all trials and in the line of one."""
     names = {name for trial in campaign.trials for name in trial.metrics}
     return {
-        name: metric_form(trial.metrics.get(name) for trial in campaign.trials) for name in names
+        name: metric_form(name, (trial.metrics.get(name) for trial in campaign.trials))
+        for name in names
     }
 
 

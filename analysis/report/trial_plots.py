@@ -69,7 +69,8 @@ def queue(trial: Trial, kind: str = "queue", title: str = "Queue occupancy") -> 
     buffer_cells = _buffer_cells(trial)
 
     def paint(axes: Axes) -> None:
-        axes.plot(*_thinned(time_s, length), color=colour(0), lw=0.9)
+        # While the queue is empty, one sample stands for all until the next packet.
+        axes.step(*_thinned(time_s, length), where="post", color=colour(0), lw=0.9)
         if buffer_cells is not None:
             axes.axhline(buffer_cells, color=ink(), lw=0.8, ls="--")
         axes.set(xlabel="time (s)", ylabel=unit, ylim=(0, None))
@@ -331,13 +332,20 @@ def _column(rows: Rows, name: str) -> Values:
 
 
 def _thinned(x: Values, y: Values) -> tuple[Values, Values]:
-    """At most `MOST_POINTS` points: lowest and highest of each stretch, so that peaks stay."""
+    """At most `MOST_POINTS` points that look the same: no value between two equal ones.
+
+    Of too many, each stretch keeps its ends, its lowest and its highest, so that peaks stay.
+    """
+    within = np.zeros(len(x), dtype=bool)
+    within[1:-1] = (y[1:-1] == y[:-2]) & (y[1:-1] == y[2:])
+    x, y = x[~within], y[~within]
     if len(x) <= MOST_POINTS:
         return x, y
     keep: set[int] = set()
-    for part in np.array_split(np.arange(len(x)), MOST_POINTS // 2):
-        keep |= {int(part[np.argmin(y[part])]), int(part[np.argmax(y[part])])}
-    chosen = sorted(keep | {0, len(x) - 1})
+    for part in np.array_split(np.arange(len(x)), MOST_POINTS // 4):
+        keep |= {int(at) for at in (part[0], part[-1], part[np.argmin(y[part])])}
+        keep.add(int(part[np.argmax(y[part])]))
+    chosen = sorted(keep)
     return x[chosen], y[chosen]
 
 

@@ -58,13 +58,14 @@ def write_report(
 
 
 def _write_all(report: Report, written: Written) -> None:
-    for folder in (written.tables, written.figures):
+    plots = list(plots_of(report.sections))
+    for folder in (written.tables, *([written.figures] if plots else [])):
         folder.mkdir(parents=True, exist_ok=True)
     replace_file(written.html, html.render(report))
     replace_file(written.markdown, markdown.render(report, written.figures.name))
     for sheet in sheets_of(report):
         write_sheet(written.tables / f"{sheet.name}.csv", sheet)
-    for plot in plots_of(report.sections):
+    for plot in plots:
         replace_file(written.figures / f"{plot.name}.svg", stand_alone(plot.svg))
 
 

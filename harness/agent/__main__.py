@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from harness.agent.events import RUN, emit
 from harness.agent.kernel_log import KernelComplaintError
 from harness.agent.power_off import power_off
+from harness.agent.reason import reason
 
 if TYPE_CHECKING:
     from harness.agent.bench import Bench
@@ -59,7 +60,7 @@ def main(kind: type[Bench] | None = None) -> None:
         emit("failed", error=str(error))
     except Exception as error:  # noqa: BLE001 (the last stop before the power goes)
         traceback.print_exc()
-        emit("failed", error=f"{type(error).__name__}: {error}")
+        emit("failed", error=reason(error))
     finally:
         power_off()
 

@@ -13,6 +13,7 @@ from harness.agent.events import emit
 from harness.agent.kernel_log import KernelComplaintError, KernelLog
 from harness.agent.losses import Losses
 from harness.agent.queues import LoadedQueues
+from harness.agent.reason import reason
 from harness.agent.tune import Tuner
 from plan import plan
 from plan.plan import Plan
@@ -75,7 +76,7 @@ class Bench:
         except KernelComplaintError:
             raise  # the next trial's kernel is one that has not complained
         except Exception as error:  # noqa: BLE001 (told to the harness, in one line)
-            emit("trial-failed", trial=job["trial"], error=f"{type(error).__name__}: {error}")
+            emit("trial-failed", trial=job["trial"], error=reason(error))
         else:
             emit("trial-end", trial=job["trial"])
 

@@ -50,7 +50,8 @@ def without_record(campaign: CampaignRun, missing: Sequence[str]) -> LabError:
     if len(lines) > MOST_NAMED:
         error.add_note(f"    and {len(lines) - MOST_NAMED} more")
     error.add_note(
-        "    Give the same command again to run the failed trials. It keeps the finished trials."
+        "    Give the same command again to run the failed trials. It keeps the finished trials. If"
+        " the reason lies in the experiment, change the file first: else the trials fail again."
         f" The whole messages are in {campaign.folder / EVENTS}."
     )
     return error

@@ -201,7 +201,7 @@ def verdict(question: Question, given: str, evidence: Evidence) -> tuple[State, 
     if isinstance(question, Sentences):
         return "received", f"{count(question, given)} words, for your teacher to read"
     if isinstance(question, Prediction):
-        return "received", f"you guessed {shown(given)}; what did you find at {question.of}?"
+        return "received", f"you guessed {shown(given)}; compare it with your answer {question.of}"
     trials = evidence.of(question)
     if not trials:
         return "wrong", f"{shown(given)}: cannot be judged without your own record"

@@ -75,7 +75,7 @@ def memory() -> Finding:
 def labs_at_once() -> Finding:
     """How many labs ./cellbed run has at a time, and what there is not more of."""
     found = capacity.capacity()
-    detail = f"{found.labs} at a time, by {found.bound}; --jobs says otherwise"
+    detail = f"{found.labs} at a time, by {found.bound}; --jobs changes this"
     return Finding(what="labs", state="ok", detail=detail)
 
 
@@ -147,7 +147,8 @@ def layout() -> Finding:
     what, argv = "addresses", ["setarch", "-R", "cat", "/proc/self/personality"]
     got = subprocess.run(argv, capture_output=True, text=True, check=False).stdout.strip()
     if got and int(got, 16) & ADDR_NO_RANDOMIZE:
-        return Finding(what=what, state="ok", detail="the same in each run")
+        detail = "programs get the same memory addresses in each run"
+        return Finding(what=what, state="ok", detail=detail)
     detail = "random, since personality() is refused here, as in most containers"
     return Finding(what=what, state="note", detail=detail)
 

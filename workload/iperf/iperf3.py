@@ -95,7 +95,7 @@ def report(stdout: str) -> Report:
     except ValueError as error:
         raise WorkloadError(f"iperf3 printed no JSON, but {stdout.strip()[:80]!r}") from error
     if "error" in found:
-        raise WorkloadError(f"iperf3 failed: {found['error']}")
+        raise WorkloadError(f"iperf3 of a pair failed with the words {found['error']!r}")
     try:
         return _report(found)
     except (KeyError, IndexError, TypeError) as error:

@@ -76,7 +76,8 @@ function build(found) {
     if (heads.length) for (const level of key.split("\u0000")) row.append(made("th", level, {scope: "row"}));
     for (const trials of cells) row.insertCell().append(...trials.map(button));
   }
-  table.caption.textContent = `The trials by their levels${along ? `; the columns are the levels of ${along}` : ""}`;
+  const words = `The trials by their levels${along ? `; the columns are the levels of ${along}` : ""}`;
+  table.caption.append(made("span", words));
   at("matrix").replaceChildren(table);
 }
 

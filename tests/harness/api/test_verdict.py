@@ -41,7 +41,8 @@ def test_it_names_each_failed_trial_and_the_next_step(tmp_path: Path) -> None:
     assert found.console == ""  # the stack is in the events
     assert found.__notes__ == [
         f"    {second}: the kernel complained 1",
-        "    Give the same command again to run the failed trials. It keeps the finished trials."
+        "    Give the same command again to run the failed trials. It keeps the finished trials. If"
+        " the reason lies in the experiment, change the file first: else the trials fail again."
         f" The whole messages are in {run.folder / 'events.jsonl'}.",
     ]
 

@@ -108,7 +108,7 @@ def test_of_one_trial_the_record_with_captures_counts(folder: Folder) -> None:
         found = folder.run(seeds=1, **how)
         assert all((trial.folder / "down.pcap").exists() for trial in found.trials)
     assert len(found.superseded) == len(found.trials) == 4
-    assert "4 of 8 records" in omissions(found) and "same cell and seed" in omissions(found)
+    assert "4 of 8 records" in omissions(found) and "same levels and seed" in omissions(found)
 
 
 def test_another_plan_is_left_out_by_name_and_comes_back(folder: Folder) -> None:

@@ -47,7 +47,7 @@ def test_a_warning_before_the_json_is_skipped():
 @pytest.mark.parametrize(
     ("stdout", "message"),
     [
-        (text("iperf_refused.json"), "iperf3 failed: unable to connect .*Connection refused"),
+        (text("iperf_refused.json"), "iperf3 of a pair failed .*: Connection refused"),
         ("", "printed no JSON, but ''"),
         ("iperf3: command not found", "printed no JSON, but 'iperf3: command"),
         (text("iperf_forward.json")[:-40], "printed no JSON"),
