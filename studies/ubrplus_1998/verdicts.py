@@ -1,15 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """README's tables of verdicts: by the kept means, and by intervals over the seeds.
 
-The means of the cells are judged as the paper's own table is (analysis/by_means.py). The senders
-of the text also have a kept verdict by intervals over the seeds for each claim. Those of the later
-RFCs are older than the present claims, and the records of their trials are gone. They count for the
-readings that did not change since: those that have one bound. A reading with two bounds had another
-first bound then.
-
-Some checks compare figures as they are, also where there are seeds. The tables count their verdicts
-apart from those by intervals. The senders of the text also have the verdicts of direction and size
-(analysis/claims/findings.py).
+The means of the cells are judged as the paper's own table is (analysis/by_means.py). Each claim
+also has a kept verdict by intervals over the seeds, and those of direction and size
+(analysis/claims/findings.py). Some checks compare figures as they are, also where there are seeds.
+The tables count their verdicts apart from those by intervals.
 """
 
 from collections.abc import Mapping, Sequence
@@ -66,39 +61,28 @@ def by_the_means(kept: Kept) -> Mapping[str, Found]:
 
 
 def by_intervals(kept: Kept) -> Mapping[str, Found]:
-    """Senders -> the kept verdicts over the seeds; of LATER, of the readings that did not change.
-
-    Those of the checks without an interval are among them.
-    """
-    known = {claim.id for claim in _claims()}
-    same = known - by_means.with_two_bounds(_claims())
-    found = {name: _of_the_text(kept, name) for name in TEXTS}
-    found[LATER] = {row["id"]: row["verdict_replications"] for row in kept.claims(RFC).rows}
-    return {
-        name: {
-            claim: verdict
-            for claim, verdict in of.items()
-            if claim in (same if name == LATER else known)
-        }
-        for name, of in found.items()
-    }
+    """Senders -> the kept verdicts over the seeds, also of the checks without an interval."""
+    return {name: _kept_verdicts(kept, name) for name in (*TEXTS, LATER)}
 
 
 def by_kind(kept: Kept, kind: str) -> Mapping[str, Found]:
-    """The senders of the text -> verdicts of a kind of the readings that have it, first bounds."""
+    """Senders -> the verdicts of a kind of the readings that have it, with their first bounds."""
     return {
         name: {
             claim: verdict
-            for claim, verdict in _of_the_text(kept, name, f" {kind}").items()
+            for claim, verdict in _kept_verdicts(kept, name, kind).items()
             if verdict and not claim.endswith(WIDER)
         }
-        for name in TEXTS
+        for name in (*TEXTS, LATER)
     }
 
 
-def _of_the_text(kept: Kept, name: str, kind: str = "") -> dict[str, str]:
-    rows = kept.table(TEXT, "claims-by-variant").rows
-    return {row["id"]: row[f"minimum={TEXTS[name]}{kind}"] for row in rows}
+def _kept_verdicts(kept: Kept, name: str, kind: str = "") -> dict[str, str]:
+    """Claim -> the verdict of some senders; kind: "" is the verdict on the whole claim."""
+    if name == LATER:
+        return {row["id"]: row[kind or "verdict_replications"] for row in kept.claims(RFC).rows}
+    column = " ".join(filter(None, (f"minimum={TEXTS[name]}", kind)))
+    return {row["id"]: row[column] for row in kept.table(TEXT, "claims-by-variant").rows}
 
 
 def without_interval() -> frozenset[str]:
