@@ -161,7 +161,7 @@ def _sentence(results: Results, effect: Effect) -> str:
             f"{what} differs by {_figure(effect.change, form)}{average}. Trials are missing, so"
             " too few seeds have all combinations for an interval."
         )
-    if not effect.sure or not float(format(effect.change.mean, form)):
+    if not effect.sure or not float(format(effect.change.mean, form).replace(",", "")):
         return f"{what} does not change measurably{average} ({_figure(effect.change, form)})."
     verb = "is higher" if effect.change.mean > 0 else "is lower"
     size = _figure(effect.change, form, sign=False)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -16,6 +17,7 @@ from analysis.records import read_campaign
 from analysis.report import effects, summary
 from analysis.report.overview import overview
 from analysis.report.results import Results, results_of
+from analysis.statistics import estimate
 from analysis.study import GENERIC, NONE
 from tests.analysis import synthetic
 
@@ -44,7 +46,8 @@ def told(results: Results, *words: str) -> str:
 def test_an_effect_has_its_size_and_interval(tmp_path: Path) -> None:
     results = measured(tmp_path, range(1, 11), 0.001)
     found = re.fullmatch(
-        r"With flavor SACK instead of Vanilla, efficiency is higher by (0\.\d+) ± (0\.\d+)\.",
+        r"With flavor SACK instead of Vanilla, efficiency is higher by (0\.\d+) ± (0\.\d+)"
+        r" on average\.",
         told(results, "With flavor", "efficiency"),
     )
     assert found is not None
@@ -94,6 +97,19 @@ def test_a_change_that_is_printed_as_0_is_none(tmp_path: Path) -> None:
     assert "does not change measurably" in told(results, "With flavor", "efficiency")
 
 
+def test_a_large_change_has_its_commas() -> None:
+    """A form such as ",.1f" writes a comma between thousands, which no number can be read with."""
+    large = replace(GENERIC[0], title="Work", form=",.1f")
+    found = effects.Effect(
+        response=large, factor="queue.policy", new="epd", old="plain",
+        change=estimate([-1546.1]), averaged=False,
+    )  # fmt: skip
+    study = SimpleNamespace(level=lambda _, level: level)
+    results = cast("Results", SimpleNamespace(study=study, factors=["queue.policy"]))
+    said = effects._sentence(results, found)  # noqa: SLF001
+    assert said == "With epd instead of plain, work is lower by 1,546.1."
+
+
 def test_a_figure_for_each_response(tmp_path: Path) -> None:
     plots = overview(measured(tmp_path, [1, 2], 0.001))
     assert {plot.title.partition(" (")[0] for plot in plots} == {one.title for one in GENERIC}
@@ -103,9 +119,11 @@ def test_a_figure_for_each_response(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("means", "said"),
     [
-        ([0.7], ["Efficiency is 0.7000 (1)."]),
+        ([0.7], ["Efficiency is 0.7000 (buffer 1 cells)."]),
         ([0.70001, 0.70002], ["Efficiency is 0.7000 in all combinations of levels."]),
-        ([0.7, 0.8], ["Efficiency lies between 0.7000 (1) and 0.8000 (2)."]),
+        ([0.7, 0.8], [
+                "Efficiency lies between 0.7000 (buffer 1 cells) and 0.8000 (buffer 2 cells)."
+            ]),
     ],
 )
 @pytest.mark.parametrize("seeds", [1, 2])
@@ -113,7 +131,11 @@ def test_the_summary_does_not_name_two_extremes_where_there_is_one(
     means: list[float], said: list[str], seeds: int
 ) -> None:
     cells = [
-        SimpleNamespace(name=str(number), mean=lambda _, mean=mean: mean, trials=(None,) * seeds)
+        SimpleNamespace(
+            levels={"queue.buffer_cells": str(number)},
+            mean=lambda _, mean=mean: mean,
+            trials=(None,) * seeds,
+        )
         for number, mean in enumerate(means, 1)
     ]
     of_study = SimpleNamespace(means=[GENERIC[0]])

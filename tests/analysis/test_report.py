@@ -559,9 +559,14 @@ def test_an_axis_that_does_not_begin_at_0_says_so(tmp_path: Path) -> None:
     assert "Efficiency (axis begins at 0.72)" in figure
 
 
-def test_a_key_keeps_its_letters_in_headings_and_on_axes() -> None:
-    assert tables.heading(NONE, "queue.buffer_cells") == "queue.buffer_cells"
-    assert tables.along(NONE, "queue.buffer_cells") == "queue.buffer_cells"
+def test_a_factor_is_in_words_in_headings_and_on_axes() -> None:
+    key = "queue.buffer_cells"
+    assert tables.heading(NONE, key) == "Buffer (cells)"
+    assert tables.along(NONE, key, [key, "queue.policy"]) == "buffer (cells)"
+    assert tables.heading(NONE, "queue.policy") == "Policy"
+    alike = [key, "topology.access.buffer_cells"]  # two with one word keep their keys
+    assert [tables.heading(NONE, one, alike) for one in alike] == alike
+    assert tables.along(NONE, key, alike) == key
     assert tables.heading(STUDY, "buffer") == "Buffer (RTT)"
     assert tables.along(STUDY, "buffer") == "buffer (RTT)"
 

@@ -64,7 +64,8 @@ def test_each_trial_is_counted_once(folder: Path) -> None:
     found = standing(read_campaign(folder))
     assert (found.there, len(found.failed), len(found.missing), found.others) == (1, 1, 1, 1)
     assert found.sentence() == (
-        "3 trials planned: 1 has a record, 1 failed, 1 is missing (the experiment has 1 more trial)"
+        "3 trials planned: 1 has a record, 1 failed, 1 is missing"
+        " (with these seeds, the experiment has 1 more trial)"
     )
 
 
@@ -129,7 +130,8 @@ def test_a_run_that_is_under_way_is_told(folder: Path) -> None:
         page = write_report(read_campaign(folder), STUDY).markdown.read_text()
     assert found.under_way == holder
     said = f"A run is under way ({holder})"
-    assert f"1 is missing (the experiment has 1 more trial). {said}, so more records may" in page
+    more = "1 is missing (with these seeds, the experiment has 1 more trial)"
+    assert f"{more}. {said}, so more records may" in page
     assert f"{said}. Make the report again when the run has ended" in page
     assert "give the same command again" not in page
     assert "a run is under way" in [row[2] for row in found.sheet().rows]
@@ -171,7 +173,8 @@ def test_a_record_that_comes_while_others_are_read_is_left_for_later(
 
 
 def test_the_command_says_it_too(folder: Path) -> None:
-    said = f"{folder}: 3 trials planned: 1 has a record, 1 failed, 1 is missing (the experiment has"
+    planned = f"{folder}: 3 trials planned: 1 has a record, 1 failed, 1 is missing"
+    said = f"{planned} (with these seeds, the experiment has"
     assert said in CliRunner().invoke(command, [str(folder)]).stderr
     with locked(folder):
         done = CliRunner().invoke(command, [str(folder)])
