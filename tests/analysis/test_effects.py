@@ -99,7 +99,7 @@ def test_a_change_that_is_printed_as_0_is_none(tmp_path: Path) -> None:
 
 def test_a_large_change_has_its_commas() -> None:
     """A form such as ",.1f" writes a comma between thousands, which no number can be read with."""
-    large = replace(GENERIC[0], title="Work", form=",.1f")
+    large = replace(GENERIC[0], name="work", form=",.1f")
     found = effects.Effect(
         response=large, factor="queue.policy", new="epd", old="plain",
         change=estimate([-1546.1]), averaged=False,

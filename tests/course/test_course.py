@@ -123,7 +123,7 @@ def test_no_such_lab_or_folder(tmp_path: Path) -> None:
     ("text", "said"),
     [
         (None, "there is none in "),
-        ("", "name: whose answers are they?"),
+        ("", "the file is empty"),
         ("name = [", "line 1: the list that begins in this line has no closing ]"),
         ('name = "Ada"\nanswers = 3', "answers: a table is needed"),
         ('name = "Ada"\n[answers]\nfly = 1', "answers.fly: no such question"),
