@@ -20,6 +20,7 @@ import pytest
 from harness.host import paths
 from harness.labs.vm import QEMU, qemu
 from harness.machine import clean
+from tests.harness.campaign.test_killed import processes
 from tests.small import PROJECT, write_tiny
 
 pytestmark = [
@@ -35,20 +36,10 @@ LONGEST_S = 15.0  # after the start of the emulator; the trial takes 20 s of pro
 GONE_S = 60.0
 
 
-def running(folder: Path) -> dict[int, bytes]:
-    """What runs of a campaign and its labs, known by the folder in their environment."""
-    found = {}
-    for entry in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if os.fsencode(folder) in (entry / "environ").read_bytes():
-                found[int(entry.name)] = (entry / "cmdline").read_bytes()
-    return found
-
-
 def emulated(folder: Path) -> bool:
     """Does QEMU run, and not only say its version?"""
     begin = os.fsencode(f"{qemu()}\0-accel\0")
-    return any(line.startswith(begin) for line in running(folder).values())
+    return any(line.startswith(begin) for line in processes(folder).values())
 
 
 def start(folder: Path) -> subprocess.Popen[bytes]:
@@ -65,7 +56,7 @@ def start(folder: Path) -> subprocess.Popen[bytes]:
 def nothing_runs(folder: Path) -> None:
     """Within a time."""
     end = time.monotonic() + GONE_S
-    while left := running(folder):
+    while left := processes(folder):
         assert time.monotonic() < end, left
         time.sleep(0.05)
 
