@@ -107,6 +107,8 @@ def allowed(table: str, key: str, hint: Any) -> str:
         unit = "whole, " if int in {kind, *get_args(kind)} else ""
         said = str(ranges[0]).removeprefix("allowed are ").removeprefix("must be ")
         return unit + LONG.sub(lambda digits: f"{int(digits[0]):,}", said.replace("_", ""))
+    if any(isinstance(one, schema.OneOrMore) for one in limits):
+        return "a number or a list"
     return schema.in_words(kind).removeprefix("a ") if kind is bool else schema.in_words(kind)
 
 

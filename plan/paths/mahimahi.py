@@ -51,7 +51,7 @@ class Settings:
         "The one-way delay of each direction. The default is `topology.delay_us`.",
     ] = None
     loss: Annotated[
-        float, Within(0, 1), "The share of packets that each direction loses. It is below 1."
+        float, Within(0, 1), "The share of packets that each direction loses. 1 is not allowed."
     ] = 0.0
 
     def path(self, site: Site) -> Path:

@@ -47,7 +47,7 @@ class Settings:
     loss: Annotated[
         float,
         Within(0, 1),
-        "The share of packets that each direction loses, also between handovers. It is below 1.",
+        "The share of packets that each direction loses, also between handovers. 1 is not allowed.",
     ] = 0.0
     interval_us: Annotated[
         int, Within(1_000_001, 600_000_000), "The time from one handover to the next."

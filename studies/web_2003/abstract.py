@@ -7,12 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from analysis.kept import Kept
 from analysis.report.sentences import Numbers
 from analysis.statistics import mean
+from analysis.table import Row
 from studies.web_2003.ns2.tables import CAMPAIGN, LOADS, Pair, pairs
 
 AS_IN_NS_2 = "-as-in-ns-2"
 HIGHEST = LOADS[-1]
-JUDGED = ("80", "105")
+SLIDES = ("80", "105")
 """The slides' loads: those with the most seeds."""
+WHOLE = "web"
+"""The campaign that is judged: its trials are as long as the source's."""
 NOT_RUN, ONE_SEED = "not measured", "one seed: no verdict"
 """Of a reading: how its evidence begins, and a verdict."""
 PANELS = "red-tradeoff-"
@@ -39,20 +42,27 @@ def abstract(kept: Kept) -> Numbers:
 
 
 def _trials(kept: Kept, found: Sequence[Pair]) -> dict[str, int | str]:
-    trials = kept.table(CAMPAIGN, "trials").rows
-    seeds: dict[tuple[str, ...], int] = Counter(
-        tuple(row[name] for name in ("load", "sender", "queue"))
-        for row in trials
-        if row["load"] in JUDGED
-    )
-    loads = sorted({int(row["load"]) for row in trials})
+    short, whole = (kept.table(campaign, "trials").rows for campaign in (CAMPAIGN, WHOLE))
+    loads = sorted({int(row["load"]) for row in short})
     return {
         "loads": ", ".join(map(str, loads)),
-        "trials": len(trials),
+        "trials": len(short),
+        "whole_trials": len(whole),
         "exchanges": min(int(pair.ns_2["exchanges"]) for pair in found),
-        "seeds": min(seeds.values()),
+        "seeds": _seeds(short),
+        "whole_seeds": _seeds(whole),
         "runs": len({_run(pair) for pair in found}),
     }
+
+
+def _seeds(trials: Sequence[Row]) -> int:
+    """The seeds of each cell at the slides' loads: of the cell that has the fewest."""
+    cells: dict[tuple[str, ...], int] = Counter(
+        tuple(row[name] for name in ("load", "sender", "queue"))
+        for row in trials
+        if row["load"] in SLIDES
+    )
+    return min(cells.values())
 
 
 def _run(pair: Pair) -> tuple[str, ...]:
@@ -70,7 +80,7 @@ def _verdicts(kept: Kept) -> Mapping[str, int]:
     """Of each Adaptive RED: readings by verdict; open are those without any."""
     verdicts = {
         row["id"]: NOT_RUN if row["evidence_seeds"].startswith(NOT_RUN) else row["verdict_seeds"]
-        for row in kept.claims(CAMPAIGN).rows
+        for row in kept.claims(WHOLE).rows
     }
     numbers: dict[str, int] = {}
     for rule, own in (("linux", False), ("ns_2", True)):

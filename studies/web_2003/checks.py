@@ -7,7 +7,16 @@ have heavy tails: the ratios are averaged as logarithms, and the intervals are o
 
 from analysis.cells import Levels
 from analysis.claims.evidence import Evidence, words
-from analysis.claims.findings import Finding, Side, Verdict, holds, intervals, sure_sides
+from analysis.claims.findings import (
+    Figure,
+    Finding,
+    NoEvidenceError,
+    Side,
+    Verdict,
+    holds,
+    intervals,
+    sure_sides,
+)
 
 
 def crosses(
@@ -15,19 +24,28 @@ def crosses(
 ) -> Finding:
     """`of` is surely smaller than `minus` in one of the responses, and larger in another.
 
-    It does not hold where all responses surely lie on one side.
+    It does not hold where all responses surely lie on one side. A quantile of a trial in which too
+    many responses never came is infinite: it has no ratio, is named,
+    and keeps "does not hold" away.
     """
-    figures = [
-        evidence.difference(response, where, response, of, minus, relative=True)
-        for response in responses
-    ]
+    figures: list[Figure] = []
+    infinite: dict[str, NoEvidenceError] = {}
+    for response in responses:
+        try:
+            one = evidence.difference(response, where, response, of, minus, relative=True)
+            figures.append(one)
+        except NoEvidenceError as error:
+            infinite[response] = error
+    if not figures:  # no cell, rather than no value
+        raise infinite[responses[0]]
     sides = set(sure_sides(figures))
     verdict = holds({Side.BELOW, Side.ABOVE} <= sides)
-    if verdict is Verdict.FAILS and Side.NEITHER in sides:
+    if verdict is Verdict.FAILS and (Side.NEITHER in sides or infinite):
         verdict = Verdict.UNDECIDED
+    text = f"{words(of)} to {words(minus)}: {intervals(figures)}"
     return Finding(
         verdict=verdict,
-        evidence=f"{words(of)} to {words(minus)}: {intervals(figures)}",
+        evidence=f"{text}; infinite in a trial: {', '.join(infinite)}" if infinite else text,
         figures=figures,
     )
 

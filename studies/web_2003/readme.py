@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from analysis.kept import Kept, number
 from analysis.report.model import Sheet, Value, plain
 from analysis.table import Row
-from studies.web_2003.abstract import AS_IN_NS_2, NOT_RUN
+from studies.web_2003.abstract import AS_IN_NS_2, NOT_RUN, WHOLE
 from studies.web_2003.ns2 import tables as ns_2
 
 RED, TODAY, PLAIN = "web-red", "web-today", "web-plain"
-FIRST, SMALLER = "web-first", "web-witness"
+FIRST, SHORT = "web-first", "web-witness"
 CARRIED = {"atm": "ATM cells", "ethernet": "Ethernet frames"}
-JUDGED = SMALLER
-"""The campaign of which the claims' verdicts are shown."""
+JUDGED = WHOLE
+"""The campaign of which the claims' verdicts are shown: trials as long as the source's."""
 Line = list[Value]
 
 
@@ -42,6 +42,20 @@ def claims(kept: Kept) -> Sheet:
     return plain(rows, "sentence", "reading", *heads)
 
 
+def lengths(kept: Kept) -> Sheet:
+    """Each claim's verdicts with short trials, and with trials as long as the source's."""
+    short, whole = ({row["id"]: row for row in kept.claims(x).rows} for x in (SHORT, WHOLE))
+    rows: list[Line] = [
+        [row["sentence"], row["reading"],
+         *(_verdict(of[name + rule]) for rule in ("", AS_IN_NS_2) for of in (short, whole))]
+        for name, row in whole.items()
+        if not name.endswith(AS_IN_NS_2)
+    ]  # fmt: skip
+    heads = [f"{rule}, {n} exchanges" for rule in ("Linux's ARED", "ns-2's ARED")
+             for n in ("10,000", "250,000")]  # fmt: skip
+    return plain(rows, "sentence", "reading", *heads)
+
+
 def first(kept: Kept) -> Sheet:
     """What the first timeout decides."""
     rows: list[Line] = [
@@ -57,7 +71,7 @@ def estimator(kept: Kept) -> Sheet:
     """The figures of all exchanges, and of those that the source would have counted."""
     names = ("median_ms", "p90_ms", "p99_ms")
     rows: list[Line] = []
-    for row in kept.cells(SMALLER).rows:
+    for row in kept.cells(WHOLE).rows:
         if row["sender"] == "SACK" and row["load"] in ("80", "105"):
             both = [number(row, name) for one in names for name in (one, f"source_{one}")]
             counted = number(row, "source_share")
@@ -115,6 +129,7 @@ def _heads(*names: str) -> list[tuple[str, str]]:
 
 TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
     "claims": claims,
+    "lengths": lengths,
     "red": red,
     "today": today,
     "first": first,

@@ -304,6 +304,33 @@ def test_ratios_are_of_each_seed_and_no_seed_is_left_out_in_silence(
         assert found.verdict.value == (verdict if check == "difference" else of_crossing)
 
 
+@pytest.mark.parametrize(
+    ("ared", "verdict"),
+    [
+        # The 10th percentile is shorter, the median is longer; nine of ten come with drop tail.
+        ([*[5.0] * 4, *[20.0] * 6], "holds"),
+        # All are longer but the 99th percentile, which is infinite with drop tail.
+        ([20.0] * 10, "undecided"),
+    ],
+)
+def test_an_infinite_quantile_is_named_and_hides_no_other(
+    tmp_path: Path, ared: Sequence[float], verdict: str
+) -> None:
+    folder = write_campaign(tmp_path / "made", (), ())
+    for queue, times in (("ARED", ared), ("drop-tail", [*[10.0] * 9, None])):
+        levels = {"load": 80, "sender": "SACK", "queue": queue}
+        for seed in (1, 2):
+            write_trial(folder, levels, seed, [exchange(ms) for ms in times])
+    evidence = Evidence(cells_of(read_campaign(folder).trials), STUDY, Method.SEEDS)
+    names = ["p10_ms", "median_ms", "p99_ms"]
+    found = CHECKS["crosses"](
+        evidence, where={"load": ["80"]}, responses=names,
+        of={"queue": ["ARED"]}, minus={"queue": ["drop-tail"]},
+    )  # fmt: skip
+    assert found.verdict.value == verdict
+    assert found.evidence.endswith("infinite in a trial: p99_ms")
+
+
 def test_the_report_has_the_slides_comparisons(tmp_path: Path) -> None:
     folder = write_campaign(tmp_path / "made", (80, 105), (1,))
     written = write_report(read_campaign(folder), STUDY)

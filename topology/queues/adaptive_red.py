@@ -25,9 +25,10 @@ class Queue(QdiscQueue):
     ecn: Ecn = False
     drop_above_max: Annotated[
         bool,
-        "The queue chooses packets at random, by the drop probability. With `queue.ecn`: while the"
-        " average queue is above the upper threshold, drop the chosen packets instead of marking"
-        " them. Without `queue.gentle`, the queue then chooses all packets.",
+        "This key matters only with `queue.ecn`, and only while the average queue is above the"
+        " upper threshold. true: the queue drops the packets that it chooses. false: the queue"
+        " marks them. With `queue.gentle`, the queue chooses packets at random. Without"
+        " `queue.gentle`, it chooses every packet.",
     ] = False
     gentle: Annotated[
         bool,

@@ -32,9 +32,9 @@ class Queue(QdiscQueue):
     ]
     ecn: Annotated[
         bool,
-        "If the queue chooses a packet that allows ECN (explicit congestion notification), it marks"
-        " the packet. It drops the packet if the packet does not allow ECN, or if the drop"
-        " probability is at least 0.1.",
+        "The queue marks a chosen packet if the packet allows ECN (explicit congestion"
+        " notification) and the drop probability is below 0.1. The queue drops every other chosen"
+        " packet.",
     ] = False
     gentle: Annotated[
         bool,
@@ -73,12 +73,13 @@ class Queue(QdiscQueue):
         "The rules in which the queue follows Linux and not ns-2. Use the key to measure the"
         " effect of each rule. `spacing`: the gap between two drops is drawn from 0 to 1/p packets,"
         " where p is the drop probability. In ns-2, the gap is drawn from 1/p to 2/p packets."
-        " `short`: while the average queue is high, the queue can drop a packet even if at most one"
-        " packet waits. In ns-2, it then never drops. `size`: with"
-        ' `queue.count = "bytes"`, a packet\'s size does not change its drop probability. `slope`:'
-        " above the upper threshold, the drop probability rises from the present value of max_P. In"
-        " ns-2, it rises from the first value of max_P, 0.1. (max_P is the drop probability at the"
-        " upper threshold. The queue changes max_P during the trial, with and without `slope`.)",
+        " `short`: if the average queue is above the lower threshold, the queue can drop a packet"
+        " even while at most one packet waits. The queue of ns-2 never drops while at most one"
+        ' packet waits. `size`: with `queue.count = "bytes"`, a packet\'s size does not change its'
+        " drop probability. `slope`: above the upper threshold, the drop probability rises from the"
+        " present value of max_P. In ns-2, it rises from the first value of max_P, 0.1. (max_P is"
+        " the drop probability at the upper threshold. The queue changes max_P during the trial,"
+        " with and without `slope`.)",
     ] = field(default=(), metadata={"later": True})
 
     kind: ClassVar[str] = red_ns2.KIND

@@ -52,8 +52,8 @@ class Settings:
     spreading: Annotated[
         Literal["hash", "turn"],
         "How cellbed chooses the spine of a pair. `hash`: a hash of the pair's number and of"
-        " `topology.hash_seed` chooses it, as ECMP does. `turn`: all pairs between the same two"
-        " leaves take the spines in turn.",
+        " `topology.hash_seed` chooses it, as ECMP does (equal-cost multipath). `turn`: all pairs"
+        " between the same two leaves take the spines in turn.",
     ] = "hash"
     hash_seed: Annotated[
         int, Within(0, 1_000_000_000), "With another number, the hash chooses other spines."

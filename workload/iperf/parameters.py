@@ -38,11 +38,12 @@ class Parameters:
     start_jitter_us: Annotated[
         int | None,
         Within(0, 86_400_000_000),
-        "Each source starts at a random moment between time 0 and this time. If the measured"
-        " interval begins later than time 0, all sources must start before it begins. The default"
-        " is one round trip of the path with an empty queue. If the measured interval begins"
-        " after time 0, but within the first round trip, the default is the time from 0 to its"
-        " beginning. With 0 and without `workload.late_start_us`, all sources start together.",
+        "Each server that sends (a *source*) starts at a random moment between time 0 and this"
+        " time. If the measured interval begins later than time 0, all sources must start before it"
+        " begins. The default is one round trip of the path with an empty queue. If the measured"
+        " interval begins after time 0, but within the first round trip, the default is the time"
+        " from 0 to the beginning of the measured interval. With 0 and without"
+        " `workload.late_start_us`, all sources start together.",
     ] = None
     unsent_bytes: Annotated[
         int,

@@ -37,7 +37,8 @@ class Parameters:
         int,
         ZeroOr(1, 86_399),
         "At this time, in seconds after time 0, each client with two links leaves link1: its kernel"
-        " closes the subflow over link1 and tells the server (REMOVE_ADDR). With 0, it stays.",
+        " closes the subflow over link1 and tells the server (REMOVE_ADDR). With 0, no"
+        " client leaves link1.",
     ] = 0
     unsent_bytes: Annotated[
         int,
