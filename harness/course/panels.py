@@ -49,7 +49,7 @@ def network(canvas: Canvas, scene: Scene, top: float) -> tuple[float, str]:
     sends, clients = ("sends", "client") if scene.pairs == 1 else ("send", "clients")
     return 180, (
         f"{scene.senders} {sends} {scene.segment} to {scene.pairs} {clients}. "
-        f"A queue with room for {scene.room} is before a link of {scene.rate} ({scene.delay})."
+        f"A queue with room for {scene.room} is in front of a link of {scene.rate} ({scene.delay})."
     )
 
 
