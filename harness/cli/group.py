@@ -19,6 +19,8 @@ from harness.cli import commands
 from plan.near import nearest
 
 OPTIONS = ("help", "version")  # which people write as commands
+SETUP = ("setup", "Install and build everything that the labs need.")
+"""The command that the script ./cellbed has of its own, and what it does."""
 
 
 class CommandGroup(click.Group):
@@ -40,22 +42,24 @@ class CommandGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            meant = nearest(args[0], [*self.list_commands(ctx), "setup"])
+            meant = nearest(args[0], [*self.list_commands(ctx), SETUP[0]])
             if args[0].casefold() in OPTIONS:  # for help, `shell` would be the most similar word
                 meant = f"--{args[0].casefold()}"
             hint = f". Did you mean '{meant}'?" if meant else ""
             raise click.UsageError(f"No such command '{args[0]}'{hint}", ctx) from error
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """The commands and options; also `setup`, which the script ./cellbed has of its own."""
+        """The commands and options."""
         found = super().shell_complete(ctx, incomplete)
-        if "setup".startswith(incomplete):
-            found.append(CompletionItem("setup", help="Install and build everything."))
+        name, text = SETUP
+        if name.startswith(incomplete):
+            found.append(CompletionItem(name, help=text))
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, summary(name)) for name in self.list_commands(ctx)])
+            found = [(name, summary(name)) for name in self.list_commands(ctx)]
+            formatter.write_dl(sorted([*found, SETUP]))
 
 
 def summary(name: str) -> str:

@@ -15,10 +15,12 @@ from analysis.kept import Kept
 from analysis.report.model import signed
 from analysis.report.sentences import Numbers, Source
 from analysis.statistics import estimate
-from studies.web_2003.abstract import WHOLE, abstract
+from analysis.table import Row
+from studies.web_2003.abstract import SLIDES, WHOLE, abstract
 from studies.web_2003.ns2.tables import CAMPAIGN, FIGURES, Pair, clocks
 
 FIRST, RED, TODAY, LINK = "web-first", "web-red", "web-today", "web-plain"
+TAIL = "drop-tail"
 LOADS = ("80", "98")
 SHARE = "resent_share"
 
@@ -127,6 +129,28 @@ def large(kept: Kept) -> Numbers:
         "tail_least": 100 * math.expm1(tail - half),
         "tail_most": 100 * math.expm1(tail + half),
     }
+
+
+def length(kept: Kept) -> Numbers:
+    """SACK in trials as long as the source's, beside short trials: medians, and no response [%]."""
+    found: dict[str, float | int | str] = {}
+    for load in SLIDES:
+        short, whole = (
+            {row["queue"]: row for row in kept.cells(campaign).rows
+             if (row["load"], row["sender"]) == (load, "SACK")}
+            for campaign in (CAMPAIGN, WHOLE)
+        )  # fmt: skip
+        ratios = [_median(whole[x]) / _median(short[x]) for x in whole]
+        lost = {queue: 100 * float(row["unfinished_share"]) for queue, row in whole.items()}
+        found |= {f"least_{load}": min(ratios), f"most_{load}": max(ratios)}
+        found |= {f"away_{load}": 100 * max(abs(x - 1) for x in ratios)}
+        found[f"tail_{load}"] = lost.pop(TAIL)
+        found |= {f"lost_least_{load}": min(lost.values()), f"lost_most_{load}": max(lost.values())}
+    return found
+
+
+def _median(cell: Row) -> float:
+    return float(cell["median_ms"])
 
 
 def again(kept: Kept) -> Numbers:
@@ -287,6 +311,7 @@ NUMBERS: Mapping[str, Source] = {
     "clock": clock,
     "first": first,
     "large": large,
+    "length": length,
     "link": link,
     "red": red,
     "today": today,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from analysis.kept import Kept, number
 from analysis.report.model import Sheet, Value, plain
 from analysis.table import Row
-from studies.web_2003.abstract import AS_IN_NS_2, NOT_RUN, WHOLE
+from studies.web_2003.abstract import AS_IN_NS_2, NOT_RUN, SLIDES, WHOLE
 from studies.web_2003.ns2 import tables as ns_2
 
 RED, TODAY, PLAIN = "web-red", "web-today", "web-plain"
@@ -17,8 +17,8 @@ JUDGED = WHOLE
 Line = list[Value]
 
 
-def _again(cell: Row) -> float | None:
-    share = number(cell, "resent_share")
+def _percent(cell: Row, name: str) -> float | None:
+    share = number(cell, name)
     return None if share is None else 100 * share
 
 
@@ -56,6 +56,27 @@ def lengths(kept: Kept) -> Sheet:
     return plain(rows, "sentence", "reading", *heads)
 
 
+def growth(kept: Kept) -> Sheet:
+    """The figures of SACK in short trials, and in trials as long as the source's."""
+    names, shares = ("median_ms", "p90_ms"), ("dropped_share", "unfinished_share")
+    short, whole = (
+        {(row["load"], row["queue"]): row for row in kept.cells(x).rows if row["sender"] == "SACK"}
+        for x in (SHORT, WHOLE)
+    )
+    rows: list[Line] = [
+        [f"{load} %", queue, f"{short[load, queue]['seeds']}, {row['seeds']}",
+         *(number(of, name) for name in names for of in (short[load, queue], row)),
+         *(_percent(of, name) for name in shares for of in (short[load, queue], row))]
+        for (load, queue), row in whole.items()
+        if load in SLIDES
+    ]  # fmt: skip
+    heads = [(f"{name}, {of}", form) for name, form in (
+        ("median (ms)", ",.0f"), ("90 % (ms)", ",.0f"), ("dropped (%)", ".1f"),
+        ("no response (%)", ".2f"),
+    ) for of in ("short", "long")]  # fmt: skip
+    return plain(rows, "load", "queue", "seeds: short, long", *heads)
+
+
 def first(kept: Kept) -> Sheet:
     """What the first timeout decides."""
     rows: list[Line] = [
@@ -72,10 +93,9 @@ def estimator(kept: Kept) -> Sheet:
     names = ("median_ms", "p90_ms", "p99_ms")
     rows: list[Line] = []
     for row in kept.cells(WHOLE).rows:
-        if row["sender"] == "SACK" and row["load"] in ("80", "105"):
+        if row["sender"] == "SACK" and row["load"] in SLIDES:
             both = [number(row, name) for one in names for name in (one, f"source_{one}")]
-            counted = number(row, "source_share")
-            share = None if counted is None else 100 * counted
+            share = _percent(row, "source_share")
             rows.append([f"{row['load']} %", row["queue"], row["seeds"], *both, share])
     heads = [
         (f"{name}{of}", ",.0f")
@@ -120,7 +140,7 @@ def today(kept: Kept) -> Sheet:
 
 
 def _figures(row: Row, *names: str) -> Line:
-    return [*(number(row, name) for name in names), _again(row)]
+    return [*(number(row, name) for name in names), _percent(row, "resent_share")]
 
 
 def _heads(*names: str) -> list[tuple[str, str]]:
@@ -130,6 +150,7 @@ def _heads(*names: str) -> list[tuple[str, str]]:
 TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
     "claims": claims,
     "lengths": lengths,
+    "growth": growth,
     "red": red,
     "today": today,
     "first": first,

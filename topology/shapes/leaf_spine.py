@@ -37,7 +37,8 @@ class Settings:
         int,
         Within(1, MOST),
         "The number of leaves with servers. There are as many leaves with clients. The servers"
-        " take the leaves in turn. [Below](#topologies) is the rule for the clients.",
+        " are at the leaves by turns: server 1 at the first leaf, server 2 at the second leaf, and"
+        " so on. [Below](#topologies) is the rule for the clients.",
     ]
     spines: Annotated[int, Within(1, MOST), "The number of spines, and so of equal paths."]
     rate_bit_per_s: Annotated[
@@ -52,8 +53,9 @@ class Settings:
     spreading: Annotated[
         Literal["hash", "turn"],
         "How cellbed chooses the spine of a pair. `hash`: a hash of the pair's number and of"
-        " `topology.hash_seed` chooses it, as ECMP does (equal-cost multipath). `turn`: all pairs"
-        " between the same two leaves take the spines in turn.",
+        " `topology.hash_seed` chooses it, as ECMP does (equal-cost multipath). `turn`: of the pairs"
+        " between the same two leaves, the first pair uses the first spine, the second pair the"
+        " second spine, and so on. A pair keeps its spine.",
     ] = "hash"
     hash_seed: Annotated[
         int, Within(0, 1_000_000_000), "With another number, the hash chooses other spines."
