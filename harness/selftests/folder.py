@@ -181,7 +181,8 @@ def note(out: Path, task: Task, number: int, outcome: Outcome) -> None:
         "test": task.test.name, "kernel": task.row.kernel, "clock": task.row.clock,
         "repetition": number, "verdict": outcome.verdict, "status": outcome.status,
         "virtual_s": round(outcome.took_s, 2), "host_s": round(outcome.host_s, 1),
-        "cpu_s": round(outcome.cpu_s, 1), "load": round(os.getloadavg()[0], 1),
+        "cpu_s": round(outcome.cpu_s, 1), "tests_in_lab": outcome.tests_in_lab,
+        "load": round(os.getloadavg()[0], 1),
         "cases": dict(Counter(case.verdict for case in outcome.cases)),
         "why": outcome.left_out if outcome.verdict == "pass" else outcome.why,
     }  # fmt: skip

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Runs one selftest in a lab that is booted for it alone: no test finds another's traces."""
+"""Runs selftests in a lab: one test alone, or several in turn, of which each has its namespaces."""
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import re
 import shlex
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -43,7 +44,7 @@ class Work:
     Attributes:
         folder, test: the test, its folder below tools/testing/selftests.
         limit_s: how long it may take, by the lab's clock [s].
-        limit_cpu_s: how much processor time its lab may use [s].
+        limit_cpu_s: how much processor time it may use [s], if it is the first with its lab's boot.
         clock: "virtual" or "real".
         image, kernel: folders.
         words: what the kernel is told.
@@ -65,45 +66,90 @@ class Work:
     limit_cpu_s: float = LIMIT_CPU_S
 
     @property
-    def name(self) -> str:
-        """As kselftest has it."""
-        return f"{self.folder}: {self.test}"
+    def shared(self) -> Work:
+        """What tests have in common that may share a lab."""
+        return replace(self, folder="", test="", limit_s=0)
 
 
-def run(work: Work) -> Outcome:
-    """Boot, run, end.
+def run(works: Sequence[Work]) -> list[Outcome]:
+    """Boot a lab, run the tests in it in turn, and end it.
+
+    Args:
+        works: tests with the same `shared`.
+
+    Returns:
+        The outcomes of those that it began: the first at least, and in their order. A crash, the
+        limit of the processor time and a test that left traces end the lab. The rest need another.
 
     Raises:
         MissingError: there is no lab.
     """
-    shares = {"tests": work.tests, "tools": work.tools}
-    job = {"FOLDER": work.folder, "TEST": work.test, "LIMIT_S": str(work.limit_s)}
-    if work.packetdrill is not None:
-        shares["packetdrill"] = work.packetdrill.parent
-        job["PACKETDRILL"] = work.packetdrill.name
+    shared = works[0]
+    shares = {"tests": shared.tests, "tools": shared.tools}
+    if shared.packetdrill is not None:
+        shares["packetdrill"] = shared.packetdrill.parent
     spec = LabSpec(
-        pairs=0, clock=work.clock, seed=work.seed, memory_mib=MEMORY_MIB, main=MAIN,
-        image=work.image, kernel=work.kernel, kernel_words=work.words, shares=shares,
-        hang_cpu_s=math.inf, hang_idle_s=idle_s(work),
+        pairs=0, clock=shared.clock, seed=shared.seed, memory_mib=MEMORY_MIB, main=MAIN,
+        image=shared.image, kernel=shared.kernel, kernel_words=shared.words, shares=shares,
+        hang_cpu_s=math.inf, hang_idle_s=idle_s(works),
     )  # fmt: skip
-    text = "".join(f"{name}={shlex.quote(value)}\n" for name, value in job.items())
     begin = time.monotonic()
-    with session("uml", spec, {"job": text, **built_in(work.kernel)}) as lab:
-        watch = Watch(lab, work.limit_cpu_s)
+    with session("uml", spec, {"job": job(works), **built_in(shared.kernel)}) as lab:
+        watch = Watch(lab, shared.limit_cpu_s, lambda: begun(lab))
+        complaint = ""
         try:
             for _ in lab.events(look=watch.look):
                 pass
-            found = read(lab, work.limit_s)
         except LabError as error:
             said = first_complaint(lab.console(200).splitlines())
             complaint = "\n".join([*said[:1], str(error), *said])
-            found = ended_early(lab, complaint)
-    return replace(found, host_s=time.monotonic() - begin, cpu_s=watch.cpu_s)
+        found = outcomes(lab, works, complaint)
+    host_s = time.monotonic() - begin
+    return [
+        replace(one, host_s=host_s, cpu_s=watch.cpu_s, tests_in_lab=len(found)) for one in found
+    ]
 
 
-def idle_s(work: Work) -> float:
+def job(works: Sequence[Work]) -> str:
+    """What `inside` is to run, as words of bash."""
+    arrays = {
+        "FOLDERS": [work.folder for work in works],
+        "TESTS": [work.test for work in works],
+        "LIMITS_S": [str(work.limit_s) for work in works],
+    }
+    text = "".join(f"{name}=({shlex.join(words)})\n" for name, words in arrays.items())
+    if (program := works[0].packetdrill) is not None:
+        text += f"PACKETDRILL={shlex.quote(program.name)}\n"
+    return text
+
+
+def outcomes(lab: Lab, works: Sequence[Work], complaint: str) -> list[Outcome]:
+    """What the tests have left that a lab began.
+
+    Args:
+        complaint: why the lab ended early; empty if it did not. It is of the last of them.
+    """
+    last = min(max(begun(lab), 1), len(works)) - 1
+    found = []
+    for number, work in enumerate(works[: last + 1]):
+        early = complaint if number == last else ""
+        one = None if early else read(lab, work.limit_s, number)
+        found.append(one or ended_early(lab, early or unfinished(lab), number))
+    return found
+
+
+def begun(lab: Lab) -> int:
+    """How many tests a lab has begun."""
+    with suppress(OSError), folder_of(lab) as folder:
+        names = set(os.listdir(folder))
+        return next(number for number in itertools.count() if str(number) not in names)
+    return 0
+
+
+def idle_s(works: Sequence[Work]) -> float:
     """How long the lab may do nothing, by this machine's clock [s]."""
-    return IDLE_S[work.clock] + (work.limit_s if work.clock == "real" else 0)
+    clock = works[0].clock
+    return IDLE_S[clock] + (max(work.limit_s for work in works) if clock == "real" else 0)
 
 
 def built_in(kernel: Path) -> dict[str, bytes]:
@@ -114,28 +160,28 @@ def built_in(kernel: Path) -> dict[str, bytes]:
     return {place.name: place.read_bytes() for place in places if place.exists()}
 
 
-def read(lab: Lab, limit_s: int) -> Outcome:
-    """What a test has left, that may have taken so long by the lab's clock."""
-    words = left(lab, "status").split()
+def read(lab: Lab, limit_s: int, test: int) -> Outcome | None:
+    """What a test of this number has left, that may have taken so long; None: it did not end."""
+    words = left(lab, test, "status").split()
     try:
         begin_s, end_s = map(float, words[:2])
         tainted, status = map(int, words[2:])
     except ValueError:  # a test may have written anything there
-        return ended_early(lab, unfinished(lab))
+        return None
     late = status == KILLED and end_s - begin_s >= limit_s
-    said = left(lab, "dmesg").splitlines()
+    said = left(lab, test, "dmesg").splitlines()
     if tainted & FAULTS and not first_complaint(said):
         said = [f"WARNING: the kernel is tainted ({tainted}), but its log has lost the message"]
-    packets = recorded(lab)
+    packets = recorded(lab, test)
     return Outcome(
-        output=left(lab, "output"),
+        output=left(lab, test, "output"),
         status=TIMED_OUT if late else status,
         took_s=end_s - begin_s,
         limit_s=limit_s,
         packets=packets,
         sent=of_packets(packets),
         complaint="\n".join(first_complaint(said)),
-        killed=killed(left(lab, "killed")),
+        killed=killed(left(lab, test, "killed")),
     )
 
 
@@ -144,10 +190,12 @@ def killed(said: str) -> list[str]:
     return list(dict.fromkeys(OUT_OF_MEMORY.findall(said)))
 
 
-def ended_early(lab: Lab, complaint: str) -> Outcome:
+def ended_early(lab: Lab, complaint: str, test: int) -> Outcome:
     """What a test has left whose lab ended before it did."""
-    packets = recorded(lab)
-    return Outcome(output=left(lab, "output"), status=None, packets=packets, complaint=complaint)
+    packets = recorded(lab, test)
+    return Outcome(
+        output=left(lab, test, "output"), status=None, packets=packets, complaint=complaint
+    )
 
 
 def unfinished(lab: Lab) -> str:
@@ -157,28 +205,28 @@ def unfinished(lab: Lab) -> str:
     return f"the lab ended before the test did{why}: " + " / ".join(lines[-3:])
 
 
-def recorded(lab: Lab) -> dict[str, bytes]:
+def recorded(lab: Lab, test: int) -> dict[str, bytes]:
     """The files of packets: all of them together have at most MOST_BYTES."""
     found, rest = {}, MOST_BYTES
-    with suppress(OSError), folder_of(lab) as folder:
+    with suppress(OSError), folder_of(lab, test) as folder:
         for name in sorted(name for name in os.listdir(folder) if PCAP.fullmatch(name)):
-            found[name] = content(lab, name, rest)
+            found[name] = content(lab, test, name, rest)
             rest -= len(found[name])
             if not rest:
                 break
     return found
 
 
-def left(lab: Lab, name: str) -> str:
+def left(lab: Lab, test: int, name: str) -> str:
     """A text among the results, which a terminal may show; empty where there is none."""
-    return printable(content(lab, name).decode(errors="replace"))
+    return printable(content(lab, test, name).decode(errors="replace"))
 
 
-def content(lab: Lab, name: str, most: int = MOST_BYTES) -> bytes:
+def content(lab: Lab, test: int, name: str, most: int = MOST_BYTES) -> bytes:
     """A file among the results, of which what runs in the lab could have made anything."""
     with (
         suppress(OSError),
-        folder_of(lab) as folder,
+        folder_of(lab, test) as folder,
         opened(Path(f"/proc/self/fd/{folder}", name)) as stream,
     ):
         found: bytes = stream.read(most)
@@ -187,14 +235,16 @@ def content(lab: Lab, name: str, most: int = MOST_BYTES) -> bytes:
 
 
 @contextmanager
-def folder_of(lab: Lab) -> Iterator[int]:
-    """The results' folder, through no link.
+def folder_of(lab: Lab, test: int | None = None) -> Iterator[int]:
+    """The folder of the results, or of the test of this number in it, through no link.
 
     Raises:
         OSError: there is none.
     """
-    folder = os.open(lab.run_directory / "results", FOLDER)
-    try:
+    with ExitStack() as stack:
+        folder = os.open(lab.run_directory / "results", FOLDER)
+        stack.callback(os.close, folder)
+        if test is not None:
+            folder = os.open(str(test), FOLDER, dir_fd=folder)
+            stack.callback(os.close, folder)
         yield folder
-    finally:
-        os.close(folder)

@@ -42,7 +42,8 @@ class Outcome:
         sent: a digest of all packets and their times.
         complaint: what the kernel or the lab said, where that is a fault in itself.
         killed: names of processes that the lab's kernel killed because its memory was full.
-        host_s, cpu_s: by this machine's clock, and of its processors, with the boot of the lab.
+        host_s, cpu_s: of its lab, by this machine's clock and of its processors [s].
+        tests_in_lab: how many tests this lab ran, one after another.
     """
 
     output: str
@@ -55,6 +56,7 @@ class Outcome:
     killed: Sequence[str] = ()
     host_s: float = 0.0
     cpu_s: float = 0.0
+    tests_in_lab: int = 1
 
     @property
     def verdict(self) -> str:

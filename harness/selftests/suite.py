@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from harness.selftests import watch
-from harness.selftests.choice import Test
+from harness.selftests.choice import RUN_BY_IT, Test
 from harness.selftests.lab import Work, run
 from harness.selftests.outcome import VERDICTS, Outcome
+
+TOGETHER = 12  # scripts of packetdrill in a lab: its boot is a small part, and two labs share 24
 
 
 @dataclass(kw_only=True)
@@ -96,9 +98,32 @@ Found = dict[Row, dict[Test, Runs]]
 Missing = dict[Row, dict[Test, int]]  # how many runs of a test were asked for and did not end
 
 
+def labs_of(tasks: Sequence[Task], alone: bool) -> list[list[Task]]:
+    """The tasks by the lab that runs them in turn.
+
+    Scripts of packetdrill share labs: the boot of a lab costs more than a script, and the tree's
+    runner gives each run of packetdrill its own network. Other tests may change the whole machine.
+
+    Args:
+        alone: each task has a lab of its own.
+    """
+    labs: list[list[Task]] = []
+    shared: dict[tuple[Row, Work], list[Task]] = {}
+    for task in tasks:
+        if alone or not task.test.file.endswith(RUN_BY_IT):
+            labs.append([task])
+            continue
+        lab = shared.get(key := (task.row, task.work.shared))
+        if lab is None or len(lab) == TOGETHER:
+            lab = shared[key] = []
+            labs.append(lab)
+        lab.append(task)
+    return labs
+
+
 def execute(
     tasks: Sequence[Task], repeat: int, jobs: int, told: Callable[[Task, int, Outcome], None],
-    waiting: Callable[[int], None] = lambda labs: None,
+    waiting: Callable[[int], None] = lambda labs: None, alone: bool = False,
 ) -> tuple[Found, bool]:  # fmt: skip
     """Run all, each test once before any is repeated; also says whether all of them ended.
 
@@ -110,6 +135,7 @@ def execute(
         told: called with each outcome and the number of its repetition, in the order in which
             they end.
         waiting: called after Ctrl-C with the number of labs that run.
+        alone: each test has a lab of its own.
 
     Raises:
         MissingError: there is no lab.
@@ -117,20 +143,32 @@ def execute(
     found: dict[tuple[Row, Test], dict[int, Outcome]] = {}
     whole = True
     with ThreadPoolExecutor(jobs) as pool:
+
+        def submit(lab: Sequence[Task]) -> Future[list[Outcome]]:
+            return pool.submit(run, [task.work for task in lab])
+
         asked = {
-            pool.submit(run, task.work): (task, number)
+            submit(lab): (lab, number)
             for number in range(1, repeat + 1)
-            for task in tasks
+            for lab in labs_of(tasks, alone)
         }
 
         def take() -> None:
-            for ended in as_completed(list(asked)):
-                task, number = asked.pop(ended)
-                outcome = ended.result()
+            while asked:
+                for ended in as_completed(list(asked)):
+                    took(ended)
+
+        def took(ended: Future[list[Outcome]]) -> None:
+            lab, number = asked.pop(ended)
+            outcomes = ended.result()
+            if whole and (rest := lab[len(outcomes) :]):
+                asked[submit(rest)] = rest, number
+            for task, outcome in zip(lab, outcomes, strict=False):
                 kept = outcome
                 if number > 1 and outcome.verdict != "fail":  # many of these fill the memory
                     kept = replace(outcome, packets={})
                 found.setdefault((task.row, task.test), {})[number] = kept
+            for task, outcome in zip(lab, outcomes, strict=False):
                 told(task, number, outcome)
 
         try:

@@ -41,6 +41,14 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
 if send != expected:
     sys.exit(f"{sys.argv[-1]}: expected {expected} packets, but sent {send}")
 """
+# As packetdrill does before a script: it waits for ten ticks of times(2).
+WAITS = """#!/usr/bin/python3 -IS
+import os, sys, time
+times, begin_s, end_s = 0, time.monotonic(), os.times().elapsed + 0.095
+while os.times().elapsed < end_s:
+    times += 1
+print(times, time.monotonic() - begin_s, file=sys.stderr)
+"""
 # Zeros in the place of the C library of the first process end it, and the kernel with it.
 KILL_INIT = """#!/usr/bin/python3 -IS
 with open("/proc/1/maps") as maps, open("/proc/1/mem", "r+b", buffering=0) as memory:
@@ -91,7 +99,8 @@ def times_s(content: bytes) -> list[float]:
 
 def test_what_a_script_expects_decides_and_packets_are_the_same_again(work: Work) -> None:
     def ran(test: str) -> Outcome:
-        return run(replace(work, test=test))
+        [outcome] = run([replace(work, test=test)])
+        return outcome
 
     right, again, wrong = ran("right.pkt"), ran("right.pkt"), ran("wrong.pkt")
     assert (right.verdict, wrong.verdict) == ("pass", "fail")
@@ -101,6 +110,14 @@ def test_what_a_script_expects_decides_and_packets_are_the_same_again(work: Work
     assert (again.said, again.packets) == (right.said, right.packets)
     times = times_s(right.packets["1.pcap"])
     assert len(times) >= 3 and {0.0, 0.25, 0.5} <= {round(one, 2) for one in times}
+
+
+def test_a_loop_that_waits_for_ticks_makes_few_calls(work: Work, tmp_path: Path) -> None:
+    (tmp_path / "drill").write_text(WAITS)
+    (tmp_path / "drill").chmod(0o755)
+    [found] = run([replace(work, packetdrill=tmp_path / "drill")])
+    times, waited_s = map(float, found.output.splitlines()[2].split())
+    assert 8 <= times <= 12 and waited_s == pytest.approx(0.1, abs=0.011), found.output
 
 
 @pytest.mark.parametrize(
@@ -134,4 +151,6 @@ def ended(work: Work, tree: Path, script: str, limit_cpu_s: float) -> Outcome:
     place.mkdir(parents=True)
     (place / "ends.py").write_text(script)
     (place / "ends.py").chmod(0o755)
-    return run(replace(work, tests=tree, test="ends.py", limit_s=2, limit_cpu_s=limit_cpu_s))
+    one = replace(work, tests=tree, test="ends.py", limit_s=2, limit_cpu_s=limit_cpu_s)
+    [outcome] = run([one])
+    return outcome

@@ -2,8 +2,9 @@
 """Run the kernel's own tests in virtual time, on one kernel or several.
 
 TEST is a folder below tools/testing/selftests that has a runner (net/packetdrill), a test in it
-(net/packetdrill/tcp_inq_client.pkt), or a pattern with * in quotes. Each test has a lab of its own.
-The output is KTAP. --out keeps it with the JSON of netdev's CI, and logs and packets of failures.
+(net/packetdrill/tcp_inq_client.pkt), or a pattern with * in quotes. Up to 12 scripts of packetdrill
+share a lab; each other test has a lab of its own. The output is KTAP. --out keeps it with the JSON
+of netdev's CI, and logs and packets of failures.
 
 \b
 The exit status is 0 if no test failed, and 5 if any failed. With --repeat, a test also fails if two
@@ -85,6 +86,11 @@ def split_clocks(_: click.Context, option: click.Parameter, value: str) -> list[
     help="Run each test N times and compare output, durations and packets [1].",
 )
 @click.option(
+    "--alone",
+    is_flag=True,
+    help="Give each script of packetdrill a lab of its own, too.",
+)
+@click.option(
     "--seed",
     default=1,
     type=click.IntRange(0, 2**63 - 1),
@@ -126,6 +132,7 @@ def command(
     programs: tuple[str, ...],
     clocks: list[str],
     repeat: int,
+    alone: bool,
     seed: int,
     only_new: bool,
     limit_cpu_s: float,
@@ -172,7 +179,7 @@ def command(
     with folder.held(out):
         begin = now()
         labs = jobs or capacity(lab_mib=MEMORY_MIB).labs
-        found, whole = execute(tasks, repeat, labs, say, waiting)
+        found, whole = execute(tasks, repeat, labs, say, waiting, alone)
         if not found:  # Ctrl-C before any test had ended
             raise KeyboardInterrupt
         absent = missing(tasks, repeat, found)

@@ -4,19 +4,32 @@
  * into a file. The packets wait in a socket until packetdrill has ended, so that nothing else runs
  * beside it.
  *
+ * Before a script, packetdrill calls times(2) until ten ticks of 10 ms have passed. In virtual time such a
+ * call takes a microsecond or nothing, so there are more than 100,000 of them: much of what a script
+ * computes. So with CELLBED_LOOPS=wait, the call waits for the next tick, and goes on as ever.
+ *
  * CELLBED_PACKETDRILL is the program, CELLBED_RECORDS the folder of the files 1.pcap, 2.pcap...
  * Link type: Linux cooked, version 2 (https://www.tcpdump.org/linktypes/LINKTYPE_LINUX_SLL2.html).
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/if_packet.h>
+#include <linux/seccomp.h>
 #include <net/ethernet.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/times.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,6 +38,8 @@
 #define LINK_TYPE 276
 #define LONGEST 262144
 #define WAITING_BYTES (256 << 20)
+#define NAP_NS 50000
+#define LAST_NAP 1000 /* a clock of ticks that stands still must not hold packetdrill for ever */
 
 struct file_head {
 	uint32_t magic;
@@ -107,24 +122,87 @@ static int kept(int from, FILE *to)
 	return 1;
 }
 
-int main(int argc, char **argv)
+/* From now on, a times(2) of this thread and of those that it starts waits for an answer. */
+static int held_calls(void)
 {
-	const char *program = getenv("CELLBED_PACKETDRILL");
-	struct file_head head = { MAGIC_NS, 2, 4, 0, 0, LONGEST, LINK_TYPE };
-	int from = listening(), status;
-	FILE *to = next_file();
-	struct tpacket_stats stats;
-	socklen_t size = sizeof(stats);
-	pid_t child = fork();
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_times, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = { sizeof(code) / sizeof(*code), code };
 
-	(void)argc;
-	if (!program || child < 0)
-		refuse("CELLBED_PACKETDRILL");
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+		       &filter);
+}
+
+static void await_tick(void)
+{
+	struct timespec nap = { 0, NAP_NS };
+	clock_t before = times(NULL);
+
+	for (int i = 0; i < LAST_NAP && times(NULL) == before; i++)
+		nanosleep(&nap, NULL);
+}
+
+static pid_t child;
+static int calls = -1;
+
+/* Answers the calls, until the child has ended. */
+static void answer(void)
+{
+	int ended = syscall(SYS_pidfd_open, child, 0);
+	struct pollfd look[] = { { calls, POLLIN, 0 }, { ended, POLLIN, 0 } };
+
+	if (ended < 0)
+		refuse("pidfd_open");
+	prctl(PR_SET_TIMERSLACK, 1);
+	while (poll(look, 2, -1) > 0 && !look[1].revents) {
+		struct seccomp_notif asked = { 0 };
+		struct seccomp_notif_resp told = { .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE };
+
+		if (ioctl(calls, SECCOMP_IOCTL_NOTIF_RECV, &asked))
+			continue; /* the caller has gone meanwhile */
+		await_tick();
+		told.id = asked.id;
+		ioctl(calls, SECCOMP_IOCTL_NOTIF_SEND, &told);
+	}
+	close(calls);
+}
+
+/* A thread of its own, because the filter holds all calls of the thread that sets it. */
+static void *begin(void *argv)
+{
+	const char *program = getenv("CELLBED_PACKETDRILL"), *loops = getenv("CELLBED_LOOPS");
+
+	if (loops && !strcmp(loops, "wait"))
+		calls = held_calls(); /* a kernel without such filters: the loops compute */
+	child = fork();
 	if (!child) {
 		execv(program, argv);
 		fprintf(stderr, "cellbed: %s cannot be run: %s\n", program, strerror(errno));
 		_exit(126);
 	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	struct file_head head = { MAGIC_NS, 2, 4, 0, 0, LONGEST, LINK_TYPE };
+	int from = listening(), status;
+	FILE *to = next_file();
+	struct tpacket_stats stats;
+	socklen_t size = sizeof(stats);
+	pthread_t thread;
+
+	(void)argc;
+	if (!getenv("CELLBED_PACKETDRILL"))
+		refuse("CELLBED_PACKETDRILL");
+	if (pthread_create(&thread, NULL, begin, argv) || pthread_join(thread, NULL) || child < 0)
+		refuse("packetdrill");
+	if (calls >= 0)
+		answer();
 	waitpid(child, &status, 0);
 	fwrite(&head, sizeof(head), 1, to);
 	while (kept(from, to))

@@ -9,6 +9,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -130,7 +131,7 @@ def test_a_repetition_that_says_something_else_is_told() -> None:
 def test_after_an_interruption_what_had_ended_is_kept(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(suite, "run", lambda work: GOOD)
+    monkeypatch.setattr(suite, "run", lambda works: [GOOD] * len(works))
     monkeypatch.setattr(suite.watch, "end_all", threading.Event())
     tasks = [Task(row=ROW, test=test, work=a_work(tmp_path)) for test in (X, Y)]
     told: list[int] = []
@@ -189,13 +190,13 @@ def test_a_third_ctrl_c_keeps_the_results(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setattr(suite.watch, "end_all", end := threading.Event())
     runs = threading.Event()
 
-    def run(work: Work) -> Outcome:
-        if work.test == Y.file:
+    def run(works: Sequence[Work]) -> list[Outcome]:
+        if works[0].test == Y.file:
             runs.set()
             assert end.wait(10)
             os.kill(os.getpid(), signal.SIGINT)
             time.sleep(0.2)
-        return GOOD
+        return [GOOD]
 
     def tell(task: Task, number: int, outcome: Outcome) -> None:
         assert runs.wait(10)
@@ -209,7 +210,7 @@ def test_a_third_ctrl_c_keeps_the_results(monkeypatch: pytest.MonkeyPatch, tmp_p
     # Behind `&`, a shell lets Python ignore SIGINT from the start.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        tests, whole = suite.execute(tasks, 1, 2, tell, waiting)
+        tests, whole = suite.execute(tasks, 1, 2, tell, waiting, alone=True)
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
         signal.signal(signal.SIGINT, before)
@@ -221,11 +222,11 @@ def test_an_error_ends_the_labs_that_run(monkeypatch: pytest.MonkeyPatch, tmp_pa
     monkeypatch.setattr(suite.watch, "end_all", end := threading.Event())
     runs, in_time = threading.Event(), list[bool]()
 
-    def run(work: Work) -> Outcome:
-        if work.test == Y.file:
+    def run(works: Sequence[Work]) -> list[Outcome]:
+        if works[0].test == Y.file:
             runs.set()
             in_time.append(end.wait(5))
-        return GOOD
+        return [GOOD]
 
     def tell(task: Task, number: int, outcome: Outcome) -> None:
         assert runs.wait(10)
@@ -236,8 +237,41 @@ def test_an_error_ends_the_labs_that_run(monkeypatch: pytest.MonkeyPatch, tmp_pa
     monkeypatch.setattr(suite, "run", run)
     tasks = [Task(row=ROW, test=x, work=replace(a_work(tmp_path), test=x.file)) for x in (X, Y)]
     with pytest.raises(UsageError, match=r"this folder cannot be written \(Not a directory\)"):
-        suite.execute(tasks, 1, 2, tell)
+        suite.execute(tasks, 1, 2, tell, alone=True)
     assert in_time == [True]
+
+
+def test_scripts_of_packetdrill_share_labs_and_other_tests_do_not(tmp_path: Path) -> None:
+    def tasks(row: Row, count: int, end: str) -> list[Task]:
+        tests = [Test("net", f"{number:02}{end}") for number in range(count)]
+        works = [replace(a_work(tmp_path), test=one.file, limit_s=row == ROW) for one in tests]
+        return [Task(row=row, test=a, work=b) for a, b in zip(tests, works, strict=True)]
+
+    real = Row("6.12", "real")
+    asked = [*tasks(ROW, 25, ".pkt"), *tasks(ROW, 2, ".sh"), *tasks(real, 2, ".pkt")]
+    labs = suite.labs_of(asked, alone=False)
+    assert [len(lab) for lab in labs] == [12, 12, 1, 1, 1, 2]
+    assert [task for lab in labs for task in lab] == asked
+    assert suite.labs_of(asked, alone=True) == [[task] for task in asked]
+
+
+def test_tests_that_a_lab_did_not_begin_run_in_another(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Each lab ends after its second test."""
+    ran, told = list[list[str]](), list[str]()
+
+    def run(works: Sequence[Work]) -> list[Outcome]:
+        ran.append([work.test for work in works])
+        return [replace(GOOD, output=work.test) for work in works[:2]]
+
+    monkeypatch.setattr(suite, "run", run)
+    tests = [Test("net", f"{number}.pkt") for number in range(5)]
+    tasks = [Task(row=ROW, test=x, work=replace(a_work(tmp_path), test=x.file)) for x in tests]
+    found, whole = suite.execute(tasks, 1, 1, lambda task, *_: told.append(task.test.file))
+    names = [one.file for one in tests]
+    assert whole and ran == [names, names[2:], names[4:]] and told == names
+    assert [runs.first.output for runs in found[ROW].values()] == names
 
 
 def test_two_commands_do_not_share_a_folder(tmp_path: Path) -> None:
@@ -304,11 +338,11 @@ def test_after_ctrl_c_labs_that_run_are_waited_for_or_ended(
     pressed, ended, runs, told = *(threading.Event() for _ in range(3)), list[Test]()
     monkeypatch.setattr(suite.watch, "end_all", ended)
 
-    def run(work: Work) -> Outcome:
-        if work.test == Y.file:
+    def run(works: Sequence[Work]) -> list[Outcome]:
+        if works[0].test == Y.file:
             runs.set()
             (ended if again else pressed).wait(10)
-        return GOOD
+        return [GOOD]
 
     def tell(task: Task, number: int, outcome: Outcome) -> None:
         told.append(task.test)
@@ -324,7 +358,7 @@ def test_after_ctrl_c_labs_that_run_are_waited_for_or_ended(
 
     monkeypatch.setattr(suite, "run", run)
     tasks = [Task(row=ROW, test=x, work=replace(a_work(tmp_path), test=x.file)) for x in (X, Y)]
-    tests, whole = suite.execute(tasks, 1, 2, tell, waiting)
+    tests, whole = suite.execute(tasks, 1, 2, tell, waiting, alone=True)
     assert not whole and ended.is_set() == again
     if not again:
         assert Y in tests[ROW] and Y in told
@@ -550,7 +584,7 @@ def test_kernels_come_in_the_order_in_which_they_are_asked_for(
 ) -> None:
     """Whichever ends first."""
     monkeypatch.setattr(suite, "as_completed", lambda asked: list(asked)[::-1])
-    monkeypatch.setattr(suite, "run", lambda work: GOOD)
+    monkeypatch.setattr(suite, "run", lambda works: [GOOD] * len(works))
     tasks = [Task(row=Row(name, "virtual"), test=X, work=a_work(tmp_path)) for name in ("b", "a")]
     rows, _ = suite.execute(tasks, 1, 1, lambda *_: None)
     assert [row.kernel for row in rows] == ["b", "a"]

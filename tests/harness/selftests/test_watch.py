@@ -19,6 +19,11 @@ class Machine:
 
     def __init__(self, *, clock_per_s: float, exact: bool) -> None:
         self.now_s, self.clock_per_s, self.exact, self.count = 0.0, clock_per_s, exact, 9
+        self.each_s = float("inf")
+
+    @property
+    def begun(self) -> int:
+        return 1 + int(self.now_s / self.each_s)
 
     def monotonic(self) -> float:
         return self.now_s
@@ -36,7 +41,7 @@ class Machine:
 def looked_at(monkeypatch: pytest.MonkeyPatch, machine: Machine, limit_cpu_s: float) -> str:
     """Look each second for 1000 s, or to the end; what was said then."""
     monkeypatch.setattr(watch, "time", machine)
-    found = Watch(cast(Lab, cast(Any, machine)), limit_cpu_s)
+    found = Watch(cast(Lab, cast(Any, machine)), limit_cpu_s, lambda: machine.begun)
     for second in range(1000):
         machine.now_s = second
         try:
@@ -57,6 +62,14 @@ def test_a_lab_that_works_beyond_its_limit_is_ended(monkeypatch: pytest.MonkeyPa
     machine.count = 3999
     assert looked_at(monkeypatch, machine, 300) == f"{said}; it has 3999 processes"
     assert looked_at(monkeypatch, Machine(clock_per_s=1.0, exact=True), 5000) == ""
+
+
+def test_each_test_of_a_lab_has_the_whole_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    for each_s, limit_s, said in [(200, 300, ""), (400, 300, "302 s"), (200, 150, "152 s")]:
+        machine = Machine(clock_per_s=1.0, exact=True)
+        machine.each_s = each_s
+        told = looked_at(monkeypatch, machine, limit_s)
+        assert said in told and bool(said) == bool(told)
 
 
 def test_ctrl_c_ends_a_lab_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
