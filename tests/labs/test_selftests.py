@@ -41,13 +41,21 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
 if send != expected:
     sys.exit(f"{sys.argv[-1]}: expected {expected} packets, but sent {send}")
 """
-# As packetdrill does before a script: it waits for ten ticks of times(2).
+# As packetdrill does: it waits for ten ticks of times(2), and for 250 us of gettimeofday(2) (96).
 WAITS = """#!/usr/bin/python3 -IS
-import os, sys, time
+import ctypes, os, sys, time
 times, begin_s, end_s = 0, time.monotonic(), os.times().elapsed + 0.095
 while os.times().elapsed < end_s:
     times += 1
-print(times, time.monotonic() - begin_s, file=sys.stderr)
+ticks_s = time.monotonic() - begin_s
+call, now, readings = ctypes.CDLL(None).syscall, (ctypes.c_long * 2)(), 0
+def now_us():
+    call(96, now, None)
+    return now[0] * 10**6 + now[1]
+begin_us = now_us()
+while now_us() - begin_us < 250:
+    readings += 1
+print(times, ticks_s, readings, file=sys.stderr)
 """
 # Zeros in the place of the C library of the first process end it, and the kernel with it.
 KILL_INIT = """#!/usr/bin/python3 -IS
@@ -112,12 +120,13 @@ def test_what_a_script_expects_decides_and_packets_are_the_same_again(work: Work
     assert len(times) >= 3 and {0.0, 0.25, 0.5} <= {round(one, 2) for one in times}
 
 
-def test_a_loop_that_waits_for_ticks_makes_few_calls(work: Work, tmp_path: Path) -> None:
+def test_loops_that_wait_for_the_clock_make_few_calls(work: Work, tmp_path: Path) -> None:
     (tmp_path / "drill").write_text(WAITS)
     (tmp_path / "drill").chmod(0o755)
     [found] = run([replace(work, packetdrill=tmp_path / "drill")])
-    times, waited_s = map(float, found.output.splitlines()[2].split())
-    assert 8 <= times <= 12 and waited_s == pytest.approx(0.1, abs=0.011), found.output
+    times, ticks_s, readings = map(float, found.output.splitlines()[2].split())
+    assert 8 <= times <= 12 and ticks_s == pytest.approx(0.1, abs=0.011), found.output
+    assert 20 <= readings <= 50, found.output
 
 
 @pytest.mark.parametrize(

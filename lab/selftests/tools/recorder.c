@@ -4,9 +4,11 @@
  * into a file. The packets wait in a socket until packetdrill has ended, so that nothing else runs
  * beside it.
  *
- * Before a script, packetdrill calls times(2) until ten ticks of 10 ms have passed. In virtual time such a
- * call takes a microsecond or nothing, so there are more than 100,000 of them: much of what a script
- * computes. So with CELLBED_LOOPS=wait, the call waits for the next tick, and goes on as ever.
+ * Before a script, packetdrill calls times(2) until ten ticks of 10 ms have passed, and before each event
+ * gettimeofday(2) until its moment has come. In virtual time such a call takes a microsecond or nothing,
+ * so there are more than 100,000 of them: much of what a script computes. So with CELLBED_LOOPS=wait, the
+ * first call waits for the next tick, and the second for 10 us if ten calls before it came in such a step.
+ * Then they go on as ever.
  *
  * CELLBED_PACKETDRILL is the program, CELLBED_RECORDS the folder of the files 1.pcap, 2.pcap...
  * Link type: Linux cooked, version 2 (https://www.tcpdump.org/linktypes/LINKTYPE_LINUX_SLL2.html).
@@ -38,7 +40,9 @@
 #define LINK_TYPE 276
 #define LONGEST 262144
 #define WAITING_BYTES (256 << 20)
-#define NAP_NS 50000
+#define TICK_NAP_NS 50000
+#define READING_NAP_NS 10000
+#define FREE_READINGS 10
 #define LAST_NAP 1000 /* a clock of ticks that stands still must not hold packetdrill for ever */
 
 struct file_head {
@@ -122,12 +126,13 @@ static int kept(int from, FILE *to)
 	return 1;
 }
 
-/* From now on, a times(2) of this thread and of those that it starts waits for an answer. */
+/* From now on, both calls of this thread and of those that it starts wait for an answer. */
 static int held_calls(void)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_times, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_times, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_gettimeofday, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
@@ -139,10 +144,25 @@ static int held_calls(void)
 
 static void await_tick(void)
 {
-	struct timespec nap = { 0, NAP_NS };
+	struct timespec nap = { 0, TICK_NAP_NS };
 	clock_t before = times(NULL);
 
 	for (int i = 0; i < LAST_NAP && times(NULL) == before; i++)
+		nanosleep(&nap, NULL);
+}
+
+static void await_end_of_loop(void)
+{
+	struct timespec nap = { 0, READING_NAP_NS }, now;
+	static int64_t last;
+	static int count;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	int64_t ns = now.tv_sec * 1000000000LL + now.tv_nsec;
+
+	count = ns - last > 2 * READING_NAP_NS ? 0 : count + 1;
+	last = ns;
+	if (count >= FREE_READINGS)
 		nanosleep(&nap, NULL);
 }
 
@@ -164,7 +184,10 @@ static void answer(void)
 
 		if (ioctl(calls, SECCOMP_IOCTL_NOTIF_RECV, &asked))
 			continue; /* the caller has gone meanwhile */
-		await_tick();
+		if (asked.data.nr == SYS_times)
+			await_tick();
+		else
+			await_end_of_loop();
 		told.id = asked.id;
 		ioctl(calls, SECCOMP_IOCTL_NOTIF_SEND, &told);
 	}
