@@ -99,6 +99,11 @@ class Queue(ABC):
         return None
 
     @property
+    def patched(self) -> str | None:
+        """The key and its value that need a patch of lab/kernel/patches; None: nothing does."""
+        return None
+
+    @property
     def threshold_share(self) -> float | None:
         """The threshold R of the policy as a share of room_cells; None: there is no threshold."""
         return None

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from harness.host import paths
 from harness.host.making import make
+from harness.labs import stock
 from plan.errors import UsageError
 from plan.plan import WORKLOADS, Plan
 
@@ -43,12 +44,15 @@ def identity(folder: Path) -> str:
 def layer_of(lab: str, plan: Plan, *, build: bool = True) -> Layer | None:
     """The layer that a trial needs, made if it is not there; None: it needs none.
 
+    This is asked of each trial before one runs, so it also refuses what the lab's kernel lacks.
+
     build: False makes none, and a layer that is not there then has a folder that does not exist.
 
     Raises:
         UsageError: the lab cannot have it.
         MissingError: it could not be made.
     """
+    stock.refuse(lab, plan)
     kind = WORKLOADS.name_of(plan.workload)
     name = getattr(WORKLOADS[kind], "LAYER", None)
     if name is None:

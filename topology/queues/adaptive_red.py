@@ -60,6 +60,10 @@ class Queue(QdiscQueue):
             check_range("queue.max_packets", self.max_packets, 2, self.limit_packets)
             check_range("queue.min_packets", self.min_packets, 1, self.max_packets - 1)
 
+    @property
+    def patched(self) -> str | None:
+        return "queue.gentle = true" if self.gentle else None
+
     def limit(self, mtu_bytes: int) -> tuple[str, int]:
         return "bytes", self.limit_packets * (mtu_bytes + ETHERNET_HEADER_BYTES)
 
