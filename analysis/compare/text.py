@@ -42,9 +42,9 @@ def answer(comparison: Comparison) -> str:
         names = sorted({name for pair in differ for name in pair.changed})
         return f"every segment the same, at the same time; differs in {', '.join(names)}"
     at = parted.divergence
-    verb = "differs" if len(differ) == 1 else "differ"
+    how_many = "1 pair differs" if len(differ) == 1 else f"{len(differ)} pairs differ"
     return (
-        f"{len(differ)} of them {verb}. The first difference is "
+        f"{how_many}. The first difference is "
         f"segment {at.number:,} of pair {at.pair}{on_link(at)} at {at.time_ns / 1e9:.9f} s "
         f"({place(comparison, parted)})"
     )

@@ -7,6 +7,7 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, time
+from numbers import Integral
 from pathlib import Path
 from typing import Any, get_args
 
@@ -60,9 +61,27 @@ def check_step(value: object) -> None:
         )
 
 
+def check_pairs(value: object) -> None:
+    """UsageError unless a value is a list of whole numbers, none of which stands twice."""
+    example = "must be a list of numbers, such as pairs=[1, 2]"
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise UsageError(f"pairs = {shown(value)}: {example}")
+    pairs = list(value)
+    if any(isinstance(one, bool) or not isinstance(one, Integral) for one in pairs):
+        raise UsageError(f"pairs = {shown(value)}: {example}")
+    if len(set(pairs)) < len(pairs):
+        raise UsageError(f"pairs = {shown(value)}: a pair stands twice; name each pair once")
+
+
+def check_flag(value: object, name: str) -> None:
+    """UsageError unless a value is True or False."""
+    if not isinstance(value, bool):
+        raise UsageError(f"{name} = {shown(value)}: must be True or False")
+
+
 def check_run(
     *, seeds: object, jobs: object, lab: object, clock: object, pcap: object, trace: object,
-    kernels: object, module: object,
+    kernels: object, module: object, debug: object, trust_kernels: object,
 ) -> None:  # fmt: skip
     """UsageError for the first argument of run() that does not do."""
     check_number(seeds, "seeds", MOST_SEEDS)
@@ -74,6 +93,8 @@ def check_run(
         check_choice(port, "pcap", get_args(Port))
     list_of(trace, "trace")
     list_of(kernels, "kernels")
+    list_of(debug, "debug")
+    check_flag(trust_kernels, "trust_kernels")
     text_of(str(module) if isinstance(module, os.PathLike) else module, "module")
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from harness import events
 from harness.api.arguments import (
     MOST_SEEDS,
+    check_flag,
     check_number,
     check_run,
     mapping_of,
@@ -189,6 +190,7 @@ class Experiment:
             InvalidTrialError: all trials ran, and at least one failed its checks; Campaign(out)
                 reads all records.
         """
+        check_flag(progress, "progress")
         running = self.prepare(
             out, options(only or {}), seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap,
             trace=trace, kernels=kernels, module=module, debug=debug, gdb=gdb,
@@ -228,7 +230,7 @@ class Experiment:
         """
         check_run(
             seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap, trace=trace, kernels=kernels,
-            module=module,
+            module=module, debug=debug, trust_kernels=trust_kernels,
         )  # fmt: skip
         refuse_elsewhere(lab, cluster, {"--debug": debug, "--gdb": gdb})
         folder = RESULTS / self.name if out is None else path_of(out, "out")

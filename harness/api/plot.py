@@ -27,11 +27,12 @@ from analysis.report.overview import UPPER, WIDE
 from analysis.report.svg import SERIES, colour, light, marker
 from analysis.statistics import Estimate
 from analysis.typed import are_numbers, levels_of
-from harness.api.arguments import check_step, shown
+from harness.api.arguments import check_pairs, check_step, shown, text_of
 from harness.api.campaign import Campaign, told
 from harness.api.tables import no_goodput, why_empty
 from harness.design.experiment import Level
 from plan.errors import UsageError
+from plan.near import choices
 
 PAIRS = "; plot.pairs(trial) draws the throughput of each pair"
 NO_SHARES = "no flow of the trial has a fair share"
@@ -77,6 +78,9 @@ def means(
         raise UsageError(
             f"campaign = {shown(campaign)}: must be a campaign, such as cellbed.Campaign(FOLDER)"
         )
+    check_axes(axes)
+    for name, value in {"metric": metric, "along": along, "lines": lines or ""}.items():
+        text_of(value, name)
     found = cells(campaign, metric, {"along": along, "lines": lines}, where)
     levels = campaign.records.levels
     places = places_of(campaign, along)
@@ -135,9 +139,7 @@ def cells(
     """Return the estimate of each cell by its level along and its line; UsageError as means()."""
     for factor in (*filter(None, named.values()), *where):
         if factor not in campaign.factors:
-            raise UsageError(
-                f"{factor} is no factor; the factors are {', '.join(campaign.factors)}"
-            )
+            raise UsageError(f"{factor} is no factor; {choices(factor, campaign.factors)}")
     wanted = {factor: [level] for factor, level in where.items()}
     chosen = [cell for cell in cells_of(campaign.records.trials) if cell.matches(wanted)]
     found: dict[tuple[str, str], Estimate] = {}
@@ -155,7 +157,7 @@ def cells(
         known = dict.fromkeys(name for cell in chosen for name in cell.metrics)
         levels = ", ".join(f"{factor}={level_text(level)}" for factor, level in where.items())
         text = f"no combination has the metric {metric}{' with ' + levels if levels else ''}"
-        raise UsageError(f"{text}; known are {', '.join(known) or 'no metrics'}")
+        raise UsageError(f"{text}; {choices(metric, known)}")
     return found
 
 
@@ -252,6 +254,7 @@ def goodput(
         UsageError: the record does not tell the goodput, or not that of one of `pairs`.
     """
     check_trial(trial)
+    check_axes(axes)
     check_step(step_s)
     check_pairs(pairs)
     with told():
@@ -284,10 +287,10 @@ def check_trial(trial: object) -> None:
         raise UsageError(f"trial = {shown(trial)}: must be a trial, such as campaign.trial(seed=1)")
 
 
-def check_pairs(pairs: object) -> None:
-    """UsageError for what is no list."""
-    if isinstance(pairs, str) or not isinstance(pairs, Iterable):
-        raise UsageError(f"pairs = {shown(pairs)}: must be a list of numbers, such as pairs=[1, 2]")
+def check_axes(axes: object) -> None:
+    """UsageError for what is neither axes nor None."""
+    if axes is not None and not isinstance(axes, Axes):
+        raise UsageError(f"axes = {shown(axes)}: must be axes of matplotlib, or None")
 
 
 def of_trial(
@@ -300,6 +303,7 @@ def of_trial(
     of such a trial.
     """
     check_trial(trial)
+    check_axes(axes)
     drawing = draw(trial)
     if drawing is None:
         why = why_empty(table, [trial]) if table else NO_SHARES

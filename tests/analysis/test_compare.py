@@ -107,7 +107,7 @@ def test_the_first_segment_that_differs(
     found = Comparison(factor="f", levels=("a", "b"), pairs=[pair], responses=[compared])
     said = list(text.lines(found))
     assert said[1] == (
-        f"1 of them differs. The first difference is segment {number} of pair 1 "
+        f"1 pair differs. The first difference is segment {number} of pair 1 "
         f"at {time_ns / 1e9:.9f} s (g x, seed 1)"
     )
     assert found.differs(0) and not found.differs(10)

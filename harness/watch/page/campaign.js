@@ -2,6 +2,15 @@
 // The matrix of cells: built once a shape, then kept up to date button by button.
 "use strict";
 const at = (id) => document.getElementById(id);
+// The trial that the address names. A name that was cut in a character is no trial's name.
+function chosen() {
+  const name = location.hash.slice(1);
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
 const SIGNS = {waiting: "·", failed: "×", invalid: "!", recorded: "…", unfinished: "not finished"};
 const RECORDED = new Set(["valid", "invalid", "recorded"]);
 let shape = "";
@@ -113,8 +122,7 @@ function fill(trial) {
   found.setAttribute("aria-label", `${levels}, seed ${trial.seed}: ${status}${why} ${text}`);
   found.title = found.getAttribute("aria-label");
   found.setAttribute("aria-disabled", String(!answers(trial)));
-  const chosen = decodeURIComponent(location.hash.slice(1)) === trial.name;
-  chosen ? found.setAttribute("aria-current", "true") : found.removeAttribute("aria-current");
+  chosen() === trial.name ? found.setAttribute("aria-current", "true") : found.removeAttribute("aria-current");
 }
 
 // Has a press on its button an answer?

@@ -52,5 +52,5 @@ function drawNetwork(trial, now, rates) {
   glow(at("middle"), trial.rates ? all / link : length ? 1 : all / link, 12);
   at("load").textContent = trial.rates ? `${all.toFixed(1)} Mbit/s` : "";
   for (const [pair, both] of lines) for (const line of both) glow(line, (rates.get(pair) ?? 0) / share / 2, 5);
-  at("network-text").textContent = `At ${now.toFixed(1)} s: queue ${at("length").textContent}, ${at("dropped").textContent} ${at("load").textContent}`;
+  at("network-text").textContent = `At ${now.toFixed(2)} s: queue ${at("length").textContent}, ${at("dropped").textContent} ${at("load").textContent}`;
 }

@@ -25,7 +25,6 @@ let reader = ""; // the server's name for this look at a trial that runs: each h
 const known = () => trial.live || trial.cut ? trial.until_s : trial.duration_s; // up to this there is something to show
 const asItRuns = () => trial.live && at("speed").value === "live";
 
-const chosen = () => decodeURIComponent(location.hash.slice(1));
 const stateOf = (name) => state?.trials.find((one) => one.name === name);
 
 function choose() {

@@ -152,7 +152,7 @@ function throughput(trial, now) {
 
 function draw(trial, now, rates) {
   const {queue, windows, drops} = trial;
-  const said = (part, text) => at(`plot-${part}`).setAttribute("aria-label", `At ${now.toFixed(1)} s: ${text}`);
+  const said = (part, text) => at(`plot-${part}`).setAttribute("aria-label", `At ${now.toFixed(2)} s: ${text}`);
   if (queue) {
     const count = upTo(queue.t, now), gone = upTo(drops.t, now);
     Plotly.update("plot-queue", {x: [queue.t.slice(0, count), drops.t.slice(0, gone)],
@@ -170,6 +170,6 @@ function draw(trial, now, rates) {
   if (hasRates(trial)) {
     Plotly.restyle("plot-pairs", {x: [[...rates.keys()]], y: [[...rates.values()]]});
     const all = [...rates.values()].reduce((sum, one) => sum + one, 0);
-    said("pairs", `${all.toFixed(1)} Mbit/s to ${counted(rates.size, "pair")}`);
+    said("pairs", `${all.toFixed(1)} Mbit/s to ${counted(trial.pairs, "pair")}`);
   }
 }

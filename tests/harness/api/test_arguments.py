@@ -60,6 +60,18 @@ OF_CAMPAIGN: list[tuple[Callable[[Any], Any], str]] = [
     (lambda c: cellbed.plot.queue(c), "trial = a Campaign: must be a trial, such as campaign"),
     (lambda c: cellbed.plot.windows(c.trial(policy="EPD"), pairs=1), "pairs = 1: must be a list"),
     (lambda c: cellbed.plot.means("out", "efficiency", along="policy"), "campaign = 'out': must"),
+    (lambda c: cellbed.plot.means(c, ["efficiency"], along="policy"), "metric = ['efficiency']: m"),
+    (lambda c: cellbed.plot.means(c, "efficiency", along=["policy"]), "along = ['policy']: must"),
+    (lambda c: cellbed.plot.queue(c.trial(policy="EPD"), "x"), "axes = 'x': must be axes of mat"),
+    *(
+        (lambda c, bad=bad: cellbed.plot.windows(c.trial(policy="EPD"), pairs=bad), words)
+        for bad, words in (
+            (["1"], "pairs = ['1']: must be a list of numbers"),
+            ([True], "pairs = [True]: must be a list of numbers"),
+            ([1.5], "pairs = [1.5]: must be a list of numbers"),
+            ([1, 1], "pairs = [1, 1]: a pair stands twice; name each pair once"),
+        )
+    ),
 ]  # fmt: skip
 
 
@@ -92,6 +104,9 @@ OF_EXPERIMENT: list[tuple[Callable[[Any], Any], str]] = [
     (lambda e: e.run("out", pcap=True), "pcap = True: must be a list"),
     (lambda e: e.run("out", trace="tcp:tcp_probe"), "trace = 'tcp:tcp_probe': must be a list"),
     (lambda e: e.run("out", kernels="6.12"), "kernels = '6.12': must be a list, such as kernels=["),
+    (lambda e: e.run("out", debug="kasan"), "debug = 'kasan': must be a list, such as debug=['"),
+    (lambda e: e.run("out", trust_kernels="yes"), "trust_kernels = 'yes': must be True or False"),
+    (lambda e: e.run("out", progress="no"), "progress = 'no': must be True or False"),
     (lambda e: e.run(5), "out = 5: must be the name of a file or folder"),
 ]  # fmt: skip
 

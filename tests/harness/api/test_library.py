@@ -219,7 +219,7 @@ def test_plots_of_a_trial_are_figures_to_go_on_with(campaign: cellbed.Campaign) 
     ("call", "said"),
     [
         (lambda c: cellbed.plot.means(c, "speed", along="buffer", lines="policy"),
-         "no combination has the metric speed; known are efficiency, fairness"),
+         "no combination has the metric speed; it must be one of efficiency, fairness"),
         (lambda c: cellbed.plot.means(c, "efficiency", along="size"), "size is no factor"),
         (lambda c: cellbed.plot.means(c, "efficiency", along="buffer"),
          "several combinations have the same place in the figure; choose a level of network,"),

@@ -51,8 +51,10 @@ def test_the_page(page: Page, made: Made, tmp_path: Path) -> None:
     expect(now).to_have_text("30.05 s")
     time_s, length = last_drawn(page)
     assert (round(time_s * 1e9), length) in recorded(made) and 30 <= time_s <= 30.05
-    label = re.compile(rf"At 30\.\d s: {length} cells in the queue")
+    label = f"At 30.05 s: {length} cells in the queue"
     expect(page.locator("#plot-queue")).to_have_attribute("aria-label", label)
+    pairs = re.compile(r"At 30\.05 s: .* to 100 pairs")
+    expect(page.locator("#plot-pairs")).to_have_attribute("aria-label", pairs)
     page.get_by_role("button", name="Play").click()
     expect(now).not_to_have_text("30.05 s")
     page.get_by_role("button", name="Pause").click()
@@ -70,6 +72,17 @@ def test_the_page(page: Page, made: Made, tmp_path: Path) -> None:
     expect(page.locator("#missing")).to_contain_text("the key record.drops records them.")
     assert_the_last_seconds_are_in_view(page)
     assert_no_room_for_what_is_missing(page)
+
+
+def test_an_address_that_was_cut_in_a_character_leaves_the_page_whole(page: Page) -> None:
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.evaluate("location.hash = '#%E0%A4%A'")
+    expect(page.locator("#facts")).to_contain_text("The campaign has no trial of this name")
+    first = page.get_by_role("button", name="WAN SACK EPD 0.5, seed 1: valid")
+    first.click()
+    expect(page.get_by_role("heading", name=TRIALS[0])).to_be_visible()
+    assert not wrong
 
 
 def test_the_pairs_are_in_order_and_named_by_whole_numbers(page: Page) -> None:
