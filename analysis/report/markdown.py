@@ -2,13 +2,14 @@
 """A report as Markdown: tables as pipe tables, plots as links to files with their alt text."""
 
 from collections.abc import Iterator
+from html import escape
 
 from analysis.report.model import Claims, Explore, Gallery, Part, Report, Section, Sheet, Source
 
 
 def render(report: Report, figures: str) -> str:
     """The report as Markdown; `figures` is the folder that its links go to."""
-    lines = [f"# {report.title}", "", report.subtitle + ".", ""]
+    lines = [f"# {escape(report.title, quote=False)}", "", report.subtitle + ".", ""]
     for section in report.sections:
         lines += _section(section, 2, figures)
     return "\n".join(lines).rstrip() + "\n"

@@ -63,7 +63,7 @@ class Standing:
     def sentence(self) -> str:
         """How many trials are planned, there, failed and missing."""
         if self.whole:
-            have = "has" if self.planned == 1 else f"all {self.planned} have"
+            have = "it has" if self.planned == 1 else f"all {self.planned} have"
             text = f"{counted(self.planned, 'trial')} planned: {have} a record"
         else:
             text = (

@@ -139,7 +139,8 @@ def extremes(results: Results) -> list[str]:
         low, high = (format(mean, response.form) for mean in (least, most))
         what = f"The mean {response.title.lower()}" if several else response.title
         if len(known) == 1:
-            told.append(f"{what} is {low} ({named.levels(first.levels)}).")
+            place = named.levels(first.levels)
+            told.append(f"{what} is {low}{f' ({place})' if place else ''}.")
         elif low == high:
             told.append(f"{what} is {low} in all combinations of levels.")
         else:

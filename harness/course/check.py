@@ -6,6 +6,8 @@ A wrong answer is told where to look, and never what would be right.
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -40,6 +42,7 @@ from harness.waiting import waiting
 from plan.errors import InvalidTrialError, LabError, MissingError, UsageError
 
 MOST_SHOWN = 40
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?")
 # What a record, though sealed, may make of a measure.
 NOT_MEASURED = (AnalysisError, ArithmeticError, LookupError, TypeError, ValueError)
 
@@ -204,7 +207,7 @@ def verdict(question: Question, given: str, evidence: Evidence) -> tuple[State, 
         return "received", f"you guessed {shown(given)}; compare it with your answer {question.of}"
     trials = evidence.of(question)
     if not trials:
-        return "wrong", f"{shown(given)}: cannot be judged without your own record"
+        return "not judged", f"{shown(given)}: not judged, because your own record is not complete"
     if is_right(question, given, trials):
         return "right", f"{shown(given)}: right"
     return "wrong", f"{shown(given)}: not so; {question.hint}"
@@ -255,11 +258,21 @@ def one_of(given: str, levels: Collection[str]) -> None:
 
 
 def number(given: str) -> float:
-    """An answer as a number, with a comma or a point."""
+    """An answer as a number, with a comma or a point.
+
+    UnreadableError where it is none, is not finite, or may have a comma between its thousands.
+    """
+    if THOUSANDS.fullmatch(given):
+        raise UnreadableError(
+            f"{shown(given)}: write the number without a comma; a point begins the decimals"
+        )
     try:
-        return float(given.replace(",", "."))
+        found = float(given.replace(",", "."))
     except ValueError:
-        raise UnreadableError(f"{shown(given)}: a number is needed, without its unit") from None
+        found = math.nan
+    if not math.isfinite(found):
+        raise UnreadableError(f"{shown(given)}: a number is needed, without its unit")
+    return found
 
 
 def one_value(wanted: Mapping[str, Any], trials: Sequence[Measurable]) -> float | Between:

@@ -10,8 +10,9 @@ from typing import Any, Literal
 
 from harness.course.lab import CourseLab, Sentences
 
-State = Literal["right", "wrong", "not answered", "received", "unreadable"]
-"""received: it was read, and nothing more is said; a guess, sentences, all answers of an exam."""
+State = Literal["right", "wrong", "not answered", "received", "unreadable", "not judged"]
+"""received: it was read, and nothing more is said; a guess, sentences, all answers of an exam.
+not judged: there is no whole record of the student by which it could be."""
 
 MARKS: dict[State, str] = {
     "right": "ok",
@@ -19,6 +20,7 @@ MARKS: dict[State, str] = {
     "not answered": "--",
     "received": "in",
     "unreadable": "??",
+    "not judged": "--",
 }
 
 

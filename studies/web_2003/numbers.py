@@ -118,7 +118,6 @@ def large(kept: Kept) -> Numbers:
         found[name] = _text(changes[-1])
         others = [_change(kept, WHOLE, one, *both) for one in ("median_ms", "p90_ms")]
         larger.append(all(abs(changes[-1].difference) > abs(x.difference) for x in others))
-    tail, half = changes[0].difference, changes[0].half_width or math.inf
     seeds = min(len(one.draws) for one in changes)
     return {
         **found,
@@ -126,8 +125,6 @@ def large(kept: Kept) -> Numbers:
         "figures": len(changes),
         "sure": sum(abs(one.difference) > (one.half_width or math.inf) for one in changes),
         "larger_than_all": sum(larger),
-        "tail_least": 100 * math.expm1(tail - half),
-        "tail_most": 100 * math.expm1(tail + half),
     }
 
 

@@ -83,7 +83,7 @@ def test_a_whole_campaign_has_no_such_list(folder: Path) -> None:
     header = json.loads(path.read_text())
     path.write_text(json.dumps(header | {"trials": header["trials"][:1]}))
     text = write_report(read_campaign(folder), STUDY).markdown.read_text()
-    assert "1 trial planned: has a record." in text
+    assert "1 trial planned: it has a record." in text
     assert "without a record" not in text
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from harness.course import check, handed_in, handout
 from harness.course import lab as labs
+from harness.course.check import UnreadableError, number
 from harness.course.lab import Measured, Prediction, Sentences, WhichLevel
 from harness.design.levels import same
 from harness.flavors import check as flavors_check
@@ -227,6 +229,25 @@ def test_an_exam_tells_what_is_missing_or_cannot_be_read(
     said = items(printed)
     assert said[number] == "?? seven: a number is needed, without its unit"
     assert said["why"] == "-- not answered" and isinstance(error, InvalidTrialError)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("1,000", "1,000: write the number without a comma; a point begins the decimals"),
+        ("-2,400.5", "-2,400.5: write the number without a comma"),
+        ("nan", "nan: a number is needed"),
+        ("1e400", "1e400: a number is needed"),
+    ],
+)
+def test_what_may_be_read_as_another_number_is_no_answer(given: str, said: str) -> None:
+    with pytest.raises(UnreadableError, match=re.escape(said)):
+        number(given)
+
+
+@pytest.mark.parametrize(("given", "value"), [("169,6", 169.6), ("0,125", 0.125), ("1000", 1000)])
+def test_a_comma_may_begin_the_decimals(given: str, value: float) -> None:
+    assert number(given) == value
 
 
 def test_an_exam_has_nothing_to_judge_by(exam: tuple[str, Path]) -> None:

@@ -53,9 +53,9 @@ class Settings:
     spreading: Annotated[
         Literal["hash", "turn"],
         "How cellbed chooses the spine of a pair. `hash`: a hash of the pair's number and of"
-        " `topology.hash_seed` chooses it, as ECMP does (equal-cost multipath). `turn`: of the pairs"
-        " between the same two leaves, the first pair uses the first spine, the second pair the"
-        " second spine, and so on. A pair keeps its spine.",
+        " `topology.hash_seed` chooses it, as ECMP does (equal-cost multipath). `turn`: of the"
+        " pairs between the same two leaves, the first pair uses the first spine, the second pair"
+        " the second spine, and so on. A pair keeps its spine.",
     ] = "hash"
     hash_seed: Annotated[
         int, Within(0, 1_000_000_000), "With another number, the hash chooses other spines."

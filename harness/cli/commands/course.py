@@ -64,6 +64,8 @@ def check(lab: str, folders: tuple[Path, ...], again: bool, as_json: bool, table
     """Say for each item in DIR whether it is right. Each DIR must belong to another student."""
     name = labs.find(lab)
     missing = [folder for folder in folders if not folder.is_dir()]
+    if missing and missing[0].is_file():
+        raise UsageError(f"{missing[0]}: this is a file; name its folder, {missing[0].parent}")
     if missing:
         raise UsageError(f"{missing[0]}: this folder does not exist")
     seen: set[Path] = set()
