@@ -43,6 +43,7 @@ NO_IPV6 = "ipv6.disable=1"
 FAILED = ("Kernel panic", "vm lab: failed")
 CONSOLE_LINES = 400
 MODULE = "cellbed_tcp.ko"
+WINDOW = "cellbed_window.ko"  # in the initramfs (lab/vm/window)
 SHARES = ["repo", "run", "programs"]
 
 
@@ -112,7 +113,7 @@ class VmLab(SupervisedLab):
     def kernel_identity(self) -> str:
         """The emulator is part of the machine that the kernel runs on."""
         folder = paths.product("vm", self.arch)
-        made = paths.content(folder / "vmlinuz", folder / MODULE)
+        made = paths.content(*(folder / name for name in ("vmlinuz", MODULE, WINDOW)))
         return f"{made}, {qemu_version(self.hardware)}"
 
     def boot_line(self) -> str:

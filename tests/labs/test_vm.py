@@ -31,7 +31,7 @@ from harness.runners.options import Options
 from plan.errors import LabError
 from tests.bpf import replay
 from tests.labs.test_reproducible import assert_same_records
-from tests.small import PROJECT
+from tests.small import PROJECT, TINY
 from topology.libcellq import POLICIES
 
 pytestmark = [
@@ -51,7 +51,10 @@ START_US = 20_000
 EFFICIENCY_LIMIT = 2 * (0.9138 - 0.9112)
 FAIRNESS_LIMIT = 2 * (0.9999 - 0.9966)
 SLOW = "CELLBED_SLOW_TESTS" in os.environ
-SHORT_S = 4
+# The window is none that fills the header's field, as scaled: a stock kernel forgets such a one
+# (lab/vm/window).
+WINDOW_BYTES = 1_000_000
+SHORT = {"workload": {"duration_s": 4}, "tcp": {"window_bytes": WINDOW_BYTES}}
 STRESSED = POLICIES if SLOW else ("epd", "sd")
 BURSTS = 1500 if SLOW else 300
 LIMIT_S = 600.0
@@ -59,10 +62,10 @@ PAUSE_S = 0.2  # between two moments at which a busy machine gives QEMU nothing
 HELD_UP = 20  # times in a trial, at least: it takes 20 s of processor time
 
 
-def run_in(lab: str, folder: Path, *only: str, **workload: int) -> list[dict]:
-    """Trials of three-labs in one lab, in virtual time, with more keys of the workload."""
+def run_in(lab: str, folder: Path, *only: str, **tables: dict[str, object]) -> list[dict]:
+    """Trials of three-labs in one lab, in virtual time, with more keys of the experiment."""
     wanted = experiment.load(FILE)
-    rule = experiment.Rule(when={}, set={"workload": workload})
+    rule = experiment.Rule(when={}, set=tables)
     wanted = experiment.with_rule(wanted, rule)
     trials = planned(wanted, FILE, only, 1, lab)
     options = Options(lab=lab, clock="virtual", jobs=1)
@@ -76,7 +79,7 @@ def run_in(lab: str, folder: Path, *only: str, **workload: int) -> list[dict]:
 def short(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict]]:
     """A short trial with EPD and one with SD: the folder of their records, and these."""
     folder = tmp_path_factory.mktemp("short")
-    return folder, run_in("vm", folder, duration_s=SHORT_S)
+    return folder, run_in("vm", folder, **SHORT)
 
 
 def test_epd_and_sd_run_compiled_on_the_stock_kernel(short: tuple[Path, list[dict]]) -> None:
@@ -89,6 +92,8 @@ def test_epd_and_sd_run_compiled_on_the_stock_kernel(short: tuple[Path, list[dic
         assert document["versions"]["kernel"].endswith("-amd64")
         assert document["versions"]["bpf"] == "jit"
         assert "cellbed_sack" in json.dumps(document["tcp"])
+        [window] = [c for c in document["checks"] if c["name"] == "receiver window"]
+        assert window["measured"] == WINDOW_BYTES
         assert {"stalls", "late departures"} <= {c["name"] for c in document["checks"]}
         frames = document["queue"]["down"]["frames"]
         assert 0 < frames["delivered"] < frames["in"]
@@ -145,7 +150,7 @@ def test_the_same_trial_gives_the_same_bytes_on_a_busy_machine(
 ) -> None:
     folder, [document, _] = short
     with held_up() as times:
-        [again] = run_in("vm", tmp_path, "policy=EPD", duration_s=SHORT_S)
+        [again] = run_in("vm", tmp_path, "policy=EPD", **SHORT)
     assert again["trial"] == document["trial"] and len(times) > HELD_UP
     assert_same_records([again["trial"]], folder, tmp_path)
 
@@ -153,7 +158,7 @@ def test_the_same_trial_gives_the_same_bytes_on_a_busy_machine(
 @pytest.mark.skipif(not SLOW, reason="slow: CELLBED_SLOW_TESTS=1")
 def test_the_stock_kernel_agrees_with_uml(tmp_path: Path) -> None:
     stock, uml = (
-        run_in(lab, tmp_path / lab, "policy=EPD", start_jitter_us=START_US)[0]
+        run_in(lab, tmp_path / lab, "policy=EPD", workload={"start_jitter_us": START_US})[0]
         for lab in ("vm", "uml")
     )
     assert stock["valid"], [c for c in stock["checks"] if not c["ok"]]
@@ -161,6 +166,22 @@ def test_the_stock_kernel_agrees_with_uml(tmp_path: Path) -> None:
     ours, theirs = stock["metrics"], uml["metrics"]
     assert ours["efficiency"] == pytest.approx(theirs["efficiency"], abs=EFFICIENCY_LIMIT)
     assert ours["fairness"] == pytest.approx(theirs["fairness"], abs=FAIRNESS_LIMIT)
+
+
+@pytest.mark.skipif(not SLOW, reason="slow: CELLBED_SLOW_TESTS=1")
+@pytest.mark.parametrize(
+    "queue", ['kind = "adaptive-red", limit_packets = 100', 'kind = "pie"', 'kind = "cake"']
+)
+def test_a_queue_of_the_stock_kernel(queue: str, tmp_path: Path) -> None:
+    """Its module is loaded; red has its flag of adaptation, or it would not be set up."""
+    path = tmp_path / "small.toml"
+    path.write_text(TINY.replace('policy = "plain", buffer_cells = 300', queue))
+    options = Options(lab="vm", clock="virtual", jobs=1)
+    trials = planned(experiment.load(path), path, (), 1, "vm")
+    campaign = CampaignRun(tmp_path / "out", trials, {"name": "tiny"}, options)
+    [document] = campaign.run().values()
+    assert document["valid"], [c for c in document["checks"] if not c["ok"]]
+    assert document["queue"]["down"]["sent"] > 0
 
 
 def test_two_processors_at_one_queue_equal_the_reference(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (folder / name).mkdir(parents=True)
         (folder / f"arm64_{name}").mkdir()
     for name in ("vm", "arm64_vm"):
-        for file in ("complete", "vmlinuz", "initramfs", "cellbed_tcp.ko"):
+        for file in ("complete", "vmlinuz", "initramfs", "cellbed_tcp.ko", "cellbed_window.ko"):
             (folder / name / file).write_text(f"{file}!")
     for name in ("disk", "arm64_disk"):
         (folder / name).write_text("squashfs")

@@ -12,6 +12,9 @@ from harness.design import experiment
 from harness.design.trials import planned
 from harness.labs.layers import layer_of
 from plan.errors import UsageError
+from plan.plan import QUEUES
+from tests.small import PROJECT
+from topology.qdisc import QdiscQueue
 
 EXPERIMENT = """
 name = "small"
@@ -27,6 +30,8 @@ workload = { kind = "iperf", duration_s = 2 }
 RED = 'kind = "adaptive-red"'
 NS2 = 'kind = "adaptive-red-ns2"'
 STOCK = ("vm", "vm-arm64", "native")
+# In Debian's kernel itself; lab/vm/modules need not name them.
+BUILT_IN = {"fq_codel", "pfifo"}
 
 
 def plan_for(lab: str, folder: Path, queue: str) -> None:
@@ -54,3 +59,17 @@ def test_what_only_the_uml_lab_has(lab: str, queue: str, says: str, tmp_path: Pa
 @pytest.mark.parametrize("lab", STOCK)
 def test_the_stock_kernels_own_red(lab: str, tmp_path: Path) -> None:
     plan_for(lab, tmp_path, f"{RED}, ecn = true, drop_above_max = true")
+
+
+def test_the_vm_lab_loads_the_disciplines_of_all_other_queues() -> None:
+    """Nothing is loaded later. A queue with `since` needs a newer kernel than Debian's."""
+    lines = (PROJECT / "lab" / "vm" / "modules").read_text().splitlines()
+    loaded = {line.partition("#")[0].strip() for line in lines}
+    queues = [kind.Queue for kind in QUEUES.kinds.values()]
+    wanted = {
+        queue.kind
+        for queue in queues
+        if issubclass(queue, QdiscQueue) and not (queue.module or queue.since)
+    }
+    assert {"red", "cake", "fq_codel"} <= wanted
+    assert {f"sch_{kind}" for kind in wanted - BUILT_IN} <= loaded
