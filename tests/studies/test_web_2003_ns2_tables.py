@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from analysis.kept import Kept
-from studies.web_2003.abstract import abstract
+from studies.web_2003.abstract import WHOLE, abstract
 from studies.web_2003.ns2 import tables
 from studies.web_2003.ns2.tables import CAMPAIGN, FIGURES, PLAN
 
@@ -103,8 +103,10 @@ def test_the_abstract_has_the_kept_results_numbers(tmp_path: Path) -> None:
     verdicts = {"a": "holds", "b": "undecided", "c": "does not hold", "a-as-in-ns-2": "holds"}
     verdicts |= {"d": "one seed: no verdict", "not-run": "undecided"}
     evidence = {"not-run": "not measured: SACK"}
+    (tmp_path / WHOLE).mkdir()
+    write(tmp_path / WHOLE / "trials.csv", [row(high, 900), row((*high[:3], 2), 900)])
     write(
-        tmp_path / CAMPAIGN / "claims.csv",
+        tmp_path / WHOLE / "claims.csv",
         [
             {"id": name, "verdict_seeds": verdict, "evidence_seeds": evidence.get(name, "")}
             for name, verdict in verdicts.items()
@@ -114,6 +116,7 @@ def test_the_abstract_has_the_kept_results_numbers(tmp_path: Path) -> None:
     assert {name: found[name] for name in ("loads", "trials", "exchanges", "seeds", "runs")} == {
         "loads": "80, 105", "trials": 4, "exchanges": 9990, "seeds": 1, "runs": 4,
     }  # fmt: skip
+    assert (found["whole_trials"], found["whole_seeds"]) == (2, 2)
     away = {"tail": 10, "rule": 10, "linux": 10, "linux_least": 45, "linux_most": 45}
     assert {name: found[name] for name in away} == pytest.approx(away)
     names = ("holds", "fails", "undecided", "not_run", "one_seed")

@@ -13,7 +13,7 @@ import pytest
 from analysis.kept import Kept
 from harness.judge import studies
 from studies.web_2003 import numbers
-from studies.web_2003.abstract import AS_IN_NS_2, NOT_RUN, ONE_SEED
+from studies.web_2003.abstract import AS_IN_NS_2, NOT_RUN, ONE_SEED, WHOLE
 
 KEPT = Kept(studies.folder("web_2003") / "results")
 HEADS = ["load", "queue", "first_timeout", "seed", "trial", "plan", "digest"]
@@ -83,7 +83,7 @@ def test_frames_are_compared_with_the_cells_of_their_seed(tmp_path: Path) -> Non
 
 def test_sack_changes_large_responses_as_its_claim_has_it() -> None:
     """The kept claim at 80 % has the same changes of the same seeds."""
-    evidence = {row["id"]: row["evidence_seeds"] for row in KEPT.claims(numbers.CAMPAIGN).rows}
+    evidence = {row["id"]: row["evidence_seeds"] for row in KEPT.claims(WHOLE).rows}
     found = numbers.large(KEPT)
     for name, claim, queue in (
         ("tail", "sack-large-below", "drop-tail"),
@@ -93,7 +93,24 @@ def test_sack_changes_large_responses_as_its_claim_has_it() -> None:
         told = re.search(rf"80 % {queue} -([\d.]+) % \(", evidence[claim])
         assert told is not None
         assert str(found[name]).startswith(f"−{float(told[1]):.0f} %")
-    assert found["sure"] == found["larger_than_all"] == found["figures"] == 3
+    assert found["sure"] == 2 and found["larger_than_all"] == found["figures"] == 3
+
+
+def test_long_trials_are_compared_with_short_trials_of_the_same_cell() -> None:
+    found = numbers.length(KEPT)
+    cells = {
+        campaign: {
+            row["queue"]: row for row in KEPT.cells(campaign).rows
+            if (row["load"], row["sender"]) == ("105", "SACK")
+        }
+        for campaign in (numbers.CAMPAIGN, WHOLE)
+    }  # fmt: skip
+    ratios = [
+        float(whole["median_ms"]) / float(cells[numbers.CAMPAIGN][queue]["median_ms"])
+        for queue, whole in cells[WHOLE].items()
+    ]
+    assert len(ratios) == 5 and found["least_105"] == min(ratios) > 1
+    assert found["tail_105"] == 100 * float(cells[WHOLE]["drop-tail"]["unfinished_share"])
 
 
 def test_only_a_load_that_no_trial_has_leaves_a_reading_without_a_verdict() -> None:
@@ -108,7 +125,7 @@ def test_only_a_load_that_no_trial_has_leaves_a_reading_without_a_verdict() -> N
 
 def test_the_panels_that_hold_are_readings_of_one_sentence() -> None:
     found = numbers.abstract(KEPT)
-    holds = [row for row in KEPT.claims(numbers.CAMPAIGN).rows if row["verdict_seeds"] == "holds"]
+    holds = [row for row in KEPT.claims(WHOLE).rows if row["verdict_seeds"] == "holds"]
     for rule, own in (("linux", False), ("ns_2", True)):
         some = [row for row in holds if row["id"].endswith(AS_IN_NS_2) is own]
         panels = [row for row in some if row["sentence"].startswith("Complex tradeoffs")]

@@ -134,7 +134,7 @@ def one_time(page: Page, second: int) -> None:
     """Slider, button and picture show the same moment."""
     assert float(page.get_by_label("Virtual time").input_value()) == second
     expect(page.locator(f'[id="trial-{NAME}"]')).to_have_text(f"{second} s")
-    expect(page.locator("#network-text")).to_contain_text(f"At {second}.0 s")
+    expect(page.locator("#network-text")).to_contain_text(f"At {second}.00 s")
 
 
 def what_is_drawn(page: Page) -> None:
@@ -144,7 +144,7 @@ def what_is_drawn(page: Page) -> None:
         20, 23, 5,
     ]  # fmt: skip
     assert page.evaluate("document.getElementById('plot-pairs').data[0].y") == [1, 2]
-    said = "At 5.0 s: queue 23 cells, 5 frames dropped 3.0 Mbit/s"
+    said = "At 5.00 s: queue 23 cells, 5 frames dropped 3.0 Mbit/s"
     expect(page.get_by_role("img", name=said)).to_be_visible()
     assert page.locator("#access line").count() == 4
 
