@@ -40,7 +40,8 @@ class Settings:
     pairs: Annotated[
         int,
         Within(1, MOST_CLIENTS),
-        "The number of clients that have both links. Each client has its own server.",
+        "The number of clients with two links, link1 and link2 ([below](#topologies)). Each"
+        " client has its own server.",
     ]
     links_used: Annotated[
         Literal["both", "link1", "link2"],
