@@ -94,7 +94,7 @@ def estimator(kept: Kept) -> Sheet:
     rows: list[Line] = []
     for row in kept.cells(WHOLE).rows:
         if row["sender"] == "SACK" and row["load"] in SLIDES:
-            both = [number(row, name) for one in names for name in (one, f"source_{one}")]
+            both = [_mean(kept, row, name) for one in names for name in (one, f"source_{one}")]
             share = _percent(row, "source_share")
             rows.append([f"{row['load']} %", row["queue"], row["seeds"], *both, share])
     heads = [
@@ -103,6 +103,18 @@ def estimator(kept: Kept) -> Sheet:
         for of in ("", ", as the source")
     ]
     return plain(rows, "load", "queue", "seeds", *heads, ("counted by this rule (%)", ".1f"))
+
+
+def _mean(kept: Kept, cell: Row, name: str) -> Value:
+    """A cell's mean, or in how many of its trials the value is infinite."""
+    factors = ("load", "sender", "queue")
+    values = [
+        number(row, name)
+        for row in kept.table(WHOLE, "trials").rows
+        if all(row[factor] == cell[factor] for factor in factors)
+    ]
+    infinite = values.count(None)
+    return f"infinite in {infinite} of {len(values)}" if infinite else number(cell, name)
 
 
 def link(kept: Kept) -> Sheet:

@@ -93,7 +93,7 @@ def test_sack_changes_large_responses_as_its_claim_has_it() -> None:
         told = re.search(rf"80 % {queue} -([\d.]+) % \(", evidence[claim])
         assert told is not None
         assert str(found[name]).startswith(f"−{float(told[1]):.0f} %")
-    assert found["sure"] == 2 and found["larger_than_all"] == found["figures"] == 3
+    assert (found["sure"], found["figures"]) == (2, 3)
 
 
 def test_long_trials_are_compared_with_short_trials_of_the_same_cell() -> None:
