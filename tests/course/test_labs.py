@@ -73,7 +73,7 @@ def test_a_folder_with_another_name_is_told(copied: Student) -> None:
     path.write_text(path.read_text().replace("Ada Lovelace", "Grace Hopper"))
     said = copied.check(5)
     assert "somebody else's" in said["record"]
-    unjudged = [key for key, text in said.items() if "without your own record" in text]
+    unjudged = [key for key, text in said.items() if "your own record is not complete" in text]
     assert unjudged == judged_by_record(copied.lab)
 
 

@@ -16,7 +16,7 @@ import pytest
 from harness.host import paths
 from harness.labs.processors import OF_ARM64
 from tests.labs.test_reproducible import assert_same_records
-from tests.labs.test_vm import SHORT_S, run_in
+from tests.labs.test_vm import SHORT, run_in
 
 pytestmark = [
     pytest.mark.lab,
@@ -34,7 +34,7 @@ def _set_up() -> None:
 def test_the_same_trial_gives_the_same_bytes_on_arm64(tmp_path: Path) -> None:
     """Image, kernel, TCP module, programs and the queue's BPF program are of its processor."""
     [first], [again] = (
-        run_in(OF_ARM64, tmp_path / name, "policy=EPD", duration_s=SHORT_S)
+        run_in(OF_ARM64, tmp_path / name, "policy=EPD", **SHORT)
         for name in ("first", "again")
     )
     assert_same_records([first["trial"]], tmp_path / "first", tmp_path / "again")

@@ -42,6 +42,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (made["kernel"] / name).write_bytes(b"kernel")
     (made["vm"] / "vmlinuz").write_bytes(b"stock kernel")
     (made["vm"] / "cellbed_tcp.ko").write_bytes(b"module")
+    (made["vm"] / "cellbed_window.ko").write_bytes(b"module of the window")
     for name in ("cellq", "cellq.bpf.o", "cellbed_tcp.ko", "cellbed_main.o", "cellbed.h"):
         (made["programs"] / name).write_bytes(name.encode())
         (made["programs"] / name).chmod(0o755 if name == "cellq" else 0o644)
