@@ -25,8 +25,8 @@ def crosses(
     """`of` is surely smaller than `minus` in one of the responses, and larger in another.
 
     It does not hold where all responses surely lie on one side. A quantile of a trial in which too
-    many responses never came is infinite: it has no ratio, is named,
-    and keeps "does not hold" away.
+    many responses never came is infinite: it has no ratio, is named, and keeps "does not hold"
+    away.
     """
     figures: list[Figure] = []
     infinite: dict[str, NoEvidenceError] = {}

@@ -115,10 +115,9 @@ def large(kept: Kept) -> Numbers:
         both = [{"load": "80", "sender": sender, "queue": queue} for sender in ("SACK", "Reno")]
         changes.append(_change(kept, WHOLE, "large_median_ms", *both))
         found[name] = _text(changes[-1])
-    seeds = min(len(one.draws) for one in changes)
     return {
         **found,
-        "how": f"{seeds} seeds, paired, with 95 % intervals in brackets",
+        **_seeds(kept, WHOLE),
         "figures": len(changes),
         "sure": sum(abs(one.difference) > (one.half_width or math.inf) for one in changes),
     }
