@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -17,24 +18,23 @@ NAME, POINTS, TO_READ = 0, 2, 3
 
 def print_class(handed_in: Sequence[HandedIn], console: Console) -> None:
     """A row for each folder; below the table, what is wrong beside answers."""
-    rows = [row(one) for one in handed_in]
+    names = names_of(handed_in)
+    rows = [row(one, name) for one, name in zip(handed_in, names, strict=True)]
     left = {*range(len(HEADINGS))} - {POINTS, TO_READ}
     print_table(HEADINGS, rows, console, fold=len(HEADINGS), left=left)
-    for one in handed_in:
+    for one, name in zip(handed_in, names, strict=True):
         for item in (*faults(one), *not_run(one)):
-            console.print(
-                Text(printable(f"{who(one)}, {item.name}: {item.sentence}")), soft_wrap=True
-            )
+            console.print(Text(printable(f"{name}, {item.name}: {item.sentence}")), soft_wrap=True)
 
 
-def row(one: HandedIn) -> list[str]:
+def row(one: HandedIn, name: str) -> list[str]:
     """A folder in words."""
     asked = {question.key for question in one.lab.question}
     wrong = [item.name for item in one.named("wrong", "unreadable") if item.name in asked]
     missing = [item.name for item in one.named("not answered")]
     missing = ["all"] if asked <= set(missing) else missing
     points = "-" if one.lab.exam else f"{one.points} of {one.most}"
-    cells = (who(one), one.name, points, str(one.to_read), faulty(one, wrong), ", ".join(missing))
+    cells = (name, one.name, points, str(one.to_read), faulty(one, wrong), ", ".join(missing))
     return [printable(cell) for cell in cells]
 
 
@@ -55,9 +55,15 @@ def not_run(one: HandedIn) -> Sequence[Item]:
     return [item for item in one.named("not answered") if item.name not in asked]
 
 
-def who(one: HandedIn) -> str:
-    """A student's name, or the folder that names nobody."""
-    return one.student or str(one.folder)
+def names_of(handed_in: Sequence[HandedIn]) -> list[str]:
+    """Whose each folder is: the student's name, or the folder where it alone tells them apart."""
+    often = Counter(one.student for one in handed_in)
+    return [
+        str(one.folder) if one.student is None
+        else f"{one.student} ({one.folder})" if often[one.student] > 1
+        else one.student
+        for one in handed_in
+    ]  # fmt: skip
 
 
 def printable(text: str) -> str:

@@ -107,8 +107,7 @@ def of_nobody(name: str, lab: CourseLab, folder: Path, item: Item) -> HandedIn:
 
 def look_at(name: str, lab: CourseLab, folder: Path, again: bool) -> HandedIn:
     """What check_folder() returns; NotHandedInError where the folder cannot be read."""
-    said = plain.fault(folder)
-    if said:
+    if said := plain.not_a_folder(folder) or plain.fault(folder):
         raise NotHandedInError(said)
     try:
         student, answers = read_answers(folder, lab)

@@ -23,6 +23,13 @@ MOST_TOGETHER_MIB = 1024
 READ, MOST_READ_MIB = {".csv", ".json", ".toml", ""}, 64
 
 
+def not_a_folder(folder: Path) -> str | None:
+    """Why a path is not a folder, in a sentence; None where it is one."""
+    if folder.is_file():
+        return f"this is a file; name its folder, {folder.parent}"
+    return None if folder.is_dir() else "this folder does not exist"
+
+
 def fault(folder: Path) -> str | None:
     """What keeps it from being read, in a sentence; None where nothing does."""
     inside, together, to_read = folder.resolve(), 0, 0

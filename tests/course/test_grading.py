@@ -131,10 +131,22 @@ def test_a_table_has_a_row_for_a_folder_that_names_nobody(mine: Path, tmp_path: 
     assert f"0 of {GRADED}" in printed and f"{GRADED} of {GRADED}" in printed
 
 
-def test_a_table_tells_whose_work_is_twice(mine: Path, tmp_path: Path) -> None:
+def test_a_table_tells_whose_work_is_twice(
+    mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shutil.copytree(mine, tmp_path / "again")
-    printed, _ = course("check", LAB, mine, tmp_path / "again", "--table")
-    assert f"{ADA}, name: {mine} has the same seed" in printed
+    monkeypatch.chdir(tmp_path)
+    printed, _ = course("check", LAB, "mine", "again", "--table")
+    assert f"\n{ADA} (mine) " in printed and f"\n{ADA} (again) " in printed
+    assert f"{ADA} (again), name: mine has the same seed" in printed
+
+
+def test_a_missing_folder_does_not_end_the_grading_of_others(mine: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    printed, error = course("check", LAB, tmp_path / "none", tmp_path / "file", mine, "--table")
+    assert f"{tmp_path / 'none'}, folder: this folder does not exist" in printed
+    assert f"{tmp_path / 'file'}, folder: this is a file; name its folder, {tmp_path}" in printed
+    assert f"{GRADED} of {GRADED}" in printed and isinstance(error, InvalidTrialError)
 
 
 def test_a_name_makes_no_row_of_its_own(mine: Path) -> None:

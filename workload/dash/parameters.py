@@ -83,15 +83,16 @@ class Parameters:
         float,
         Within(0, 1),
         'Only `adaptation = "buffer"`: below this share of the largest buffer, the rule chooses the'
-        " lowest level. The paper of BBA-0 has 90 s of 240 s.",
+        " lowest level. In the paper of BBA-0, this is 90 s of a buffer of 240 s, a share of"
+        " 0.375.",
     ] = 0.375
     cushion_share: Annotated[
         float,
         Within(0, 1),
         'Only `adaptation = "buffer"`: from this share of the largest buffer on, the rule chooses'
-        " the highest level. The paper of BBA-0 has 216 s of 240 s, a share of 0.9. With the"
-        " default buffer of 25 s, a share of 0.9 leaves only 2.5 s of room. A segment of 3 s does"
-        " not fit, so the default is 0.8.",
+        " the highest level. In the paper of BBA-0, this is 216 s of 240 s, a share of 0.9. With"
+        " the default buffer of 25 s, a share of 0.9 leaves only 2.5 s of room. A segment of 3 s"
+        " does not fit, so the default is 0.8.",
     ] = 0.8
 
     def __post_init__(self) -> None:

@@ -15,7 +15,7 @@ from rich.console import Console
 from harness.cli import completion
 from harness.cli.class_table import print_class, printable
 from harness.cli.command import Group
-from harness.course import handout
+from harness.course import handout, plain
 from harness.course import lab as labs
 from harness.course.check import check_folder
 from harness.course.exam import as_exam
@@ -63,16 +63,7 @@ def start(lab: str, folder: Path, name: str) -> None:
 def check(lab: str, folders: tuple[Path, ...], again: bool, as_json: bool, table: bool) -> None:
     """Say for each item in DIR whether it is right. Each DIR must belong to another student."""
     name = labs.find(lab)
-    missing = [folder for folder in folders if not folder.is_dir()]
-    if missing and missing[0].is_file():
-        raise UsageError(f"{missing[0]}: this is a file; name its folder, {missing[0].parent}")
-    if missing:
-        raise UsageError(f"{missing[0]}: this folder does not exist")
-    seen: set[Path] = set()
-    for folder in folders:
-        if folder.resolve() in seen:
-            raise UsageError(f"{folder}: this folder is named twice; name each folder once")
-        seen.add(folder.resolve())
+    refuse_folders(folders)
     if as_json and table:
         raise UsageError("--json and --table: choose one of them")
     found = []
@@ -84,6 +75,20 @@ def check(lab: str, folders: tuple[Path, ...], again: bool, as_json: bool, table
         print_class(found, Console(width=None if sys.stdout.isatty() else TABLE_WIDTH))
     if said := not_right_yet([item for one in found for item in one.items]):
         raise InvalidTrialError(said)
+
+
+def refuse_folders(folders: Sequence[Path]) -> None:
+    """Refuse a command that names no folder at all, or one folder twice.
+
+    Of a class, one missing folder does not end the grading of the others: check_folder() says it.
+    """
+    if not any(folder.is_dir() for folder in folders):
+        raise UsageError(f"{folders[0]}: {plain.not_a_folder(folders[0])}")
+    seen: set[Path] = set()
+    for folder in folders:
+        if folder.resolve() in seen:
+            raise UsageError(f"{folder}: this folder is named twice; name each folder once")
+        seen.add(folder.resolve())
 
 
 def not_right_yet(items: Sequence[Item]) -> str:
