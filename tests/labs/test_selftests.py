@@ -65,6 +65,13 @@ with open("/proc/1/maps") as maps, open("/proc/1/mem", "r+b", buffering=0) as me
     memory.seek(begin)
     memory.write(bytes(end - begin))
 """
+# What a machine's udev makes in /dev, and <(COMMAND) needs.
+OPENS = """#!/bin/bash -e
+cmp <(echo one) <(echo one)
+[ "$(echo in | cat /dev/stdin; echo out > /dev/stdout)" = "in
+out" ]
+[ "$( (echo wrong > /dev/stderr) 2>&1)" = wrong ]
+"""
 TESTS = {
     "ksft_runner.sh": RUNNER,
     "right.pkt": "3 3",
@@ -144,6 +151,11 @@ def test_an_early_end_is_a_failure_and_told(
 ) -> None:
     found = ended(work, tmp_path, script, limit_cpu_s=8)
     assert found.verdict == "fail" and found.why.startswith(why), found
+
+
+def test_a_test_finds_its_open_files_in_dev(work: Work, tmp_path: Path) -> None:
+    found = ended(work, tmp_path, OPENS, limit_cpu_s=60)
+    assert found.verdict == "pass", found.output
 
 
 def test_a_test_that_fills_the_memory_is_told(
