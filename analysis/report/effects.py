@@ -171,8 +171,13 @@ def _sentence(results: Results, effect: Effect) -> str:
 
 def _figure(found: Estimate, form: str, *, sign: bool = True) -> str:
     value = format(found.mean if sign else abs(found.mean), f"+{form}" if sign else form)
-    half = f" ± {format(found.half_width, form)}" if found.half_width else ""
-    return signed(value) + half
+    return signed(value) + (f" ± {half_text(found.half_width, form)}" if found.half_width else "")
+
+
+def half_text(width: float, form: str) -> str:
+    """A half width in words: one below the last digit that is printed is not 0."""
+    text = format(width, form)
+    return text if text.strip("0.,") else f"less than {text[:-1]}1"
 
 
 def _without_intervals(results: Results, found: Sequence[Effect]) -> str:

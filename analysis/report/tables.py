@@ -62,9 +62,13 @@ def cells(results: Results, group: str) -> Sheet:
     """One level of `by`: each cell's means, intervals, published values, differences."""
     factors = [factor for factor in results.factors if factor != results.study.by]
     published = ", the published value, and the difference" if results.study.published else ""
+    names = [one.name for one in results.study.means]
+    found = [cell.estimate(name) for cell in results.every(group) for name in names]
+    sure = any(one and one.half_width for one in found)
+    interval = "± half of its 95 % interval" if sure else "without an interval"
     return Sheet(
         name=named("cells", group),
-        caption=titled(group, f"the mean over the seeds, ± half of its 95 % interval{published}"),
+        caption=titled(group, f"the mean over the seeds, {interval}{published}"),
         columns=_cell_columns(results, factors),
         rows=[_cell_row(results, cell, factors) for cell in results.every(group)],
         heads=len(factors),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import shlex
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -36,6 +36,7 @@ from harness.left import Left
 from harness.watch.live import lab_here
 
 State = dict[str, Any]
+JUDGEMENT = "judgement.json"
 
 
 class Follower:
@@ -77,7 +78,7 @@ class Follower:
                 "title": document.get("title"),
                 "again": self.again,
                 "factors": {name: had(name, some, trials) for name, some in factors.items()},
-                "trials": trials,
+                "trials": [*marked_older(trials, self.folder)],
                 "ended": self._ended,
                 "left_s": self._left.left_s(),
             }
@@ -118,7 +119,7 @@ class Follower:
 
     def _judged(self, name: str) -> State:
         """What its judgement says, kept once it is there; nothing before."""
-        path = self.folder / "trials" / name / "judgement.json"
+        path = self.folder / "trials" / name / JUDGEMENT
         try:
             document = json.loads(path.read_text(encoding="utf-8"))
             told = {
@@ -184,6 +185,24 @@ def change(event: Event) -> State:
         case TrialFailed():
             return {"status": "waiting" if event.retried else "failed", "failed": [event.reason]}
     return {}
+
+
+def marked_older(trials: Sequence[State], folder: Path) -> Iterator[State]:
+    """The trials; of valid records with the same levels and seed, all but the newest as older."""
+    newest: dict[str, State] = {}
+    for trial in sorted(trials, key=lambda one: judged_ns(folder, one)):
+        newest[f"{trial['levels']} {trial['seed']}"] = trial
+    for trial in trials:
+        last = newest[f"{trial['levels']} {trial['seed']}"]
+        older = trial is not last and trial["status"] == last["status"] == "valid"
+        yield {**trial, "older": True} if older else trial
+
+
+def judged_ns(folder: Path, trial: State) -> int:
+    """When its judgement was written; 0 where there is none."""
+    with suppress(OSError):
+        return (folder / "trials" / trial["name"] / JUDGEMENT).stat().st_mtime_ns
+    return 0
 
 
 def had(factor: str, levels: Sequence[str], trials: Sequence[State]) -> list[str]:

@@ -142,3 +142,11 @@ def test_the_summary_does_not_name_two_extremes_where_there_is_one(
     if seeds > 1:
         said = [one.replace("Efficiency", "The mean efficiency") for one in said]
     assert summary.extremes(cast("Results", SimpleNamespace(study=of_study, cells=cells))) == said
+
+
+@pytest.mark.parametrize(
+    ("width", "form", "said"),
+    [(0.0123, ".4f", "0.0123"), (0.00001, ".4f", "less than 0.0001"), (0.2, ",.0f", "less than 1")],
+)
+def test_a_half_width_is_never_printed_as_0(width: float, form: str, said: str) -> None:
+    assert effects.half_text(width, form) == said

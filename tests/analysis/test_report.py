@@ -306,6 +306,7 @@ def test_without_a_study_it_says_who_is_first_and_has_nothing_published(tmp_path
     found = sorted(rows(written, "cells"), key=lambda row: float(row["efficiency"]))
     least, most = (f"{float(row['efficiency']):.4f}" for row in (found[0], found[-1]))
     assert re.search(f"Efficiency lies between {least} \\(.+\\) and {most} \\(.+\\)", text)
+    assert "mean over the seeds, without an interval" in text and "± half of its" not in text
 
 
 def test_means_that_are_printed_alike_are_one_sentence(tmp_path: Path) -> None:

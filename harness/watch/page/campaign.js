@@ -116,10 +116,11 @@ function fill(trial) {
   const text = status === "running" ? `${Math.floor(shownOf(trial) ?? trial.virtual_s)} s`
     : status === "valid" ? figure : SIGNS[status];
   if (found.textContent !== text) found.textContent = text;
-  found.className = status;
+  found.className = trial.older ? `${status} older` : status;
   const levels = Object.values(trial.levels).join(" ") || trial.name;
   const why = trial.failed?.length ? `: ${trial.failed.join(", ")}` : "";
-  found.setAttribute("aria-label", `${levels}, seed ${trial.seed}: ${status}${why} ${text}`);
+  const older = trial.older ? " (an older record of the same trial)" : "";
+  found.setAttribute("aria-label", `${levels}, seed ${trial.seed}: ${status}${why} ${text}${older}`);
   found.title = found.getAttribute("aria-label");
   found.setAttribute("aria-disabled", String(!answers(trial)));
   chosen() === trial.name ? found.setAttribute("aria-current", "true") : found.removeAttribute("aria-current");

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
+import shutil
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
@@ -110,6 +112,23 @@ def test_a_record_is_told_with_its_figures(made: Made) -> None:
     found = state["trials"][1]
     assert (found["status"], found["seed"], state["ended"]) == ("valid", "1", "ended")
     assert found["metrics"]["efficiency"] == pytest.approx(0.8, abs=0.05)
+
+
+def test_an_older_record_of_a_trial_is_marked(made: Made) -> None:
+    """Of two valid records with the same levels and seed."""
+    newer = made.folder / "trials" / TRIALS[0]
+    older = shutil.copytree(newer, newer.with_name("older"))
+    os.utime(older / "judgement.json", (0, 0))
+    levels = {"older": "EPD", TRIALS[0]: "EPD", TRIALS[1]: "SD"}
+    header = json.loads((made.folder / "campaign.json").read_text()) | {
+        "format": "cellbed-campaign/2",
+        "trials": [{"trial": name, "factors": {"policy": level}, "seed": 1}
+                   for name, level in levels.items()],
+    }  # fmt: skip
+    (made.folder / "campaign.json").write_text(json.dumps(header))
+    found = Follower(made.folder).state()["trials"]
+    assert [one["status"] for one in found] == ["valid", "valid", "waiting"]
+    assert [one.get("older", False) for one in found] == [True, False, False]
 
 
 def test_levels_are_those_of_the_header_and_not_read_twice(
