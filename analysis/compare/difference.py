@@ -10,9 +10,9 @@ from analysis.errors import RecordError
 from analysis.json_file import json_object
 from analysis.records import Trial
 
-# What tells of a run or of its place in the experiment, and the captures, which have the lab's
-# own clock: their segments are compared.
-NOT_COMPARED = {"trial.json", "run.json", "judgement.json", "SHA256SUMS"}
+# What tells of a run or of its place in the experiment, the captures, which have the lab's own
+# clock: their segments are compared; and the kernel's events, which have the ports that it drew.
+NOT_COMPARED = {"trial.json", "run.json", "judgement.json", "SHA256SUMS", "trace.csv"}
 CAPTURE = ".pcap"
 
 # Of a lab's facts, what says who made them: two releases that do the same are the same.

@@ -16,6 +16,7 @@ class Segment:
 
     Sequence numbers count from the first that was seen of their direction, so that two runs can
     be compared; `window` is the header's field, not scaled. time_ns: since the trial's start.
+    port, wire_sequence: the source's, as in the header; two runs draw different ones.
     """
 
     time_ns: int
@@ -25,6 +26,8 @@ class Segment:
     acknowledged: int | None
     flags: str
     window: int
+    port: int = field(compare=False)
+    wire_sequence: int = field(compare=False)
 
     def __str__(self) -> str:
         acknowledged = "" if self.acknowledged is None else f", ack {self.acknowledged}"
@@ -56,6 +59,8 @@ class Connection:
                 acknowledged=(packet.acknowledged - (base or 0)) % WHOLE if known else None,
                 flags="".join(x for bit, x in enumerate(FLAGS) if packet.flags >> bit & 1),
                 window=packet.window,
+                port=packet.source.port,
+                wire_sequence=packet.sequence,
             )
         )
 

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
+from harness.host import paths
 from plan.errors import UsageError
 from plan.near import choices
 
@@ -13,6 +15,11 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "kasan": ("KASAN", "KASAN_OUTLINE", "KASAN_VMALLOC"),
     "lockdep": ("DEBUG_KERNEL", "PROVE_LOCKING"),
     "symbols": ("DEBUG_KERNEL", "DEBUG_INFO_DWARF_TOOLCHAIN_DEFAULT"),
+}
+
+# Lines for Kconfig, of which only this patch makes an option.
+PATCHES: Mapping[str, Path] = {
+    "CONFIG_CELLBED_CALLS=y": paths.PROJECT / "lab" / "calls" / "calls.patch",
 }
 
 

@@ -37,6 +37,7 @@ EVENT = r"\w+:\w+"
 LOST = re.compile(r"^(?:overrun|dropped events): (\d+)$", re.MULTILINE)
 # The Kconfig options that a kernel must have.
 OPTIONS = ("FTRACE", "ENABLE_DEFAULT_TRACERS")
+CALLS, CALLS_OPTIONS = "calls:", ("CELLBED_CALLS",)  # the events of lab/calls/calls.patch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +64,8 @@ class Wanted:
     @property
     def kernel_options(self) -> tuple[str, ...]:
         """The options that a kernel must be built with."""
-        return OPTIONS if self.trace else ()
+        calls = any(name.startswith(CALLS) for name in self.trace)
+        return (OPTIONS if self.trace else ()) + (CALLS_OPTIONS if calls else ())
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

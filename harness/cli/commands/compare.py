@@ -17,11 +17,11 @@ from pathlib import Path
 
 import click
 
-from analysis.compare import text
+from analysis.compare import calls, text
 from analysis.compare.levels import compare
 from analysis.records import level_text, read_trial
 from harness.api.campaign import told
-from harness.api.experiment import Experiment, execute
+from harness.api.experiment import Experiment, execute, refuse_elsewhere
 from harness.api.verdict import raise_failures
 from harness.cli.command import Command
 from harness.cli.options import (
@@ -107,6 +107,12 @@ def finite(_: click.Context, option: click.Parameter, value: float) -> float:
     help="The fraction by which a result may differ: 0.02 is 2 % [0: no byte may differ].",
 )
 @click.option(
+    "--calls",
+    "show_calls",
+    is_flag=True,
+    help="Also print the functions of TCP that the first segment that differs went through.",
+)
+@click.option(
     "--out",
     type=click.Path(path_type=Path),
     help="The folder of the campaign [results/NAME-compare].",
@@ -122,9 +128,11 @@ def command(
     jobs: int | None,
     lab: str,
     tolerance: float,
+    show_calls: bool,
     out: Path | None,
 ) -> None:
     """Run what is missing, print what differs; SystemExit with 1 where anything does."""
+    refuse_elsewhere(lab, None, {"--calls": show_calls})
     asked = followed(Experiment.from_file(experiment))
     if bool(factor) == bool(kernels):
         raise UsageError("compare needs either --factor FACTOR=A,B or --kernel A,B")
@@ -135,7 +143,7 @@ def command(
     running = asked.prepare(
         out or RESULTS / f"{asked.name}-compare", (*only, *([factor] if factor else [])),
         seeds=seeds, jobs=jobs, lab=lab, pcap=["down"], kernels=kernels,
-        trust_kernels=trust_kernels,
+        trace=calls.EVENTS if show_calls else (), trust_kernels=trust_kernels,
     )  # fmt: skip
     documents = execute(running)
     raise_failures(running, documents)
@@ -143,7 +151,7 @@ def command(
         shown = next(iter(documents.values()))["responses"]
         trials = [read_trial(running.records / one) for one in documents]
         found = compare(trials, name, levels, shown)
-    for line in text.lines(found):
+    for line in (*text.lines(found), *(calls.lines(found) if show_calls else ())):
         click.echo(line)
     with told():
         differs = found.differs(tolerance)

@@ -441,6 +441,9 @@ def test_a_trace_is_recorded_on_the_same_kernel_with_tracing(
     [trial] = given.prepare(tmp_path / "out", trace=["tcp:tcp_probe"]).trials
     assert asked == [f"6.12{tracing}"] and to_json(trial.plan)["record"]["trace"]
     asked.clear()
+    given.prepare(tmp_path / "out", trace=["tcp:tcp_probe", "calls:enter"])
+    assert asked == [f"6.12{tracing},config=+CELLBED_CALLS"]
+    asked.clear()
     [trial] = given.prepare(tmp_path / "out").trials
     assert asked == [] and "trace" not in to_json(trial.plan)["record"]
     [trial] = given.prepare(tmp_path / "out", lab="vm", trace=["tcp:tcp_probe"]).trials

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.host import paths
-from harness.kernels import names, patches, series, store
+from harness.kernels import debug, names, patches, series, store
 from harness.kernels.errors import KernelError
 from harness.kernels.recipe import Recipe
 from harness.kernels.trees import LINK, PLAIN, PROGRAM, TOP, Folder, blob
@@ -142,3 +142,25 @@ def test_a_patch_that_cannot_be_used(
         series.amended("6.1,patch=fix.patch", tree(source), fix)
     assert str(found.value).startswith("kernel 6.1,patch=fix.patch: ")
     assert said in str(found.value) and "\n" not in str(found.value)
+
+
+def test_an_option_of_ours_brings_its_patch(
+    source: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "ours.patch").write_text(
+        f"--- a/{CUBIC}\n+++ b/{CUBIC}\n@@ -2 +2 @@\n-two\n+ours\n"
+    )
+    monkeypatch.setattr(debug, "PATCHES", {"CONFIG_OURS=y": tmp_path / "ours.patch"})
+    for name, content in ((",config=+OURS", "ours"), (",config=+OTHER", "two"), ("", "two")):
+        tree = names.source(f"path:{source}{name}").tree
+        [(_, found)] = tree.read([CUBIC])
+        assert found.decode().splitlines()[1] == content
+
+
+@pytest.mark.lab  # it may fetch a source
+@pytest.mark.parametrize("version", ["6.1", "6.12", "7.3"])
+def test_the_patch_for_calls_applies(version: str, tmp_path: Path) -> None:
+    folder, _ = names.debian(version)
+    tree = Folder(version, folder, tmp_path / "seen.json")
+    amended = series.amended(version, tree, debug.PATCHES["CONFIG_CELLBED_CALLS=y"])
+    assert "net/ipv4/calls.c" in amended.files
