@@ -24,20 +24,21 @@ class Witness:
     """One such program.
 
     Attributes:
-        name: of its file; experiment: the name of the one whose trials it carries.
+        name: of its files.
+        experiments: the names of those whose trials it carries; the first where none is asked for.
         variants: what may be different from the plan; the first is the plan itself.
         run: given a plan, a folder with what the host made for it (a trace), and a variant, the
             figures of the run; None where the program has not what the plan asks for.
     """
 
     name: str
-    experiment: str
+    experiments: tuple[str, ...]
     variants: tuple[str, ...]
     run: Callable[[Plan, Path, str], Figures | None]
 
-    def file(self, folder: Path) -> Path:
-        """Where its lines are kept; `folder`: the study's."""
-        return folder / "results" / self.experiment / f"{self.name}.csv"
+    def file(self, folder: Path, experiment: str) -> Path:
+        """Where its lines of an experiment's trials are kept; `folder`: the study's."""
+        return folder / "results" / experiment / f"{self.name}.csv"
 
 
 def line(plan: Plan, variant: str, figures: Figures) -> Row:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from analysis.study import Study
@@ -17,27 +18,34 @@ from plan.errors import UsageError
 from plan.plan import Plan
 
 
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """Of the witness's experiments and variants; None: its first."""
+
+    experiment: str | None = None
+    variant: str | None = None
+
+
 def run(
     study: Study,
     folder: Path,
     only: Sequence[str],
     seeds: int | None,
-    variant: str | None,
+    chosen: Chosen,
     *,
     again: bool,
 ) -> Iterator[str]:
     """Run them one after the other; a sentence for each. `folder`: the study's.
 
     again: run those whose lines are kept already, too.
-    Raises UsageError for a study without a witness, and for an unknown variant or level.
+    Raises UsageError for a study without a witness, and for an unknown choice or level.
     """
     if not study.witness:
         raise UsageError(f"{study.id}: the study has no witness")
     witness: Witness = importlib.import_module(study.witness).WITNESS
-    variant = variant or witness.variants[0]
-    if variant not in witness.variants:
-        raise UsageError(f"--variant {variant}: write one of {', '.join(witness.variants)}")
-    path, file = folder / f"{witness.experiment}.toml", witness.file(folder)
+    variant = _known("--variant", chosen.variant, witness.variants)
+    name = _known("--experiment", chosen.experiment, witness.experiments)
+    path, file = folder / f"{name}.toml", witness.file(folder, name)
     trials = planned(experiment.load(path), path, only, seeds)
     for place, trial in enumerate(trials, start=1):
         words = f"{place}/{len(trials)} {' '.join(map(str, trial.factors.values()))}"
@@ -51,6 +59,12 @@ def run(
             continue
         write(file, [line(trial.plan, variant, found)])
         yield f"{text}: done"
+
+
+def _known(option: str, chosen: str | None, names: Sequence[str]) -> str:
+    if chosen is not None and chosen not in names:
+        raise UsageError(f"{option} {chosen}: write one of {', '.join(names)}")
+    return chosen or names[0]
 
 
 def carried(witness: Witness, plan: Plan, variant: str) -> Figures | None:

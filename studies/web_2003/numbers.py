@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The numbers in its README's sentences (sentences.toml), from the kept results.
 
-A change is the mean over the seeds of the logarithm of a ratio, as a part of 1: trials of a seed
-carry the same trace. Its interval is left out where there is one seed.
+A change is the mean over the seeds of the logarithm of a ratio (changes.py).
 """
 
 import math
@@ -12,11 +11,11 @@ from statistics import fmean
 from analysis import kept_trials
 from analysis.contrasts import BySeed, Contrast, contrast, differences
 from analysis.kept import Kept
-from analysis.report.model import signed
 from analysis.report.sentences import Numbers, Source
 from analysis.statistics import estimate
 from analysis.table import Row
 from studies.web_2003.abstract import SLIDES, WHOLE, abstract
+from studies.web_2003.changes import sure, told
 from studies.web_2003.ns2.tables import CAMPAIGN, FIGURES, Pair, clocks
 
 FIRST, RED, TODAY, LINK = "web-first", "web-red", "web-today", "web-plain"
@@ -40,11 +39,11 @@ def red(kept: Kept) -> Numbers:
         "lower": sum(one.difference < 0 for one in pairs),
         "lower_sure": sum(one.difference + (one.half_width or math.inf) < 0 for one in pairs),
         **_seeds(kept, RED),
-        "ecn_80": _text(
+        "ecn_80": told(
             _change(kept, RED, "p90_ms", gentle["80"], {**gentle["80"], "red": "drops all"})
         ),
         **{
-            f"marks_{load}": _text(_change(kept, RED, "p90_ms", marks[load], gentle[load]))
+            f"marks_{load}": told(_change(kept, RED, "p90_ms", marks[load], gentle[load]))
             for load in gentle
         },
         "highest_threshold": int(_threshold_is_shortest(kept)),
@@ -57,14 +56,14 @@ def today(kept: Kept) -> Numbers:
     for name, (after, before) in COMPARED.items():
         for load in LOADS:
             one = _change(kept, TODAY, "p90_ms", _at(load, after), _at(load, before))
-            found[f"{name}_{load}"] = _text(one)
+            found[f"{name}_{load}"] = told(one)
             found[f"{name}_{load}_value"] = math.expm1(one.difference)
     for load in LOADS:
         fair = [found[f"{name}_{load}_value"] for name in ("fq_codel", "fq_pie", "cake")]
         numbers = [x for x in fair if not isinstance(x, str)]
         found[f"fair_{load}_least"], found[f"fair_{load}_most"] = min(numbers), max(numbers)
         codel = _change(kept, TODAY, "median_ms", _at(load, CODEL), _at(load, DROP_TAIL))
-        found[f"codel_median_{load}"] = _text(codel)
+        found[f"codel_median_{load}"] = told(codel)
         found[f"worst_{load}_is_ared"] = int(_worst(kept, load).startswith("ARED"))
     return found
 
@@ -74,7 +73,7 @@ def first(kept: Kept) -> Numbers:
     found: dict[str, float | int | str] = {**_seeds(kept, FIRST)}
     for name, queue in (("tail", "drop-tail"), ("linux", "ARED"), ("ns_2", "ARED as in ns-2")):
         changes = {load: _first_change(kept, load, queue) for load in ("80", "105")}
-        found[name], found[f"{name}_105"] = map(_text, changes.values())
+        found[name], found[f"{name}_105"] = map(told, changes.values())
         found[f"{name}_value"] = math.expm1(changes["80"].difference)
     return found
 
@@ -97,13 +96,13 @@ def link(kept: Kept) -> Numbers:
         both = [{**place, "topology.link_layer": layer} for layer in ("ethernet", "atm")]
         for figure in ("median", "p90"):
             changes.append(_change(kept, LINK, f"{figure}_ms", *both))
-            found[f"{name}_{figure}"] = _text(changes[-1])
+            found[f"{name}_{figure}"] = told(changes[-1])
     return {
         **found,
         **_seeds(kept, LINK),
         "paired": min(len(one.draws) for one in changes),
         "figures": len(changes),
-        "sure": sum(abs(one.difference) > (one.half_width or math.inf) for one in changes),
+        "sure": sum(map(sure, changes)),
     }
 
 
@@ -114,12 +113,12 @@ def large(kept: Kept) -> Numbers:
     for name, queue in (("tail", "drop-tail"), ("linux", "ARED"), ("ns_2", "ARED as in ns-2")):
         both = [{"load": "80", "sender": sender, "queue": queue} for sender in ("SACK", "Reno")]
         changes.append(_change(kept, WHOLE, "large_median_ms", *both))
-        found[name] = _text(changes[-1])
+        found[name] = told(changes[-1])
     return {
         **found,
         **_seeds(kept, WHOLE),
         "figures": len(changes),
-        "sure": sum(abs(one.difference) > (one.half_width or math.inf) for one in changes),
+        "sure": sum(map(sure, changes)),
     }
 
 
@@ -146,7 +145,7 @@ def tails(kept: Kept) -> Numbers:
 
     def change(figure: str, load: str, of: str, to: str, campaign: str = WHOLE) -> str:
         both = [{"load": load, "sender": "SACK", "queue": queue} for queue in (of, to)]
-        return _text(_change(kept, campaign, figure, *both))
+        return told(_change(kept, campaign, figure, *both))
 
     ecn, high = ("ARED+ECN", "ARED"), SLIDES[-1]
     lost = _by_seed(
@@ -307,19 +306,6 @@ def _seeds(kept: Kept, campaign: str) -> dict[str, int | str]:
     one = "one seed, so without an interval"
     several = f"{seeds} seeds, paired, with 95 % intervals in brackets"
     return {"seeds": seeds, "how": one if seeds == 1 else several}
-
-
-def _text(change: Contrast) -> str:
-    """In per cent, with the interval where several seeds give one."""
-    text, half = _percent(change.difference), change.half_width
-    if half is None:
-        return text
-    ends = (_percent(change.difference + sign * half) for sign in (-1, 1))
-    return f"{text} ({' to '.join(ends)})"
-
-
-def _percent(value: float) -> str:
-    return signed(f"{100 * math.expm1(value):+.0f}") + " %"
 
 
 NUMBERS: Mapping[str, Source] = {

@@ -12,6 +12,7 @@ import pytest
 from analysis import witness
 from analysis.errors import RecordError
 from harness.cli import witnessed
+from harness.cli.witnessed import Chosen
 from harness.design import experiment
 from harness.design.trials import planned
 from harness.judge import studies
@@ -105,6 +106,7 @@ def test_ns_2_is_given_the_plan_s_queues_and_senders() -> None:
         "SACK",
     )
     assert (tail["segments"], tail["first_window"], tail["rto_data"]) == (44, 2, 3.0)
+    assert tail["give_up"] == 1 + 2 + 4 + 8 + 16 + 32 + 64
     [plan] = plans("load=80", "sender=Reno", "queue=drop-tail")
     plain = options.options(plan, [connection(0, request=1460)], "plain packets")
     # Eleven packets of 40 bytes and two payloads, in the time of 82 cells.
@@ -169,6 +171,15 @@ def test_a_syn_that_finds_the_queue_full_is_sent_again_after_a_second() -> None:
 
 
 @needs_ns_2
+def test_a_client_without_an_answer_gives_up() -> None:
+    """The two SYNs that are lost would go again after a second; one that is answered stays."""
+    trace = [connection(number, half_s=0.05 * (number + 1), delay_s=2) for number in range(4)]
+    found = simulate.run(trace, {**PLAIN, "limit": 1, "give_up": 0.75})
+    assert [one.last_byte_s is None for one in found.exchanges] == [False, False, True, True]
+    assert [one.sent_bytes for one in found.exchanges] == [1460, 1460, 0, 0]
+
+
+@needs_ns_2
 def test_ns_2_s_own_words_are_told() -> None:
     with pytest.raises(RecordError, match="unknown option speed"):
         simulate.run([connection(0)], {"speed": 1})
@@ -226,9 +237,29 @@ def test_a_line_takes_the_place_of_the_one_of_the_same_run(tmp_path: Path) -> No
 
 def test_a_witness_is_asked_for_what_it_has(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="ubr_1996: the study has no witness"):
-        list(witnessed.run(studies.find("ubr_1996"), tmp_path, (), 1, None, again=False))
+        list(witnessed.run(studies.find("ubr_1996"), tmp_path, (), 1, Chosen(), again=False))
     with pytest.raises(UsageError, match="--variant x: write one of as the plan"):
-        list(witnessed.run(STUDY, tmp_path, (), 1, "x", again=False))
+        list(witnessed.run(STUDY, tmp_path, (), 1, Chosen(variant="x"), again=False))
+    with pytest.raises(UsageError, match="--experiment x: write one of web-witness, web"):
+        list(witnessed.run(STUDY, tmp_path, (), 1, Chosen(experiment="x"), again=False))
+
+
+def test_an_experiment_is_carried_into_its_own_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run of the long experiment is no run of the short one, and the other way round."""
+    monkeypatch.setattr(witnessed, "carried", lambda witness, plan, variant: {"median_ms": 1.0})
+    for name in WITNESS.experiments:
+        copy = tmp_path / f"{name}.toml"
+        copy.write_text((FOLDER / f"{name}.toml").read_text(), encoding="utf-8")
+    only = ("load=80", "sender=SACK", "queue=drop-tail")
+    for name in (None, "web"):
+        chosen = Chosen(experiment=name)
+        [told] = witnessed.run(STUDY, tmp_path, only, 1, chosen, again=False)
+        assert told.endswith("seed 1, as the plan: done")
+    for name in WITNESS.experiments:
+        [line] = witness.read(WITNESS.file(tmp_path, name))
+        assert (line["load"], line["queue"], line["median_ms"]) == ("80", "drop-tail", "1.0")
 
 
 def test_every_variant_is_an_option_of_the_script() -> None:
@@ -236,4 +267,5 @@ def test_every_variant_is_an_option_of_the_script() -> None:
     known = script.partition("array set option {")[2].partition("}\n")[0].split()[::2]
     assert {name for wanted in options.VARIANTS.values() for name in wanted} <= set(known)
     assert WITNESS.variants[0] == "as the plan" and not options.VARIANTS["as the plan"]
-    assert (PROJECT / "studies/web_2003" / f"{WITNESS.experiment}.toml").is_file()
+    for name in WITNESS.experiments:
+        assert (PROJECT / "studies/web_2003" / f"{name}.toml").is_file()

@@ -210,10 +210,18 @@ def tables(name: str, check: bool) -> None:
 @click.option(
     "--seeds", type=click.IntRange(1, 1000), help="The number of seeds [the experiment's seeds]."
 )
+@click.option(
+    "--experiment", metavar="NAME", help="The experiment [the first that the witness carries]."
+)
 @click.option("--variant", metavar="NAME", help="A variant of the plan [the plan itself].")
 @click.option("--again", is_flag=True, help="Also run the runs that are kept already.")
 def witness(
-    name: str, only: tuple[str, ...], seeds: int | None, variant: str | None, again: bool
+    name: str,
+    only: tuple[str, ...],
+    seeds: int | None,
+    experiment: str | None,
+    variant: str | None,
+    again: bool,
 ) -> None:
     """Run the traffic of a study's trials in another program; keep a line for each run.
 
@@ -221,7 +229,8 @@ def witness(
     """
     study = studies.find(name)
     try:
-        for text in witnessed.run(study, studies.folder(name), only, seeds, variant, again=again):
+        chosen = witnessed.Chosen(experiment=experiment, variant=variant)
+        for text in witnessed.run(study, studies.folder(name), only, seeds, chosen, again=again):
             click.echo(text)
     except MissingLibraryError as error:
         raise MissingError(str(error)) from error

@@ -18,7 +18,7 @@ from studies.ubrplus_1998.simulation import simulated
 from studies.ubrplus_1998.study import CELL
 from studies.ubrplus_1998.witnesses import CELLS_OF
 
-CAMPAIGN, SET = WITNESS.experiment, "today"
+CAMPAIGN, SET = WITNESS.experiments[0], "today"
 WAN = {"network": "WAN", "flavor": "SACK", "policy": "EPD", "buffer": "1"}
 """A cell in which one of seven seeds ended with a segmentation fault."""
 WAN_LEAST, WAN_MOST = 0.998, 0.999

@@ -43,4 +43,4 @@ def figures(plan: Plan, found: Outcome) -> Figures:
     }
 
 
-WITNESS = Witness(name="ns-3", experiment="ubrplus-www-rfc", variants=(PLAN,), run=run)
+WITNESS = Witness(name="ns-3", experiments=("ubrplus-www-rfc",), variants=(PLAN,), run=run)

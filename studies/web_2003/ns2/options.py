@@ -4,6 +4,7 @@
 from collections.abc import Mapping, Sequence
 
 from plan.atm import TCP_IP_HEADER_BYTES
+from plan.flavor import SYSCTLS
 from plan.plan import Plan
 from studies.web_2003.ns2 import traffic
 from studies.web_2003.ns2.traffic import Connection
@@ -67,6 +68,7 @@ def _queue(queue: Mapping[str, object]) -> Options:
 
 def _sender(plan: Plan) -> Options:
     flavor, window = plan.tcp.flavor, plan.tcp.window_bytes
+    again = int(flavor.sysctl.get("tcp_syn_retries", SYSCTLS["tcp_syn_retries"].default))
     tick_s = flavor.parameters["rto_tick_ms"] / 1000
     return {
         "sender": "SACK" if flavor.sysctl["tcp_sack"] else "Reno",
@@ -77,4 +79,6 @@ def _sender(plan: Plan) -> Options:
         "rto_first": SYN_RTO_S,
         "rto_data": flavor.parameters["rto_first_ms"] / 1000,
         "rto_most": MOST_RTO_S,
+        # The SYN goes again after 1, 2, 4 s and so on; the client waits as long once more.
+        "give_up": SYN_RTO_S * (2 ** (again + 1) - 1),
     }

@@ -12,7 +12,7 @@ from analysis.kept import Kept, number
 from analysis.report.model import Sheet, Value, plain, signed
 from analysis.statistics import mean
 from analysis.table import Row
-from studies.web_2003.ns2.witness import WITNESS
+from studies.web_2003.ns2.witness import SHORT, WITNESS
 
 FIGURES: Mapping[str, tuple[str, float, str]] = {
     "median_ms": ("median (ms)", 1, ",.0f"),
@@ -32,7 +32,7 @@ QUEUES = {
 }
 """The kernel's, and the queue of ns-2 beside it: its own RED beside Linux's, too."""
 LOADS, SENDERS = ("50", "80", "90", "105"), ("Reno", "SACK")
-CAMPAIGN, PLAN = WITNESS.experiment, WITNESS.variants[0]
+CAMPAIGN, PLAN = SHORT, WITNESS.variants[0]
 TICKS = "web-ticks"
 CLOCKS = {"100 ms": PLAN, "10 ms": "ticks of 10 ms"}
 """Of the timeouts: levels of web-ticks.toml, and the variants of ns-2."""

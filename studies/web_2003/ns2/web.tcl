@@ -16,7 +16,7 @@ array set option {
     arrivals {} rate 10e6 header 40 mss 1460 segments 44 first_window 2
     sender Reno queue DropTail limit 120 ecn 0 count_bytes 0
     tick 0.1 rto_min 0.2 rto_first 1.0 rto_data 3.0 rto_most 120 nodelay 1 ack_each 1
-    wait 1 gentle 1 bottom 0.01 mean 0 seed 1 end 3600
+    wait 1 gentle 1 bottom 0.01 mean 0 seed 1 give_up 127 end 3600
 }
 foreach {name value} $argv {
     if {![info exists option($name)]} { error "unknown option $name" }
@@ -45,6 +45,18 @@ Agent/TCP set maxrto_ $option(rto_most)
 Agent/TCP set rtxcur_init_ $option(rto_first)
 Agent/TCP set ecn_ $option(ecn)
 set sender [expr {$option(sender) eq "Reno" ? "Agent/TCP/FullTcp" : "Agent/TCP/FullTcp/Sack"}]
+# A new sender looks for each default in one class after the other, and most of the time of a run
+# goes there. With all defaults in one place it takes a fifth of that.
+foreach class [list $sender {*}[$sender info heritage]] {
+    foreach name [$class info vars] {
+        if {![info exists default($name)]} { catch { set default($name) [$class set $name] } }
+    }
+}
+$sender instproc init-instvar name {
+    global default
+    $self instvar $name
+    set $name $default($name)
+}
 
 # ---- the link ----
 Queue/RED set adaptive_ 1
@@ -119,7 +131,7 @@ proc new_end {pair end place} {
 
 # ---- an exchange ----
 proc begin {direction number half request server_delay response} {
-    global ns agent app delay exchange open
+    global ns agent app delay exchange open option
     set pair [pair $direction]
     $delay($pair,client) set delay_ $half
     $delay($pair,server) set delay_ $half
@@ -130,6 +142,20 @@ proc begin {direction number half request server_delay response} {
     set exchange($pair) [list $direction $number [$ns now] -1]
     set open($pair) 2
     $app($pair,client) send $request [list requested $pair $server_delay $response]
+    $ns at [expr {[$ns now] + $option(give_up)}] [list give_up $pair $direction $number]
+}
+
+# A client whose SYN has had no answer for so long gives up; FullTcp would send it again for ever.
+# Its pair is not used again: an answer may be on its way still.
+proc give_up {pair direction number} {
+    global agent exchange open
+    if {[lrange $exchange($pair) 0 1] ne [list $direction $number] || $open($pair) < 2} return
+    if {[$agent($pair,client) set ndatabytes_] > 0} return
+    told $pair
+    set open($pair) 0
+    $agent($pair,client) reset
+    $agent($pair,server) reset
+    settled
 }
 
 proc sends {agent now} {
@@ -158,10 +184,16 @@ proc answer {pair response} {
 # The server's end closes first, as in the trace's load: by a packet of its own. ns-2 would forget
 # what it has not sent yet if it were told so together with the response.
 proc answered {pair} {
-    global ns agent exchange awaited
+    global ns agent exchange
     lset exchange($pair) 3 [$ns now]
-    if {![incr awaited -1]} { $ns at [expr {[$ns now] + 10}] finish }
+    settled
     $agent($pair,server) close
+}
+
+# One exchange fewer is awaited.
+proc settled {} {
+    global ns awaited
+    if {![incr awaited -1]} { $ns at [expr {[$ns now] + 10}] finish }
 }
 
 Agent/TCP/FullTcp instproc done {} {

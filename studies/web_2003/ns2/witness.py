@@ -79,4 +79,6 @@ def _port(way: str, port: Port) -> list[tuple[str, float]]:
     ]
 
 
-WITNESS = Witness(name="ns-2", experiment="web-witness", variants=tuple(VARIANTS), run=run)
+SHORT, LONG = "web-witness", "web"
+"""The experiments: of 10,000 exchanges a trial, and of as many as the source's runs."""
+WITNESS = Witness(name="ns-2", experiments=(SHORT, LONG), variants=tuple(VARIANTS), run=run)
