@@ -52,6 +52,13 @@ def test_the_wheel_of_the_sdist_is_the_same(made: tuple[Path, Path], tmp_path: P
     assert sdist.read_bytes() == made[1].read_bytes()
 
 
+def test_twine_accepts_both(made: tuple[Path, Path]) -> None:
+    """Their metadata and the page that an index would show; a warning counts, too."""
+    argv = [sys.executable, "-m", "twine", "check", "--strict", *made]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0 and done.stdout.count("PASSED") == 2, done.stdout + done.stderr
+
+
 def test_the_wheel_has_the_tree_with_its_programs(made: tuple[Path, Path]) -> None:
     with zipfile.ZipFile(made[0]) as wheel:
         assert wheel.testzip() is None
