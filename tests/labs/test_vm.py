@@ -57,6 +57,7 @@ WINDOW_BYTES = 1_000_000
 SHORT = {"workload": {"duration_s": 4}, "tcp": {"window_bytes": WINDOW_BYTES}}
 STRESSED = POLICIES if SLOW else ("epd", "sd")
 BURSTS = 1500 if SLOW else 300
+OWN_QUEUES = ("codel", "pie", "fq-codel", "fq-pie", "cake")  # of packets, in Debian's kernel
 LIMIT_S = 600.0
 PAUSE_S = 0.2  # between two moments at which a busy machine gives QEMU nothing
 HELD_UP = 20  # times in a trial, at least: it takes 20 s of processor time
@@ -170,7 +171,8 @@ def test_the_stock_kernel_agrees_with_uml(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not SLOW, reason="slow: CELLBED_SLOW_TESTS=1")
 @pytest.mark.parametrize(
-    "queue", ['kind = "adaptive-red", limit_packets = 100', 'kind = "pie"', 'kind = "cake"']
+    "queue",
+    ['kind = "adaptive-red", limit_packets = 100', *(f'kind = "{name}"' for name in OWN_QUEUES)],
 )
 def test_a_queue_of_the_stock_kernel(queue: str, tmp_path: Path) -> None:
     """Its module is loaded; red has its flag of adaptation, or it would not be set up."""
