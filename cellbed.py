@@ -8,6 +8,7 @@ cellbed.plot.means(campaign, "efficiency", along="queue.buffer_cells", lines="qu
 """
 
 from harness.api import Campaign, Experiment, judge, plot
+from harness.host.version import version
 from plan.errors import CellbedError, InvalidTrialError, LabError, MissingError, UsageError
 
 __all__ = [
@@ -21,3 +22,5 @@ __all__ = [
     "judge",
     "plot",
 ]
+
+__version__ = version()

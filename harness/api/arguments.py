@@ -24,7 +24,7 @@ SIMPLE = (str, int, float, bool, date, time)
 
 def path_of(value: object, name: str) -> Path:
     """A path; UsageError for what is none."""
-    if isinstance(value, str | os.PathLike) and isinstance(os.fspath(value), str):
+    if isinstance(value, str | os.PathLike) and isinstance(os.fspath(value), str) and str(value):
         return Path(value)
     raise UsageError(f"{name} = {shown(value)}: must be the name of a file or folder, as a text")
 
@@ -81,7 +81,7 @@ def check_flag(value: object, name: str) -> None:
 
 def check_run(
     *, seeds: object, jobs: object, lab: object, clock: object, pcap: object, trace: object,
-    kernels: object, module: object, debug: object, trust_kernels: object,
+    kernels: object, module: object, debug: object, gdb: object, trust_kernels: object,
 ) -> None:  # fmt: skip
     """UsageError for the first argument of run() that does not do."""
     check_number(seeds, "seeds", MOST_SEEDS)
@@ -94,6 +94,7 @@ def check_run(
     list_of(trace, "trace")
     list_of(kernels, "kernels")
     list_of(debug, "debug")
+    text_of(gdb, "gdb")
     check_flag(trust_kernels, "trust_kernels")
     text_of(str(module) if isinstance(module, os.PathLike) else module, "module")
 

@@ -73,7 +73,8 @@ class Campaign:
     def __repr__(self) -> str:
         found, others = self.records, len(self.records.others)
         more = f", {others} with other settings or software" if others else ""
-        trials = f"{len(found.trials)} trials, {len(found.invalid)} invalid{more}"
+        number = len(found.trials)
+        trials = f"{number} trial{'s' * (number != 1)}, {len(found.invalid)} invalid{more}"
         return f"Campaign({str(self.folder)!r}): {trials}"
 
     @property
@@ -91,13 +92,13 @@ class Campaign:
         return {name: tuple(levels.values()) for name, levels in levels_of(self.records).items()}
 
     def trial(
-        self, levels: Mapping[str, Level] | None = None, /, seed: int = 1, **more: Level
+        self, levels: Mapping[str, Level] | None = None, /, seed: int | None = None, **more: Level
     ) -> Trial:
         """Return the valid trial with these levels and this seed, for example to draw it.
 
         Args:
             levels: levels of factors whose names have a dot, such as {"queue.policy": "epd"}.
-            seed: the trial's seed.
+            seed: the trial's seed; None: 1, or the only seed of the campaign.
             more: levels of other factors, such as policy="EPD".
 
         Raises:
@@ -107,16 +108,18 @@ class Campaign:
         named = {**mapping_of(levels or {}, "levels", example), **more}
         wanted = {factor: self._level(factor, level) for factor, level in named.items()}
         check_number(seed, "seed", MOST_SEED)
-        found = [
-            trial
-            for trial in self.records.trials
-            if trial.seed == seed and wanted.items() <= trial.factors.items()
-        ]
+        seeds = sorted({trial.seed for trial in self.records.trials})
+        seed = seed or (seeds[0] if len(seeds) == 1 else 1)
+        every = [one for one in self.records.trials if wanted.items() <= one.factors.items()]
+        found = [trial for trial in every if trial.seed == seed]
         if len(found) != 1:
             text = ", ".join(f"{factor}={level}" for factor, level in wanted.items())
+            hint = f"name one trial by levels of {', '.join(self.factors)}"
+            if not found and every:
+                hint = f"the seeds are {', '.join(map(str, sorted({one.seed for one in every})))}"
             raise UsageError(
                 f"{self.folder} has {len(found)} valid trials with {text or 'any level'} and seed "
-                f"{seed}; name one trial by levels of {', '.join(self.factors)}"
+                f"{seed}; {hint}"
             )
         return found[0]
 

@@ -19,12 +19,14 @@ from harness.api.arguments import (
     mapping_of,
     path_of,
     plain,
+    shown,
     text_of,
 )
 from harness.api.campaign import Campaign
 from harness.api.kernels import kernels_of, not_building
 from harness.api.progress import ProgressDisplay
 from harness.api.verdict import raise_failures, stopped
+from harness.api.words import as_arguments
 from harness.campaign.campaign import CampaignRun
 from harness.design import experiment as experiments
 from harness.design.experiment import Level, Port
@@ -59,6 +61,11 @@ class Experiment:
     design: experiments.Design = field(repr=False)
     origin: Path
     text: str = field(repr=False)
+
+    def __repr__(self) -> str:
+        levels = [f"{name}: {len(found)} levels" for name, found in self.factors.items()]
+        factors = ", ".join(levels) or "no factors"
+        return f"Experiment({self.name!r}, {factors}, seeds: {self.design.seeds})"
 
     @classmethod
     def from_file(cls, path: Path | str) -> Experiment:
@@ -98,8 +105,10 @@ class Experiment:
                 "the Python package tomli-w is missing; run ./cellbed setup --library"
             ) from error
         example = '{"name": "buffers", "title": ...}'
+        if not mapping_of(table, "table", example):
+            raise UsageError(f"table = {{}}: the dict is empty; write one such as {example}")
         try:
-            return cls.from_text(tomli_w.dumps(plain(mapping_of(table, "table", example))))
+            return cls.from_text(tomli_w.dumps(plain(table)))
         except RecursionError as error:
             raise UsageError("experiment: a table contains itself") from error
 
@@ -138,7 +147,8 @@ class Experiment:
             UsageError: a level does not exist, or a setting is missing or out of range.
         """
         check_number(seeds, "seeds", MOST_SEEDS)
-        return planned(self.design, self.origin, options(only or {}), seeds)
+        with as_arguments():
+            return planned(self.design, self.origin, options(only or {}), seeds)
 
     def run(
         self,
@@ -191,13 +201,14 @@ class Experiment:
                 reads all records.
         """
         check_flag(progress, "progress")
-        running = self.prepare(
-            out, options(only or {}), seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap,
-            trace=trace, kernels=kernels, module=module, debug=debug, gdb=gdb,
-            trust_kernels=trust_kernels,
-        )  # fmt: skip
-        documents = execute(running, progress)
-        raise_failures(running, documents)
+        with as_arguments():
+            running = self.prepare(
+                out, options(only or {}), seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap,
+                trace=trace, kernels=kernels, module=module, debug=debug, gdb=gdb,
+                trust_kernels=trust_kernels,
+            )  # fmt: skip
+            documents = execute(running, progress)
+            raise_failures(running, documents)
         return Campaign(running.folder)
 
     def prepare(
@@ -230,7 +241,7 @@ class Experiment:
         """
         check_run(
             seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap, trace=trace, kernels=kernels,
-            module=module, debug=debug, trust_kernels=trust_kernels,
+            module=module, debug=debug, gdb=gdb, trust_kernels=trust_kernels,
         )  # fmt: skip
         refuse_elsewhere(lab, cluster, {"--debug": debug, "--gdb": gdb})
         folder = RESULTS / self.name if out is None else path_of(out, "out")
@@ -349,8 +360,12 @@ def options(only: Levels) -> list[str]:
 
 
 def listed(levels: Level | Sequence[Level]) -> Sequence[Level]:
-    """One level as a list of one."""
-    return [levels] if isinstance(levels, Level) else levels
+    """One level as a list of one; UsageError for what is neither a level nor a list."""
+    if isinstance(levels, Level):
+        return [levels]
+    if isinstance(levels, Sequence):
+        return levels
+    raise UsageError(f"only: {shown(levels)}: must be a level or a list of levels")
 
 
 def labs_at_once(jobs: int | None, lab: str, clock: str, *, linked: bool = False) -> int:

@@ -73,5 +73,5 @@ def no_goodput(trials: Sequence[Trial]) -> str:
         )
     return (
         f"nothing in the record tells the goodput (throughput.csv counts headers and repeated"
-        f" segments); set {GOODPUT} in the experiment, or run with --pcap up"
+        f" segments); set {GOODPUT} in the experiment, or run with pcap=['up']"
     )

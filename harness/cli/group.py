@@ -15,11 +15,11 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-from harness.cli import commands
+from harness.cli import commands, setup
 from plan.near import nearest
 
 OPTIONS = ("help", "version")  # which people write as commands
-SETUP = ("setup", "Install and build everything that the labs need.")
+SETUP = (setup.NAME, setup.SUMMARY)
 """The command that the script ./cellbed has of its own, and what it does."""
 
 
@@ -30,6 +30,8 @@ class CommandGroup(click.Group):
         return sorted(module.name for module in pkgutil.iter_modules(commands.__path__))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name == setup.NAME and ctx.resilient_parsing:  # a shell completes it
+            return setup.command()
         if cmd_name not in self.list_commands(ctx):
             return None
         found = import_module(f"{commands.__name__}.{cmd_name}").command

@@ -41,7 +41,10 @@ def start(name: str, folder: Path, student: str) -> None:
         UsageError: it has answers already, or there is no name.
     """
     if not student.strip() or not student.isprintable() or set(student) & {'"', "\\"}:
-        raise UsageError("--name: a name of one line, without quotes and backslashes")
+        raise UsageError(
+            f"--name {student!r}: write the student's name in one line, without quotes and"
+            " backslashes"
+        )
     if (folder / ANSWERS).exists():
         raise UsageError(f"{folder}: has answers already; nothing was changed")
     lab = labs.load(name)

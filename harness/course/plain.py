@@ -25,6 +25,8 @@ READ, MOST_READ_MIB = {".csv", ".json", ".toml", ""}, 64
 
 def not_a_folder(folder: Path) -> str | None:
     """Why a path is not a folder, in a sentence; None where it is one."""
+    if folder.is_symlink():
+        return "this is a link; name the folder itself"
     if folder.is_file():
         return f"this is a file; name its folder, {folder.parent}"
     return None if folder.is_dir() else "this folder does not exist"

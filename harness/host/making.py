@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness.host import paths
+from harness.host import paths, step
 from plan.errors import MissingError
 
 
@@ -54,15 +55,13 @@ def only_one(what: str, product: Path) -> Iterator[int]:
 
 
 def build(what: str, argv: Sequence[str | Path], lock: int) -> None:
-    """Run the script; it holds the lock, too, and so goes on alone if this process is killed."""
+    """Run the script. It inherits the lock, because it ends a moment after this process."""
     log = paths.places()["cache"] / "log" / f"{what.replace(' ', '-')}.log"
     log.parent.mkdir(exist_ok=True)
+    os.set_inheritable(lock, True)
     with log.open("wb") as stream:
-        done = subprocess.run(
-            argv, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, pass_fds=[lock],
-            check=False,
-        )  # fmt: skip
-    if done.returncode:
+        code = step.run(argv, stream)
+    if code:
         raise MissingError(f"{what} could not be built: {reason(log)} ({log})")
 
 

@@ -11,7 +11,6 @@ import fcntl
 import json
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
-from harness.host import paths
+from harness.host import paths, step
 from harness.kernels import kernel, modules, options, patches
 from harness.kernels.errors import KernelError
 from harness.kernels.kernel import Kernel
@@ -189,11 +188,7 @@ def whole_product(product: Path) -> Iterator[Path]:
 
 def run(name: str, argv: Sequence[str], log: BinaryIO) -> None:
     """Run a step of a build in the build root; LabError where it fails."""
-    done = subprocess.run(
-        [str(paths.PROJECT / ENTER), *argv], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-        check=False, close_fds=False,
-    )  # fmt: skip
-    if done.returncode != 0:
+    if step.run([paths.PROJECT / ENTER, *argv], log) != 0:
         raise failed(name, Path(log.name))
 
 
@@ -243,7 +238,7 @@ def failed(name: str, log: Path) -> LabError:
 def locked(work: Path, name: str) -> Iterator[None]:
     """One process at a time builds in a folder; the others wait.
 
-    The steps of a build inherit the lock, because they may outlive this process.
+    The steps of a build inherit the lock, because they end a moment after this process.
     """
     descriptor = os.open(work / "lock", os.O_RDWR | os.O_CREAT, 0o644)
     os.set_inheritable(descriptor, True)

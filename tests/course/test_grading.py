@@ -143,7 +143,10 @@ def test_a_table_tells_whose_work_is_twice(
 
 def test_a_missing_folder_does_not_end_the_grading_of_others(mine: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    printed, error = course("check", LAB, tmp_path / "none", tmp_path / "file", mine, "--table")
+    (tmp_path / "link").symlink_to(mine)
+    others = [tmp_path / name for name in ("none", "file", "link")]
+    printed, error = course("check", LAB, *others, mine, "--table")
+    assert f"{tmp_path / 'link'}, folder: this is a link; name the folder itself" in printed
     assert f"{tmp_path / 'none'}, folder: this folder does not exist" in printed
     assert f"{tmp_path / 'file'}, folder: this is a file; name its folder, {tmp_path}" in printed
     assert f"{GRADED} of {GRADED}" in printed and isinstance(error, InvalidTrialError)
@@ -154,6 +157,22 @@ def test_a_name_makes_no_row_of_its_own(mine: Path) -> None:
     path.write_text(path.read_text().replace(ADA, "Ada\\u2028  NO"))
     printed, error = course("check", LAB, mine, "--table")
     assert "\u2028" not in printed and isinstance(error, InvalidTrialError)
+
+
+def test_an_exam_in_place_and_a_lab_that_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(labs.FOLDER, tmp_path / "course")
+    monkeypatch.setattr(labs, "FOLDER", tmp_path / "course")
+    path = labs.file(LAB, labs.QUESTIONS)
+    printed, error = course("exam", LAB, "--out", path)
+    assert error is None and labs.load(LAB).exam and str(path) in printed
+    _, error = course("exam", labs.names()[1], "--out", tmp_path / "none" / "lab.toml")
+    assert isinstance(error, UsageError) and "cannot be written (No such file" in str(error)
+    path.write_text("")
+    printed, error = course("list")
+    assert isinstance(error, UsageError) and f"{path}: the file is empty" in str(error)
+    assert [line.split()[0] for line in printed.splitlines()] == labs.names()[1:]
 
 
 def test_a_table_and_json_at_once(mine: Path) -> None:

@@ -23,7 +23,13 @@ LADDER_BIT_PER_S = (
 class Parameters:
     """The video, the player, and the rule that chooses the bit rate of each segment."""
 
-    duration_s: Annotated[int, Within(1, 86_400), "The time for which the players play."] = 60
+    duration_s: Annotated[
+        int,
+        Within(1, 86_400),
+        "The end of the workload, in seconds after time 0. Until then the players ask for"
+        " segments and play. This time includes the wait before a player first plays, and the"
+        " stalls.",
+    ] = 60
     adaptation: Annotated[
         Literal["throughput", "bola", "buffer"],
         "The video is cut into segments of some seconds. This key is the rule that chooses the bit"

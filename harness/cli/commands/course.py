@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -35,9 +37,16 @@ def command() -> None:
 @command.command(name="list")
 def list_labs() -> None:
     """List the labs and the minutes that each lab takes."""
+    wrong = []
     for name in labs.names():
-        lab = labs.load(name)
+        try:
+            lab = labs.load(name)
+        except UsageError as error:
+            wrong.append(error)
+            continue
         click.echo(f"{name:<{WIDTH}} {lab.minutes:>3} min  {lab.title}")
+    if wrong:
+        raise wrong[0]
 
 
 @command.command()
@@ -67,7 +76,8 @@ def check(lab: str, folders: tuple[Path, ...], again: bool, as_json: bool, table
     if as_json and table:
         raise UsageError("--json and --table: choose one of them")
     found = []
-    for handed_in in with_doubles_told(check_folder(name, folder, again) for folder in folders):
+    looked_at = (check_folder(name, folder, again) for folder in folders)
+    for handed_in in with_doubles_told(looked_at):
         if not table:
             (print_json if as_json else print_items)(handed_in)
         found.append(handed_in)
@@ -78,17 +88,15 @@ def check(lab: str, folders: tuple[Path, ...], again: bool, as_json: bool, table
 
 
 def refuse_folders(folders: Sequence[Path]) -> None:
-    """Refuse a command that names no folder at all, or one folder twice.
+    """Refuse a command that names no folder at all, or one folder twice by the same name.
 
-    Of a class, one missing folder does not end the grading of the others: check_folder() says it.
+    What a student can do, a missing folder or a link to another one, ends no grading of others.
     """
     if not any(folder.is_dir() for folder in folders):
         raise UsageError(f"{folders[0]}: {plain.not_a_folder(folders[0])}")
-    seen: set[Path] = set()
-    for folder in folders:
-        if folder.resolve() in seen:
+    for folder, times in Counter(map(os.path.abspath, folders)).items():
+        if times > 1:
             raise UsageError(f"{folder}: this folder is named twice; name each folder once")
-        seen.add(folder.resolve())
 
 
 def not_right_yet(items: Sequence[Item]) -> str:
@@ -102,9 +110,19 @@ def not_right_yet(items: Sequence[Item]) -> str:
 
 @command.command()
 @lab_argument
-def exam(lab: str) -> None:
+@click.option("--out", "out", type=click.Path(path_type=Path), metavar="FILE",
+              help="Write the questions into FILE, perhaps in place of the lab.toml of this copy.")
+def exam(lab: str, out: Path | None) -> None:
     """Print LAB's questions for an exam. With this lab.toml, a check only receives answers."""
-    click.echo(as_exam(labs.find(lab)), nl=False)
+    text = as_exam(labs.find(lab))
+    if out is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--out {out}: this file cannot be written ({error.strerror})") from error
+    click.echo(f"{out} is the lab.toml of an exam now: give it to the students only.")
 
 
 def with_doubles_told(looked_at: Iterable[HandedIn]) -> Iterator[HandedIn]:

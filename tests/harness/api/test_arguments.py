@@ -54,7 +54,8 @@ OF_CAMPAIGN: list[tuple[Callable[[Any], Any], str]] = [
     (lambda c: c.trial(policy="EDP"), "policy has no level EDP; it must be one of EPD, SD; did"),
     (lambda c: c.trial(policy=["EPD"]), "policy = ['EPD']: name one level"),
     (lambda c: c.trial(policy="EPD", seed="1"), "seed = '1': must be a whole number"),
-    (lambda c: c.trial(policy="EPD", seed=2), "has 0 valid trials with policy=EPD and seed 2"),
+    (lambda c: c.trial(policy="EPD", seed=2), "has 0 valid trials with policy=EPD and seed 2; "
+     "the seeds are 1"),
     (lambda c: c.cells("efficency"), "'efficency' is no metric; it must be one of efficiency, "),
     (lambda c: c.cells(["efficiency"]), "['efficiency'] is no metric; it must be one of"),
     (lambda c: cellbed.plot.queue(c), "trial = a Campaign: must be a trial, such as campaign"),

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from nbclient import NotebookClient
 
 import cellbed
+from harness.api.words import in_words
 from harness.cli.group import cellbed as command_line
 from harness.judge import judgement
 from tests.analysis import synthetic
@@ -48,7 +49,7 @@ def test_the_page_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (tmp_path / "report" / "report.html").is_file()
     assert (tmp_path / "queue.png").stat().st_size > 5000
     said = (
-        "--only queue.policy=fba: fba is no level of queue.policy; it must be one of plain, epd\n"
+        "only = queue.policy=fba: fba is no level of queue.policy; it must be one of plain, epd\n"
     )
     assert capsys.readouterr().out == said
 
@@ -136,7 +137,7 @@ def test_errors_are_the_command_lines(
     with pytest.raises(cellbed.CellbedError) as caught:
         call()
     error = CliRunner().invoke(command_line, arguments).exception
-    assert (type(error), str(error)) == (type(caught.value), str(caught.value))
+    assert (type(error), in_words(str(error))) == (type(caught.value), str(caught.value))
 
 
 def test_frames_and_means(campaign: cellbed.Campaign) -> None:

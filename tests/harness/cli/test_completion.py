@@ -55,6 +55,9 @@ def folder(tmp_path: Path) -> Path:
     [
         ("cellbed exp", ["export"]),
         ("cellbed se", ["selftests", "setup"]),
+        ("cellbed setup --v", ["--vm"]),
+        ("cellbed setup --vm --arch ''", ["arm64"]),
+        ("cellbed setup --from small.c", ["compopt -o default", ""]),
         ("cellbed export x --as p", ["parquet", "pcapng"]),
         ("cellbed run small.toml --sch", ["--scheduler"]),
         ("cellbed run small.toml --only ''", ["compopt -o nospace", "compopt -o nospace",
