@@ -10,7 +10,9 @@ import click
 from harness.host.paths import PROJECT
 
 NAME, SUMMARY = "setup", "Install and build everything that the labs need."
-OPTION = re.compile(r"^#   (?P<name>--[a-z]+)(?P<file> FILE)?(?P<arch> --arch arm64)? +(?P<text>.+)$")
+OPTION = re.compile(
+    r"^#   (?P<name>--[a-z]+)(?P<file> FILE)?(?P<arch> --arch arm64)? +(?P<text>.+)$"
+)
 
 
 def command() -> click.Command:
