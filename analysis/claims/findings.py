@@ -129,9 +129,12 @@ def _beside(figure: Figure, draw: OneDraw) -> str:
     return f"{figure.name} published {published}, one seed of ours {ours}".strip()
 
 
-def intervals(figures: Sequence[Figure]) -> str:
-    """All figures of a verdict with their intervals, and how these were made."""
-    return _with_intervals(figures, _family(figures))
+def intervals(figures: Sequence[Figure], untested: int = 0) -> str:
+    """All figures of a verdict with their intervals, and how these were made.
+
+    untested: figures of the same family that have no test.
+    """
+    return _with_intervals(figures, _family(figures, untested))
 
 
 def some_intervals(figures: Sequence[Figure]) -> str:
@@ -144,8 +147,10 @@ def _with_intervals(figures: Sequence[Figure], family: str) -> str:
     return f"{', '.join(figure.interval for figure in figures)} ({made}{family})"
 
 
-def _family(figures: Sequence[Figure]) -> str:
-    return f"; Holm over these {len(figures)}" if len(figures) > 1 else ""
+def _family(figures: Sequence[Figure], untested: int = 0) -> str:
+    if len(figures) + untested < 2:
+        return ""
+    return f"; Holm over these {len(figures)}" + (f" and {untested} more" if untested else "")
 
 
 def bounded(figures: Sequence[Figure], bounds: Sequence[Bounds]) -> Verdict:
@@ -166,9 +171,14 @@ def bounded(figures: Sequence[Figure], bounds: Sequence[Bounds]) -> Verdict:
     )
 
 
-def sure_sides(figures: Sequence[Figure]) -> list[Side]:
-    """The side of 0 on which each figure surely lies, by Holm's adjusted p over them all."""
-    p_values = holm([p if (p := f.measured.p_against(0)) is not None else 1.0 for f in figures])
+def sure_sides(figures: Sequence[Figure], untested: int = 0) -> list[Side]:
+    """The side of 0 on which each figure surely lies, by Holm's adjusted p over them all.
+
+    untested: so many more figures belong to the family and have no test, so each has a p of 1.
+    What the data leave of a family does not make it smaller.
+    """
+    tested = [p if (p := f.measured.p_against(0)) is not None else 1.0 for f in figures]
+    p_values = holm([*tested, *[1.0] * untested])[: len(figures)]
     return [
         Side.NEITHER if p > ALPHA
         else Side.ABOVE if figure.measured.difference > 0

@@ -25,8 +25,8 @@ def crosses(
     """`of` is surely smaller than `minus` in one of the responses, and larger in another.
 
     It does not hold where all responses surely lie on one side. A quantile of a trial in which too
-    many responses never came is infinite: it has no ratio, is named, and keeps "does not hold"
-    away.
+    many responses never came is infinite: it has no ratio, is named, belongs to the family of
+    Holm's rule with a p of 1, and keeps "does not hold" away.
     """
     figures: list[Figure] = []
     infinite: dict[str, NoEvidenceError] = {}
@@ -38,11 +38,11 @@ def crosses(
             infinite[response] = error
     if not figures:  # no cell, rather than no value
         raise infinite[responses[0]]
-    sides = set(sure_sides(figures))
+    sides = set(sure_sides(figures, len(infinite)))
     verdict = holds({Side.BELOW, Side.ABOVE} <= sides)
     if verdict is Verdict.FAILS and (Side.NEITHER in sides or infinite):
         verdict = Verdict.UNDECIDED
-    text = f"{words(of)} to {words(minus)}: {intervals(figures)}"
+    text = f"{words(of)} to {words(minus)}: {intervals(figures, len(infinite))}"
     return Finding(
         verdict=verdict,
         evidence=f"{text}; infinite in a trial: {', '.join(infinite)}" if infinite else text,

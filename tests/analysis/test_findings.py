@@ -10,7 +10,7 @@ import pytest
 from analysis.cells import Cell
 from analysis.claims import Evidence, Finding, Method, Verdict
 from analysis.claims.checks import CHECKS
-from analysis.claims.findings import Figure, Side, bounded
+from analysis.claims.findings import Figure, Side, bounded, intervals, sure_sides
 from analysis.contrasts import contrast
 from analysis.draws import outside, outside_kept
 from analysis.records import read_campaign
@@ -85,6 +85,15 @@ def test_figures_of_one_claim_are_a_family() -> None:
     both = Finding(verdict=Verdict.HOLDS, evidence="", figures=[alone, alone])
     assert both.direction is not None and both.direction.verdict is Verdict.UNDECIDED
     assert "Holm over these 2" in both.direction.evidence
+
+
+def test_a_figure_without_a_test_counts_in_the_family() -> None:
+    """The same t, and a figure that is infinite in a trial: again 0.0790 by Holm."""
+    a = 2 / 7 * 3**0.5
+    one = [figure([1 - a, 1 + a, 1 - a, 1 + a])]
+    assert (sure_sides(one), sure_sides(one, 1)) == ([Side.ABOVE], [Side.NEITHER])
+    assert intervals(one).endswith("(paired by seed)")
+    assert intervals(one, 1).endswith("(paired by seed; Holm over these 1 and 1 more)")
 
 
 def test_one_seed_has_neither() -> None:
