@@ -25,14 +25,14 @@ VERDICTS = {"holds": "holds", "fails": "does not hold", "undecided": "undecided"
 
 def abstract(kept: Kept) -> Numbers:
     """Trials, how far ns-2 is from the kernel, and the verdicts."""
-    found = list(pairs(kept))
-    linux = [pair for pair in found if pair.queue in ("ARED", "ARED+ECN")]
+    found, long = list(pairs(kept)), list(pairs(kept, WHOLE))
+    linux = [pair for pair in found if _is_linux(pair.queue)]
     by_load = {load: _away([p for p in linux if p.load == load], lambda _: True) for load in LOADS}
     others = [away for load, away in by_load.items() if load != HIGHEST and away is not None]
     return {
-        **_trials(kept, found),
-        "tail": _away(found, lambda queue: queue == "drop-tail"),
-        "rule": _away(found, lambda queue: queue.endswith("as in ns-2")),
+        **_trials(kept, found, long),
+        "tail": _away(found, _is_tail),
+        "rule": _away(found, _is_ns_2),
         "highest": HIGHEST,
         "linux": by_load[HIGHEST],
         "linux_least": min(others),
@@ -41,17 +41,28 @@ def abstract(kept: Kept) -> Numbers:
     }
 
 
-def _trials(kept: Kept, found: Sequence[Pair]) -> dict[str, int | str]:
+def _is_tail(queue: str) -> bool:
+    return queue == "drop-tail"
+
+
+def _is_ns_2(queue: str) -> bool:
+    return queue.endswith("as in ns-2")
+
+
+def _is_linux(queue: str) -> bool:
+    return queue in ("ARED", "ARED+ECN")
+
+
+def _trials(kept: Kept, found: Sequence[Pair], long: Sequence[Pair]) -> dict[str, int]:
     short, whole = (kept.table(campaign, "trials").rows for campaign in (CAMPAIGN, WHOLE))
-    loads = sorted({int(row["load"]) for row in short})
     return {
-        "loads": ", ".join(map(str, loads)),
         "trials": len(short),
         "whole_trials": len(whole),
         "exchanges": min(int(pair.ns_2["exchanges"]) for pair in found),
         "seeds": _seeds(short),
         "whole_seeds": _seeds(whole),
         "runs": len({_run(pair) for pair in found}),
+        "whole_runs": len({_run(pair) for pair in long}),
     }
 
 

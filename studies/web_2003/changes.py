@@ -29,3 +29,10 @@ def sure(change: Contrast) -> bool:
     """Does its 95 % interval exclude no change?"""
     half = change.half_width
     return half is not None and abs(change.difference) > half
+
+
+def how(seeds: int) -> str:
+    """What the number of seeds says of a change's interval."""
+    if seeds == 1:
+        return "one seed, so without an interval"
+    return f"{seeds} seeds, paired, with 95 % intervals in brackets"

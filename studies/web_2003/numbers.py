@@ -15,7 +15,8 @@ from analysis.report.sentences import Numbers, Source
 from analysis.statistics import estimate
 from analysis.table import Row
 from studies.web_2003.abstract import SLIDES, WHOLE, abstract
-from studies.web_2003.changes import sure, told
+from studies.web_2003.changes import how, sure, told
+from studies.web_2003.ns2 import long_numbers
 from studies.web_2003.ns2.tables import CAMPAIGN, FIGURES, Pair, clocks
 
 FIRST, RED, TODAY, LINK = "web-first", "web-red", "web-today", "web-plain"
@@ -165,6 +166,21 @@ def tails(kept: Kept) -> Numbers:
     }
 
 
+def rules(kept: Kept) -> Numbers:
+    """SACK at 105 % in the kernel: ns-2's Adaptive RED in place of Linux's, by length; medians."""
+    found: dict[str, float | int | str] = {}
+    place = {"load": SLIDES[-1], "sender": "SACK"}
+    for length, campaign in (("short", CAMPAIGN), ("long", WHOLE)):
+        for name, queue in (("ared", "ARED"), ("ecn", "ARED+ECN")):
+            both = ({**place, "queue": one} for one in (f"{queue} as in ns-2", queue))
+            one = _change(kept, campaign, "median_ms", *both)
+            found[f"{name}_{length}"] = told(one)
+            found |= {f"{name}_{length}_value": one.difference}
+            found |= {f"{name}_{length}_sure": int(sure(one))}
+            found[f"seeds_{length}"] = len(one.draws)
+    return found
+
+
 def _median(cell: Row) -> float:
     return float(cell["median_ms"])
 
@@ -303,9 +319,7 @@ def _by_seed(kept: Kept, campaign: str, figure: str, levels: Mapping[str, str]) 
 def _seeds(kept: Kept, campaign: str) -> dict[str, int | str]:
     """How many seeds the changes rest on, and what that says of their intervals."""
     seeds = min(int(row["seeds"]) for row in kept.cells(campaign).rows)
-    one = "one seed, so without an interval"
-    several = f"{seeds} seeds, paired, with 95 % intervals in brackets"
-    return {"seeds": seeds, "how": one if seeds == 1 else several}
+    return {"seeds": seeds, "how": how(seeds)}
 
 
 NUMBERS: Mapping[str, Source] = {
@@ -316,7 +330,9 @@ NUMBERS: Mapping[str, Source] = {
     "large": large,
     "length": length,
     "link": link,
+    "long_ns_2": long_numbers.numbers,
     "red": red,
+    "rules": rules,
     "tails": tails,
     "today": today,
 }

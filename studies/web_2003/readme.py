@@ -7,6 +7,7 @@ from analysis.kept import Kept, number
 from analysis.report.model import Sheet, Value, plain
 from analysis.table import Row
 from studies.web_2003.abstract import AS_IN_NS_2, NOT_RUN, SLIDES, WHOLE
+from studies.web_2003.ns2 import long
 from studies.web_2003.ns2 import tables as ns_2
 
 RED, TODAY, PLAIN = "web-red", "web-today", "web-plain"
@@ -172,4 +173,7 @@ TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
     "agreement": ns_2.agreement,
     "ticks": ns_2.ticks,
     "variants": ns_2.variants,
+    "long-witness": long.side_by_side,
+    "long-distances": long.distances,
+    "long-effects": long.effects,
 }

@@ -7,6 +7,7 @@ import csv
 import math
 import re
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 
@@ -148,3 +149,18 @@ def test_the_change_of_one_queue_is_that_of_the_table() -> None:
         value = numbers.today(KEPT)[f"fq_codel_{load}_value"]
         assert isinstance(value, float)
         assert math.isclose(value, p90["FQ-CoDel"] / p90["drop-tail"] - 1, abs_tol=0.05)
+
+
+def test_the_rules_of_red_are_compared_in_one_kernel() -> None:
+    """The ratio of the geometric means over the seeds, of the kept trials."""
+    found = numbers.rules(KEPT)
+    for length, campaign in (("short", numbers.CAMPAIGN), ("long", WHOLE)):
+        medians: dict[str, list[float]] = {}
+        for row in KEPT.table(campaign, "trials").rows:
+            if (row["load"], row["sender"]) == ("105", "SACK"):
+                medians.setdefault(row["queue"], []).append(math.log(float(row["median_ms"])))
+        assert found[f"seeds_{length}"] == len(medians["ARED"])
+        for name, queue in (("ared", "ARED"), ("ecn", "ARED+ECN")):
+            change = fmean(medians[f"{queue} as in ns-2"]) - fmean(medians[queue])
+            assert found[f"{name}_{length}_value"] == pytest.approx(change)
+    assert (found["ecn_short_sure"], found["ecn_long_sure"]) == (1, 1)

@@ -54,14 +54,14 @@ class Pair:
         return theirs / ours if ours and theirs is not None else None
 
 
-def pairs(kept: Kept) -> Iterator[Pair]:
+def pairs(kept: Kept, campaign: str = CAMPAIGN) -> Iterator[Pair]:
     """All that both have."""
     witness = {
         (row["load"], row["sender"], row["queue"], row["seed"]): row
-        for row in kept.table(CAMPAIGN, WITNESS.name).rows
+        for row in kept.table(campaign, WITNESS.name).rows
         if row["variant"] == PLAN
     }
-    for row in kept.table(CAMPAIGN, "trials").rows:
+    for row in kept.table(campaign, "trials").rows:
         load, sender, queue, seed = (row[name] for name in ("load", "sender", "queue", "seed"))
         beside = witness.get((load, sender, QUEUES[queue], seed))
         if beside is not None:
