@@ -45,7 +45,11 @@ class Settings:
         Within(LEAST_RATE, MOST_RATE),
         "The smallest rate. If the computed rate is below this value, the link has this value.",
     ] = 100_000
-    duration_s: Annotated[int, Within(1, 86_400), "After this time, the path begins again."] = 120
+    duration_s: Annotated[
+        int,
+        Within(1, 86_400),
+        "After this time, the path repeats: the same rates and delays come again.",
+    ] = 120
 
     def path(self, site: Site) -> Path:
         """Return the path of seed 0. Its `drawn` makes the path of any other seed."""

@@ -57,7 +57,11 @@ class Settings:
         Within(1, 600_000_000),
         "The time of the first handover. The default is `interval_us`.",
     ] = None
-    duration_s: Annotated[int, Within(1, 86_400), "After this time, the path begins again."] = 600
+    duration_s: Annotated[
+        int,
+        Within(1, 86_400),
+        "After this time, the path repeats: the same rates and delays come again.",
+    ] = 600
 
     def path(self, site: Site) -> Path:
         """Return the path of seed 0. Its `drawn` makes the path of any other seed."""
