@@ -28,10 +28,10 @@ FIT_TEXT = (
     " of mean 5, limited to 1..9. The number of requests in a batch of `www` or `quic` is drawn in"
     " the same way, but with the mean and the limits of the keys `workload.requests_...`."
     " 98-0876R1 does not say how to limit the distribution, and this key chooses the way. With"
-    " `mean`, only values within the limits are drawn. The parameter of the distribution is"
-    " changed so that the drawn values have the wanted mean: 5 for the files,"
-    " `workload.requests_mean` for the requests. With `redraw`, a new value replaces a value"
-    " outside the limits. `clamp` replaces a value below the lower limit by this limit, and a"
+    " `mean`, only values within the limits are drawn, and the parameter of the distribution is"
+    " such that the drawn values have the wanted mean: 5 for the files, `workload.requests_mean`"
+    " for the requests. With `redraw` and `clamp`, the parameter is the wanted mean itself. With"
+    " `redraw`, a new value replaces a value outside the limits. `clamp` replaces a value below the lower limit by this limit, and a"
     " value above the upper limit by that limit (workload/poisson.py)."
 )
 

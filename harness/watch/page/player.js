@@ -257,7 +257,9 @@ const beginsInView = () => Math.max(0, known() - IN_VIEW_S);
 function step() { // at the end there is no further moment: begin again where the plots begin
   if (!trial.live && now >= known()) return standAt(beginsInView());
   if (playing) follows = asItRuns() && waits();
-  standAt(trial.live ? Math.floor(now + LIVE_STEP_S) : now + STEP_S);
+  if (!trial.live) return standAt(now + STEP_S);
+  const from = playing ? now : Math.max(now, target); // the lab may not be where the last step leads
+  standAt(Math.floor(from + LIVE_STEP_S));
 }
 
 at("play").addEventListener("click", () => playing ? pause() : play());
