@@ -31,8 +31,9 @@ FIT_TEXT = (
     " `mean`, only values within the limits are drawn, and the parameter of the distribution is"
     " such that the drawn values have the wanted mean: 5 for the files, `workload.requests_mean`"
     " for the requests. With `redraw` and `clamp`, the parameter is the wanted mean itself. With"
-    " `redraw`, a new value replaces a value outside the limits. `clamp` replaces a value below the lower limit by this limit, and a"
-    " value above the upper limit by that limit (workload/poisson.py)."
+    " `redraw`, a new value replaces a value outside the limits. `clamp` replaces a value below"
+    " the lower limit by this limit, and a value above the upper limit by that limit"
+    " (workload/poisson.py)."
 )
 
 
