@@ -134,4 +134,5 @@ def test_a_sentence_has_the_numbers_of_the_tables(kept: Kept) -> None:
         for when in ("short", "long"):
             assert str(found[f"{name}_{when}"]).startswith(text + " (")
             assert found[f"{name}_{when}_percent"] == text
+    assert found["sign_sure"] == 4
     assert (found["lost_kernel"], found["lost_ns_2"]) == (550, 825)

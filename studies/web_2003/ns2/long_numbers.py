@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from analysis.kept import Kept
 from analysis.report.sentences import Numbers
 from analysis.statistics import mean
-from studies.web_2003.changes import how, percent, told
+from studies.web_2003.changes import how, percent, sure, told
 from studies.web_2003.ns2.long import (
     ARED,
     AS_IN_NS_2,
@@ -31,6 +31,8 @@ def numbers(kept: Kept) -> Numbers:
     lines = {when: Lines(kept, name) for when, name in (("short", SHORT), ("long", LONG))}
     long = lines["long"]
     seeds = {load: len(long.seeds(load, "SACK")) for load in LOADS}
+    signs = {name: value for when, some in lines.items()
+             for name, value in _signs(some, when).items()}  # fmt: skip
     return {
         "runs": len([row for row in kept.table(LONG, WITNESS.name).rows if row["variant"] == PLAN]),
         **{f"seeds_{load}": some for load, some in seeds.items()},
@@ -39,8 +41,9 @@ def numbers(kept: Kept) -> Numbers:
         "seeds_short": len(lines["short"].seeds(HIGH, "SACK")),
         **{f"{name}_{load}": _away(long, load, queues)
            for name, queues in SAME.items() for load in LOADS},
-        **{name: value for when, some in lines.items()
-           for name, value in _signs(some, when).items()},
+        **signs,
+        "sign_sure": sum(int(signs[f"{name}_{when}_sure"])
+                         for name in ("ared", "ecn") for when in lines),
         **{f"lost_{program.replace('-', '_')}": _lost(long, program) for program in (KERNEL, NS_2)},
     }  # fmt: skip
 
@@ -80,6 +83,7 @@ def _signs(lines: Lines, when: str) -> Mapping[str, str | float]:
                 f"{name}_{when}": told(change),
                 f"{name}_{when}_percent": percent(change.difference),
                 f"{name}_{when}_value": change.difference,
+                f"{name}_{when}_sure": int(sure(change)),
             }
     return found
 
