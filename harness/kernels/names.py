@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.host import paths
-from harness.kernels import debug, options, parts, series
+from harness.kernels import debug, options, parts, series, tracing
 from harness.kernels.recipe import LAB, Recipe
 from harness.kernels.trees import Commit, Folder, Tree
 from plan.errors import MissingError, UsageError
@@ -97,6 +97,8 @@ def source(name: str, recipe: Recipe = LAB) -> Source:
     for given in asked.patches:
         tree = series.amended(name, tree, given, recipe)
         text += f" with {given.name}"
+    if tracing.OPTION in asked.config:
+        tree = tracing.fitted(tree)
     for line in asked.config:
         if line in debug.PATCHES:
             tree = series.amended(name, tree, debug.PATCHES[line], recipe)

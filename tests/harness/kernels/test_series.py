@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from harness.host import paths
-from harness.kernels import debug, names, patches, series, store
+from harness.kernels import debug, names, patches, series, store, tracing
 from harness.kernels.errors import KernelError
-from harness.kernels.recipe import Recipe
+from harness.kernels.recipe import LAB, Recipe
 from harness.kernels.trees import LINK, PLAIN, PROGRAM, TOP, Folder, blob
 from plan.errors import UsageError
 
@@ -155,6 +155,24 @@ def test_an_option_of_ours_brings_its_patch(
         tree = names.source(f"path:{source}{name}").tree
         [(_, found)] = tree.read([CUBIC])
         assert found.decode().splitlines()[1] == content
+
+
+@pytest.mark.parametrize(
+    ("options", "with_part", "built"),
+    [("", False, True), (",config=+FTRACE", False, False), (",config=+FTRACE", True, True)],
+)
+def test_a_kernel_with_events_is_built_without_those_that_no_part_has(
+    source: Path, options: str, with_part: bool, built: bool
+) -> None:
+    line = "obj-$(CONFIG_TRACING)\t\t+= trace.o\n"
+    pci = source / "drivers/pci"
+    pci.mkdir()
+    (pci / "Makefile").write_text(f"CFLAGS_trace.o := -I$(src)\n{line}")
+    (pci / "trace.c").write_text(LINES)
+    recipe = Recipe(made=source.parent, kind="x", parts="tree/parts") if with_part else LAB
+    (source / "parts").write_text("**/Makefile*\ndrivers/pci/*.[ch]\n" + "\n".join(TOP))
+    [(_, found)] = names.source(f"path:{source}{options}", recipe).tree.read([tracing.MAKEFILE])
+    assert (line in found.decode()) == built
 
 
 @pytest.mark.lab  # it may fetch a source
