@@ -33,9 +33,10 @@ class Settings:
     ] = 0
     cwnd_pairs: Annotated[
         tuple[Annotated[int, Within(1)], ...],
-        "The pairs whose servers are in cwnd.csv. If a server has several connections, the file"
-        " shows the connection with the most acknowledged bytes. Numbers above `topology.pairs`"
-        " have no effect.",
+        "The pairs whose servers are in cwnd.csv. If a server has several connections, each"
+        " sample shows the connection with the most acknowledged bytes at this moment. So two"
+        " samples can show two connections. Numbers of pairs that the network does not have are"
+        " ignored.",
     ] = (1, 2, 3, 4)
 
     def wanted(self, topology: Topology, queue: Queue) -> Wanted:

@@ -44,10 +44,11 @@ class Settings:
 
     pcap: Annotated[
         tuple[Direction, ...],
-        "A list of `down`, of `up`, or of both. `down` writes the file down.pcap: all packets that"
-        " leave the queue towards the clients, and all packets that come from the clients. `up`"
-        " writes the file up.pcap: all packets that leave the queue towards the servers, and all"
-        " packets that come from the servers. `--pcap` of `./cellbed run` sets this key, too.",
+        "A list of `down`, of `up`, or of both. `down` writes the file down.pcap: all packets"
+        " that leave the queue towards the clients, and all packets that come from the clients."
+        " `up` writes the file up.pcap: all packets that leave the queue towards the servers, and"
+        " all packets that come from the servers. `./cellbed run` with `--pcap` takes the"
+        " directions of the option in place of this key.",
     ] = ()
 
     def wanted(self, topology: Topology, queue: Queue) -> Wanted:

@@ -53,11 +53,15 @@ VALUES = ("rate_bit_per_s", "delay_us", "loss", "outage")
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    file: Annotated[str, "The name of a CSV file, relative to the folder of the experiment file."]
+    file: Annotated[
+        str,
+        "The name of a CSV file. cellbed looks for the file in the folder of the experiment file,"
+        " and then in the folder of the file that it extends.",
+    ]
     period_s: Annotated[
         float | None,
         Within(1e-6, 86_400),
-        "After this time, the path begins again. Without this key, the values of the last row stay"
+        "After this time, the path repeats. Without this key, the values of the last row stay"
         " until the trial ends.",
     ] = None
     reorder: Annotated[

@@ -38,12 +38,12 @@ class Settings:
     down: Annotated[
         str,
         "The file with the trace of the link to the clients. cellbed looks for the file in the"
-        " folder of the experiment file.",
+        " folder of the experiment file, and then in the folder of the file that it extends.",
     ]
     up: Annotated[
         str,
-        "The file with the trace of the link to the servers. cellbed looks for this file,"
-        " too, in the folder of the experiment file.",
+        "The file with the trace of the link to the servers. cellbed looks for it in the same"
+        " folders.",
     ]
     delay_us: Annotated[
         int | None,

@@ -55,7 +55,8 @@ class Settings:
     first_us: Annotated[
         int | None,
         Within(1, 600_000_000),
-        "The time of the first handover. The default is `interval_us`.",
+        "The time from time 0 of the path ([moving paths](moving-paths.md#packets-at-a-change))"
+        " to the first handover. The default is `interval_us`.",
     ] = None
     duration_s: Annotated[
         int,

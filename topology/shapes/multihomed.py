@@ -45,10 +45,10 @@ class Settings:
     ]
     links_used: Annotated[
         Literal["both", "link1", "link2"],
-        "The links that these clients use. With `both`, each client has one MPTCP connection with a"
-        " subflow over each link. `both` needs `workload.kind` = `mptcp`. cellbed itself builds a"
-        " kernel with MPTCP for such a trial. With `link1` or `link2`, a client uses TCP over this"
-        " link.",
+        "The links that the clients of `topology.pairs` use. With `both`, each of them has one"
+        " MPTCP connection with a subflow over each link. `both` needs `workload.kind` = `mptcp`."
+        " cellbed itself builds a kernel with MPTCP for such a trial. With `link1` or `link2`, a"
+        " client uses TCP over this link.",
     ] = "both"
     single_pairs: Annotated[
         Sequence[Annotated[int, Within(0, MOST_CLIENTS)]],

@@ -27,8 +27,8 @@ class Parameters:
     paths: Annotated[
         int,
         Within(1, 1_000_000),
-        "The number of files that are drawn for each pair. A client repeats its list of files"
-        " when the list ends.",
+        "The number of files that are drawn for each pair. All connections of a client take their"
+        " next file from one list. When the list ends, it begins again.",
     ] = 4096
     poisson_fit: Annotated[Fit, FIT_TEXT] = "mean"
 

@@ -50,14 +50,15 @@ class Schedule:
     first_batch: Annotated[
         Literal["together", "jitter", "spread"],
         "The moment at which a client starts its first batch. 98-0876R1 does not say when."
-        " `together`: all clients start at time 0. `jitter`: each client starts at a random"
-        " moment before `workload.jitter_ms`. `spread`: each client starts at a random moment"
-        " before `workload.period_s`.",
+        " `together`: all clients start when the workload starts. `jitter`: each client starts at"
+        " a random moment in the next `workload.jitter_ms`. `spread`: each client starts at a"
+        " random moment in the next `workload.period_s`.",
     ] = "together"
     jitter_ms: Annotated[
         float,
         Within(0),
-        "The longest time from time 0 to the start of a client with `workload.first_batch ="
+        "The longest time from the start of the workload to the start of a client with"
+        " `workload.first_batch ="
         ' "jitter"`.',
     ] = 10.0
 

@@ -46,9 +46,9 @@ class Settings:
 
     trace: Annotated[
         tuple[Annotated[str, Matches(EVENT, "GROUP:EVENT, as tcp:tcp_probe")], ...],
-        "The kernel's events that are in trace.csv, such as `tcp:tcp_probe`. `--trace` of"
-        " `./cellbed run` sets this key, too. If the list is not empty, cellbed"
-        " builds the trial's kernel with tracing.",
+        "The kernel's events that are in trace.csv, such as `tcp:tcp_probe`. With `--trace`,"
+        " `./cellbed run` takes the events of the option in place of this key. If the list is not"
+        " empty, cellbed builds the trial's kernel with tracing.",
     ] = ()
 
     def wanted(self, topology: Topology, queue: Queue) -> Wanted:
