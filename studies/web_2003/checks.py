@@ -42,7 +42,7 @@ def crosses(
     verdict = holds({Side.BELOW, Side.ABOVE} <= sides)
     if verdict is Verdict.FAILS and (Side.NEITHER in sides or infinite):
         verdict = Verdict.UNDECIDED
-    text = f"{words(of)} to {words(minus)}: {intervals(figures, len(infinite))}"
+    text = f"{words(of)} in place of {words(minus)}: {intervals(figures, len(infinite))}"
     return Finding(
         verdict=verdict,
         evidence=f"{text}; infinite in a trial: {', '.join(infinite)}" if infinite else text,
