@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from analysis.report import named
 from analysis.report.model import signed
 from analysis.report.results import Results
-from analysis.statistics import Estimate, estimate, mean
+from analysis.statistics import CONFIDENCE, Estimate, estimate, mean
 from analysis.study import Response
 
 ROUNDING = 1e-12
@@ -68,17 +68,34 @@ def sentences(results: Results) -> list[str]:
 
 
 def effects(results: Results, response: Response) -> Iterator[Effect]:
-    """The effect of each factor that varies, the largest of those of its pairs of levels."""
+    """The effect of each factor that varies, the largest of those of its pairs of levels.
+
+    Of numbers it is that of the smallest and the largest, if no other is surely larger.
+    """
     for factor in results.factors:
-        levels = _ordered(results.levels_of(factor))
-        if len(levels) < 2:
-            continue
-        pairs = [(levels[0], levels[-1])] if _numbers(levels) else _pairs(levels)
+        levels, numbers = results.levels_of(factor), _numbers(results.levels_of(factor))
+        if numbers:  # the smallest is compared with the largest, and not the other way round
+            levels = sorted(levels, key=float, reverse=True)
         found = [
-            effect for new, old in pairs if (effect := _effect(results, response, factor, new, old))
+            effect
+            for new, old in _pairs(levels)
+            if (effect := _effect(results, response, factor, new, old))
         ]
-        if found:
-            yield max(found, key=lambda effect: abs(effect.change.mean))
+        if not found:
+            continue
+        largest = max(found, key=_size)
+        ends = [one for one in found if (one.old, one.new) == (levels[0], levels[-1])]
+        if ends and numbers and _size(largest) <= _size(ends[0]) + _half(largest):
+            largest = ends[0]
+        yield largest
+
+
+def _size(effect: Effect) -> float:
+    return abs(effect.change.mean)
+
+
+def _half(effect: Effect) -> float:
+    return effect.change.half_width or 0.0
 
 
 def _effect(results: Results, response: Response, factor: str, new: str, old: str) -> Effect | None:
@@ -141,11 +158,26 @@ def _by(
             (named.level(factor, level, every), _over_seeds(cells))
             for level, cells in levels.items()
         )
-        means = [one.mean for _, one in found]
-        unsure = max(one.half_width or 0.0 for _, one in found)
-        if max(means) - min(means) > max(widest, 2 * unsure):
-            best, widest = found, max(means) - min(means)
+        spread = _spread(list(levels.values()))
+        if spread and abs(spread.mean) > max(widest, spread.half_width or 0.0):
+            best, widest = found, abs(spread.mean)
     return best
+
+
+def _spread(levels: Sequence[Sequence[dict[int, float]]]) -> Estimate | None:
+    """The largest difference between an effect at two levels, paired by seed.
+
+    It is the largest of several, so its interval is that of Bonferroni for all pairs of levels.
+    None where there is one level, or no seed that all cells of both levels have.
+    """
+    pairs = len(levels) * (len(levels) - 1) // 2
+    if not pairs:
+        return None
+    ordered = sorted(levels, key=lambda cells: _over_seeds(cells).mean)
+    low, high = ordered[0], ordered[-1]
+    seeds = set.intersection(*(set(cell) for cell in (*low, *high)))
+    values = [mean([c[seed] for c in high]) - mean([c[seed] for c in low]) for seed in seeds]
+    return estimate(values, 1 - (1 - CONFIDENCE) / pairs) if values else None
 
 
 def _sentence(results: Results, effect: Effect) -> str:
@@ -199,7 +231,3 @@ def _numbers(levels: Sequence[str]) -> bool:
         return all(float(level) is not None for level in levels)
     except ValueError:
         return False
-
-
-def _ordered(levels: Sequence[str]) -> list[str]:
-    return sorted(levels, key=float) if _numbers(levels) else list(levels)

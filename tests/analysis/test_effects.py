@@ -63,6 +63,28 @@ def test_an_effect_says_what_it_depends_on(tmp_path: Path) -> None:
     assert abs(float(high.replace("−", "-"))) < 0.01
 
 
+def shaped(folder: Path, values: dict[tuple[str, float], float], noise: float) -> Results:
+    """Measured efficiencies by policy and buffer, with three seeds."""
+    cells = {("WAN", "SACK", *key): (value, 0.9) for key, value in values.items()}
+    synthetic.write_campaign(folder / "campaign", cells=cells, seeds=[1, 2, 3], noise=noise)
+    return results_of(read_campaign(folder / "campaign"), NONE, {})
+
+
+def test_an_effect_that_a_large_buffer_ends_says_so(tmp_path: Path) -> None:
+    """Three levels, three seeds: the smallest gain surely differs from the largest."""
+    gains = {0.5: 0.042, 1.0: 0.03, 2.0: 0.002}
+    values = {(policy, buffer): 0.9 + gain * (policy == "EPD")
+              for buffer, gain in gains.items() for policy in ("SD", "EPD")}  # fmt: skip
+    sentence = told(shaped(tmp_path, values, 0.001), "With policy", "efficiency")
+    assert [f"buffer {level:g}: " in sentence for level in gains] == [True] * 3
+
+
+def test_middle_levels_outside_the_ends_are_compared(tmp_path: Path) -> None:
+    values = {("EPD", 0.5): 0.95, ("EPD", 1.0): 0.85, ("EPD", 2.0): 0.951}
+    sentence = told(shaped(tmp_path, values, 0.001), "With buffer", "efficiency")
+    assert sentence.startswith("With buffer 1 instead of 2, efficiency is lower by 0.1")
+
+
 def test_no_effect_is_said_to_be_none(tmp_path: Path) -> None:
     """Of many seeds' noise one interval in twenty leaves out 0: one response, not all."""
     results = measured(tmp_path, range(1, 11), 0.01)
