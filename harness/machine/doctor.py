@@ -145,6 +145,9 @@ def layout() -> Finding:
     Most containers refuse. No record was seen to differ by it, and nothing else would tell.
     """
     what, argv = "addresses", ["setarch", "-R", "cat", "/proc/self/personality"]
+    if shutil.which(argv[0]) is None:
+        detail = f"not known: the program {argv[0]} is not there"
+        return Finding(what=what, state="note", detail=detail)
     got = subprocess.run(argv, capture_output=True, text=True, check=False).stdout.strip()
     if got and int(got, 16) & ADDR_NO_RANDOMIZE:
         detail = "programs get the same memory addresses in each run"

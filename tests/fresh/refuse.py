@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Runs a program that may mount nothing and make no namespace, as Ubuntu 24.04 and Docker have it.
+"""Runs a program of an ordinary user that may mount nothing and make no namespace.
 
-Usage: refuse.py PROGRAM ARGUMENT...
+Ubuntu 24.04 and Docker have it so. Usage, as root: refuse.py PROGRAM ARGUMENT...
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ CALLS = {"mount": 165, "umount2": 166, "unshare": 272, "setns": 308, "open_tree"
 LOAD, EQUAL, GIVE = 0x20, 0x15, 0x06
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000
 SECCOMP, FILTER = 22, 2
+NO_NEW_PRIVILEGES = 38
+USER = 1000
 
 
 def main() -> None:
@@ -29,6 +31,10 @@ def main() -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(SECCOMP, FILTER, whole, 0, 0):  # as root, before the program is another user's
         sys.exit(os.strerror(ctypes.get_errno()))
+    os.setgroups([])
+    os.setgid(USER)
+    os.setuid(USER)
+    libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     os.execvp(sys.argv[1], sys.argv[1:])
 
 

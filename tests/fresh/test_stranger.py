@@ -36,9 +36,10 @@ def stranger(*words: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture
-def folder() -> Iterator[Path]:
+def folder(request: pytest.FixtureRequest) -> Iterator[Path]:
+    """The machine; a parameter is its tools."""
     made = trees.place() / f"stranger-{os.getpid()}"
-    done = stranger("make", made)
+    done = stranger("make", made, *([request.param] if getattr(request, "param", "") else []))
     assert done.returncode == 0, done.stderr
     yield made
     shutil.rmtree(made)
@@ -64,8 +65,9 @@ def runs_as_a_job(folder: Path, here: list[str]) -> None:  # noqa: F811
 
 
 @pytest.mark.skipif(not SLOW, reason="slow: CELLBED_SLOW_TESTS=1")
+@pytest.mark.parametrize("folder", ["", "busybox"], ids=["GNU's", "Alpine's"], indirect=True)
 def test_a_release_is_enough(folder: Path, here: list[str], tmp_path: Path) -> None:  # noqa: F811
-    """Nothing is installed or built there."""
+    """Nothing is installed or built there, whosever `df`, `sed` and `tar` the machine has."""
     argv = [PROJECT / "cellbed", "release", "--out", tmp_path]
     subprocess.run(argv, check=True, capture_output=True, timeout=trees.LIMIT_S)
     [archive] = tmp_path.glob("*.tar")

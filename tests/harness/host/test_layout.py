@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from harness.machine import doctor
 from tests.small import PROJECT
 
@@ -28,3 +30,9 @@ def test_what_the_machine_gives(tmp_path: Path) -> None:
         check=False,
     )  # fmt: skip
     assert (doctor.layout().state == "ok") == (got.stdout.strip() == "00040000")
+
+
+def test_a_machine_without_the_program_that_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    found = doctor.layout()
+    assert (found.state, found.detail) == ("note", "not known: the program setarch is not there")
