@@ -14,10 +14,10 @@ from harness.host import temporary
 
 KEY = r"[0-9a-f]{16}"
 MADE = re.compile(
-    rf"(root|image|kernel|full-kernel|vm|release)-{KEY}(\.lock)?"
-    rf"|programs-{KEY}-{KEY}-{KEY}(\.tools)?"
+    rf"(root|image|kernel|full-kernel|vm|release|arm64-(cross|image|vm))-{KEY}(\.lock)?"
+    rf"|programs-{KEY}-{KEY}-{KEY}(\.tools)?|arm64-programs-{KEY}-{KEY}"
     rf"|python-{KEY}-([0-9.]+|debian)"
-    rf"|disk-{KEY}\.squashfs"
+    rf"|(arm64-)?disk-{KEY}\.squashfs(\.partial)?"
     rf"|mininet-{KEY}(,[a-z0-9+.,-]+)?(\.squashfs)?(\.lock)?"
     rf"|processor-{KEY}-{KEY}\.ko(\.lock)?"
     rf"|quic-{KEY}-{KEY}(\.lock)?"
@@ -34,14 +34,15 @@ BELOW = {
     # Of which releases the products are.
     "releases": re.compile(
         rf"(image|kernel)-{KEY}|programs-{KEY}-{KEY}-{KEY}|python-{KEY}-debian|made-{KEY}-{KEY}"
+        rf"|arm64-((image|vm)-{KEY}|disk-{KEY}\.squashfs|programs-{KEY}-{KEY})"
     ),
 }
 # What a recipe fills (mktemp -d) until it is whole, and moves or removes at its end.
 PARTIAL = re.compile(
-    rf"(root|image|processor|mininet|quic|full-kernel|vm|disk|tests-{KEY}-{KEY}|programs-{KEY}-{KEY}-{KEY}(\.tools)?|debian-[0-9.]+(-selftests)?|release-{KEY})"
+    rf"(root|image|cross|arm64-programs-{KEY}-{KEY}|processor|mininet|quic|full-kernel|vm|disk|tests-{KEY}-{KEY}|programs-{KEY}-{KEY}-{KEY}(\.tools)?|debian-[0-9.]+(-selftests)?|release-{KEY})"
     r"\.[A-Za-z0-9]{6}"
     rf"|tools-{KEY}\.[A-Za-z0-9]{{6}}|(recipe|tests)-{KEY}\.[a-z0-9_]{{8}}"
-    r"|(image|kernel|programs|environment)\.from\.[a-z0-9_]{8}"
+    r"|(image|disk|kernel|vm|programs|environment)\.from\.[a-z0-9_]{8}"
 )
 LOCKS = ("lock", "*.lock", "kernels/*.lock", "kernels/work-*/lock")
 

@@ -21,12 +21,15 @@ FOLDERS = (
     *(f"{name}-{A}/x" for name in ("root", "image", "kernel", "full-kernel", "vm", "mininet")),
     *(f"programs-{A}-{B}-{C}", f"programs-{A}-{B}-{C}.tools", f"python-{A}-3.11/bin"),
     f"python-{B}-debian/bin",
+    *(f"arm64-{name}-{A}/x" for name in ("cross", "image", "vm")),
+    f"arm64-programs-{A}-{B}/x",
     f"quic-{A}-{B}/usr",
     *(f"mininet-{A},vim,g++", f"kernels/built-{A}", "kernels/work-6.1", "kernels/debian-6.1"),
     *(f"kernels/{name}-{A}" for name in ("recipe", "tests", "tools")),
     *("kernels/work-6.1-selftests", "kernels/debian-6.1-selftests"),
 )
 FILES = (
+    *(f"arm64-disk-{A}.squashfs", f"arm64-disk-{B}.squashfs.partial"),
     *(f"disk-{A}.squashfs", f"processor-{A}-{B}.ko", "costs.json", "costs.123", "lock"),
     *(
         "mininet.lock",
@@ -39,6 +42,7 @@ FILES = (
     *("log/lab-image.log", f"kernels/seen-{A}.json", "kernels/work-6.1/lock", "cluster.pem"),
 )
 PARTIALS = ("image.Xy12Ab", "root.Xy12Ab", "mininet.abcdef", "full-kernel.a1b2c3", "vm.123456",
+            "cross.Xy12Ab", f"arm64-programs-{A}-{B}.Xy12Ab", "disk.from.xy12ab_3",
             f"programs-{A}-{B}-{C}.aB3dE6", "quic.a1B2c3",
             "kernels/debian-6.1.Xy12Ab", f"kernels/tools-{A}.Xy12Ab",
             f"kernels/recipe-{A}.xy12ab_3", f"kernels/tests-{A}.xy12ab_3",
