@@ -86,6 +86,26 @@ def test_it_asks_for_what_the_documents_say(tmp_path: Path) -> None:
 
 
 @NEEDS_RUBY
+def test_a_release_is_unpacked_before_anything_is_built(tmp_path: Path) -> None:
+    release = tmp_path / "cellbed $(false).tar"
+    release.touch()
+    said = settings(tmp_path, CELLBED_RELEASE=str(release))
+    copied, provision = [words for found, *words in said if found == "config.vm.provision"]
+    place = "/tmp/cellbed-release.tar"
+    assert copied == ["file", {"source": str(release), "destination": place}]
+    steps = provision[1]["inline"].split(" && ")
+    unpack = [f"/cellbed/lab/setup --from {place}", f"rm {place}"]
+    assert steps[-4:] == [CACHE, *unpack, "/cellbed/lab/setup --native"]
+
+
+@NEEDS_RUBY
+def test_a_release_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(subprocess.CalledProcessError) as found:
+        settings(tmp_path, CELLBED_RELEASE="/nowhere/a.tar")
+    assert "CELLBED_RELEASE is /nowhere/a.tar, but there is no such file" in found.value.stderr
+
+
+@NEEDS_RUBY
 def test_a_box_that_was_made_here_is_taken(tmp_path: Path) -> None:
     (tmp_path / "boxes" / "cellbed").mkdir(parents=True)
     assert value(settings(tmp_path), "config.vm.box") == "cellbed"
