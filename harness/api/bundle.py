@@ -10,6 +10,7 @@ import errno
 import hashlib
 import io
 import os
+import platform
 import shlex
 import stat
 import subprocess
@@ -91,7 +92,7 @@ def check_release(release: Path) -> None:
     named = {name: str(places[name]) for name in ("image", "kernel", "programs")}
     named["environment"] = f"{str(places['environment']).rpartition('-')[0]}-debian"
     pairs = [f"{name}={path}" for name, path in named.items()]
-    said("use", "check", str(release), version(), *pairs)
+    said("use", "check", str(release), version(), platform.machine(), *pairs)
     [digest] = said("use", "digest", str(release))
     if digest not in known_releases():
         raise MissingError(

@@ -8,6 +8,7 @@ import io
 import json
 import lzma
 import os
+import platform
 import subprocess
 import sys
 import tarfile
@@ -89,11 +90,12 @@ def pack(here: Machine, folder: Path, made: dict[str, Path], name: str = "a.tar"
 
 
 def packed(
-    project: Path, environment: Path, folder: Path, made: dict[str, Path], name: str
-) -> Path:
+    project: Path, environment: Path, folder: Path, made: dict[str, Path], name: str,
+    machine: str = platform.machine(),
+) -> Path:  # fmt: skip
     """Run the recipe of a project."""
     argv = [sys.executable, "-sEB", project / "lab/release/pack", folder / name, VERSION,
-            folder / "parts", *(f"{product}={path}" for product, path in made.items()),
+            machine, folder / "parts", *(f"{product}={path}" for product, path in made.items()),
             f"environment={environment.name.rpartition('-')[0]}-debian"]  # fmt: skip
     subprocess.run(argv, check=True, capture_output=True, timeout=60)
     return folder / name

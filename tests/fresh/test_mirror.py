@@ -187,6 +187,9 @@ def test_packages_of_another_processor(debian: Mirror) -> None:
     assert (debian.tree / "usr/bin/hello").read_text() == "hi"
     assert not (debian.tree / "usr/bin/tool").exists()  # its name begins otherwise
     assert "arm64" not in (debian.tree / "etc/cellbed-debs").read_text()
+    parts = (debian.tree / "etc/cellbed-parts").read_text().splitlines()
+    assert [line.split()[1].rpartition("_")[2] for line in parts] == ["arm64.deb"]
+    assert len(parts[0].split()[0]) == 64
 
 
 def test_a_version_that_debian_does_not_have(debian: Mirror) -> None:

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import io
+import json
 import lzma
 import os
+import platform
 import shutil
 import stat
 import subprocess
@@ -33,6 +35,7 @@ from tests.fresh.test_sentences import only_ready
 from tests.test_version import VERSION
 
 PRODUCTS = ("image", "kernel", "programs")
+HERE = platform.machine()
 
 
 @pytest.fixture(scope="module")
@@ -195,7 +198,7 @@ def test_a_byte_that_changes_after_the_check(here: Machine, archive: Path) -> No
     environment = Path(f"{str(places(here)['environment']).rpartition('-')[0]}-debian")
     environment.parent.mkdir(exist_ok=True)
     use: list[str | Path] = [sys.executable, "-sEB", here.project / "lab/release/use"]
-    words: list[str | Path] = ["unpack", archive, VERSION, f"environment={environment}"]
+    words: list[str | Path] = ["unpack", archive, VERSION, HERE, f"environment={environment}"]
     done = subprocess.run([*use, *words], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 3
     assert "was changed while set-up read it: wheels.tar has another checksum" in done.stderr
@@ -408,7 +411,7 @@ def test_one_that_is_killed_leaves_nothing_that_counts(
     code = KILLED.format(release=str(release), root=str(here.project / "lab/root"), left=left)
     image = places(here)["image"]
     argv = [sys.executable, "-c", code, str(release / "use"), "unpack", archive,
-            releases.VERSION, f"image={image}"]  # fmt: skip
+            releases.VERSION, HERE, f"image={image}"]  # fmt: skip
     assert subprocess.run(argv, check=False, capture_output=True, timeout=60).returncode == -9
     [begun] = here.cache.iterdir()
     assert not image.exists() and list(kept.partials(here.cache)) == [begun]
@@ -426,3 +429,83 @@ def test_changed_programs_need_the_kernels_own_build(changing: Machine, archive:
     done = changing.run("cellbed", "setup", MAY_BUILD="yes")
     assert done.returncode == 0, done.stderr
     assert "lab kernel: building" in done.stderr and places(changing)["programs"].exists()
+
+
+class TestArm64:
+    """A release for ARM64, on a machine that `uname` says is one."""
+
+    PRODUCTS = ("image", "disk", "vm", "programs")
+
+    @pytest.fixture
+    def arm64(self, shared: tuple[Machine, Path], changing: Machine) -> Machine:
+        says = "case $1 in -m) echo aarch64 ;; *) echo Linux aarch64 ;; esac"
+        changing.replace("uname", says)
+        return changing
+
+    @pytest.fixture
+    def of_arm64(self, here: Machine, tmp_path: Path) -> Path:
+        """The disk is a file."""
+        made = releases.products(here, tmp_path)
+        there = places(here)
+        files = {"image": made["image"]}
+        for name in ("disk", "vm", "programs"):
+            files[name] = tmp_path / "made" / there[f"arm64_{name}"].name
+        files["image"] = made["image"].rename(tmp_path / "made" / there["arm64_image"].name)
+        files["disk"].write_bytes(b"disk" * 1000)
+        files["vm"].mkdir()
+        (files["vm"] / "complete").touch()
+        (files["vm"] / "vmlinuz").write_text("kernel")
+        files["programs"].mkdir()
+        environment = there["environment"]
+        return releases.packed(
+            here.project, environment, tmp_path, files, "arm64.tar", machine="aarch64"
+        )
+
+    def test_it_is_all_that_the_machine_needs(self, arm64: Machine, of_arm64: Path) -> None:
+        done = arm64.run("cellbed", "setup", "--from", str(of_arm64))
+        assert done.returncode == 0, done.stderr
+        there = places(arm64)
+        assert there["arm64_disk"].read_bytes() == b"disk" * 1000
+        assert stat.S_IMODE(there["arm64_disk"].stat().st_mode) == 0o644
+        assert (there["arm64_vm"] / "vmlinuz").read_text() == "kernel"
+        assert (there["arm64_image"] / "bin/su").read_text() == "su"
+        assert not there["kernel"].exists() and not there["image"].exists()
+        assert only_ready(arm64.run("cellbed", "setup", "--from", str(of_arm64)))
+        known = arm64.run("lab/release/known")
+        assert known.stdout == f"{releases.digest(of_arm64)}\n", known.stderr
+
+    def test_the_emulator_is_named_where_it_is_missing(
+        self, arm64: Machine, of_arm64: Path
+    ) -> None:
+        arm64.replace("qemu-system-aarch64", "")
+        done = arm64.run("cellbed", "setup", "--from", str(of_arm64))
+        assert "the program qemu-system-aarch64 is missing; install it" in done.stderr
+        arm64.replace("qemu-system-aarch64", "exit 0")
+        done = arm64.run("cellbed", "setup", "--from", str(of_arm64))
+        assert "qemu-system-aarch64" not in done.stderr
+
+    def test_a_disk_that_is_larger_than_the_list_says(
+        self, arm64: Machine, of_arm64: Path
+    ) -> None:
+        release = json.loads(contents(of_arm64)[releases.LIST])
+        [disk] = (part for part in release["parts"] if part.get("product") == "disk")
+        disk["unpacked"] = 100
+        told(of_arm64, parts=release["parts"])
+        done = arm64.run("cellbed", "setup", "--from", str(of_arm64))
+        assert done.returncode == 3 and "Traceback" not in done.stderr
+        assert "a part of it is larger than its list says" in done.stderr
+        assert not places(arm64)["arm64_disk"].exists()
+
+    def test_a_product_of_which_there_is_no_part(self, arm64: Machine, of_arm64: Path) -> None:
+        release = json.loads(contents(of_arm64)[releases.LIST])
+        for part in release["parts"]:
+            if part.get("product") == "vm":
+                del part["product"], part["unpacked"]
+        told(of_arm64, parts=release["parts"])
+        done = arm64.run("cellbed", "setup", "--from", str(of_arm64))
+        assert done.returncode == 3 and "Traceback" not in done.stderr
+        assert "has no part with the vm; download it again" in done.stderr
+
+    def test_no_other_machine_takes_it(self, here: Machine, of_arm64: Path) -> None:
+        said = refusal(here, of_arm64)
+        assert "is for a machine of the kind aarch64, and this is x86_64" in said

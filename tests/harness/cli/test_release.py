@@ -14,14 +14,16 @@ from harness.host import paths
 from plan.errors import MissingError, UsageError
 
 
-def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, out: str) -> Result:
+def release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, out: str, *options: str
+) -> Result:
     """Of a project whose recipe is a script."""
     recipe = tmp_path / "lab/release/build"
     recipe.parent.mkdir(parents=True)
     recipe.write_text(f"#!/bin/sh\n{script}\n")
     recipe.chmod(0o755)
     monkeypatch.setattr(paths, "PROJECT", tmp_path)
-    return CliRunner().invoke(cellbed, ["release", "--out", str(tmp_path / out)])
+    return CliRunner().invoke(cellbed, ["release", "--out", str(tmp_path / out), *options])
 
 
 def test_it_names_the_archive_with_its_checksum(
@@ -43,7 +45,13 @@ def test_a_file_in_the_place_of_the_folder(tmp_path: Path, monkeypatch: pytest.M
     assert isinstance(done.exception, UsageError) and "is not a folder" in str(done.exception)
 
 
-def test_there_is_no_release_for_arm64() -> None:
-    done = CliRunner().invoke(cellbed, ["release", "--arch", "arm64"])
-    assert isinstance(done.exception, UsageError)
-    assert "a release has only the products for x86-64" in str(done.exception)
+@pytest.mark.parametrize(
+    ("options", "arch"), [((), "x86-64"), (("--arch", "arm64"), "arm64")], ids=["none", "arm64"]
+)
+def test_the_recipe_is_told_the_processor(
+    options: tuple[str, ...], arch: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = 'echo "$2" > "$1/told"; touch "$1/a.tar"; echo "$1/a.tar"'
+    done = release(tmp_path, monkeypatch, script, "out", *options)
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "out" / "told").read_text() == f"{arch}\n"
