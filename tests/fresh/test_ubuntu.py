@@ -24,8 +24,11 @@ SCRIPT = f'mount -t overlay -o "lowerdir=$0:/etc" etc /etc && {USER}'
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return filled(tmp_path_factory.mktemp("ubuntu"))
+
+
+def filled(made: Path) -> Path:
     """What /etc has besides: the library that refuses, and the loader's order to take it."""
-    made = tmp_path_factory.mktemp("ubuntu")
     library = made / "ubuntu.so"
     argv = ["gcc", "-Wall", "-Werror", "-O1", "-shared", "-fPIC", "-o", str(library), str(SOURCE)]
     subprocess.run(argv, check=True, timeout=LIMIT_S)
