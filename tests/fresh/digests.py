@@ -29,7 +29,7 @@ from tests.small import PROJECT
 PAGE = PROJECT / "docs" / "install.md"
 TABLE = re.compile(r"(?<=<!-- tests\.fresh\.digests -->\n).*?(?=<!-- end -->)", re.DOTALL)
 PYTHON = "$(lab/paths --environment | sed -n s/^environment=//p)/bin/python"
-THERE = f"PYTHONPATH=. {PYTHON} -P -m tests.fresh.digests_there"
+THERE = f'PYTHONPATH=. "{PYTHON}" -P -m tests.fresh.digests_there'
 LIMIT_S = 3600
 Done = subprocess.CompletedProcess[str]
 Found = dict[str, str]  # what it is of: the digest
@@ -111,7 +111,7 @@ def table(found: Mapping[str, Found]) -> str:
     for machine, digests in found.items():
         cells = [MACHINES[machine][0], *(digests[name][:12] for name in names)]
         lines.append(f"| {' | '.join(cells)} |")
-    rows = [f"{number}. {name}" for number, name in enumerate(names) if number]
+    rows = [f"{number}. `{name}`" for number, name in enumerate(names) if number]
     return "".join(f"{line}\n" for line in [*lines, "", "The trials:", "", *rows, ""])
 
 

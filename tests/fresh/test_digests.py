@@ -39,7 +39,7 @@ def test_the_same_digests_are_written(monkeypatch: pytest.MonkeyPatch, tmp_path:
         "| machine a | 1234567890ab | fedcba098765 |",
         "| machine b | 1234567890ab | fedcba098765 |",
     ]
-    assert "1. a trial seed 1\n" in text and "old" not in text and "\nafter\n" in text
+    assert "1. `a trial seed 1`\n" in text and "old" not in text and "\nafter\n" in text
 
 
 @pytest.mark.parametrize(
