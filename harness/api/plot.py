@@ -147,9 +147,11 @@ def cells(
         one, place = cell.estimate(metric), at(cell, named)
         if place in found:
             others = [f for f in campaign.factors if f not in {*named.values(), *where}]
+            level = level_text(campaign.factors[others[0]][0])
             raise UsageError(
-                "several combinations have the same place in the figure; choose a level of "
-                f"{', '.join(others)}"
+                "several combinations have the same place in the figure; draw a line for each level"
+                f' with lines="{others[0]}", or choose a level of {", ".join(others)}, as'
+                f' **{{"{others[0]}": "{level}"}}'
             )
         if one is not None:
             found[place] = one

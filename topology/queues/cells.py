@@ -116,7 +116,10 @@ class Settings:
                 raise ValueError(f"queue.threshold: this key is missing; policy {policy} needs it")
         if NEEDS_Z in policies()[policy]:
             if self.z is None:
-                raise ValueError(f"queue.z: this key is missing; policy {policy} needs it")
+                raise ValueError(
+                    f"queue.z: this key is missing; policy {policy} needs it, for example z = 0.8;"
+                    f" allowed are {LEAST_SHARE:g} to {MOST_Z}"
+                )
             z_ppm = round(self.z * PPM)
         return Queue(
             policy=policy,

@@ -223,7 +223,7 @@ def test_plots_of_a_trial_are_figures_to_go_on_with(campaign: cellbed.Campaign) 
          "no combination has the metric speed; it must be one of efficiency, fairness"),
         (lambda c: cellbed.plot.means(c, "efficiency", along="size"), "size is no factor"),
         (lambda c: cellbed.plot.means(c, "efficiency", along="buffer"),
-         "several combinations have the same place in the figure; choose a level of network,"),
+         "several combinations have the same place in the figure; draw a line for each level"),
         (lambda c: c.series("thruput"),
          "'thruput' is no table of a trial; it must be one of connections, cwnd, drops, "),
         (lambda c: c.series("thruput"), "; did you mean throughput?"),
