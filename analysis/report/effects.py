@@ -73,9 +73,10 @@ def effects(results: Results, response: Response) -> Iterator[Effect]:
     Of numbers it is that of the smallest and the largest, if no other is surely larger.
     """
     for factor in results.factors:
-        levels, numbers = results.levels_of(factor), _numbers(results.levels_of(factor))
+        levels = list(results.levels_of(factor))
+        numbers = _numbers(levels)
         if numbers:  # the smallest is compared with the largest, and not the other way round
-            levels = sorted(levels, key=float, reverse=True)
+            levels.sort(key=float, reverse=True)
         found = [
             effect
             for new, old in _pairs(levels)

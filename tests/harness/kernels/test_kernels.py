@@ -369,10 +369,10 @@ def kernel(folder: Path, **more: object) -> Kernel:
 def test_what_a_kernel_lacks_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tell.cache_clear()  # another test of this process may have said the same
     [trial] = tiny_trials(tmp_path)
-    with pytest.raises(UsageError, match=r"6.1.9.* may_goto \(Linux 6.9\), .*; queue.kind = drop-t"):
+    with pytest.raises(UsageError, match=r"6.1.9.* may_goto \(Linux 6.9\), .*; queue.kind = d"):
         kernel(tmp_path).fitted(trial.plan)
     newer = kernel(tmp_path, version="6.9")
-    with pytest.raises(UsageError, match=r"no module cellbed_tcp, .*sack needs \(needs 6.10\); cubic "):
+    with pytest.raises(UsageError, match=r"cellbed_tcp, .*sack needs \(needs 6.10\); cubic"):
         newer.fitted(trial.plan)
     (tmp_path / "cellbed_tcp.ko").touch()
     fitted = newer.fitted(trial.plan)
