@@ -23,6 +23,8 @@ FIRST, RED, TODAY, LINK = "web-first", "web-red", "web-today", "web-plain"
 TAIL = "drop-tail"
 LOADS = ("80", "98")
 SHARE = "resent_share"
+FIRST_SEEDS = 3
+"""With these alone, the page told a sign that the next seed took away."""
 
 
 def red(kept: Kept) -> Numbers:
@@ -117,7 +119,7 @@ def large(kept: Kept) -> Numbers:
         found[name] = told(changes[-1])
     return {
         **found,
-        **_seeds(kept, WHOLE),
+        **_seeds(kept, WHOLE, SLIDES),
         "figures": len(changes),
         "sure": sum(map(sure, changes)),
     }
@@ -144,14 +146,18 @@ def length(kept: Kept) -> Numbers:
 def tails(kept: Kept) -> Numbers:
     """SACK in long trials: what ECN and Adaptive RED change beside the slides' figures."""
 
-    def change(figure: str, load: str, of: str, to: str, campaign: str = WHOLE) -> str:
+    def change(figure: str, load: str, of: str, to: str) -> str:
+        return told(found(figure, load, of, to, WHOLE))
+
+    def found(figure: str, load: str, of: str, to: str, campaign: str) -> Contrast:
         both = [{"load": load, "sender": "SACK", "queue": queue} for queue in (of, to)]
-        return told(_change(kept, campaign, figure, *both))
+        return _change(kept, campaign, figure, *both)
 
     ecn, high = ("ARED+ECN", "ARED"), SLIDES[-1]
     lost = _by_seed(
         kept, WHOLE, "unfinished_share", {"load": high, "sender": "SACK", "queue": TAIL}
     )
+    short = found("p25_ms", high, "ARED", TAIL, CAMPAIGN)
     return {
         "ecn_median": change("median_ms", high, *ecn),
         "ecn_p99": change("p99_ms", high, *ecn),
@@ -159,10 +165,11 @@ def tails(kept: Kept) -> Numbers:
         **{f"bytes_{load}": change("resent_bytes_share", load, *ecn) for load in SLIDES},
         "source_linux": change("source_p99_ms", high, "ARED", TAIL),
         "source_ns_2": change("source_p99_ms", high, "ARED as in ns-2", TAIL),
-        "p25_short": change("p25_ms", high, "ARED", TAIL, CAMPAIGN),
+        "p25_short": told(short),
+        "seeds_short": len(short.draws),
         "p25_long": change("p25_ms", high, "ARED", TAIL),
         "lost_tail": ", ".join(f"{100 * math.exp(lost[seed]):.1f}" for seed in sorted(lost)),
-        **_seeds(kept, WHOLE),
+        **_seeds(kept, WHOLE, SLIDES),
     }
 
 
@@ -178,7 +185,12 @@ def rules(kept: Kept) -> Numbers:
             found |= {f"{name}_{length}_value": one.difference}
             found |= {f"{name}_{length}_sure": int(sure(one))}
             found[f"seeds_{length}"] = len(one.draws)
-    return found
+    both = ({**place, "queue": queue} for queue in ("ARED+ECN as in ns-2", "ARED+ECN"))
+    seeds = (_by_seed(kept, WHOLE, "median_ms", levels) for levels in both)
+    few = ([dict(sorted(values.items())[:FIRST_SEEDS])] for values in seeds)
+    first = contrast(differences(*few))
+    found |= {"ecn_first": told(first), "ecn_first_sure": int(sure(first))}
+    return found | {"first": FIRST_SEEDS}
 
 
 def _median(cell: Row) -> float:
@@ -316,9 +328,10 @@ def _by_seed(kept: Kept, campaign: str, figure: str, levels: Mapping[str, str]) 
     }
 
 
-def _seeds(kept: Kept, campaign: str) -> dict[str, int | str]:
-    """How many seeds the changes rest on, and what that says of their intervals."""
-    seeds = min(int(row["seeds"]) for row in kept.cells(campaign).rows)
+def _seeds(kept: Kept, campaign: str, loads: Sequence[str] = ()) -> dict[str, int | str]:
+    """How many seeds the changes rest on (at some loads), and what that says of their intervals."""
+    rows = [row for row in kept.cells(campaign).rows if not loads or row["load"] in loads]
+    seeds = min(int(row["seeds"]) for row in rows)
     return {"seeds": seeds, "how": how(seeds)}
 
 
