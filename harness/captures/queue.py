@@ -29,12 +29,12 @@ class Settings:
     frames: Annotated[
         bool,
         "true: the files down.cellq and up.cellq have one entry for each frame, also for each"
-        " dropped frame. No entry has the contents of the frame. The queue must then be of kind"
-        " `cells`.",
+        " dropped frame. No entry has the contents of the frame. With true, the queue must be of"
+        " kind `cells`.",
     ] = False
     drops: Annotated[
         bool,
-        "true: drops.csv has a row for each drop. The queue must then be of kind `cells`.",
+        "true: drops.csv has a row for each drop. With true, the queue must be of kind `cells`.",
     ] = False
     queue_sample_ms: Annotated[
         float,

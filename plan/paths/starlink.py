@@ -37,9 +37,9 @@ class Settings:
     least_share: Annotated[
         float,
         Within(0.01, 1),
-        "The seed draws one rate for each interval, for both directions. This key is the smallest"
-        " rate that the seed can draw, as a share of `topology.rate_bit_per_s`. The largest rate is"
-        " `topology.rate_bit_per_s`.",
+        "The seed draws one rate for each interval. Both directions have this rate. This key is"
+        " the smallest rate that the seed can draw, as a share of `topology.rate_bit_per_s`. The"
+        " largest rate is `topology.rate_bit_per_s`.",
     ] = 0.5
     outage_us: Annotated[
         int, Within(0, 1_000_000), "The time for which the link sends nothing at a handover."
