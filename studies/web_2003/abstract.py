@@ -61,6 +61,8 @@ def _trials(kept: Kept, found: Sequence[Pair], long: Sequence[Pair]) -> dict[str
         "exchanges": min(int(pair.ns_2["exchanges"]) for pair in found),
         "seeds": _seeds(short),
         "whole_seeds": _seeds(whole),
+        "few_seeds": min(Counter(row["load"] + row["queue"] for row in whole
+                                 if row["load"] not in SLIDES).values()),
         "runs": len({_run(pair) for pair in found}),
         "whole_runs": len({_run(pair) for pair in long}),
     }

@@ -5,7 +5,7 @@ A change is the mean over the seeds of the logarithm of a ratio (changes.py).
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
 from analysis import kept_trials
@@ -13,9 +13,8 @@ from analysis.contrasts import BySeed, Contrast, contrast, differences
 from analysis.kept import Kept
 from analysis.report.sentences import Numbers, Source
 from analysis.statistics import estimate
-from analysis.table import Row
 from studies.web_2003.abstract import SLIDES, WHOLE, abstract
-from studies.web_2003.changes import how, sure, told
+from studies.web_2003.changes import how, percent, sure, told
 from studies.web_2003.ns2 import long_numbers
 from studies.web_2003.ns2.tables import CAMPAIGN, FIGURES, Pair, clocks
 
@@ -23,8 +22,6 @@ FIRST, RED, TODAY, LINK = "web-first", "web-red", "web-today", "web-plain"
 TAIL = "drop-tail"
 LOADS = ("80", "98")
 SHARE = "resent_share"
-FIRST_SEEDS = 3
-"""With these alone, the page told a sign that the next seed took away."""
 
 
 def red(kept: Kept) -> Numbers:
@@ -126,21 +123,29 @@ def large(kept: Kept) -> Numbers:
 
 
 def length(kept: Kept) -> Numbers:
-    """SACK in trials as long as the source's, beside short trials: medians, and no response [%]."""
+    """SACK in trials as long as the source's, beside short trials of the same seeds: medians."""
     found: dict[str, float | int | str] = {}
     for load in SLIDES:
-        short, whole = (
-            {row["queue"]: row for row in kept.cells(campaign).rows
-             if (row["load"], row["sender"]) == (load, "SACK")}
-            for campaign in (CAMPAIGN, WHOLE)
-        )  # fmt: skip
-        ratios = [_median(whole[x]) / _median(short[x]) for x in whole]
-        lost = {queue: 100 * float(row["unfinished_share"]) for queue, row in whole.items()}
-        found |= {f"least_{load}": min(ratios), f"most_{load}": max(ratios)}
-        found |= {f"away_{load}": 100 * max(abs(x - 1) for x in ratios)}
-        found[f"tail_{load}"] = lost.pop(TAIL)
-        found |= {f"lost_least_{load}": min(lost.values()), f"lost_most_{load}": max(lost.values())}
+        ratios = {queue: _ratios(kept, load, queue) for queue in _queues(kept, load)}
+        means = [math.exp(fmean(of_seeds.values())) for of_seeds in ratios.values()]
+        single = [math.exp(ratio) for of_seeds in ratios.values() for ratio in of_seeds.values()]
+        found |= {f"least_{load}": min(means), f"most_{load}": max(means)}
+        found |= {f"least_seed_{load}": min(single), f"most_seed_{load}": max(single)}
+        found |= {f"away_{load}": 100 * max(abs(x - 1) for x in means)}
+        found |= {f"seeds_{load}": min(len(of_seeds) for of_seeds in ratios.values())}
     return found
+
+
+def _queues(kept: Kept, load: str) -> list[str]:
+    rows = kept.cells(WHOLE).rows
+    return [row["queue"] for row in rows if (row["load"], row["sender"]) == (load, "SACK")]
+
+
+def _ratios(kept: Kept, load: str, queue: str) -> BySeed:
+    """The logarithm of long over short, by the seeds that both have."""
+    place = {"load": load, "sender": "SACK", "queue": queue}
+    short, long = (_by_seed(kept, one, "median_ms", place) for one in (CAMPAIGN, WHOLE))
+    return {seed: long[seed] - short[seed] for seed in sorted(short.keys() & long.keys())}
 
 
 def tails(kept: Kept) -> Numbers:
@@ -154,9 +159,14 @@ def tails(kept: Kept) -> Numbers:
         return _change(kept, campaign, figure, *both)
 
     ecn, high = ("ARED+ECN", "ARED"), SLIDES[-1]
-    lost = _by_seed(
-        kept, WHOLE, "unfinished_share", {"load": high, "sender": "SACK", "queue": TAIL}
-    )
+    reds = [queue for queue in _queues(kept, high) if queue != TAIL]
+    lost = {queue: _lost(kept, high, queue) for queue in (TAIL, *reds)}
+    fewer = [s for s, n in lost[TAIL].items() if all(lost[red][s] < n for red in reds)]
+    more = [s for s, n in lost[TAIL].items() if all(lost[red][s] > n for red in reds)]
+    medians = sorted(math.exp(one) for one in _by_seed(
+        kept, WHOLE, "median_ms", {"load": high, "sender": "SACK", "queue": TAIL}
+    ).values())  # fmt: skip
+    tail = found("p99_ms", high, *ecn, WHOLE)
     short = found("p25_ms", high, "ARED", TAIL, CAMPAIGN)
     return {
         "ecn_median": change("median_ms", high, *ecn),
@@ -168,9 +178,33 @@ def tails(kept: Kept) -> Numbers:
         "p25_short": told(short),
         "seeds_short": len(short.draws),
         "p25_long": change("p25_ms", high, "ARED", TAIL),
-        "lost_tail": ", ".join(f"{100 * math.exp(lost[seed]):.1f}" for seed in sorted(lost)),
+        "lost_tail": _listed(f"{100 * share:.2g} %" for share in lost[TAIL].values()),
+        "fewer": _listed(map(str, fewer)),
+        "more": _listed(map(str, more)),
+        "decided": int(len(fewer) + len(more) == len(lost[TAIL]) and bool(fewer and more)),
+        "least_ms": medians[0],
+        "most_ms": medians[-1],
+        "longer": int(all(draw > 0 for draw in tail.draws)),
+        "source_ecn": change("source_p99_ms", high, *ecn),
+        "ecn_sure": int(sure(tail) or sure(found("median_ms", high, *ecn, WHOLE))),
         **_seeds(kept, WHOLE, SLIDES),
     }
+
+
+def _lost(kept: Kept, load: str, queue: str) -> dict[int, float]:
+    """The share of exchanges without a response, by the seed; of SACK in long trials."""
+    place = {"load": load, "sender": "SACK", "queue": queue}
+    return {
+        int(row["seed"]): float(row["unfinished_share"])
+        for row in kept.table(WHOLE, "trials").rows
+        if place.items() <= row.items()
+    }
+
+
+def _listed(words: Iterable[str]) -> str:
+    """One, two and three."""
+    *others, last = words
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def rules(kept: Kept) -> Numbers:
@@ -185,16 +219,12 @@ def rules(kept: Kept) -> Numbers:
             found |= {f"{name}_{length}_value": one.difference}
             found |= {f"{name}_{length}_sure": int(sure(one))}
             found[f"seeds_{length}"] = len(one.draws)
-    both = ({**place, "queue": queue} for queue in ("ARED+ECN as in ns-2", "ARED+ECN"))
-    seeds = (_by_seed(kept, WHOLE, "median_ms", levels) for levels in both)
-    few = ([dict(sorted(values.items())[:FIRST_SEEDS])] for values in seeds)
-    first = contrast(differences(*few))
-    found |= {"ecn_first": told(first), "ecn_first_sure": int(sure(first))}
-    return found | {"first": FIRST_SEEDS}
-
-
-def _median(cell: Row) -> float:
-    return float(cell["median_ms"])
+            if (name, length) == ("ecn", "long"):
+                found["each"] = _listed(percent(draw) for draw in one.draws)
+                first = estimate(one.draws[:3])
+                found["first_sure"] = int(abs(first.mean) > (first.half_width or 0.0))
+    p25 = ({**place, "queue": queue} for queue in ("ARED as in ns-2", TAIL))
+    return found | {"p25_rule": told(_change(kept, WHOLE, "p25_ms", *p25))}
 
 
 def again(kept: Kept) -> Numbers:

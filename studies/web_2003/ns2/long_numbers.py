@@ -45,6 +45,9 @@ def numbers(kept: Kept) -> Numbers:
         "sign_sure": sum(int(signs[f"{name}_{when}_sure"])
                          for name in ("ared", "ecn") for when in lines),
         **{f"lost_{program.replace('-', '_')}": _lost(long, program) for program in (KERNEL, NS_2)},
+        **{f"tail_{name}_{HIGH}": told(change) for name in ("median", "p90")
+           if (change := long.change(f"{name}_ms", *both(HIGH, "SACK", TAIL)))},
+        "first_two": int(long.seeds(HIGH, "SACK") == [1, 2]),
     }  # fmt: skip
 
 
