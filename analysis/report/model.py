@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What a report is made of, whatever it is written as: sections of text, tables and plots."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,6 +31,12 @@ class Column:
         if self.form and not isinstance(value, str):
             return signed(format(value, self.form))
         return str(value)
+
+
+def listed(words: Iterable[str]) -> str:
+    """One, two and three."""
+    *others, last = words
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def signed(text: str) -> str:

@@ -9,7 +9,7 @@ from operator import itemgetter
 from analysis import omissions, replicates
 from analysis.claims import Judged, Verdict
 from analysis.records import CampaignRecords
-from analysis.report import claim_tables, effects, named, plots, tables
+from analysis.report import claim_tables, effects, full_queue, named, plots, tables
 from analysis.report.model import Gallery, Part, Plot, Section
 from analysis.report.overview import overview
 from analysis.report.results import Results
@@ -76,7 +76,8 @@ def in_short(results: Results, study: Study) -> list[str]:
     if not results.campaign.trials:
         return ["No trial is valid, so there is nothing to analyse yet."]
     told = [*_about(results, study), *([] if results.partial else _verdicts(results, study))]
-    own = [] if told and not results.partial else [*effects.sentences(results), *extremes(results)]
+    own = [*effects.sentences(results), *extremes(results), *full_queue.sentences(results)]
+    own = [] if told and not results.partial else own
     same = sum(cell.one_record for cell in results.every_cell)
     no_replicates = [replicates.sentence(same, len(results.every_cell))] if same else []
     return [*told, *own, *no_replicates]

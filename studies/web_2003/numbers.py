@@ -5,12 +5,13 @@ A change is the mean over the seeds of the logarithm of a ratio (changes.py).
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from analysis import kept_trials
 from analysis.contrasts import BySeed, Contrast, contrast, differences
 from analysis.kept import Kept
+from analysis.report.model import listed
 from analysis.report.sentences import Numbers, Source
 from analysis.statistics import estimate
 from studies.web_2003.abstract import SLIDES, WHOLE, abstract
@@ -178,9 +179,9 @@ def tails(kept: Kept) -> Numbers:
         "p25_short": told(short),
         "seeds_short": len(short.draws),
         "p25_long": change("p25_ms", high, "ARED", TAIL),
-        "lost_tail": _listed(f"{100 * share:.2g} %" for share in lost[TAIL].values()),
-        "fewer": _listed(map(str, fewer)),
-        "more": _listed(map(str, more)),
+        "lost_tail": listed(f"{100 * share:.2g} %" for share in lost[TAIL].values()),
+        "fewer": listed(map(str, fewer)),
+        "more": listed(map(str, more)),
         "decided": int(len(fewer) + len(more) == len(lost[TAIL]) and bool(fewer and more)),
         "least_ms": medians[0],
         "most_ms": medians[-1],
@@ -201,12 +202,6 @@ def _lost(kept: Kept, load: str, queue: str) -> dict[int, float]:
     }
 
 
-def _listed(words: Iterable[str]) -> str:
-    """One, two and three."""
-    *others, last = words
-    return f"{', '.join(others)} and {last}" if others else last
-
-
 def rules(kept: Kept) -> Numbers:
     """SACK at 105 % in the kernel: ns-2's Adaptive RED in place of Linux's, by length; medians."""
     found: dict[str, float | int | str] = {}
@@ -220,7 +215,7 @@ def rules(kept: Kept) -> Numbers:
             found |= {f"{name}_{length}_sure": int(sure(one))}
             found[f"seeds_{length}"] = len(one.draws)
             if (name, length) == ("ecn", "long"):
-                found["each"] = _listed(percent(draw) for draw in one.draws)
+                found["each"] = listed(percent(draw) for draw in one.draws)
                 first = estimate(one.draws[:3])
                 found["first_sure"] = int(abs(first.mean) > (first.half_width or 0.0))
     p25 = ({**place, "queue": queue} for queue in ("ARED as in ns-2", TAIL))
