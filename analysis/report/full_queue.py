@@ -33,7 +33,7 @@ def sentences(results: Results) -> Iterator[str]:
 
 
 def room_of(plan: Plan) -> int | None:
-    """The cells of its queue; None unless it is a dumbbell that does not move, with such a queue."""
+    """The cells of its queue; None unless it is a still dumbbell with a queue of cells."""
     network = plan.topology
     still = network.shape is None and network.path is None and network.link_layer == "atm"
     return plan.queue.down.room_cells if still else None
