@@ -176,6 +176,12 @@ class Testbed(Protocol):
     def sleep_until(self, moment_ns: int) -> None:
         """Sleep until a moment; exact to the nanosecond in virtual time."""
 
+    def at_once(self) -> AbstractContextManager[None]:
+        """Let readings of the lab take no virtual time on any kernel, for the duration of a `with`.
+
+        Outside of it, a reading takes some milliseconds on Linux 6.1 (topology/run.py).
+        """
+
     def idle_round_trip_ns(self, ip_bytes: int) -> float:
         """Return an IP packet's round trip over idle links, without connections' delays [ns]."""
 

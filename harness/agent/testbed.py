@@ -18,7 +18,7 @@ from topology.build import Network
 from topology.clock import sleep_until, whole_second
 from topology.delay import Delay
 from topology.moving import Schedule
-from topology.run import in_namespace, run
+from topology.run import at_once, in_namespace, run
 
 # Seconds of the trial at which some sockets are looked at with ss.
 SAMPLED_SECONDS = (1, 10, 50)
@@ -59,6 +59,7 @@ class Testbed:
         self.wait_until = wait_until
         self.whole_second = schedule.await_begin if schedule else whole_second
         self.sleep_until = sleep_until
+        self.at_once = at_once
         self.bundles = network.layout.bundles()
         self.connections = connections.of_host
         self.subflows = subflows.of_host

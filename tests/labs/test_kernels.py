@@ -19,6 +19,8 @@ from pathlib import Path
 
 import pytest
 
+from analysis import records
+from analysis.compare import segments
 from harness.kernels import names, store
 from tests.small import PROJECT, TINY
 
@@ -110,6 +112,23 @@ def test_the_record_says_which_kernel_ran(tmp_path: Path) -> None:
     assert cellbed(tmp_path, "run", "cubic.toml", "--out", "plain").returncode == 0
     [plain] = [json.loads(p.read_text()) for p in tmp_path.glob("plain/trials/*/trial.json")]
     assert plain["software"] == software[names.SET_UP] and list(plain["factors"]) == ["flavor"]
+
+
+def test_sources_start_at_their_moments_on_each_kernel(tmp_path: Path) -> None:
+    """The lab reads its counters at time 0, and on 6.1 each reading once held the sources up."""
+    together = CUBIC_FILE.replace('kind = "iperf"', 'kind = "iperf", start_jitter_us = 0')
+    assert together != CUBIC_FILE
+    (tmp_path / "cubic.toml").write_text(together)
+    argv = ["run", "cubic.toml", "--kernel", f"{BASE},{names.SET_UP}", "--pcap", "down"]
+    done = cellbed(tmp_path, *argv)
+    assert done.returncode == 0, done.stderr
+    syns: dict[str, list[tuple[str, int]]] = {}
+    for trial in records.read_campaign(next(tmp_path.glob("results/*"))).trials:
+        first = {one.pair: one.segments[0] for one in reversed(segments.connections(trial))}
+        of_pairs = [(one.flags, one.time_ns) for _, one in sorted(first.items())]
+        syns[trial.factors["kernel"]] = of_pairs
+    assert len(syns[BASE]) == 2 and syns[BASE] == syns[names.SET_UP]
+    assert all(flags == "S" and time_ns < 1_000_000 for flags, time_ns in syns[BASE])
 
 
 def test_a_historical_sender_needs_a_newer_kernel(tmp_path: Path) -> None:
