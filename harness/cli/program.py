@@ -17,6 +17,8 @@ from harness.cli.group import cellbed
 from plan.errors import CellbedError
 
 RUNS_TRIALS = (["run"], ["compare"], ["study"], ["flavors"])
+ENDS_IN_WORDS = (*RUNS_TRIALS, ["selftests"])
+"""The commands that show what has ended when SIGTERM ends them, as after Ctrl-C."""
 # What click says of numbers, which is neither a sentence nor plain.
 NO_OPTION = re.compile(r"Missing option '(--[\w-]+)'")
 CHOOSE = re.compile(r"\. Choose from:\s*")
@@ -33,7 +35,7 @@ def main() -> int:
         from harness.cli import completion  # for a shell that asks, and for no other command
 
         completion.install()
-    if sys.argv[1:2] in RUNS_TRIALS:
+    if sys.argv[1:2] in ENDS_IN_WORDS:
         end_in_words()
     try:
         cellbed.main(sys.argv[1:] or ["--help"], prog_name="cellbed", standalone_mode=False)
