@@ -14,11 +14,14 @@ import pytest
 from harness.host import step
 
 PROJECT = Path(step.__file__).parents[2]
+# A test that runs in the background ignores SIGINT, and so would this process.
 WANTS = """
+import signal
 import sys
 from harness.host import step
+signal.signal(signal.SIGINT, signal.default_int_handler)
 with open(sys.argv[1], "wb") as log:
-    step.run(["bash", "-c", 'sleep 600 & echo begun > "$1"; wait', "-", sys.argv[2]], log)
+    step.run(["bash", "-c", 'sleep 60 & echo begun > "$1"; wait', "-", sys.argv[2]], log)
 """
 
 
