@@ -104,7 +104,9 @@ def test_the_abstract_has_the_kept_results_numbers(tmp_path: Path) -> None:
     verdicts |= {"d": "one seed: no verdict", "not-run": "undecided"}
     evidence = {"not-run": "not measured: SACK"}
     (tmp_path / WHOLE).mkdir()
-    write(tmp_path / WHOLE / "trials.csv", [row(high, 900), row((*high[:3], 2), 900)])
+    few: Levels = ("70", "SACK", "ARED", 1)
+    long = [row(one, 900) for one in (few, high, (*high[:3], 2))]
+    write(tmp_path / WHOLE / "trials.csv", long)
     of_whole = row(("105", "SACK", "ARED as in ns-2", 2), 720, **more)
     write(tmp_path / WHOLE / "ns-2.csv", [of_whole])
     write(
@@ -118,7 +120,7 @@ def test_the_abstract_has_the_kept_results_numbers(tmp_path: Path) -> None:
     assert {name: found[name] for name in ("trials", "exchanges", "seeds", "runs")} == {
         "trials": 4, "exchanges": 9990, "seeds": 1, "runs": 4,
     }  # fmt: skip
-    assert (found["whole_trials"], found["whole_seeds"]) == (2, 2)
+    assert (found["whole_trials"], found["whole_seeds"], found["few_seeds"]) == (3, 2, 1)
     assert found["whole_runs"] == 1
     away = {"tail": 10, "rule": 10, "linux": 10, "linux_least": 45, "linux_most": 45}
     assert {name: found[name] for name in away} == pytest.approx(away)
