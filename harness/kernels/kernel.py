@@ -13,7 +13,7 @@ from pathlib import Path
 from harness.host import paths
 from plan.errors import UsageError
 from plan.path import MODULE as MOVING
-from plan.plan import FIRST_QUEUE, QUEUES, Flavor, Plan
+from plan.plan import QUEUES, Flavor, Plan
 from plan.since import too_new
 
 NOTE = "kernel.json"
@@ -86,8 +86,8 @@ class Kernel:
         if plan.topology.path and not (self.folder / f"{MOVING}.ko").exists():
             return f"module {MOVING}, which topology.path needs; set-up's kernel has it"
         if newer := too_new(plan, self.version):
-            cells = QUEUES.name_of(plan.queue.down) == FIRST_QUEUE
-            return f"{newer}; queue.kind = drop-tail runs on any kernel" if cells else newer
+            of_queue = "queue.kind" in newer
+            return f"{newer}; queue.kind = drop-tail runs on any kernel" if of_queue else newer
         version = tuple(map(int, self.version.split(".")))
         if version < NETEM_SEED and plan.topology.loss is not None:
             return "netem with a seed (Linux 6.1), which topology.loss needs"

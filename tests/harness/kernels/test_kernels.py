@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -379,6 +380,14 @@ def test_what_a_kernel_lacks_is_said(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert set(fitted.tcp.flavor.sysctl) == {"tcp_sack"}
     said = capsys.readouterr().err
     assert "kernel 6.1: without net.ipv4.tcp_dsack, which it does not have" in said
+
+
+def test_another_queue_is_no_advice_for_a_flavor(tmp_path: Path) -> None:
+    [trial] = tiny_trials(tmp_path)
+    flavor = replace(trial.plan.tcp.flavor, sysctl={"tcp_ecn": 3})
+    plan = replace(trial.plan, tcp=replace(trial.plan.tcp, flavor=flavor))
+    with pytest.raises(UsageError, match=r"AccECN \(Linux 6.18\), which tcp.sysctl.*needs$"):
+        kernel(tmp_path, version="6.12").fitted(plan)
 
 
 def test_losses_of_the_path_need_a_seed(tmp_path: Path) -> None:
