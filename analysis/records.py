@@ -32,6 +32,7 @@ from plan.facts import TrialFacts
 from plan.plan import Plan
 
 JUDGEMENT_FORMAT = "cellbed-judgement/2"
+JUDGEMENT = "judgement.json"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,7 +165,7 @@ def read_campaign(folder: Path | str, among: Collection[str] | None = None) -> C
 
 def read_trial(folder: Path) -> Trial:
     """The record in one trial's directory; raises RecordError naming the file and what is wrong."""
-    facts, path = read_facts(folder), folder / "judgement.json"
+    facts, path = read_facts(folder), folder / JUDGEMENT
     record = record_of(folder, facts)  # what is wrong with the facts before what that led to
     document = {**facts, **json_document(path, JUDGEMENT_FORMAT), "format": facts["format"]}
     try:

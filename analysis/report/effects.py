@@ -52,10 +52,18 @@ class Effect:
         return self.shared < min(2, self.seeds)
 
     @property
+    def size(self) -> float:
+        return abs(self.change.mean)
+
+    @property
+    def half(self) -> float:
+        """Half of its interval's width; 0 where there is none."""
+        return self.change.half_width or 0.0
+
+    @property
     def sure(self) -> bool:
         """Does the interval, where there is one, leave out 0?"""
-        half = self.change.half_width or 0.0
-        return abs(self.change.mean) > half
+        return self.size > self.half
 
 
 def sentences(results: Results) -> list[str]:
@@ -73,30 +81,33 @@ def effects(results: Results, response: Response) -> Iterator[Effect]:
     Of numbers it is that of the smallest and the largest, if no other is surely larger.
     """
     for factor in results.factors:
-        levels = list(results.levels_of(factor))
-        numbers = _numbers(levels)
-        if numbers:  # the smallest is compared with the largest, and not the other way round
-            levels.sort(key=float, reverse=True)
+        levels = results.levels_of(factor)
+        numbers = len(levels) > 1 and _numbers(levels)
+        pairs = _of_numbers(results, response, factor) if numbers else _pairs(levels)
         found = [
-            effect
-            for new, old in _pairs(levels)
-            if (effect := _effect(results, response, factor, new, old))
+            effect for new, old in pairs if (effect := _effect(results, response, factor, new, old))
         ]
         if not found:
             continue
-        largest = max(found, key=_size)
-        ends = [one for one in found if (one.old, one.new) == (levels[0], levels[-1])]
-        if ends and numbers and _size(largest) <= _size(ends[0]) + _half(largest):
-            largest = ends[0]
-        yield largest
+        largest = max(found, key=lambda effect: effect.size)
+        ends = found[0]
+        yield ends if numbers and largest.size <= ends.size + largest.half else largest
 
 
-def _size(effect: Effect) -> float:
-    return abs(effect.change.mean)
+def _of_numbers(results: Results, response: Response, factor: str) -> list[tuple[str, str]]:
+    """The smallest and the largest level, and the two levels with the extreme means.
 
-
-def _half(effect: Effect) -> float:
-    return effect.change.half_width or 0.0
+    The smaller number is compared with the larger. A factor of many numbers has too many pairs.
+    """
+    levels = sorted(results.levels_of(factor), key=float)
+    values: dict[str, list[float]] = defaultdict(list)
+    for cell in results.every_cell:
+        if level := cell.levels.get(factor):
+            values[level] += cell.metrics.get(response.name, {}).values()
+    by_mean = sorted((level for level in levels if values[level]), key=lambda x: mean(values[x]))
+    extremes = sorted({*by_mean[:1], *by_mean[-1:]}, key=float)
+    pairs = [(levels[0], levels[-1])]
+    return [*pairs, (extremes[0], extremes[1])] if len(extremes) == 2 else pairs
 
 
 def _effect(results: Results, response: Response, factor: str, new: str, old: str) -> Effect | None:

@@ -21,7 +21,14 @@ from analysis.errors import RecordError
 from analysis.files import regular
 from analysis.link_metrics import link_metrics
 from analysis.metrics import TrialMetrics, trial_metrics
-from analysis.records import JUDGEMENT_FORMAT, Record, read_facts, read_trial, record_of
+from analysis.records import (
+    JUDGEMENT,
+    JUDGEMENT_FORMAT,
+    Record,
+    read_facts,
+    read_trial,
+    record_of,
+)
 from analysis.study import Study
 from harness.judge import fidelity, links, studies
 from harness.records import sources
@@ -31,7 +38,7 @@ from plan.checks import CheckResult, check
 from plan.facts import SourceFacts, TrialFacts
 from plan.plan import WORKLOADS
 
-FILE = "judgement.json"
+FILE = JUDGEMENT
 # Of the judgement, what a person would want to know when it is another one.
 TOLD = ("metrics", "published")
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import shlex
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import Any
 from analysis import campaign_file
 from analysis.campaign_file import CampaignFile, Entry
 from analysis.errors import RecordError
-from analysis.records import level_text
+from analysis.records import JUDGEMENT, level_text
 from harness import events
 from harness.events import (
     CampaignEnded,
@@ -36,7 +37,6 @@ from harness.left import Left
 from harness.watch.live import lab_here
 
 State = dict[str, Any]
-JUDGEMENT = "judgement.json"
 
 
 class Follower:
@@ -78,7 +78,7 @@ class Follower:
                 "title": document.get("title"),
                 "again": self.again,
                 "factors": {name: had(name, some, trials) for name, some in factors.items()},
-                "trials": [*marked_older(trials, self.folder)],
+                "trials": marked_older(trials, self.folder),
                 "ended": self._ended,
                 "left_s": self._left.left_s(),
             }
@@ -187,22 +187,27 @@ def change(event: Event) -> State:
     return {}
 
 
-def marked_older(trials: Sequence[State], folder: Path) -> Iterator[State]:
+def marked_older(trials: Sequence[State], folder: Path) -> list[State]:
     """The trials; of valid records with the same levels and seed, all but the newest as older."""
-    newest: dict[str, State] = {}
-    for trial in sorted(trials, key=lambda one: judged_ns(folder, one)):
-        newest[f"{trial['levels']} {trial['seed']}"] = trial
+    same: dict[str, list[State]] = defaultdict(list)
     for trial in trials:
-        last = newest[f"{trial['levels']} {trial['seed']}"]
-        older = trial is not last and trial["status"] == last["status"] == "valid"
-        yield {**trial, "older": True} if older else trial
+        if trial["status"] == "valid":
+            same[f"{trial['levels']} {trial['seed']}"].append(trial)
+    # The page asks often, so a file is looked at only where there is a choice.
+    several = [some for some in same.values() if len(some) > 1]
+    older = {one["name"] for some in several for one in sorted(some, key=judged(folder))[:-1]}
+    return [{**one, "older": True} if one["name"] in older else one for one in trials]
 
 
-def judged_ns(folder: Path, trial: State) -> int:
-    """When its judgement was written; 0 where there is none."""
-    with suppress(OSError):
-        return (folder / "trials" / trial["name"] / JUDGEMENT).stat().st_mtime_ns
-    return 0
+def judged(folder: Path) -> Callable[[State], int]:
+    """When a trial's judgement was written [ns]; 0 where there is none."""
+
+    def moment_ns(trial: State) -> int:
+        with suppress(OSError):
+            return (folder / "trials" / trial["name"] / JUDGEMENT).stat().st_mtime_ns
+        return 0
+
+    return moment_ns
 
 
 def had(factor: str, levels: Sequence[str], trials: Sequence[State]) -> list[str]:
