@@ -21,6 +21,11 @@ def frame_cells(ip_bytes: int) -> int:
     return -(-(ip_bytes + AAL5_OVERHEAD_BYTES) // CELL_PAYLOAD_BYTES)
 
 
+def sent_ms(cells: float, rate_bit_per_s: int) -> float:
+    """Return the time in which a link sends some cells [ms]."""
+    return cells * CELL_BITS * 1e3 / rate_bit_per_s
+
+
 def segment_cells(mss_bytes: int) -> int:
     """Return the cells of a full TCP segment without options."""
     return frame_cells(mss_bytes + TCP_IP_HEADER_BYTES)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from analysis.report.model import listed
 from analysis.report.results import Results
-from plan.atm import CELL_BITS
+from plan.atm import CELL_BITS, sent_ms
 from plan.plan import Plan
 
 MOST_ROOMS = 8
@@ -24,7 +24,7 @@ def sentences(results: Results) -> Iterator[str]:
         return
     [(rate, delay_ns)] = paths
     path_cells = rate * 2 * delay_ns / 1e9 / CELL_BITS
-    waits_ms = [room * CELL_BITS / rate * 1000 for room in rooms]
+    waits_ms = [sent_ms(room, rate) for room in rooms]
     yield (
         f"In the round trip of an empty queue, the link carries about {path_cells:,.0f} cells. "
         f"A full queue of {listed(f'{room:,}' for room in rooms)} cells takes "

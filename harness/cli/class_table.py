@@ -56,7 +56,7 @@ def not_run(one: HandedIn) -> Sequence[Item]:
 
 
 def names_of(handed_in: Sequence[HandedIn]) -> list[str]:
-    """Whose each folder is: the student's name, or the folder where it alone tells them apart."""
+    """The student of each folder, with the folder if two have this student; else the folder."""
     often = Counter(one.student for one in handed_in)
     return [
         str(one.folder) if one.student is None

@@ -18,16 +18,12 @@ OPTION = re.compile(
 def command() -> click.Command:
     """A command with the options that the script's first lines explain; it is never run."""
     lines = (PROJECT / "lab" / "setup").read_text(encoding="utf-8").splitlines()
-    found = [line for line in map(OPTION.match, lines) if line]
-    params = [
-        click.Option([one["name"]], help=one["text"], is_flag=not one["file"],
-                     type=click.Path() if one["file"] else None)
-        for one in found
-        if not one["arch"]
-    ]  # fmt: skip
-    params += [
-        click.Option(["--arch"], type=click.Choice(["arm64"]), help=one["text"])
-        for one in found
-        if one["arch"]
-    ]
-    return click.Command(NAME, params=[*params])
+    return click.Command(NAME, params=[option(one) for one in map(OPTION.match, lines) if one])
+
+
+def option(line: re.Match[str]) -> click.Parameter:
+    """The option of such a line; a line may explain what --arch adds to an option."""
+    if line["arch"]:
+        return click.Option(["--arch"], type=click.Choice(["arm64"]), help=line["text"])
+    file = click.Path() if line["file"] else None
+    return click.Option([line["name"]], help=line["text"], is_flag=file is None, type=file)

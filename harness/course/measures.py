@@ -19,7 +19,6 @@ from analysis.metrics import capacity_bit_per_s as capacity
 from analysis.records import Record
 from harness.exact_loss.host import Outcome
 from plan import atm
-from plan.atm import CELL_BITS
 
 NS_PER_MS = 1_000_000
 Row = Mapping[str, Any]
@@ -157,7 +156,7 @@ def segment_cells(trial: Finished) -> float:
 
 def full_buffer_ms(trial: Finished) -> float:
     """How long a cell waits that finds the buffer all but full."""
-    return buffer_cells(trial) * CELL_BITS * 1e3 / trial.record.plan.topology.rate_bit_per_s
+    return atm.sent_ms(buffer_cells(trial), trial.record.plan.topology.rate_bit_per_s)
 
 
 def payload_mbit_per_s(trial: Finished) -> float:

@@ -6,6 +6,7 @@ from datetime import date
 
 from analysis import kept_trials
 from analysis.kept import Kept
+from analysis.report.model import listed
 from analysis.report.sentences import Numbers
 from studies.kernel_cc.changes import CAMPAIGN
 from studies.kernel_cc.findings import FAST, KERNELS, LOSSES, SHARED
@@ -57,25 +58,21 @@ def in_words(found: Days) -> str:
             by_day.setdefault(day, []).append(seed)
     parts = [f"{_seeds(by_day[day])} on {_text(day)}" for day in sorted(by_day)]
     first, *rest = parts
-    text = _and([first.replace(" on ", " ran on ", 1), *rest])
+    text = listed([first.replace(" on ", " ran on ", 1), *rest])
     return text[0].upper() + text[1:]
 
 
 def _all_days(found: Days) -> str:
-    return _and([_text(day) for day in sorted({day for some in found.values() for day in some})])
+    return listed([_text(day) for day in sorted({day for some in found.values() for day in some})])
 
 
 def _seeds(seeds: Sequence[int]) -> str:
     if len(seeds) == 1:
         return f"seed {seeds[0]}"
     whole = list(range(seeds[0], seeds[-1] + 1)) == [*seeds] and len(seeds) > 2
-    return f"the seeds {f'{seeds[0]} to {seeds[-1]}' if whole else _and([*map(str, seeds)])}"
+    return f"the seeds {f'{seeds[0]} to {seeds[-1]}' if whole else listed(map(str, seeds))}"
 
 
 def _text(day: str) -> str:
     known = date.fromisoformat(day)
     return f"{known.day} {known:%B %Y}"
-
-
-def _and(parts: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from analysis.kept import Kept
+from analysis.report.model import listed
 from analysis.report.sentences import Numbers, Source
 from analysis.statistics import CONFIDENCE
 from analysis.table import Row
@@ -59,7 +60,7 @@ def path_chance(kept: Kept) -> Numbers:
         "large": len(large),
         "expected": (1 - CONFIDENCE) * len(changes),
         "which": " ".join(
-            f'With "{STEPS[step]}", it is {_listed(places)}.'
+            f'With "{STEPS[step]}", it is {listed(places)}.'
             for step, places in by_step.items()
             if places
         ),
@@ -145,11 +146,6 @@ NUMBERS: Mapping[str, Source] = {
     "sack-simulation": sack,
 }
 ENDS = {"least": min, "most": max}
-
-
-def _listed(words: Sequence[str]) -> str:
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _of(changes: Mapping[tuple[str, str], float], flavor: str) -> list[float]:

@@ -2,7 +2,7 @@
 """The numbers of its README's abstract (sentences.toml), from the kept results."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from analysis.kept import Kept
 from analysis.report.sentences import Numbers
@@ -59,23 +59,17 @@ def _trials(kept: Kept, found: Sequence[Pair], long: Sequence[Pair]) -> dict[str
         "trials": len(short),
         "whole_trials": len(whole),
         "exchanges": min(int(pair.ns_2["exchanges"]) for pair in found),
-        "seeds": _seeds(short),
-        "whole_seeds": _seeds(whole),
-        "few_seeds": min(Counter(row["load"] + row["queue"] for row in whole
-                                 if row["load"] not in SLIDES).values()),
+        "seeds": _seeds(row for row in short if row["load"] in SLIDES),
+        "whole_seeds": _seeds(row for row in whole if row["load"] in SLIDES),
+        "few_seeds": _seeds(row for row in whole if row["load"] not in SLIDES),
         "runs": len({_run(pair) for pair in found}),
         "whole_runs": len({_run(pair) for pair in long}),
     }
 
 
-def _seeds(trials: Sequence[Row]) -> int:
-    """The seeds of each cell at the slides' loads: of the cell that has the fewest."""
-    cells: dict[tuple[str, ...], int] = Counter(
-        tuple(row[name] for name in ("load", "sender", "queue"))
-        for row in trials
-        if row["load"] in SLIDES
-    )
-    return min(cells.values())
+def _seeds(trials: Iterable[Row]) -> int:
+    """The seeds of each cell of these trials: of the cell that has the fewest."""
+    return min(Counter((row["load"], row["sender"], row["queue"]) for row in trials).values())
 
 
 def _run(pair: Pair) -> tuple[str, ...]:

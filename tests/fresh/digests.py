@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.chosen import chosen
 from tests.fresh import test_ubuntu, trees
 from tests.fresh.test_debian import CLONE, DEFAULT
 from tests.fresh.test_stranger import HOME, stranger
@@ -121,12 +122,8 @@ def main(words: Sequence[str]) -> None:
     parser.add_argument("--release", type=Path, metavar="FILE")
     parser.add_argument("machines", nargs="*", metavar="MACHINE", help=", ".join(MACHINES))
     options = parser.parse_args(words)
-    machines = options.machines or list(MACHINES)
-    unknown = [machine for machine in machines if machine not in MACHINES]
-    if unknown:
-        parser.error(f"{unknown[0]}: there is no such machine; there are {', '.join(MACHINES)}")
     found: dict[str, Found] = {}
-    for machine in machines:
+    for machine in chosen(parser, options.machines, MACHINES, "machine"):
         found[machine] = digests_of(machine, options.release)
         print(machine, *found[machine].values(), flush=True)
     if len({tuple(sorted(digests.items())) for digests in found.values()}) != 1:

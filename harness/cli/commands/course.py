@@ -76,8 +76,7 @@ def check(lab: str, folders: tuple[Path, ...], again: bool, as_json: bool, table
     if as_json and table:
         raise UsageError("--json and --table: choose one of them")
     found = []
-    looked_at = (check_folder(name, folder, again) for folder in folders)
-    for handed_in in with_doubles_told(looked_at):
+    for handed_in in with_doubles_told(check_folder(name, folder, again) for folder in folders):
         if not table:
             (print_json if as_json else print_items)(handed_in)
         found.append(handed_in)

@@ -15,6 +15,7 @@ from analysis.report.model import Sheet, Value, plain
 from analysis.statistics import mean
 from analysis.table import Row
 from studies.web_2003.changes import told
+from studies.web_2003.ns2.tables import FIGURES as SHORT_FIGURES
 from studies.web_2003.ns2.tables import PLAN, QUEUES, SENDERS
 from studies.web_2003.ns2.witness import LONG, SHORT, WITNESS
 
@@ -32,11 +33,7 @@ PROGRAMS: Mapping[str, tuple[str, str]] = {
 }
 """Title -> the program, and what the names of its two kinds of Adaptive RED end with."""
 FIGURES: Mapping[str, tuple[str, float, str]] = {
-    "median_ms": ("median (ms)", 1, ",.0f"),
-    "p90_ms": ("90 % (ms)", 1, ",.0f"),
-    "p99_ms": ("99 % (ms)", 1, ",.0f"),
-    "dropped_share": ("packets dropped (%)", 100, ".1f"),
-    "resent_bytes_share": ("bytes sent again (%)", 100, ".1f"),
+    **{name: one for name, one in SHORT_FIGURES.items() if name != "p75_ms"},
     "unfinished_share": ("no response (%)", 100, ".2f"),
 }
 """Each with its title, what it is multiplied by, and its form."""

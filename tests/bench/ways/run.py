@@ -35,6 +35,7 @@ from datetime import date
 from pathlib import Path
 
 from tests.bench.ways import proxy
+from tests.chosen import chosen
 
 PROJECT = Path(__file__).resolve().parents[3]
 PAGE = PROJECT / "docs" / "install.md"
@@ -225,10 +226,7 @@ def main(words: Sequence[str]) -> None:
     parser.add_argument("--release", type=Path, metavar="FILE")
     parser.add_argument("ways", nargs="*", metavar="WAY", help=", ".join(WAYS))
     options = parser.parse_args(words)
-    ways = options.ways or list(WAYS)
-    unknown = [way for way in ways if way not in WAYS]
-    if unknown:
-        parser.error(f"{unknown[0]}: there is no such way; the ways are {', '.join(WAYS)}")
+    ways = chosen(parser, options.ways, WAYS, "way")
     with tempfile.TemporaryDirectory(prefix="cellbed-ways.", dir="/var/tmp") as folder:
         Path(folder).chmod(0o755)  # podman's user reads there
         begun_with = given(Path(folder), options.release)
