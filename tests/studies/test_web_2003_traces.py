@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The web study's table of traces: it is of the traces that the trials carry."""
+
+from __future__ import annotations
+
+import pytest
+
+from analysis.kept import Kept
+from harness.design import experiment
+from harness.design.trials import planned
+from harness.judge import studies
+from studies.web_2003 import traces
+
+FOLDER = studies.folder("web_2003")
+LINES = Kept(FOLDER / "results").table(traces.WHOLE, traces.NAME).rows
+
+
+@pytest.mark.parametrize("load", traces.SLIDES)
+def test_its_traffic_is_that_of_the_long_trials(load: str) -> None:
+    path = FOLDER / "web.toml"
+    trials = planned(experiment.load(path), path, [f"load={load}"], seeds=1)
+    for plan in (trial.plan for trial in trials):
+        topology = plan.topology
+        carried = plan.workload.traffic(
+            topology.rate_bit_per_s, topology.mss_bytes, topology.framing
+        )
+        assert carried == traces.traffic(load)
+
+
+def test_a_kept_line_is_that_of_a_new_draw() -> None:
+    line = next(row for row in LINES if (row["load"], row["seed"]) == ("105", "4"))
+    assert traces.largest("105", 4) == line
+
+
+def test_the_largest_response_is_of_either_direction() -> None:
+    assert {row["direction"] for row in LINES} == {"down", "up"}
