@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Runs a list of public Mininet scripts, each in a lab of its own; writes how each ended.
 
-Usage: tests/bench/mininet/survey LIST SOURCES RESULTS [--only WORD] [--plain] [--limit S]
-                                  [--again]
+Usage: tests/bench/mininet/survey LIST SOURCES RESULTS [--only WORD] [--plain|--direct]
+                                  [--limit S] [--again]
        tests/bench/mininet/survey LIST --page RESULTS [--then RESULTS]
        tests/bench/mininet/survey LIST --messages RESULTS [--then RESULTS]
+       tests/bench/mininet/survey LIST --summary
 
 LIST is like survey.toml. SOURCES has a clone of each repository, named OWNER+NAME. A script runs
 first without options and then, if it does not keep its promise, with those of the list. --page
-prints the results as the table of docs/mininet.md, with the cause that the list names. --again runs
-with what a script's own table "again" corrects in the list, and --then prints these results, too.
---messages prints what the scripts that do not pass are told at the end. --limit is of processor time,
-so that other work of the machine does not count. The attempt without options has a quarter of it.
+prints the results as the table of docs/mininet-samples.md, with the cause that the list names.
+--again runs with what a script's own table "again" corrects in the list, and --then prints these
+results, too.
+--messages prints what the scripts that do not pass are told at the end. --summary prints a row for
+each list of LIST's folder, for docs/mininet.md. --limit is of processor time, so that other work of
+the machine does not count. The attempt without options has a quarter of it.
 """
 
 from __future__ import annotations
@@ -38,6 +41,10 @@ START = "cellbed-start.sh"
 MODULE = re.compile(r"path = (\S+)\s+url = (\S+)")  # of .gitmodules
 NOT_RUN = "not run"
 OWN = "fails as on a real machine"
+SAMPLES = {
+    "survey": "first", "fresh": "second", "third": "third", "fourth": "fourth", "fifth": "fifth",
+    "sixth": "sixth", "seventh": "seventh", "eighth": "eighth", "ninth": "ninth",
+}  # fmt: skip
 ERROR = re.compile(r".*\b\w+(?:Error|Exception): .*")
 MOST_ERRORS = 5
 MOST_SAID = 160
@@ -65,6 +72,7 @@ class Script:
     options: Sequence[str] = ()
     cause: str = ""
     own_error: str = ""
+    fault: str = ""
     beside: Sequence[str] = field(default_factory=tuple)
     again: Mapping[str, Any] = field(default_factory=dict)
 
@@ -89,11 +97,15 @@ def main() -> None:
     parser.add_argument("--page", type=Path, help="print the table of these results")
     parser.add_argument("--then", type=Path, help="and of these, of a run with --again")
     parser.add_argument("--messages", type=Path, help="print what the failures of these are told")
+    parser.add_argument("--summary", action="store_true", help="print a row for each sample")
     parser.add_argument("--again", action="store_true", help="with the list's corrections")
     parser.add_argument("--only", default="", help="scripts whose repository or path has this word")
     parser.add_argument("--limit", type=float, default=400.0, help="CPU seconds of an attempt")
     parser.add_argument("--plain", action="store_true", help="no attempt with options")
+    parser.add_argument("--direct", action="store_true", help="with options only, where there are")
     given = parser.parse_args()
+    if given.summary:
+        return print_summary(given.list.parent)
     scripts = read_list(given.list)
     if given.page:
         return print_page(scripts, given.page, given.then)
@@ -105,7 +117,11 @@ def main() -> None:
         parser.error("SOURCES and RESULTS are missing")
     for script in scripts:
         if given.only in f"{script.repository}/{script.path}":
-            result = survey(script, given.sources, given.limit, plain=given.plain)
+            if given.direct and script.options:
+                attempts: Sequence[Sequence[str]] = [script.options]
+            else:
+                attempts = [(), *([] if given.plain or not script.options else [script.options])]
+            result = survey(script, given.sources, given.limit, attempts)
             print(json.dumps(result), flush=True)
             with given.results.open("a") as results:
                 results.write(json.dumps(result) + "\n")
@@ -156,6 +172,23 @@ def print_messages(scripts: Sequence[Script], results: Path, then: Path | None =
             print("|", name_of(script), "|", said.replace("|", "\\|"), "|")
 
 
+def print_summary(folder: Path) -> None:
+    """A row for each sample: how its first runs ended."""
+    own = OWN.replace("fails", "failed")
+    heads = ["scripts that ran", "passed", own, "both together", "failed because of cellbed"]
+    print("| sample |", " | ".join(heads), "|")
+    print("| --- |", " | ".join(["---:"] * len(heads)), "|")
+    for name, number in SAMPLES.items():
+        rows = last_rows(folder / f"{name}.jsonl")
+        ran = [script for script in read_list(folder / f"{name}.toml") if name_of(script) in rows]
+        results = [result_of(script, rows[name_of(script)]) for script in ran]
+        passed, alike = sum("passes" in result for result in results), results.count(OWN)
+        share = f"{100 * (passed + alike) / max(len(ran), 1):.0f} %"
+        fault = sum(script.fault == "cellbed" for script in ran)
+        link = f"[{number}](mininet-samples.md#the-{number}-sample)"
+        print("|", " | ".join(map(str, (link, len(ran), passed, alike, share, fault))), "|")
+
+
 def last_rows(results: Path) -> dict[str, dict[str, Any]]:
     """The last result of each script, by its name."""
     return {row["script"]: row for row in map(json.loads, results.read_text().splitlines())}
@@ -190,16 +223,21 @@ def result_of(script: Script, row: Mapping[str, Any]) -> str:
     return OWN if failed and own and any(own in line for line in said) else result
 
 
-def survey(script: Script, sources: Path, limit_s: float, *, plain: bool) -> dict[str, object]:
-    """The row of a script."""
-    attempt = run(script, sources, (), limit_s * (PLAIN_PART if script.options else 1.0))
-    verdict = judge(attempt)
-    if verdict != "passes" and script.options and not plain:
-        again = run(script, sources, script.options, limit_s)
-        if again.kept and again.status == 0:
-            attempt, verdict = again, "passes with option"
-        else:
-            attempt, verdict = again, judge(again)
+def survey(
+    script: Script, sources: Path, limit_s: float, attempts: Sequence[Sequence[str]]
+) -> dict[str, object]:
+    """The row of a script: that of the first attempt that passes, or of the last.
+
+    Args:
+        attempts: the options of each.
+    """
+    for options in attempts:
+        part = PLAIN_PART if script.options and not options else 1.0
+        attempt = run(script, sources, options, limit_s * part)
+        verdict = judge(attempt)
+        if verdict == "passes":
+            verdict += " with option" if options else ""
+            break
     return {
         "theme": script.theme,
         "script": name_of(script),
@@ -269,9 +307,7 @@ def attempt(argv: Sequence[str], script: Script, limit_s: float) -> Attempt:
     kept = re.search(".*?".join(script.promise), text, re.DOTALL) is not None
     why = reason(text, status)
     errors = errors_of(text, script.own_error)
-    return Attempt(
-        status=status, kept=kept, reason=why, host_s=host_s, cpu_s=cpu_s, errors=errors
-    )
+    return Attempt(status=status, kept=kept, reason=why, host_s=host_s, cpu_s=cpu_s, errors=errors)
 
 
 def wait_within(process: subprocess.Popen[str], text: str, limit_s: float) -> int | None:

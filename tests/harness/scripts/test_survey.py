@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The survey's table in docs/mininet.md is that of its results; how a run is judged. No lab."""
+"""The survey's tables on the pages are those of its results; how a run is judged. No lab."""
 
 from __future__ import annotations
 
 import json
+import os
 import runpy
+import signal
 import subprocess
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -25,12 +28,18 @@ def test_the_page_has_the_table_of_the_results(
     then = FOLDER / f"{name}-again.jsonl"
     survey.print_page(scripts, FOLDER / f"{name}.jsonl", then if then.exists() else None)
     printed = capsys.readouterr().out
-    assert printed in (PROJECT / "docs" / "mininet.md").read_text()
+    assert printed in (PROJECT / "docs" / "mininet-samples.md").read_text()
+
+
+def test_the_users_page_has_the_summary(capsys: pytest.CaptureFixture[str]) -> None:
+    survey.print_summary(FOLDER)
+    assert capsys.readouterr().out in (PROJECT / "docs" / "mininet.md").read_text()
+    assert set(survey.SAMPLES) == {path.stem for path in FOLDER.glob("*.toml")}
 
 
 def test_the_page_has_what_failures_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     survey.print_messages(survey.read_list(FOLDER / "third.toml"), FOLDER / "third.jsonl")
-    assert capsys.readouterr().out in (PROJECT / "docs" / "mininet.md").read_text()
+    assert capsys.readouterr().out in (PROJECT / "docs" / "mininet-samples.md").read_text()
 
 
 @pytest.mark.parametrize("results", sorted(path.stem for path in FOLDER.glob("*.jsonl")))
@@ -77,6 +86,28 @@ def test_a_wrong_script_ends_well_and_breaks_its_promise(
 ) -> None:
     attempt = survey.Attempt(status=status, kept=kept, reason="", host_s=1.0)
     assert survey.judge(attempt) == result
+
+
+def test_an_attempt_ends_at_its_processor_time_and_waiting_takes_none() -> None:
+    for command, status in (("while :; do :; done", None), ("sleep 3; cat", 0)):
+        argv = ["sh", "-c", command]
+        process = subprocess.Popen(
+            argv, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+        )
+        assert survey.wait_within(process, "x", 0.2) == status
+
+
+def test_the_processor_time_of_a_process_is_that_of_its_children_too() -> None:
+    argv = ["sh", "-c", "sh -c 'while :; do :; done'; true"]
+    process = subprocess.Popen(argv, start_new_session=True)
+    try:
+        deadline = time.monotonic() + 60
+        while survey.processor_s(process.pid) < 0.2:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 @pytest.mark.parametrize(
