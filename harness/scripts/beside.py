@@ -65,7 +65,7 @@ class Beside:
         self.name = name_of(command)
         self.say = say
         self.old = self.converted = self.listened = self.new_pox = False
-        self.absent = self.unfound = ""
+        self.absent = self.unfound = self.importer = ""
         self.before = listening()
         self.environment = dict(environment)
         self.process = self.begin()
@@ -93,8 +93,11 @@ class Beside:
                 self.new_pox = self.new_pox or NEW_POX.match(line) is not None
                 if found := ABSENT.fullmatch(line.strip()):
                     self.absent = found[1]
+                if found := own_files.FRAME.fullmatch(line.strip()):
+                    self.importer = found["file"]
                 if found := own_files.NO_MODULE.fullmatch(line.strip()):
                     self.unfound = found["name"]
+                    self.old = self.old or self.in_package()
                 self.say(2, f"[{self.name}] {line.rstrip(chr(10))}\n")
             status = self.process.wait()
             if status and status not in KILLED and self.listened and not OVER.is_set():
@@ -109,6 +112,14 @@ class Beside:
     def own_file(self) -> Path | None:
         """The file of the module that Python did not find, if it is in the script's folder."""
         return own_files.find(self.unfound, self.command) if self.unfound else None
+
+    def in_package(self) -> bool:
+        """Is the module that Python did not find beside the file that asked for it?"""
+        return own_files.beside_importer(self.unfound, self.importer)
+
+    def unfound_is_there(self) -> bool:
+        """Is the module that Python did not find in the script's folder all the same?"""
+        return self.in_package() or self.own_file() is not None
 
     def absent_file(self) -> str:
         """A word of the command that is a file's name, though there is no such file."""
@@ -153,7 +164,7 @@ class Beside:
                 raise BesideError(
                     f"--beside '{self.command}' ended with status {self.process.returncode} before "
                     f"it listened at a port, and the script did not begin{self.remedy()}",
-                    self.unfound if self.own_file() or self.absent_file() else "",
+                    self.unfound if self.unfound_is_there() or self.absent_file() else "",
                 )
             if time.monotonic() > end:
                 raise BesideError(

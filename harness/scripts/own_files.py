@@ -15,6 +15,8 @@ from harness.scripts.job import WORK
 NO_MODULE = re.compile(
     r"ModuleNotFoundError: No module named '(?P<name>[^']+)'(?:; '[^']+' is not a package)?"
 )
+# Of a traceback: the file that a line is in.
+FRAME = re.compile(r'File "(?P<file>[^"]+)", line \d+, in .*')
 
 
 def find(name: str, command: str) -> Path | None:
@@ -30,6 +32,14 @@ def find(name: str, command: str) -> Path | None:
             if path.is_file():
                 return path
     return None
+
+
+def beside_importer(name: str, importer: str) -> bool:
+    """Is a module, of which Python says that there is none, in the folder of the file that asks for
+    it? Only Python 2 looks there, for a file of a package.
+    """
+    folder, top = Path(importer).parent, name.partition(".")[0]
+    return bool(importer) and ((folder / f"{top}.py").is_file() or (folder / top).is_dir())
 
 
 def folders(command: str) -> list[Path]:

@@ -176,6 +176,25 @@ def test_a_pox_of_python_2_needs_python_2_itself(
         program.wait()
 
 
+def test_a_package_whose_files_import_each_other_as_in_python_2_is_of_python_2(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(beside, "WORK", tmp_path)
+    package = tmp_path / "pox" / "lib"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("import timers\n")
+    command = "exec python3 -c 'import pox.lib'"
+    program = beside.Beside(command, {"PYTHONPATH": str(tmp_path)}, lambda *_: None)
+    program.reader.join(60)
+    assert not program.unfound_is_there()
+    assert not program.old
+    (package / "timers.py").write_text("")
+    program = beside.Beside(command, {"PYTHONPATH": str(tmp_path)}, lambda *_: None)
+    program.reader.join(60)
+    assert program.unfound_is_there()
+    assert "this POX is of Python 2: add --package python2.7" in program.remedy()
+
+
 def test_a_controller_of_python_2_under_a_pox_of_python_3(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
