@@ -9,44 +9,61 @@ from pathlib import Path
 import pytest
 
 from harness.api import digests as all_digests
+from harness.design import experiment
 from harness.judge import studies
 from tests.fresh import digests, digests_there
 
-SAME = "noise\nkernel\t1234567890abcdef\na trial seed 1\tfedcba0987654321\n"
+SAME = (
+    "noise\nkernel\t1234567890abcdef\nprograms\t2234567890abcdef\n"
+    "packages of the image\t3234567890abcdef\na trial seed 1\tfedcba0987654321\n"
+)
 OTHER = SAME.replace("fedcba", "fedcbb")
+HEAD = "| machine | kernel | programs | packages of the image | trials with the kept digests |"
+CELLS = "| 1234567890ab | 2234567890ab | 3234567890ab | 1 |"
+STUDIES = studies.folder("ubr_1996").parent
 
 
 def write(
-    monkeypatch: pytest.MonkeyPatch, page: Path, **said: tuple[int, str]
+    monkeypatch: pytest.MonkeyPatch, page: Path, *asked: str, before: str = "old\n",
+    kept: str = "fedcba0987654321", **said: tuple[int, str],
 ) -> str:  # fmt: skip
     """The page after machines that end so."""
-    page.write_text("<!-- tests.fresh.digests -->\nold\n<!-- end -->\nafter\n<!-- end -->\n")
+    page.write_text(f"<!-- tests.fresh.digests -->\n{before}<!-- end -->\nafter\n<!-- end -->\n")
     monkeypatch.setattr(digests, "PAGE", page)
+    monkeypatch.setattr(digests, "known", lambda: {"a trial seed 1": kept})
     machines = {
-        name: (f"machine {name}", lambda release, of=of: subprocess.CompletedProcess([], *of, ""))
+        name: (f"machine {name}", lambda given, of=of: subprocess.CompletedProcess([], *of, ""))
         for name, of in said.items()
     }
     monkeypatch.setattr(digests, "MACHINES", machines)
-    digests.main([])
+    digests.main(asked)
     return page.read_text()
 
 
 def test_the_same_digests_are_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     text = write(monkeypatch, tmp_path / "page.md", a=(0, SAME), b=(0, SAME))
-    assert text.splitlines()[1:5] == [
-        "| machine | kernel | 1 |",
-        "| --- | --- | --- |",
-        "| machine a | 1234567890ab | fedcba098765 |",
-        "| machine b | 1234567890ab | fedcba098765 |",
-    ]
-    assert "1. `a trial seed 1`\n" in text and "old" not in text and "\nafter\n" in text
+    lines = text.splitlines()
+    assert [lines[1], *lines[3:5]] == [HEAD, f"| machine a {CELLS}", f"| machine b {CELLS}"]
+    assert "old" not in text and "\nafter\n" in text
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_the_row_of_another_machine_stays_if_it_is_the_same(
+    same: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    said = {"a": (0, SAME), "b": (0, SAME)}
+    page = tmp_path / "page.md"
+    row = write(monkeypatch, page, "a", **said).splitlines()[3]
+    before = f"{HEAD}\n| --- |\n" + (row if same else row.replace("223456", "223457")) + "\n"
+    text = write(monkeypatch, page, "b", before=before, **said)
+    assert ("| machine a |" in text) == same and "| machine b |" in text
 
 
 @pytest.mark.parametrize(
     ("other", "says"),
     [
-        ((0, OTHER), "do not give the same"),
-        ((0, SAME.replace("kernel", "module")), "do not give the same"),
+        ((0, OTHER), r"not those of studies/digests\.csv"),
+        ((0, SAME.replace("3234", "3235")), "do not give the same products"),
         ((1, SAME), "b: status 1"),
         ((0, SAME.replace("fedcba0987654321", "")), "b: status 0"),
         ((0, "nothing\n"), "b: status 0"),
@@ -60,9 +77,38 @@ def test_else_the_page_stays(
     assert "old" in (tmp_path / "page.md").read_text()
 
 
-def test_the_trials_are_of_several_experiments() -> None:
-    some = digests_there.some(all_digests.wanted(studies.folder("ubr_1996").parent))
-    assert len({trial.experiment for trial in some}) == len(some) == digests_there.TRIALS
+def test_other_digests_than_the_kept_are_not_written(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with pytest.raises(SystemExit, match=r"not those of studies/digests\.csv"):
+        write(monkeypatch, tmp_path / "page.md", a=(0, SAME), kept="fedcbb0987654321")
+    assert "old" in (tmp_path / "page.md").read_text()
+
+
+def test_a_digest_is_kept_of_each_trial() -> None:
+    assert all(digests.known().values()) and len(digests.known()) > 20
+
+
+def test_few_trials_are_of_several_experiments() -> None:
+    seven = digests_there.trials(STUDIES, 7)
+    assert len({trial.experiment for trial in seven}) == 7
+    assert seven == digests_there.trials(STUDIES)[:7]
+
+
+def test_only_the_trials_of_another_kernel_are_left_out() -> None:
+    """No other experiment of studies/digests.toml names a kernel."""
+    named = {trial.experiment for trial in all_digests.wanted(STUDIES)}
+    bases = {name: experiment.load(STUDIES / name).base for name in named}
+    other = {name for name, base in bases.items() if "kernel" in base.get("lab", {})}
+    assert other == {digests_there.OTHER_KERNEL}
+
+
+def test_a_file_more_is_another_checksum(tmp_path: Path) -> None:
+    files = [tmp_path / "a", tmp_path / "b"]
+    for path in files:
+        path.write_text("x")
+    assert digests_there.checksum(files) != digests_there.checksum(files[:1])
+    assert digests_there.checksum([]) == ""
 
 
 def test_the_page_has_a_place_for_the_table() -> None:

@@ -36,11 +36,13 @@ def filled(made: Path) -> Path:
     return made
 
 
-def run(folder: Path, *words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+def run(
+    folder: Path, *words: object, cwd: Path, limit_s: int = LIMIT_S
+) -> subprocess.CompletedProcess[str]:
     """A command of an ordinary user there."""
     argv = [*MOUNT, "sh", "-c", SCRIPT, str(folder), *map(str, words)]
     return subprocess.run(
-        argv, cwd=cwd, capture_output=True, text=True, timeout=LIMIT_S, check=False
+        argv, cwd=cwd, capture_output=True, text=True, timeout=limit_s, check=False
     )
 
 
