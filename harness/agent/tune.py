@@ -14,6 +14,7 @@ from pathlib import Path
 from harness.agent import callbacks
 from harness.agent import flavor as flavors
 from harness.agent.tune_plan import changes, route_metrics
+from plan import struct_ops
 from plan.layout import Host, Layout
 from plan.plan import Flavor, Plan, Tcp
 from topology import commands, netlink, rtnetlink
@@ -26,21 +27,34 @@ IPV4 = Path("/proc/sys/net/ipv4")
 RECEIVE_BUFFER_BYTES = 16 * 1024 * 1024
 SEND_BUFFER_BYTES = 64 * 1024 * 1024
 TCP_MEMORY_PAGES = 4_000_000
+LINKS = "/sys/fs/bpf"
 
 
 class TuneError(RuntimeError):
     """A setting that did not come out as asked; names what, wanted and found."""
 
 
-def load_module(name: str | None) -> None:
+def load_module(flavor: Flavor) -> None:
     """Load a flavor's kernel module unless it is there: set-up's, else the system's own."""
+    name = flavor.module
     if name is None:
+        return
+    if struct_ops.is_program(name):
+        register(name, flavor.congestion)
         return
     if not Path("/sys/module", name).exists():
         ours = Path(f"/opt/cellbed/{name}.ko")
         run(["insmod", str(ours)] if ours.exists() else ["modprobe", name])
     if name == callbacks.MODULE:
         callbacks.check()
+
+
+def register(program: str, congestion: str) -> None:
+    """Give the kernel a congestion control in BPF, unless it is there."""
+    if congestion in (IPV4 / "tcp_available_congestion_control").read_text().split():
+        return
+    # A program with a link stays in the kernel only as long as the link has a file.
+    run(["bpftool", "struct_ops", "register", f"/opt/cellbed/{program}", LINKS])
 
 
 def allow(congestion: str) -> None:
@@ -74,7 +88,7 @@ class Tuner:
     def tune(self, plan: Plan) -> None:
         """Set delay, MTU, routes and TCP flavors of a plan."""
         for flavor in plan.tcp.flavors:
-            load_module(flavor.module)
+            load_module(flavor)
             allow(flavor.congestion)
         wanted = plan.topology.layout()
         self._tune_middles(wanted)

@@ -181,7 +181,8 @@ class Experiment:
             trace: events of the kernel for trace.csv, each as tcp:tcp_probe.
             kernels: names of kernels (docs/kernels.md); they become the levels of a factor
                 `kernel`.
-            module: a congestion control of your own (a folder, a C file or a file .ko); it becomes
+            module: a congestion control of your own (a folder, a C file, a file .ko, or a program
+                of BPF such as mine.bpf.c); it becomes
                 one more level of the factor `flavor`.
             debug: what to build into the kernels: "kasan", "lockdep" and "symbols".
             gdb: a breakpoint, such as the name of a function of the kernel. The lab's kernel waits

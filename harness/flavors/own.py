@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A congestion control of a person's own: module:PATH in the place of a flavor's name.
 
-It has the sysctls and routes of Linux's own reno. What builds the module is harness/kernels.
+It is a module of the kernel, or a program of BPF (mine.bpf.c, mine.bpf.o). It has the sysctls and
+routes of Linux's own reno. What builds it is harness/kernels.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from harness.flavors import files
 from harness.flavors.files import Flavor
+from plan import struct_ops
 from plan.errors import UsageError
 
 PREFIX = "module:"
@@ -43,13 +45,15 @@ def load(name: str) -> Flavor:
 def module_name(name: str, given: Path) -> str:
     """That by which the kernel knows the module."""
     if given.is_file():
-        return given.stem
+        return struct_ops.program(given) if struct_ops.is_given(given) else given.stem
     rules = next((given / rule for rule in RULES if (given / rule).is_file()), None)
     if rules is None:
         what = (
             "this folder has no Kbuild and no Makefile" if given.is_dir() else "it does not exist"
         )
-        raise UsageError(f"tcp.flavor = {name}: {what}; name a folder, a C file, or a file .ko")
+        raise UsageError(
+            f"tcp.flavor = {name}: {what}; name a folder, a C file, or a file .ko or .bpf.o"
+        )
     objects = OBJECTS.findall(rules.read_text())
     if len(objects) != 1:
         raise UsageError(
@@ -61,7 +65,7 @@ def module_name(name: str, given: Path) -> str:
 
 def control_name(given: Path, module: str) -> str:
     """What the module registers, by its sources; else by its name, as all of Linux's are named."""
-    usual = module.removeprefix(USUAL)
+    usual = module.removesuffix(struct_ops.PROGRAM).removeprefix(USUAL)
     sources = (
         sorted(given.glob("*.c")) if given.is_dir() else [given] if given.suffix == ".c" else []
     )

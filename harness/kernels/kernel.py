@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from harness.host import paths
+from plan import struct_ops
 from plan.errors import UsageError
 from plan.path import MODULE as MOVING
 from plan.plan import QUEUES, Flavor, Plan
@@ -20,6 +21,7 @@ NOTE = "kernel.json"
 # Linux 6.6 gave netem a seed; the lab's patch 1003 gives it to those from this one on.
 NETEM_SEED = (6, 1)
 TCP_MODULE = "cellbed_tcp"
+COMPILER = "BPF_JIT"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +56,8 @@ class Kernel:
     @property
     def identity(self) -> str:
         """Its content."""
-        return paths.content(self.folder / "linux", *self.folder.glob("*.ko"))
+        programs = self.folder.glob(f"*{struct_ops.PROGRAM}")
+        return paths.content(self.folder / "linux", *self.folder.glob("*.ko"), *programs)
 
     def fitted(self, plan: Plan) -> Plan:
         """The plan without the sysctls that this kernel does not know.
@@ -92,7 +95,13 @@ class Kernel:
         if version < NETEM_SEED and plan.topology.loss is not None:
             return "netem with a seed (Linux 6.1), which topology.loss needs"
         for flavor in plan.tcp.flavors:
-            if flavor.module is not None and not (self.folder / f"{flavor.module}.ko").exists():
+            if flavor.module is None:
+                continue
+            if struct_ops.is_program(flavor.module) and COMPILER in self.lacks:
+                return (
+                    f"compiler of BPF programs, which tcp.flavor = {flavor.name} needs; 6.12 has it"
+                )
+            if not (self.folder / struct_ops.built(flavor.module)).exists():
                 needs = f"module {flavor.module}, which tcp.flavor = {flavor.name} needs"
                 if flavor.module != TCP_MODULE:
                     return needs

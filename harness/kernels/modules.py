@@ -2,7 +2,8 @@
 """Modules of a person's own, built for a lab's kernel.
 
 A module is a folder with a Kbuild or a Makefile that says obj-m, a C file, or a file that is built
-already. It is copied before it is built: kbuild writes beside its sources.
+already. It is copied before it is built: kbuild writes beside its sources. A congestion control in
+BPF stands in the place of a module, as a C file or as an object.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from harness.host import paths
 from harness.kernels.errors import KernelError
 from harness.kernels.parts import MADE
 from harness.kernels.trees import blob
+from plan import struct_ops
 from plan.errors import UsageError
 
 BUILT = ".ko"
@@ -31,8 +33,8 @@ def contents(modules: Sequence[Path]) -> list[tuple[str, str]]:
 def sources(given: Path) -> dict[str, Path]:
     """The files of a module by their names in its folder; UsageError where it cannot be one."""
     if given.is_file():
-        if given.suffix not in (BUILT, ".c"):
-            raise UsageError(f"module {given}: name a folder, a C file, or a file .ko")
+        if given.suffix not in (BUILT, ".c") and not struct_ops.is_given(given):
+            raise UsageError(f"module {given}: name a folder, a C file, or a file .ko or .bpf.o")
         return {given.name: given}
     found = {str(path.relative_to(given)): path for path in files(given)}
     if not found.keys() & set(RULES):
@@ -58,7 +60,7 @@ def lay(given: Path, work: Path) -> None:
     for name, path in sources(given).items():
         (work / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, work / name)
-    if given.suffix == ".c":
+    if given.suffix == ".c" and not struct_ops.is_given(given):
         (work / RULES[0]).write_text(f"obj-m := {given.stem}.o\n")
 
 

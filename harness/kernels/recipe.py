@@ -19,6 +19,7 @@ class Recipe:
         parts: the file that names the parts of a source, from the root.
         module: build the TCP module of the historical flavors, too.
         kept: files of the build that are kept beside the kernel.
+        tree: the build root; None: set-up's.
     """
 
     made: Path | None = None
@@ -26,6 +27,7 @@ class Recipe:
     parts: str = "lab/kernel/parts"
     module: bool = True
     kept: tuple[str, ...] = ()
+    tree: Path | None = None
 
     @property
     def root(self) -> Path:

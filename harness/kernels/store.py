@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from harness.host import paths, step
-from harness.kernels import kernel, modules, options, patches
+from harness.kernels import kernel, modules, options, patches, struct_ops
 from harness.kernels.errors import KernelError
 from harness.kernels.kernel import Kernel
 from harness.kernels.lay import lay
@@ -28,6 +28,7 @@ from harness.kernels.patches import Patched
 from harness.kernels.recipe import LAB, Recipe, folder_of
 from harness.kernels.trees import blob
 from plan.errors import LabError, UsageError
+from plan.struct_ops import OBJECT, is_given, program
 
 ENTER = "lab/root/enter"
 BUILD = "lab/kernel/build"
@@ -56,19 +57,29 @@ def ready(name: str) -> Kernel | None:
     """
     if name == SET_UP:
         return None
-    plain, asked = options.parted(name)
-    if plain == SET_UP and asked == options.Options(modules=asked.modules):
-        return beside_set_up(name, asked.modules)
-    return made(name, LAB)
+    if (given := only_modules(name)) is not None:
+        return beside_set_up(name, given)
+    return made(name, recipe_of(name))
 
 
 def linked(name: str) -> Kernel:
     """The kernel of a name with the module that joins two labs. Raises what ready() does."""
-    plain, asked = options.parted(name)
     wire = paths.PROJECT / WIRE
-    if plain == SET_UP and asked == options.Options(modules=asked.modules):
-        return beside_set_up(name + WITH_WIRE, (*asked.modules, wire))
-    return made(name, LAB, (wire,), WITH_WIRE)
+    if (given := only_modules(name)) is not None:
+        return beside_set_up(name + WITH_WIRE, (*given, wire))
+    return made(name, recipe_of(name), (wire,), WITH_WIRE)
+
+
+def recipe_of(name: str) -> Recipe:
+    """The recipe of a kernel for experiments."""
+    return struct_ops.recipe_for(options.parted(name)[1].modules)
+
+
+def only_modules(name: str) -> tuple[Path, ...] | None:
+    """The modules of a name that is otherwise set-up's kernel; None if it is another kernel."""
+    plain, asked = options.parted(name)
+    same = plain == SET_UP and asked == options.Options(modules=asked.modules)
+    return asked.modules if same and recipe_of(name) == LAB else None
 
 
 def beside_set_up(name: str, given: Sequence[Path]) -> Kernel:
@@ -99,16 +110,16 @@ def is_built(name: str, *, wire: bool = False) -> bool:
     Raises:
         UsageError, KernelError: as ready().
     """
-    plain, asked = options.parted(name)
     beside = (paths.PROJECT / WIRE,) if wire else ()
-    if plain == SET_UP and asked == options.Options(modules=asked.modules):
-        given = (*asked.modules, *beside)
+    if (own := only_modules(name)) is not None:
+        given = (*own, *beside)
         return not given or (place_beside(given) / kernel.NOTE).exists()
-    if not is_fetched(plain):
+    recipe = recipe_of(name)
+    if not is_fetched(options.parted(name)[0], recipe):
         return False
-    found = source(name, LAB)
+    found = source(name, recipe)
     found = replace(found, modules=(*found.modules, *beside))
-    product = home() / f"built-{key(found, patches.patched(name, found.tree, LAB), LAB)}"
+    product = home() / f"built-{key(found, patches.patched(name, found.tree, recipe), recipe)}"
     return (product / kernel.NOTE).exists()
 
 
@@ -152,6 +163,8 @@ def key(found: Source, patched: Patched, recipe: Recipe = LAB) -> str:
     read = [recipe.root / part for part in RECIPE]
     read += [paths.PROJECT / TCP_MODULE, *module] if recipe.module else []
     told = [paths.content(*read), paths.places()["root"].name, *recipe.kept]
+    if recipe.tree is not None:
+        told += [recipe.tree.name, paths.image().name]
     own = [modules.contents(found.modules)] if found.modules else []
     return blob(json.dumps([files, ours, told, found.config, *own]).encode())[: paths.DIGITS]
 
@@ -162,11 +175,14 @@ def build(
     """Build a kernel into its folder, which is there when it is whole."""
     lay(found.tree, patched.files, work)
     with whole_product(product) as partial, (work / "log").open("wb") as log:
-        run(name, [str(recipe.root / BUILD), str(work), str(partial), *found.config], log)
+        root = root_of(recipe)
+        build = [str(recipe.root / BUILD), str(work), str(partial), *found.config]
+        run(name, build, log, root)
         if recipe.module:
             program = str(paths.PROJECT / TCP_MODULE)
-            run(name, [program, str(work / "build"), str(work / "module"), str(partial)], log)
-        build_modules(name, found.modules, work / "build", work, partial, log)
+            argv = [program, str(work / "build"), str(work / "module"), str(partial)]
+            run(name, argv, log, root)
+        build_modules(name, found.modules, work / "build", work, partial, log, root)
         for file in recipe.kept:
             shutil.copy2(work / "build" / file, partial)
         note(
@@ -186,22 +202,44 @@ def whole_product(product: Path) -> Iterator[Path]:
     partial.rename(product)
 
 
-def run(name: str, argv: Sequence[str], log: BinaryIO) -> None:
-    """Run a step of a build in the build root; LabError where it fails."""
-    if step.run([paths.PROJECT / ENTER, *argv], log) != 0:
+def run(name: str, argv: Sequence[str], log: BinaryIO, root: Path | None = None) -> None:
+    """Run a step of a build in a root, or in set-up's build root; LabError where it fails."""
+    of_root: Sequence[str | Path] = () if root is None else ("--tree", root)
+    if step.run([paths.PROJECT / ENTER, *of_root, *argv], log) != 0:
         raise failed(name, Path(log.name))
 
 
+def root_of(recipe: Recipe) -> Path | None:
+    """The build root of a recipe, made if it is not there; MissingError where it cannot be."""
+    if recipe.tree is not None and not recipe.tree.exists():
+        struct_ops.make_root(recipe.tree)
+    return recipe.tree
+
+
 def build_modules(
-    name: str, given: Sequence[Path], build: Path, work: Path, output: Path, log: BinaryIO
-) -> None:
+    name: str, given: Sequence[Path], build: Path, work: Path, output: Path, log: BinaryIO,
+    root: Path | None = None,
+) -> None:  # fmt: skip
     """Build modules of a person's own against a kernel's build, beside the kernel."""
     for module in given:
         place = work / "own"
         modules.lay(module, place)
+        if is_given(module):
+            build_program(name, place / module.name, output, log)
+            continue
         if module.suffix != modules.BUILT:
-            run(name, modules.argv(build, place), log)
+            run(name, modules.argv(build, place), log, root)
         modules.collect(name, module, place, output)
+
+
+def build_program(name: str, given: Path, output: Path, log: BinaryIO) -> None:
+    """Build a congestion control in BPF for a kernel, beside the kernel."""
+    made = output / program(given)
+    if given.name.endswith(OBJECT):
+        shutil.copyfile(given, made)
+        return
+    argv = [struct_ops.COMPILE, output / "linux", given, made]
+    run(name, [str(word) for word in argv], log, paths.image())
 
 
 def note(partial: Path, **said: object) -> None:

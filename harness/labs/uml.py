@@ -15,6 +15,7 @@ from harness.labs import debugger
 from harness.labs.base import MODULES, LabSpec
 from harness.labs.standstill import StandstillWatch, look_into
 from harness.labs.supervised import AGENT, CLOCK_TICK, SupervisedLab, wait_for_exit
+from plan import struct_ops
 from plan.errors import LabError, MissingError
 
 __all__ = ["UmlLab", "wait_for_exit"]
@@ -62,7 +63,7 @@ class UmlLab(SupervisedLab):
 
     def kernel_identity(self) -> str:
         folder = self.spec.kernel or paths.places()["kernel"]
-        return paths.content(folder / "linux", *folder.glob("*.ko"))
+        return paths.content(folder / "linux", *added(folder))
 
     def damage(self) -> str:
         try:
@@ -114,7 +115,7 @@ class UmlLab(SupervisedLab):
         """The lab's programs, with the modules of another kernel in the place of set-up's."""
         folder = self.run_directory / "programs"
         shutil.copytree(paths.programs(), folder, ignore=shutil.ignore_patterns("*.ko"))
-        for module in kernel.glob("*.ko"):
+        for module in added(kernel):
             shutil.copyfile(module, folder / module.name)
         return folder
 
@@ -150,6 +151,11 @@ class UmlLab(SupervisedLab):
 
 
 LAB = UmlLab
+
+
+def added(kernel: Path) -> list[Path]:
+    """The modules of a kernel, and its congestion controls in BPF."""
+    return [*kernel.glob("*.ko"), *kernel.glob(f"*{struct_ops.PROGRAM}")]
 
 
 def explain(damage: str) -> str:

@@ -28,8 +28,8 @@ MADE = re.compile(
 BELOW = {
     "log": re.compile(r".+\.log"),
     "kernels": re.compile(
-        rf"built-{KEY}(\.partial)?|(work|debian)-[0-9.]+(-selftests)?|seen-{KEY}\.json"
-        rf"|(recipe|tests|tools)-{KEY}(\.lock)?|tests-{KEY}-{KEY}(\.lock)?"
+        rf"built-{KEY}(\.partial)?|(work|debian)-[0-9.]+(-(selftests|bpf))?|seen-{KEY}\.json"
+        rf"|(recipe|tests|tools|root)-{KEY}(\.lock)?|tests-{KEY}-{KEY}(\.lock)?"
     ),
     # Of which releases the products are.
     "releases": re.compile(
@@ -39,7 +39,7 @@ BELOW = {
 }
 # What a recipe fills (mktemp -d) until it is whole, and moves or removes at its end.
 PARTIAL = re.compile(
-    rf"(root|image|cross|arm64-programs-{KEY}-{KEY}|processor|mininet|quic|full-kernel|vm|disk|tests-{KEY}-{KEY}|programs-{KEY}-{KEY}-{KEY}(\.tools)?|debian-[0-9.]+(-selftests)?|release-{KEY})"
+    rf"(root|image|cross|arm64-programs-{KEY}-{KEY}|processor|mininet|quic|full-kernel|vm|disk|tests-{KEY}-{KEY}|programs-{KEY}-{KEY}-{KEY}(\.tools)?|debian-[0-9.]+(-(selftests|bpf))?|release-{KEY})"
     r"\.[A-Za-z0-9]{6}"
     rf"|tools-{KEY}\.[A-Za-z0-9]{{6}}|(recipe|tests)-{KEY}\.[a-z0-9_]{{8}}"
     r"|(image|disk|kernel|vm|programs|environment)\.from\.[a-z0-9_]{8}"

@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness.host import paths
+from harness.host.whole import whole
 from harness.kernels import names, parts, trees
 from harness.kernels.recipe import Recipe
 from harness.scripts.job import BUILT_IN
-from harness.selftests.whole import whole
 
 KIND = "selftests"
 LAB = paths.PROJECT / "lab"

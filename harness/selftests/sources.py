@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.host import paths
+from harness.host.whole import whole
 from harness.kernels import lay, names, store
 from harness.kernels.kernel import tell
 from harness.kernels.trees import Tree
@@ -25,7 +26,6 @@ from harness.selftests.choice import (
     limit_s,
 )
 from harness.selftests.products import NAMES, PROGRAMS
-from harness.selftests.whole import whole
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -99,7 +99,7 @@ def read_shard(_: click.Context, option: click.Parameter, value: str | None) -> 
     default="",
     metavar="PATH",
     help="Add your own congestion control as a level of the factor flavor. PATH is a folder with a"
-    " Kbuild, a C file, or a file .ko (guides/kernel.md).",
+    " Kbuild, a C file, a file .ko, or a program of BPF such as mine.bpf.c (guides/kernel.md).",
 )
 @click.option(
     "--debug",

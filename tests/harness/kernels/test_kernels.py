@@ -390,6 +390,21 @@ def test_another_queue_is_no_advice_for_a_flavor(tmp_path: Path) -> None:
         kernel(tmp_path, version="6.12").fitted(plan)
 
 
+def test_a_program_of_bpf_needs_its_file_and_the_compiler(tmp_path: Path) -> None:
+    [trial] = tiny_trials(tmp_path)
+    flavor = replace(trial.plan.tcp.flavor, name="mine", module="mine.struct_ops.o", sysctl={})
+    plan = replace(trial.plan, tcp=replace(trial.plan.tcp, flavor=flavor))
+    with pytest.raises(UsageError, match=r"no module mine.struct_ops.o, which tcp.flavor = mine"):
+        kernel(tmp_path, version="6.12").fitted(plan)
+    (tmp_path / "linux").write_bytes(b"")
+    without = kernel(tmp_path, version="6.12").identity
+    (tmp_path / "mine.struct_ops.o").write_bytes(b"\x7fELF")
+    assert kernel(tmp_path, version="6.12").fitted(plan) == plan
+    assert kernel(tmp_path, version="6.12").identity != without
+    with pytest.raises(UsageError, match="no compiler of BPF programs, which tcp.flavor = mine"):
+        kernel(tmp_path, version="7.3", lacks=["BPF_JIT"]).fitted(plan)
+
+
 def test_losses_of_the_path_need_a_seed(tmp_path: Path) -> None:
     text = TINY.replace("delay_us", "loss = { share = 0.1 }, delay_us")
     text = text.replace('"sack"', '"cubic"').replace('{ policy = "plain", buffer_cells = 300 }',

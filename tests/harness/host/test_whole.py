@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from harness.host import paths
+from harness.host.whole import whole
 from harness.machine import clean
-from harness.selftests.whole import whole
 
 A = "0123456789abcdef"
 

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Kernels that run a congestion control in BPF (struct_ops), and the building of such a program.
+
+The kernel checks such a program by the description of its own types (BTF). pahole makes this
+description while the kernel is built, from debugging information. Set-up's kernel has neither, so
+these kernels have a recipe and a build root of their own, and set-up's stays as it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from harness.host import paths
+from harness.host.whole import whole
+from harness.kernels import names
+from harness.kernels.errors import KernelError
+from harness.kernels.recipe import LAB, Recipe
+from plan import struct_ops
+from plan.errors import MissingError
+
+KIND = "bpf"
+FOLDER = paths.PROJECT / "lab" / "struct_ops"
+KERNEL = paths.PROJECT / "lab" / "kernel"
+ROOT, COMPILE = FOLDER / "root", FOLDER / "compile"
+PATCHES = sorted((FOLDER / "patches").glob("*.patch"))
+# The build looks for no pahole, because Kconfig would write down which it finds.
+WITHOUT, WITH = "PAHOLE=false", "PAHOLE=pahole"
+
+
+def recipe_for(modules: Iterable[Path]) -> Recipe:
+    """The recipe of a kernel that is to run these modules of a person's own."""
+    return recipe() if any(map(struct_ops.is_given, modules)) else LAB
+
+
+def recipe() -> Recipe:
+    """The lab's recipe with BTF."""
+    texts = {
+        name: (KERNEL / name).read_text() + (FOLDER / name).read_text()
+        for name in ("config", "parts")
+    }
+    build = (KERNEL / "build").read_text()
+    if build.count(WITHOUT) != 1:
+        raise KernelError(f"lab/kernel/build has no {WITHOUT}, which kernels with BTF replace")
+    texts["build"] = build.replace(WITHOUT, WITH)
+    read = [path for path in (*KERNEL.rglob("*"), *PATCHES) if path.is_file()]
+    root = names.home() / f"recipe-{key(paths.content(*read), *texts.values())}"
+    if not root.exists():
+        with whole(root) as partial:
+            make(partial, texts)
+    return Recipe(root, KIND, tree=names.home() / f"root-{of_tree()}")
+
+
+def key(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[: paths.DIGITS]
+
+
+def of_tree() -> str:
+    """What the build root is made of."""
+    read = paths.content(ROOT, FOLDER / "packages")
+    return key(read, paths.places()["root"].name)
+
+
+def make(root: Path, texts: dict[str, str]) -> None:
+    """Write the recipe into a folder."""
+    shutil.copytree(KERNEL, root / "lab" / "kernel")
+    shutil.copy(KERNEL.parent / "strict", root / "lab")
+    for name, text in texts.items():
+        (root / "lab" / "kernel" / name).write_text(text)
+    for patch in PATCHES:
+        shutil.copy(patch, root / "lab" / "kernel" / "patches")
+
+
+def make_root(place: Path) -> None:
+    """Make the build root; MissingError where it cannot be."""
+    print("kernel: fetching what a kernel with BTF is built with", file=sys.stderr)
+    argv = [str(ROOT), str(place)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=3600)
+    if done.returncode != 0:
+        said = "".join(done.stderr.strip().splitlines()[-1:])
+        raise MissingError(f"the build root of kernels with BTF could not be made: {said}")
