@@ -13,6 +13,7 @@ from pathlib import Path
 
 from harness.agent import callbacks
 from harness.agent import flavor as flavors
+from harness.agent.struct_ops import register
 from harness.agent.tune_plan import changes, route_metrics
 from plan import struct_ops
 from plan.layout import Host, Layout
@@ -27,7 +28,6 @@ IPV4 = Path("/proc/sys/net/ipv4")
 RECEIVE_BUFFER_BYTES = 16 * 1024 * 1024
 SEND_BUFFER_BYTES = 64 * 1024 * 1024
 TCP_MEMORY_PAGES = 4_000_000
-LINKS = "/sys/fs/bpf"
 
 
 class TuneError(RuntimeError):
@@ -47,14 +47,6 @@ def load_module(flavor: Flavor) -> None:
         run(["insmod", str(ours)] if ours.exists() else ["modprobe", name])
     if name == callbacks.MODULE:
         callbacks.check()
-
-
-def register(program: str, congestion: str) -> None:
-    """Give the kernel a congestion control in BPF, unless it is there."""
-    if congestion in (IPV4 / "tcp_available_congestion_control").read_text().split():
-        return
-    # A program with a link stays in the kernel only as long as the link has a file.
-    run(["bpftool", "struct_ops", "register", f"/opt/cellbed/{program}", LINKS])
 
 
 def allow(congestion: str) -> None:

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Gives the lab's kernel a congestion control in BPF. Standard library only."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+# A program with a link stays in the kernel only as long as the link has a file.
+LINKS = "/sys/fs/bpf"
+TIMEOUT_S = 600
+# The last line of the kernel's log about a program. The reason stands before it.
+END = "processed "
+
+
+class RefusedError(RuntimeError):
+    """A program that the kernel does not take; one line."""
+
+
+def register(program: str, congestion: str) -> None:
+    """Register a program unless its congestion control is there.
+
+    Raises:
+        RefusedError: the kernel does not take it.
+    """
+    if congestion in AVAILABLE.read_text().split():
+        return
+    argv = ["bpftool", "struct_ops", "register", f"/opt/cellbed/{program}", LINKS]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
+    if done.returncode != 0:
+        raise RefusedError(f"the kernel refused {program}: {reason(done.stderr)}")
+
+
+def reason(said: str) -> str:
+    """Why the kernel refused a program: the end of its log with the line of the source."""
+    return "; ".join(reasons([line.strip() for line in said.splitlines() if line.strip()]))
+
+
+def reasons(lines: list[str]) -> Iterator[str]:
+    """The line of the kernel's log before its end, and the line of the source above it."""
+    end = next((at for at, line in enumerate(lines) if line.startswith(END)), 0)
+    if end == 0:
+        yield from lines[-1:] or ["bpftool said nothing"]
+        return
+    yield lines[end - 1]
+    yield from [line.removeprefix("; ") for line in lines[:end] if line.startswith("; ")][-1:]
