@@ -315,6 +315,26 @@ net.stop()
 """
 
 
+FRRS_ZEBRA = """
+import subprocess
+import time
+
+open("zebra.conf", "w").write("interface dummy0\\n ip address 192.0.2.1/24\\n")
+subprocess.run("ip link add dummy0 type dummy", shell=True, check=True)
+subprocess.run("/usr/lib/frr/zebra -d -f zebra.conf -i /tmp/zebra.pid", shell=True, check=True)
+time.sleep(10)  # without mgmtd the clock hardly moves here
+subprocess.run("ip -4 -br address show dev dummy0; killall -v zebra", shell=True)
+"""
+
+
+def test_a_zebra_by_frrs_own_path_sets_the_addresses_of_its_file(tmp_path: Path) -> None:
+    write(tmp_path, {"zebra.py": FRRS_ZEBRA})
+    done = cellbed(tmp_path, "mininet", "zebra.py")
+    assert "192.0.2.1/24" in done.stdout
+    assert "Killed zebra" in done.stdout + done.stderr
+    assert done.returncode == 0
+
+
 def test_quaggas_daemons_are_those_of_frr_with_quaggas_defaults(tmp_path: Path) -> None:
     """FRR of today would send no route to a neighbour without a policy."""
     write(tmp_path, {"quagga.py": QUAGGA})
