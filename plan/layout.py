@@ -251,6 +251,11 @@ class Layout(ABC):
             port_pair=pair,
         )
 
+    @property
+    def moved(self) -> Middle:
+        """The middle link that a moving path moves."""
+        return self.middles()[0]
+
     def switches(self) -> list[str]:
         """Return the names of the switches, in the order of their names."""
         return sorted({name for one in self.middles() for name in (one.near, one.far)})

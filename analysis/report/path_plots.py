@@ -27,7 +27,9 @@ def rate(trial: Trial) -> Drawing | None:
     edges = np.linspace(0, end_s, BINS + 1)
     could = np.diff(moving_path.carried_bits(path.down, edges)) / np.diff(edges) / 1e6
     moments, total = by_pair.delivered(trial)
-    passed = by_pair.rates(moments, total.sum(axis=1, keepdims=True), MOST_POINTS)
+    layout = trial.plan.topology.layout()
+    over_link = [pair - 1 for pair in layout.crossing(layout.moved)]
+    passed = by_pair.rates(moments, total[:, over_link].sum(axis=1, keepdims=True), MOST_POINTS)
 
     def paint(axes: Axes) -> None:
         axes.stairs(could, edges, color=ink(), lw=0.8, ls="--", label="the link's rate")

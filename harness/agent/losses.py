@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from harness.agent.procfs import text
+from plan.layout import Middle
 from plan.plan import DELAYS, Plan
 from plan.queue import DIRECTIONS
 from topology import moving, netlink
 from topology.build import Network
-from topology.commands import BOX
 
 # "NAMESPACE COUNTER" -> value
 Counters = dict[str, int]
@@ -69,12 +69,13 @@ class Losses:
         grown = {name: n - self._before.get(name, 0) for name, n in after.items()}
         at_port = {}
         for name, (middle, direction) in plan.topology.layout().queues().items():
-            kinds, device = served(plan, plan.queue.at(direction).qdiscs), middle.devices[direction]
+            kinds, device = served(plan, middle, direction), middle.devices[direction]
             at_port[name] = [grown.pop(f"{SWITCHES} {device} {kind}") for kind in kinds][0]
         devices, ways, kind = DELAYS[plan.topology.delay].Delay.devices, lossy(plan), "netem"
+        box = plan.topology.layout().moved.box
         if plan.topology.path:
             kind = moving.KIND
-        on_path = {way: grown.pop(f"{BOX} {devices[way]} {kind}") for way in ways}
+        on_path = {way: grown.pop(f"{box} {devices[way]} {kind}") for way in ways}
         return {
             "namespaces": len(self._namespaces),
             "elsewhere": {name: n for name, n in sorted(grown.items()) if n},
@@ -93,9 +94,11 @@ class Losses:
         return found
 
 
-def served(plan: Plan, kinds: Sequence[str]) -> Sequence[str]:
-    """Kinds of queueing disciplines at a port, whose server is another one where the path moves."""
-    return [moving.KIND if kind == "tbf" and plan.topology.path else kind for kind in kinds]
+def served(plan: Plan, middle: Middle, direction: str) -> Sequence[str]:
+    """Kinds of queueing disciplines at a port, whose server is another one where the link moves."""
+    kinds = plan.queue.at(direction).qdiscs
+    moves = plan.topology.path and middle == plan.topology.layout().moved
+    return [moving.KIND if kind == "tbf" and moves else kind for kind in kinds]
 
 
 def lossy(plan: Plan) -> Sequence[str]:

@@ -79,7 +79,7 @@ def port(
         drops=wanted.drops,
         sample_ns=wanted.queue_sample_ns,
         late_tolerance_ns=late_tolerance_ns,
-        schedule=schedule,
+        schedule=schedule if middle == layout.moved else None,
     )
 
 

@@ -68,7 +68,7 @@ def run_trial(
     quiet.await_no_connections(network.pids[host.name] for host in layout.hosts())
     tuner.tune(plan)
     moving_path = plan.topology.path
-    schedule = None if moving_path is None else Schedule(moving_path, plan.topology.dumbbell())
+    schedule = None if moving_path is None else Schedule(moving_path, layout)
     queues = LoadedQueues(network, plan, 0 if exact else LATE_TOLERANCE_NS, schedule)
     captures = captures_of(Site(plan=plan, pids=network.pids, ports=queues.ports, folder=folder))
     marks: dict[str, Any] = {}
@@ -192,7 +192,8 @@ def in_segments(
 def idle_wait(plan: Plan) -> Wait:
     """How long a ping is at the idle port (plan/dumbbell.py)."""
     path, rate = plan.topology.path, plan.topology.rate_bit_per_s
-    found = path.time_ns(probe.PING_IP_BYTES, rate) if path else None
+    one_link = path and not plan.topology.layout().named
+    found = path.time_ns(probe.PING_IP_BYTES, rate) if path and one_link else None
     return plan.queue.down.idle_wait_ns if found is None else lambda *_: found
 
 
@@ -228,7 +229,7 @@ def moving_as(
     if schedule is None:
         return nullcontext()
     seeds = {direction: seed_of(plan.seed, direction) for direction in DIRECTIONS}
-    return delaying(schedule, network.pids[BOX], seeds)
+    return delaying(schedule, network.pids[network.layout.moved.box], seeds)
 
 
 def captures_of(site: Site) -> list[Capture[Any]]:

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Literal
 from harness import capture
 from plan.plan import Plan, Topology
 from plan.queue import Queue
-from topology.commands import BOX
 from topology.moving import passages
 
 
@@ -35,7 +34,9 @@ class Capture(capture.Capture[Wanted]):
 
     def __enter__(self) -> object:
         if self.site.plan.topology.path:
-            self._watch = passages.Watch(self.site.folder, self.site.pids[BOX])
+            moved = self.site.plan.topology.layout().moved
+            pid = self.site.pids[moved.box]
+            self._watch = passages.Watch(self.site.folder, pid, moved.devices)
             self._watch.__enter__()
         return self
 

@@ -31,6 +31,7 @@ DRAWN: WeakValueDictionary[tuple[Any, Row, Framing], plan.Path] = WeakValueDicti
 FAR_END = {"down": "clients", "up": "servers"}
 LEAST_WIRE_NS = 100_000  # with a shorter delay, the waits alone take hours
 NS_PER_S = 1_000_000_000
+NS_PER_US = 1000
 NO_TEXT = '""'  # an empty text, which nobody would see without its quotes
 
 
@@ -125,7 +126,7 @@ def network(table: Mapping[str, Any], folders: Sequence[Path] = (Path(),)) -> pl
     return replace(
         found,
         loss=None if loss == "none" else losses(loss),
-        path=None if path == "none" else moving(wanted, folders),
+        path=None if path == "none" else moving(wanted, found, folders),
     )
 
 
@@ -134,18 +135,17 @@ def folders(experiment: Design) -> list[Path]:
     return [Path(file.origin).parent for file in experiment.sources.files] or [Path()]
 
 
-def moving(wanted: Any, folders: Sequence[Path]) -> plan.Path:
-    """The path of the middle link, of whichever kind."""
-    for key, value, allowed in (
-        ("loss", wanted.loss, "none"),
-        ("delay", wanted.delay, "constant"),
-    ):
-        if value != allowed:
+def moving(wanted: Any, network: plan.Topology, folders: Sequence[Path]) -> plan.Path:
+    """The path of the link that moves, of whichever kind."""
+    for key, allowed in (("loss", "none"), ("delay", "constant"), ("common_rate_bit_per_s", 0)):
+        if getattr(wanted, key, allowed) != allowed:
             raise UsageError(
                 f"topology.path: it has its own delays and losses; with it, topology.{key} must be"
                 f" {allowed}"
             )
-    still = Row(0, wanted.rate_bit_per_s, wanted.delay_us, 0.0, 0)
+    layout = network.layout()
+    link = layout.moved.link
+    still = Row(0, link.rate_bit_per_s, link.delay_ns // NS_PER_US, 0.0, 0)
     table = {"kind": "csv", "file": wanted.path} if isinstance(wanted.path, str) else wanted.path
     kind = of_kind(plan.PATHS, "Settings", "topology.path", table)
     try:
@@ -156,6 +156,12 @@ def moving(wanted: Any, folders: Sequence[Path]) -> plan.Path:
             said if said.startswith("topology.") else f"topology.path: {said}"
         ) from error
     check_passes(found, table)
+    own_bytes = None if network.framing.has_cells else network.framing.overhead_bytes
+    if layout.named and found.overhead_bytes != own_bytes:
+        raise UsageError(
+            f"topology.path: its kind counts other bytes than the other links; with topology.kind ="
+            f" {network.kind}, choose another kind"
+        )
     return found
 
 
@@ -274,7 +280,7 @@ def check_round_trip(topology: plan.Topology, workload: object, delay_us: object
         return
     links_ns = topology.layout().propagation_ns()
     path = topology.path
-    if path:  # at its best
+    if path and not topology.layout().named:  # at its best
         moving_us = sum(min(path.way(one).delays_us) for one in DIRECTIONS)
         links_ns += moving_us * 1000 - 2 * topology.delay_ns
     if links_ns >= below_ns:
@@ -300,6 +306,11 @@ def check_counting(topology: plan.Topology, queue: plan.Queues) -> None:
         raise UsageError(
             f"topology.path: the path counts bytes of packets, and queue.kind = {kind} counts"
             " cells; choose a queue of packets"
+        )
+    if path and topology.layout().named and queue.down.room_cells is not None:
+        raise UsageError(
+            f"topology.path: with topology.kind = {topology.kind}, queue.kind ="
+            f" {plan.kind_of(queue.down)} counts cells; choose a queue of packets"
         )
     if not topology.coalesce_ns:
         return

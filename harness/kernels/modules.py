@@ -22,6 +22,9 @@ from plan.errors import UsageError
 
 BUILT = ".ko"
 RULES = ("Kbuild", "Makefile")
+MOVING = paths.PROJECT / "topology/moving"
+# Files that a module of the project has in another folder.
+SHARED = {MOVING: (paths.PROJECT / "bpf/path.h",)}
 
 
 def contents(modules: Sequence[Path]) -> list[tuple[str, str]]:
@@ -37,6 +40,7 @@ def sources(given: Path) -> dict[str, Path]:
             raise UsageError(f"module {given}: name a folder, a C file, or a file .ko or .bpf.o")
         return {given.name: given}
     found = {str(path.relative_to(given)): path for path in files(given)}
+    found |= {path.name: path for path in SHARED.get(given, ())}
     if not found.keys() & set(RULES):
         raise UsageError(
             f"module {given}: this folder has no Kbuild and no Makefile; add a Kbuild with the"

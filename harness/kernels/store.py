@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
@@ -39,6 +40,8 @@ TCP_MODULE = "lab/programs/tcp-module"
 MODULE = "tcp-configs/module"
 WIRE = "lab/wire"  # the module that joins two labs (harness/linked)
 WITH_WIRE = " with the lab's wire"
+# Of set-up's source with an option, the modules that are built besides: MPTCP over a moving link.
+OF_OPTION = {"CONFIG_MPTCP=y": (modules.MOVING,)}
 OF_SET_UP = ("linux", "release", "hz", "sysctls")  # of its folder, what a kernel's has, too
 SHOWN_LINES = 12
 # What a compiler says that is no fault of the source: another commit would meet it, too.
@@ -117,8 +120,7 @@ def is_built(name: str, *, wire: bool = False) -> bool:
     recipe = recipe_of(name)
     if not is_fetched(options.parted(name)[0], recipe):
         return False
-    found = source(name, recipe)
-    found = replace(found, modules=(*found.modules, *beside))
+    found = with_modules(source(name, recipe), options.parted(name)[0], beside)
     product = home() / f"built-{key(found, patches.patched(name, found.tree, recipe), recipe)}"
     return (product / kernel.NOTE).exists()
 
@@ -130,8 +132,7 @@ def made(name: str, recipe: Recipe, beside: tuple[Path, ...] = (), called: str =
         beside: modules that its name does not have.
         called: what the kernel's name has behind it for them.
     """
-    found = source(name, recipe)
-    found = replace(found, modules=(*found.modules, *beside))
+    found = with_modules(source(name, recipe), options.parted(name)[0], beside)
     patched = patches.patched(name, found.tree, recipe)
     product = home() / f"built-{key(found, patched, recipe)}"
     work = home() / recipe.folder(f"work-{found.version}")
@@ -139,6 +140,12 @@ def made(name: str, recipe: Recipe, beside: tuple[Path, ...] = (), called: str =
         if wanted:
             build(name + called, found, patched, work, product, recipe)
     return kernel.read(product)
+
+
+def with_modules(found: Source, plain: str, beside: Sequence[Path]) -> Source:
+    """A source with the modules that its name does not have; plain: its name without options."""
+    own = (OF_OPTION.get(line, ()) for line in found.config if plain == SET_UP)
+    return replace(found, modules=(*found.modules, *beside, *chain.from_iterable(own)))
 
 
 @contextmanager

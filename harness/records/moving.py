@@ -8,6 +8,7 @@ bpf/path.h, of the tables for the kernel and of the kernel's own counters is in 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from ipaddress import ip_address
 from pathlib import Path as File
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from plan.atm import AAL5_OVERHEAD_BYTES, CELL_BITS, CELL_PAYLOAD_BYTES
-from plan.dumbbell import Dumbbell
+from plan.layout import Layout
 from plan.path import Path, Row, Way
 from plan.plan import Plan
 from plan.queue import DIRECTIONS
@@ -31,15 +32,18 @@ EDGE_NS = 333_777
 PCAP_HEAD_BYTES = 24
 SLL2_BYTES = 20
 RECORD = np.dtype({
-    "names": ["s", "ns", "captured", "bytes", "index", "ip_id", "addresses", "ports_sequence"],
-    "formats": ["<u4", "<u4", "<u4", "<u4", ">u4", ">u2", "<u8", "<u8"],
+    "names": ["s", "ns", "captured", "bytes", "index", "ip_id", "addresses", "ports_sequence",
+              "source_ip", "target_ip"],
+    "formats": ["<u4", "<u4", "<u4", "<u4", ">u4", ">u2", "<u8", "<u8", ">u4", ">u4"],
     # Behind the record's head: the interface's index, and what names a packet: of the IP header
     # the identification and the addresses, then the ports and the sequence number.
-    "offsets": [0, 4, 8, 12, 16 + 4, 16 + 24, 16 + 32, 16 + 40],
+    "offsets": [0, 4, 8, 12, 16 + 4, 16 + 24, 16 + 32, 16 + 40, 16 + 32, 16 + 36],
     "itemsize": 16 + passages.HEADER_BYTES,
 })  # fmt: skip
 
 
+# Where a packet of a direction has the address of its client.
+CLIENT_AT = {"down": "target", "up": "source"}
 MIXERS = [
     np.uint64(n) for n in (0x9E37_79B9_7F4A_7C15, 0xBF58_476D_1CE4_E5B9, 0x94D0_49BB_1331_11EB)
 ]
@@ -115,11 +119,12 @@ def packets(file: File, offset_ns: int) -> npt.NDArray[Any]:
     found = np.frombuffer(file.read_bytes()[PCAP_HEAD_BYTES:], RECORD)
     if len(found) and set(np.unique(found["captured"])) != {passages.HEADER_BYTES}:
         raise ValueError(f"{file.name}: a packet has no {passages.HEADER_BYTES} bytes")
-    fields = ("at_ns", "ip_bytes", "index", "tag")
+    fields = ("at_ns", "ip_bytes", "index", "source_ip", "target_ip", "tag")
     made = np.empty(len(found), [(name, "u8" if name == "tag" else "i8") for name in fields])
     made["at_ns"] = found["s"].astype("i8") * 1_000_000_000 + found["ns"] - offset_ns
     made["ip_bytes"] = found["bytes"].astype("i8") - SLL2_BYTES
-    made["index"] = found["index"]
+    for name in ("index", "source_ip", "target_ip"):
+        made[name] = found[name]
     # Multiplied by odd numbers: different packets have different tags, but for one in 10^19 pairs.
     named = zip(("ip_id", "addresses", "ports_sequence"), MIXERS, strict=True)
     made["tag"] = sum(found[name].astype("u8") * mixer for name, mixer in named)
@@ -152,20 +157,28 @@ def direction(
     indexes: Mapping[str, int],
 ) -> dict[str, Any]:
     """What one direction shows."""
-    path, network = plan.topology.path, plan.topology.dumbbell()
+    path, network = plan.topology.path, plan.topology.layout()
     assert path is not None
-    middle = network.middle
+    middle = network.moved.link
     still = Row(0, middle.rate_bit_per_s, middle.delay_ns // NS_PER_US, 0.0, 0)
     function = Function(path.way(way), still, origin_ns)
     switches, box = seen["switches"], seen["box"]
     hosts = network.servers() if way == "down" else network.clients()
     came = switches[np.isin(switches["index"], [host.switch_ifindex for host in hosts])]
+    if network.named:  # a server sends over several links
+        came = came[np.isin(came[f"{CLIENT_AT[way]}_ip"], of_clients(network))]
     sent = box[box["index"] == indexes[f"box {way}"]]
     arrived = switches[switches["index"] == indexes[f"switches {way}"]]
     return {
         **delays(function, path, sent, arrived, seed_of(plan.seed, way)),
         **served(function, path, network, came, sent, cells=plan.queue.at(way).watches_wire),
     }
+
+
+def of_clients(network: Layout) -> list[int]:
+    """The clients' addresses of the pairs that cross the moving link."""
+    crossing, clients = network.crossing(network.moved), network.clients()
+    return [int(ip_address(clients[pair - 1].ip)) for pair in crossing]
 
 
 def draws(seed: int, count: int) -> npt.NDArray[np.float64]:
@@ -244,7 +257,7 @@ def matched(came: npt.NDArray[Any], sent: npt.NDArray[Any]) -> Ints:
 def served(
     function: Function,
     path: Path,
-    network: Dumbbell,
+    network: Layout,
     came: npt.NDArray[Any],
     sent: npt.NDArray[Any],
     *,

@@ -104,6 +104,49 @@ def test_a_client_uses_the_link_of_the_experiment(tmp_path: Path) -> None:
         assert share is not None and share > 3
 
 
+MOVES = """\
+time_s,rate_bit_per_s,down_delay_us,up_delay_us,loss,outage
+0,10000000,8000,8000,0,0
+2,4000000,15000,12000,0.01,0
+4,,,,,1
+4.5,8000000,5000,6000,0,0
+"""
+CHECKS = {"path begin", "path bytes", "path departures", "path delays", "path packets"}
+
+
+def moving(folder: Path, text: str) -> str:
+    """An experiment whose link1 moves."""
+    (folder / "path.csv").write_text(MOVES)
+    return text.replace("[base]\n", '[base]\ntopology.path = "path.csv"\n')
+
+
+def test_one_of_two_links_moves(tmp_path: Path) -> None:
+    """Each packet over link1 follows the path, and link2 stays as it is."""
+    trials = trials_of(tmp_path, moving(tmp_path, ONE_LINK))
+    documents = run_trials(tmp_path / "out", trials)  # all checks passed
+    for document in documents.values():
+        assert {check["name"] for check in document["checks"]} >= CHECKS
+        down = document["path"]["down"]
+        used = document["factors"]["topology.links_used"] == "link1"
+        # The client with link1 only uses it in both trials.
+        assert down["full"] >= 10 and 0 < down["sent"] - down["arrived"] < 100
+        assert down["delay_off_ns"] <= 10 and down["departure_off_ns"] <= 10
+        lost = document["losses"]["on_path"]
+        assert lost["down"] == down["sent"] - down["arrived"]
+        assert (document["links"]["link2-down"][1] > 1000) == (not used)
+
+
+@slow
+def test_mptcp_goes_on_over_the_link_that_stays(tmp_path: Path) -> None:
+    [trial] = run(tmp_path, moving(tmp_path, f'{HEAD}topology.links_used = ["both"]\n{BASE}'))
+    assert {check.name for check in trial.checks} >= CHECKS
+    outage = {"1": 0, "2": 0}
+    for row in table(trial, "throughput.csv"):
+        if row["pair"] in outage and row["time_ns"] in ("4000000000", "5000000000"):
+            outage[row["pair"]] = int(row["ip_bytes"]) - outage[row["pair"]]
+    assert outage["2"] > 200_000
+
+
 @slow
 def test_mptcp_uses_both_links_and_shares_one_of_them(both: list[Trial]) -> None:
     apart, *_ = both

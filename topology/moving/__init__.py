@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Realises a moving path (plan/path.py) on the middle link.
+"""Realises a moving path (plan/path.py) on a middle link.
 
     port: the server, below it the queue under test          box: the delay and the losses
 
@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path as File
 
 from plan import queue
-from plan.dumbbell import Dumbbell
+from plan.layout import Layout
 from plan.path import MODULE, Path
 from topology import commands, netlink, rtnetlink
 from topology.adaptive_red import NLA_F_NESTED, ROOT, RTM_NEWQDISC, TCA_KIND, TCA_OPTIONS
@@ -40,14 +40,14 @@ PARMS = struct.Struct("=QIIII96s")
 
 
 class Schedule:
-    """A moving path on a network's middle link.
+    """A moving path on the link of a network that moves (Layout.moved).
 
     Attributes:
         epoch_ns, origin_ns: the start of the table, and time 0 of the path, on the lab's monotonic
             clock. set() sets both.
     """
 
-    def __init__(self, path: Path, network: Dumbbell) -> None:
+    def __init__(self, path: Path, network: Layout) -> None:
         self.path = path
         self.network = network
         self.epoch_ns = self.origin_ns = 0
@@ -140,4 +140,4 @@ def delaying(schedule: Schedule, box_pid: int, seeds: dict[str, int]) -> Iterato
         yield
     finally:
         with in_namespace(box_pid):
-            batch("tc", commands.sat_delay(schedule.network.middle))
+            batch("tc", commands.sat_delay(schedule.network.moved.link))

@@ -30,9 +30,8 @@ BUFFER_KIB = 8_192
 HANDED_OVER_S = 2.0
 END_S = 60.0
 PLACES = ("switches", "box")
-# direction -> the device where packets arrive after the server, and after the delay.
+# direction -> the box's device where packets arrive after the server.
 AFTER_SERVER = {"down": commands.SAT_DOWN, "up": commands.SAT_UP}
-AFTER_DELAY = {"down": commands.UP_PORT, "up": commands.DOWN_PORT}
 
 
 def file(folder: Path, place: str) -> Path:
@@ -45,17 +44,22 @@ class WatchError(RuntimeError):
 
 
 class Watch:
-    """Runs both tcpdumps for the duration of a `with`."""
+    """Runs both tcpdumps for the duration of a `with`.
 
-    def __init__(self, folder: Path, box_pid: int) -> None:
+    ports: direction -> the switch's port to the moving link, where a packet enters the link. A
+    packet of the other direction arrives there after the delay.
+    """
+
+    def __init__(self, folder: Path, box_pid: int, ports: Mapping[str, str]) -> None:
         self.folder = folder
         self.box_pid = box_pid
+        self.after_delay = {"down": ports["up"], "up": ports["down"]}
         self._running: dict[str, subprocess.Popen[str]] = {}
         self._indexes: dict[str, int] = {}
 
     def __enter__(self) -> Watch:
         with ExitStack() as begun:
-            self._start("switches", AFTER_DELAY, begun)
+            self._start("switches", self.after_delay, begun)
             with in_namespace(self.box_pid):
                 self._start("box", AFTER_SERVER, begun)
             begun.pop_all()

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterator
 from itertools import pairwise
 
-from plan.dumbbell import Dumbbell
+from plan.layout import Layout
 from plan.path import Path, Row, Way
 
 HEAD = struct.Struct("=5QII")
@@ -22,9 +22,9 @@ LOSS_ONE = 1 << 32
 NEVER = 1 << 62
 
 
-def still(network: Dumbbell) -> Row:
+def still(network: Layout) -> Row:
     """Return the path before time 0."""
-    middle = network.middle
+    middle = network.moved.link
     return Row(0, middle.rate_bit_per_s, middle.delay_ns // 1000, 0.0, 0)
 
 
@@ -44,7 +44,7 @@ def works(rows: list[Row]) -> list[int]:
     return done
 
 
-def packed(path: Path, direction: str, network: Dumbbell, epoch_ns: int, origin_ns: int) -> bytes:
+def packed(path: Path, direction: str, network: Layout, epoch_ns: int, origin_ns: int) -> bytes:
     """Return the table of one direction.
 
     Args:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from plan import plan, shape
 from plan.layout import Host, Layout, Link, Middle, ip_address, mac_address
@@ -29,6 +29,7 @@ from plan.shape import AccessDelay, AccessRate, LinkLayer, Mss
 
 LINKS = ("link1", "link2")
 COMMON = "common"
+MOVED = LINKS[0]
 MOST_CLIENTS = 256
 SECOND_DEVICE = "eth1"
 
@@ -79,6 +80,12 @@ class Settings:
     common_delay_us: Annotated[
         int, shape.DELAY, "The one-way delay of the common link, if there is such a link."
     ] = 0
+    path: Annotated[
+        str | Mapping[str, Any],
+        "How rate, delay, loss and outage of link1 change during the trial: a CSV file, or a table"
+        " with the `kind` of a path ([moving-paths.md](moving-paths.md)). link2 stays as it is."
+        " With `none`, link1 stays as it is, too.",
+    ] = "none"
     access_rate_bit_per_s: AccessRate = shape.SONET_BIT_PER_S
     access_delay_us: AccessDelay = 5
     mss_bytes: Mss
@@ -99,7 +106,7 @@ class Settings:
             )
 
     def plan(self) -> plan.Topology:
-        """Return the same settings in the lab's units."""
+        """Return the same settings in the lab's units, without `path`."""
         rates, delays_us, single = (
             tuple(values) * (2 if len(values) == 1 else 1)
             for values in (self.rate_bit_per_s, self.delay_us, self.single_pairs)
@@ -188,6 +195,10 @@ class Multihomed(Layout):
 
     def middles(self) -> Sequence[Middle]:
         return [*self.common, *self.links.values()]
+
+    @property
+    def moved(self) -> Middle:
+        return self.links[MOVED]
 
     def route(self, pair: int) -> Sequence[Middle]:
         return [*self.common, self.links[self._link_of[pair - 1]]]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from plan.checks import Check, CheckResult, check
 from plan.facts import TrialFacts
+from plan.layout import Middle
 from plan.plan import Plan
 from topology.commands import PORTS
 
@@ -48,13 +49,15 @@ def path_losses(lab: TrialFacts, plan: Plan) -> CheckResult | None:
     for way in loss.directions:
         packets = lab.links[PORTS[way]][1]
         limit = 1 + LOSS_LIMIT_DEVIATIONS * loss.spread(packets)
-        lost = lost_on_path(lab, plan, way)
+        lost = lost_on_path(lab, plan, plan.topology.layout().moved, way)
         verdicts.append(check("path losses", lost, packets * loss.share, limit, "packets"))
     return max(verdicts, key=lambda one: abs(one["measured"] - one["expected"]) / one["limit"])
 
 
-def lost_on_path(lab: TrialFacts, plan: Plan, direction: str) -> int:
-    """Packets of a direction that the path was told to lose, and lost."""
+def lost_on_path(lab: TrialFacts, plan: Plan, middle: Middle, direction: str) -> int:
+    """Packets of a direction that a link was told to lose, and lost."""
     topology = plan.topology
+    if middle != topology.layout().moved:
+        return 0
     lossy = topology.path or (topology.loss and direction in topology.loss.directions)
     return lab.losses.on_path[direction] if lossy else 0

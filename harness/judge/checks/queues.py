@@ -52,7 +52,7 @@ def conservation(name: str, middle: Middle, direction: str) -> Check:
         sent -= sum(taken(lab, plan, one, direction) for one in beside(layout, middle, direction))
         missing = [
             *plan.queue.at(direction).unaccounted(lab.queue[name], sent, links[port][1]),
-            links[port][1] - links[far_port][0] - lost_on_path(lab, plan, direction),
+            links[port][1] - links[far_port][0] - lost_on_path(lab, plan, middle, direction),
         ]
         if not leaving(layout, direction, ends[1]):
             missing.append(through(links, layout, direction, ends[1]))
@@ -64,7 +64,8 @@ def conservation(name: str, middle: Middle, direction: str) -> Check:
 
 def carried_bytes(name: str, middle: Middle, direction: str) -> Check:
     """Bytes of IP packets into a port = bytes out of it + those of the packets that it dropped;
-    bytes out of it = bytes into the far port. Where no link follows, the hosts got them all.
+    bytes out of it = bytes into the far port + those that the path was told to lose. Where no link
+    follows, the hosts got them all.
 
     The sizes of dropped packets are not known: each is at most a full packet. So if a queue drops
     small packets, a packet lost elsewhere may pass here; conservation() counts each packet. Of
@@ -83,9 +84,13 @@ def carried_bytes(name: str, middle: Middle, direction: str) -> Check:
         refused = sum(
             plan.queue.at(direction).refused(lab.queue[one.queue(direction)]) for one in several
         )
-        missing = [
-            lost - min(max(lost, refused * LEAST_IP_BYTES), refused * layout.mtu_bytes),
+        gone, gone_packets = (
             links[port][1] - links[far_port][0],
+            lost_on_path(lab, plan, middle, direction),
+        )
+        missing = [
+            lost - as_packets(lost, refused, layout),
+            gone - as_packets(gone, gone_packets, layout),
         ]
         if not leaving(layout, direction, ends[1]):
             missing.append(through(links, layout, direction, ends[1]))
@@ -93,6 +98,11 @@ def carried_bytes(name: str, middle: Middle, direction: str) -> Check:
 
     carried.__name__ = f"bytes_{name}"
     return carried
+
+
+def as_packets(lost_bytes: int, packets: int, layout: Layout) -> int:
+    """The bytes nearest to those that were lost that so many packets can have."""
+    return min(max(lost_bytes, packets * LEAST_IP_BYTES), packets * layout.mtu_bytes)
 
 
 def through(

@@ -124,3 +124,58 @@ def test_only_chooses_of_the_planned_trials(tmp_path: Path) -> None:
     assert chosen(design, path, every, ()) == every
     with pytest.raises(UsageError, match="7 is no level of queue.buffer_cells"):
         chosen(design, path, every, ["queue.buffer_cells=7"])
+
+
+TWO_LINKS = """
+name = "moving"
+title = "one of two links moves"
+[factors]
+seed_of = [1]
+[base]
+topology.kind = "multihomed"
+topology.pairs = 1
+topology.links_used = "link1"
+topology.rate_bit_per_s = [10_000_000, 5_000_000]
+topology.delay_us = [7_000, 20_000]
+topology.mss_bytes = 1400
+topology.path = { kind = "starlink" }
+queue = { kind = "drop-tail", limit_packets = 40 }
+tcp = { flavor = "cubic", window_bytes = 65_535, ssthresh_bytes = 65_535 }
+workload = { kind = "mptcp", duration_s = 2 }
+"""
+
+
+def test_the_first_of_two_links_moves(tmp_path: Path) -> None:
+    topology = trials_of(tmp_path, TWO_LINKS)[0].plan.topology
+    assert topology.path is not None
+    assert topology.layout().moved.name == "link1"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "topology.mss",
+            "topology.common_rate_bit_per_s = 4_000_000\ntopology.mss",
+            "topology.path: it has its own delays and losses; with it,"
+            " topology.common_rate_bit_per_s must be 0",
+        ),
+        (
+            '{ kind = "starlink" }',
+            '{ kind = "mahimahi", down = "trace", up = "trace" }',
+            "topology.path: its kind counts other bytes than the other links",
+        ),
+        (
+            '{ kind = "drop-tail", limit_packets = 40 }',
+            '{ policy = "plain", buffer_cells = 1000 }',
+            "topology.path: with topology.kind = multihomed, queue.kind = cells counts cells",
+        ),
+    ],
+)
+def test_what_cannot_move_beside_another_link_is_refused(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    (tmp_path / "trace").write_text("1\n")
+    with pytest.raises(UsageError) as caught:
+        trials_of(tmp_path, TWO_LINKS.replace(old, new))
+    assert message in str(caught.value)
