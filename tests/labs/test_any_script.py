@@ -315,6 +315,12 @@ net.stop()
 """
 
 
+def test_bash_hands_a_program_the_output_of_another_as_a_file(tmp_path: Path) -> None:
+    write(tmp_path, {"pipe.sh": "cat <(echo handed over)\n"})
+    done = cellbed(tmp_path, "mininet", "pipe.sh")
+    assert done.stdout == "handed over\n"
+
+
 FRRS_ZEBRA = """
 import subprocess
 import time
