@@ -26,6 +26,9 @@ __all__ = ["here"]
 SCRIPT = PROJECT / "tests" / "fresh" / "stranger"
 HOME = "root/home/a user"
 USER = 1000
+NEEDS_MUSL = pytest.mark.skipif(
+    shutil.which("musl-gcc") is None, reason="slow: and needs the package musl-tools"
+)
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, or sudo without a password")
 
@@ -65,9 +68,14 @@ def runs_as_a_job(folder: Path, here: list[str]) -> None:  # noqa: F811
 
 
 @pytest.mark.skipif(not SLOW, reason="slow: CELLBED_SLOW_TESTS=1")
-@pytest.mark.parametrize("folder", ["", "busybox"], ids=["GNU's", "Alpine's"], indirect=True)
+@pytest.mark.parametrize(
+    "folder",
+    ["", "busybox", pytest.param("musl", marks=NEEDS_MUSL)],
+    ids=["GNU's", "Alpine's", "no glibc"],
+    indirect=True,
+)
 def test_a_release_is_enough(folder: Path, here: list[str], tmp_path: Path) -> None:  # noqa: F811
-    """Nothing is installed or built there, whosever `df`, `sed` and `tar` the machine has."""
+    """Nothing is installed or built there, whosever `df`, `sed`, `tar` and libc the machine has."""
     argv = [PROJECT / "cellbed", "release", "--out", tmp_path]
     subprocess.run(argv, check=True, capture_output=True, timeout=trees.LIMIT_S)
     [archive] = tmp_path.glob("*.tar")
