@@ -98,6 +98,10 @@ def test_a_trial_is_repeated_in_an_empty_folder(made: Path, tmp_path: Path) -> N
     assert done.stdout.endswith(
         "1 of 2 trials were repeated. Their records have the same bytes as the kept records.\n"
     )
+    for record in (top / "campaign" / "trials").iterdir():
+        (record / "down.cellq").write_bytes(b"frames, with the times of another boot")
+        sealed_again(record, "down.cellq")
+    seal(top)
     done = repeat(top, "1/1")
     assert done.returncode == 0, done.stderr
     assert "\n2 of 2 trials were repeated. " in done.stdout
