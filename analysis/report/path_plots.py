@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
+from numpy.typing import NDArray
 
 from analysis import by_pair, moving_path
 from analysis.records import Trial
@@ -12,6 +13,7 @@ from analysis.report.drawing import MOST_POINTS, Drawing
 from analysis.report.svg import colour, ink
 from plan.path import Path
 
+Values = NDArray[np.float64]
 BINS = 150
 """Intervals of which the rate is drawn as a mean: a trace can have a change each millisecond."""
 MS_PER_US = 1e-3
@@ -26,10 +28,7 @@ def rate(trial: Trial) -> Drawing | None:
     end_s = float(trial.plan.workload.duration_s)
     edges = np.linspace(0, end_s, BINS + 1)
     could = np.diff(moving_path.carried_bits(path.down, edges)) / np.diff(edges) / 1e6
-    moments, total = by_pair.delivered(trial)
-    layout = trial.plan.topology.layout()
-    over_link = [pair - 1 for pair in layout.crossing(layout.moved)]
-    passed = by_pair.rates(moments, total[:, over_link].sum(axis=1, keepdims=True), MOST_POINTS)
+    passed = _passed(trial)
 
     def paint(axes: Axes) -> None:
         axes.stairs(could, edges, color=ink(), lw=0.8, ls="--", label="the link's rate")
@@ -38,11 +37,26 @@ def rate(trial: Trial) -> Drawing | None:
         axes.set(xlabel="time (s)", ylabel="Mbit/s", xlim=(0, end_s), ylim=(0, None))
         axes.legend(ncols=2)
 
+    whose = "the pairs that cross it" if trial.plan.topology.layout().named else "all pairs"
     alt = (
         f"Rate of the link to the clients over time, from {could.min():.1f} to {could.max():.1f}"
-        f" Mbit/s, its mean {could.mean():.1f} Mbit/s, and the throughput of all pairs."
+        f" Mbit/s, its mean {could.mean():.1f} Mbit/s"
+        f"{'' if passed is None else f', and the throughput of {whose}'}."
     )
     return Drawing(kind="path-rate", title="Rate of the path", alt=alt, paint=paint)
+
+
+def _passed(trial: Trial) -> tuple[Values, Values] | None:
+    """Moments, and the rate of all pairs over the moving link, as by_pair.rates; None: not sampled.
+
+    Pairs over another link do not count.
+    """
+    moments, total = by_pair.delivered(trial)
+    if not len(moments):
+        return None
+    layout = trial.plan.topology.layout()
+    over_link = [pair - 1 for pair in layout.crossing(layout.moved)]
+    return by_pair.rates(moments, total[:, over_link].sum(axis=1, keepdims=True), MOST_POINTS)
 
 
 def delay(trial: Trial) -> Drawing | None:
@@ -67,7 +81,7 @@ def delay(trial: Trial) -> Drawing | None:
     return Drawing(kind="path-delay", title="Delay of the path", alt=alt, paint=paint)
 
 
-def _delays(path: Path, way: str, end_s: float) -> tuple[moving_path.Values, moving_path.Values]:
+def _delays(path: Path, way: str, end_s: float) -> tuple[Values, Values]:
     """Times [s] and the delays [ms] from then on, the last one to the end."""
     found = [
         (change.time_s, change.row.delay_us * MS_PER_US)

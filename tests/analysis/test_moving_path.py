@@ -13,6 +13,7 @@ from analysis.records import Trial
 from analysis.report import path_plots
 from plan.path import Path, Row, Way, of_rows
 from tests.analysis import synthetic
+from topology.shapes import multihomed
 
 S = 1_000_000
 HANDOVER = of_rows(
@@ -80,3 +81,26 @@ def test_pictures_of_a_path(tmp_path: File) -> None:
         trial, plan=replace(trial.plan, topology=replace(trial.plan.topology, path=None))
     )
     assert path_plots.rate(still) is None and path_plots.delay(still) is None
+
+
+@pytest.mark.parametrize(("pairs", "told"), [(0, None), (100, "all pairs")])
+def test_the_picture_has_the_throughput_only_if_it_was_sampled(
+    tmp_path: File, pairs: int, told: str | None
+) -> None:
+    trial = trial_on(tmp_path, HANDOVER)
+    synthetic.write_throughput(trial.folder, pairs)
+    rate = path_plots.rate(trial)
+    assert rate is not None
+    assert rate.alt.endswith(f"Mbit/s, and the throughput of {told}." if told else " Mbit/s.")
+
+
+def test_with_two_links_the_throughput_is_of_the_pairs_over_the_moving_link(tmp_path: File) -> None:
+    trial = trial_on(tmp_path, HANDOVER)
+    two = multihomed.Settings(
+        pairs=1, single_pairs=[1, 0], rate_bit_per_s=[8_000_000], delay_us=[20_000], mss_bytes=1024
+    ).plan()
+    topology = replace(two, path=trial.plan.topology.path)
+    synthetic.write_throughput(trial.folder, topology.pairs)
+    rate = path_plots.rate(replace(trial, plan=replace(trial.plan, topology=topology)))
+    assert rate is not None
+    assert rate.alt.endswith("and the throughput of the pairs that cross it.")
