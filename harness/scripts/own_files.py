@@ -37,9 +37,14 @@ def find(name: str, command: str) -> Path | None:
 def beside_importer(name: str, importer: str) -> bool:
     """Is a module, of which Python says that there is none, in the folder of the file that asks for
     it? Only Python 2 looks there, for a file of a package.
+
+    Of a name with a dot, Python lacks only the last part. It has found the part before the dot, as
+    of `ryu.base` a controller that its author saved as ryu.py.
     """
-    folder, top = Path(importer).parent, name.partition(".")[0]
-    return bool(importer) and ((folder / f"{top}.py").is_file() or (folder / top).is_dir())
+    if not importer or "." in name:
+        return False
+    folder = Path(importer).parent
+    return (folder / f"{name}.py").is_file() or (folder / name).is_dir()
 
 
 def folders(command: str) -> list[Path]:

@@ -195,6 +195,19 @@ def test_a_package_whose_files_import_each_other_as_in_python_2_is_of_python_2(
     assert "this POX is of Python 2: add --package python2.7" in program.remedy()
 
 
+def test_a_controller_that_hides_the_package_that_it_imports_is_not_of_python_2(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A file ryu.py is found before the package ryu, and it has no module ryu.base."""
+    for name in ("beside", "own_files"):
+        monkeypatch.setattr(f"harness.scripts.{name}.WORK", tmp_path)
+    (tmp_path / "ryu.py").write_text("from ryu.base import app_manager\n")
+    program = beside.Beside(f"exec python3 {tmp_path}/ryu.py", {}, lambda *_: None)
+    program.reader.join(60)
+    assert program.unfound == "ryu.base" and program.importer == str(tmp_path / "ryu.py")
+    assert not program.old and not program.unfound_is_there() and not program.remedy()
+
+
 def test_a_controller_of_python_2_under_a_pox_of_python_3(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
