@@ -61,6 +61,7 @@ BESIDE = Path("/run/cellbed-beside")
 MOST_MISSED = 50
 COUNTERS = Path("/sys/module/cellbed_processor/parameters")
 CONGESTION_CONTROLS = sorted(Path("/opt/cellbed").glob("tcp_*.ko"))
+DESCRIPTORS = Path("/dev/fd")
 # All that can be filled. The root's is where the image's init left it, and not in every lab.
 WORK_DISK = Path("/run/work")
 DISKS = {"its folder": WORK_DISK, "/tmp": Path("/tmp"), "the root": Path("/mnt/mnt")}
@@ -123,8 +124,7 @@ def prepare(job: ScriptJob) -> None:
     # The boundary is around the lab's kernel (SECURITY.md); a script need not become that.
     with suppress(FileNotFoundError):
         Path("/proc/sys/kernel/modules_disabled").write_text("1")
-    if not Path("/dev/fd").exists():  # bash's <(...) needs it, as wg-quick does
-        Path("/dev/fd").symlink_to("/proc/self/fd")
+    make_descriptors_link(job)
     make_ready_for_ssh()
     start_open_vswitch()
     if job.own_kernel:
@@ -164,6 +164,12 @@ def make_work_folder(job: ScriptJob) -> None:
     scratch.mkdir()
     layers = f"lowerdir={theirs},upperdir={upper},workdir={scratch}"
     run(["mount", "-n", "-t", "overlay", "-o", layers, "work", str(WORK)])
+
+
+def make_descriptors_link(job: ScriptJob) -> None:
+    """What bash needs for <(...), as wg-quick does; the native lab has the /dev of the machine."""
+    if job.own_kernel and not os.path.lexists(DESCRIPTORS):
+        DESCRIPTORS.symlink_to("/proc/self/fd")
 
 
 def make_ready_for_ssh() -> None:

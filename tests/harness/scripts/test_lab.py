@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.scripts import lab
+from harness.scripts.job import ScriptJob
 
 HOLE_BYTES = 1 << 30
 
@@ -70,3 +71,28 @@ def test_a_disk_that_a_script_hid_under_another_is_not_full(
     full, hidden = Path("/proc"), Path("/proc/absent")  # proc has no room
     monkeypatch.setattr(lab, "DISKS", {"its folder": full, "the root": hidden})
     assert lab.full_disks() == ["its folder"]
+
+
+def job(*, own_kernel: bool) -> ScriptJob:
+    return ScriptJob(
+        argv=[], modules=[], beside=[], python2=False, own_kernel=own_kernel, limit_s=1,
+        disk_mib=1, output_mib=1, processes=1, terminal=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("own_kernel", [True, False])
+def test_only_a_lab_with_a_kernel_of_its_own_gets_a_link_in_dev(
+    own_kernel: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The native lab has the /dev of the machine."""
+    monkeypatch.setattr(lab, "DESCRIPTORS", tmp_path / "fd")
+    lab.make_descriptors_link(job(own_kernel=own_kernel))
+    assert (tmp_path / "fd").is_symlink() == own_kernel
+
+
+def test_a_link_that_leads_nowhere_stays(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    link = tmp_path / "fd"
+    link.symlink_to(tmp_path / "absent")
+    monkeypatch.setattr(lab, "DESCRIPTORS", link)
+    lab.make_descriptors_link(job(own_kernel=True))
+    assert link.readlink() == tmp_path / "absent"
