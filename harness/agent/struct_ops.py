@@ -13,6 +13,8 @@ LINKS = "/sys/fs/bpf"
 TIMEOUT_S = 600
 # The last line of the kernel's log about a program. The reason stands before it.
 END = "processed "
+# Programs and names that are in this lab's kernel; its agent lives as long as the kernel.
+REGISTERED: set[tuple[str, str]] = set()
 
 
 class RefusedError(RuntimeError):
@@ -20,17 +22,34 @@ class RefusedError(RuntimeError):
 
 
 def register(program: str, congestion: str) -> None:
-    """Register a program unless its congestion control is there.
+    """Register a program unless this lab has registered it for a trial before.
 
     Raises:
-        RefusedError: the kernel does not take it.
+        RefusedError: the kernel does not take it, has another congestion control of this name, or
+            has none of this name afterwards.
     """
-    if congestion in AVAILABLE.read_text().split():
+    if (program, congestion) in REGISTERED:
         return
+    if congestion in available():  # its flows would run the kernel's own
+        raise RefusedError(
+            f"{program}: the kernel has a congestion control {congestion} already; give yours"
+            " another name"
+        )
     argv = ["bpftool", "struct_ops", "register", f"/opt/cellbed/{program}", LINKS]
     done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
     if done.returncode != 0:
         raise RefusedError(f"the kernel refused {program}: {reason(done.stderr)}")
+    if congestion not in available():
+        raise RefusedError(
+            f"{program}: the kernel took this program, and has no congestion control {congestion}"
+            f" afterwards; give it the name {congestion}, or name the file after what it registers"
+        )
+    REGISTERED.add((program, congestion))
+
+
+def available() -> list[str]:
+    """The congestion controls that the kernel has."""
+    return AVAILABLE.read_text().split()
 
 
 def reason(said: str) -> str:

@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A program of BPF that the kernel refuses: the reason and the line, of a long log."""
+"""A program of BPF: what the kernel has before and after, and why it refuses a program."""
 
 from __future__ import annotations
 
-from harness.agent.struct_ops import reason
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from harness.agent import struct_ops
+from harness.agent.struct_ops import RefusedError, reason, register
 
 LOG = """libbpf: prog 'mine_ssthresh': BPF program load failed: Permission denied
 libbpf: prog 'mine_ssthresh': -- BEGIN PROG LOAD LOG --
@@ -30,3 +37,52 @@ def test_without_a_log_it_is_the_last_line() -> None:
         "Error: can't register struct_ops mine: Cannot allocate memory"
     )
     assert reason("") == "bpftool said nothing"
+
+
+class Kernel:
+    """A kernel whose bpftool registers `adds`."""
+
+    def __init__(self, available: Path, adds: str) -> None:
+        self.available, self.adds, self.asked = available, adds, 0
+        available.write_text("reno cubic\n")
+
+    def run(self, argv: Sequence[str], **_: object) -> subprocess.CompletedProcess[str]:
+        self.asked += 1
+        self.available.write_text(f"reno cubic {self.adds}\n")
+        return subprocess.CompletedProcess(argv, 0, "", "")
+
+
+def kernel_that_adds(adds: str, tmp_path: Path, patching: pytest.MonkeyPatch) -> Kernel:
+    found = Kernel(tmp_path / "available", adds)
+    patching.setattr(struct_ops, "AVAILABLE", found.available)
+    patching.setattr(struct_ops, "REGISTERED", set())
+    patching.setattr(subprocess, "run", found.run)
+    return found
+
+
+def test_a_program_is_registered_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = kernel_that_adds("bpf_mine", tmp_path, monkeypatch)
+    for _ in range(2):
+        register("mine.struct_ops.o", "bpf_mine")
+    assert kernel.asked == 1
+
+
+def test_a_name_that_the_kernel_has_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the trial would run the kernel's own cubic, and be valid."""
+    kernel = kernel_that_adds("bpf_mine", tmp_path, monkeypatch)
+    with pytest.raises(RefusedError, match="has a congestion control cubic already; give yours"):
+        register("cubic.struct_ops.o", "cubic")
+    register("mine.struct_ops.o", "bpf_mine")
+    with pytest.raises(RefusedError, match="has a congestion control bpf_mine already"):
+        register("other.struct_ops.o", "bpf_mine")
+    assert kernel.asked == 1
+
+
+def test_a_program_that_registers_another_name_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel_that_adds("other", tmp_path, monkeypatch)
+    with pytest.raises(RefusedError, match="no congestion control mine afterwards; give it the"):
+        register("mine.struct_ops.o", "mine")
