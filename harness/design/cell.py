@@ -358,6 +358,7 @@ def tcp(wanted: Tcp, topology: plan.Topology, workload: object) -> plan.Tcp:
             " allowed, because the subflows of a connection have the same flavor"
         )
     ends = serving(workload)
+    own.check_distinct({name: named(name) for name in wanted.flavor})
     first, *others = (flavor(name, wanted, ends) for name in wanted.flavor)
     return plan.Tcp(
         flavor=first,

@@ -8,8 +8,9 @@ routes of Linux's own reno. What builds it is harness/kernels.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 from harness.flavors import files
@@ -71,6 +72,33 @@ def control_name(given: Path, module: str) -> str:
     )
     found = [x for path in sources for x in OPERATIONS.findall(path.read_text(errors="replace"))]
     return usual if usual in found or not found else str(found[0])
+
+
+def check_distinct(flavors: Mapping[str, Flavor]) -> None:
+    """UsageError where a module of a list is the same for the kernel as another flavor.
+
+    Args:
+        flavors: by the names that the list has.
+    """
+    for one, other in combinations(flavors, 2):
+        if not (is_own(one) or is_own(other)) or place(one) == place(other):
+            continue
+        first, second = flavors[one], flavors[other]
+        if first.congestion == second.congestion:
+            raise UsageError(
+                f"tcp.flavor: {one} and {other} have the same congestion control"
+                f" {first.congestion}; give yours a name of its own"
+            )
+        if first.module is not None and first.module == second.module:
+            raise UsageError(
+                f"tcp.flavor: {one} and {other} have the same module {first.module}; give yours a"
+                " name of its own"
+            )
+
+
+def place(name: str) -> Path:
+    """Where a flavor's module is; of another flavor its name."""
+    return Path(name.removeprefix(PREFIX)).resolve() if is_own(name) else Path(name)
 
 
 def on_kernel(kernel: str | None, names: Sequence[str]) -> str | None:

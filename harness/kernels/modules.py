@@ -33,6 +33,31 @@ def contents(modules: Sequence[Path]) -> list[tuple[str, str]]:
     return [(name, blob(path.read_bytes())) for name, path in files]
 
 
+def check(name: str, given: Sequence[Path]) -> None:
+    """UsageError where two modules would lie beside the kernel as one file.
+
+    What a folder builds is known only afterwards: collect() looks at that.
+
+    Args:
+        name: of the kernel, for errors.
+    """
+    seen: dict[str, Path] = {}
+    for path in dict.fromkeys(given):
+        if not path.is_file():
+            continue
+        product = product_of(path)
+        if (other := seen.setdefault(product, path)) != path:
+            raise UsageError(
+                f"kernel {name}: {other} and {path} would both be its {product}; give each file a"
+                " name of its own"
+            )
+
+
+def product_of(given: Path) -> str:
+    """What is built of a module that is a file."""
+    return struct_ops.program(given) if struct_ops.is_given(given) else f"{given.stem}{BUILT}"
+
+
 def sources(given: Path) -> dict[str, Path]:
     """The files of a module by their names in its folder; UsageError where it cannot be one."""
     if given.is_file():
@@ -73,11 +98,12 @@ def argv(build: Path, work: Path) -> list[str]:
     return ["make", "-s", "-C", str(build), "ARCH=um", f"M={work}", "modules"]
 
 
-def collect(name: str, given: Path, work: Path, output: Path) -> None:
+def collect(name: str, given: Path, work: Path, output: Path, taken: set[str]) -> None:
     """Put what was built beside the kernel; KernelError where nothing was.
 
     Args:
         name: of the kernel, for errors.
+        taken: files of the modules before it, to which its own are added.
     """
     made = sorted(work.rglob(f"*{BUILT}"))
     if not made:
@@ -86,6 +112,12 @@ def collect(name: str, given: Path, work: Path, output: Path) -> None:
             " obj-m := NAME.o"
         )
     for path in made:
+        if path.name in taken:
+            raise KernelError(
+                f"kernel {name}: {given} builds {path.name}, and so does another module; give the"
+                " module another name"
+            )
+        taken.add(path.name)
         shutil.copyfile(path, output / path.name)
 
 

@@ -74,8 +74,10 @@ def linked(name: str) -> Kernel:
 
 
 def recipe_of(name: str) -> Recipe:
-    """The recipe of a kernel for experiments."""
-    return struct_ops.recipe_for(options.parted(name)[1].modules)
+    """The recipe of a kernel for experiments; UsageError where its modules cannot be together."""
+    asked = options.parted(name)[1]
+    modules.check(name, asked.modules)
+    return struct_ops.recipe_for(asked.modules)
 
 
 def only_modules(name: str) -> tuple[Path, ...] | None:
@@ -228,7 +230,8 @@ def build_modules(
     root: Path | None = None,
 ) -> None:  # fmt: skip
     """Build modules of a person's own against a kernel's build, beside the kernel."""
-    for module in given:
+    taken: set[str] = set()
+    for module in dict.fromkeys(given):
         place = work / "own"
         modules.lay(module, place)
         if is_given(module):
@@ -236,7 +239,7 @@ def build_modules(
             continue
         if module.suffix != modules.BUILT:
             run(name, modules.argv(build, place), log, root)
-        modules.collect(name, module, place, output)
+        modules.collect(name, module, place, output, taken)
 
 
 def build_program(name: str, given: Path, output: Path, log: BinaryIO) -> None:

@@ -11,7 +11,7 @@ from harness.flavors import own
 from harness.kernels import modules, store, struct_ops
 from harness.kernels.recipe import LAB
 from plan.errors import UsageError
-from tests.small import PROJECT
+from tests.small import PROJECT, TINY, trials_of
 
 MINE = PROJECT / "tests" / "labs" / "mine.bpf.c"
 
@@ -26,6 +26,29 @@ def test_an_object_is_called_as_its_file(tmp_path: Path) -> None:
     (tmp_path / "bpf_cubic.bpf.o").write_bytes(b"\x7fELF")
     found = own.load(f"module:{tmp_path}/bpf_cubic.bpf.o")
     assert (found.congestion, found.module) == ("bpf_cubic", "bpf_cubic.struct_ops.o")
+
+
+def test_two_programs_of_a_list_have_different_names(tmp_path: Path) -> None:
+    """The second would be built over the first, or its flows would run the first."""
+    old, new, other = tmp_path / "old.bpf.c", tmp_path / "new" / "old.bpf.c", tmp_path / "o.bpf.c"
+    new.parent.mkdir()
+    old.write_text(MINE.read_text())
+    other.write_text(MINE.read_text())
+    new.write_text(MINE.read_text().replace('"bpf_mine"', '"bpf_new"'))
+
+    def plan(*names: object) -> None:
+        listed = ", ".join(f'"{name}"' for name in names)
+        trials_of(tmp_path, TINY.replace('"sack"', f"[{listed}]"))
+
+    with pytest.raises(UsageError, match="have the same module old.struct_ops.o; give yours a"):
+        plan(f"module:{old}", f"module:{new}")
+    with pytest.raises(UsageError, match="have the same congestion control bpf_mine; give yours"):
+        plan(f"module:{old}", f"module:{other}")
+    other.write_text(MINE.read_text().replace('"bpf_mine"', '"cubic"'))
+    with pytest.raises(UsageError, match="cubic and module.* have the same congestion control cub"):
+        plan("cubic", f"module:{other}")
+    same = (old, f"{tmp_path}/new/../old.bpf.c")
+    own.check_distinct({f"module:{path}": own.load(f"module:{path}") for path in same})
 
 
 def test_it_is_copied_without_a_rule_for_a_module(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.api.experiment import Experiment
-from harness.kernels import modules, names, options
+from harness.kernels import modules, names, options, store
 from harness.kernels.errors import KernelError
 from plan.errors import UsageError
 from tests import own_module
@@ -50,7 +50,37 @@ def test_it_is_copied_with_a_rule_for_a_single_file(mine: Path, tmp_path: Path) 
 
 def test_what_builds_no_module_is_told(mine: Path, tmp_path: Path) -> None:
     with pytest.raises(KernelError, match="mine builds no module; its Kbuild or Makefile"):
-        modules.collect("6.1", mine, mine, tmp_path)
+        modules.collect("6.1", mine, mine, tmp_path, set())
+
+
+@pytest.mark.parametrize(
+    ("names", "product"),
+    [
+        (("mine.bpf.c", "mine.bpf.c"), "mine.struct_ops.o"),
+        (("mine.bpf.c", "mine.bpf.o"), "mine.struct_ops.o"),
+        (("tcp_mine.c", "tcp_mine.ko"), "tcp_mine.ko"),
+    ],
+)
+def test_two_files_that_would_be_one_beside_the_kernel(
+    tmp_path: Path, names: tuple[str, str], product: str
+) -> None:
+    paths = [tmp_path / part / name for part, name in zip(("old", "new"), names, strict=True)]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_text("")
+    said = f"{paths[0]} and {paths[1]} would both be its {product}; give each file a name"
+    with pytest.raises(UsageError, match=re.escape(said)):
+        store.is_built("".join(["6.12", *(f",module={path}" for path in paths)]))
+    modules.check("6.12", [paths[0], paths[0]])
+
+
+def test_two_folders_that_build_the_same_module(mine: Path, tmp_path: Path) -> None:
+    output, taken = tmp_path / "output", set[str]()
+    output.mkdir()
+    (mine / "tcp_mine.ko").write_text("")
+    modules.collect("6.1", mine, mine, output, taken)
+    with pytest.raises(KernelError, match="builds tcp_mine.ko, and so does another module"):
+        modules.collect("6.1", mine, mine, output, taken)
 
 
 @pytest.mark.parametrize("name", ["Kbuild", "tcp_mine.o"])
