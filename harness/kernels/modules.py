@@ -21,8 +21,11 @@ from plan import struct_ops
 from plan.errors import UsageError
 
 BUILT = ".ko"
+CACHE = "__pycache__"  # Python writes it beside programs that it runs
 RULES = ("Kbuild", "Makefile")
 MOVING = paths.PROJECT / "topology/moving"
+# What a module of the project is built from, where its folder has other files, too.
+OWN = {MOVING: ("Kbuild", "*.c", "*.h")}
 # Files that a module of the project has in another folder.
 SHARED = {MOVING: (paths.PROJECT / "bpf/path.h",)}
 
@@ -64,7 +67,8 @@ def sources(given: Path) -> dict[str, Path]:
         if given.suffix not in (BUILT, ".c") and not struct_ops.is_given(given):
             raise UsageError(f"module {given}: name a folder, a C file, or a file .ko or .bpf.o")
         return {given.name: given}
-    found = {str(path.relative_to(given)): path for path in files(given)}
+    wanted = (path for path in files(given) if any(map(path.match, OWN.get(given, ("*",)))))
+    found = {str(path.relative_to(given)): path for path in wanted}
     found |= {path.name: path for path in SHARED.get(given, ())}
     if not found.keys() & set(RULES):
         raise UsageError(
@@ -77,7 +81,7 @@ def sources(given: Path) -> dict[str, Path]:
 def files(folder: Path) -> Iterator[Path]:
     """What no build has made, in the order of the names."""
     for top, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        folders[:] = sorted(x for x in folders if not x.startswith(".") and x != CACHE)
         for name in sorted(names):
             if not name.startswith(".") and not MADE.match(name):
                 yield Path(top, name)

@@ -28,7 +28,16 @@ def test_what_a_build_has_left_is_no_source(mine: Path) -> None:
         (mine / name).write_text("made\n")
     (mine / ".git").mkdir()
     (mine / ".git" / "config").write_text("ours\n")
+    (mine / "__pycache__").mkdir()
+    (mine / "__pycache__" / "table.cpython-313.pyc").write_text("made\n")
     assert modules.contents([mine]) == before
+
+
+def test_the_module_of_moving_paths_is_made_of_no_python() -> None:
+    """Its folder has the code of the host, too, and a change of that needs no other kernel."""
+    found = {name for name, _ in modules.contents([modules.MOVING])}
+    assert {"Kbuild", "sch_moving.c", "rule.h", "path.h"} <= found
+    assert {Path(name).suffix for name in found} == {"", ".c", ".h"} and "Makefile" not in found
 
 
 def test_a_header_in_a_folder_below_counts(mine: Path) -> None:
