@@ -45,3 +45,5 @@ def folder_of(kind: str, name: str) -> str:
 
 
 LAB = Recipe()
+# The kind of harness/selftests' recipes: the kernel, and the tests of the same tree.
+SELFTESTS = "selftests"

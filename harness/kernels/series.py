@@ -20,7 +20,7 @@ from harness.host import temporary
 from harness.kernels import parts
 from harness.kernels.errors import KernelError
 from harness.kernels.patches import put
-from harness.kernels.recipe import LAB, Recipe
+from harness.kernels.recipe import LAB, SELFTESTS, Recipe
 from harness.kernels.trees import PLAIN, PROGRAM, File, Files, Tree, blob, checked
 from plan.errors import UsageError
 
@@ -79,7 +79,7 @@ def amended(name: str, tree: Tree, given: Path, recipe: Recipe = LAB) -> Tree:
     """
     wanted = [part_of(patch, recipe) for patch in read(name, given)]
     if not any(patch.parts for patch in wanted):
-        if recipe != LAB:
+        if recipe.kind == SELFTESTS:
             return tree  # the tests of a tree have no part of a kernel, and the other way round
         raise UsageError(f"kernel {name}: {given} changes no file that a lab's kernel is made of")
     touched = sorted({path for patch in wanted for part in patch.parts for path in part.paths})

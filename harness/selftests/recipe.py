@@ -13,10 +13,9 @@ from pathlib import Path
 from harness.host import paths
 from harness.host.whole import whole
 from harness.kernels import names, parts, trees
-from harness.kernels.recipe import Recipe
+from harness.kernels.recipe import SELFTESTS, Recipe
 from harness.scripts.job import BUILT_IN
 
-KIND = "selftests"
 LAB = paths.PROJECT / "lab"
 ADDED = [LAB / "mininet" / "kernel", LAB / "selftests"]
 # Without it IPsec measures at the boot of the lab a clock that stands still, for ever.
@@ -51,7 +50,7 @@ def for_kernels(asked: Iterable[str] = ()) -> Recipe:
     if not root.exists():
         with whole(root) as partial:
             make(partial, texts)
-    return Recipe(root, KIND, "lab/kernel/parts.kernel", module=False, kept=BUILT_IN)
+    return Recipe(root, SELFTESTS, "lab/kernel/parts.kernel", module=False, kept=BUILT_IN)
 
 
 def for_tests() -> Recipe:

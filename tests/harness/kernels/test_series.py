@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from harness.host import paths
-from harness.kernels import debug, names, patches, series, store, tracing
+from harness.kernels import debug, names, patches, series, store, struct_ops, tracing
 from harness.kernels.errors import KernelError
-from harness.kernels.recipe import LAB, Recipe
+from harness.kernels.recipe import LAB, SELFTESTS, Recipe
 from harness.kernels.trees import LINK, PLAIN, PROGRAM, TOP, Folder, blob
 from plan.errors import UsageError
 
@@ -114,11 +114,14 @@ def test_a_folder_of_plain_patches(source: Path) -> None:
     assert content.decode() == LINES.replace("one", "eins")
 
 
-def test_of_another_recipe_a_patch_may_change_nothing(source: Path) -> None:
+def test_of_selftests_alone_a_patch_may_change_nothing(source: Path) -> None:
     """The kernel's own tests are a source of their own, with other files of the same tree."""
     fix, before = source.parent / "fix.patch", tree(source)
     fix.write_text(WRONG.replace(TCP, "drivers/y/z.c"))
-    assert series.amended("x", before, fix, Recipe(kind="tests")) is before
+    assert series.amended("x", before, fix, Recipe(kind=SELFTESTS)) is before
+    of_bpf = Recipe(kind=struct_ops.KIND)
+    with pytest.raises(UsageError, match="changes no file that a lab's kernel is made of"):
+        series.amended("x", before, fix, of_bpf)
 
 
 WRONG = f"--- a/{TCP}\n+++ b/{TCP}\n@@ -1,3 +1,3 @@\n one\n-zwo\n+2\n three\n"
