@@ -13,6 +13,9 @@ LINKS = "/sys/fs/bpf"
 TIMEOUT_S = 600
 # The last line of the kernel's log about a program. The reason stands before it.
 END = "processed "
+# What libbpf says without a program's log: first the cause, and then what came of it.
+LIBRARY = "libbpf: "
+NO_CAUSE = ("failed to load object ", "elf: skipping ")
 # Programs and names that are in this lab's kernel; its agent lives as long as the kernel.
 REGISTERED: set[tuple[str, str]] = set()
 
@@ -60,8 +63,10 @@ def reason(said: str) -> str:
 def reasons(lines: list[str]) -> Iterator[str]:
     """The line of the kernel's log before its end, and the line of the source above it."""
     end = next((at for at, line in enumerate(lines) if line.startswith(END)), 0)
-    if end == 0:
-        yield from lines[-1:] or ["bpftool said nothing"]
+    if end == 0:  # it failed before the kernel looked at any program
+        said = [line.removeprefix(LIBRARY) for line in lines if line.startswith(LIBRARY)]
+        causes = [line for line in said if not line.startswith(NO_CAUSE)]
+        yield (causes or lines[-1:] or ["bpftool said nothing"])[0]
         return
     yield lines[end - 1]
     yield from [line.removeprefix("; ") for line in lines[:end] if line.startswith("; ")][-1:]

@@ -32,6 +32,18 @@ def test_the_kernel_s_reason_stands_before_the_end_of_its_log() -> None:
     assert reason(LOG) == said
 
 
+def test_what_libbpf_refuses_has_its_first_cause() -> None:
+    """The kernel was not asked, so there is no log of it."""
+    said = """libbpf: elf: skipping unrecognized data section(7) .rodata.str1.1
+libbpf: extern (func ksym) 'tcp_mine_undo': not found in kernel or module BTFs
+libbpf: failed to load object '/opt/cellbed/mine.struct_ops.o'
+Error: failed to load object file
+"""
+    cause = "extern (func ksym) 'tcp_mine_undo': not found in kernel or module BTFs"
+    assert reason(said) == cause
+    assert reason("libbpf: failed to load object 'x'\nError: no room\n") == "Error: no room"
+
+
 def test_without_a_log_it_is_the_last_line() -> None:
     assert reason("Error: can't register struct_ops mine: Cannot allocate memory\n") == (
         "Error: can't register struct_ops mine: Cannot allocate memory"
