@@ -16,7 +16,7 @@ from harness.design.settings import Settings, Tcp
 from harness.flavors import files as flavors
 from harness.flavors import own
 from harness.flavors.files import Flavor
-from plan import plan, schema
+from plan import plan, schema, struct_ops
 from plan.errors import UsageError
 from plan.framing import FRAMINGS, Framing
 from plan.near import choices
@@ -360,12 +360,23 @@ def tcp(wanted: Tcp, topology: plan.Topology, workload: object) -> plan.Tcp:
     ends = serving(workload)
     own.check_distinct({name: named(name) for name in wanted.flavor})
     first, *others = (flavor(name, wanted, ends) for name in wanted.flavor)
+    check_programs([first, *others], topology)
     return plan.Tcp(
         flavor=first,
         window_bytes=wanted.window_bytes,
         ssthresh_segments=max(2, round(wanted.ssthresh_bytes / topology.mss_bytes)),
         others=tuple(others),
     )
+
+
+def check_programs(wanted: Sequence[plan.Flavor], topology: plan.Topology) -> None:
+    """UsageError for a program of BPF on a moving path, whose module its kernel does not have."""
+    for one in wanted:
+        if topology.path and one.module is not None and struct_ops.is_program(one.module):
+            raise UsageError(
+                f"topology.path: a congestion control in BPF ({one.name}) does not run with a"
+                " moving path yet; give a module of the kernel, or leave out topology.path"
+            )
 
 
 def named(name: str) -> Flavor:

@@ -77,6 +77,7 @@ def recipe_of(name: str) -> Recipe:
     """The recipe of a kernel for experiments; UsageError where its modules cannot be together."""
     asked = options.parted(name)[1]
     modules.check(name, asked.modules)
+    struct_ops.check_config(name, asked)
     return struct_ops.recipe_for(asked.modules)
 
 
@@ -136,6 +137,8 @@ def made(name: str, recipe: Recipe, beside: tuple[Path, ...] = (), called: str =
     """
     found = with_modules(source(name, recipe), options.parted(name)[0], beside)
     patched = patches.patched(name, found.tree, recipe)
+    if recipe.kind == struct_ops.KIND:
+        struct_ops.check_compiler(found, patched, name)
     product = home() / f"built-{key(found, patched, recipe)}"
     work = home() / recipe.folder(f"work-{found.version}")
     with to_be_built(name + called, product, work) as wanted:

@@ -19,15 +19,21 @@ from harness.host import paths
 from harness.host.whole import whole
 from harness.kernels import names
 from harness.kernels.errors import KernelError
+from harness.kernels.names import Source
+from harness.kernels.options import Options
+from harness.kernels.patches import Patched
 from harness.kernels.recipe import LAB, Recipe
 from plan import struct_ops
-from plan.errors import MissingError
+from plan.errors import MissingError, UsageError
 
 KIND = "bpf"
 FOLDER = paths.PROJECT / "lab" / "struct_ops"
 KERNEL = paths.PROJECT / "lab" / "kernel"
 ROOT, COMPILE = FOLDER / "root", FOLDER / "compile"
 PATCHES = sorted((FOLDER / "patches").glob("*.patch"))
+# What patch 0009 of lab/kernel adds to a source on which it applies.
+COMPILER = "arch/x86/um/bpf_jit.c"
+NEEDED_OFF = ("CONFIG_BPF_JIT=n", "CONFIG_DEBUG_INFO_BTF=n")
 # The build looks for no pahole, because Kconfig would write down which it finds.
 WITHOUT, WITH = "PAHOLE=false", "PAHOLE=pahole"
 
@@ -35,6 +41,27 @@ WITHOUT, WITH = "PAHOLE=false", "PAHOLE=pahole"
 def recipe_for(modules: Iterable[Path]) -> Recipe:
     """The recipe of a kernel that is to run these modules of a person's own."""
     return recipe() if any(map(struct_ops.is_given, modules)) else LAB
+
+
+def check_config(name: str, asked: Options) -> None:
+    """UsageError for a kernel of a name that is to run such programs without what runs them."""
+    given = next(filter(struct_ops.is_given, asked.modules), None)
+    for line in asked.config:
+        if given is not None and line in NEEDED_OFF:
+            option = line.removeprefix("CONFIG_").removesuffix("=n")
+            raise UsageError(
+                f"kernel {name}: config=-{option}: without this option the kernel cannot run"
+                f" {given.name}; leave out config=-{option}"
+            )
+
+
+def check_compiler(found: Source, patched: Patched, name: str) -> None:
+    """UsageError for a source that no patch gives a compiler of BPF programs."""
+    if COMPILER not in patched.files and COMPILER not in found.tree.files:
+        raise UsageError(
+            f"kernel {name} ({found.version}) has no compiler of BPF programs, which a congestion"
+            f" control in BPF needs; {names.SET_UP} has it"
+        )
 
 
 def recipe() -> Recipe:

@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from harness.flavors import own
-from harness.kernels import modules, store, struct_ops
+from harness.kernels import modules, patches, store, struct_ops
+from harness.kernels.names import Source
+from harness.kernels.patches import Patched
 from harness.kernels.recipe import LAB
-from plan.errors import UsageError
+from harness.kernels.trees import PLAIN, File
+from plan.errors import LabError, UsageError
 from tests.small import PROJECT, TINY, trials_of
 
 MINE = PROJECT / "tests" / "labs" / "mine.bpf.c"
@@ -49,6 +54,62 @@ def test_two_programs_of_a_list_have_different_names(tmp_path: Path) -> None:
         plan("cubic", f"module:{other}")
     same = (old, f"{tmp_path}/new/../old.bpf.c")
     own.check_distinct({f"module:{path}": own.load(f"module:{path}") for path in same})
+
+
+def test_it_does_not_run_on_a_moving_path(tmp_path: Path) -> None:
+    """Its kernel would be built for minutes, and then lack the module of the path."""
+    (tmp_path / "path.csv").write_text("time_us,rate_bit_per_s,delay_us\n0,10000000,5000\n")
+    text = TINY.replace("delay_us = 5_000", 'path = "path.csv", delay_us = 5_000')
+    text = text.replace('{ policy = "plain", buffer_cells = 300 }', '{ kind = "fq-codel" }')
+    assert trials_of(tmp_path, text.replace('"sack"', '"cubic"'))
+    with pytest.raises(UsageError, match=r"BPF \(bpf_mine\) does not run with a moving path yet"):
+        trials_of(tmp_path, text.replace('"sack"', f'"module:{MINE}"'))
+
+
+@pytest.mark.parametrize("option", ["BPF_JIT", "DEBUG_INFO_BTF"])
+def test_its_kernel_is_not_asked_to_go_without_what_it_needs(option: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=rf"cannot run mine.bpf.c; leave out config=-{option}"):
+        store.recipe_of(f"6.12,config=-{option},module={MINE}")
+    (tmp_path / "tcp_mine.c").write_text("")
+    assert store.recipe_of(f"6.12,config=-{option},module={tmp_path}/tcp_mine.c") == LAB
+
+
+@dataclass(frozen=True)
+class FewFiles:
+    """A tree of a kernel's source."""
+
+    files: Mapping[str, File]
+
+    def read(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        yield from ()
+
+
+def test_a_source_without_the_compiler_is_refused_before_the_build(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    name, recipe = f"7.3,module={MINE}", store.recipe_of(f"6.12,module={MINE}")
+    of_tree = {"Makefile": File(PLAIN, "0")}
+    of_patches: dict[str, bytes] = {}
+
+    def source(*_: object) -> Source:
+        return Source(tree=FewFiles(dict(of_tree)), version="7.3", text="x", modules=(MINE,))
+
+    def key(*_: object) -> str:
+        raise LabError("the build begins")
+
+    monkeypatch.setattr(store, "source", source)
+    monkeypatch.setattr(store, "key", key)
+    monkeypatch.setattr(patches, "patched", lambda *_: Patched(files=of_patches, left_out=[]))
+    said = r"\(7.3\) has no compiler of BPF programs, which a congestion control in BPF needs; 6.12"
+    with pytest.raises(UsageError, match=said):
+        store.made(name, recipe)
+    of_tree[struct_ops.COMPILER] = File(PLAIN, "0")
+    with pytest.raises(LabError, match="the build begins"):
+        store.made(name, recipe)
+    of_tree.clear()
+    of_patches[struct_ops.COMPILER] = b""
+    with pytest.raises(LabError, match="the build begins"):
+        store.made(name, recipe)
 
 
 def test_it_is_copied_without_a_rule_for_a_module(tmp_path: Path) -> None:
