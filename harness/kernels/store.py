@@ -176,7 +176,8 @@ def key(found: Source, patched: Patched, recipe: Recipe = LAB) -> str:
     read += [paths.PROJECT / TCP_MODULE, *module] if recipe.module else []
     told = [paths.content(*read), paths.places()["root"].name, *recipe.kept]
     if recipe.tree is not None:
-        told += [recipe.tree.name, paths.image().name]
+        compiled_by = paths.content(struct_ops.COMPILE)  # the only step that no recipe's folder has
+        told += [recipe.tree.name, paths.image().name, compiled_by]
     own = [modules.contents(found.modules)] if found.modules else []
     return blob(json.dumps([files, ours, told, found.config, *own]).encode())[: paths.DIGITS]
 

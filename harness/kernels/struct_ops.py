@@ -30,6 +30,7 @@ KIND = "bpf"
 FOLDER = paths.PROJECT / "lab" / "struct_ops"
 KERNEL = paths.PROJECT / "lab" / "kernel"
 ROOT, COMPILE = FOLDER / "root", FOLDER / "compile"
+TIMEOUT_S = 3600
 PATCHES = sorted((FOLDER / "patches").glob("*.patch"))
 # What patch 0009 of lab/kernel adds to a source on which it applies.
 COMPILER = "arch/x86/um/bpf_jit.c"
@@ -105,8 +106,14 @@ def make(root: Path, texts: dict[str, str]) -> None:
 def make_root(place: Path) -> None:
     """Make the build root; MissingError where it cannot be."""
     print("kernel: fetching what a kernel with BTF is built with", file=sys.stderr)
-    argv = [str(ROOT), str(place)]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=3600)
+    failed, argv = "the build root of kernels with BTF could not be made", [str(ROOT), str(place)]
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        raise MissingError(
+            f"{failed}: its packages were not there after {TIMEOUT_S} s; try again with a faster"
+            " network"
+        ) from None
     if done.returncode != 0:
         said = "".join(done.stderr.strip().splitlines()[-1:])
-        raise MissingError(f"the build root of kernels with BTF could not be made: {said}")
+        raise MissingError(f"{failed}: {said.removeprefix('lab/struct_ops/root: ')}")

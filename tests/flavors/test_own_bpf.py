@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +18,7 @@ from harness.kernels.names import Source
 from harness.kernels.patches import Patched
 from harness.kernels.recipe import LAB
 from harness.kernels.trees import PLAIN, File
-from plan.errors import LabError, UsageError
+from plan.errors import LabError, MissingError, UsageError
 from tests.small import PROJECT, TINY, trials_of
 
 MINE = PROJECT / "tests" / "labs" / "mine.bpf.c"
@@ -134,3 +137,72 @@ def test_its_kernel_has_a_recipe_of_its_own_and_no_other_kernel_has_it(tmp_path:
     assert config.startswith(ours) and "CONFIG_DEBUG_INFO_BTF=y" in config.splitlines()
     build = (recipe.root / "lab" / "kernel" / "build").read_text()
     assert "PAHOLE=pahole" in build and "PAHOLE=false" not in build
+
+
+def test_how_it_is_compiled_is_a_part_of_its_kernel_s_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of_bpf = store.recipe_of(f"6.12,module={MINE}")
+    found = Source(tree=FewFiles({}), version="6.12", text="x", modules=(MINE,))
+    none = Patched(files={}, left_out=[])
+    before = [store.key(found, none, recipe) for recipe in (LAB, of_bpf)]
+    changed = tmp_path / "compile"
+    changed.write_text(struct_ops.COMPILE.read_text().replace("-O2", "-O1"))
+    monkeypatch.setattr(struct_ops, "COMPILE", changed)
+    after = [store.key(found, none, recipe) for recipe in (LAB, of_bpf)]
+    assert after[0] == before[0] and after[1] != before[1]
+
+
+def script(path: Path, *lines: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(["#!/bin/sh", *lines, ""]))
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with the scripts for BPF, and a build root that set-up has made."""
+    found = tmp_path / "project"
+    for name in ("lab/strict", "lab/struct_ops/root", "lab/struct_ops/packages"):
+        (found / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(PROJECT / name, found / name)
+    (tmp_path / "root-1").mkdir()
+    script(found / "lab/paths", f"echo root={tmp_path}/root-1")
+    monkeypatch.setattr(struct_ops, "ROOT", found / "lab/struct_ops/root")
+    return found
+
+
+def test_why_its_build_root_cannot_be_made(project: Path, tmp_path: Path) -> None:
+    """The last line has to be the reason, not the command that failed."""
+    get = project / "lab/root/get"
+    get.parent.mkdir()
+    get.write_text('import sys; sys.exit("lab/root/get: the mirror cannot be reached")\n')
+    with pytest.raises(MissingError) as told:
+        struct_ops.make_root(tmp_path / "root-bpf")
+    assert str(told.value) == (
+        "the build root of kernels with BTF could not be made: its packages could not be fetched:"
+        " the mirror cannot be reached"
+    )
+    assert not list(tmp_path.glob("root[.-]b*")) and not list(tmp_path.glob("root.*"))
+
+
+def test_a_build_root_that_takes_too_long_is_told_in_a_sentence(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script(project / "lab/paths", "exec sleep 5")
+    monkeypatch.setattr(struct_ops, "TIMEOUT_S", 0.1)
+    with pytest.raises(MissingError, match=r"could not be made: its packages were not there after"):
+        struct_ops.make_root(tmp_path / "root-bpf")
+
+
+def test_a_name_with_a_minus_sign_is_no_option_of_clang(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script(tmp_path / "bin/bpftool")
+    script(tmp_path / "bin/clang", f'printf "%s\\n" "$@" > {tmp_path}/given')
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    source, made = tmp_path / "-mine.bpf.c", tmp_path / "made.o"
+    source.write_text("")
+    subprocess.run([struct_ops.COMPILE, tmp_path / "linux", source, made], check=True, timeout=60)
+    given = (tmp_path / "given").read_text().splitlines()
+    assert given[-4:] == ["-c", "./-mine.bpf.c", "-o", str(made)]
