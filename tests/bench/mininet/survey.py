@@ -14,7 +14,8 @@ prints the results as the table of docs/mininet-samples.md, with the cause that 
 results, too.
 --messages prints what the scripts that do not pass are told at the end. --summary prints a row for
 each list of LIST's folder, for docs/mininet.md. --limit is of processor time, so that other work of
-the machine does not count. The attempt without options has a quarter of it.
+the machine does not count. The attempt without options has a quarter of it. An attempt that waits
+without computing ends after 20 times its limit of real time.
 """
 
 from __future__ import annotations
@@ -49,7 +50,11 @@ ERROR = re.compile(r".*\b\w+(?:Error|Exception): .*")
 MOST_ERRORS = 5
 MOST_SAID = 160
 PLAIN_PART = 0.25  # of the limit: this attempt only shows whether options are needed
+REAL_PER_CPU = 20  # an attempt may take so much real time for its limit of processor time
+NO_END = "no end within the limit of processor time"
+WAITED = f"no end within {REAL_PER_CPU} times the limit, in real time"
 LOOK_S = 2.0  # between two looks at the processor time of an attempt
+GRACE_S = 60.0  # for cellbed to end its lab
 REASONS = re.compile(
     r"cellbed: (?!no output).*|\w+(Error|Exception): .*"
     r"|.*(not found|Connection refused|Unable to contact).*"
@@ -79,7 +84,7 @@ class Script:
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """How one run ended; status None: the limit of processor time."""
+    """How one run ended; status None: at a limit of time."""
 
     status: int | None
     kept: bool
@@ -154,7 +159,8 @@ def print_page(scripts: Sequence[Script], results: Path, then: Path | None = Non
         row = first.get(name, {"result": NOT_RUN, "options": "", "reason": "", took: ""})
         passes = row["result"].startswith("passes")
         cause = "" if passes else script.cause or row["reason"]
-        cells = [script.theme, name, told(script, row), cause, row[took]]
+        # An older row has no processor time, and its real time is another figure.
+        cells = [script.theme, name, told(script, row), cause, row.get(took, "")]
         if then:
             again = replace(script, **script.again)
             cells.insert(3, told(again, later[name]) if name in later else "")
@@ -296,7 +302,8 @@ def attempt(argv: Sequence[str], script: Script, limit_s: float) -> Attempt:
             argv, cwd=PROJECT, stdin=subprocess.PIPE, stdout=said, stderr=subprocess.STDOUT,
             text=True,
         )  # fmt: skip
-        status = wait_within(process, script.input, limit_s)
+        real_s = REAL_PER_CPU * limit_s
+        status, ended = wait_within(process, script.input, limit_s, real_s)
         said.seek(0)
         text = said.read()
     host_s, after = time.monotonic() - begin, os.times()
@@ -305,25 +312,45 @@ def attempt(argv: Sequence[str], script: Script, limit_s: float) -> Attempt:
     log.parent.mkdir(exist_ok=True)
     log.write_text(f"{shlex.join(argv)}\n{text}")
     kept = re.search(".*?".join(script.promise), text, re.DOTALL) is not None
-    why = reason(text, status)
+    why = ended or reason(text, status)
     errors = errors_of(text, script.own_error)
     return Attempt(status=status, kept=kept, reason=why, host_s=host_s, cpu_s=cpu_s, errors=errors)
 
 
-def wait_within(process: subprocess.Popen[str], text: str, limit_s: float) -> int | None:
-    """The status of a process that gets this input; None if its tree used more processor time."""
+def wait_within(
+    process: subprocess.Popen[str], text: str, limit_s: float, real_s: float,
+    grace_s: float = GRACE_S,
+) -> tuple[int | None, str]:  # fmt: skip
+    """The status of a process that gets this input, or None and which limit ended it.
+
+    Args:
+        limit_s: of the processor time of its tree.
+        real_s: of real time, for a process that waits without end.
+        grace_s: from the request to end to the kill.
+    """
     given: str | None = text
+    end = time.monotonic() + real_s
     while True:
         try:
             process.communicate(given, timeout=LOOK_S)
         except subprocess.TimeoutExpired:
             given = None  # it may be given only once
-            if processor_s(process.pid) > limit_s:
-                process.terminate()
-                process.wait()
-                return None
+            used = processor_s(process.pid) > limit_s
+            if used or time.monotonic() > end:
+                finish(process, grace_s)
+                return None, NO_END if used else WAITED
         else:
-            return process.returncode
+            return process.returncode, ""
+
+
+def finish(process: subprocess.Popen[str], grace_s: float) -> None:
+    """Ask a process to end, and kill it if it does not."""
+    process.terminate()
+    try:
+        process.wait(grace_s)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def processor_s(root: int) -> float:
@@ -360,8 +387,6 @@ def log_of(script: Script) -> Path:
 
 def reason(text: str, status: int | None) -> str:
     """The line that says best why; the reader of the table improves it."""
-    if status is None:
-        return "no end within the limit of processor time"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     told = [line for line in lines if REASONS.fullmatch(line)]
     return (told or lines or [f"status {status}"])[-1][:MOST_SAID]

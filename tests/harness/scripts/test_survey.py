@@ -88,13 +88,46 @@ def test_a_wrong_script_ends_well_and_breaks_its_promise(
     assert survey.judge(attempt) == result
 
 
-def test_an_attempt_ends_at_its_processor_time_and_waiting_takes_none() -> None:
-    for command, status in (("while :; do :; done", None), ("sleep 3; cat", 0)):
-        argv = ["sh", "-c", command]
-        process = subprocess.Popen(
-            argv, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
-        )
-        assert survey.wait_within(process, "x", 0.2) == status
+LOOP = "while :; do :; done"
+
+
+@pytest.mark.parametrize(
+    ("command", "limits_s", "status", "why"),
+    [
+        (LOOP, (0.2, 600), None, survey.NO_END),
+        ("sleep 3; cat", (0.2, 600), 0, ""),
+        ("exec sleep 600", (60, 1), None, survey.WAITED),
+        (f"trap '' TERM; {LOOP}", (0.2, 600), None, survey.NO_END),
+    ],
+)
+def test_an_attempt_ends_at_its_limits_and_waiting_takes_no_processor_time(
+    command: str, limits_s: tuple[float, float], status: int | None, why: str
+) -> None:
+    """Also if it waits for ever, and if it does not end when it is asked to."""
+    argv = ["sh", "-c", command]
+    process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    assert survey.wait_within(process, "x", *limits_s, 0.5) == (status, why)
+    assert process.returncode is not None
+
+
+def test_an_attempt_that_waits_for_ever_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(survey.attempt.__globals__, "log_of", lambda script: Path(os.devnull))
+    fields = dict.fromkeys(("theme", "repository", "commit", "path", "text"), "")
+    ended = survey.attempt(["sleep", "600"], survey.Script(**fields, promise=["x"]), 0.05)
+    assert (ended.status, ended.reason) == (None, "no end within 20 times the limit, in real time")
+
+
+def test_a_row_without_processor_time_has_none_on_the_page(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    fields = dict.fromkeys(("theme", "repository", "commit", "text"), "x")
+    scripts = [survey.Script(**fields, path=name, promise=[]) for name in ("new", "old")]
+    row = {"result": "passes", "options": "", "reason": "", "seconds": 70}
+    rows = [{**row, "script": "x/new", "cpu_s": 5}, {**row, "script": "x/old"}]
+    (tmp_path / "rows").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    survey.print_page(scripts, tmp_path / "rows")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-2:] == ["| x | x/new | passes |  | 5 |", "| x | x/old | passes |  |  |"]
 
 
 def test_the_processor_time_of_a_process_is_that_of_its_children_too() -> None:
