@@ -137,12 +137,17 @@ def folders(experiment: Design) -> list[Path]:
 
 def moving(wanted: Any, network: plan.Topology, folders: Sequence[Path]) -> plan.Path:
     """The path of the link that moves, of whichever kind."""
-    for key, allowed in (("loss", "none"), ("delay", "constant"), ("common_rate_bit_per_s", 0)):
+    for key, allowed in (("loss", "none"), ("delay", "constant")):
         if getattr(wanted, key, allowed) != allowed:
             raise UsageError(
                 f"topology.path: it has its own delays and losses; with it, topology.{key} must be"
                 f" {allowed}"
             )
+    if getattr(wanted, "common_rate_bit_per_s", 0):
+        raise UsageError(
+            "topology.path: only link1 moves, and not behind a common link; set"
+            " topology.common_rate_bit_per_s to 0, or topology.path to none"
+        )
     layout = network.layout()
     link = layout.moved.link
     still = Row(0, link.rate_bit_per_s, link.delay_ns // NS_PER_US, 0.0, 0)
@@ -278,19 +283,34 @@ def check_round_trip(topology: plan.Topology, workload: object, delay_us: object
     below_ns = getattr(workload, "round_trip_below_ns", None)
     if below_ns is None:
         return
-    links_ns = topology.layout().propagation_ns()
-    path = topology.path
-    if path and not topology.layout().named:  # at its best
-        moving_us = sum(min(path.way(one).delays_us) for one in DIRECTIONS)
-        links_ns += moving_us * 1000 - 2 * topology.delay_ns
+    links_ns, moves = longest_round_trip(topology)
     if links_ns >= below_ns:
-        key = "topology.path" if path else f"topology.delay_us = {schema.as_written(delay_us)}"
+        key = "topology.path" if moves else f"topology.delay_us = {schema.as_written(delay_us)}"
         raise UsageError(
             f"{key}: the round trip would take {links_ns / NS_PER_S} s; with workload.kind ="
             f" {plan.kind_of(workload)} it must be shorter than {below_ns // NS_PER_S} s, because"
             " its programs wait no longer for an answer; write shorter delays, or workload.kind ="
             " www"
         )
+
+
+def longest_round_trip(topology: plan.Topology) -> tuple[int, bool]:
+    """The propagation delay of the longest round trip [ns], and whether it crosses the link that
+    moves. A path counts with its shortest delays.
+    """
+    layout, path = topology.layout(), topology.path
+    moved, moving_ns = None, 0
+    if path:
+        moved = layout.moved
+        moving_ns = sum(min(path.way(one).delays_us) for one in DIRECTIONS) * NS_PER_US
+    found = []
+    for pairs in layout.classes().values():
+        route = layout.route(pairs[0])
+        still_ns = sum(one.link.delay_ns for one in route if one != moved)
+        moves = moved in route
+        round_trip_ns = 2 * (2 * layout.access.delay_ns + still_ns) + moves * moving_ns
+        found.append((round_trip_ns, moves))
+    return max(found)
 
 
 def check_counting(topology: plan.Topology, queue: plan.Queues) -> None:

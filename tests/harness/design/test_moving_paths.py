@@ -157,8 +157,8 @@ def test_the_first_of_two_links_moves(tmp_path: Path) -> None:
         (
             "topology.mss",
             "topology.common_rate_bit_per_s = 4_000_000\ntopology.mss",
-            "topology.path: it has its own delays and losses; with it,"
-            " topology.common_rate_bit_per_s must be 0",
+            "topology.path: only link1 moves, and not behind a common link; set"
+            " topology.common_rate_bit_per_s to 0",
         ),
         (
             '{ kind = "starlink" }',
@@ -178,4 +178,35 @@ def test_what_cannot_move_beside_another_link_is_refused(
     (tmp_path / "trace").write_text("1\n")
     with pytest.raises(UsageError) as caught:
         trials_of(tmp_path, TWO_LINKS.replace(old, new))
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("delays_us", "path_us", "used", "message"),
+    [
+        ("[7_000, 20_000]", 5_000_000, "link1", "topology.path: the round trip would take 10."),
+        ("[5_000_000, 20_000]", 4_000_000, "link1", None),
+        ("[7_000, 5_000_000]", 4_000_000, "link2", "topology.delay_us = [7000, 5000000]: the "),
+        ("[7_000, 20_000]", 5_000_000, "link2", None),
+    ],
+)
+def test_the_round_trip_is_that_of_the_links_in_use(
+    tmp_path: Path, delays_us: str, path_us: int, used: str, message: str | None
+) -> None:
+    """Of the path's shortest delays on the link that moves, and of its own on the other link."""
+    (tmp_path / "path.csv").write_text(f"time_s,delay_us\n0,9000000\n1,{path_us}\n")
+    text = TWO_LINKS
+    for old, new in (
+        ("[7_000, 20_000]", delays_us),
+        ('{ kind = "starlink" }', '"path.csv"'),
+        ('links_used = "link1"', f'links_used = "{used}"'),
+        ('"mptcp"', '"iperf"'),
+    ):
+        assert old in text
+        text = text.replace(old, new)
+    if message is None:
+        assert trials_of(tmp_path, text)
+        return
+    with pytest.raises(UsageError) as caught:
+        trials_of(tmp_path, text)
     assert message in str(caught.value)
