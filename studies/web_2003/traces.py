@@ -4,12 +4,13 @@
     ./cellbed python -m studies.web_2003.traces 10
 
 draws the traces of the seeds 1 to 10 at the slides' loads, and writes a line for each into
-results/web/traces.csv. A response is heavy where its direction would be less loaded without it.
+results/web/traces.csv. A response is heavy where it adds more than HEAVY % of the link to the load
+of its direction.
 """
 
 import csv
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from analysis.kept import Kept
@@ -50,14 +51,14 @@ def largest(load: str, seed: int) -> Mapping[str, str]:
     return dict(zip(COLUMNS, map(str, values), strict=True))
 
 
-def write(path: Path, seeds: int) -> Iterator[str]:
-    """Write the lines of the seeds from 1 on at both loads; tell each."""
+def write(path: Path, seeds: int) -> str:
+    """Write the lines of the seeds from 1 on at both loads; tell how many there are."""
     lines = [largest(load, seed) for load in SLIDES for seed in range(1, seeds + 1)]
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         table.writeheader()
         table.writerows(lines)
-    yield f"{path} has {len(lines)} traces now."
+    return f"{path} has {len(lines)} traces now."
 
 
 def sheet(kept: Kept) -> Sheet:
@@ -89,5 +90,4 @@ def numbers(kept: Kept) -> Numbers:
 
 
 if __name__ == "__main__":
-    for text in write(Path(__file__).parent / "results" / WHOLE / f"{NAME}.csv", int(sys.argv[1])):
-        print(text)
+    print(write(Path(__file__).parent / "results" / WHOLE / f"{NAME}.csv", int(sys.argv[1])))

@@ -27,10 +27,9 @@ def test_its_traffic_is_that_of_the_long_trials(load: str) -> None:
         assert carried == traces.traffic(load)
 
 
-def test_a_kept_line_is_that_of_a_new_draw() -> None:
-    line = next(row for row in LINES if (row["load"], row["seed"]) == ("105", "4"))
-    assert traces.largest("105", 4) == line
-
-
-def test_the_largest_response_is_of_either_direction() -> None:
-    assert {row["direction"] for row in LINES} == {"down", "up"}
+@pytest.mark.parametrize(("seed", "direction"), [(3, "down"), (4, "up")])
+def test_a_kept_line_is_that_of_a_new_draw(seed: int, direction: str) -> None:
+    """The largest response is of either direction."""
+    line = next(row for row in LINES if (row["load"], row["seed"]) == ("105", str(seed)))
+    found = traces.largest("105", seed)
+    assert found == line and found["direction"] == direction
