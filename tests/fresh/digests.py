@@ -56,7 +56,8 @@ class Given:
     @property
     def there(self) -> str:
         """The command that is run on the machine, in a copy of the project."""
-        return f'PYTHONPATH=. "{PYTHON}" -P -m tests.fresh.digests_there {self.trials or ""}'
+        number = "" if self.trials is None else self.trials
+        return f'PYTHONPATH=. "{PYTHON}" -P -m tests.fresh.digests_there {number}'
 
 
 def here(given: Given) -> Done:
@@ -126,12 +127,25 @@ MACHINES: Mapping[str, tuple[str, Asked]] = {
 
 
 def digests_of(machine: str, given: Given) -> Found:
-    """What one machine gives; a failure ends this program."""
-    done = MACHINES[machine][1](given)
+    """What one machine gives; a failure, or a digest that is missing, ends this program."""
+    try:
+        done = MACHINES[machine][1](given)
+    except subprocess.TimeoutExpired as error:
+        sys.exit(
+            f"{machine}: no end within {error.timeout:.0f} s; try again when this computer does less,"
+            " or with fewer trials (--trials)"
+        )
     lines = [line.split("\t") for line in done.stdout.splitlines() if "\t" in line]
     if done.returncode or not all(len(line) == 2 and line[1] for line in lines) or not lines:
         sys.exit(f"{machine}: status {done.returncode}\n{(done.stdout + done.stderr)[-4000:]}")
-    return dict(lines)
+    found = dict(lines)
+    wanted = [*PRODUCTS, *list(known())[: given.trials]]
+    if missing := [name for name in wanted if name not in found]:
+        sys.exit(
+            f"{machine}: {len(missing)} of {len(wanted)} digests are missing, first that of"
+            f" {missing[0]}\n{(done.stdout + done.stderr)[-4000:]}"
+        )
+    return found
 
 
 def cells(found: Found) -> list[str]:
@@ -176,6 +190,8 @@ def main(words: Sequence[str]) -> None:
     parser.add_argument("--trials", type=int, metavar="N")
     parser.add_argument("machines", nargs="*", metavar="MACHINE", help=", ".join(MACHINES))
     options = parser.parse_args(words)
+    if options.trials is not None and options.trials < 1:
+        parser.error(f"--trials {options.trials}: it must be at least 1; without it, all run")
     found: dict[str, Found] = {}
     for machine in chosen(parser, options.machines, MACHINES, "machine"):
         found[machine] = digests_of(machine, Given(options.release, options.trials))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ SAME = (
     "noise\nkernel\t1234567890abcdef\nprograms\t2234567890abcdef\n"
     "packages of the image\t3234567890abcdef\na trial seed 1\tfedcba0987654321\n"
 )
+KEPT = {"a trial seed 1": "fedcba0987654321"}
 OTHER = SAME.replace("fedcba", "fedcbb")
 HEAD = "| machine | kernel | programs | packages of the image | trials with the kept digests |"
 CELLS = "| 1234567890ab | 2234567890ab | 3234567890ab | 1 |"
@@ -25,12 +27,12 @@ STUDIES = studies.folder("ubr_1996").parent
 
 def write(
     monkeypatch: pytest.MonkeyPatch, page: Path, *asked: str, before: str = "old\n",
-    kept: str = "fedcba0987654321", **said: tuple[int, str],
+    kept: Mapping[str, str] = KEPT, **said: tuple[int, str],
 ) -> str:  # fmt: skip
     """The page after machines that end so."""
     page.write_text(f"<!-- tests.fresh.digests -->\n{before}<!-- end -->\nafter\n<!-- end -->\n")
     monkeypatch.setattr(digests, "PAGE", page)
-    monkeypatch.setattr(digests, "known", lambda: {"a trial seed 1": kept})
+    monkeypatch.setattr(digests, "known", lambda: dict(kept))
     machines = {
         name: (f"machine {name}", lambda given, of=of: subprocess.CompletedProcess([], *of, ""))
         for name, of in said.items()
@@ -67,6 +69,8 @@ def test_the_row_of_another_machine_stays_if_it_is_the_same(
         ((1, SAME), "b: status 1"),
         ((0, SAME.replace("fedcba0987654321", "")), "b: status 0"),
         ((0, "nothing\n"), "b: status 0"),
+        ((0, SAME.partition("a trial")[0]), "b: 1 of 4 digests are missing, first that of a trial"),
+        ((0, SAME.replace("programs", "others")), "b: 1 of 4 .* first that of programs"),
     ],
 )
 def test_else_the_page_stays(
@@ -77,11 +81,41 @@ def test_else_the_page_stays(
     assert "old" in (tmp_path / "page.md").read_text()
 
 
+def test_a_machine_that_does_not_end_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_end(given: digests.Given) -> digests.Done:
+        raise subprocess.TimeoutExpired([], digests.LIMIT_S)
+
+    monkeypatch.setattr(digests, "MACHINES", {"slow": ("a slow machine", no_end)})
+    with pytest.raises(SystemExit, match=r"slow: no end within 7200 s; try again when"):
+        digests.main(["slow"])
+
+
+def test_a_number_of_trials_is_that_of_the_machine_or_refused(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert digests.Given(trials=3).there.endswith("digests_there 3")
+    assert digests.Given().there.endswith("digests_there ")
+    with pytest.raises(SystemExit):
+        digests.main(["--trials", "0"])
+    assert "--trials 0: it must be at least 1" in capsys.readouterr().err
+
+
+def test_fewer_digests_are_enough_if_fewer_trials_are_asked_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.md"
+    kept = {"a trial seed 1": "fedcba0987654321", "a trial seed 2": "0"}
+    said = {"a": (0, SAME), "b": (0, SAME)}
+    with pytest.raises(SystemExit, match="a: 1 of 5 digests are missing"):
+        write(monkeypatch, page, kept=kept, **said)
+    assert "machine b" in write(monkeypatch, page, "--trials", "1", kept=kept, **said)
+
+
 def test_other_digests_than_the_kept_are_not_written(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     with pytest.raises(SystemExit, match=r"not those of studies/digests\.csv"):
-        write(monkeypatch, tmp_path / "page.md", a=(0, SAME), kept="fedcbb0987654321")
+        write(monkeypatch, tmp_path / "page.md", kept={"a trial seed 1": "fedcbb"}, a=(0, SAME))
     assert "old" in (tmp_path / "page.md").read_text()
 
 
