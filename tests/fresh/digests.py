@@ -132,8 +132,8 @@ def digests_of(machine: str, given: Given) -> Found:
         done = MACHINES[machine][1](given)
     except subprocess.TimeoutExpired as error:
         sys.exit(
-            f"{machine}: no end within {error.timeout:.0f} s; try again when this computer does less,"
-            " or with fewer trials (--trials)"
+            f"{machine}: no end within {error.timeout:.0f} s; try again when this computer does"
+            " less, or with fewer trials (--trials)"
         )
     lines = [line.split("\t") for line in done.stdout.splitlines() if "\t" in line]
     if done.returncode or not all(len(line) == 2 and line[1] for line in lines) or not lines:

@@ -91,8 +91,9 @@ def test_a_machine_that_does_not_end_is_named(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_number_of_trials_is_that_of_the_machine_or_refused(
-    capsys: pytest.CaptureFixture[str],
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(digests, "MACHINES", {})
     assert digests.Given(trials=3).there.endswith("digests_there 3")
     assert digests.Given().there.endswith("digests_there ")
     with pytest.raises(SystemExit):
