@@ -15,10 +15,12 @@ from topology.run import run
 FRRS = Path("/usr/lib/frr/zebra")
 QUAGGAS = Path("/usr/lib/quagga/zebra")  # of the image, but not of every machine
 FOLDER = Path("/run/cellbed-frr")
+# Quagga's gives FRR's a copy of the configuration, whose name mktemp makes.
+COPY = "zebra." + 6 * "[0-9A-Za-z]"
 # It is called twice: by the script, and by Quagga's for FRR's own, which keeps its name.
 BEFORE = f"""#!/bin/sh
-case " $CELLBED_ZEBRA $*" in
-' begun '* | *' -f /run/quagga/'*)
+case " $CELLBED_ZEBRA $* " in
+' begun '* | *' -f /run/quagga/'{COPY}' '*)
 	unset CELLBED_ZEBRA
 	exec {FOLDER}/zebra "$@"
 	;;
