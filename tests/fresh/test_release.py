@@ -440,6 +440,7 @@ class TestArm64:
     def arm64(self, shared: tuple[Machine, Path], changing: Machine) -> Machine:
         says = "case $1 in -m) echo aarch64 ;; *) echo Linux aarch64 ;; esac"
         changing.replace("uname", says)
+        changing.replace("qemu-system-aarch64", "exit 0")  # the tests' set-up does not install it
         return changing
 
     @pytest.fixture
