@@ -14,7 +14,7 @@ from analysis.kept import Kept
 from analysis.report.model import listed
 from analysis.report.sentences import Numbers, Source
 from analysis.statistics import estimate
-from studies.web_2003 import traces
+from studies.web_2003 import steps, traces
 from studies.web_2003.abstract import SLIDES, WHOLE, abstract
 from studies.web_2003.changes import how, percent, sure, told
 from studies.web_2003.ns2 import long_numbers
@@ -152,45 +152,63 @@ def _ratios(kept: Kept, load: str, queue: str) -> BySeed:
 
 def tails(kept: Kept) -> Numbers:
     """SACK in long trials: what ECN and Adaptive RED change beside the slides' figures."""
-
-    def change(figure: str, load: str, of: str, to: str) -> str:
-        return told(found(figure, load, of, to, WHOLE))
-
-    def found(figure: str, load: str, of: str, to: str, campaign: str) -> Contrast:
-        both = [{"load": load, "sender": "SACK", "queue": queue} for queue in (of, to)]
-        return _change(kept, campaign, figure, *both)
-
-    ecn, high = ("ARED+ECN", "ARED"), SLIDES[-1]
-    reds = [queue for queue in _queues(kept, high) if queue != TAIL]
-    lost = {queue: _lost(kept, high, queue) for queue in (TAIL, *reds)}
-    fewer = [s for s, n in lost[TAIL].items() if all(lost[red][s] < n for red in reds)]
-    more = [s for s, n in lost[TAIL].items() if all(lost[red][s] > n for red in reds)]
-    medians = sorted(math.exp(one) for one in _by_seed(
-        kept, WHOLE, "median_ms", {"load": high, "sender": "SACK", "queue": TAIL}
-    ).values())  # fmt: skip
-    tail = found("p99_ms", high, *ecn, WHOLE)
-    short = found("p25_ms", high, "ARED", TAIL, CAMPAIGN)
+    high = SLIDES[-1]
+    short = _of_sack(kept, "p25_ms", high, ("ARED", TAIL), CAMPAIGN)
     return {
-        "ecn_median": change("median_ms", high, *ecn),
-        "ecn_p99": change("p99_ms", high, *ecn),
-        "ecn_lost": change("unfinished_share", high, *ecn),
-        **{f"bytes_{load}": change("resent_bytes_share", load, *ecn) for load in SLIDES},
-        "source_linux": change("source_p99_ms", high, "ARED", TAIL),
-        "source_ns_2": change("source_p99_ms", high, "ARED as in ns-2", TAIL),
+        **_answers(kept, high),
+        **_ecn(kept, high),
+        "source_linux": told(_of_sack(kept, "source_p99_ms", high, ("ARED", TAIL))),
+        "source_ns_2": told(_of_sack(kept, "source_p99_ms", high, ("ARED as in ns-2", TAIL))),
         "p25_short": told(short),
         "seeds_short": len(short.draws),
-        "p25_long": change("p25_ms", high, "ARED", TAIL),
+        "p25_long": told(_of_sack(kept, "p25_ms", high, ("ARED", TAIL))),
+        **_seeds(kept, WHOLE, SLIDES),
+    }
+
+
+def _ecn(kept: Kept, load: str) -> Numbers:
+    """What ECN changes with Linux's Adaptive RED, and how many of two intervals exclude 0."""
+    queues = ("ARED+ECN", "ARED")
+    median, p99 = (_of_sack(kept, figure, load, queues) for figure in ("median_ms", "p99_ms"))
+    return {
+        "ecn_median": told(median),
+        "ecn_p99": told(p99),
+        "ecn_lost": told(_of_sack(kept, "unfinished_share", load, queues)),
+        **{
+            f"bytes_{one}": told(_of_sack(kept, "resent_bytes_share", one, queues))
+            for one in SLIDES
+        },
+        "source_ecn": told(_of_sack(kept, "source_p99_ms", load, queues)),
+        "ecn_sure": int(sure(median)) + int(sure(p99)),
+        "shorter": int(median.difference < 0),
+        "longer": int(all(draw > 0 for draw in p99.draws)),
+    }
+
+
+def _answers(kept: Kept, load: str) -> Numbers:
+    """Exchanges without a response by seed, and in which seeds Adaptive RED leaves fewer."""
+    reds = [queue for queue in _queues(kept, load) if queue != TAIL]
+    lost = {queue: _lost(kept, load, queue) for queue in (TAIL, *reds)}
+    fewer = [s for s, n in lost[TAIL].items() if all(lost[red][s] < n for red in reds)]
+    more = [s for s, n in lost[TAIL].items() if all(lost[red][s] > n for red in reds)]
+    place = {"load": load, "sender": "SACK", "queue": TAIL}
+    medians = [math.exp(one) for one in _by_seed(kept, WHOLE, "median_ms", place).values()]
+    return {
         "lost_tail": listed(f"{100 * share:.2g} %" for share in lost[TAIL].values()),
         "fewer": listed(map(str, fewer)),
         "more": listed(map(str, more)),
         "decided": int(len(fewer) + len(more) == len(lost[TAIL]) and bool(fewer and more)),
-        "least_ms": medians[0],
-        "most_ms": medians[-1],
-        "longer": int(all(draw > 0 for draw in tail.draws)),
-        "source_ecn": change("source_p99_ms", high, *ecn),
-        "ecn_sure": int(sure(tail) or sure(found("median_ms", high, *ecn, WHOLE))),
-        **_seeds(kept, WHOLE, SLIDES),
+        "least_ms": min(medians),
+        "most_ms": max(medians),
     }
+
+
+def _of_sack(
+    kept: Kept, figure: str, load: str, queues: tuple[str, str], campaign: str = WHOLE
+) -> Contrast:
+    """SACK's change of a figure with the first queue in place of the second."""
+    both = [{"load": load, "sender": "SACK", "queue": queue} for queue in queues]
+    return _change(kept, campaign, figure, *both)
 
 
 def _lost(kept: Kept, load: str, queue: str) -> dict[int, float]:
@@ -372,6 +390,7 @@ NUMBERS: Mapping[str, Source] = {
     "long_ns_2": long_numbers.numbers,
     "red": red,
     "rules": rules,
+    "steps": steps.numbers,
     "tails": tails,
     "today": today,
     "traces": traces.numbers,

@@ -92,8 +92,10 @@ def test_sack_changes_large_responses_as_its_claim_has_it() -> None:
         ("ns_2", f"sack-large-below{AS_IN_NS_2}", "ARED as in ns-2"),
     ):
         told = re.search(rf"80 % {queue} -([\d.]+) % \(", evidence[claim])
-        assert told is not None
-        assert str(found[name]).startswith(f"−{float(told[1]):.0f} %")
+        shown = re.match(r"−(\d+) % \(", str(found[name]))
+        assert told is not None and shown is not None
+        # Half of a last digit of each: a figure rounded twice can be another than rounded once.
+        assert abs(float(shown[1]) - float(told[1])) <= 0.5 + 0.05
     assert (found["sure"], found["figures"]) == (3, 3)
 
 
@@ -116,7 +118,7 @@ def test_long_trials_are_compared_with_short_trials_of_the_same_seeds() -> None:
     means = [fmean(map(math.log, some)) for some in ratios.values()]
     assert found["least_105"] == pytest.approx(math.exp(min(means)))
     assert found["most_seed_105"] == pytest.approx(max(map(max, ratios.values())))
-    assert found["seeds_105"] == 4
+    assert found["seeds_105"] == 5
 
 
 def test_seeds_in_which_drop_tail_leaves_most_exchanges_without_a_response() -> None:
@@ -125,8 +127,8 @@ def test_seeds_in_which_drop_tail_leaves_most_exchanges_without_a_response() -> 
         {seed: float(row["unfinished_share"]) for seed, row in of_seeds(WHOLE, queue).items()}
         for queue in ("drop-tail", "ARED")
     )
-    assert [tail[seed] > red[seed] for seed in sorted(tail)] == [True, True, True, False]
-    assert (found["fewer"], found["more"], found["decided"]) == ("1, 2 and 3", "4", 1)
+    assert [tail[seed] > red[seed] for seed in sorted(tail)] == [True, True, True, False, True]
+    assert (found["fewer"], found["more"], found["decided"]) == ("1, 2, 3 and 5", "4", 1)
     assert str(found["lost_tail"]).startswith("4 %, 0.97 %")
 
 
@@ -180,4 +182,4 @@ def test_the_rules_of_red_are_compared_in_one_kernel() -> None:
             change = fmean(medians[f"{queue} as in ns-2"]) - fmean(medians[queue])
             assert found[f"{name}_{length}_value"] == pytest.approx(change)
     assert (found["ecn_short_sure"], found["ecn_long_sure"]) == (1, 0)
-    assert (found["each"], found["first_sure"]) == ("+25 %, +27 %, +25 % and −17 %", 1)
+    assert (found["each"], found["first_sure"]) == ("+25 %, +27 %, +25 %, −17 % and +6 %", 1)
