@@ -134,7 +134,8 @@ def row(bug: Bug, shown: Sequence[str], found: Results) -> list[object]:
     said = said if ran or bug.tests else "no script"
     compared = found.get((bug.name, "compare"))
     differs = "not run" if compared is None else pairs(compared)
-    return [bug.year, bug.subject, bug.bug, said, differs]
+    commit = f"{bug.commit} {bug.subject}".strip()
+    return [bug.year, commit, bug.bug, said, differs]
 
 
 def none_of(ran: Mapping[str, Any] | None, found: Results) -> str:

@@ -17,6 +17,7 @@ class Bug:
 
     Attributes:
         subject: of the commit that fixed it.
+        commit: the begin of this commit's id; empty: we did not find it.
         year: of this commit.
         fixes: title of the commit that brought the bug, if the fix named it.
         bug: what went wrong.
@@ -25,6 +26,7 @@ class Bug:
 
     patch: Path
     subject: str
+    commit: str
     year: int
     fixes: str
     bug: str
@@ -46,7 +48,7 @@ def read(patch: Path) -> Bug:
         if colon and not key.startswith("#"):
             head[key] = value
     return Bug(
-        patch=patch, subject=head["Subject"], year=int(head["Year"]),
+        patch=patch, subject=head["Subject"], commit=head.get("Commit", ""), year=int(head["Year"]),
         fixes=head.get("Fixes", ""), bug=head["Bug"], tests=head.get("Tests", "").split(),
     )  # fmt: skip
 

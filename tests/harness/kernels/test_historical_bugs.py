@@ -20,12 +20,18 @@ SAID_OF_FILES = "every segment the same, at the same time; differs in cwnd.csv, 
 BASE = {"passed": ["6.12/a.pkt", "own/b.pkt"], "failed": {"7.3/c.pkt": "newer"}}
 
 
-def bug(name: str) -> Bug:
+def bug(name: str, commit: str = "") -> Bug:
     """A bug of no file."""
     return Bug(
-        patch=Path(f"{name}.patch"), subject=f"fix {name}", year=2020, fixes="", bug="It is wrong.",
-        tests=(),
+        patch=Path(f"{name}.patch"), subject=f"fix {name}", commit=commit, year=2020, fixes="",
+        bug="It is wrong.", tests=(),
     )  # fmt: skip
+
+
+def test_a_row_has_the_id_of_the_commit_where_it_is_known() -> None:
+    found: Results = {("base", "scripts"): BASE, ("one", "scripts"): {**BASE, "s": 3}}
+    assert "| 2020 | 3d501dd326fb fix one |" in "\n".join(page([bug("one", "3d501dd326fb")], found))
+    assert "| 2020 | fix one |" in "\n".join(page([bug("one")], found))
 
 
 def test_a_bug_counts_once_by_the_first_way_that_shows_it() -> None:
