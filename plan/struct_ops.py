@@ -3,17 +3,24 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 # What a person gives: a source for clang, or what clang has made of it.
 SOURCE, OBJECT = ".bpf.c", ".bpf.o"
 # What lies beside the kernel. The lab's own programs of BPF have other names.
 PROGRAM = ".struct_ops.o"
+# The kernel's options, which a program may ask for (__kconfig), as its build names their file.
+CONFIG = ".config"
 
 
 def is_given(path: PurePath) -> bool:
     """Is a file that a person names a congestion control in BPF?"""
     return path.name.endswith((SOURCE, OBJECT))
+
+
+def placed(path: Path) -> Path:
+    """Where a module is, by the name that a person gave: a link's own name says what it is."""
+    return path.resolve() if path.is_dir() else path.parent.resolve() / path.name
 
 
 def program(path: PurePath) -> str:

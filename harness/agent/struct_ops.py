@@ -3,10 +3,16 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+from plan.struct_ops import CONFIG
+
+# Where libbpf looks for the options of the kernel that runs. This kernel has no /proc/config.gz.
+OPTIONS = Path(f"/boot/config-{os.uname().release}")
+OURS = Path("/opt/cellbed") / CONFIG
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 # A program with a link stays in the kernel only as long as the link has a file.
 LINKS = "/sys/fs/bpf"
@@ -38,11 +44,16 @@ def register(program: str, congestion: str) -> None:
             f"{program}: the kernel has a congestion control {congestion} already; give yours"
             " another name"
         )
+    if OURS.exists() and not OPTIONS.exists():
+        OPTIONS.parent.mkdir(exist_ok=True)
+        OPTIONS.symlink_to(OURS)
     argv = ["bpftool", "struct_ops", "register", f"/opt/cellbed/{program}", LINKS]
     done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
-    if done.returncode != 0:
+    # A file may have another congestion control, which the kernel refuses, beside the flavor's.
+    there = congestion in available()
+    if done.returncode != 0 and not there:
         raise RefusedError(f"the kernel refused {program}: {reason(done.stderr)}")
-    if congestion not in available():
+    if not there:
         raise RefusedError(
             f"{program}: the kernel took this program, and has no congestion control {congestion}"
             f" afterwards; give it the name {congestion}, or name the file after what it registers"

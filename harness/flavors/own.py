@@ -107,5 +107,5 @@ def on_kernel(kernel: str | None, names: Sequence[str]) -> str | None:
     A name that begins with a comma is set-up's kernel with what follows.
     """
     given = dict.fromkeys(name.removeprefix(PREFIX) for name in names if is_own(name))
-    added = "".join(f",module={Path(path).resolve()}" for path in given)
+    added = "".join(f",module={struct_ops.placed(Path(path))}" for path in given)
     return f"{kernel or ''}{added}" if added else kernel

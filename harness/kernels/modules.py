@@ -9,6 +9,7 @@ BPF stands in the place of a module, as a C file or as an object.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -24,6 +25,8 @@ BUILT = ".ko"
 CACHE = "__pycache__"  # Python writes it beside programs that it runs
 RULES = ("Kbuild", "Makefile")
 MOVING = paths.PROJECT / "topology/moving"
+# Of a source in BPF: with a / it would lie outside of the folder in which it is compiled.
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"/]+)"', re.MULTILINE)
 # What a module of the project is built from, where its folder has other files, too.
 OWN = {MOVING: ("Kbuild", "*.c", "*.h")}
 # Files that a module of the project has in another folder.
@@ -66,7 +69,7 @@ def sources(given: Path) -> dict[str, Path]:
     if given.is_file():
         if given.suffix not in (BUILT, ".c") and not struct_ops.is_given(given):
             raise UsageError(f"module {given}: name a folder, a C file, or a file .ko or .bpf.o")
-        return {given.name: given}
+        return {given.name: given} | (headers(given) if struct_ops.is_given(given) else {})
     wanted = (path for path in files(given) if any(map(path.match, OWN.get(given, ("*",)))))
     found = {str(path.relative_to(given)): path for path in wanted}
     found |= {path.name: path for path in SHARED.get(given, ())}
@@ -75,6 +78,21 @@ def sources(given: Path) -> dict[str, Path]:
             f"module {given}: this folder has no Kbuild and no Makefile; add a Kbuild with the"
             " line obj-m := NAME.o"
         )
+    return found
+
+
+def headers(source: Path) -> dict[str, Path]:
+    """The files of its folder that a source in BPF includes, directly or not, by their names.
+
+    Where the source is a link, as to a program of the kernel's tree, it is the folder of the file.
+    """
+    folder, found = source.resolve().parent, dict[str, Path]()
+    left = [] if source.name.endswith(struct_ops.OBJECT) else [source]
+    while left:
+        for name in INCLUDE.findall(left.pop().read_text(errors="replace")):
+            if name not in found and (folder / name).is_file():
+                found[name] = folder / name
+                left.append(folder / name)
     return found
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from plan.errors import UsageError
+from plan.struct_ops import placed
 
 # Patch 0017 of lab/kernel allows these, in ticks a second.
 LEAST_HZ, MOST_HZ = 100, 1000
@@ -78,15 +79,15 @@ def _config(where: str, options: Options, value: str) -> Options:
 
 
 def _patch(where: str, options: Options, value: str) -> Options:
-    return replace(options, patches=(*options.patches, _existing(where, value)))
+    return replace(options, patches=(*options.patches, _existing(where, value).resolve()))
 
 
 def _module(where: str, options: Options, value: str) -> Options:
-    return replace(options, modules=(*options.modules, _existing(where, value)))
+    return replace(options, modules=(*options.modules, placed(_existing(where, value))))
 
 
 def _existing(where: str, value: str) -> Path:
-    path = Path(value).resolve()
+    path = Path(value)
     if not value or not path.exists():
         raise UsageError(f"{where}: there is no such file or folder")
     return path

@@ -36,7 +36,16 @@ PATCHES = sorted((FOLDER / "patches").glob("*.patch"))
 COMPILER = "arch/x86/um/bpf_jit.c"
 NEEDED_OFF = ("CONFIG_BPF_JIT=n", "CONFIG_DEBUG_INFO_BTF=n")
 # The build looks for no pahole, because Kconfig would write down which it finds.
-WITHOUT, WITH = "PAHOLE=false", "PAHOLE=pahole"
+# The types stay in a kernel without its debugging information, which is most of its 100 MB. A
+# kernel that is asked for this information keeps it.
+REPLACED = {
+    "PAHOLE=false": "PAHOLE=pahole",
+    'cp "$work/build/linux" "$output"\n': """case " $* " in
+*" CONFIG_DEBUG_INFO"*) cp "$work/build/linux" "$output" ;;
+*) strip --strip-debug -o "$output/linux" "$work/build/linux" ;;
+esac
+""",
+}
 
 
 def recipe_for(modules: Iterable[Path]) -> Recipe:
@@ -71,16 +80,24 @@ def recipe() -> Recipe:
         name: (KERNEL / name).read_text() + (FOLDER / name).read_text()
         for name in ("config", "parts")
     }
-    build = (KERNEL / "build").read_text()
-    if build.count(WITHOUT) != 1:
-        raise KernelError(f"lab/kernel/build has no {WITHOUT}, which kernels with BTF replace")
-    texts["build"] = build.replace(WITHOUT, WITH)
+    texts["build"] = building((KERNEL / "build").read_text())
     read = [path for path in (*KERNEL.rglob("*"), *PATCHES) if path.is_file()]
     root = names.home() / f"recipe-{key(paths.content(*read), *texts.values())}"
     if not root.exists():
         with whole(root) as partial:
             make(partial, texts)
-    return Recipe(root, KIND, tree=names.home() / f"root-{of_tree()}")
+    return Recipe(root, KIND, kept=(struct_ops.CONFIG,), tree=names.home() / f"root-{of_tree()}")
+
+
+def building(build: str) -> str:
+    """lab/kernel/build for kernels with BTF."""
+    for old, new in REPLACED.items():
+        if build.count(old) != 1:
+            raise KernelError(
+                f"lab/kernel/build has no line {old.strip()}, which kernels with BTF replace"
+            )
+        build = build.replace(old, new)
+    return build
 
 
 def key(*texts: str) -> str:

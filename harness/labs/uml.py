@@ -154,8 +154,9 @@ LAB = UmlLab
 
 
 def added(kernel: Path) -> list[Path]:
-    """The modules of a kernel, and its congestion controls in BPF."""
-    return [*kernel.glob("*.ko"), *kernel.glob(f"*{struct_ops.PROGRAM}")]
+    """The modules of a kernel, and its congestion controls in BPF with what they need."""
+    patterns = ("*.ko", f"*{struct_ops.PROGRAM}", struct_ops.CONFIG)
+    return [path for pattern in patterns for path in kernel.glob(pattern)]
 
 
 def explain(damage: str) -> str:

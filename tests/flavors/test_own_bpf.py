@@ -120,6 +120,49 @@ def test_it_is_copied_without_a_rule_for_a_module(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "work").iterdir()] == ["mine.bpf.c"]
 
 
+def of_the_kernel_s_tree(folder: Path) -> Path:
+    """A program with headers beside it, as in the kernel's selftests; its link has another name."""
+    progs = folder / "progs"
+    progs.mkdir()
+    (progs / "net.h").write_text('#include <vmlinux.h>\n # include "kfuncs.h"\n')
+    (progs / "kfuncs.h").write_text('#include "net.h"\n')
+    (progs / "other.h").write_text("")
+    (folder / "above.h").write_text("")
+    includes = ("net.h", "../above.h", "lacking.h")
+    (progs / "cubic.c").write_text("".join(f'#include "{name}"\n' for name in includes))
+    (folder / "bpf_cubic.bpf.c").symlink_to("progs/cubic.c")
+    return folder / "bpf_cubic.bpf.c"
+
+
+def test_it_is_compiled_with_the_headers_beside_it(tmp_path: Path) -> None:
+    given = of_the_kernel_s_tree(tmp_path)
+    modules.lay(given, tmp_path / "work")
+    laid = {path.name for path in (tmp_path / "work").iterdir()}
+    assert laid == {"bpf_cubic.bpf.c", "net.h", "kfuncs.h"}
+    before = modules.contents([given])
+    (tmp_path / "progs" / "kfuncs.h").write_text("\n")
+    assert modules.contents([given]) != before
+
+
+def test_a_link_has_its_own_name_and_not_that_of_the_file(tmp_path: Path) -> None:
+    """By its file's name cubic.c would be a module of the kernel."""
+    given = of_the_kernel_s_tree(tmp_path)
+    name = own.on_kernel("6.12", [f"module:{given}"])
+    assert name == f"6.12,module={given}"
+    assert store.recipe_of(name).kind == struct_ops.KIND
+
+
+def test_its_kernel_keeps_its_options_and_not_its_debugging_information() -> None:
+    recipe = store.recipe_of(f"6.12,module={MINE}")
+    assert recipe.kept == (".config",)
+    build = (recipe.root / "lab" / "kernel" / "build").read_text()
+    copies = [line.strip() for line in build.splitlines() if '"$work/build/linux"' in line]
+    assert copies == [
+        '*" CONFIG_DEBUG_INFO"*) cp "$work/build/linux" "$output" ;;',
+        '*) strip --strip-debug -o "$output/linux" "$work/build/linux" ;;',
+    ]
+
+
 def test_an_object_that_is_none_of_bpf_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mine.o").write_bytes(b"\x7fELF")
     with pytest.raises(UsageError, match=r"name a folder, a C file, or a file \.ko or \.bpf\.o"):

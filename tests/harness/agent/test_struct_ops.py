@@ -52,20 +52,22 @@ def test_without_a_log_it_is_the_last_line() -> None:
 
 
 class Kernel:
-    """A kernel whose bpftool registers `adds`."""
+    """A kernel whose bpftool registers `adds`, and ends with `status`."""
 
-    def __init__(self, available: Path, adds: str) -> None:
-        self.available, self.adds, self.asked = available, adds, 0
+    def __init__(self, available: Path, adds: str, status: int = 0) -> None:
+        self.available, self.adds, self.status, self.asked = available, adds, status, 0
         available.write_text("reno cubic\n")
 
     def run(self, argv: Sequence[str], **_: object) -> subprocess.CompletedProcess[str]:
         self.asked += 1
         self.available.write_text(f"reno cubic {self.adds}\n")
-        return subprocess.CompletedProcess(argv, 0, "", "")
+        return subprocess.CompletedProcess(argv, self.status, "", "Error: can't register other\n")
 
 
-def kernel_that_adds(adds: str, tmp_path: Path, patching: pytest.MonkeyPatch) -> Kernel:
-    found = Kernel(tmp_path / "available", adds)
+def kernel_that_adds(
+    adds: str, tmp_path: Path, patching: pytest.MonkeyPatch, status: int = 0
+) -> Kernel:
+    found = Kernel(tmp_path / "available", adds, status)
     patching.setattr(struct_ops, "AVAILABLE", found.available)
     patching.setattr(struct_ops, "REGISTERED", set())
     patching.setattr(subprocess, "run", found.run)
@@ -98,3 +100,30 @@ def test_a_program_that_registers_another_name_is_refused(
     kernel_that_adds("other", tmp_path, monkeypatch)
     with pytest.raises(RefusedError, match="no congestion control mine afterwards; give it the"):
         register("mine.struct_ops.o", "mine")
+
+
+def test_another_of_the_file_may_be_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """bpf_dctcp of the kernel's tests brings a second that lacks most operations."""
+    kernel_that_adds("bpf_dctcp", tmp_path, monkeypatch, status=255)
+    register("bpf_dctcp.struct_ops.o", "bpf_dctcp")
+    kernel_that_adds("", tmp_path, monkeypatch, status=255)
+    with pytest.raises(RefusedError, match="refused bpf_dctcp.struct_ops.o: Error: can't register"):
+        register("bpf_dctcp.struct_ops.o", "bpf_dctcp")
+
+
+def test_the_kernel_s_options_are_where_libbpf_looks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours, options = tmp_path / ".config", tmp_path / "boot" / "config-6.12"
+    monkeypatch.setattr(struct_ops, "OURS", ours)
+    monkeypatch.setattr(struct_ops, "OPTIONS", options)
+    kernel_that_adds("one", tmp_path, monkeypatch)
+    register("one.struct_ops.o", "one")
+    assert not options.parent.exists()  # a program that asks for none runs in any lab
+    ours.write_text("CONFIG_HZ=1000\n")
+    for name in ("two", "three"):
+        kernel_that_adds(name, tmp_path, monkeypatch)
+        register(f"{name}.struct_ops.o", name)
+    assert options.read_text() == "CONFIG_HZ=1000\n"
