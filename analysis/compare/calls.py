@@ -56,7 +56,7 @@ def calls(trial: Trial, segment: Segment) -> Calls | None:
         of_process = under_way[process]
         if not enters and sends(row, segment):
             found, at = of_process, len(of_process.lines)
-        of_process.lines.append(" " * depth + (row["function"] if enters else OTHER))
+        of_process.lines.append(" " * depth + (written(row) if enters else OTHER))
     if found is not None:
         found.lines[at] = found.lines[at].replace(OTHER, LEAVES)
     return found
@@ -108,8 +108,13 @@ def entered(trial: Trial) -> Iterator[tuple[int, tuple[str, ...]]]:
     for row in rows(trial):
         if row["event"] == EVENTS[0]:
             path = within.setdefault(row["process"], [])
-            path[int(row["depth"]) :] = [row["function"]]
+            path[int(row["depth"]) :] = [written(row)]
             yield int(row["time_ns"]), tuple(path)
+
+
+def written(row: dict[str, str]) -> str:
+    """A function as its source names it; two kernels may have different copies of gcc's."""
+    return row["function"].partition(".")[0]
 
 
 def rows(trial: Trial) -> Iterator[dict[str, str]]:

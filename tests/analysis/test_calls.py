@@ -54,6 +54,12 @@ def found(of: Trial, number: int = 2) -> calls.Calls | None:
     return calls.calls(of, connection.segments[number])
 
 
+def test_copies_that_gcc_makes_of_a_function_have_its_name(tmp_path: Path) -> None:
+    copies = [(*when, name if " " in name else f"{name}.isra.0") for *when, name in EVENTS]
+    told = found(table(trial(tmp_path / "a", HANDSHAKE), copies))
+    assert told is not None and told.lines[:2] == ["tcp_v4_rcv", " tcp_write_xmit"]
+
+
 def test_the_calls_are_those_around_the_segment_in_its_process(tmp_path: Path) -> None:
     told = found(table(trial(tmp_path / "a", HANDSHAKE), EVENTS))
     assert told is not None and told.begin_ns == 2_500
