@@ -293,10 +293,22 @@ class Layout(ABC):
 
     def propagation_ns(self) -> int:
         """Return the propagation delay of the longest round trip, without rates and queues [ns]."""
-        return max(
-            2 * (2 * self.access.delay_ns + sum(one.link.delay_ns for one in self.route(pairs[0])))
-            for pairs in self.classes().values()
-        )
+        return max(self.round_trips_ns())[0]
+
+    def round_trips_ns(self, moved_ns: int | None = None) -> list[tuple[int, bool]]:
+        """Return the propagation delay of a round trip over each route [ns], without rates and
+        queues, and whether the route crosses the link that moves.
+
+        moved_ns: the delays of both directions of the moving link; None: it stands still.
+        """
+        found = []
+        for pairs in self.classes().values():
+            route = self.route(pairs[0])
+            moves = moved_ns is not None and self.moved in route
+            still_ns = sum(one.link.delay_ns for one in route if not moves or one != self.moved)
+            own_ns = (moved_ns or 0) if moves else 0
+            found.append((2 * (2 * self.access.delay_ns + still_ns) + own_ns, moves))
+        return found
 
     def idle_round_trip_ns(
         self, ip_bytes: int, wait_ns: Wait | None = None, pair: int = 1

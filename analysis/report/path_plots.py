@@ -5,15 +5,14 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
 from analysis import by_pair, moving_path
+from analysis.moving_path import Values
 from analysis.records import Trial
 from analysis.report.drawing import MOST_POINTS, Drawing
 from analysis.report.svg import colour, ink
 from plan.path import Path
 
-Values = NDArray[np.float64]
 BINS = 150
 """Intervals of which the rate is drawn as a mean: a trace can have a change each millisecond."""
 MS_PER_US = 1e-3

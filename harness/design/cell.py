@@ -298,19 +298,10 @@ def longest_round_trip(topology: plan.Topology) -> tuple[int, bool]:
     """The propagation delay of the longest round trip [ns], and whether it crosses the link that
     moves. A path counts with its shortest delays.
     """
-    layout, path = topology.layout(), topology.path
-    moved, moving_ns = None, 0
+    path, moved_ns = topology.path, None
     if path:
-        moved = layout.moved
-        moving_ns = sum(min(path.way(one).delays_us) for one in DIRECTIONS) * NS_PER_US
-    found = []
-    for pairs in layout.classes().values():
-        route = layout.route(pairs[0])
-        still_ns = sum(one.link.delay_ns for one in route if one != moved)
-        moves = moved in route
-        round_trip_ns = 2 * (2 * layout.access.delay_ns + still_ns) + moves * moving_ns
-        found.append((round_trip_ns, moves))
-    return max(found)
+        moved_ns = sum(min(path.way(one).delays_us) for one in DIRECTIONS) * NS_PER_US
+    return max(topology.layout().round_trips_ns(moved_ns))
 
 
 def check_counting(topology: plan.Topology, queue: plan.Queues) -> None:
