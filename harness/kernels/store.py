@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from harness.host import paths, step
-from harness.kernels import kernel, modules, options, patches, struct_ops
+from harness.kernels import headers, kernel, modules, options, patches, struct_ops
 from harness.kernels.errors import KernelError
 from harness.kernels.kernel import Kernel
 from harness.kernels.lay import lay
@@ -187,6 +187,7 @@ def build(
 ) -> None:
     """Build a kernel into its folder, which is there when it is whole."""
     lay(found.tree, patched.files, work)
+    headers.renew(work, recipe.root, found.config)
     with whole_product(product) as partial, (work / "log").open("wb") as log:
         root = root_of(recipe)
         build = [str(recipe.root / BUILD), str(work), str(partial), *found.config]

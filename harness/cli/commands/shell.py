@@ -20,6 +20,8 @@ from harness.cli.options import experiment_argument, lab_option, levels_option
 from harness.cli.terminal import converse, raw_terminal
 from harness.design import experiment as experiments
 from harness.design.trials import RECEIVER, PlannedTrial, WantedPlans, planned, selection
+from harness.kernels.names import SET_UP
+from harness.kernels.options import parted
 from harness.labs import Lab, LabSpec
 from harness.labs.session import session
 from plan.errors import LabError, UsageError
@@ -43,6 +45,12 @@ def command(experiment: Path, only: tuple[str, ...], lab: str) -> None:
         said = f"{RECEIVER}: not in ./cellbed shell, which runs one kernel in real time"
         raise loaded.sources.refusal_of_setting(experiment, said, trial.factors, "")
     if wanted.kernel is not None:
+        # A name that begins with a comma is set-up's kernel with what follows.
+        if modules := parted(SET_UP * wanted.kernel.startswith(",") + wanted.kernel)[1].modules:
+            raise UsageError(
+                f"{experiment}: ./cellbed shell cannot run {modules[0].name}, because its lab has "
+                "only set-up's kernel; take a flavor of this kernel"
+            )
         print(f"the prompt's lab runs its own kernel, not {wanted.kernel}", file=sys.stderr)
     run_shell(trial, lab)
 

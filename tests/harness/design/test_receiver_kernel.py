@@ -14,6 +14,7 @@ from harness.api.experiment import Experiment
 from harness.cli.commands import shell
 from harness.design import experiment
 from harness.design.trials import OwnKernel, TrialKernel, planned
+from harness.flavors import own
 from harness.host import paths
 from harness.kernels import store
 from harness.kernels.kernel import Kernel
@@ -196,3 +197,14 @@ def test_a_prompt_says_that_it_has_another_kernel(
     monkeypatch.setattr(shell, "run_shell", lambda *_: None)
     shell.command.main([str(path)], standalone_mode=False)
     assert "the prompt's lab runs its own kernel, not 6.1\n" in capsys.readouterr().err
+
+
+def test_a_prompt_has_no_module_of_a_persons_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.bpf.c").touch()
+    flavor = f'flavor = "{own.PREFIX}{tmp_path}/mine.bpf.c"'
+    path = write_small(tmp_path, TEXT.replace('flavor = "sack"', flavor))
+    monkeypatch.setattr(shell, "run_shell", lambda *_: None)
+    with pytest.raises(UsageError, match=r"shell cannot run mine\.bpf\.c, because its lab"):
+        shell.command.main([str(path)], standalone_mode=False)
