@@ -95,14 +95,16 @@ def follow(lab: Lab, file: Path) -> Traffic:
     assert isinstance(lab, SupervisedLab)
     traffic, events = Traffic(), lab.events()
     begin = next(e["second"] for e in events if e["event"] == "progress")
-    pids, used = family(lab), lab.cpu_s()
+    # The lab ends while perf writes its file, so nothing may be asked of the lab after that.
+    kernel, pids, used = lab.kernel_processes()[0], family(lab), lab.cpu_s()
     with sampling(file):
         for event in events:
             if event["event"] != "progress":
                 break
             traffic.seconds = event["second"] - begin
-    traffic.cpu_s = lab.cpu_s() - used
-    traffic.samples = by_layer(file, kernel=lab.kernel_processes()[0], others={*pids, *family(lab)})
+        traffic.cpu_s = lab.cpu_s() - used
+        pids += family(lab)
+    traffic.samples = by_layer(file, kernel, {*pids})
     for _ in events:
         pass
     return traffic
