@@ -61,10 +61,20 @@ class CampaignFile:
 
 def read_header(folder: Path) -> CampaignFile:
     """The header of a campaign's folder; RecordError where it is missing or damaged."""
+    return of_document(folder, read_document(folder))
+
+
+def read_document(folder: Path) -> Mapping[str, Any]:
+    """The header of a campaign's folder as it stands there; RecordError where it is missing."""
     path = folder / NAME
     if not path.exists():
         raise RecordError(why_none(folder))
-    document = json_document(path, FORMAT, NAMES_ONLY)
+    return json_document(path, FORMAT, NAMES_ONLY)
+
+
+def of_document(folder: Path, document: Mapping[str, Any]) -> CampaignFile:
+    """What the header of a folder says; RecordError where it is damaged."""
+    path = folder / NAME
     factors = named_factors(document)
     listed = document.get("trials")
     if listed is not None and not isinstance(listed, list):

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from analysis.campaign_file import NAME as HEADER
-from analysis.campaign_file import CampaignFile, Entry, read_header
+from analysis.campaign_file import CampaignFile, Entry, of_document, read_document
 from analysis.errors import RecordError
 from analysis.files import regular
 from analysis.records import read_asked
@@ -54,78 +55,92 @@ def merge(into: Path, shards: Sequence[Path]) -> Merged:
         UsageError: a folder is no campaign, or one of another experiment or other software;
             nothing is copied then.
     """
-    folders = [*([into] if (into / HEADER).exists() else []), *shards]
-    headers = {folder: header_of(folder) for folder in folders}
-    refuse_other_experiments(headers)
-    trials = joined(headers)
+    headers = joined([*([into] if (into / HEADER).exists() else []), *shards])
     if into.exists() and not (into / HEADER).exists() and any(into.iterdir()):
         raise UsageError(f"{into} has files but no {HEADER}; name an empty or a new folder")
     make_folder(into)
     with locked(into):
-        write_header(into, headers, trials)
+        write_whole(into / HEADER, json.dumps(headers.document(), indent=1) + "\n")
         make_folder(into / "trials")
         found = Merged()
         for shard in shards:
             for record in judgement.records(shard):
                 take(record, into / "trials", found)
-    names = [entry.trial for entry in trials if entry.counts]
+    names = [entry.trial for entry in headers.trials.values() if entry.counts]
     found.missing = [name for name in names if not (into / "trials" / name).exists()]
     return found
 
 
-def header_of(folder: Path) -> CampaignFile:
-    """The header of a campaign; UsageError where there is none."""
-    try:
-        return read_header(folder)
-    except RecordError as error:
-        raise UsageError(str(error)) from error
+@dataclass(kw_only=True)
+class Headers:
+    """What the headers of several campaigns say together.
 
-
-def refuse_other_experiments(headers: Mapping[Path, CampaignFile]) -> None:
-    """UsageError where two folders are of experiments with different names."""
-    (first, header), *others = headers.items()
-    for folder, other in others:
-        names = [one.document.get("name") for one in (header, other)]
-        if names[0] != names[1]:
-            raise UsageError(
-                f"{folder} belongs to the experiment {names[1]}, and {first} to {names[0]}; "
-                "merge folders of one experiment"
-            )
-
-
-def joined(headers: Mapping[Path, CampaignFile]) -> list[Entry]:
-    """All trials that the headers list. One counts that counts in any of them.
-
-    Raises:
-        UsageError: of a cell some shards ran another plan, or with other software, than others.
+    Attributes:
+        last: what the last one says, without its trials.
+        commits: those of all.
+        trials: by their names. One counts that counts in any header.
+        cells: levels -> the hash of the cell, and the first folder with it.
     """
-    trials: dict[str, Entry] = {}
-    cells: dict[tuple[tuple[str, object], ...], tuple[str, Path]] = {}
-    for folder, header in headers.items():
+
+    last: dict[str, Any] = field(default_factory=dict)
+    commits: dict[str, None] = field(default_factory=dict)
+    trials: dict[str, Entry] = field(default_factory=dict)
+    cells: dict[tuple[tuple[str, object], ...], tuple[str, Path]] = field(default_factory=dict)
+
+    def add(self, folder: Path, header: CampaignFile) -> None:
+        """Join one more; UsageError where it had other settings or software for a cell."""
         for entry in header.trials or ():
             if entry.counts:
                 levels = tuple(sorted(entry.factors.items()))
-                cell, first = cells.setdefault(levels, (entry.cell, folder))
+                cell, first = self.cells.setdefault(levels, (entry.cell, folder))
                 if cell != entry.cell:
                     raise UsageError(
                         f"{folder} and {first} were run with different settings or software "
                         f"(trial {entry.trial}); run the older shard again"
                     )
-            if entry.counts or entry.trial not in trials:
-                trials[entry.trial] = entry
-    return list(trials.values())
+            if entry.counts or entry.trial not in self.trials:
+                self.trials[entry.trial] = entry
+
+    def document(self) -> dict[str, Any]:
+        """One header in place of all."""
+        trials = [asdict(entry) for entry in self.trials.values()]
+        return {**self.last, "commits": list(self.commits), "trials": trials}
 
 
-def write_header(into: Path, headers: Mapping[Path, CampaignFile], trials: Iterable[Entry]) -> None:
-    """What the last one says, with all trials and all commits."""
-    documents = [header.document for header in headers.values()]
-    commits = dict.fromkeys(str(x) for one in documents for x in one.get("commits") or ())
-    header = {
-        **documents[-1],
-        "commits": list(commits),
-        "trials": [asdict(entry) for entry in trials],
-    }
-    write_whole(into / HEADER, json.dumps(header, indent=1) + "\n")
+def joined(folders: Sequence[Path]) -> Headers:
+    """What the headers of campaigns say together.
+
+    Each of a hundred shards lists all trials of an experiment. So no more than two headers are in
+    memory at a time, and one that says the same as the one before it is not read a second time.
+
+    Raises:
+        UsageError: a folder is no campaign, or one of another experiment or other software.
+    """
+    found = Headers()
+    before: Mapping[str, Any] = {}
+    try:
+        for folder in folders:
+            document = read_document(folder)
+            refuse_another_experiment(folders[0], found.last or document, folder, document)
+            found.commits |= dict.fromkeys(map(str, document.get("commits") or ()))
+            if document != {**before, "commits": document.get("commits")}:
+                found.add(folder, of_document(folder, document))
+            before = document
+            found.last = {name: said for name, said in document.items() if name != "trials"}
+    except RecordError as error:
+        raise UsageError(str(error)) from error
+    return found
+
+
+def refuse_another_experiment(
+    first: Path, said: Mapping[str, Any], folder: Path, document: Mapping[str, Any]
+) -> None:
+    """UsageError where two folders are of experiments with different names."""
+    if said.get("name") != document.get("name"):
+        raise UsageError(
+            f"{folder} belongs to the experiment {document.get('name')}, and {first} to "
+            f"{said.get('name')}; merge folders of one experiment"
+        )
 
 
 def take(record: Path, records: Path, found: Merged) -> None:
