@@ -65,7 +65,7 @@ def indented(line: str) -> str:
 
 
 class Pitfalls(ast.NodeTransformer):
-    """What fissix leaves: division, comparing functions, and modules of bytes."""
+    """What fissix leaves: division, comparing functions, pages, and modules of bytes."""
 
     def __init__(self, *, division: bool) -> None:
         self.division = division
@@ -88,9 +88,13 @@ class Pitfalls(ast.NodeTransformer):
         return ast.copy_location(ast.Assign([node.target], value), node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802
-        """`x.sort(f)` and `sorted(x, f)`: f compares."""
+        """`x.sort(f)` and `sorted(x, f)`: f compares. `urlopen()`: the page is text."""
         self.generic_visit(node)
         function, found = node.func, [word for word in node.keywords if word.arg == "cmp"]
+        if getattr(function, "attr", getattr(function, "id", "")) == "urlopen":
+            page = called(node, "__python2_page__", function, *node.args)
+            page.keywords = node.keywords
+            return page
         sorts = isinstance(function, ast.Attribute) and function.attr == "sort"
         orders = isinstance(function, ast.Name) and function.id == "sorted"
         if found:

@@ -32,6 +32,7 @@ def add_names() -> None:
     vars(builtins).update(
         __python2_divide__=divide,
         __python2_key__=functools.cmp_to_key,
+        __python2_page__=page,
         cmp=lambda left, right: (left > right) - (left < right),
         file=any_bytes(open), open=any_bytes(open),
         # fissix renames what is called; these also stand in lists, as in (int, long).
@@ -50,14 +51,78 @@ def add_names() -> None:
 
 
 def any_bytes(plain: Any) -> Any:
-    """The function open, for text of which nobody knows the coding."""
+    """The function open: text may have any coding, and a file for bytes takes text."""
 
     def opened(name: Any, mode: str = "r", *rest: Any, **words: Any) -> Any:
         if "b" not in mode and len(rest) < 2 and not {"encoding", "errors"} & set(words):
             words["errors"] = "surrogateescape"
-        return plain(name, mode, *rest, **words)
+        file = plain(name, mode, *rest, **words)
+        return Writer(file.detach()) if type(file) is io.BufferedWriter else file
 
     return opened
+
+
+class Writer(io.BufferedWriter):
+    """A file for bytes that also takes text, a character for each byte."""
+
+    def write(self, data: Any) -> int:
+        return super().write(to_bytes(data))
+
+
+class Bytes(str):
+    """Text with a character for each byte, that can be decoded as the text of Python 2."""
+
+    __slots__ = ()
+
+    def decode(self, encoding: str = "ascii", errors: str = "strict") -> str:
+        return self.encode(BYTE).decode(encoding, errors)
+
+
+def page(opened: Any, *arguments: Any, **words: Any) -> Any:
+    """What urlopen returns, of which the content is text.
+
+    Args:
+        opened: urlopen; the other arguments are its own.
+    """
+    from http.client import HTTPResponse
+    from urllib.request import Request
+    from urllib.response import addinfourl
+
+    asked = [to_bytes(value) if place else value for place, value in enumerate(arguments)]
+    if words.get("data") is not None:
+        words["data"] = to_bytes(words["data"])
+    if asked and isinstance(asked[0], Request):
+        asked[0].data = to_bytes(asked[0].data)
+    response = opened(*asked, **words)
+    return Page(response) if isinstance(response, (HTTPResponse, addinfourl)) else response
+
+
+class Page:
+    """An open page, of which each part is text, a character for each byte."""
+
+    def __init__(self, response: Any) -> None:
+        self.response = response
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.response, name)
+
+    def __enter__(self) -> Page:
+        return self
+
+    def __exit__(self, *what: object) -> None:
+        self.response.close()
+
+    def __iter__(self) -> Any:
+        return (to_text(line) for line in self.response)
+
+    def read(self, *arguments: Any) -> str:
+        return to_text(self.response.read(*arguments))
+
+    def readline(self, *arguments: Any) -> str:
+        return to_text(self.response.readline(*arguments))
+
+    def readlines(self, *arguments: Any) -> list[str]:
+        return [to_text(line) for line in self.response.readlines(*arguments)]
 
 
 class Method:
@@ -89,6 +154,11 @@ def to_bytes(data: Any) -> Any:
     return data.encode(BYTE, "replace") if isinstance(data, str) else data
 
 
+def to_text(data: bytes) -> Bytes:
+    """Bytes as text, a character for each."""
+    return Bytes(data.decode(BYTE))
+
+
 def text_subprocess(module: Any) -> ModuleType:
     """What a program says is text."""
 
@@ -117,11 +187,11 @@ def text_socket(module: Any) -> ModuleType:
             return super().sendto(to_bytes(data), *rest)
 
         def recv(self, *arguments: Any) -> Any:
-            return super().recv(*arguments).decode(BYTE)
+            return to_text(super().recv(*arguments))
 
         def recvfrom(self, *arguments: Any) -> Any:
             data, sender = super().recvfrom(*arguments)
-            return data.decode(BYTE), sender
+            return to_text(data), sender
 
     module.socket = module.SocketType = Socket
     return module
@@ -130,7 +200,7 @@ def text_socket(module: Any) -> ModuleType:
 def text_struct(module: Any) -> ModuleType:
     """Packed values are text."""
     pack, unpack = module.pack, module.unpack
-    module.pack = lambda *arguments: pack(*arguments).decode(BYTE)
+    module.pack = lambda *arguments: to_text(pack(*arguments))
     module.unpack = lambda form, data: unpack(form, to_bytes(data))
     return module
 

@@ -627,7 +627,8 @@ class Handler(BaseHTTPServer.BaseHTTPRequestHandler):
 
 server = BaseHTTPServer.HTTPServer(("127.0.0.1", 8000), Handler)
 threading.Thread(target=server.handle_request).start()
-print urllib2.urlopen("http://127.0.0.1:8000/").code
+page = urllib2.urlopen("http://127.0.0.1:8000/")
+print page.code, "<h1>%s" % page.read()[4:].replace("127.0.0.1", "localhost")
 threading.Thread(target=server.handle_request).start()
 import os
 os.system("curl -s http://127.0.0.1:8000/")
@@ -638,7 +639,7 @@ def test_a_web_server_of_python_2_answers_with_text(tmp_path: Path) -> None:
     write(tmp_path, {"web.py": OLD_SERVER})
     done = cellbed(tmp_path, "mininet", "--python2", "web.py")
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "200\n<h1>127.0.0.1:8000</h1>"
+    assert done.stdout == "200 <h1>localhost:8000</h1>\n<h1>127.0.0.1:8000</h1>"
 
 
 def test_a_script_of_python_2_is_refused_with_the_option(tmp_path: Path) -> None:

@@ -7,11 +7,13 @@ import ast
 import functools
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from harness.scripts import python2_convert, python2_errors
+from harness.scripts import python2_convert, python2_errors, python2_modules
 from harness.scripts.host import Heard
 from harness.scripts.python2_text import is_old
 
@@ -137,11 +139,50 @@ def test_what_python_2_would_not_mend_is_not(tmp_path: Path, name: str) -> None:
     ],
 )
 def test_whole_numbers_have_a_whole_quotient(text: str, value: float) -> None:
+    assert converted_value(text) == value
+
+
+def converted_value(text: str) -> Any:
+    """Of an expression of Python 2, as a converted program has it."""
     tree = ast.fix_missing_locations(
         python2_convert.Pitfalls(division=True).visit(ast.parse(text, mode="eval"))
     )
-    names = {"__python2_divide__": python2_convert.divide, "__python2_key__": functools.cmp_to_key}
-    assert eval(compile(tree, "text", "eval"), names) == value
+    names = {
+        "__python2_divide__": python2_convert.divide, "__python2_key__": functools.cmp_to_key,
+        "__python2_page__": python2_modules.page, "request": urllib.request,
+        "urlopen": urllib.request.urlopen,
+    }  # fmt: skip
+    return eval(compile(tree, "text", "eval"), names)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("request.urlopen('data:,<p>%C3%A9').read()", "<p>\xc3\xa9"),
+        ("urlopen('data:,a%0Ab').readline()", "a\n"),
+        ("urlopen('data:,a%0Ab').readlines()", ["a\n", "b"]),
+        ("list(urlopen('data:,a%0Ab'))", ["a\n", "b"]),
+        ("urlopen('data:,%C3%A9').read().decode('utf-8')", "\xe9"),
+        ("urlopen(url='data:,').geturl()", "data:,"),
+    ],
+)
+def test_a_page_is_text(text: str, value: object) -> None:
+    assert converted_value(text) == value
+
+
+def test_what_is_sent_to_a_page_may_be_text() -> None:
+    asked: Any = urllib.request.Request("data:,")
+    asked.data = "a"
+    sent = python2_modules.page(lambda page, *rest, **w: (page.data, rest, w), asked, "b", data="c")
+    assert sent == (b"a", (b"b",), {"data": b"c"})
+
+
+def test_a_file_for_bytes_takes_a_page(tmp_path: Path) -> None:
+    opened = python2_modules.any_bytes(open)
+    with opened(tmp_path / "page", "wb") as file:
+        file.write(converted_value("urlopen('data:,%C3%A9').read()"))
+        file.write(b"!")
+    assert (tmp_path / "page").read_bytes() == b"\xc3\xa9!"
 
 
 def test_a_tab_goes_to_the_next_multiple_of_eight() -> None:
