@@ -76,13 +76,13 @@ class Headers:
     """What the headers of several campaigns say together.
 
     Attributes:
-        last: what the last one says, without its trials.
+        last: the last one; {} before the first.
         commits: those of all.
         trials: by their names. One counts that counts in any header.
         cells: levels -> the hash of the cell, and the first folder with it.
     """
 
-    last: dict[str, Any] = field(default_factory=dict)
+    last: Mapping[str, Any] = field(default_factory=dict)
     commits: dict[str, None] = field(default_factory=dict)
     trials: dict[str, Entry] = field(default_factory=dict)
     cells: dict[tuple[tuple[str, object], ...], tuple[str, Path]] = field(default_factory=dict)
@@ -117,16 +117,14 @@ def joined(folders: Sequence[Path]) -> Headers:
         UsageError: a folder is no campaign, or one of another experiment or other software.
     """
     found = Headers()
-    before: Mapping[str, Any] = {}
     try:
         for folder in folders:
             document = read_document(folder)
             refuse_another_experiment(folders[0], found.last or document, folder, document)
             found.commits |= dict.fromkeys(map(str, document.get("commits") or ()))
-            if document != {**before, "commits": document.get("commits")}:
+            if document != {**found.last, "commits": document.get("commits")}:
                 found.add(folder, of_document(folder, document))
-            before = document
-            found.last = {name: said for name, said in document.items() if name != "trials"}
+            found.last = document
     except RecordError as error:
         raise UsageError(str(error)) from error
     return found
