@@ -89,7 +89,7 @@ def page(opened: Any, *arguments: Any, **words: Any) -> Any:
     from urllib.response import addinfourl
 
     asked = [to_bytes(value) if place else value for place, value in enumerate(arguments)]
-    if words.get("data") is not None:
+    if "data" in words:
         words["data"] = to_bytes(words["data"])
     if asked and isinstance(asked[0], Request):
         asked[0].data = to_bytes(asked[0].data)
