@@ -18,6 +18,7 @@ from plan.errors import LabError
 FOLDER = "lab/kernel/patches"
 PATCH = "lab/kernel/patch"
 TOUCHED = re.compile(r"^\+\+\+ b/(\S+)", re.MULTILINE)
+ASKED = re.compile(r"^(?:Needed|Wanted) where (\S+) has: ", re.MULTILINE)
 # What it ends with where a patch that is needed does not apply (lab/strict's fail).
 REFUSED = 3
 
@@ -41,8 +42,9 @@ def patched(name: str, tree: Tree, recipe: Recipe = LAB) -> Patched:
         LabError: they could not be tried.
     """
     with temporary.folder("patches") as folder:
-        changed = touched(recipe)
-        for path, content in tree.read([path for path in changed if path in tree.files]):
+        changed = named(recipe, TOUCHED)
+        read = {*changed, *named(recipe, ASKED)}
+        for path, content in tree.read(sorted(read & tree.files.keys())):
             put(folder / path, content)
         argv = [str(recipe.root / PATCH), str(folder)]
         done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=600)
@@ -57,10 +59,10 @@ def patched(name: str, tree: Tree, recipe: Recipe = LAB) -> Patched:
     return Patched(files=files, left_out=done.stdout.splitlines())
 
 
-def touched(recipe: Recipe) -> list[str]:
-    """The files that any patch changes or adds."""
+def named(recipe: Recipe, how: re.Pattern[str]) -> list[str]:
+    """The files that any patch changes or adds (TOUCHED), or whose text decides on one (ASKED)."""
     texts = [path.read_text() for path in (recipe.root / FOLDER).rglob("*.patch")]
-    return sorted({path for text in texts for path in TOUCHED.findall(text)})
+    return sorted({path for text in texts for path in how.findall(text)})
 
 
 def put(path: Path, content: bytes) -> None:

@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from analysis import kept_trials
 from analysis.cells import Cell
 from analysis.claims import Claim, Evidence, Finding, Method, Verdict, claims_of
+from analysis.claims.findings import ALPHA
+from analysis.families import holm
 from analysis.kept import Kept
 from analysis.report.model import Sheet, Value, plain, signed
 from analysis.statistics import Estimate
@@ -60,6 +62,15 @@ class Place:
         shown = signed(format(self.figure.mean, form))
         shown += "" if half is None else f" ± {half:{form}}"
         return f"{shown}, {self.finding.verdict.value}"
+
+    @property
+    def p(self) -> float | None:
+        """Of the mean being the bound; None where nothing was measured, or only one seed."""
+        if not self.finding.figures:
+            return None
+        key = AT_LEAST if AT_LEAST in self.claim.parameters else AT_MOST
+        [figure] = self.finding.figures
+        return figure.measured.p_against(float(self.claim.parameters[key]))
 
 
 def response(claim: Claim) -> Response:
@@ -149,3 +160,19 @@ def counts(rows: Sequence[Sequence[Place]]) -> Mapping[str, Counter[Verdict]]:
             if place.figure is not None:
                 found.setdefault(place.flavor, Counter())[place.finding.verdict] += 1
     return found
+
+
+def not_adjusted(rows: Sequence[Sequence[Place]]) -> tuple[int, Sequence[Place]]:
+    """The number of the tests, and the places that Holm's method over all of them leaves open.
+
+    These have a verdict on the board, and their adjusted p is too large for one.
+    """
+    tested = [(place, place.p) for row in rows for place in row if place.p is not None]
+    adjusted = holm([p for _, p in tested if p is not None])
+    decided = (Verdict.HOLDS, Verdict.FAILS)
+    found = [
+        place
+        for (place, _), p in zip(tested, adjusted, strict=True)
+        if p > ALPHA and place.finding.verdict in decided
+    ]
+    return len(tested), found

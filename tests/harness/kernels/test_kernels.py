@@ -30,6 +30,7 @@ from plan.plan import to_json
 from tests.small import PROJECT, TINY, tiny_trials, trials_of
 
 TCP = "net/ipv4/tcp.c"
+MAKEFILE, HEADER = "net/ipv4/Makefile", "include/net/trial_random_below.h"
 PATCH = """Say more.
 
 SPDX-License-Identifier: GPL-2.0-only
@@ -178,6 +179,44 @@ def test_a_patch_is_needed_where_its_head_says_so(source: Path, with_patches: Ad
     (source / TCP).write_text("one\ntwo\n\nthree\n")
     found = patches.patched("x", folder_tree(source))
     assert not found.files and not found.left_out
+
+
+BBR_3 = PROJECT / "lab/kernel/patches/6.12/1005-bbr-3-trial-random.patch"
+DRAWN = {
+    1: "get_random_u32_below(bbr_cycle_rand);\n",
+    3: "get_random_u32_below(bbr_param(sk, x));\n",
+}
+
+
+@pytest.mark.parametrize("version", [1, 3])
+def test_version_3_of_bbr_draws_from_the_trial_s_seed(
+    source: Path, with_patches: Add, version: int
+) -> None:
+    """Its patch is a person's own: the lab's changes how it is compiled, and no other kernel."""
+    with_patches(f"6.12/{BBR_3.name}", BBR_3.read_text())
+    before = [f"obj-$(CONFIG_INET_{name}_DIAG) += {name.lower()}_diag.o" for name in ("TCP", "UDP")]
+    before.append("obj-$(CONFIG_INET_RAW_DIAG) += raw_diag.o")
+    after = [
+        f"obj-$(CONFIG_TCP_CONG_{name}) += tcp_{name.lower()}.o" for name in ("BBR", "BIC", "CDG")
+    ]
+    put(source / MAKEFILE, "\n".join([*before, *after, ""]))
+    put(source / "net/ipv4/tcp_bbr.c", DRAWN[version])
+    found = patches.patched("x", folder_tree(source))
+    assert not found.left_out
+    if version == 1:
+        assert not found.files
+        return
+    assert set(found.files) == {HEADER, MAKEFILE}
+    lines = found.files[MAKEFILE].decode().splitlines()
+    assert lines == [
+        *before,
+        f"CFLAGS_tcp_bbr.o += -include {HEADER.removeprefix('include/')}",
+        *after,
+    ]
+    assert (
+        b"#define get_random_u32_below(ceil) reciprocal_scale(trial_random_u32()"
+        in found.files[HEADER]
+    )
 
 
 def test_what_patch_cannot_do_is_no_fault_of_the_source(
