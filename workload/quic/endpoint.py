@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from aioquic.quic.logger import QLOG_VERSION, QuicLogger, QuicLoggerTrace
+from aioquic.quic.stream import QuicStream
 
 from workload.quic.lines import header, line
 
@@ -30,7 +31,12 @@ DATAGRAM_BYTES = 65536
 
 
 def draw_alike() -> None:
-    """Give OpenSSL, which makes the keys of TLS, the trial's random numbers."""
+    """Give OpenSSL, which makes the keys of TLS, the trial's random numbers.
+
+    aioquic sends its streams in the order of a set. Without a hash of its own, a stream's place in
+    a set follows from its address in memory, and so from each file that the program has read.
+    """
+    QuicStream.__hash__ = lambda stream: hash(stream.stream_id)
     method = ctypes.c_void_p.in_dll(ctypes.CDLL(DRAWS), "cellbed_rand_method")
     if ctypes.CDLL("libcrypto.so.3").RAND_set_rand_method(ctypes.byref(method)) != 1:
         raise RuntimeError("OpenSSL did not take the trial's random numbers")
