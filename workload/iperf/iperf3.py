@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workload.errors import WorkloadError
-from workload.iperf.parameters import Parameters
+from workload.iperf.parameters import Interval, Parameters
 from workload.streams import stream
 
 
@@ -42,7 +42,7 @@ class Report:
     mean_rtt_us: int | None
 
 
-def starts_ns(params: Parameters, seed: int, pairs: int) -> list[int]:
+def starts_ns(params: Interval, seed: int, pairs: int) -> list[int]:
     """Return the start of each pair's source, pairs 1 to `pairs` [ns]: uniform over the jitter.
 
     Every second source starts later by late_start_us.

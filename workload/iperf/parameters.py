@@ -4,24 +4,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Self
 
 from plan.layout import Layout
 from plan.schema import Within, check
 from workload.errors import WorkloadError
 
+NS_PER_S = 1_000_000_000
+
 
 @dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The parameters of the persistent sources.
-
-    Attributes:
-        round_trip_below_ns: iperf3 waits this long for an answer on its control connection, and
-            then gives up (nread_read_timeout in src/net.c of iperf 3.18). An answer takes one round
-            trip. In a trial, iperf3 bore a delay of 4,999,500 us, and none of 5,000,000 us.
-    """
-
-    round_trip_below_ns: ClassVar[int] = 10_000_000_000
+class Interval:
+    """The measured interval of persistent sources, and their starts."""
 
     duration_s: Annotated[
         int,
@@ -45,23 +39,6 @@ class Parameters:
         " from 0 to the beginning of the measured interval. With 0 and without"
         " `workload.late_start_us`, all sources start together.",
     ] = None
-    unsent_bytes: Annotated[
-        int,
-        Within(65_536, 1 << 30),
-        "The largest amount of unsent data that a source keeps in its socket.",
-    ] = 1_048_576
-    block_bytes: Annotated[
-        int, Within(512, 1_048_576), "The size of each read and of each write of iperf3."
-    ] = 16_384
-    port: Annotated[
-        int,
-        Within(1, 65_534),
-        "The TCP port of the end that listens. The end that opens the data connection sends"
-        " from the port with this number plus 1.",
-    ] = 5201
-    reverse: Annotated[
-        bool, "true: the receiver opens the connection. false: the source opens the connection."
-    ] = False
     late_start_us: Annotated[
         int,
         Within(0, 86_400_000_000),
@@ -70,8 +47,8 @@ class Parameters:
         " measured interval begins.",
     ] = field(default=0, metadata={"later": True})
 
-    def __post_init__(self) -> None:
-        check(self, "workload")
+    def check_interval(self) -> None:
+        """WorkloadError: the interval is empty, or a source starts too late for it."""
         if self.measure_from_s >= self.duration_s:
             raise WorkloadError(
                 f"workload.measure_from_s = {self.measure_from_s}: must be below"
@@ -85,7 +62,7 @@ class Parameters:
                 f" start within {self._most_us} us, before the measured interval begins or ends"
             )
 
-    def on_path(self, path: Layout) -> Parameters:
+    def on_path(self, path: Layout) -> Self:
         """Return the same parameters with the starts for a path: within one round trip of the path,
         or within the time in which sources may start, if that is shorter.
         """
@@ -103,6 +80,46 @@ class Parameters:
     def _most_us(self) -> int:
         """The time within which all sources must have started."""
         return (self.measure_from_s or self.duration_s) * 1_000_000
+
+    @property
+    def ends_s(self) -> tuple[int, int]:
+        """The beginning and the end of the measured interval [s]."""
+        return self.measure_from_s, self.duration_s
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters(Interval):
+    """The parameters of the persistent sources.
+
+    Attributes:
+        round_trip_below_ns: iperf3 waits this long for an answer on its control connection, and
+            then gives up (nread_read_timeout in src/net.c of iperf 3.18). An answer takes one round
+            trip. In a trial, iperf3 bore a delay of 4,999,500 us, and none of 5,000,000 us.
+    """
+
+    round_trip_below_ns: ClassVar[int] = 10_000_000_000
+
+    unsent_bytes: Annotated[
+        int,
+        Within(65_536, 1 << 30),
+        "The largest amount of unsent data that a source keeps in its socket.",
+    ] = 1_048_576
+    block_bytes: Annotated[
+        int, Within(512, 1_048_576), "The size of each read and of each write of iperf3."
+    ] = 16_384
+    port: Annotated[
+        int,
+        Within(1, 65_534),
+        "The TCP port of the end that listens. The end that opens the data connection sends"
+        " from the port with this number plus 1.",
+    ] = 5201
+    reverse: Annotated[
+        bool, "true: the receiver opens the connection. false: the source opens the connection."
+    ] = False
+
+    def __post_init__(self) -> None:
+        check(self, "workload")
+        self.check_interval()
 
     @property
     def data_port(self) -> int:

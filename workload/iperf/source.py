@@ -89,7 +89,7 @@ class Source(source.Source):
     ) -> dict[str, dict[int, dict[str, Any]]]:
         """Follow the trial by seconds; return the marks at the interval's ends after time 0."""
         marks = {}
-        ends = {params.measure_from_s: BEGIN, params.duration_s: END}
+        ends = dict(zip(params.ends_s, (BEGIN, END), strict=True))
         for second in range(1, params.duration_s + 1):
             self.testbed.sleep_until(t0_ns + second * NS_PER_S)
             if second in ends:

@@ -14,7 +14,7 @@ import os
 import ssl
 import sys
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +82,12 @@ class Client(End):
         self.stream_bytes = 0
         self.connection.connect(self.peer, now_s())
 
+    def begin_trial(self, rows: Iterable[Mapping[str, Any]], t0_ns: int) -> None:
+        """Take the requests of the trial, which begins at a moment [ns]."""
+        self.all = [Transfer({**row, "due_ns": row["due_ns"] + t0_ns}) for row in rows]
+        self.waiting.extend(self.all)
+        self.stream_bytes = 0
+
     def heed(self) -> None:
         """Act on what the connection has to say."""
         while (event := self.connection.next_event()) is not None:
@@ -116,6 +122,10 @@ class Client(End):
             if len(self.open) == self.most:
                 self.free_ns = transfer.last_ns
             del self.open[event.stream_id]
+            self.answered()
+
+    def answered(self) -> None:
+        """Act on the end of an answer."""
 
     def ask(self) -> int | None:
         """Send the requests that are due; return the moment of the next [ns]."""
@@ -204,10 +214,11 @@ def nothing() -> None:
     """A socket is read in any case."""
 
 
-def main() -> None:
+def run(kind: type[Client]) -> None:
+    """Run one client of a kind for each pair, to the end of the trial."""
     draw_alike()
     spec = spec_of(sys.argv[1])
-    clients = [Client(pair, spec) for pair in spec["pairs"]]
+    clients = [kind(pair, spec) for pair in spec["pairs"]]
     loop = Loop()
     for client in clients:
         loop.add(client.socket.fileno(), nothing)
@@ -219,13 +230,8 @@ def main() -> None:
     drive(loop, clients, lambda: bool(begin), [])
     loop.drop(spec["start"])
     t0_ns = begin[0]
-    by_pair = {client.pair: client for client in clients}
-    for row in spec["requests"]:
-        client = by_pair[row["pair"]]
-        client.all.append(Transfer({**row, "due_ns": row["due_ns"] + t0_ns}))
     for client in clients:
-        client.waiting.extend(client.all)
-        client.stream_bytes = 0
+        client.begin_trial([row for row in spec["requests"] if row["pair"] == client.pair], t0_ns)
     end_ns = t0_ns + spec["duration_ns"]
     drive(loop, clients, lambda: clock_ns() >= end_ns, [end_ns])
     for client in clients:
@@ -266,4 +272,4 @@ def write(path: Path, clients: list[Client], t0_ns: int) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(Client)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The keys of an experiment's table [workload] for web clients with HTTP/3 over QUIC."""
+"""The keys of an experiment's table [workload] for QUIC, and for web clients with HTTP/3."""
 
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
@@ -14,8 +14,8 @@ CONGESTION = {"ngtcp2": ("cubic", "reno", "bbr"), "aioquic": ("cubic", "reno")}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parameters(www.Schedule):
-    """The schedule of the WWW clients, and the keys of QUIC.
+class Stack:
+    """The keys of all workloads over QUIC.
 
     Attributes:
         least_mss_bytes: a path must carry UDP payloads of 1200 bytes (RFC 9000, section 14).
@@ -38,13 +38,6 @@ class Parameters(www.Schedule):
         "The servers' congestion control. The QUIC stack does this congestion control itself,"
         " without the kernel's TCP. aioquic has no `bbr`.",
     ] = "cubic"
-    streams: Annotated[
-        int,
-        Within(1, 100),
-        "The largest number of requests that a client has under way at a time. Each request is a"
-        " stream of the client's one connection. If a request is due while all streams are busy,"
-        " the request waits at the client.",
-    ] = 100
     client_window_bytes: Annotated[
         int,
         Within(16_384, 1_073_741_824),
@@ -58,11 +51,28 @@ class Parameters(www.Schedule):
         " qlog of the servers.",
     ] = "server"
 
-    def __post_init__(self) -> None:
-        check(self, "workload")
-        self.check_schedule()
+    def check_stack(self) -> None:
+        """WorkloadError: the stack does not have the congestion control."""
         if self.congestion not in CONGESTION[self.stack]:
             raise WorkloadError(
                 f"workload.congestion = {self.congestion}: {self.stack} has only"
                 f" {', '.join(CONGESTION[self.stack])}"
             )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters(Stack, www.Schedule):
+    """The schedule of the WWW clients, and the keys of QUIC."""
+
+    streams: Annotated[
+        int,
+        Within(1, 100),
+        "The largest number of requests that a client has under way at a time. Each request is a"
+        " stream of the client's one connection. If a request is due while all streams are busy,"
+        " the request waits at the client.",
+    ] = 100
+
+    def __post_init__(self) -> None:
+        check(self, "workload")
+        self.check_schedule()
+        self.check_stack()

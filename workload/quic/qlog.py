@@ -51,13 +51,14 @@ class Log:
         sent: the packets that this end sent.
         lost: the number of packets that this end took for lost.
         mended: the number of lines that had to be mended (lines_of()).
-        These three grow with events().
+        most_flight_bytes: the most data in flight.
+        These four grow with events().
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.sent: list[Sent] = []
-        self.lost = self.mended = 0
+        self.lost = self.mended = self.most_flight_bytes = 0
 
     def first_sent(self) -> Sent | None:
         """Return the first packet that this end sent, without a look at the rest of the file."""
@@ -86,6 +87,9 @@ class Log:
 
     def _note(self, found: Event) -> None:
         self.lost += found.name == LOST
+        if found.name == METRICS:
+            flight = found.data.get("bytes_in_flight", 0)
+            self.most_flight_bytes = max(self.most_flight_bytes, flight)
         if found.name == SENT:
             header, raw = found.data["header"], found.data["raw"]
             self.sent.append(Sent(found.time_ns, header["packet_type"], raw["length"]))

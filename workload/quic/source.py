@@ -15,10 +15,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from subprocess import Popen
-from typing import Any
+from typing import Any, ClassVar
 
+from plan.checks import Check
 from workload import source
 from workload.checks import late_requests, requests, server_errors
+from workload.nginx_servers import documents
 from workload.quic import checksums, qlog, wire
 from workload.quic.checks import connections, sent_moments, sent_packets
 from workload.quic.parameters import LAYER, Parameters
@@ -45,12 +47,16 @@ FIRST_NS = 1000 * NS_PER_S  # what the programs' clocks show at their start
 PATIENCE_NS, PATIENCE_ROUND_TRIPS = 600 * NS_PER_S, 30
 LEAST_IP_BYTES = 1228  # a client's first packet (RFC 9000, section 14.1)
 
+Facts = list[Mapping[str, Any]]
+"""What the clients' program says at its end, of one pair after another."""
+
 
 class Source(source.Source):
     """A server for each pair with the stack of the trial, and one program with all clients."""
 
     files = ("requests.csv", "quic_cwnd.csv", "qlog.zip")
-    checks = (
+    client: ClassVar[str] = "workload.quic.client"
+    checks: ClassVar[tuple[Check, ...]] = (
         requests, server_errors, late_requests, connections, sent_packets, sent_moments,
     )  # fmt: skip
 
@@ -60,8 +66,18 @@ class Source(source.Source):
     def run(self, progress: Callable[[int], None]) -> None:
         with new_folder() as folder, checksums.written(self.testbed):
             self._run(Place(
-                layer=self.testbed.layer(LAYER), folder=folder, begin_ns=self._next_second()
+                layer=self.testbed.layer(LAYER), folder=folder,
+                documents=self._documents(folder), begin_ns=self._next_second(),
             ), progress)  # fmt: skip
+
+    def _documents(self, folder: Path) -> Path:
+        """Return the folder with the servers' files; it may be in the folder of this trial."""
+        del folder
+        return documents()
+
+    def _requests(self) -> tuple[schedule.Request, ...]:
+        """Return the requests of the trial that are known at its start."""
+        return schedule.schedule(self.parameters, self.testbed.seed, len(self.testbed.clients))
 
     def _next_second(self) -> int:
         """Sleep until a whole second; a moving path must not begin yet [ns]."""
@@ -70,9 +86,8 @@ class Source(source.Source):
         return at_ns
 
     def _run(self, place: Place, progress: Callable[[int], None]) -> None:
-        params, testbed = self.parameters, self.testbed
-        asked = schedule.schedule(params, testbed.seed, len(testbed.clients))
-        servers = STACKS[params.stack](testbed, params, place)
+        testbed, asked = self.testbed, self._requests()
+        servers = STACKS[self.parameters.stack](testbed, self.parameters, place)
         with ExitStack() as until_end:
             # The clients' sockets outlive them, so that late packets find somebody.
             self.sockets = [until_end.enter_context(self._socket(host)) for host in testbed.clients]
@@ -102,7 +117,8 @@ class Source(source.Source):
         return place.folder / f"s{pair}.pcap"
 
     def _certify(self, programs: Programs, place: Place) -> None:
-        argv = python("certificate", str(self.testbed.seed), str(place.key), str(place.certificate))
+        words = [str(self.testbed.seed), str(place.key), str(place.certificate)]
+        argv = python("workload.quic.certificate", *words)
         pid = self.testbed.client_pid(1)
         environment = place.environment(f"{self.testbed.seed} certificate")
         told(programs.start(pid, argv, environment), "the program that makes the certificate")
@@ -145,7 +161,7 @@ class Source(source.Source):
             "folder": str(place.folder),
             "pairs": pairs,
             "requests": [{**dataclasses.asdict(r), "path": r.path} for r in asked],
-            "streams": params.streams,
+            **self._of_clients(),
             "window_bytes": params.client_window_bytes,
             "datagram_bytes": datagram_bytes(testbed.mss_bytes),
             "duration_ns": params.duration_ns,
@@ -156,13 +172,18 @@ class Source(source.Source):
         })  # fmt: skip
         environment = place.environment(f"{testbed.seed} clients")
         pid = testbed.client_pid(1)
-        return programs.start(pid, python("client", str(spec)), environment, [*descriptors, start])
+        argv = python(self.client, str(spec))
+        return programs.start(pid, argv, environment, [*descriptors, start])
+
+    def _of_clients(self) -> dict[str, Any]:
+        """Return what only clients of this kind have to know."""
+        return {"streams": self.parameters.streams}
 
     def _finish(
         self,
         place: Place,
         servers: Servers,
-        facts: list[Mapping[str, Any]],
+        facts: Facts,
         asked: tuple[schedule.Request, ...],
         t0_ns: int,
         complaints: list[str],
@@ -170,9 +191,9 @@ class Source(source.Source):
         logs = [qlog.Log(servers.qlog(host.pair)) for host in self.testbed.servers]
         found = self._read(place, logs, t0_ns)
         shutil.move(place.folder / "requests.csv", self.testbed.folder / "requests.csv")
-        self._write_flows(facts, asked)
         self._summary = {
-            **totals(facts, len(asked)),
+            **self._of_requests(facts, asked),
+            **self._of_logs(logs),
             "t0_ns": t0_ns,
             "peer_window_bytes": [None] * len(facts),
             "server_complaints": complaints,
@@ -206,9 +227,8 @@ class Source(source.Source):
                     copy.write((place.folder / name).read_bytes())
         return found
 
-    def _write_flows(
-        self, facts: list[Mapping[str, Any]], asked: tuple[schedule.Request, ...]
-    ) -> None:
+    def _of_requests(self, facts: Facts, asked: tuple[schedule.Request, ...]) -> dict[str, Any]:
+        """Write flows.csv; return what the record has of all requests and bytes."""
         scheduled = schedule.scheduled_bytes(asked, len(facts))
         self.write_flows(
             {
@@ -220,12 +240,18 @@ class Source(source.Source):
             }
             for one in facts
         )
+        return totals(facts, len(asked))
+
+    def _of_logs(self, logs: Sequence[qlog.Log]) -> dict[str, Any]:
+        """Return what only workloads of this kind have from the servers' qlog."""
+        del logs
+        return {}
 
     def summary(self) -> dict[str, Any]:
         return self._summary
 
 
-def totals(facts: list[Mapping[str, Any]], offered: int) -> dict[str, Any]:
+def totals(facts: Facts, offered: int) -> dict[str, Any]:
     """Return the counts of requests and bytes by their outcome."""
     return {
         "offered": offered,

@@ -11,8 +11,7 @@ from functools import partial
 from pathlib import Path
 from subprocess import Popen, TimeoutExpired
 
-from workload.nginx_servers import documents
-from workload.quic.parameters import Parameters
+from workload.quic.parameters import Stack
 from workload.ready import await_line, last_words, not_begun
 from workload.source import Host, Programs, Testbed
 
@@ -33,11 +32,13 @@ class Place:
     Attributes:
         layer: folder with the packages of QUIC (Testbed.layer).
         folder: for the programs' own files.
+        documents: the servers' files.
         begin_ns: the moment from which the programs' clocks count.
     """
 
     layer: Path
     folder: Path
+    documents: Path
     begin_ns: int
 
     @property
@@ -67,8 +68,8 @@ def datagram_bytes(mss_bytes: int) -> int:
 
 
 def python(module: str, *words: str) -> list[str]:
-    """Return the command of one of the programs here."""
-    return ["python3", "-m", f"workload.quic.{module}", *words]
+    """Return the command of one of the programs in Python."""
+    return ["python3", "-m", module, *words]
 
 
 def write_spec(path: Path, spec: Mapping[str, object]) -> Path:
@@ -86,7 +87,7 @@ class Servers:
 
     expected: tuple[str, ...] = ()
 
-    def __init__(self, testbed: Testbed, params: Parameters, place: Place) -> None:
+    def __init__(self, testbed: Testbed, params: Stack, place: Place) -> None:
         self.testbed = testbed
         self.params = params
         self.place = place
@@ -132,7 +133,7 @@ class Aioquic(Servers):
         hosts = self.testbed.servers
         spec = write_spec(self.place.folder / "server.json", {
             "folder": str(self.place.folder),
-            "docroot": str(documents()),
+            "docroot": str(self.place.documents),
             "congestion": self.params.congestion,
             "datagram_bytes": datagram_bytes(self.testbed.mss_bytes),
             "certificate": str(self.place.certificate),
@@ -143,7 +144,7 @@ class Aioquic(Servers):
         environment = self.place.environment(f"{self.testbed.seed} servers")
         process = programs.start(
             self.testbed.server_pid(hosts[0].pair),
-            python("server", str(spec)),
+            python("workload.quic.server", str(spec)),
             environment,
             descriptors,
         )
@@ -183,7 +184,7 @@ class Ngtcp2(Servers):
         return [
             str(self.place.layer / "usr/sbin/gtlsserver"),
             "--quiet", "--no-quic-dump", "--no-http-dump",
-            f"--htdocs={documents()}",
+            f"--htdocs={self.place.documents}",
             f"--qlog-dir={self.folder(host.pair)}",
             f"--cc={self.params.congestion}",
             f"--max-udp-payload-size={datagram_bytes(self.testbed.mss_bytes)}",
