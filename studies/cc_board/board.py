@@ -15,6 +15,7 @@ from analysis import kept_trials
 from analysis.cells import Cell
 from analysis.claims import Claim, Evidence, Finding, Method, Verdict, claims_of
 from analysis.claims.findings import ALPHA
+from analysis.contrasts import BySeed, Contrast, contrast
 from analysis.families import holm
 from analysis.kept import Kept
 from analysis.report.model import Sheet, Value, plain, signed
@@ -22,7 +23,7 @@ from analysis.statistics import Estimate
 from analysis.study import Response
 from studies.cc_board.study import STUDY
 
-CAMPAIGNS = ("cc-board", "cc-board-marks")
+CAMPAIGNS = ("cc-board", "cc-board-bbr3", "cc-board-marks")
 """The kept campaigns, the main campaign first."""
 RESPONSES: Mapping[str, Response] = {one.name: one for one in (*STUDY.responses, *STUDY.measures)}
 AT_LEAST, AT_MOST = "at_least", "at_most"
@@ -150,6 +151,60 @@ def criteria(kept: Kept) -> Sheet:
         [case(claim), section(claim), claim.sentence, claim.reading] for claim in claims_of(STUDY)
     ]
     return plain(lines, "case", "RFC 9743", "sentence", "criterion")
+
+
+def left_open(kept: Kept) -> Sheet:
+    """The verdicts of the board that Holm's method over all tests leaves open."""
+    _, found = not_adjusted(kept_places(kept))
+    lines: list[list[Value]] = [
+        [case(one.claim), SHORT[response(one.claim).name], one.flavor, one.text] for one in found
+    ]
+    return plain(lines, "case", "figure", "sender", "without the method")
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a criterion measures of one sender less that of another, seed by seed."""
+
+    claim: Claim
+    difference: Contrast
+    p: float
+    """Adjusted by Holm's method over all criteria."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether the test finds a difference."""
+        return self.p <= ALPHA
+
+
+def changes(kept: Kept, before: str, after: str) -> Sequence[Change]:
+    """Each criterion's figure of a sender less that of the sender before it."""
+    cells = kept_cells(kept)
+    found = [
+        (claim, contrast([(1, by_seed(cells, claim, after)), (-1, by_seed(cells, claim, before))]))
+        for claim in claims_of(STUDY)
+    ]
+    p_values = [one.p_against(0) for _, one in found]
+    adjusted = holm([1.0 if p is None else p for p in p_values])
+    return [Change(*one, p) for one, p in zip(found, adjusted, strict=True)]
+
+
+def by_seed(cells: Sequence[Cell], claim: Claim, flavor: str) -> BySeed:
+    """What a criterion measures of a sender, by the seed."""
+    [cell] = [cell for cell in cells if cell.matches({"case": [case(claim)], "flavor": [flavor]})]
+    return cell.metrics[response(claim).name]
+
+
+def versions(kept: Kept) -> Sheet:
+    """Version 3 of BBR less version 1, and the p of no difference."""
+    lines: list[list[Value]] = []
+    for one in changes(kept, "BBR", "BBRv3"):
+        form, half = response(one.claim).form, one.difference.half_width
+        shown = signed(format(one.difference.difference, f"+{form}"))
+        shown += "" if half is None else f" ± {half:{form}}"
+        p = "< 0.001" if one.p < 0.001 else f"{one.p:.3f}"
+        lines.append([case(one.claim), SHORT[response(one.claim).name], shown, p])
+    return plain(lines, "case", "figure", "BBRv3 less BBR", "p")
 
 
 def counts(rows: Sequence[Sequence[Place]]) -> Mapping[str, Counter[Verdict]]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from analysis.claims import Verdict
 from analysis.kept import Kept
@@ -44,7 +45,22 @@ def board_numbers(kept: Kept) -> Numbers:
     for flavor, counted in board.counts(rows).items():
         for verdict, word in SHORT.items():
             found[f"{flavor.lower()}_{word}"] = counted[verdict]
+    tests, left_open = board.not_adjusted(rows)
+    found |= {"tests": tests, "tests_open": len(left_open)} | versions(kept, rows)
     return found | cost(kept) | square_root() | {"no_backoff": no_backoff_percent()}
+
+
+def versions(kept: Kept, rows: Sequence[Sequence[board.Place]]) -> dict[str, Number]:
+    """In how many criteria the two versions of BBR have other verdicts, and other figures."""
+    pairs = [{place.flavor: place.finding.verdict for place in row} for row in rows]
+    other = [one["BBRv3"] for one in pairs if one["BBRv3"] is not one["BBR"]]
+    figures = board.changes(kept, "BBR", "BBRv3")
+    return {
+        "verdicts_differ": len(other),
+        "verdicts_better": other.count(Verdict.HOLDS),
+        "figures_differ": sum(one.differs for one in figures),
+        "bbr3_trials": kept.manifest("cc-board-bbr3")["trials"],
+    }
 
 
 def cost(kept: Kept) -> dict[str, Number]:

@@ -30,6 +30,11 @@ def section(results: Results) -> Section | None:
 
 PAGES = Pages(
     sections=[section],
-    tables={"board": board.of_kept, "criteria": board.criteria},
+    tables={
+        "board": board.of_kept,
+        "criteria": board.criteria,
+        "tests": board.left_open,
+        "versions": board.versions,
+    },
     numbers={"board": findings.board_numbers},
 )

@@ -12,6 +12,7 @@ import pytest
 from analysis import read_campaign
 from analysis.cells import Cell
 from analysis.claims import Verdict, claims_of
+from analysis.kept import Kept
 from analysis.records import Trial
 from harness.design import experiment
 from harness.design.trials import PlannedTrial, planned
@@ -25,6 +26,7 @@ from topology.queues.drop_tail import Queue as DropTail
 
 FILE = studies.folder("cc_board") / "cc-board.toml"
 PLANS = planned(experiment.load(FILE), FILE)
+KEPT = Kept(FILE.parent / "results")
 NS = 1e9
 
 
@@ -88,6 +90,20 @@ def test_dctcp_is_in_the_case_with_marks_alone() -> None:
     )
     assert same == other
     assert trials[0].plan.tcp.flavor.name == "dctcp"
+
+
+def test_bbr_3_is_in_all_cases_as_version_1(tmp_path: Path) -> None:
+    """Its kernel is another. Nothing else is: not the path, the queue or the standard senders."""
+    file = tmp_path / "cc-board-bbr3.toml"
+    text = FILE.with_name(file.name).read_text()
+    file.write_text(text.replace("patch=bbr3.patch,", "").replace('"cc-board.toml"', f'"{FILE}"'))
+    trials = planned(experiment.load(file), file)
+    assert [one.plan.seed for one in trials].count(1) == len(CASES)
+    for one in trials:
+        if one.plan.seed == 1:
+            other = plan_of(str(one.factors["case"]), "BBR").plan
+            for part in ("topology", "queue", "tcp", "workload", "record"):
+                assert getattr(one.plan, part) == getattr(other, part)
 
 
 def test_the_buffers_are_the_products_that_the_cases_name() -> None:
@@ -233,3 +249,30 @@ def test_a_verdict_needs_an_interval_on_one_side(values: list[float], verdict: V
     assert reno.finding.verdict is verdict
     assert reno.text is not None and reno.text.endswith(f", {verdict.value}")
     assert bbr.text is None
+
+
+def test_a_verdict_can_fall_to_the_adjustment_for_all_tests() -> None:
+    """Its p is 0.03, which is enough alone, and too large in a family of 40."""
+    close = dict(enumerate([0.95, 0.94, 0.99, 0.91, 0.93], 1))
+    sure = dict(enumerate([0.950, 0.951, 0.950, 0.949, 0.950], 1))
+    found = [
+        Cell(levels={"case": "one flow", "flavor": name}, metrics={"efficiency": values})
+        for name, values in {"Reno": close, "CUBIC": sure}.items()
+    ]
+    rows = board.places(found, ["Reno", "CUBIC", "BBR"])
+    tests, left_open = board.not_adjusted(rows)
+    assert (tests, left_open) == (2, [])
+    tests, left_open = board.not_adjusted(rows * 20)
+    assert tests == 40 and {place.flavor for place in left_open} == {"Reno"}
+
+
+def test_two_senders_are_compared_seed_by_seed() -> None:
+    """A sender does not differ from itself, and the order of two gives only the sign."""
+    same = board.changes(KEPT, "BBR", "BBR")
+    assert {one.p for one in same} == {1.0} and not any(one.differs for one in same)
+    there = board.changes(KEPT, "BBR", "BBRv3")
+    back = board.changes(KEPT, "BBRv3", "BBR")
+    assert [one.p for one in there] == [one.p for one in back]
+    assert [one.difference.difference for one in there] == pytest.approx(
+        [-one.difference.difference for one in back]
+    )
