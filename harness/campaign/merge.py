@@ -3,25 +3,27 @@
 
 A record is copied under its own name, which has a hash of its plan and its software. So nothing has
 to be decided, and what was copied before is not copied again. The shards stay as they are, and may
-still be running.
+still be running. One that is damaged, or a record that is, does not keep the others from being
+copied.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+import stat
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from analysis.campaign_file import NAME as HEADER
-from analysis.campaign_file import CampaignFile, Entry, of_document, read_document
 from analysis.errors import RecordError
-from analysis.files import regular
 from analysis.records import read_asked
+from harness.campaign import unfinished
 from harness.campaign.lock import locked
+from harness.campaign.shard_headers import joined
 from harness.host.ownership import make_folder
 from harness.judge import judgement
 from harness.judge.judgement import FILE
@@ -39,12 +41,16 @@ class Merged:
     Attributes:
         copied, there: records that were copied, and that were there before.
         missing: trials of the experiment that have no record yet.
-        refused: records that were not taken, each with the reason.
+        unfinished: numbers of the shards of the missing trials, where that is known.
+        older: records there that do not count, being of other settings or software.
+        refused: shards and records that were not taken, each with the reason.
     """
 
     copied: int = 0
     there: int = 0
     missing: list[str] = field(default_factory=list)
+    unfinished: list[int] = field(default_factory=list)
+    older: int = 0
     refused: list[str] = field(default_factory=list)
 
 
@@ -52,110 +58,48 @@ def merge(into: Path, shards: Sequence[Path]) -> Merged:
     """Copy the records of campaigns of one experiment into a folder, which may have some already.
 
     Raises:
-        UsageError: a folder is no campaign, or one of another experiment or other software;
+        UsageError: no folder is a campaign, or one is of another experiment or other software;
             nothing is copied then.
     """
-    headers = joined([*([into] if (into / HEADER).exists() else []), *shards])
-    if into.exists() and not (into / HEADER).exists() and any(into.iterdir()):
+    headers = joined(shards)
+    if (into / HEADER).exists():
+        headers.add_target(into)
+    elif into.exists() and any(into.iterdir()):
         raise UsageError(f"{into} has files but no {HEADER}; name an empty or a new folder")
     make_folder(into)
     with locked(into):
         write_whole(into / HEADER, json.dumps(headers.document(), indent=1) + "\n")
         make_folder(into / "trials")
-        found = Merged()
-        for shard in shards:
+        found = Merged(refused=headers.unreadable)
+        for shard in headers.shards:
             for record in judgement.records(shard):
                 take(record, into / "trials", found)
-    names = [entry.trial for entry in headers.trials.values() if entry.counts]
-    found.missing = [name for name in names if not (into / "trials" / name).exists()]
+    there = {path.name for path in (into / "trials").iterdir()}
+    trials = headers.counting()
+    found.missing = [entry.trial for entry in trials if entry.trial not in there]
+    found.unfinished = unfinished.numbers(trials, found.missing, headers.shards)
+    found.older = sum(entry.trial in there and not entry.counts
+                      for entry in headers.trials.values())  # fmt: skip
     return found
-
-
-@dataclass(kw_only=True)
-class Headers:
-    """What the headers of several campaigns say together.
-
-    Attributes:
-        last: the last one; {} before the first.
-        commits: those of all.
-        trials: by their names. One counts that counts in any header.
-        cells: levels -> the hash of the cell, and the first folder with it.
-    """
-
-    last: Mapping[str, Any] = field(default_factory=dict)
-    commits: dict[str, None] = field(default_factory=dict)
-    trials: dict[str, Entry] = field(default_factory=dict)
-    cells: dict[tuple[tuple[str, object], ...], tuple[str, Path]] = field(default_factory=dict)
-
-    def add(self, folder: Path, header: CampaignFile) -> None:
-        """Join one more; UsageError where it had other settings or software for a cell."""
-        for entry in header.trials or ():
-            if entry.counts:
-                levels = tuple(sorted(entry.factors.items()))
-                cell, first = self.cells.setdefault(levels, (entry.cell, folder))
-                if cell != entry.cell:
-                    raise UsageError(
-                        f"{folder} and {first} were run with different settings or software "
-                        f"(trial {entry.trial}); run the older shard again"
-                    )
-            if entry.counts or entry.trial not in self.trials:
-                self.trials[entry.trial] = entry
-
-    def document(self) -> dict[str, Any]:
-        """One header in place of all."""
-        trials = [asdict(entry) for entry in self.trials.values()]
-        return {**self.last, "commits": list(self.commits), "trials": trials}
-
-
-def joined(folders: Sequence[Path]) -> Headers:
-    """What the headers of campaigns say together.
-
-    Each of a hundred shards lists all trials of an experiment. So no more than two headers are in
-    memory at a time, and one that says the same as the one before it is not read a second time.
-
-    Raises:
-        UsageError: a folder is no campaign, or one of another experiment or other software.
-    """
-    found = Headers()
-    try:
-        for folder in folders:
-            document = read_document(folder)
-            refuse_another_experiment(folders[0], found.last or document, folder, document)
-            found.commits |= dict.fromkeys(map(str, document.get("commits") or ()))
-            if document != {**found.last, "commits": document.get("commits")}:
-                found.add(folder, of_document(folder, document))
-            found.last = document
-    except RecordError as error:
-        raise UsageError(str(error)) from error
-    return found
-
-
-def refuse_another_experiment(
-    first: Path, said: Mapping[str, Any], folder: Path, document: Mapping[str, Any]
-) -> None:
-    """UsageError where two folders are of experiments with different names."""
-    if said.get("name") != document.get("name"):
-        raise UsageError(
-            f"{folder} belongs to the experiment {document.get('name')}, and {first} to "
-            f"{said.get('name')}; merge folders of one experiment"
-        )
 
 
 def take(record: Path, records: Path, found: Merged) -> None:
     """Copy a record, if none is there; the copy is compared with the record's checksums."""
+    if reason := why_not(record):
+        found.refused.append(reason)
+        return
     present = records / record.name
     if present.exists():
         found.there += 1
         if different := differing(record, present):
             found.refused.append(f"{record} differs from {present} in {', '.join(different)}")
-        elif (record / FILE).exists() and not (present / FILE).exists():
+        elif judgement.known(record) and not (present / FILE).exists():
             # Its shard was killed before it judged the record, and has judged it since.
-            write_whole(present / FILE, regular(record / FILE).read_text("utf-8"))
+            write_whole(present / FILE, (record / FILE).read_text("utf-8"))
         return
     with suppress(ChangedError), whole_folder(records, record.name) as partial:
-        for path in record.iterdir():
-            if not path.name.startswith("."):  # somebody is writing that
-                shutil.copyfile(regular(path), partial / path.name)
+        for path in files_of(record):
+            shutil.copyfile(path, partial / path.name)
         if changed := changed_files(partial):
             found.refused.append(f"{record} is damaged: {', '.join(changed)}")
             raise ChangedError
@@ -164,6 +108,30 @@ def take(record: Path, records: Path, found: Merged) -> None:
 
 class ChangedError(Exception):
     """A record is not as it was recorded."""
+
+
+def why_not(record: Path) -> str | None:
+    """Why a record is not even looked at; None: it may be copied.
+
+    A link in it would bring any file of this machine into the copy, and reading a pipe might
+    never end. Under another trial's name it would be taken for that trial's.
+    """
+    try:
+        for path in (record, *files_of(record)):
+            wanted = stat.S_ISDIR if path == record else stat.S_ISREG
+            if not wanted(path.lstat().st_mode):
+                return f"{path} is not a {'folder' if path == record else 'file'}"
+            if not os.access(path, os.R_OK):
+                return f"{path} may not be read"
+        trial = read_asked(record)["trial"]
+    except (OSError, RecordError) as error:
+        return f"{error}"
+    return f"{record} is a record of the trial {trial}" if trial != record.name else None
+
+
+def files_of(record: Path) -> list[Path]:
+    """What a record holds, but for what somebody is writing."""
+    return sorted(path for path in record.iterdir() if not path.name.startswith("."))
 
 
 def differing(one: Path, other: Path) -> list[str]:
@@ -180,6 +148,6 @@ def differing(one: Path, other: Path) -> list[str]:
 
 def checksums(record: Path) -> Iterator[tuple[str, str]]:
     """Each file that a record was sealed with, and its checksum."""
-    for line in regular(record / SUMS).read_text().splitlines():
+    for line in (record / SUMS).read_text().splitlines():
         found, name = line.split("  ", 1)
         yield name, found

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from harness.design.trials import PlannedTrial
 from plan.errors import UsageError
+from plan.plan import Level
 
 MOST = 100_000
 
@@ -35,13 +37,26 @@ class Shard:
         They are drawn by a hash, so that all shards take about the same time: of every hundredth
         trial of a hundred cells, one shard would have those of the slowest cell.
         """
-        drawn = sorted(range(len(trials)), key=lambda place: place_of(trials[place]))
-        return [trials[place] for place in sorted(drawn[self.number - 1 :: self.count])]
+        return [trials[place] for place in sorted(drawn(trials)[self.number - 1 :: self.count])]
 
 
-def place_of(trial: PlannedTrial) -> str:
+class Drawn(Protocol):
+    """A trial by what it is drawn by."""
+
+    @property
+    def factors(self) -> Mapping[str, Level]: ...
+    @property
+    def seed(self) -> int | None: ...
+
+
+def drawn(trials: Sequence[Drawn]) -> list[int]:
+    """Places of trials in the order of the draw; the first goes to the first shard, and so on."""
+    return sorted(range(len(trials)), key=lambda place: place_of(trials[place]))
+
+
+def place_of(trial: Drawn) -> str:
     """Where a trial is in the draw; on every machine, and with every version of the software."""
-    text = f"{sorted(trial.factors.items())} {trial.plan.seed}"
+    text = f"{sorted(trial.factors.items())} {trial.seed}"
     return hashlib.sha256(text.encode()).hexdigest()
 
 

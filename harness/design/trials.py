@@ -71,6 +71,11 @@ class PlannedTrial:
         return self.plan.factors
 
     @property
+    def seed(self) -> int:
+        """Of this trial's random numbers."""
+        return self.plan.seed
+
+    @property
     def layer_folder(self) -> Path | None:
         """Where its layer is; None: it has none."""
         return self.layer.folder if self.layer else None

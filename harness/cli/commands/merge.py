@@ -11,7 +11,8 @@ from pathlib import Path
 
 import click
 
-from harness.campaign.merge import merge
+from harness.campaign import unfinished
+from harness.campaign.merge import Merged, merge
 from harness.cli.command import Command
 from plan.errors import CellbedError
 
@@ -29,13 +30,32 @@ def command(folder: Path, shards: tuple[Path, ...]) -> None:
         f"{folder}: {found.copied} records copied, {found.there} were there before, "
         f"{len(found.missing)} trials have no record yet"
     )
-    if found.refused:
-        named = "; ".join(found.refused[:MOST_NAMED])
-        raise CellbedError(
-            f"{len(found.refused)} records were not copied: {named}; remove these records, "
-            "and run their shards again"
+    if found.older:
+        click.echo(
+            f"{found.older} records there are of other settings or software, and do not count"
         )
+    if found.refused:
+        raise CellbedError(refusals(found))
     if found.missing:
-        click.echo("Next: run the other shards, and merge again.", err=True)
+        click.echo(f"Next: run {shards_left(found)}, and merge again.", err=True)
     else:
         click.echo(f"Next: ./cellbed report {shlex.quote(str(folder))} writes a report.", err=True)
+
+
+def refusals(found: Merged) -> str:
+    """What was not taken, and what to do about it."""
+    named = "; ".join(found.refused[:MOST_NAMED])
+    more = len(found.refused) - MOST_NAMED
+    others = f"; and {more} more" if more > 0 else ""
+    return (
+        f"{len(found.refused)} shards or records were not taken: {named}{others}; "
+        f"remove them, run {shards_left(found)} again, and merge again"
+    )
+
+
+def shards_left(found: Merged) -> str:
+    """Which shards have trials without a record, as a job array takes their numbers."""
+    if not found.unfinished:
+        return "the other shards"
+    left = unfinished.listed(found.unfinished)
+    return f"the shards {left} (with Slurm: sbatch --array={left})"

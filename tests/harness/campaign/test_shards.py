@@ -14,6 +14,7 @@ import pytest
 from analysis.campaign_file import read_header
 from harness.campaign.campaign import CampaignRun
 from harness.campaign.merge import Merged, merge
+from harness.campaign.unfinished import listed
 from harness.design.shard import Shard, parse
 from harness.design.trials import PlannedTrial
 from harness.records import record
@@ -103,6 +104,7 @@ def test_a_merge_while_shards_run(
     left.rename(writing)
     first = merge(tmp_path / "all", shards)
     assert first.missing == [left.name] and first.copied == len(trials) - 1
+    assert first.unfinished == [2]
     assert first.refused == []
     writing.rename(left)
     assert merge(tmp_path / "all", shards) == Merged(copied=1, there=len(trials) - 1)
@@ -187,7 +189,7 @@ def test_folders_that_do_not_belong_together(
     other = run(tmp_path / "b", Shard(number=2, count=2), trials, name="other")
     into = tmp_path / "all"
     assert "belongs to the experiment other, and" in refusal(into, [one, other])
-    assert "is no folder of results" in refusal(into, [one, tmp_path])
+    assert "is no folder of results" in refusal(into, [tmp_path])
     (tmp_path / "c").mkdir()
     (tmp_path / "c" / "x").touch()
     assert "has files but no campaign.json" in refusal(tmp_path / "c", [one])
@@ -203,14 +205,122 @@ def test_shards_of_other_software(
     other = run(tmp_path / "b", Shard(number=2, count=2), trials)
     said = refusal(tmp_path / "all", [one, other])
     assert "were run with different settings or software" in said
-    assert said.endswith("run the older shard again")
+    assert "run the older shard again" in said
 
 
-def test_nothing_of_a_link_or_a_pipe_is_read(
+def test_shards_of_other_levels(tmp_path: Path, paper: type[PaperLab]) -> None:
+    """Also where no cell has the levels of a cell of the other experiment."""
+    (tmp_path / "one").mkdir()
+    (tmp_path / "other").mkdir()
+    one = run(tmp_path / "a", Shard(number=1, count=2), small_trials(tmp_path / "one"))
+    others = [t for t in small_trials(tmp_path / "other") if dict(t.factors) != dict(
+        small_trials(tmp_path / "one")[0].factors)]  # fmt: skip
+    other = run(tmp_path / "b", Shard(number=1, count=1), others)
+    assert "different settings or software" in refusal(tmp_path / "all", [one, other])
+
+
+def test_the_shards_that_newer_software_ran_again(
     tmp_path: Path, paper: type[PaperLab], trials: list[PlannedTrial]
 ) -> None:
+    """Merged into the old folder: what is there of the older software stays, and does not count."""
+    one = run(tmp_path / "a", Shard(number=1, count=1), trials)
+    into = tmp_path / "all"
+    merge(into, [one])
+    header = into / "campaign.json"
+    document = json.loads(header.read_text())
+    for entry in document["trials"]:
+        entry["cell"] = f"0{entry['cell']}"
+        entry["trial"] = f"old-{entry['trial']}"
+    header.write_text(json.dumps(document))
+    for record_ in sorted((into / "trials").iterdir()):
+        record_.rename(record_.with_name(f"old-{record_.name}"))
+    assert merge(into, [one]) == Merged(copied=len(trials), older=len(trials))
+    counting = [entry.trial for entry in read_header(into).trials or () if entry.counts]
+    assert counting == [trial.name for trial in trials]
+
+
+def test_one_bad_shard_keeps_none_from_being_merged(
+    tmp_path: Path, paper: type[PaperLab], trials: list[PlannedTrial]
+) -> None:
+    shards = all_of(tmp_path / "shards", trials)
+    (shards[0] / "campaign.json").write_text("{")
+    (shards[1] / "campaign.json").unlink()
+    (tmp_path / "note.txt").touch()
+    found = merge(tmp_path / "all", [*shards, tmp_path / "note.txt"])
+    assert found.copied == len(Shard(number=3, count=3).of(trials)) and found.unfinished == [1, 2]
+    assert len(found.refused) == 3 and "is not JSON" in found.refused[0]
+
+
+def spoil(record_: Path, how: str, outside: Path) -> None:
+    """Make a record bad in one way."""
+    outside.write_text("a secret")
+    judged = record_ / "judgement.json"
+    if how == "pipe":
+        os.mkfifo(record_ / "more.csv")
+    elif how == "folder":
+        (record_ / "more").mkdir()
+    elif how == "dangling":
+        (record_ / "more.csv").symlink_to(outside.with_name("nothing"))
+    elif how == "judgement":
+        judged.unlink()
+        judged.symlink_to(outside)
+    elif how == "name":
+        record_.rename(record_.with_name("another"))
+    elif how == "link":
+        kept = outside.with_name("kept")
+        record_.rename(kept)
+        record_.symlink_to(kept)
+    else:
+        (record_ / "trial.json").write_bytes(b"\xff{")
+
+
+@pytest.mark.parametrize(
+    "how", ["pipe", "folder", "dangling", "judgement", "name", "link", "trial"]
+)
+def test_one_bad_record_keeps_none_from_being_copied(
+    tmp_path: Path, paper: type[PaperLab], trials: list[PlannedTrial], how: str
+) -> None:
+    """Nothing of a link or a pipe is read."""
     one = run(tmp_path / "a", Shard(number=1, count=4), trials)
-    os.mkfifo(sorted((one / "trials").iterdir())[0] / "more.csv")
-    with pytest.raises(OSError, match="is not a file"):
-        merge(tmp_path / "all", [one])
+    bad = sorted((one / "trials").iterdir())[0]
+    spoil(bad, how, tmp_path / "outside")
+    found = merge(tmp_path / "all", [one])
+    assert found.copied == len(Shard(number=1, count=4).of(trials)) - 1
+    assert len(found.refused) == 1 and found.missing
+    assert b"a secret" not in contents(tmp_path / "all").values()
     assert not list((tmp_path / "all" / "trials").glob(".*"))
+
+
+def test_a_damaged_judgement_is_not_brought_over(
+    tmp_path: Path, paper: type[PaperLab], trials: list[PlannedTrial]
+) -> None:
+    """To a record that is there already; it is judged anew there."""
+    one = run(tmp_path / "a", Shard(number=1, count=4), trials)
+    merge(tmp_path / "all", [one])
+    name = sorted((one / "trials").iterdir())[0].name
+    (tmp_path / "all" / "trials" / name / "judgement.json").unlink()
+    (one / "trials" / name / "judgement.json").write_bytes(b"\xff")
+    assert merge(tmp_path / "all", [one]).refused == []
+    assert not (tmp_path / "all" / "trials" / name / "judgement.json").exists()
+
+
+def test_which_shards_are_left(
+    tmp_path: Path, paper: type[PaperLab], trials: list[PlannedTrial]
+) -> None:
+    """By the names of their folders; where a record is not of its shard, nothing is said."""
+    shards = all_of(tmp_path / "shards", trials, count=7)
+    found = merge(tmp_path / "all", [shards[0], *shards[3:6]])
+    assert found.unfinished == [2, 3, 7] and listed(found.unfinished) == "2-3,7"
+    moved = sorted((shards[0] / "trials").iterdir())[0]
+    moved.rename(shards[3] / "trials" / moved.name)
+    assert merge(tmp_path / "all", [shards[0], *shards[3:6]]).unfinished == []
+    other = shards[1].rename(tmp_path / "mine")
+    assert merge(tmp_path / "all", [other]).unfinished == []
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text"),
+    [([], ""), ([3], "3"), ([1, 2], "1-2"), ([1, 3], "1,3"), ([1, 2, 3, 7, 9, 10], "1-3,7,9-10")],
+)
+def test_numbers_as_a_job_array_takes_them(numbers: list[int], text: str) -> None:
+    assert listed(numbers) == text
