@@ -3,9 +3,9 @@
 
     PYTHONPATH=. PYTHON docs/jobqueue.py JOBS [WALLTIME]
 
-in the project's folder. PYTHON is that of `lab/paths --environment`, with the package dask-jobqueue
-added to it. The program prints the address for `./cellbed run --scheduler ADDRESS`, keeps JOBS
-workers until Ctrl-C, and replaces those whose time is over.
+in the project's folder. PYTHON is `$environment/bin/python` of docs/cluster.md, with the package
+dask-jobqueue added to it. The program prints the address for `./cellbed run --scheduler ADDRESS`,
+keeps JOBS workers until Ctrl-C, and replaces those whose time is over.
 """
 
 from __future__ import annotations

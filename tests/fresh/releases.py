@@ -24,8 +24,14 @@ from tests.test_version import VERSION
 LIST = "cellbed-release.json"
 # Runs the scripts of lab/release, and is FAKE_PYTHON for the rest.
 PYTHON = f'case $1 in -sEB) exec {sys.executable} "$@" ;; esac\n{FAKE_PYTHON}'
-# In place of Debian's Python: its pip does nothing.
-DEBIAN = 'mkdir -p "$1/bin"; printf "#!/bin/sh\\n" > "$1/bin/python"; chmod +x "$1/bin/python"'
+# In place of Debian's Python: its pip notes how it was called, and what was left of pip's settings.
+DEBIAN = r"""mkdir -p "$1/bin"
+cat > "$1/bin/python" << 'END'
+#!/bin/sh
+case $* in *pip*) { echo "$@"; env | grep ^PIP_; } > "${0%/bin/*}/pip-was" ;; esac
+END
+chmod +x "$1/bin/python"
+"""
 # Once a product is there, a recipe cannot change: it is part of the product's name.
 RECIPES = {
     "root/build": 'mkdir "$1"',

@@ -41,6 +41,11 @@ def moved(here: Machine, name: str) -> Machine:
     return Machine(here.project.with_name(name), here.commands, here.cache)
 
 
+def test_a_cache_with_a_line_break(here: Machine) -> None:
+    here.cache = here.cache / "a\nb"
+    assert "has a line break in it" in here.run("cellbed", "setup").stderr
+
+
 def test_a_project_below_a_colon(here: Machine) -> None:
     done = moved(here, "a:b").run("cellbed", "setup")
     assert "a:b has a colon, and Python cannot import from such a path" in sentence(done)

@@ -106,6 +106,39 @@ def test_it_needs_no_package_no_compiler_and_no_network(here: Machine, archive: 
     assert known.stdout == f"{releases.digest(archive)}\n", known.stderr
 
 
+def test_no_setting_of_pips_decides_what_is_installed(here: Machine, archive: Path) -> None:
+    """The archive's own wheels, and nothing of where a user or a machine sends pip."""
+    settings = {"PIP_FIND_LINKS": "/elsewhere", "PIP_REQUIREMENT": "/other", "PIP_NO_INDEX": "0"}
+    done = here.run("cellbed", "setup", "--from", str(archive), **settings)
+    assert done.returncode == 0, done.stderr
+    environment = places(here)["environment"]
+    words, *left = (environment / "pip-was").read_text().splitlines()
+    assert left == ["PIP_CONFIG_FILE=/dev/null"]
+    assert {"--isolated", "--no-index", "--no-deps"} < set(words.split())
+    assert words.endswith(f" {environment}/wheels/click-8-none-any.whl")
+
+
+def test_nobody_else_may_write_into_the_cache(here: Machine, archive: Path) -> None:
+    """Whatever a user's mask lets others do elsewhere."""
+    before = os.umask(0)
+    try:
+        here.run("cellbed", "setup", "--from", str(archive))
+    finally:
+        os.umask(before)
+    there = [here.cache, *here.cache.rglob("*")]
+    assert not [x for x in there if not x.is_symlink() and x.stat().st_mode & 0o022]
+
+
+def test_a_command_after_a_set_up_that_was_stopped(here: Machine, archive: Path) -> None:
+    """It must not fetch what the release has."""
+    here.run("cellbed", "setup", "--from", str(archive))
+    environment = places(here)["environment"]
+    (environment / "complete").unlink()
+    (environment / "wheels").mkdir()
+    done = here.run("cellbed", "clean")
+    assert done.returncode == 3 and "give ./cellbed setup --from FILE again" in done.stderr
+
+
 def test_the_second_time_all_is_ready(here: Machine, archive: Path) -> None:
     here.run("cellbed", "setup", "--from", str(archive))
     assert only_ready(here.run("cellbed", "setup", "--from", str(archive)))

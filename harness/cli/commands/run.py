@@ -197,7 +197,7 @@ def command(
         print_judged(campaign.judged)
         print_trials(campaign, documents, as_json)
         if documents and not as_json:
-            print_what_next(campaign.folder, shard)
+            print_what_next(campaign, shard)
     raise_failures(campaign, documents)
 
 
@@ -239,11 +239,14 @@ def page(campaign: CampaignRun) -> Iterator[None]:
                 server.wait_for_readers()
 
 
-def print_what_next(folder: Path, shard: Shard | None) -> None:
+def print_what_next(campaign: CampaignRun, shard: Shard | None) -> None:
     """Say it on standard error, so that a program can read the table on standard output."""
+    folder = campaign.folder
     if shard is not None:
-        above = shlex.quote(str(folder.parent))
-        click.echo(f"Next, after all shards: ./cellbed merge DIR {above}/*", err=True)
+        above, name = folder.parent, campaign.header["name"]
+        into = above.parent / (f"{name}-merged" if name == above.name else name)
+        words = f"{shlex.quote(str(into))} {shlex.quote(str(above))}/*"
+        click.echo(f"Next, after all shards: ./cellbed merge {words}", err=True)
         return
     name = shlex.quote(str(folder))
     click.echo(
