@@ -228,6 +228,11 @@ def ip_bit_per_s(plan: Plan, rate_bit_per_s: float) -> float:
     return rate_bit_per_s * 8 * (mss + TCP_IP_HEADER_BYTES) / (segment_cells(mss) * CELL_BITS)
 
 
+def since_start(total: Values) -> Values:
+    """The bytes of each pair since time 0. A connection of QUIC exists before."""
+    return total - total[:1]
+
+
 def starts_s(times_s: Values, total: Values) -> Sequence[float]:
     """Of each pair, the last sample before its first data.
 
@@ -241,7 +246,7 @@ def fair_after_s(trial: Record) -> float | None:
     times_s, total = by_pair.delivered(trial)
     if not is_of(trial, "late comer") or not len(times_s):
         return None
-    _, start_s = starts_s(times_s, total)
+    _, start_s = starts_s(times_s, since_start(total))
     begins, counts = per_second(times_s, total)
     part = counts[:, 1] / np.maximum(counts.sum(axis=1), 1)
     fair = np.abs(part - 0.5) <= DELTA / 2
@@ -253,6 +258,7 @@ def slower_start(trial: Record) -> float | None:
     times_s, total = by_pair.delivered(trial)
     if not is_of(trial, "late comer") or not len(times_s):
         return None
+    total = since_start(total)
     first, late = (
         first_after(
             times_s, total[:, pair] >= CONTROL_BYTES + FIRST_BYTES, start_s, float(times_s[-1])

@@ -219,6 +219,17 @@ def test_a_late_comer(trial: Trial) -> None:
     assert figures.slower_start(one) == pytest.approx(1, abs=1e-6)
 
 
+def test_a_connection_that_exists_before_the_trial_is_no_start(trial: Trial) -> None:
+    """QUIC's handshake has more bytes than iperf3's control connection."""
+    moments = np.arange(0, 45.01, 0.1)
+    late = 4563 + np.interp(moments, [10, 15, 45], [0, 10e6, 40e6])
+    first = 4563 + np.interp(moments, [0, 10, 15, 45], [0, 20e6, 20e6, 50e6])
+    one = of(trial, "late comer")
+    write_bytes(one, 0.1, np.array([first, late]).T)
+    assert figures.fair_after_s(one) == pytest.approx(4.7, abs=0.11)
+    assert figures.slower_start(one) == pytest.approx(1, abs=1e-6)
+
+
 def test_a_late_comer_that_has_its_share_only_after_the_trial_has_none(trial: Trial) -> None:
     """The first flow may have stopped by then, so its share says nothing."""
     moments = np.arange(0, 45.01, 0.1)
