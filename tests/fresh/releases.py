@@ -26,8 +26,7 @@ LIST = "cellbed-release.json"
 PYTHON = f'case $1 in -sEB) exec {sys.executable} "$@" ;; esac\n{FAKE_PYTHON}'
 # In place of Debian's Python: its pip notes how it was called, and what was left of pip's settings.
 DEBIAN = r"""mkdir -p "$1/bin"
-cat > "$1/bin/python" << 'END'
-#!/bin/sh
+(echo '#!/bin/sh'; cat) > "$1/bin/python" << 'END'
 case $* in *pip*) { echo "$@"; env | grep ^PIP_; } > "${0%/bin/*}/pip-was" ;; esac
 END
 chmod +x "$1/bin/python"
