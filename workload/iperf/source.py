@@ -7,9 +7,10 @@ at both ends of the interval, and the counters in each sender's namespace.
 
 from __future__ import annotations
 
+import signal
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ NS_PER_S = 1_000_000_000
 NOTSENT = Path("/proc/sys/net/ipv4/tcp_notsent_lowat")
 UNLIMITED = 0xFFFF_FFFF
 BEGIN, END = "begin", "end"
+END_LIMIT_S = 1200.0
+"""More than the 925 s after which TCP gives up a connection with net.ipv4.tcp_retries2 = 15."""
 
 
 class Source(source.Source):
@@ -47,7 +50,8 @@ class Source(source.Source):
                 marks[BEGIN] = self._mark(BEGIN)
             sources = self._start(params, programs, t0_ns)
             marks |= self._watch(params, t0_ns, progress)
-            said = {pair: sources[pair].communicate()[0] for pair in sorted(sources)}
+            with killed_after(END_LIMIT_S, sources.values()):
+                said = {pair: sources[pair].communicate()[0] for pair in sorted(sources)}
         versions, failures = ended(said)
         self._limit_unsent(UNLIMITED)
         self.write_flows(flow(pair, marks[BEGIN], marks[END]) for pair in self._pairs())
@@ -137,12 +141,29 @@ class Source(source.Source):
         return self._summary
 
 
+@contextmanager
+def killed_after(limit_s: float, sources: Iterable[Any]) -> Iterator[None]:
+    """Kill the sources when the `with` has lasted for a time.
+
+    An iperf3 whose receiver has given up may have no segment left to send, so it waits for ever. A
+    signal kills it, because a look at the sources would take time from all hosts of the lab.
+    """
+    before = signal.signal(signal.SIGALRM, lambda *_: [one.kill() for one in sources])
+    signal.setitimer(signal.ITIMER_REAL, limit_s)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def ended(said: Mapping[int, str]) -> tuple[list[str], dict[str, dict[int, str]]]:
     """Return the versions of iperf3, and `iperf3_failures`: pair -> cause, if any failed.
 
-    An iperf3 gives up with an error if its control connection loses too much; usually, the interval
-    is over then. Such a failure decides nothing: the measurements come from the kernel, and a
-    source that stops before the interval's end is idle. If all fail, the lab has no working iperf3.
+    An iperf3 gives up with an error if its control connection loses too much, or is killed if it
+    does not end; usually, the interval is over then. Such a failure decides nothing: the
+    measurements come from the kernel, and a source that stops before the interval's end is idle. If
+    all fail, the lab has no working iperf3.
 
     Args:
         said: pair -> the output of its iperf3.

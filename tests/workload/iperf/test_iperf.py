@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """iperf3: commands, and reports read from verbatim output of iperf3 3.18 in a lab."""
 
+import signal
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pytest
 from plan.dumbbell import Dumbbell
 from plan.layout import Link
 from workload.errors import WorkloadError
-from workload.iperf import Parameters, iperf3
+from workload.iperf import Parameters, iperf3, source
 
 DATA = Path(__file__).parent / "data"
 
@@ -131,3 +133,19 @@ def test_every_second_source_comes_late():
     assert iperf3.starts_ns(late, 1, 4) == [first, second + wait_ns, third, fourth + wait_ns]
     with pytest.raises(WorkloadError, match=r"^workload\.late_start_us: .* 8100000 us; it must"):
         replace(params, late_start_us=8_000_000)
+
+
+def test_a_source_that_does_not_end_is_killed():
+    one = subprocess.Popen(["sleep", "1000"], stdout=subprocess.PIPE, text=True)
+    with source.killed_after(0.1, [one]):
+        said = one.communicate()[0]
+    assert (said, one.returncode) == ("", -signal.SIGKILL)
+
+
+def test_a_source_that_ends_is_not_killed():
+    one = subprocess.Popen(["echo", "all"], stdout=subprocess.PIPE, text=True)
+    with source.killed_after(1000, [one]):
+        assert one.communicate()[0] == "all\n"
+    assert one.returncode == 0
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
