@@ -7,6 +7,7 @@ bpf/path.h, of the tables for the kernel and of the kernel's own counters is in 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from ipaddress import ip_address
 from pathlib import Path as File
@@ -42,6 +43,7 @@ RECORD = np.dtype({
 })  # fmt: skip
 
 
+FROM_NOWHERE = "a packet left the link that never came to the queue"
 # Where a packet of a direction has the address of its client.
 CLIENT_AT = {"down": "target", "up": "source"}
 MIXERS = [
@@ -119,15 +121,19 @@ def packets(file: File, offset_ns: int) -> npt.NDArray[Any]:
     found = np.frombuffer(file.read_bytes()[PCAP_HEAD_BYTES:], RECORD)
     if len(found) and set(np.unique(found["captured"])) != {passages.HEADER_BYTES}:
         raise ValueError(f"{file.name}: a packet has no {passages.HEADER_BYTES} bytes")
-    fields = ("at_ns", "ip_bytes", "index", "source_ip", "target_ip", "tag")
-    made = np.empty(len(found), [(name, "u8" if name == "tag" else "i8") for name in fields])
+    fields = ("at_ns", "ip_bytes", "index", "source_ip", "target_ip", "tag", "flow")
+    unsigned = ("tag", "flow")
+    made = np.empty(len(found), [(name, "u8" if name in unsigned else "i8") for name in fields])
     made["at_ns"] = found["s"].astype("i8") * 1_000_000_000 + found["ns"] - offset_ns
     made["ip_bytes"] = found["bytes"].astype("i8") - SLL2_BYTES
     for name in ("index", "source_ip", "target_ip"):
         made[name] = found[name]
     # Multiplied by odd numbers: different packets have different tags, but for one in 10^19 pairs.
+    # Of UDP without an identification, only the length and the checksum tell packets apart.
     named = zip(("ip_id", "addresses", "ports_sequence"), MIXERS, strict=True)
     made["tag"] = sum(found[name].astype("u8") * mixer for name, mixer in named)
+    ports = found["ports_sequence"].astype("u8") & np.uint64(0xFFFF_FFFF)
+    made["flow"] = found["addresses"].astype("u8") * MIXERS[0] + ports * MIXERS[1]
     return made
 
 
@@ -238,9 +244,15 @@ def works_of(path: Path, ip_bytes: Ints) -> Ints:
 def matched(came: npt.NDArray[Any], sent: npt.NDArray[Any]) -> Ints:
     """Of each packet that was sent, the place at which it came.
 
+    Each queue sends the packets of one connection in their order. So where several packets that
+    came have the same tag, and the queue may have dropped one of them, the packet that was sent is
+    the first of them behind the connection's packet that was sent before it.
+
     Raises:
         ValueError: a packet was sent that never came.
     """
+    if len(np.unique(came["tag"])) < len(came):
+        return _matched_in_order(came, sent)
     _, numbers = np.unique(np.concatenate([came["tag"], sent["tag"]]), return_inverse=True)
     of_came, of_sent = numbers[: len(came)], numbers[len(came) :]
     by_tag, wanted = np.argsort(of_came, kind="stable"), np.argsort(of_sent, kind="stable")
@@ -248,10 +260,26 @@ def matched(came: npt.NDArray[Any], sent: npt.NDArray[Any]) -> Ints:
     first = np.searchsorted(ordered, ordered, "left")
     at = np.searchsorted(of_came[by_tag], ordered, "left") + np.arange(len(ordered)) - first
     if len(at) and (at.max() >= len(came) or (of_came[by_tag[at]] != ordered).any()):
-        raise ValueError("a packet left the link that never came to the queue")
+        raise ValueError(FROM_NOWHERE)
     found = np.empty(len(sent), np.int64)
     found[wanted] = by_tag[at]
     return found
+
+
+def _matched_in_order(came: npt.NDArray[Any], sent: npt.NDArray[Any]) -> Ints:
+    places: dict[int, list[int]] = {}
+    for place, tag in enumerate(came["tag"].tolist()):
+        places.setdefault(tag, []).append(place)
+    last: dict[int, int] = {}
+    found = []
+    for tag, flow in zip(sent["tag"].tolist(), sent["flow"].tolist(), strict=True):
+        of_tag = places.get(tag, [])
+        after = bisect_right(of_tag, last.get(flow, -1))
+        if after == len(of_tag):
+            raise ValueError(FROM_NOWHERE)
+        last[flow] = of_tag[after]
+        found.append(of_tag[after])
+    return np.array(found, np.int64)
 
 
 def served(

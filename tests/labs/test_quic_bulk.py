@@ -80,3 +80,19 @@ def test_a_file_that_is_too_small_for_the_path_fails_one_check(tmp_path: Path) -
     [document] = campaign.run().values()
     assert [one["name"] for one in document["checks"] if not one["ok"]] == ["unsent data"]
     assert not document["valid"]
+
+
+def test_the_interval_begins_where_it_should_on_a_moving_path(tmp_path: Path) -> None:
+    """The trial begins later there, by the clock of the clients' program. The queue drops packets,
+    and the checks of the path tell them from later packets.
+    """
+    text = TEXT.replace("loss.share = 0.005", 'path = "moves.csv"')
+    (tmp_path / "moves.csv").write_text(
+        "time_s,rate_bit_per_s,delay_us,loss,outage\n0,5000000,20000,0,0\n3,2000000,30000,0,0\n"
+    )
+    [trial] = plans(tmp_path, text, "stack=ngtcp2")
+    [name] = run_trials(tmp_path / "out", [trial])
+    source = json.loads((tmp_path / "out" / "trials" / name / "lab.json").read_text())["source"]
+    assert sum(source["lost_packets"]) > 0
+    for newly, whole in zip(source["delivered_bytes"], source["received_whole_bytes"], strict=True):
+        assert 0 < newly < whole

@@ -225,7 +225,7 @@ def test_no_packet_overtakes_when_the_delay_jumps_down(library: ctypes.CDLL) -> 
 FLAT = Way(times_us=[0, 500_000], rates_bit_per_s=[10_000_000, 5_000_000], delays_us=[10_000])
 MOVES = Moving(down=FLAT, up=FLAT)
 FRAME_NS = 32 * 424 * 100  # at 10 Mbit/s
-KIND = [("at_ns", "i8"), ("ip_bytes", "i8"), ("tag", "u8")]
+KIND = [("at_ns", "i8"), ("ip_bytes", "i8"), ("tag", "u8"), ("flow", "u8")]
 
 
 def backlogged(share: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
@@ -233,8 +233,8 @@ def backlogged(share: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
     count = 900
     works = np.arange(1, count + 1) * 32 * 424 * 1_000_000
     left = function(MOVES).moment_ns((works / share).astype("i8"))
-    came = np.array([(ORIGIN_NS, 1500, tag) for tag in range(count)], KIND)
-    sent = np.array([(at, 1500, tag) for tag, at in enumerate(left)], KIND)
+    came = np.array([(ORIGIN_NS, 1500, tag, 1) for tag in range(count)], KIND)
+    sent = np.array([(at, 1500, tag, 1) for tag, at in enumerate(left)], KIND)
     return came, sent
 
 
@@ -267,6 +267,23 @@ def test_a_packet_from_nowhere_is_refused() -> None:
     came, sent = backlogged()
     with pytest.raises(ValueError, match="never came to the queue"):
         moving_seen.served(function(MOVES), MOVES, NETWORK, came[1:], sent, cells=False)
+
+
+@pytest.mark.parametrize("dropped", [0, 7])
+def test_a_dropped_packet_is_not_taken_for_a_later_packet_with_its_tag(dropped: int) -> None:
+    """The checksum of UDP has 16 bits, so two packets of a long trial may look the same."""
+    came, sent = backlogged()
+    came["tag"][dropped] = sent["tag"][dropped] = came["tag"][500]
+    rest = np.delete(sent, dropped)
+    assert list(moving_seen.matched(came, rest)) == [n for n in range(900) if n != dropped]
+    assert list(moving_seen.matched(came, sent)) == list(range(900)), "both were sent"
+
+
+def test_two_connections_need_not_keep_the_order_of_each_other() -> None:
+    came = np.array([(0, 40, tag, flow) for tag, flow in [(1, 1), (1, 1), (2, 2), (2, 2)]], KIND)
+    assert list(moving_seen.matched(came, came[[2, 0, 1, 3]])) == [2, 0, 1, 3]
+    with pytest.raises(ValueError, match="never came to the queue"):
+        moving_seen.matched(came, came[[0, 0, 0]])
 
 
 def test_a_late_packet_a_lost_one_and_a_swapped_pair_are_seen() -> None:

@@ -28,6 +28,9 @@ from workload.quic.lines import header, line
 DRAWS = "/opt/cellbed/quic_draws"
 FIRST_NS = 1000 * 10**9  # what the clock shows at its start (programs/quic_draws.c)
 DATAGRAM_BYTES = 65536
+MOST_RANGES = 256
+"""Of packets that an acknowledgement has. aioquic has no limit, and fails if they do not fit into a
+packet. A range takes at most 4 bytes, and a packet has at least 1200 (RFC 9000, 13.2.3)."""
 
 
 def draw_alike() -> None:
@@ -122,6 +125,9 @@ class End:
 
     def send(self) -> None:
         """Send what the connection gives."""
+        for space in self.connection._spaces.values():
+            while len(space.ack_queue) > MOST_RANGES:
+                space.ack_queue.shift()
         for data, _ in self.connection.datagrams_to_send(now_s()):
             self.socket.sendto(data, self.peer)
 

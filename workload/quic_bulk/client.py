@@ -21,20 +21,22 @@ class BulkClient(Client):
     """The client of one pair, which never stops to ask.
 
     Attributes:
-        marks: moments at which it notes what has come [ns].
+        of_trial_ns: moments of the trial at which it notes what has come.
+        marks_ns: those moments of its clock that are still to come; none before the trial.
         marked_bytes: what had come then.
         least_left_bytes: what was still missing of the other file when one had come, at least.
     """
 
     def __init__(self, pair: Mapping[str, Any], spec: Mapping[str, Any]) -> None:
         super().__init__(pair, {**spec, "streams": STREAMS})
-        self.marks_ns: deque[int] = deque(spec["marks_ns"])
+        self.of_trial_ns: list[int] = spec["marks_ns"]
+        self.marks_ns: deque[int] = deque()
         self.marked_bytes: list[int] = []
         self.least_left_bytes: int | None = None
 
     def begin_trial(self, rows: Iterable[Mapping[str, Any]], t0_ns: int) -> None:
         super().begin_trial(rows, t0_ns)
-        self.marks_ns = deque(mark + t0_ns for mark in self.marks_ns)
+        self.marks_ns.extend(mark + t0_ns for mark in self.of_trial_ns)
 
     def answered(self) -> None:
         """Ask for the next file."""
