@@ -22,6 +22,7 @@ from analysis.campaign_file import NAME as HEADER
 from analysis.errors import RecordError
 from analysis.records import read_asked
 from harness.campaign import unfinished
+from harness.campaign.lock import NAME as LOCK
 from harness.campaign.lock import locked
 from harness.campaign.shard_headers import joined
 from harness.host.ownership import make_folder
@@ -42,16 +43,23 @@ class Merged:
         copied, there: records that were copied, and that were there before.
         missing: trials of the experiment that have no record yet.
         unfinished: numbers of the shards of the missing trials, where that is known.
+        several_seeds: the shards were run with different numbers of seeds.
         older: records there that do not count, being of other settings or software.
-        refused: shards and records that were not taken, each with the reason.
+        no_shards: folders that were not taken, each with the reason.
+        refused: records that were not taken, or are damaged where they were taken to, each with
+            the reason.
+        damaged: names of records that are damaged where they were taken to.
     """
 
     copied: int = 0
     there: int = 0
     missing: list[str] = field(default_factory=list)
     unfinished: list[int] = field(default_factory=list)
+    several_seeds: bool = False
     older: int = 0
+    no_shards: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
+    damaged: set[str] = field(default_factory=set)
 
 
 def merge(into: Path, shards: Sequence[Path]) -> Merged:
@@ -62,19 +70,18 @@ def merge(into: Path, shards: Sequence[Path]) -> Merged:
             nothing is copied then.
     """
     headers = joined(shards)
-    if (into / HEADER).exists():
-        headers.add_target(into)
-    elif into.exists() and any(into.iterdir()):
-        raise UsageError(f"{into} has files but no {HEADER}; name an empty or a new folder")
+    refuse_strange(into)
     make_folder(into)
     with locked(into):
+        if (into / HEADER).exists():
+            headers.add_target(into)
         write_whole(into / HEADER, json.dumps(headers.document(), indent=1) + "\n")
         make_folder(into / "trials")
-        found = Merged(refused=headers.unreadable)
+        found = Merged(no_shards=headers.unreadable, several_seeds=headers.several_seeds)
         for shard in headers.shards:
-            for record in judgement.records(shard):
+            for record in records_of(shard, found):
                 take(record, into / "trials", found)
-    there = {path.name for path in (into / "trials").iterdir()}
+    there = {path.name for path in judgement.records(into)} - found.damaged
     trials = headers.counting()
     found.missing = [entry.trial for entry in trials if entry.trial not in there]
     found.unfinished = unfinished.numbers(trials, found.missing, headers.shards)
@@ -83,25 +90,68 @@ def merge(into: Path, shards: Sequence[Path]) -> Merged:
     return found
 
 
+def refuse_strange(into: Path) -> None:
+    """UsageError for a folder that no merge and no run has made."""
+    if into.exists() and not into.is_dir():
+        raise UsageError(f"{into} is a file; name a new folder")
+    if not into.exists() or (into / HEADER).exists():
+        return
+    # A run or a merge that was killed at its beginning leaves these.
+    if not all(x.name == LOCK or x.name.startswith(f".{HEADER}.") for x in into.iterdir()):
+        raise UsageError(f"{into} has files but no {HEADER}; name an empty or a new folder")
+
+
+def records_of(shard: Path, found: Merged) -> list[Path]:
+    """All that a shard has in place of records; none where it has not begun."""
+    try:
+        return files_of(shard / "trials")
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        found.refused.append(str(error))
+        return []
+
+
 def take(record: Path, records: Path, found: Merged) -> None:
     """Copy a record, if none is there; the copy is compared with the record's checksums."""
+    present = records / record.name
     if reason := why_not(record):
         found.refused.append(reason)
+    elif os.path.lexists(present):
+        compare(record, present, found)
+    else:
+        copy(record, records, found)
+
+
+def compare(record: Path, present: Path, found: Merged) -> None:
+    """Look at a record that is there already: it must be whole, and the same."""
+    if reason := why_not(present) or damage(present):
+        found.damaged.add(present.name)
+        found.refused.append(reason)
         return
-    present = records / record.name
-    if present.exists():
-        found.there += 1
-        if different := differing(record, present):
-            found.refused.append(f"{record} differs from {present} in {', '.join(different)}")
-        elif judgement.known(record) and not (present / FILE).exists():
-            # Its shard was killed before it judged the record, and has judged it since.
-            write_whole(present / FILE, (record / FILE).read_text("utf-8"))
-        return
+    found.there += 1
+    if damaged := damage(record):
+        found.refused.append(damaged)
+    elif different := differing(record, present):
+        found.refused.append(f"{record} differs from {present} in {', '.join(different)}")
+    elif judgement.known(record) and not (present / FILE).exists():
+        # Its shard was killed before it judged the record, and has judged it since.
+        write_whole(present / FILE, (record / FILE).read_text("utf-8"))
+
+
+def damage(record: Path) -> str | None:
+    """What is no longer as it was recorded; None: nothing."""
+    changed = changed_files(record)
+    return f"{record} is damaged: {', '.join(changed)}" if changed else None
+
+
+def copy(record: Path, records: Path, found: Merged) -> None:
+    """Copy a record that is not there, or nothing of it."""
     with suppress(ChangedError), whole_folder(records, record.name) as partial:
         for path in files_of(record):
             shutil.copyfile(path, partial / path.name)
-        if changed := changed_files(partial):
-            found.refused.append(f"{record} is damaged: {', '.join(changed)}")
+        if damage(partial):
+            found.refused.append(damage(record) or f"{record} was changed while it was copied")
             raise ChangedError
         found.copied += 1
 
@@ -130,7 +180,7 @@ def why_not(record: Path) -> str | None:
 
 
 def files_of(record: Path) -> list[Path]:
-    """What a record holds, but for what somebody is writing."""
+    """What a folder holds, but for what somebody is writing."""
     return sorted(path for path in record.iterdir() if not path.name.startswith("."))
 
 

@@ -26,6 +26,7 @@ class Headers:
         unreadable: folders without a header that can be read, each with the reason.
         last: the last header; {} before the first.
         commits: those of all.
+        several_seeds: not all shards list the same trials, though they are of the same cells.
         trials: by their names. One counts that counts in any header.
         cells: hashes of the experiment's cells; None before the first header.
     """
@@ -36,18 +37,21 @@ class Headers:
     commits: dict[str, None] = field(default_factory=dict)
     trials: dict[str, Entry] = field(default_factory=dict)
     cells: set[str] | None = None
+    several_seeds: bool = False
 
     def add(self, folder: Path, document: Mapping[str, Any]) -> None:
         """Join one more.
 
         Raises:
             UsageError: it is of another experiment, or of other settings or software.
-            RecordError: it is damaged.
+            RecordError: it is damaged, or lists no trials.
         """
         if document == {**self.last, "commits": document.get("commits")}:
             self._said_again(folder, document)
             return
         entries = of_document(folder, document).trials or ()
+        if not all(entry.cell for entry in entries) or not entries:
+            raise RecordError(f"{folder} does not say of which cells its trials are")
         if self.last:
             refuse_another_experiment(self.shards[0], self.last, folder, document)
         counting = {entry.cell: entry.trial for entry in entries if entry.counts}
@@ -59,6 +63,8 @@ class Headers:
                 f"{folder} and {self.shards[0]} were run with different settings or software "
                 f"(trial {trial}); run the older shard again, and merge shards of one experiment"
             )
+        names = {entry.trial for entry in entries if entry.counts}
+        self.several_seeds |= bool(self.shards) and names != {x.trial for x in self.counting()}
         for entry in entries:
             if entry.counts or entry.trial not in self.trials:
                 self.trials[entry.trial] = entry
@@ -66,7 +72,7 @@ class Headers:
 
     def _said_again(self, folder: Path, document: Mapping[str, Any]) -> None:
         self.shards.append(folder)
-        self.commits |= dict.fromkeys(map(str, document.get("commits") or ()))
+        self.commits |= dict.fromkeys(commits_of(document))
         self.last = document
 
     def _of_cell(self, cell: str) -> str:
@@ -85,11 +91,9 @@ class Headers:
         try:
             header = read_header(folder)
         except RecordError as error:
-            raise UsageError(str(error)) from error
+            raise UsageError(f"{error}; merge into a new folder") from error
         refuse_another_experiment(self.shards[0], self.last, folder, header.document)
-        self.commits = dict.fromkeys(
-            [*map(str, header.document.get("commits") or ()), *self.commits]
-        )
+        self.commits = dict.fromkeys([*commits_of(header.document), *self.commits])
         for entry in header.trials or ():
             counts = entry.counts and entry.cell in (self.cells or ())
             self.trials.setdefault(entry.trial, replace(entry, counts=counts))
@@ -114,11 +118,17 @@ def joined(folders: Sequence[Path]) -> Headers:
     for folder in folders:
         try:
             found.add(folder, read_document(folder))
-        except RecordError as error:
+        except (RecordError, OSError) as error:
             found.unreadable.append(str(error))
     if not found.shards:
         raise UsageError(found.unreadable[0])
     return found
+
+
+def commits_of(document: Mapping[str, Any]) -> list[str]:
+    """The commits that a header lists."""
+    found = document.get("commits")
+    return [str(one) for one in found] if isinstance(found, list) else []
 
 
 def refuse_another_experiment(

@@ -38,7 +38,8 @@ def numbers(
 def shard_of(folder: Path) -> Shard | None:
     """The shard that a folder is named after."""
     found = FOLDER.fullmatch(folder.resolve().name)
-    return Shard(number=int(found[1]), count=int(found[2])) if found else None
+    number, count = map(int, found.groups()) if found else (0, 0)
+    return Shard(number=number, count=count) if 1 <= number <= count else None
 
 
 def listed(found: Sequence[int]) -> str:

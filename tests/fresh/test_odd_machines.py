@@ -41,6 +41,16 @@ def moved(here: Machine, name: str) -> Machine:
     return Machine(here.project.with_name(name), here.commands, here.cache)
 
 
+def test_a_path_of_cd(here: Machine) -> None:
+    """With CDPATH, cd prints where it went."""
+    done = subprocess.run(  # type: ignore[call-overload]
+        **{**here.argv_of("lab/setup"), "args": ["lab/setup"], "cwd": here.project,
+           "env": {**here.argv_of("lab/setup")["env"], "CDPATH": f".:{here.project}"}},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_cache_with_a_line_break(here: Machine) -> None:
     here.cache = here.cache / "a\nb"
     assert "has a line break in it" in here.run("cellbed", "setup").stderr

@@ -341,7 +341,26 @@ def _command_line(pid: str) -> str:
         return ""
 
 
-@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
+def test_a_killed_set_up_holds_its_lock_until_its_steps_end(here: Machine) -> None:
+    """The line that says it is still building must not hold it for longer."""
+    begun, go = here.cache.parent / "begun", here.cache.parent / "go"
+    here.recipe("lab/kernel/set-up", f"touch {begun}; until [ -e {go} ]; do sleep 0.1; done")
+    running = subprocess.Popen(  # type: ignore[call-overload]
+        **here.argv_of("lab/setup"), stderr=subprocess.DEVNULL
+    )
+    while not begun.exists():
+        time.sleep(0.02)
+    running.kill()
+    running.wait(timeout=20)
+    with (here.cache / "lock").open() as lock:
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        go.touch()
+        done = subprocess.run(["flock", "-w", "30", here.cache / "lock", "true"], check=False)
+        assert done.returncode == 0
+
+
+@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_interrupted(here: Machine, which: signal.Signals) -> None:
     begun = here.cache.parent / "begun"
     here.recipe("lab/kernel/set-up", f"touch {begun}; sleep 60")

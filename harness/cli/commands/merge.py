@@ -20,10 +20,11 @@ MOST_NAMED = 4
 
 
 @click.command(cls=Command, help=__doc__)
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, readable=False))
 @click.argument(
-    "shards", metavar="SHARD...", nargs=-1, required=True, type=click.Path(path_type=Path)
-)
+    "shards", metavar="SHARD...", nargs=-1, required=True,
+    type=click.Path(path_type=Path, readable=False),
+)  # fmt: skip
 def command(folder: Path, shards: tuple[Path, ...]) -> None:
     found = merge(folder, shards)
     click.echo(
@@ -34,8 +35,10 @@ def command(folder: Path, shards: tuple[Path, ...]) -> None:
         click.echo(
             f"{found.older} records there are of other settings or software, and do not count"
         )
-    if found.refused:
+    if found.refused or (found.no_shards and found.missing):
         raise CellbedError(refusals(found))
+    for reason in found.no_shards:
+        click.echo(f"Left out: {reason}", err=True)
     if found.missing:
         click.echo(f"Next: run {shards_left(found)}, and merge again.", err=True)
     else:
@@ -44,18 +47,20 @@ def command(folder: Path, shards: tuple[Path, ...]) -> None:
 
 def refusals(found: Merged) -> str:
     """What was not taken, and what to do about it."""
-    named = "; ".join(found.refused[:MOST_NAMED])
-    more = len(found.refused) - MOST_NAMED
+    reasons = [*found.refused, *found.no_shards]
+    named = "; ".join(reasons[:MOST_NAMED])
+    more = len(reasons) - MOST_NAMED
     others = f"; and {more} more" if more > 0 else ""
-    return (
-        f"{len(found.refused)} shards or records were not taken: {named}{others}; "
-        f"remove them, run {shards_left(found)} again, and merge again"
-    )
+    again = f"remove what is damaged, run {shards_left(found)} again" if found.missing else (
+        "remove the records that must not be there")  # fmt: skip
+    return f"not all was taken: {named}{others}; {again}, and merge again"
 
 
 def shards_left(found: Merged) -> str:
     """Which shards have trials without a record, as a job array takes their numbers."""
+    if found.several_seeds:
+        return "all shards with the same --seeds"
     if not found.unfinished:
         return "the other shards"
     left = unfinished.listed(found.unfinished)
-    return f"the shards {left} (with Slurm: sbatch --array={left})"
+    return f"shards {left} (with Slurm: sbatch --array={left})"

@@ -248,7 +248,7 @@ def test_one_bad_shard_keeps_none_from_being_merged(
     (tmp_path / "note.txt").touch()
     found = merge(tmp_path / "all", [*shards, tmp_path / "note.txt"])
     assert found.copied == len(Shard(number=3, count=3).of(trials)) and found.unfinished == [1, 2]
-    assert len(found.refused) == 3 and "is not JSON" in found.refused[0]
+    assert len(found.no_shards) == 3 and "is not JSON" in found.no_shards[0]
 
 
 def spoil(record_: Path, how: str, outside: Path) -> None:
@@ -304,6 +304,78 @@ def test_a_damaged_judgement_is_not_brought_over(
     assert not (tmp_path / "all" / "trials" / name / "judgement.json").exists()
 
 
+@pytest.mark.parametrize("how", ["bytes", "gone", "link", "file"])
+def test_a_damaged_record_where_it_was_taken_to(
+    tmp_path: Path, paper: type[PaperLab], trials: list[PlannedTrial], how: str
+) -> None:
+    """It is named, and not the good one of the shard; its trial counts as missing."""
+    one = run(tmp_path / "a", Shard(number=1, count=1), trials)
+    into = tmp_path / "all"
+    merge(into, [one])
+    bad = sorted((into / "trials").iterdir())[0]
+    if how == "bytes":
+        (bad / "flows.csv").write_bytes(b"x")
+    else:
+        shutil.rmtree(bad)
+    if how == "gone":
+        bad.mkdir()
+    elif how == "link":
+        bad.symlink_to(tmp_path / "nothing")
+    elif how == "file":
+        bad.touch()
+    found = merge(into, [one])
+    assert found.missing == [bad.name] and found.there == len(trials) - 1
+    assert len(found.refused) == 1 and str(into) in found.refused[0]
+
+
+def test_a_merge_that_was_stopped_at_its_beginning(
+    tmp_path: Path, paper: type[PaperLab], trials: list[PlannedTrial]
+) -> None:
+    one = run(tmp_path / "a", Shard(number=1, count=1), trials)
+    into = tmp_path / "all"
+    into.mkdir()
+    (into / "campaign.lock").touch()
+    (into / ".campaign.json.host.1").touch()
+    assert merge(into, [one]).copied == len(trials)
+    (tmp_path / "file").touch()
+    assert "is a file" in refusal(tmp_path / "file", [one])
+
+
+def test_records_that_nobody_can_read(
+    tmp_path: Path, paper: type[PaperLab], trials: list[PlannedTrial]
+) -> None:
+    """A record without its trial.json is named as any other damage."""
+    one = run(tmp_path / "a", Shard(number=1, count=1), trials)
+    bad = sorted((one / "trials").iterdir())[0]
+    (bad / "trial.json").unlink()
+    found = merge(tmp_path / "all", [one])
+    assert found.copied == len(trials) - 1 and str(bad / "trial.json") in found.refused[0]
+
+
+def test_shards_of_several_seeds(
+    tmp_path: Path, paper: type[PaperLab], trials: list[PlannedTrial]
+) -> None:
+    """What is missing then is no fault of one shard."""
+    one = run(tmp_path, Shard(number=1, count=2), trials)
+    (tmp_path / "fewer").mkdir()
+    two = run(tmp_path, Shard(number=2, count=2), small_trials(tmp_path / "fewer", seeds=2))
+    assert merge(tmp_path / "all", [one, two]).several_seeds
+    assert not merge(tmp_path / "one", [one]).several_seeds
+
+
+@pytest.mark.parametrize("commits", [5, "x", None, {"a": 1}])
+def test_a_header_with_strange_commits(
+    tmp_path: Path, paper: type[PaperLab], trials: list[PlannedTrial], commits: object
+) -> None:
+    one = run(tmp_path / "a", Shard(number=1, count=1), trials)
+    header = one / "campaign.json"
+    header.write_text(json.dumps({**json.loads(header.read_text()), "commits": commits}))
+    into = tmp_path / "all"
+    assert merge(into, [one]).copied == len(trials)
+    (into / "campaign.json").write_text(header.read_text())
+    assert merge(into, [one]).there == len(trials)
+
+
 def test_which_shards_are_left(
     tmp_path: Path, paper: type[PaperLab], trials: list[PlannedTrial]
 ) -> None:
@@ -314,8 +386,9 @@ def test_which_shards_are_left(
     moved = sorted((shards[0] / "trials").iterdir())[0]
     moved.rename(shards[3] / "trials" / moved.name)
     assert merge(tmp_path / "all", [shards[0], *shards[3:6]]).unfinished == []
-    other = shards[1].rename(tmp_path / "mine")
-    assert merge(tmp_path / "all", [other]).unfinished == []
+    for name in ("mine", "1-of-0", "9-of-7"):
+        shards[1] = shards[1].rename(tmp_path / name)
+        assert merge(tmp_path / "all", [shards[1]]).unfinished == []
 
 
 @pytest.mark.parametrize(
