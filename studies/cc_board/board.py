@@ -24,7 +24,9 @@ from analysis.study import Response
 from studies.cc_board.study import STUDY
 
 CAMPAIGNS = ("cc-board", "cc-board-bbr3", "cc-board-marks")
-"""The kept campaigns, the main campaign first."""
+"""The kept campaigns of TCP, the main campaign first."""
+QUIC = "cc-board-quic"
+"""The kept campaign of QUIC, which may have fewer seeds."""
 RESPONSES: Mapping[str, Response] = {one.name: one for one in (*STUDY.responses, *STUDY.measures)}
 AT_LEAST, AT_MOST = "at_least", "at_most"
 WORDS = {AT_LEAST: "≥", AT_MOST: "≤"}
@@ -56,13 +58,15 @@ class Place:
 
     @property
     def text(self) -> str | None:
-        """The figure, half of its interval, and the verdict; None where nothing was measured."""
+        """The figure, half of its interval, and the verdict.
+
+        None where nothing was measured; one seed has no interval, and so no verdict.
+        """
         if self.figure is None:
             return None
         form, half = response(self.claim).form, self.figure.half_width
         shown = signed(format(self.figure.mean, form))
-        shown += "" if half is None else f" ± {half:{form}}"
-        return f"{shown}, {self.finding.verdict.value}"
+        return shown if half is None else f"{shown} ± {half:{form}}, {self.finding.verdict.value}"
 
     @property
     def p(self) -> float | None:
@@ -126,7 +130,7 @@ def table(rows: Sequence[Sequence[Place]], flavors: Sequence[str]) -> Sheet:
 def kept_cells(kept: Kept) -> list[Cell]:
     """The cells of the kept trials."""
     found: dict[tuple[tuple[str, str], ...], dict[str, dict[int, float]]] = {}
-    files = [kept.folder / name / kept_trials.FILE for name in CAMPAIGNS]
+    files = [kept.folder / name / kept_trials.FILE for name in (*CAMPAIGNS, QUIC)]
     for trial in (one for file in files for one in kept_trials.read(file)):
         cell = found.setdefault(tuple(trial.levels.items()), {})
         for name, value in trial.metrics.items():
@@ -208,11 +212,12 @@ def versions(kept: Kept) -> Sheet:
 
 
 def counts(rows: Sequence[Sequence[Place]]) -> Mapping[str, Counter[Verdict]]:
-    """Of each sender, how many criteria have which verdict, without those not measured."""
+    """Of each sender, how many criteria have which verdict, without those not measured
+    and those of one seed."""
     found: dict[str, Counter[Verdict]] = {}
     for row in rows:
         for place in row:
-            if place.figure is not None:
+            if place.figure is not None and place.figure.half_width is not None:
                 found.setdefault(place.flavor, Counter())[place.finding.verdict] += 1
     return found
 

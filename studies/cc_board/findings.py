@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 from analysis.claims import Verdict
@@ -38,16 +39,36 @@ def board_numbers(kept: Kept) -> Numbers:
     for row in rows:
         for place in row:
             if place.figure is not None:
-                name = f"{place.claim.id}-{place.flavor}".replace("-", "_").lower()
+                name = word_of(f"{place.claim.id}-{place.flavor}")
                 found[name] = place.figure.mean
                 found[f"{name}_half"] = place.figure.half_width
                 found[f"{name}_kept"] = SIGN.get(place.finding.verdict, 0)
     for flavor, counted in board.counts(rows).items():
         for verdict, word in SHORT.items():
-            found[f"{flavor.lower()}_{word}"] = counted[verdict]
+            found[f"{word_of(flavor)}_{word}"] = counted[verdict]
     tests, left_open = board.not_adjusted(rows)
     found |= {"tests": tests, "tests_open": len(left_open)} | versions(kept, rows)
-    return found | cost(kept) | square_root() | {"no_backoff": no_backoff_percent()}
+    found |= cost(kept) | quic(kept, rows)
+    return found | square_root() | {"no_backoff": no_backoff_percent()}
+
+
+def word_of(text: str) -> str:
+    """A name that a sentence can have in braces."""
+    return re.sub("[- ]", "_", text).lower()
+
+
+def quic(kept: Kept, rows: Sequence[Sequence[board.Place]]) -> dict[str, Number]:
+    """The trials of QUIC, what they took, and their criteria."""
+    manifest = kept.manifest(board.QUIC)
+    measured = [place for row in rows for place in row if place.flavor == "QUIC CUBIC"]
+    return {
+        "quic_trials": manifest["trials"],
+        "quic_seeds": len(manifest["seeds"]),
+        "one": 1,
+        "quic_cases": len({board.case(one.claim) for one in measured if one.figure is not None}),
+        "quic_criteria": sum(one.figure is not None for one in measured),
+        "quic_wall_min": manifest["wall_s"] / 60,
+    }
 
 
 def versions(kept: Kept, rows: Sequence[Sequence[board.Place]]) -> dict[str, Number]:

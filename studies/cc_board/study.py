@@ -25,7 +25,7 @@ STUDY = Study(
     id="cc_board",
     title="A board of cases for congestion control",
     source="RFC 9743",
-    cell={"case": CASES, "flavor": ("Reno", "CUBIC", "BBR", "BBRv3", "DCTCP")},
+    cell={"case": CASES, "flavor": ("Reno", "CUBIC", "BBR", "BBRv3", "DCTCP", "QUIC CUBIC")},
     responses=(
         Response(
             name="efficiency", short="eff.", of=figures.efficiency, form=".3f",

@@ -23,6 +23,8 @@ from studies.cc_board import board, figures, findings
 from studies.cc_board.study import CASES, STUDY
 from tests.analysis import synthetic
 from topology.queues.drop_tail import Queue as DropTail
+from workload.iperf import Parameters as Iperf
+from workload.quic_bulk import Parameters as QuicBulk
 
 FILE = studies.folder("cc_board") / "cc-board.toml"
 PLANS = planned(experiment.load(FILE), FILE)
@@ -239,6 +241,29 @@ def test_a_late_comer_that_has_its_share_only_after_the_trial_has_none(trial: Tr
     write_bytes(one, 0.1, np.array([first, late]).T)
     end_s = one.plan.workload.duration_s
     assert figures.fair_after_s(one) == pytest.approx(end_s - 10, abs=0.11)
+
+
+def test_quic_has_the_settings_of_the_case_but_for_its_workload() -> None:
+    """In each case of the board in which nothing needs a second workload or counts segments."""
+    file = FILE.with_name("cc-board-quic.toml")
+    trials = planned(experiment.load(file), file)
+    left_out = {"silence", *figures.STANDARD}
+    assert {str(one.factors["case"]) for one in trials} == set(CASES) - left_out
+    for one in (one for one in trials if one.plan.seed == 1):
+        other = plan_of(str(one.factors["case"]), "CUBIC").plan
+        ours, load, theirs = one.plan, one.plan.workload, other.workload
+        assert (ours.topology, ours.queue) == (other.topology, other.queue)
+        assert isinstance(load, QuicBulk) and (load.stack, load.congestion) == ("ngtcp2", "cubic")
+        assert isinstance(theirs, Iperf)
+        for name in ("duration_s", "measure_from_s", "jitter_us", "late_start_us"):
+            assert getattr(load, name) == getattr(theirs, name)
+
+
+def test_one_seed_has_a_figure_and_no_verdict() -> None:
+    metrics = {"efficiency": {1: 0.95}}
+    cell = Cell(levels={"case": "one flow", "flavor": "Reno"}, metrics=metrics)
+    rows = board.places([cell], ["Reno"])
+    assert rows[0][0].text == "0.950" and not board.counts(rows)
 
 
 CLAIM = next(claim for claim in claims_of(STUDY) if claim.id == "wired-alone")
