@@ -18,3 +18,8 @@ def test_each_command_names_a_package_that_the_image_does_not_have() -> None:
     assert "bridge-utils" in there and commands["birdc"] == "bird2"
     assert all(PACKAGE.fullmatch(name) for name in commands.values())
     assert not [command for command, name in commands.items() if name in there]
+
+
+def test_the_package_for_a_compiler_also_has_the_headers_of_c() -> None:
+    commands = tomllib.loads((FOLDER / "commands.toml").read_text())
+    assert commands["gcc"] == commands["make"] == "build-essential"
