@@ -27,6 +27,11 @@
 /* Filled in by the loader. */
 const volatile struct cellq_params params;
 
+#ifdef CQ_PATH
+/* Filled in by the loader, too. */
+struct path_table path_table;
+#endif
+
 /* Room for 87,000 frame records; the loader may not shrink it. */
 #define EVENTS_BYTES	(1 << 22)
 

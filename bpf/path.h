@@ -20,7 +20,15 @@
 
 #include <linux/types.h>
 
-#define PATH_MAX_ROWS	(1 << 18)	/* a power of two: an index is masked */
+/* Powers of two: an index is masked. A map of 2^18 rows has 10 MB, and costs User-Mode Linux more
+ * than all else of a short trial. So there is a second program for short tables. */
+#define PATH_LONG_ROWS	(1 << 18)
+#define PATH_SHORT_ROWS	(1 << 13)
+#ifdef PATH_SHORT
+#define PATH_MAX_ROWS	PATH_SHORT_ROWS
+#else
+#define PATH_MAX_ROWS	PATH_LONG_ROWS
+#endif
 #define PATH_ROW_MASK	(PATH_MAX_ROWS - 1)
 #define PATH_PS_PER_US	1000000ULL
 #define PATH_UBIT	1000000ULL	/* work of one bit */
@@ -42,6 +50,11 @@ struct path_head {
 	__u64 period_work;	/* PATH_NEVER too, if period_ps is */
 	__u32 rows;
 	__u32 steady;		/* no bits at once; never faster than an access link */
+};
+
+struct path_table {
+	struct path_head head;
+	struct path_row rows[PATH_MAX_ROWS];
 };
 
 /*

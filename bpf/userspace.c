@@ -67,8 +67,8 @@ void libcellq_set_path(struct libcellq *q, const struct path_head *head,
 void libcellq_set_path(struct libcellq *q, const struct path_head *head,
 		       const struct path_row *rows)
 {
-	q->state.path = *head;
-	memcpy(q->state.path_rows, rows, head->rows * sizeof(*rows));
+	q->state.path.head = *head;
+	memcpy(q->state.path.rows, rows, head->rows * sizeof(*rows));
 }
 #endif
 

@@ -119,12 +119,20 @@ struct cq_state {
 	struct cq_train circ[CELLQ_MAX_VCS];
 	struct cq_frame frames[CELLQ_MAX_FRAMES];
 	__u32 cells[CELLQ_MAX_BUFFER_CELLS];	/* runs: vc | count << 16 */
-#ifdef CQ_PATH
-	/* At the end, where the loader puts them. */
-	struct path_head path;
-	struct path_row path_rows[PATH_MAX_ROWS];
+#if defined(CQ_PATH) && !defined(__bpf__)
+	struct path_table path;
 #endif
 };
+
+#ifdef CQ_PATH
+#ifdef __bpf__
+/* In a map of its own: the loader fills it before the kernel has it, and copies no state. */
+extern struct path_table path_table;
+#define CQ_TABLE(state)	((void)(state), &path_table)
+#else
+#define CQ_TABLE(state)	(&(state)->path)
+#endif
+#endif
 
 CQ_INLINE int cq_after(__u64 a, __u64 b)
 {
@@ -134,14 +142,16 @@ CQ_INLINE int cq_after(__u64 a, __u64 b)
 #ifdef CQ_PATH
 CQ_INLINE __u64 cq_work(struct cq_state *s, __u64 t_ps)
 {
-	return path_work(&s->path, s->path_rows,
-			 t_ps - s->path.epoch_ns * 1000);
+	const struct path_table *path = CQ_TABLE(s);
+
+	return path_work(&path->head, path->rows, t_ps - path->head.epoch_ns * 1000);
 }
 
 CQ_INLINE __u64 cq_moment(struct cq_state *s, __u64 work)
 {
-	return path_moment(&s->path, s->path_rows, work) +
-	       s->path.epoch_ns * 1000;
+	const struct path_table *path = CQ_TABLE(s);
+
+	return path_moment(&path->head, path->rows, work) + path->head.epoch_ns * 1000;
 }
 #else
 CQ_INLINE __u64 cq_work(struct cq_state *s, __u64 t_ps)
@@ -162,7 +172,7 @@ CQ_INLINE int cq_steady(struct cq_state *s, __u64 access_ps, __u64 service_ps)
 {
 #ifdef CQ_PATH
 	(void)access_ps, (void)service_ps;
-	return s->path.steady;
+	return CQ_TABLE(s)->head.steady;
 #else
 	(void)s;
 	return access_ps <= service_ps;

@@ -18,11 +18,33 @@
 
 #include "../path.h"
 
-/* --object, or beside the executable: cellq.bpf.o, or for moving paths cellq-path.bpf.o. */
+/* Read the head of the table of a moving path; is it one? */
+static int read_head(FILE *file, struct path_head *head)
+{
+	return file && fread(head, sizeof(*head), 1, file) == 1 && head->rows >= 1 &&
+	       head->rows <= PATH_LONG_ROWS;
+}
+
+/* The program's file; a table that cannot be read is refused later. */
+static const char *program_for(const char *table)
+{
+	struct path_head head = { .rows = 1 };
+	FILE *file;
+
+	if (!table)
+		return "cellq.bpf.o";
+	file = fopen(table, "rbe");
+	read_head(file, &head);
+	if (file)
+		fclose(file);
+	return head.rows <= PATH_SHORT_ROWS ? "cellq-short-path.bpf.o" : "cellq-path.bpf.o";
+}
+
+/* --object, or a program beside the executable. */
 static const char *object_path(const struct load_options *o, char *buffer,
 			       size_t size)
 {
-	const char *file = o->path ? "cellq-path.bpf.o" : "cellq.bpf.o";
+	const char *file = program_for(o->path);
 	ssize_t length;
 	char *slash;
 
@@ -53,6 +75,31 @@ static int set_params(struct bpf_object *object, const struct cellq_params *p)
 	return STATUS_OK;
 }
 
+/* Put the table of a moving path into its map, which is not loaded yet. */
+static int set_path(struct bpf_object *object, const char *name)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(object, ".bss");
+	struct path_head head;
+	size_t size = 0, bytes = 0;
+	unsigned char *value = map ? (void *)bpf_map__initial_value(map, &size) : NULL;
+	FILE *file = fopen(name, "rbe");
+	int whole = 0;
+
+	if (!file)
+		return fail(STATUS_USAGE, "cannot read --path %s: %s", name,
+			    strerror(errno));
+	if (read_head(file, &head))
+		bytes = head.rows * sizeof(struct path_row);
+	if (bytes && value && sizeof(head) + bytes <= size) {
+		memcpy(value, &head, sizeof(head));
+		whole = fread(value + sizeof(head), 1, bytes, file) == bytes;
+	}
+	fclose(file);
+	return whole ? STATUS_OK :
+		       fail(STATUS_USAGE, "--path %s: the file is no whole table"
+			    " of a path", name);
+}
+
 static struct bpf_object *open_object(const struct load_options *o)
 {
 	struct bpf_object *object;
@@ -65,7 +112,8 @@ static struct bpf_object *open_object(const struct load_options *o)
 		     strerror(errno));
 		return NULL;
 	}
-	if (set_params(object, &o->params)) {
+	if (set_params(object, &o->params) ||
+	    (o->path && set_path(object, o->path))) {
 		bpf_object__close(object);
 		return NULL;
 	}
@@ -76,45 +124,6 @@ static struct bpf_object *open_object(const struct load_options *o)
 		return NULL;
 	}
 	return object;
-}
-
-/* The table of a moving path, which is the end of the state. */
-static int read_path(const char *name, unsigned char *value, size_t size)
-{
-	size_t room = sizeof(struct path_row) * PATH_MAX_ROWS;
-	struct path_head *head = (void *)(value + size - room - sizeof(*head));
-	FILE *file = fopen(name, "rbe");
-	int whole;
-
-	if (!file)
-		return fail(STATUS_USAGE, "cannot read --path %s: %s", name,
-			    strerror(errno));
-	whole = fread(head, sizeof(*head), 1, file) == 1 && head->rows >= 1 &&
-		head->rows <= PATH_MAX_ROWS &&
-		fread(head + 1, sizeof(struct path_row), head->rows, file) ==
-			head->rows;
-	fclose(file);
-	return whole ? STATUS_OK :
-		       fail(STATUS_USAGE, "--path %s: the file is no whole table"
-			    " of a path", name);
-}
-
-static int set_path(struct bpf_object *object, const char *name)
-{
-	struct bpf_map *map = bpf_object__find_map_by_name(object, "state");
-	size_t size = bpf_map__value_size(map);
-	unsigned char *value = calloc(1, size);
-	__u32 zero = 0;
-	int status;
-
-	if (!value)
-		return fail(STATUS_FAILED, "out of memory");
-	status = read_path(name, value, size);
-	if (!status && bpf_map_update_elem(bpf_map__fd(map), &zero, value, 0))
-		status = fail(STATUS_FAILED, "cannot note the path: %s",
-			      strerror(errno));
-	free(value);
-	return status;
 }
 
 struct attacher {
@@ -220,8 +229,6 @@ int verb_load(int argc, char **argv)
 	status = pins_create(o.name);
 	if (!status) {
 		status = pins_fill(o.name, a.object);
-		if (!status && o.path)
-			status = set_path(a.object, o.path);
 		if (!status)
 			status = attach_all(&a, &o);
 		if (status)

@@ -93,3 +93,22 @@ def test_a_segment_that_waits_in_an_outage_is_sent_again(tmp_path: Path) -> None
     assert document["metrics"]["dropped_share"] == 0
     [flow] = csv.DictReader((folder / "flows.csv").open())
     assert int(flow["retransmits"]) == int(flow["timeouts"]) > 1  # RFC 6298 section 5.4
+
+
+def test_a_long_table_does_what_a_short_one_does(tmp_path: Path) -> None:
+    """The cell queue has a program for each: 8,192 rows fit into the short one."""
+    rows = {"short": range(1), "long": range(9_000)}
+    found = {}
+    for name, numbers in rows.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        # From 20 ms on, the rate is that of the still path: 9,000 times the same, or once.
+        lines = [f"{0.02 + 0.0001 * n:.4f},10000000" for n in numbers]
+        text = "\n".join(["time_s,rate_bit_per_s", "0,8000000", *lines])
+        (folder / "path.csv").write_text(text)
+        [trial] = trials_of(folder, TEXT, "queue=cells", "path=moves")
+        [document] = run_trials(folder / "out", [trial]).values()  # all checks passed
+        record = folder / "out" / "trials" / document["trial"]
+        found[name] = {x: (record / x).read_bytes() for x in ("flows.csv", "throughput.csv")}
+        assert document["path"]["down"]["full"] >= 10
+    assert found["short"] == found["long"]

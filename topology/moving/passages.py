@@ -17,15 +17,18 @@ import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from topology import commands
 from topology.run import ENVIRONMENT, in_namespace
 
 # Bytes of each record: Linux cooked capture 20, IPv4 20, ports and sequence number 8.
 HEADER_BYTES = 48
-# Room for at least 50,000 packets that arrive while tcpdump waits for its file.
-BUFFER_KIB = 8_192
+# Room for at least 6,000 packets. Time stands still while tcpdump takes them out of it. Each page
+# of it takes User-Mode Linux some microseconds.
+BUFFER_KIB = 1_024
+# The C library would write 1 KiB at a time into a file of the host.
+WRITTEN_AT_ONCE = "256K"
 # The kernel hands packets over when a block is full, or one second after the block's first packet.
 HANDED_OVER_S = 2.0
 END_S = 60.0
@@ -69,17 +72,8 @@ class Watch:
         self._indexes |= {
             f"{place} {way}": socket.if_nametoindex(device) for way, device in devices.items()
         }
-        process = subprocess.Popen(
-            [
-                *("tcpdump", "-n", "-i", "any", "-y", "LINUX_SLL2"),
-                *("-s", str(HEADER_BYTES), "-B", str(BUFFER_KIB)),
-                *("--time-stamp-precision=nano", "-Z", "root"),
-                *("-w", str(file(self.folder, place)), "inbound"),
-            ],
-            stderr=subprocess.PIPE,
-            text=True,
-            env=ENVIRONMENT,
-        )
+        with file(self.folder, place).open("wb") as stream:
+            process = self._tcpdump(stream)
         begun.callback(process.wait)
         begun.callback(process.kill)
         self._running[place] = process
@@ -90,6 +84,22 @@ class Watch:
             if "listening on" in line:
                 return
         raise WatchError(f"the capture of the path, {place}: {' '.join(said.split())}")
+
+    @staticmethod
+    def _tcpdump(stream: BinaryIO) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [
+                *("stdbuf", "-o", WRITTEN_AT_ONCE),
+                *("tcpdump", "-n", "-i", "any", "-y", "LINUX_SLL2"),
+                *("-s", str(HEADER_BYTES), "-B", str(BUFFER_KIB)),
+                *("--time-stamp-precision=nano", "-Z", "root"),
+                *("-w", "-", "inbound"),
+            ],
+            stdout=stream,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=ENVIRONMENT,
+        )
 
     def __exit__(self, kind: object = None, *rest: object) -> None:
         time.sleep(HANDED_OVER_S)
