@@ -33,7 +33,7 @@ from harness.agent import softirq
 from harness.agent.events import RUN, emit
 from harness.agent.power_off import power_off
 from harness.agent.shares import mount_share
-from harness.scripts import frr, kernel, python2
+from harness.scripts import compiler, frr, kernel, python2
 from harness.scripts.beside import OVER, Beside, BesideError
 from harness.scripts.controllers import Controllers
 from harness.scripts.job import FILE, INPUT, KEPT, SHARE, WORK, ScriptJob
@@ -129,6 +129,7 @@ def prepare(job: ScriptJob) -> None:
     start_open_vswitch()
     if job.own_kernel:
         frr.install()
+        compiler.install()
     if job.python2:
         python2.install()
     if Path(kernel.ASKED).exists():  # not in the native lab, which is the machine itself

@@ -44,7 +44,7 @@ NOT_RUN = "not run"
 OWN = "fails as on a real machine"
 SAMPLES = {
     "survey": "first", "fresh": "second", "third": "third", "fourth": "fourth", "fifth": "fifth",
-    "sixth": "sixth", "seventh": "seventh", "eighth": "eighth", "ninth": "ninth",
+    "sixth": "sixth", "seventh": "seventh", "eighth": "eighth", "ninth": "ninth", "tenth": "tenth",
 }  # fmt: skip
 ERROR = re.compile(r".*\b\w+(?:Error|Exception): .*")
 MOST_ERRORS = 5
