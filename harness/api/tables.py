@@ -45,6 +45,12 @@ def check_name(name: object, trials: Sequence[Trial]) -> None:
         raise UsageError(f"{name!r} is no table of a trial{also}; {choices(name, known)}")
 
 
+def alternatives(words: Sequence[str]) -> str:
+    """Words as a sentence has them: a, b or c."""
+    *others, last = words
+    return f"{', '.join(others)} or {last}" if others else last
+
+
 def why_empty(table: str, trials: Sequence[Trial]) -> str:
     """Why no trial has a row of a table, and what would record it."""
     if any((trial.folder / f"{table}.csv").is_file() for trial in trials):
@@ -52,8 +58,8 @@ def why_empty(table: str, trials: Sequence[Trial]) -> str:
     if kinds := of_workloads().get(table):
         own = dict.fromkeys(plan.kind_of(trial.plan.workload) for trial in trials)
         return (
-            f"there is no {table}.csv: only workload.kind = {' or '.join(kinds)} writes it, and"
-            f" here the workload is {' or '.join(map(str, own))}"
+            f"there is no {table}.csv: only workload.kind = {alternatives(kinds)} writes it, and"
+            f" here the workload is {alternatives(list(map(str, own)))}"
         )
     if key := RECORDED_BY.get(table):
         return f"there is no {table}.csv; set {key} in the experiment to record it"

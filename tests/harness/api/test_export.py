@@ -202,7 +202,10 @@ def test_of_persistent_sources_it_says_what_records_answers_and_goodput(
     """plot.throughput draws answers, and these have none; plot.pairs draws such a trial."""
     trial = replace(bare.records.trials[0], plan=made_plans.plan(workload="iperf"))
     monkeypatch.setattr(bare, "records", replace(bare.records, trials=(trial,)))
-    only = "there is no requests.csv: only workload.kind = quic or www writes it, and here the"
+    only = (
+        "there is no requests.csv: only workload.kind = quic, quic-bulk or www writes it, and here"
+        " the"
+    )
     with pytest.raises(cellbed.UsageError) as caught:
         cellbed.plot.throughput(trial)
     assert f"{only} workload is iperf; plot.pairs(trial) draws the" in str(caught.value)
