@@ -19,14 +19,16 @@ from analysis.contrasts import BySeed, Contrast, contrast
 from analysis.families import holm
 from analysis.kept import Kept
 from analysis.report.model import Sheet, Value, plain, signed
-from analysis.statistics import Estimate
+from analysis.statistics import Estimate, mean
 from analysis.study import Response
-from studies.cc_board.study import STUDY
+from studies.cc_board.study import ALIKE, STUDY
 
 CAMPAIGNS = ("cc-board", "cc-board-bbr3", "cc-board-marks")
 """The kept campaigns of TCP, the main campaign first."""
 QUIC = "cc-board-quic"
 """The kept campaign of QUIC, which may have fewer seeds."""
+SAME_STARTS = (2, 3, 4)
+"""The seeds that start within 0.06 s of each other."""
 RESPONSES: Mapping[str, Response] = {one.name: one for one in (*STUDY.responses, *STUDY.measures)}
 AT_LEAST, AT_MOST = "at_least", "at_most"
 WORDS = {AT_LEAST: "≥", AT_MOST: "≤"}
@@ -111,6 +113,22 @@ def _place(claim: Claim, cells: Sequence[Cell], flavor: str) -> Place:
     found = [cell for cell in cells if cell.matches(where)]
     figure = found[0].estimate(response(claim).name) if found else None
     return Place(claim, flavor, asked.on(Evidence(found, STUDY, Method.SEEDS)), figure)
+
+
+def merged(cells: Sequence[Cell]) -> list[Cell]:
+    """The cells with the seeds of SAME_STARTS as one observation, in the cases of ALIKE."""
+    return [
+        replace(cell, metrics={name: _merged(values) for name, values in cell.metrics.items()})
+        if cell.levels["case"] in ALIKE
+        else cell
+        for cell in cells
+    ]
+
+
+def _merged(values: Mapping[int, float]) -> dict[int, float]:
+    found = {seed: value for seed, value in values.items() if seed not in SAME_STARTS}
+    same = [values[seed] for seed in SAME_STARTS if seed in values]
+    return found | ({SAME_STARTS[0]: mean(same)} if same else {})
 
 
 def table(rows: Sequence[Sequence[Place]], flavors: Sequence[str]) -> Sheet:

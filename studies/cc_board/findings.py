@@ -5,15 +5,18 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 
 from analysis.claims import Verdict
 from analysis.kept import Kept
 from analysis.metrics import capacity_bit_per_s
 from analysis.report.sentences import Number, Numbers
+from analysis.statistics import mean
 from plan.atm import CELL_BITS, segment_cells
 from studies.cc_board import board
-from studies.cc_board.study import STUDY
+from studies.cc_board.study import ALIKE, STUDY
 
 SHORT = {Verdict.HOLDS: "holds", Verdict.FAILS: "fails", Verdict.UNDECIDED: "open"}
 MSS_BYTES, SEGMENT_BYTES = 1460, 1448
@@ -48,7 +51,7 @@ def board_numbers(kept: Kept) -> Numbers:
             found[f"{word_of(flavor)}_{word}"] = counted[verdict]
     tests, left_open = board.not_adjusted(rows)
     found |= {"tests": tests, "tests_open": len(left_open)} | versions(kept, rows)
-    found |= cost(kept) | quic(kept, rows)
+    found |= cost(kept) | quic(kept, rows) | alike(kept, rows) | reordering(kept)
     return found | square_root() | {"no_backoff": no_backoff_percent()}
 
 
@@ -68,6 +71,40 @@ def quic(kept: Kept, rows: Sequence[Sequence[board.Place]]) -> dict[str, Number]
         "quic_cases": len({board.case(one.claim) for one in measured if one.figure is not None}),
         "quic_criteria": sum(one.figure is not None for one in measured),
         "quic_wall_min": manifest["wall_s"] / 60,
+    }
+
+
+def alike(kept: Kept, rows: Sequence[Sequence[board.Place]]) -> dict[str, Number]:
+    """The verdicts if seeds with almost the same start are one observation (board.merged)."""
+    cells, flavors = board.kept_cells(kept), STUDY.cell["flavor"]
+    after = board.places(board.merged(cells), flavors)
+    _, left_open = board.not_adjusted(after)
+    found: dict[str, Number] = {"alike_cases": len(ALIKE), "alike_tests_open": len(left_open)}
+    for name, places in {"undecided": rows, "alike_undecided": after}.items():
+        verdicts = sum(board.counts(places).values(), Counter[Verdict]())
+        found[name] = verdicts[Verdict.UNDECIDED]
+    flips = [
+        (old, new)
+        for old, new in zip(chain(*rows), chain(*after), strict=True)
+        if old.figure is not None and old.finding.verdict is not new.finding.verdict
+    ]
+    for old, new in flips:
+        name = word_of(f"{old.claim.id}-{old.flavor}")
+        found[f"{name}_alike"] = SIGN.get(new.finding.verdict, 0)
+        each = board.by_seed(cells, old.claim, old.flavor)
+        values = [each[seed] for seed in sorted(each)]
+        *most, last = (format(value, "g" if value % 1 == 0 else "#.3g") for value in values)
+        found[f"{name}_seeds"] = f"{', '.join(most)} and {last}"
+    return found | {"alike_flips": len(flips)}
+
+
+def reordering(kept: Kept) -> dict[str, Number]:
+    """What the queue dropped of each sender in "reordering", the mean over the seeds [%]."""
+    cells = [one for one in board.kept_cells(kept) if one.levels["case"] == "reordering"]
+    return {
+        word_of(f"reordering-lost-{one.levels['flavor']}"): 100
+        * mean([*one.metrics["dropped_share"].values()])
+        for one in cells
     }
 
 

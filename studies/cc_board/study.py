@@ -21,6 +21,13 @@ CASES = (
     "reordering", "PIE", "FQ-CoDel marks", "alone FQ-CoDel",
 )  # fmt: skip
 
+ALIKE = (
+    "one flow", "slow link", "high delay", "shallow buffer", "deep buffer", "silence",
+    "rate halves", "rate quadruples", "delay triples", "outage", "reordering",
+    "FQ-CoDel marks", "alone FQ-CoDel",
+)  # fmt: skip
+"""The cases in which the seed changes little more than the start: one flow, no random path."""
+
 STUDY = Study(
     id="cc_board",
     title="A board of cases for congestion control",

@@ -20,7 +20,7 @@ from harness.judge import studies
 from plan.atm import CELL_BITS, segment_cells
 from plan.facts import TrialFacts, read
 from studies.cc_board import board, figures, findings
-from studies.cc_board.study import CASES, STUDY
+from studies.cc_board.study import ALIKE, CASES, STUDY
 from tests.analysis import synthetic
 from topology.queues.drop_tail import Queue as DropTail
 from workload.iperf import Parameters as Iperf
@@ -312,3 +312,24 @@ def test_two_senders_are_compared_seed_by_seed() -> None:
     assert [one.difference.difference for one in there] == pytest.approx(
         [-one.difference.difference for one in back]
     )
+
+
+def test_seeds_with_almost_the_same_start_can_count_as_one() -> None:
+    values = {1: 0.5, 2: 0.7, 3: 0.8, 4: 0.9, 5: 1.0}
+    metrics = {"efficiency": values}
+    cells = [
+        Cell(levels={"case": name, "flavor": "Reno"}, metrics=metrics)
+        for name in ("one flow", "PIE")
+    ]
+    alike, random = board.merged(cells)
+    assert alike.metrics["efficiency"] == pytest.approx({1: 0.5, 5: 1.0, 2: 0.8})
+    assert random == cells[1]
+    [one] = board.merged([replace(cells[0], metrics={"efficiency": {1: 0.5}})])
+    assert one.metrics["efficiency"] == {1: 0.5}
+
+
+def test_the_cases_whose_seeds_are_alike_have_one_flow_and_no_random_path() -> None:
+    for case in CASES:
+        plan = plan_of(case).plan
+        random = case in ("random loss", "mobile rate") or plan.queue.down.kind == "pie"
+        assert (case in ALIKE) == (plan.topology.pairs == 1 and not random)
