@@ -20,6 +20,8 @@ IP_BYTES = 1488
 """Of a full packet of the study: 1436 bytes of payload, with timestamps."""
 ENDS = {"5 ms": "small", "15 ms": "middle", "30 ms": "large"}
 """Level of `target` -> what its numbers' names begin with."""
+SHARES = (0.5, 2.0)
+"""Between these limits a ratio holds (claims.toml)."""
 
 
 def by_seed(kept: Kept, campaign: str, metric: str, **levels: str) -> dict[int, float]:
@@ -73,8 +75,40 @@ def targets(kept: Kept) -> Numbers:
     return {**found, "trials": manifest["trials"], "seeds": len(manifest["seeds"])}
 
 
+def verdict(one: Estimate, limits: tuple[float, float]) -> str:
+    """Of a mean between limits, by its own interval."""
+    low, high = one.mean - (one.half_width or 0), one.mean + (one.half_width or 0)
+    if limits[0] <= low and high <= limits[1]:
+        return "holds"
+    return "does not hold" if high < limits[0] or limits[1] < low else "undecided"
+
+
+def listed(some: list[str]) -> str:
+    """One, or several with "and" before the last."""
+    return f"{', '.join(some[:-1])} and {some[-1]}" if len(some) > 1 else "".join(some)
+
+
+def ratios(levels: list[str], some: list[Estimate]) -> Numbers:
+    """The ratio of the rates with each length, and the lengths of each verdict."""
+    of = [verdict(one, SHARES) for one in some]
+    found: dict[str, Number] = {
+        "rates_each": listed([f"{one.mean:.2f} ± {one.half_width or 0:.2f}" for one in some]),
+        "rates_low": min(one.mean for one in some),
+        "rates_high": max(one.mean for one in some),
+        "lengths": len(some),
+    }
+    for name in ("holds", "undecided", "does not hold"):
+        chosen = [
+            level.removesuffix(" us") for level, one in zip(levels, of, strict=True) if one == name
+        ]
+        key = name.replace(" ", "_")
+        found |= {key: len(chosen), f"{key}_at": listed(chosen)}
+    return found
+
+
 def phases(kept: Kept) -> Numbers:
-    """The delays of DCTCP with each length of the path: means over the seeds, least and largest."""
+    """With each length of the path: the delays of DCTCP (means over the seeds, least and largest),
+    and the ratio of the rates."""
     levels = [row["longer"] for row in kept.cells(PHASES).rows]
     found: dict[str, Number] = {}
     for metric in ("low_mean_ms", "low_median_ms", "low_p99_ms"):
@@ -83,5 +117,8 @@ def phases(kept: Kept) -> Numbers:
         found[f"{metric}_high"] = max(one.mean for one in some)
         found[f"{metric}_half"] = max(one.half_width or 0 for one in some)
         found[f"{metric}_range"] = max(one.mean for one in some) - min(one.mean for one in some)
+    found |= ratios(levels, [over(kept, PHASES, "rate_ratio", longer=level) for level in levels])
+    shares = [over(kept, PHASES, "window_ratio", longer=level) for level in levels]
+    found["windows_hold"] = sum(verdict(one, SHARES) == "holds" for one in shares)
     manifest = kept.manifest(PHASES)
     return {**found, "trials": manifest["trials"], "seeds": len(manifest["seeds"])}
