@@ -92,8 +92,9 @@ def alike(kept: Kept, rows: Sequence[Sequence[board.Place]]) -> dict[str, Number
         name = word_of(f"{old.claim.id}-{old.flavor}")
         found[f"{name}_alike"] = SIGN.get(new.finding.verdict, 0)
         each = board.by_seed(cells, old.claim, old.flavor)
-        values = [each[seed] for seed in sorted(each)]
-        *most, last = (format(value, "g" if value % 1 == 0 else "#.3g") for value in values)
+        whole = all(value % 1 == 0 for value in each.values())
+        form = "g" if whole else board.response(old.claim).form
+        *most, last = (format(each[seed], form) for seed in sorted(each))
         found[f"{name}_seeds"] = f"{', '.join(most)} and {last}"
     return found | {"alike_flips": len(flips)}
 
