@@ -47,12 +47,14 @@ def test_a_seed_draws_the_same_rates_and_delays_on_each_moving_path(name: str) -
     assert len({one for some in paths.values() for one in some}) == len(paths) == 10
 
 
-def test_the_buffer_of_one_flow_is_half_a_product_of_the_mean_rate_and_round_trip() -> None:
+def test_the_buffer_of_one_flow_is_0_57_products_of_the_mean_rate_and_round_trip() -> None:
+    """Its level is "0.5": half a product of packets of 1,500 bytes without cells."""
     for trial in trials_of("leo-single"):
         topology = trial.plan.topology
-        mean_rate = 0.75 * topology.rate_bit_per_s
-        packets = mean_rate * 2 * topology.delay_ns / 1e9 / (32 * CELL_BITS)
-        assert trial.plan.queue.down.limit_packets == pytest.approx(packets / 2, abs=3)
+        product_bits = 0.75 * topology.rate_bit_per_s * 2 * topology.delay_ns / 1e9
+        limit = trial.plan.queue.down.limit_packets
+        assert limit * 32 * CELL_BITS / product_bits == pytest.approx(0.57, abs=0.005)
+        assert limit * 1500 * 8 / product_bits == float(str(trial.factors["buffer"])) == 0.5
 
 
 @pytest.fixture
