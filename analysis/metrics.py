@@ -23,10 +23,11 @@ from plan.framing import ATM, Framing
 BITS_PER_BYTE = 8
 DS3_BIT_PER_S = 45_000_000
 ABOVE_ONE = (
-    "An efficiency above 1 counts bytes that came before the measured interval and were held "
-    "out of order until it had begun."
+    "An efficiency above 1 has one of two causes. Bytes came before the measured interval and were "
+    "held out of order until it had begun, or a moving path carried more than "
+    "topology.rate_bit_per_s."
 )
-"""What stands beside one wherever it is shown: no link carries more."""
+"""The sentence that stands beside an efficiency above 1, in each table."""
 
 
 @dataclass(frozen=True, kw_only=True)

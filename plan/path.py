@@ -38,6 +38,8 @@ LEAST_RATE, MOST_RATE = 1_000, 1_000_000_000
 MOST_DELAY_US = 10_000_000
 # fq, below the cell queue, drops a packet whose departure is more than 1000 s away.
 MOST_OUTAGE_US = 500 * US_PER_S
+# In millionths of a bit: a sum of two works has 63 bits, as bpf/path.h needs.
+MOST_WORK = 1 << 62
 RATE_WORDS = f"allowed are 0, or {LEAST_RATE} to {MOST_RATE}"
 
 
@@ -85,6 +87,11 @@ class Way:
                 f"period_us = {self.period_us}: must be after the last row's time,"
                 f" {self.times_us[-1]}, and at most {MOST_US}"
             )
+        if work(self) >= MOST_WORK:
+            raise ValueError(
+                f"the path can carry {work(self) / US_PER_S:.3g} bits until its end; allowed are"
+                f" less than {MOST_WORK / US_PER_S:.3g}; leave out rows behind the trial's end"
+            )
         if longest_silence_us(self) > MOST_OUTAGE_US:
             raise ValueError(
                 f"the path carries nothing for longer than {MOST_OUTAGE_US // US_PER_S} s; let an"
@@ -97,6 +104,14 @@ class Way:
         for number, time_us in enumerate(self.times_us):
             values: list[Any] = [one[number] if len(one) > 1 else one[0] for one in columns]
             yield Row(time_us, *values)
+
+
+def work(way: Way) -> int:
+    """Return what a path can carry until its last row, or in a period [millionths of a bit]."""
+    rows = list(way.rows())
+    carried = sum(a.rate_bit_per_s * (b.time_us - a.time_us) for a, b in pairwise(rows))
+    rest_us = max(way.period_us - rows[-1].time_us, 0)
+    return carried + rows[-1].rate_bit_per_s * rest_us + sum(x.bits for x in rows) * US_PER_S
 
 
 @dataclass(frozen=True, kw_only=True)

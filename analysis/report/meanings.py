@@ -45,6 +45,9 @@ CHECKS = {
     "mptcp fallback": "the connections that are no longer MPTCP, and the causes",
     "path begin": "the time between the start of the trial and the start of the moving path",
     "path bytes": "how far an interval of 100 ms was from the rate of the moving path",
+    "path delays": "how far the delay of a packet was from the delay of the moving path",
+    "path departures": "how far a packet left the moving link from the moment that follows from "
+    "the path",
     "path losses": "the packets that the path lost, compared with the expected number",
     "path packets": "the packets that the moving path lost or swapped and should not have, or not "
     "lost and should have",
@@ -62,6 +65,7 @@ CHECKS = {
     "stalls": "how late a sleeping program woke (99th percentile)",
     "subflow bytes": "the bytes by which subflows and the packets on their links differ",
     "subflows": "the subflows whose handshake failed, and the paths without data",
+    "unsent data": "the sources that may have had nothing to send at some moment",
 }
 """By the name of a check. Some names go on with the queue or link: conservation up."""
 

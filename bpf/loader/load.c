@@ -15,36 +15,22 @@
 #include "cli.h"
 #include "options.h"
 #include "pins.h"
+#include "table.h"
 
-#include "../path.h"
 
-/* Read the head of the table of a moving path; is it one? */
-static int read_head(FILE *file, struct path_head *head)
+/* The program's file. */
+static const char *program_for(const struct table *t)
 {
-	return file && fread(head, sizeof(*head), 1, file) == 1 && head->rows >= 1 &&
-	       head->rows <= PATH_LONG_ROWS;
-}
-
-/* The program's file; a table that cannot be read is refused later. */
-static const char *program_for(const char *table)
-{
-	struct path_head head = { .rows = 1 };
-	FILE *file;
-
-	if (!table)
+	if (!t->rows)
 		return "cellq.bpf.o";
-	file = fopen(table, "rbe");
-	read_head(file, &head);
-	if (file)
-		fclose(file);
-	return head.rows <= PATH_SHORT_ROWS ? "cellq-short-path.bpf.o" : "cellq-path.bpf.o";
+	return t->head.rows <= PATH_SHORT_ROWS ? "cellq-short-path.bpf.o" : "cellq-path.bpf.o";
 }
 
 /* --object, or a program beside the executable. */
-static const char *object_path(const struct load_options *o, char *buffer,
-			       size_t size)
+static const char *object_path(const struct load_options *o, const struct table *t,
+			       char *buffer, size_t size)
 {
-	const char *file = program_for(o->path);
+	const char *file = program_for(t);
 	ssize_t length;
 	char *slash;
 
@@ -76,35 +62,26 @@ static int set_params(struct bpf_object *object, const struct cellq_params *p)
 }
 
 /* Put the table of a moving path into its map, which is not loaded yet. */
-static int set_path(struct bpf_object *object, const char *name)
+static int set_path(struct bpf_object *object, const struct table *t)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(object, ".bss");
-	struct path_head head;
-	size_t size = 0, bytes = 0;
+	size_t size = 0, bytes = t->head.rows * sizeof(*t->rows);
 	unsigned char *value = map ? (void *)bpf_map__initial_value(map, &size) : NULL;
-	FILE *file = fopen(name, "rbe");
-	int whole = 0;
 
-	if (!file)
-		return fail(STATUS_USAGE, "cannot read --path %s: %s", name,
-			    strerror(errno));
-	if (read_head(file, &head))
-		bytes = head.rows * sizeof(struct path_row);
-	if (bytes && value && sizeof(head) + bytes <= size) {
-		memcpy(value, &head, sizeof(head));
-		whole = fread(value + sizeof(head), 1, bytes, file) == bytes;
-	}
-	fclose(file);
-	return whole ? STATUS_OK :
-		       fail(STATUS_USAGE, "--path %s: the file is no whole table"
-			    " of a path", name);
+	if (!value || sizeof(t->head) + bytes > size)
+		return fail(STATUS_FAILED, "the program for moving paths and cellq are from"
+			    " different builds; build both again");
+	memcpy(value, &t->head, sizeof(t->head));
+	memcpy(value + sizeof(t->head), t->rows, bytes);
+	return STATUS_OK;
 }
 
-static struct bpf_object *open_object(const struct load_options *o)
+static struct bpf_object *open_object(const struct load_options *o,
+				      const struct table *t)
 {
 	struct bpf_object *object;
 	char buffer[4096];
-	const char *path = object_path(o, buffer, sizeof(buffer));
+	const char *path = object_path(o, t, buffer, sizeof(buffer));
 
 	object = bpf_object__open_file(path, NULL);
 	if (!object) {
@@ -112,8 +89,7 @@ static struct bpf_object *open_object(const struct load_options *o)
 		     strerror(errno));
 		return NULL;
 	}
-	if (set_params(object, &o->params) ||
-	    (o->path && set_path(object, o->path))) {
+	if (set_params(object, &o->params) || (t->rows && set_path(object, t))) {
 		bpf_object__close(object);
 		return NULL;
 	}
@@ -219,11 +195,17 @@ int verb_load(int argc, char **argv)
 {
 	struct load_options o;
 	struct attacher a = {};
+	struct table t = {};
 	int status = parse_load(argc, argv, &o);
 
-	if (status)
+	if (!status && o.path)
+		status = table_read(&t, o.path);
+	if (status) {
+		table_free(&t);
 		return status;
-	a.object = open_object(&o);
+	}
+	a.object = open_object(&o, &t);
+	table_free(&t);
 	if (!a.object)
 		return STATUS_FAILED;
 	status = pins_create(o.name);

@@ -210,7 +210,9 @@ class Reader:
         words = f"allowed are {least:,.15g} to {most:,.15g}".replace(",", "_")
         shown = (text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}...") or '""'
         if not NUMBER.fullmatch(text):
-            raise self.wrong(f"{name} = {shown}: must be a number; {words}")
+            raise self.wrong(
+                f"{name} = {shown}: must be a number in digits, without _ or e; {words}"
+            )
         value = Decimal(text)
         if not least <= value <= most:
             raise self.wrong(f"{name} = {shown}: {words}")

@@ -595,6 +595,7 @@ def test_each_check_of_a_trial_has_a_meaning() -> None:
     code = [*(PROJECT / "harness" / "judge").rglob("*.py"), *(PROJECT / "workload").rglob("*.py")]
     text = "".join(path.read_text(encoding="utf-8") for path in code)
     names = set(re.findall(r'\bcheck\(\s*f?"([^"{]+)', text))
+    names |= set(re.findall(r'\bfarthest\(lab, "\w+", "([^"]+)"\)', text))
     assert len(names) > 30
     assert [name for name in sorted(names) if not meanings.of_check(name.strip())] == []
 

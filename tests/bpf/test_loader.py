@@ -23,7 +23,19 @@ cellq() { /opt/cellbed/cellq "$@"; }
 load() {
     cellq load --name t --policy epd --buffer-cells 531 --threshold-ppm 800000 \
         --rate-bit-per-s 45000000 --access-rate-bit-per-s 149760000 --access-delay-ns 5000 \
-        --vcs 100 --ifindex-base 1000 --verdict-dev "$1" --announce-list list
+        --vcs 100 --ifindex-base 1000 --verdict-dev "$1" --announce-list list ${2:+--path $2}
+}
+# Rows of time, work and rate, as path.h has them, and bytes behind them.
+table() {
+    python3 - "$@" > table << 'END'
+import struct, sys
+rows, more = eval(sys.argv[1]), eval(sys.argv[2])
+said = eval(sys.argv[3]) if len(sys.argv) > 3 else len(rows)
+sys.stdout.buffer.write(struct.pack("=5QII", 0, 1, 0, 1 << 62, 1 << 62, said, 1))
+for time, work, rate in rows:
+    sys.stdout.buffer.write(struct.pack("=5Q", time, work, rate, 0, 0))
+sys.stdout.buffer.write(b"x" * more)
+END
 }
 left() { tc qdisc show | grep clsact; ls /sys/fs/bpf | grep cellq; }
 announce() { printf "$1" | sed "s/PID/$$/" > list; }
@@ -37,6 +49,18 @@ REFUSED = {
     "words": (r"PID h1 x\n", "down", 2, "line 1: must be PID DEV"),
     "nobody": (r"# nobody\n\n", "down", 2, "no device"),
 }
+ROWS = "[(0, 0, 9), (1, 9, 9)]"
+# Name: arguments of table, exit status, what it says.
+TABLES = {
+    "missing": ("", 2, "cannot read --path table"),
+    "more": (f"'{ROWS}' 7", 2, "the file is no whole table"),
+    "fewer": (f"'{ROWS}' 0 3", 2, "the file is no whole table"),
+    "none": ("'[]' 0", 2, "the file is no whole table"),
+    "backwards": (f"'{ROWS}[::-1]' 0", 2, "do not ascend"),
+    "work": ("'[(0, 9, 9), (1, 8, 9)]' 0", 2, "do not ascend"),
+    "much": ("'[(0, 0, 9), (1, 1 << 62, 9)]' 0", 2, "or are 2^62 or more"),
+}
+LENGTHS = (1, 8_192, 8_193, 1 << 18)
 SCRIPTS = {
     name: f"{NETWORK}announce '{lines}'\nload {device}\necho $?\nleft"
     for name, (lines, device, _, _) in REFUSED.items()
@@ -46,6 +70,15 @@ SCRIPTS = {
     + "\nload down; cellq unload --name t; left",
     "twice": NETWORK + r"announce 'PID h1\n'" + "\nload down >&2; load down; echo $?\n"
     "cellq read --name t | head -1",
+} | {
+    name: NETWORK + "announce 'PID h1\\n'\n" + (f"table {words}\n" if words else "")
+    + "load down table; echo $?; left"
+    for name, (words, _, _) in TABLES.items()
+} | {
+    f"rows {rows}": NETWORK + "announce 'PID h1\\n'\n"
+    + f"table '[(n, n, 9) for n in range({rows})]' 0\nload down table > /dev/null; echo $?; left\n"
+    "cellq unload --name t"
+    for rows in LENGTHS
 }
 
 
@@ -61,6 +94,21 @@ def test_failed_load_leaves_nothing(said: dict[str, Said], name: str) -> None:
     assert said[name].out == f"{status}\n"
     assert says in said[name].err
     assert said[name].err.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_that_is_none_leaves_nothing(said: dict[str, Said], name: str) -> None:
+    _, status, says = TABLES[name]
+    assert said[name].out == f"{status}\n"
+    assert says in said[name].err and said[name].err.count("\n") == 1
+
+
+@pytest.mark.parametrize("rows", LENGTHS)
+def test_tables_of_all_lengths(said: dict[str, Said], rows: int) -> None:
+    """Those of up to 8,192 rows have a program of their own."""
+    lines = said[f"rows {rows}"].out.splitlines()
+    assert lines[0] == "0" and lines[-1] == "cellq" and said[f"rows {rows}"].err == ""
+    assert "clsact" in said[f"rows {rows}"].out
 
 
 def test_unload_leaves_the_clsact_of_others(said: dict[str, Said]) -> None:

@@ -72,6 +72,8 @@ def run_shell(trial: PlannedTrial, name: str) -> None:
         lab.submit_network(topology)
         lab.submit({"kind": "shell", "plan": to_json(trial.plan), "terminal": terminal})
         print(f"building {topology.pairs} pairs; type exit to leave the lab", file=sys.stderr)
+        if topology.path:
+            print("in a trial the path moves; here it stands still", file=sys.stderr)
         if DELAYS[topology.delay].Delay.of_workload:
             print(
                 "in a trial the workload adds a round trip to each connection; here all have only "
