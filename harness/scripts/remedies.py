@@ -108,8 +108,8 @@ def no_module(name: str) -> str:
         return f"{begin}, because this module is of Python 2; try --python2"
     package = MODULES.get(top, top.lower().replace("_", "-"))
     return (
-        f"{begin}; try --package python3-{package} or, if Debian has no such package, "
-        f"--pip {PIP.get(top, top)}"
+        f"{begin}, and no {top}.py lies beside the script; try --package python3-{package} or, if "
+        f"Debian has no such package, --pip {PIP.get(top, top)}"
     )
 
 

@@ -498,7 +498,8 @@ SENTENCES = [
     "the lab's kernel has no network device of the type team",
     "net.ipv4.no_such: the lab's kernel has no such setting",
     "no_such: the lab's kernel has no such module",
-    "no_such: the image has no such Python module; try --package python3-no-such",
+    "no_such: the image has no such Python module, and no no_such.py lies beside the script; try "
+    "--package python3-no-such",
     "in_a_pipe: the image has no such command",
     "nope: the image has no such command",
     "third_line: the image has no such command",

@@ -22,8 +22,9 @@ TOLD = [
      "Debian's packages"),
     ("python", "Tkinter", "Tkinter: the image has no such Python module; it opens windows, and a "
      "program in the lab cannot open a window"),
-    ("python", "yaml.nodes", "yaml.nodes: the image has no such Python module; try --package "
-     "python3-yaml or, if Debian has no such package, --pip pyyaml"),
+    ("python", "yaml.nodes", "yaml.nodes: the image has no such Python module, and no yaml.py lies "
+     "beside the script; try --package python3-yaml or, if Debian has no such package, --pip "
+     "pyyaml"),
     ("python", "mininet.examples", "mininet.examples: the image has no such Python module; it has "
      "Mininet 2.3.0"),
     ("python", "ConfigParser", "ConfigParser: the image has no such Python module, because this "
