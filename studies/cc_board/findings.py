@@ -67,7 +67,6 @@ def quic(kept: Kept, rows: Sequence[Sequence[board.Place]]) -> dict[str, Number]
     return {
         "quic_trials": manifest["trials"],
         "quic_seeds": len(manifest["seeds"]),
-        "one": 1,
         "quic_cases": len({board.case(one.claim) for one in measured if one.figure is not None}),
         "quic_criteria": sum(one.figure is not None for one in measured),
         "quic_wall_min": manifest["wall_s"] / 60,
