@@ -50,6 +50,7 @@ class Controllers:
         self.told: set[str] = set()
         self.met: set[str] = set()
         self.in_vain: set[str] = set()
+        self.answering: set[str] = set()
         threading.Thread(target=self.follow, daemon=True).start()
 
     def follow(self) -> None:
@@ -73,12 +74,24 @@ class Controllers:
             new = change.get("new")
             if new and not new["is_connected"]:
                 self.since.setdefault(row, (new["target"], time.monotonic()))
+                self.look(new["target"])
                 continue
             target, since = self.since.pop(row, ("", 0.0))
             if new:
                 self.met.add(row)
-            elif target and row not in self.met and time.monotonic() - since >= SHORT_S:
-                self.in_vain.add(target)
+            elif target and row not in self.met and target not in self.answering:
+                if time.monotonic() - since >= SHORT_S:
+                    self.in_vain.add(target)
+
+    def look(self, target: str) -> None:
+        """Note a controller that listens when its switch comes.
+
+        Open vSwitch writes only each 5 s who is connected, and Mininet ends its controllers before
+        its switches.
+        """
+        found = TARGET.fullmatch(target)
+        if found and target not in self.answering and int(found[2] or PORT) in ports():
+            self.answering.add(target)
 
     def waiting(self) -> list[str]:
         """A sentence for each controller that was waited for too long or in vain, once."""

@@ -30,21 +30,29 @@ def test_the_example_is_of_the_folder(tmp_path: Path, files: dict[str, str], com
     assert controllers.example(tmp_path) == command
 
 
-@pytest.mark.parametrize(("connected", "waited_s", "told"), [
-    (False, 2.0, 1), (False, 0.5, 0), (True, 2.0, 0),
+@pytest.mark.parametrize(("connected", "listening", "waited_s", "told"), [
+    (False, set(), 2.0, 1), (False, {6633}, 2.0, 1), (False, set(), 0.5, 0), (True, set(), 2.0, 0),
+    (False, {6653}, 2.0, 0),
 ])  # fmt: skip
 def test_a_switch_that_goes_before_it_found_its_controller_is_told(
-    monkeypatch: pytest.MonkeyPatch, connected: bool, waited_s: float, told: int
+    monkeypatch: pytest.MonkeyPatch,
+    connected: bool,
+    listening: set[int],
+    waited_s: float,
+    told: int,
 ) -> None:
+    """But not one whose controller listened when it came: Mininet ends that one first."""
     now = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(controllers, "ports", set)
+    now_listening = listening
+    monkeypatch.setattr(controllers, "ports", lambda: now_listening)
     seen = controllers.Controllers()
     row = {"target": "tcp:127.0.0.1:6653"}
     if connected:
         seen.take({"Controller": {"r": {"new": row | {"is_connected": True}}}})
     seen.take({"Controller": {"r": {"new": row | {"is_connected": False}}}})
     now[0] += waited_s
+    now_listening = set()
     seen.take({"Controller": {"r": {"old": row}}})
     assert len(seen.waiting()) == told
     assert seen.waiting() == []
