@@ -77,11 +77,11 @@ class Controllers:
                 self.look(new["target"])
                 continue
             target, since = self.since.pop(row, ("", 0.0))
+            found = row in self.met or target in self.answering
             if new:
                 self.met.add(row)
-            elif target and row not in self.met and target not in self.answering:
-                if time.monotonic() - since >= SHORT_S:
-                    self.in_vain.add(target)
+            elif target and not found and time.monotonic() - since >= SHORT_S:
+                self.in_vain.add(target)
 
     def look(self, target: str) -> None:
         """Note a controller that listens when its switch comes.
