@@ -281,7 +281,8 @@ class Watched:
             self.tell_of_controllers()
             if time.monotonic() >= end:
                 return self.stop(
-                    f"it reached its limit of {self.job.limit_s:g} s of the lab's clock"
+                    f"it reached its limit of {self.job.limit_s:g} s of the lab's clock; --limit "
+                    "gives it more"
                 )
             if processes() > 0.9 * self.job.processes:
                 return self.stop(

@@ -651,6 +651,8 @@ def test_a_script_of_python_2_is_refused_with_the_option(tmp_path: Path) -> None
         "cellbed: old.py is written in Python 2 (line 1: Missing parentheses in call to 'print'); "
         "./cellbed mininet --python2 converts it\n"
     )
+    done = cellbed(tmp_path, "mininet", "old.py", "--python2")
+    assert done.stderr.endswith("converts it, but an option must come before the file\n")
     done = cellbed(tmp_path, "mininet", "run.sh")
     assert done.returncode == 1
     assert done.stderr.endswith("is written in Python 2; try --python2\n")

@@ -44,6 +44,7 @@ def command(
         if not options["python2"] and (why := python2_text.is_old(found)):
             raise UsageError(
                 f"{file} is written in Python 2 ({why}); ./cellbed mininet --python2 converts it"
+                + (", but an option must come before the file" if "--python2" in args else "")
             )
     # A name that begins with a hyphen would be an option of Python's.
     name = f"./{found.name}" if found.name.startswith("-") else found.name
