@@ -84,6 +84,12 @@ def of_document(folder: Path, document: Mapping[str, Any]) -> CampaignFile:
     return CampaignFile(document=document, factors=factors, trials=entries(path, listed))
 
 
+def commits_of(document: Mapping[str, Any]) -> list[str]:
+    """The commits that a header lists; none where it lists them wrongly."""
+    found = document.get("commits")
+    return [str(one) for one in found if one] if isinstance(found, list) else []
+
+
 def why_none(folder: Path) -> str:
     """What a path is instead of a campaign's folder, and what to do, in one sentence."""
     if folder.suffix == ".toml" and folder.is_file():

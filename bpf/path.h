@@ -20,8 +20,8 @@
 
 #include <linux/types.h>
 
-/* Powers of two: an index is masked. A map of 2^18 rows has 10 MB, and costs User-Mode Linux more
- * than all else of a short trial. So there is a second program for short tables. */
+/* Powers of two: an index is masked. A map of 2^18 rows has 10 MB, and User-Mode Linux maps each of
+ * its pages with a system call. So there is a second program for short tables. */
 #define PATH_LONG_ROWS	(1 << 18)
 #define PATH_SHORT_ROWS	(1 << 13)
 #ifdef PATH_SHORT

@@ -18,14 +18,14 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from analysis.campaign_file import FORMAT, CampaignFile, read_header
+from analysis.campaign_file import FORMAT, CampaignFile, commits_of, read_header
 from analysis.campaign_file import NAME as HEADER
 from analysis.errors import RecordError
 from analysis.records import read_facts
 from harness import events
 from harness.campaign import costs, listing
 from harness.campaign.lock import NAME as LOCK
-from harness.campaign.lock import locked, open_lock
+from harness.campaign.lock import locked, only_begun, open_lock
 from harness.design.trials import PlannedTrial
 from harness.events import (
     CampaignEnded,
@@ -210,9 +210,7 @@ class CampaignRun:
                 )
         elif not (there := first_existing(self.folder)).is_dir():
             raise unwritable(self.folder, there, "this is a file")
-        elif self.folder.is_dir() and not all(
-            x.name == LOCK or x.name.startswith(f".{HEADER}.") for x in self.folder.iterdir()
-        ):
+        elif self.folder.is_dir() and not only_begun(self.folder):
             raise UsageError(
                 f"{self.folder} has files but no campaign.json; "
                 "name an empty or a new folder with --out"
@@ -245,10 +243,9 @@ class CampaignRun:
 
     def _commits(self, header: CampaignFile | None) -> list[str]:
         """Of the project: at which trials of this folder were run, or are about to be."""
-        before = header.document.get("commits") if header else None
+        before = commits_of(header.document) if header else []
         now = [checkout.commit()] if self._missing() else []
-        found = [*before, *now] if isinstance(before, list) else now
-        return list(dict.fromkeys(str(one) for one in found if one))
+        return list(dict.fromkeys(str(one) for one in [*before, *now] if one))
 
     def _missing(self) -> list[PlannedTrial]:
         """Trials without a record, those that can share a lab one after the other."""

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from analysis.campaign_file import NAME as HEADER
 from analysis.under_way import LOCK as NAME
 from harness.host import ownership
 from harness.records.whole import naming
@@ -49,6 +50,11 @@ def locked(folder: Path, name: str = NAME) -> Iterator[None]:
         os.ftruncate(descriptor, 0)
     finally:
         os.close(descriptor)
+
+
+def only_begun(folder: Path) -> bool:
+    """Has a folder nothing but what a command leaves that was killed before it wrote a header?"""
+    return all(one.name == NAME or one.name.startswith(f".{HEADER}.") for one in folder.iterdir())
 
 
 def take(descriptor: int) -> None:

@@ -22,8 +22,7 @@ from analysis.campaign_file import NAME as HEADER
 from analysis.errors import RecordError
 from analysis.records import read_asked
 from harness.campaign import unfinished
-from harness.campaign.lock import NAME as LOCK
-from harness.campaign.lock import locked
+from harness.campaign.lock import locked, only_begun
 from harness.campaign.shard_headers import joined
 from harness.host.ownership import make_folder
 from harness.judge import judgement
@@ -96,8 +95,7 @@ def refuse_strange(into: Path) -> None:
         raise UsageError(f"{into} is a file; name a new folder")
     if not into.exists() or (into / HEADER).exists():
         return
-    # A run or a merge that was killed at its beginning leaves these.
-    if not all(x.name == LOCK or x.name.startswith(f".{HEADER}.") for x in into.iterdir()):
+    if not only_begun(into):
         raise UsageError(f"{into} has files but no {HEADER}; name an empty or a new folder")
 
 

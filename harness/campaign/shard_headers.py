@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from analysis.campaign_file import Entry, of_document, read_document, read_header
+from analysis.campaign_file import Entry, commits_of, of_document, read_document, read_header
 from analysis.errors import RecordError
 from plan.errors import UsageError
 
@@ -123,12 +123,6 @@ def joined(folders: Sequence[Path]) -> Headers:
     if not found.shards:
         raise UsageError(found.unreadable[0])
     return found
-
-
-def commits_of(document: Mapping[str, Any]) -> list[str]:
-    """The commits that a header lists."""
-    found = document.get("commits")
-    return [str(one) for one in found] if isinstance(found, list) else []
 
 
 def refuse_another_experiment(
