@@ -14,7 +14,7 @@ from analysis.kept import Kept
 from analysis.report.model import listed
 from analysis.report.sentences import Numbers, Source
 from analysis.statistics import estimate
-from studies.web_2003 import steps, traces
+from studies.web_2003 import signs, steps, traces
 from studies.web_2003.abstract import SLIDES, WHOLE, abstract
 from studies.web_2003.changes import how, percent, sure, told
 from studies.web_2003.ns2 import long_numbers
@@ -390,6 +390,7 @@ NUMBERS: Mapping[str, Source] = {
     "long_ns_2": long_numbers.numbers,
     "red": red,
     "rules": rules,
+    "signs": signs.numbers,
     "steps": steps.numbers,
     "tails": tails,
     "today": today,

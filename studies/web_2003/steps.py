@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from analysis import kept_trials
 from analysis.cells import Cell
 from analysis.claims import Evidence, Method, claims_of
-from analysis.claims.findings import Verdict
+from analysis.claims.findings import Finding, Verdict
 from analysis.kept import Kept
 from analysis.kept_trials import KeptTrial, Levels
 from analysis.report.model import Sheet, plain
@@ -25,10 +25,15 @@ FEWEST = 3
 
 def verdicts(kept: Kept, seeds: int) -> dict[str, str]:
     """Claim -> verdict, of the trials with the seeds 1 to `seeds`."""
+    return {name: found.verdict.value for name, found in findings(kept, seeds).items()}
+
+
+def findings(kept: Kept, seeds: int) -> dict[str, Finding]:
+    """The same with the figures of each verdict."""
     trials = kept_trials.read(kept.folder / WHOLE / kept_trials.FILE)
     cells = _cells(trial for trial in trials if trial.seed <= seeds)
     evidence = Evidence(cells, STUDY, Method.SEEDS)
-    return {claim.id: claim.on(evidence).verdict.value for claim in claims_of(STUDY, CHECKS)}
+    return {claim.id: claim.on(evidence) for claim in claims_of(STUDY, CHECKS)}
 
 
 def _cells(trials: Iterable[KeptTrial]) -> list[Cell]:
@@ -43,9 +48,13 @@ def _cells(trials: Iterable[KeptTrial]) -> list[Cell]:
 
 def steps(kept: Kept) -> Mapping[int, Mapping[str, str]]:
     """Number of seeds -> claim -> verdict, from the fewest that say anything to all."""
+    return {seeds: verdicts(kept, seeds) for seeds in range(FEWEST, last_seed(kept) + 1)}
+
+
+def last_seed(kept: Kept) -> int:
+    """The last seed of the long trials at the slides' loads."""
     trials = kept_trials.read(kept.folder / WHOLE / kept_trials.FILE)
-    last = max(trial.seed for trial in trials if trial.levels["load"] in SLIDES)
-    return {seeds: verdicts(kept, seeds) for seeds in range(FEWEST, last + 1)}
+    return max(trial.seed for trial in trials if trial.levels["load"] in SLIDES)
 
 
 def sheet(kept: Kept) -> Sheet:
