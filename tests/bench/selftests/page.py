@@ -81,7 +81,8 @@ def reason(run: Mapping[str, Any] | None, cause: str) -> str:
         return cause
     said = " ".join(run["why"].split()).replace("`", "'").replace("|", "\\|")
     said = said if len(said) <= MOST_SAID else f"{said[: MOST_SAID - 3]}..."
-    return f"{'' if run['verdict'] == 'pass' else 'cause not found; '}it says `{said}`"
+    # A test that skips itself says what it lacks.
+    return f"{'cause not found; ' if run['verdict'] == 'fail' else ''}it says `{said}`"
 
 
 def row(cells: Iterable[object]) -> str:

@@ -19,15 +19,17 @@ def test_each_test_has_a_row_with_its_result_and_its_cause() -> None:
         "net/b.sh": {**RUN, "verdict": "fail", "status": 1, "why": "no `x` | y"},
         "net/c/d.sh": {**RUN, "verdict": "skip", "status": 4, "why": "SKIP: no program z"},
         "net/e.sh": {**RUN, "verdict": "fail", "status": None, "why": "it has used 600 s"},
+        "net/g.sh": {**RUN, "verdict": "skip", "status": 4, "why": "SKIP: no program y"},
     }
     causes = {"net/c/d.sh": "needs program z", "net/f.sh": "too slow"}
     text = "\n".join(page([*found, "net/f.sh"], causes, found))
-    assert "| `net` | 4 | 1 | 2 | 0 | 1 |\n" in text
-    assert "| together | 5 | 1 | 2 | 1 | 1 |\n" in text
+    assert "| `net` | 5 | 1 | 2 | 1 | 1 |\n" in text
+    assert "| together | 6 | 1 | 2 | 2 | 1 |\n" in text
     assert "| `net/a.sh` | passes | 1.2 | 7 |  |\n" in text
     assert "| `net/b.sh` | fails | 1.2 | 7 | cause not found; it says `no 'x' \\| y` |\n" in text
     assert "| `net/c/d.sh` | skips itself | 1.2 | 7 | needs program z |\n" in text
     assert "| `net/e.sh` | fails |  | 7 | cause not found; it says `it has used 600 s` |\n" in text
+    assert "| `net/g.sh` | skips itself | 1.2 | 7 | it says `SKIP: no program y` |\n" in text
     assert text.endswith("| `net/f.sh` | not run |  |  | too slow |")
 
 
