@@ -22,6 +22,7 @@ COLUMNS = "time_ns,pair,cwnd_bytes,ssthresh_bytes,in_flight_bytes,smoothed_rtt_u
 SENT, LOST, METRICS = "transport:packet_sent", "recovery:packet_lost", "recovery:metrics_updated"
 NAMED = {name: f'"name":"{name}"' for name in (SENT, LOST, METRICS)}  # as both stacks write it
 BEGIN = f'{NAMED[SENT]},"data":{{"frames":['
+PIECE_BYTES = 1 << 20  # a file is read and written in pieces, see Pieces
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # a zip file has a moment for each file
 
 
@@ -72,10 +73,11 @@ class Log:
             WorkloadError: it is no qlog file, or its last line is cut short.
         """
         lines = lines_of(self.path) if self.path.exists() else ()
+        pieces = None if copy is None else Pieces(copy)
         for number, (text, mended) in enumerate(lines, 1):
             self.mended += mended
-            if copy is not None:
-                copy.write(text.encode())
+            if pieces is not None:
+                pieces.add(text)
             try:
                 found = event(text, is_head=number == 1)
             except (ValueError, KeyError, TypeError) as error:
@@ -84,6 +86,8 @@ class Log:
             if found is not None:
                 self._note(found)
                 yield found
+        if pieces is not None:
+            pieces.flush()
 
     def _note(self, found: Event) -> None:
         self.lost += found.name == LOST
@@ -95,6 +99,28 @@ class Log:
             self.sent.append(Sent(found.time_ns, header["packet_type"], raw["length"]))
 
 
+class Pieces:
+    """Writes lines into a file in large pieces.
+
+    Python reads the clock in each write: once for the file's lock, and once for zlib's. In virtual
+    time a lab takes many readings at one moment for a loop that waits, and lets time pass. So with
+    a write for each line, the trial became longer by an amount that was not the same in each lab.
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.stream = stream
+        self.waiting = bytearray()
+
+    def add(self, text: str) -> None:
+        self.waiting += text.encode()
+        if len(self.waiting) >= PIECE_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        self.stream.write(bytes(self.waiting))
+        self.waiting.clear()
+
+
 def lines_of(path: Path) -> Iterator[tuple[str, bool]]:
     """Yield the lines of a file, and whether each had to be mended.
 
@@ -104,8 +130,10 @@ def lines_of(path: Path) -> Iterator[tuple[str, bool]]:
     """
     before = last = ""  # the last packet that was sent, and the line that was read last
     mended = False
-    with path.open(encoding="utf-8") as stream:
-        for text in stream:
+    # Bytes, because a stream of text reads small pieces.
+    with path.open("rb", buffering=PIECE_BYTES) as stream:
+        for line in stream:
+            text = line.decode()
             if last and last == before and not text.startswith(SEPARATOR):
                 time_ms = json.loads(last.lstrip(SEPARATOR))["time"]
                 last, mended = f'{SEPARATOR}{{"time":{time_ms},{BEGIN}{text}', True

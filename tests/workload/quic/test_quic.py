@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import struct
@@ -277,6 +278,28 @@ def test_the_same_files_make_the_same_archive(tmp_path: Path):
     with zipfile.ZipFile(tmp_path / "one") as archive:
         assert archive.namelist() == ["s1.sqlog", "s2.sqlog"]
         assert archive.read("s2.sqlog") == path.read_bytes()
+
+
+def test_a_long_file_is_copied_in_few_pieces(tmp_path: Path):
+    """Each write reads the clock, and many readings at one moment take time in a lab."""
+    events = [(at, "recovery:metrics_updated", metrics(at)) for at in range(30_000)]
+    path = write(tmp_path / "s1.sqlog", *events)
+    pieces = Pieces()
+    assert len(list(qlog.Log(path).events(pieces))) == len(events)
+    assert b"".join(pieces.written) == path.read_bytes()
+    assert len(pieces.written) <= path.stat().st_size / qlog.PIECE_BYTES + 1
+
+
+class Pieces(io.BytesIO):
+    """A file that keeps what each call wrote."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written: list[bytes] = []
+
+    def write(self, data: bytes) -> int:
+        self.written.append(data)
+        return len(data)
 
 
 def test_a_packet_whose_event_ngtcp2_began_with_an_old_one_is_mended(tmp_path: Path):
