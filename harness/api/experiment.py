@@ -23,7 +23,8 @@ from harness.api.arguments import (
     text_of,
 )
 from harness.api.campaign import Campaign
-from harness.api.kernels import kernels_of, not_building
+from harness.api.kernels import kernels_of
+from harness.api.planner import Planner
 from harness.api.progress import ProgressDisplay
 from harness.api.verdict import raise_failures, stopped
 from harness.api.words import as_arguments
@@ -32,7 +33,7 @@ from harness.design import experiment as experiments
 from harness.design.experiment import Level, Port
 from harness.design.shard import Shard
 from harness.design.toml_file import parse
-from harness.design.trials import PlannedTrial, chosen, planned, selection
+from harness.design.trials import PlannedTrial, planned, selection
 from harness.host import capacity
 from harness.judge import studies
 from harness.kernels import debug as debugging
@@ -237,8 +238,12 @@ class Experiment:
         The arguments are those of run(), except `only`: each text is FACTOR=LEVEL[,LEVEL], as on
         the command line. cluster: the Dask cluster that runs the trials; None: this machine.
         shard: the part of the trials to run, in a folder of its own below `out` or
-        results/NAME-shards; None: all trials. build: False builds nothing; what is not there then
-        has the folder that does not exist, and its trials have other names when it is built.
+        results/NAME-shards; None: all trials. build: False builds nothing. What is not built, as
+        all that only trials outside of `only` need, has a folder that does not exist, and its
+        trials have other names when it is built.
+
+        Raises:
+            UsageError: as run(); something is to be built for a folder that another process uses.
         """
         check_run(
             seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap, trace=trace, kernels=kernels,
@@ -261,12 +266,12 @@ class Experiment:
             else [*kernels, *experiments.beside(module, kernels or [names.SET_UP])]
         )
         selection(design, only)  # what is wrong with it, before any kernel is built
-        usable = kernels_of(lab, cluster, trusted, debugging.options(debug))
-        layers = partial(layers_of, lab, cluster, build=build)
-        every = planned(
-            design, self.origin, (), seeds, code, usable if build else not_building(usable), layers
-        )
-        trials = chosen(design, self.origin, every, only)
+        planner = Planner(
+            design=design, path=self.origin, only=only, seeds=seeds, code=code, shard=shard,
+            kernels=kernels_of(lab, cluster, trusted, debugging.options(debug)),
+            layers_of=partial(layers_of, lab, cluster),
+        )  # fmt: skip
+        trials, every = planner.unbuilt()
         linked = any(trial.receiver for trial in trials)
         if linked:
             refuse_linked(clock, gdb)
@@ -278,11 +283,13 @@ class Experiment:
             "factors": design.factors,
         }
         if shard is not None:
-            trials = shard.of(trials)
             above = RESULTS / f"{design.name}-shards" if out is None else folder
             folder = above / shard.folder
         how = Options(lab=lab, clock=clock, jobs=1 if gdb else jobs, cluster=cluster, gdb=gdb)
         campaign = CampaignRun(folder, trials, header, how, every=every)
+        if build and not all(trial.is_ready for trial in (every if shard else trials)):
+            with campaign.held():  # a second command in this folder shall not build, too
+                campaign.trials, campaign.every = planner.built()
         if gdb:
             refuse_many(campaign)
         return campaign

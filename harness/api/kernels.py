@@ -11,10 +11,11 @@ from typing import ClassVar
 
 from harness.design.trials import Kernels, OwnKernel, TrialKernel
 from harness.kernels import names, store
+from harness.kernels.kernel import read
 from harness.kernels.options import with_options
 from harness.records import identity
 from harness.runners.options import Cluster
-from plan.errors import UsageError
+from plan.errors import LabError, MissingError, UsageError
 from plan.plan import Plan
 
 
@@ -38,10 +39,7 @@ def kernels_of(
     own = OwnKernel("" if lab == "native" else names.SET_UP)
 
     @cache
-    def kernel(
-        name: str | None, options: Sequence[str] = (), *, linked: bool = False
-    ) -> TrialKernel:
-        options = (*options, *debug)
+    def made(name: str | None, options: tuple[str, ...], *, linked: bool) -> TrialKernel:
         if name is None and linked:
             name = names.SET_UP
         if name is None:
@@ -63,6 +61,11 @@ def kernels_of(
         name = with_options(name, options)
         return Linked(name) if linked else Built(name)
 
+    def kernel(
+        name: str | None, options: Sequence[str] = (), *, linked: bool = False
+    ) -> TrialKernel:
+        return made(name, (*options, *debug), linked=linked)
+
     return kernel
 
 
@@ -75,6 +78,9 @@ class Built:
 
     @cached_property
     def kernel(self) -> TrialKernel:
+        place = vars(self).get("_place")  # to look for it takes seconds
+        if place is not None and self.name != names.SET_UP:
+            return read(place)
         return store.ready(self.name) or OwnKernel(names.SET_UP)
 
     @property
@@ -90,7 +96,12 @@ class Built:
 
     def is_there(self) -> bool:
         """Is it built already? Builds and fetches nothing."""
-        return store.is_built(self.name)
+        return "kernel" in vars(self) or self._place is not None
+
+    @cached_property
+    def _place(self) -> Path | None:
+        """Where it was when this was first asked; None: it was not there."""
+        return store.found(self.name)
 
 
 class Linked(Built):
@@ -99,14 +110,16 @@ class Linked(Built):
     @cached_property
     def kernel(self) -> TrialKernel:
         """The kernel; a sentence about it has the name that the person wrote."""
-        return replace(store.linked(self.name), name=self.name)
+        place = vars(self).get("_place")
+        return replace(read(place) if place else store.linked(self.name), name=self.name)
 
     @property
     def identity(self) -> str:
         return f"{self.kernel.identity} {identity.linked()}"
 
-    def is_there(self) -> bool:
-        return store.is_built(self.name, wire=True)
+    @cached_property
+    def _place(self) -> Path | None:
+        return store.found(self.name, wire=True)
 
 
 @dataclass(frozen=True)
@@ -146,5 +159,21 @@ def not_building(kernels: Kernels) -> Kernels:
     ) -> TrialKernel:
         found = kernels(name, options, linked=linked)
         return NotBuilt(found.name) if isinstance(found, Built) and not found.is_there() else found
+
+    return kernel
+
+
+def not_refusing(kernels: Kernels) -> Kernels:
+    """The same kernels for trials that nobody runs: NotBuilt stands also for what is refused."""
+    building = not_building(kernels)
+
+    @cache
+    def kernel(
+        name: str | None, options: Sequence[str] = (), *, linked: bool = False
+    ) -> TrialKernel:
+        try:
+            return building(name, options, linked=linked)
+        except (UsageError, MissingError, LabError):
+            return NotBuilt(name or names.SET_UP)
 
     return kernel

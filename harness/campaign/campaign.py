@@ -128,14 +128,20 @@ class CampaignRun:
             UsageError: the folder is not this experiment's, cannot be written, or another process
                 is at work in it.
         """
-        self._make_folder()
-        with locked(self.folder):
-            self.check_folder()
+        with self.held():
             self._prepare()
             self._judge_anew()
             with self._telling():
                 self._run_missing()
             return self.done()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """The folder, made if it is not there, for this process alone; UsageError as run()."""
+        self._make_folder()
+        with locked(self.folder):
+            self.check_folder()
+            yield
 
     def _make_folder(self) -> None:
         """Make the folder, unless it is there, and see that something can be written into it."""

@@ -114,6 +114,14 @@ class Sources:
                     return f"; line {line} has it below {above}: write it above this heading"
         return ""
 
+    def comment_on(self, name: str) -> str:
+        """What is said of the first comment that names a file; "" where none does."""
+        for file in self.files:
+            for number, line in enumerate(file.text.split("\n"), 1):
+                if line.lstrip().startswith("#") and name in line:
+                    return f"; the comment in line {number} of {file.origin} is about {name}"
+        return ""
+
     def of_setting(self, key: str, cell: Mapping[str, Level]) -> Line | None:
         """The line that a cell has a setting from, or that of its table where no line sets it."""
         best: Line | None = None

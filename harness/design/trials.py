@@ -36,6 +36,8 @@ from plan.since import too_new
 RECEIVER = "lab.receiver_kernel"
 # At the end of what a kernel has not: ", which queue.kind = dualpi2 needs" (plan/since.py).
 NEEDS = re.compile(r", which (?P<setting>[a-z_.]+( = [^;:]+?)?) needs")
+# At the end of a name that has a file which is not there (harness/kernels/options.py).
+NO_FILE = re.compile(r"(?:patch|module)=(?P<file>[^,:]+): there is no such file")
 NO_FACTOR = (
     "a key whose value is a list cannot be a factor; give the factor a name of its own, and set"
     " the key in the `set` of a [[rule]]"
@@ -79,6 +81,12 @@ class PlannedTrial:
     def layer_folder(self) -> Path | None:
         """Where its layer is; None: it has none."""
         return self.layer.folder if self.layer else None
+
+    @property
+    def is_ready(self) -> bool:
+        """Are the kernels and packages there that it needs beside those of the lab?"""
+        needed = (self.kernel, self.receiver, self.layer_folder)
+        return all(folder.exists() for folder in needed if folder)
 
     @property
     def network_key(self) -> str:
@@ -364,6 +372,8 @@ class WantedPlans:
                 said = f"{key} = {of_kernel}"  # it begins with the name
             else:
                 said = f"{key} = {name}: {said}"
+            if missing := NO_FILE.search(said):
+                said += sources.comment_on(missing["file"])
             raise sources.refusal_of_setting(self.path, said, cell, "") from error
 
     def meaning(self, cell: Mapping[str, Level]) -> str:

@@ -89,7 +89,10 @@ def _module(where: str, options: Options, value: str) -> Options:
 def _existing(where: str, value: str) -> Path:
     path = Path(value)
     if not value or not path.exists():
-        raise UsageError(f"{where}: there is no such file or folder")
+        here = (
+            "" if not value or path.is_absolute() else f" in {Path.cwd()}, where this command runs"
+        )
+        raise UsageError(f"{where}: there is no such file or folder{here}")
     return path
 
 

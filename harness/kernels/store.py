@@ -110,8 +110,10 @@ def place_beside(given: Sequence[Path]) -> Path:
     return home() / f"built-{digest}"
 
 
-def is_built(name: str, *, wire: bool = False) -> bool:
-    """Is the kernel of ready(), or of linked() with `wire`, there? Builds and fetches nothing.
+def found(name: str, *, wire: bool = False) -> Path | None:
+    """The folder of the kernel of ready(), or of linked() with `wire`; None where it is not there.
+
+    Builds and fetches nothing.
 
     Raises:
         UsageError, KernelError: as ready().
@@ -119,13 +121,16 @@ def is_built(name: str, *, wire: bool = False) -> bool:
     beside = (paths.PROJECT / WIRE,) if wire else ()
     if (own := only_modules(name)) is not None:
         given = (*own, *beside)
-        return not given or (place_beside(given) / kernel.NOTE).exists()
-    recipe = recipe_of(name)
-    if not is_fetched(options.parted(name)[0], recipe):
-        return False
-    found = with_modules(source(name, recipe), options.parted(name)[0], beside)
-    product = home() / f"built-{key(found, patches.patched(name, found.tree, recipe), recipe)}"
-    return (product / kernel.NOTE).exists()
+        if not given:
+            return modules.set_up()[0]
+        product = place_beside(given)
+    else:
+        recipe, plain = recipe_of(name), options.parted(name)[0]
+        if not is_fetched(plain, recipe):
+            return None
+        asked = with_modules(source(name, recipe), plain, beside)
+        product = home() / f"built-{key(asked, patches.patched(name, asked.tree, recipe), recipe)}"
+    return product if (product / kernel.NOTE).exists() else None
 
 
 def made(name: str, recipe: Recipe, beside: tuple[Path, ...] = (), called: str = "") -> Kernel:

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,32 @@ def test_a_level_that_is_gone(folder: Folder) -> None:
     found = folder.run(TEXT.replace("[2.0, 3]", "[3]"))
     assert len(found.trials) == 2
     assert {why for _, why in found.others} == {"the experiment does not have buffer=2"}
+
+
+@pytest.mark.parametrize(("text", "left_out"), [(TEXT, 0), (TEXT.replace("5_000", "6_000"), 4)])
+def test_a_kernel_that_only_others_need_is_not_built(
+    folder: Folder, text: str, left_out: int
+) -> None:
+    """Its records count as before, unless the plan is another; and its trials are listed."""
+    folder.run()
+    running = Experiment.from_text(text).prepare(
+        folder.path, lab="paper", jobs=1, only=["flavor=SACK"]
+    )
+    nowhere = folder.path / "nowhere"
+    running.every = [
+        one
+        if one.factors["flavor"] == "SACK"
+        else replace(one, kernel=nowhere, name=f"{one.name}?")
+        for one in running.every
+    ]
+    running.run()
+    others = {one.name for one in running.every if one.kernel}
+    listed = {one["trial"]: one for one in folder.header["trials"]}
+    assert others <= listed.keys() and not any(listed[name]["cell"] for name in others)
+    assert sum(not one["counts"] for one in listed.values()) == left_out
+    found = folder.run()  # and when it is built, it is as before
+    assert cells(found) == {cell for cell in ALL if cell[2] == 1}
+    assert others.isdisjoint(one["trial"] for one in folder.header["trials"])
 
 
 def test_other_software(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -157,6 +157,7 @@ def with_wire(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         )  # fmt: skip
 
     monkeypatch.setattr(store, "linked", linked)
+    monkeypatch.setattr(store, "found", lambda *_, **__: None)
     monkeypatch.setattr(paths, "content", lambda *_: "built")
 
 

@@ -495,6 +495,7 @@ def test_a_trace_is_recorded_on_the_same_kernel_with_tracing(
 ) -> None:
     asked: list[str] = []
     monkeypatch.setattr(store, "ready", asked.append)
+    monkeypatch.setattr(store, "found", lambda *_, **__: None)
     (tmp_path / "x.toml").write_text(TINY)
     given = Experiment.from_file(tmp_path / "x.toml")
     tracing = ",config=+FTRACE,config=+ENABLE_DEFAULT_TRACERS"
@@ -518,6 +519,28 @@ def test_a_kernel_with_a_long_name_is_a_level_all_the_same() -> None:
     levels = [experiment.kernel_level(name) for name in names]
     assert levels[0] != levels[1] and {len(level) for level in levels} == {64}
     assert all(level.startswith("6.12 config +FTRACE config +ENABLE_DEFAULT") for level in levels)
+
+
+def test_a_patch_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sentence has the folder where it was looked for, and the comment that tells of it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.toml").write_text(
+        f'# Get bbr3.patch from its author.\n{TINY}lab.kernel = "6.12,patch=bbr3.patch"\n'
+    )
+    here = f"in {tmp_path}, where this command runs"
+    said = f"patch=bbr3.patch: there is no such file or folder {here}"
+    more = "; the comment in line 1 of x.toml is about bbr3.patch"
+    line = TINY.count("\n") + 2
+    with pytest.raises(UsageError) as refused:
+        Experiment.from_file(Path("x.toml")).prepare(tmp_path / "out", trust_kernels=True)
+    key = "lab.kernel = 6.12,patch=bbr3.patch"
+    assert str(refused.value) == f"x.toml, line {line}: {key}: {said}{more}"
+    (tmp_path / "x.toml").write_text(TINY)
+    with pytest.raises(UsageError) as refused:
+        Experiment.from_file(Path("x.toml")).prepare(
+            tmp_path / "out", kernels=["6.12,patch=bbr3.patch"]
+        )
+    assert str(refused.value).endswith(said)
 
 
 @pytest.mark.parametrize("name", ["path:/nowhere", "git:/nowhere@HEAD", "path:/nowhere,hz=250"])

@@ -79,7 +79,7 @@ def test_two_files_that_would_be_one_beside_the_kernel(
         path.write_text("")
     said = f"{paths[0]} and {paths[1]} would both be its {product}; give each file a name"
     with pytest.raises(UsageError, match=re.escape(said)):
-        store.is_built("".join(["6.12", *(f",module={path}" for path in paths)]))
+        store.found("".join(["6.12", *(f",module={path}" for path in paths)]))
     modules.check("6.12", [paths[0], paths[0]])
 
 
@@ -126,6 +126,7 @@ def test_module_adds_a_level_that_alone_has_another_kernel(mine: Path, tmp_path:
 
     with pytest.MonkeyPatch.context() as patching:
         patching.setattr("harness.kernels.store.ready", built)
+        patching.setattr("harness.kernels.store.found", lambda *_, **__: None)
         running = Experiment.from_text(SMALL).prepare(tmp_path / "out", module=str(mine))
     flavors = {trial.plan.tcp.flavor.name for trial in running.trials}
     assert flavors == {"newreno", "sack", "gentle"} and set(wanted) == {f"6.12,module={mine}"}
