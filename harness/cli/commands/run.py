@@ -36,6 +36,7 @@ from harness.cli.result_table import json_line, print_results
 from harness.design import shard as shards
 from harness.design.distinct import equal_plans, labels
 from harness.design.experiment import Port
+from harness.design.late_paths import late_paths
 from harness.design.shard import Shard
 from harness.design.trials import PlannedTrial
 from harness.kernels import debug
@@ -182,7 +183,11 @@ def command(
     )  # fmt: skip
     if said := labels(asked.design, asked.origin):
         click.echo(said, err=True)
-    for said in equal_plans(asked.design, of_first_seed(campaign), asked.origin):
+    one_seed = of_first_seed(campaign)
+    for said in (
+        *equal_plans(asked.design, one_seed, asked.origin),
+        *late_paths(asked.design, one_seed, asked.origin),
+    ):
         click.echo(said, err=True)
     if shard is not None and not campaign.trials:
         click.echo(f"--shard {shard}: this shard has no trial; there are more shards than trials")
@@ -216,8 +221,7 @@ def page(campaign: CampaignRun) -> Iterator[None]:
     folder = campaign.folder
     if len(campaign.finished()) == len(campaign.trials):
         click.echo(
-            "All trials have results, so there is no live page. "
-            f"{plays_again(folder)}.",
+            f"All trials have results, so there is no live page. {plays_again(folder)}.",
             err=True,
         )
         yield

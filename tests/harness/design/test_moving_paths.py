@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 
 from harness.design import experiment
+from harness.design.late_paths import late_paths
 from harness.design.trials import chosen, planned
 from plan import plan
 from plan.errors import UsageError
 from plan.paths import gauss_markov
+from tests.harness.cli.test_cli import cellbed
 from tests.small import trials_of
 
 TEXT = """
@@ -210,3 +212,45 @@ def test_the_round_trip_is_that_of_the_links_in_use(
     with pytest.raises(UsageError) as caught:
         trials_of(tmp_path, text)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("rows", "first"),
+    [
+        ("0,10000000\n1.999999,9000000\n", ""),
+        ("0,10000000\n2,9000000\n", "2"),
+        (
+            "0,10000000\n1,10000000\n2.000001,9000000\n",
+            "2.000001",
+        ),  # its second row changes nothing
+        ("0,9000000\n", ""),  # a path of one row is not meant to change
+    ],
+)
+def test_a_path_that_changes_too_late_is_told(tmp_path: Path, rows: str, first: str) -> None:
+    (tmp_path / "path.csv").write_text(f"time_s,rate_bit_per_s\n{rows}")
+    (tmp_path / "x.toml").write_text(text('"path.csv"'))
+    design = experiment.load(tmp_path / "x.toml")
+    found = late_paths(design, planned(design, tmp_path / "x.toml"), tmp_path / "x.toml")
+    line = text("").split("\n").index("[base]") + 2
+    said = f"topology.path: its first change is at {first} s, and workload.duration_s is 2; so"
+    assert [one.partition(" the path does")[0] for one in found] == (
+        [f"{tmp_path / 'x.toml'}, line {line}: {said}"] if first else []
+    )
+
+
+def test_a_workload_that_starts_later_has_more_time(tmp_path: Path) -> None:
+    design_of = text('"path.csv"').replace('"iperf"', '"www"')
+    for late_s, notes in ((61, 0), (63, 1)):
+        (tmp_path / "path.csv").write_text(f"time_s,rate_bit_per_s\n0,10000000\n{late_s},9000000\n")
+        (tmp_path / "x.toml").write_text(design_of)
+        design = experiment.load(tmp_path / "x.toml")
+        trials = planned(design, tmp_path / "x.toml")
+        assert len(late_paths(design, trials, tmp_path / "x.toml")) == notes
+
+
+def test_the_command_tells_it(tmp_path: Path) -> None:
+    (tmp_path / "path.csv").write_text("time_s,rate_bit_per_s\n0,10000000\n30,9000000\n")
+    (tmp_path / "x.toml").write_text(text('"path.csv"'))
+    done = cellbed("run", tmp_path / "x.toml", "--dry-run", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "its first change is at 30 s, and workload.duration_s is 2" in done.stderr

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Paths that are to move and do not: their first change comes when the workload has ended. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+from pathlib import Path
+
+from harness.design.distinct import PlannedCell
+from harness.design.experiment import Design
+from plan.path import US_PER_S, Way
+from plan.plan import WORKLOADS
+
+# A workload that starts later than time 0 of the path, and surely before this time.
+START_S = {"www": 60}
+
+
+def late_paths(design: Design, trials: Iterable[PlannedCell], origin: Path) -> list[str]:
+    """A sentence with a line for each path that does not change in a trial before its end.
+
+    trials: of one seed; they may have more factors than the design.
+    """
+    found: dict[str, None] = {}
+    for one in trials:
+        path = one.plan.topology.path
+        if path is None:
+            continue
+        changes = [at for way in (path.down, path.up) if (at := first_change_us(way)) is not None]
+        end_s = one.plan.workload.duration_s
+        slack_s = START_S.get(WORKLOADS.name_of(one.plan.workload), 0)
+        if changes and min(changes) >= (end_s + slack_s) * US_PER_S:
+            said = (
+                f"topology.path: its first change is at {min(changes) / US_PER_S:.10g} s, and"
+                f" workload.duration_s is {end_s:.10g}; so the path does not change while the"
+                " workload sends"
+            )
+            cell = {name: x for name, x in one.factors.items() if name in design.factors}
+            found[str(design.sources.refusal_of_setting(origin, said, cell, ""))] = None
+    return list(found)
+
+
+def first_change_us(way: Way) -> int | None:
+    """The time of the first row that differs from the row before it; None: no row does."""
+    rows = pairwise(way.rows())
+    return next((b.time_us for a, b in rows if a._replace(time_us=b.time_us) != b), None)
