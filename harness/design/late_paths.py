@@ -28,7 +28,7 @@ def late_paths(design: Design, trials: Iterable[PlannedCell], origin: Path) -> l
             continue
         changes = [at for way in (path.down, path.up) if (at := first_change_us(way)) is not None]
         end_s = one.plan.workload.duration_s
-        slack_s = START_S.get(WORKLOADS.name_of(one.plan.workload), 0)
+        slack_s = START_S.get(str(WORKLOADS.name_of(one.plan.workload)), 0)
         if changes and min(changes) >= (end_s + slack_s) * US_PER_S:
             said = (
                 f"topology.path: its first change is at {min(changes) / US_PER_S:.10g} s, and"
