@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Do DCTCP and CUBIC share a link as the authors of RFC 9332 say, and how long do packets wait?
+"""Do DCTCP or Prague and CUBIC share a link as RFC 9332 says, and how long do packets wait?
 
 What is published are limits and orders, which claims.toml judges. The delays are those of single
 packets in the queue under test (record.sojourn), all packets of a sender's flows together.
@@ -22,16 +22,16 @@ from plan.plan import Plan
 from plan.workload import measure_from_s
 
 FOLDER = Path(__file__).parent
-SENDERS = {"low": "dctcp", "classic": "cubic"}
-"""What the names of responses begin with -> the flavor."""
+SENDERS = {"low": ("dctcp", "prague"), "classic": ("cubic",)}
+"""What the names of responses begin with -> its flavors; a trial has one of each."""
 NS = 10**9
 Delays = NDArray[np.float64]
 
 
 def pairs_of(plan: Plan, sender: str) -> tuple[int, ...]:
-    """The pairs of a sender, from 1 on."""
+    """The pairs of a sender (a key of SENDERS), from 1 on."""
     pairs = range(1, plan.topology.pairs + 1)
-    return tuple(pair for pair in pairs if plan.tcp.of_pair(pair).flavor.name == sender)
+    return tuple(pair for pair in pairs if plan.tcp.of_pair(pair).flavor.name in SENDERS[sender])
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def delay_ms(sender: str, of: Callable[[Delays], float]) -> Callable[[Record], f
     """A figure of a sender's delays."""
 
     def measure(trial: Record) -> float | None:
-        found = delays_ms(trial, SENDERS[sender])
+        found = delays_ms(trial, sender)
         return float(of(found)) if len(found) else None
 
     return measure
@@ -93,7 +93,7 @@ def rate_of(trial: Record, sender: str) -> float:
     """The mean rate of a sender's flows: payload that newly arrived [bit/s]."""
     source = trial.facts.source
     rates: Sequence[float] = rates_bit_per_s(source.delivered_bytes, source.measured_s)
-    pairs = pairs_of(trial.plan, SENDERS[sender])
+    pairs = pairs_of(trial.plan, sender)
     return sum(rates[pair - 1] for pair in pairs) / len(pairs)
 
 
@@ -126,7 +126,7 @@ def window_ratio(trial: Record) -> float | None:
 
 def sent_again(trial: Record) -> float:
     """The segments that the scalable flows sent again in the whole trial."""
-    pairs = {str(pair) for pair in pairs_of(trial.plan, SENDERS["low"])}
+    pairs = {str(pair) for pair in pairs_of(trial.plan, "low")}
     rows = [row for row in trial.series("flows") or () if level_text(row["pair"]) in pairs]
     return sum(float(row["retransmits"] or 0) for row in rows)
 

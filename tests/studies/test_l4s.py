@@ -19,6 +19,7 @@ from studies.l4s import study
 from tests.analysis import synthetic
 
 FOLDER = studies.folder("l4s")
+SEEDS = {"l4s-prague": 5}
 
 
 def trials_of(name: str) -> list[PlannedTrial]:
@@ -28,12 +29,34 @@ def trials_of(name: str) -> list[PlannedTrial]:
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("l4s*.toml")))
 def test_each_experiment_has_levels_of_the_study_and_ten_seeds(name: str) -> None:
+    """Prague's file of the kernel is not here, and its experiment has five seeds."""
     trials = trials_of(name)
-    assert {trial.plan.seed for trial in trials} == set(range(1, 11))
+    assert {trial.plan.seed for trial in trials} == set(range(1, SEEDS.get(name, 10) + 1))
     for trial in trials:
         levels = {factor: str(trial.factors[factor]) for factor in study.STUDY.cell}
         assert all(level in study.STUDY.cell[factor] for factor, level in levels.items())
-        assert [study.pairs_of(trial.plan, name) for name in ("dctcp", "cubic")] == [(1,), (2,)]
+        assert [study.pairs_of(trial.plan, name) for name in ("low", "classic")] == [(1,), (2,)]
+
+
+def test_prague_is_in_the_place_of_dctcp() -> None:
+    """With the same round trip, the plans differ in the sender and in what the L queue takes."""
+    trials = {
+        (str(one.factors["sender"]), str(one.factors["trip"])): one.plan
+        for one in trials_of("l4s-prague")
+        if one.plan.seed == 1
+    }
+    for trip in ("8 ms", "16 ms", "32 ms"):
+        dctcp, prague = trials["DCTCP", trip], trials["Prague", trip]
+        for part in ("topology", "workload", "record"):
+            assert getattr(prague, part) == getattr(dctcp, part)
+        assert prague.tcp.of_pair(2) == dctcp.tcp.of_pair(2)
+        assert prague.tcp.of_pair(1).flavor.congestion == "prague"
+        down = prague.queue.down, dctcp.queue.down
+        assert [getattr(queue, "l_queue", "") for queue in down] == ["ect1", "any-ect"]
+    [first] = [one.plan for one in trials_of("l4s")[:1]]
+    same = trials["DCTCP", "8 ms"]
+    for part in ("topology", "queue", "tcp", "workload", "record"):
+        assert getattr(same, part) == getattr(first, part)
 
 
 @pytest.fixture
@@ -66,8 +89,8 @@ def test_delays_are_of_the_measured_interval_and_the_right_sender(trial: Trial) 
     """Neither slow start, nor the other direction, nor what left after the end counts."""
     others = [(3.9, "down", 1, 99.0), (5.0, "up", 1, 99.0), (12.0, "down", 1, 99.0)]
     write(trial, [*others, (4.0, "down", 1, 1.0), (6.0, "down", 2, 16.0), (11.0, "down", 1, 3.0)])
-    assert study.delays_ms(trial, "dctcp").tolist() == [1.0, 3.0]
-    assert study.delays_ms(trial, "cubic").tolist() == [16.0]
+    assert study.delays_ms(trial, "low").tolist() == [1.0, 3.0]
+    assert study.delays_ms(trial, "classic").tolist() == [16.0]
 
 
 def test_mean_median_and_percentile(trial: Trial) -> None:
