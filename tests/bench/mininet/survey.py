@@ -181,18 +181,43 @@ def print_messages(scripts: Sequence[Script], results: Path, then: Path | None =
 def print_summary(folder: Path) -> None:
     """A row for each sample: how its first runs ended."""
     own = OWN.replace("fails", "failed")
-    heads = ["scripts that ran", "passed", own, "both together", "failed because of cellbed"]
+    heads = ["scripts that ran", "passed", own, "both together"]
+    heads += ["both, with our entries corrected", "failed because of cellbed"]
     print("| sample |", " | ".join(heads), "|")
     print("| --- |", " | ".join(["---:"] * len(heads)), "|")
     for name, number in SAMPLES.items():
         rows = last_rows(folder / f"{name}.jsonl")
         ran = [script for script in read_list(folder / f"{name}.toml") if name_of(script) in rows]
         results = [result_of(script, rows[name_of(script)]) for script in ran]
+        then = folder / f"{name}-again.jsonl"
+        better = entries_corrected(ran, rows, last_rows(then) if then.exists() else {})
         passed, alike = sum("passes" in result for result in results), results.count(OWN)
-        share = f"{100 * (passed + alike) / max(len(ran), 1):.0f} %"
         fault = sum(script.fault == "cellbed" for script in ran)
         link = f"[{number}](mininet-samples.md#the-{number}-sample)"
-        print("|", " | ".join(map(str, (link, len(ran), passed, alike, share, fault))), "|")
+        cells = [link, len(ran), passed, alike, share(results), share(better), fault]
+        print("|", " | ".join(map(str, cells)), "|")
+
+
+def entries_corrected(
+    ran: Sequence[Script], first: Mapping[str, Any], later: Mapping[str, Any]
+) -> list[str]:
+    """The results, with the later run of each script whose entry was corrected. A script that
+    failed because of cellbed keeps its first result: its later run had another cellbed.
+    """
+    results = []
+    for script in ran:
+        name = name_of(script)
+        if name in later and script.again and script.fault != "cellbed":
+            results.append(result_of(replace(script, **script.again), later[name]))
+        else:
+            results.append(result_of(script, first[name]))
+    return results
+
+
+def share(results: Sequence[str]) -> str:
+    """How many of these ran as on a real machine."""
+    well = sum("passes" in result or result == OWN for result in results)
+    return f"{100 * well / max(len(results), 1):.0f} %"
 
 
 def last_rows(results: Path) -> dict[str, dict[str, Any]]:
@@ -303,11 +328,12 @@ def attempt(argv: Sequence[str], script: Script, limit_s: float) -> Attempt:
             text=True,
         )  # fmt: skip
         real_s = REAL_PER_CPU * limit_s
-        status, ended = wait_within(process, script.input, limit_s, real_s)
+        status, ended, seen_s = wait_within(process, script.input, limit_s, real_s)
         said.seek(0)
         text = said.read()
     host_s, after = time.monotonic() - begin, os.times()
-    cpu_s = sum(after[2:4]) - sum(before[2:4])  # of children that have ended
+    waited_s = sum(after[2:4]) - sum(before[2:4])  # it lacks killed programs that nobody waited for
+    cpu_s = max(waited_s, seen_s)
     log = log_of(script)
     log.parent.mkdir(exist_ok=True)
     log.write_text(f"{shlex.join(argv)}\n{text}")
@@ -320,8 +346,9 @@ def attempt(argv: Sequence[str], script: Script, limit_s: float) -> Attempt:
 def wait_within(
     process: subprocess.Popen[str], text: str, limit_s: float, real_s: float,
     grace_s: float = GRACE_S,
-) -> tuple[int | None, str]:  # fmt: skip
-    """The status of a process that gets this input, or None and which limit ended it.
+) -> tuple[int | None, str, float]:  # fmt: skip
+    """The status of a process that gets this input, or None, which limit ended it, and the
+    processor time that its tree had used at the last look.
 
     Args:
         limit_s: of the processor time of its tree.
@@ -329,18 +356,19 @@ def wait_within(
         grace_s: from the request to end to the kill.
     """
     given: str | None = text
-    end = time.monotonic() + real_s
+    end, seen_s = time.monotonic() + real_s, 0.0
     while True:
         try:
             process.communicate(given, timeout=LOOK_S)
         except subprocess.TimeoutExpired:
             given = None  # it may be given only once
-            used = processor_s(process.pid) > limit_s
+            seen_s = processor_s(process.pid)
+            used = seen_s > limit_s
             if used or time.monotonic() > end:
                 finish(process, grace_s)
-                return None, NO_END if used else WAITED
+                return None, NO_END if used else WAITED, seen_s
         else:
-            return process.returncode, ""
+            return process.returncode, "", seen_s
 
 
 def finish(process: subprocess.Popen[str], grace_s: float) -> None:

@@ -106,8 +106,36 @@ def test_an_attempt_ends_at_its_limits_and_waiting_takes_no_processor_time(
     """Also if it waits for ever, and if it does not end when it is asked to."""
     argv = ["sh", "-c", command]
     process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
-    assert survey.wait_within(process, "x", *limits_s, 0.5) == (status, why)
+    assert survey.wait_within(process, "x", *limits_s, 0.5)[:2] == (status, why)
     assert process.returncode is not None
+
+
+def test_the_processor_time_of_an_attempt_has_programs_that_are_killed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The program in the background is nobody's child when it ends."""
+    monkeypatch.setitem(survey.attempt.__globals__, "log_of", lambda script: Path(os.devnull))
+    fields = dict.fromkeys(("theme", "repository", "commit", "path", "text"), "")
+    argv = ["sh", "-c", "timeout 20 sh -c 'while :; do :; done' & sleep 600"]
+    ended = survey.attempt(argv, survey.Script(**fields, promise=["x"]), 0.5)
+    assert ended.reason == survey.NO_END
+    assert ended.cpu_s > 0.5
+
+
+def test_a_corrected_entry_counts_but_a_corrected_cellbed_does_not() -> None:
+    fields = dict.fromkeys(("theme", "repository", "commit", "text"), "x")
+    names, again = ("entry", "cellbed", "same"), {"promise": ["y"]}
+    corrections = [{"again": again}, {"again": again, "fault": "cellbed"}, {}]
+    scripts = [
+        survey.Script(**fields, path=name, promise=[], **more)
+        for name, more in zip(names, corrections, strict=True)
+    ]
+    wrong = {"result": "wrong", "reason": ""}
+    first = {f"x/{name}": wrong for name in names}
+    later = {f"x/{name}": {**wrong, "result": "passes"} for name in names}
+    results = survey.entries_corrected(scripts, first, later)
+    assert results == ["passes", "wrong", "wrong"]
+    assert survey.share(results) == "33 %"
 
 
 def test_an_attempt_that_waits_for_ever_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
