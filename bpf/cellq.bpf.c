@@ -32,7 +32,7 @@ const volatile struct cellq_params params;
 struct path_table path_table;
 #endif
 
-/* Room for 87,000 frame records; the loader may not shrink it. */
+/* Room for 87,000 frame records. Without records, the loader makes the buffer smaller. */
 #define EVENTS_BYTES	(1 << 22)
 
 /* The model. It is an array of one element and not a global: the program reaches

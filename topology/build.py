@@ -2,8 +2,8 @@
 """Builds a network. Runs inside a lab, as root.
 
 Mininet starts a process for each setting, which would take minutes. This module makes hundreds of
-settings at once: `nsfarm` makes the namespaces, one `ip -batch` makes the links, and netlink sets
-up the hosts and the ports and flows of the switches. If a user needs a prompt, Mininet learns the
+settings at once: `nsfarm` makes the namespaces, and netlink makes the links and sets up the hosts
+and the ports and flows of the switches. If a user needs a prompt, Mininet learns the
 network afterwards (topology/mininet_view.py).
 """
 
@@ -16,6 +16,7 @@ from pathlib import Path
 from plan.layout import Host, Layout
 from topology import commands, netlink, rtnetlink
 from topology.datapath import Datapath
+from topology.rtnetlink import Request
 from topology.run import batch, in_namespace
 
 NSFARM = Path("/opt/cellbed/nsfarm")
@@ -55,15 +56,16 @@ class Network:
 
     def _make_links(self) -> None:
         mtu, hosts = self.layout.mtu_bytes, self.layout.hosts()
-        lines: list[str] = []
+        requests: list[Request] = []
         ports: list[str] = []
         for middle in self.layout.middles():
-            lines += commands.middle_link(middle, self.pids[middle.box], mtu)
+            requests += commands.middle_link(middle, self.pids[middle.box], mtu)
             ports += middle.devices.values()
-        lines += [commands.host_link(host, self.pids[host.node], mtu) for host in hosts]
+        requests += [commands.host_link(host, self.pids[host.node], mtu) for host in hosts]
         ports += [host.switch_port for host in hosts]
-        lines += [f"link set {port} up" for port in ports]
-        batch("ip", lines)
+        requests += [rtnetlink.named_up(port) for port in ports]
+        with netlink.open_here() as link:
+            rtnetlink.apply(link, requests)
 
     def _make_switches(self) -> None:
         datapath = Datapath()
@@ -80,11 +82,13 @@ class Network:
             rtnetlink.apply(self.links[host.node], settings)
 
     def _settle_middles(self) -> None:
-        hosts = self.layout.hosts()
-        batch("tc", [commands.access_netem(h.switch_port, self.layout.access) for h in hosts])
+        hosts, access = self.layout.hosts(), self.layout.access
+        with netlink.open_here() as link:
+            rtnetlink.apply(link, [commands.access_link(h.switch_ifindex, access) for h in hosts])
         for middle in self.layout.middles():
+            devices = (commands.SAT_DOWN, commands.SAT_UP)
+            rtnetlink.apply(self.links[middle.box], [rtnetlink.named_up(one) for one in devices])
             with in_namespace(self.pids[middle.box]):
-                batch("ip", [f"link set {n} up" for n in (commands.SAT_DOWN, commands.SAT_UP)])
                 batch("tc", commands.sat_redirects())
 
     def stop(self) -> None:

@@ -17,7 +17,7 @@ from plan.dumbbell import PORTS as PORTS
 from plan.framing import Framing
 from plan.layout import Host, Layout, Link, Middle
 from topology import datapath, rtnetlink
-from topology.rtnetlink import Request
+from topology.rtnetlink import Device, Request
 
 DOWN_PORT, UP_PORT = PORTS["down"], PORTS["up"]
 # The ports of each box, in its own network namespace.
@@ -26,26 +26,23 @@ SAT_UP = "sat-sw1"  # the box's port towards the clients
 # netem must never drop: all drops belong to the queue under test.
 NETEM_LIMIT_PACKETS = 1_000_000
 FQ_LIMIT_PACKETS = 1_000_000
+FQ_HORIZON_S = 1000
 MIDDLE_PORT = 2000
 LOOPBACK_IFINDEX = 1
 SECOND_TABLE = 2
 
 
-def host_link(host: Host, pid: int, mtu: int) -> str:
-    """Return the line for a veth pair: `switch_port` here, the host's device in that of `pid`."""
-    return (
-        f"link add name {host.switch_port} index {host.switch_ifindex} mtu {mtu} "
-        f"gso_max_segs 1 type veth "
-        f"peer name {host.device} index {host.ifindex} address {host.mac} mtu {mtu} "
-        f"gso_max_segs 1 netns {pid}"
-    )
+def host_link(host: Host, pid: int, mtu: int) -> Request:
+    """Return the request for a veth pair: `switch_port` here, the host's device in `pid`'s."""
+    port = Device(name=host.switch_port, index=host.switch_ifindex)
+    own = Device(name=host.device, index=host.ifindex, mac=host.mac, pid=pid)
+    return rtnetlink.veth(port, own, mtu)
 
 
-def middle_link(middle: Middle, box_pid: int, mtu: int) -> list[str]:
-    """Return the lines for the two veth pairs between the switches and a box in the middle."""
+def middle_link(middle: Middle, box_pid: int, mtu: int) -> list[Request]:
+    """Return the requests for the two veth pairs between the switches and a box in the middle."""
     return [
-        f"link add name {port} mtu {mtu} gso_max_segs 1 type veth "
-        f"peer name {name} mtu {mtu} gso_max_segs 1 netns {box_pid}"
+        rtnetlink.veth(Device(name=port), Device(name=name, pid=box_pid), mtu)
         for port, name in ((middle.devices["down"], SAT_DOWN), (middle.devices["up"], SAT_UP))
     ]
 
@@ -62,6 +59,12 @@ def access_netem(device: str, access: Link) -> str:
         f"qdisc replace dev {device} root netem limit {NETEM_LIMIT_PACKETS} "
         f"delay {access.delay_ns}ns rate {rate_byte_per_s * 8}bit {' '.join(map(str, framing))}"
     )
+
+
+def access_link(index: int, access: Link) -> Request:
+    """Return the request for an access link at a device: what access_netem() says in words."""
+    rate = struct.pack("=IiIi", *access_rate(access))
+    return rtnetlink.netem(index, NETEM_LIMIT_PACKETS, access.delay_ns, rate)
 
 
 def access_rate(access: Link) -> tuple[int, int, int, int]:
@@ -88,7 +91,6 @@ def host_settings(ends: Sequence[Host], access: Link) -> list[Request]:
     """
     host = ends[0]
     index = host.ifindex
-    rate = struct.pack("=IiIi", *access_rate(access))
     peers = [
         request
         for end in ends
@@ -103,7 +105,7 @@ def host_settings(ends: Sequence[Host], access: Link) -> list[Request]:
         rtnetlink.link_up(index),
         *peers,
         *([] if host.is_first else [rtnetlink.rule_from(host.ip, table_of(host))]),
-        rtnetlink.netem(index, NETEM_LIMIT_PACKETS, access.delay_ns, rate),
+        access_link(index, access),
     ]
 
 
@@ -150,6 +152,11 @@ def sat_delay(middle: Link) -> list[str]:
     return [box_delay(device, middle) for device in (SAT_DOWN, SAT_UP)]
 
 
+def constant_delay(index: int, middle: Link) -> Request:
+    """Return the request for the one-way delay at a device: what box_delay() says in words."""
+    return rtnetlink.netem(index, NETEM_LIMIT_PACKETS, middle.delay_ns)
+
+
 def box_delay(device: str, middle: Link, rate: str = "") -> str:
     """Return the line that puts the one-way delay on one port; `rate` is in netem's words."""
     return (
@@ -166,8 +173,14 @@ def departure_fq(device: str) -> str:
     """
     return (
         f"qdisc replace dev {device} root fq limit {FQ_LIMIT_PACKETS} "
-        f"flow_limit {FQ_LIMIT_PACKETS} nopacing timer_slack 0 horizon 1000s horizon_drop"
+        f"flow_limit {FQ_LIMIT_PACKETS} nopacing timer_slack 0 horizon {FQ_HORIZON_S}s horizon_drop"
     )
+
+
+def departures(index: int) -> Request:
+    """Return the request for fq at a device: what departure_fq() says in words."""
+    limit = FQ_LIMIT_PACKETS
+    return rtnetlink.fq(index, limit=limit, flow_limit=limit, horizon_s=FQ_HORIZON_S)
 
 
 def switch_flows(network: Layout, switch: str) -> list[bytes]:

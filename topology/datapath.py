@@ -32,8 +32,6 @@ KEY, ACTIONS, MASK = 1, 2, 7
 IN_PORT, ETHERNET, MARK = 3, 4, 15
 OUTPUT, SET = 1, 3
 ALL, NONE = b"\xff" * 6, bytes(6)
-# One call must fit into a socket's buffer: a flow has about 120 bytes.
-REQUESTS_A_CALL = 500
 
 
 def switch(name: str) -> bytes:
@@ -91,8 +89,7 @@ class Datapath:
             for number, device in ports.items()
         ]
         requests += [self._new(FLOW, index, body, f"a flow of switch {name}") for body in flows]
-        for begin in range(0, len(requests), REQUESTS_A_CALL):
-            rtnetlink.apply(self._link, requests[begin : begin + REQUESTS_A_CALL])
+        rtnetlink.apply(self._link, requests)
 
     def remove(self, name: str) -> None:
         """Remove a switch; the devices of its ports stay."""

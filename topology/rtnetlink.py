@@ -24,6 +24,7 @@ NEIGHBOUR = struct.Struct("=BxxxiHBB")
 ROUTE = struct.Struct("=BBBBBBBBI")
 QDISC = struct.Struct("=BxxxiIII")
 MAIN_TABLE = 254
+ROOT = 0xFFFFFFFF
 LOOPBACK = 1  # the index of lo, the first device of each namespace
 ROUTE_METRICS, LOCK = 8, 1
 # A route's metrics for TCP: window [bytes], rto_min [ms] (the kernel uses it only if it is locked),
@@ -33,6 +34,9 @@ METRICS: Mapping[str, int] = MappingProxyType(
 )
 NONE: Mapping[str, int] = MappingProxyType({})
 REQUEST, ACKNOWLEDGE, REPLACE, EXCLUSIVE, CREATE = 0x1, 0x4, 0x100, 0x200, 0x400
+NEW_LINK, UP = 16, 0x1
+# One call must fit into a socket's buffer: a pair of devices has about 200 bytes.
+REQUESTS_A_CALL = 500
 
 
 class NetlinkError(RuntimeError):
@@ -49,10 +53,48 @@ class Request:
     body: bytes
 
 
+@dataclass(frozen=True, kw_only=True)
+class Device:
+    """An end of a pair of veth devices.
+
+    Attributes:
+        index: 0: the kernel chooses it.
+        mac: "": the kernel draws it.
+        pid: the process that holds its network namespace; None: the present namespace.
+    """
+
+    name: str
+    index: int = 0
+    mac: str = ""
+    pid: int | None = None
+
+
+def veth(device: Device, peer: Device, mtu_bytes: int) -> Request:
+    """Return the request for a pair of veth devices. They send each segment as a packet."""
+    end = LINK.pack(socket.AF_UNSPEC, 0, peer.index, 0, 0) + _device(peer, mtu_bytes)
+    kind = attribute(1, b"veth\0") + attribute(2, attribute(1, end))
+    body = LINK.pack(socket.AF_UNSPEC, 0, device.index, 0, 0) + _device(device, mtu_bytes)
+    body += attribute(18, kind)
+    return Request(f"link {device.name}", NEW_LINK, CREATE | EXCLUSIVE, body)
+
+
+def _device(device: Device, mtu_bytes: int) -> bytes:
+    body = attribute(3, device.name.encode() + b"\0") + attribute(4, u32(mtu_bytes))
+    body += attribute(40, u32(1))  # the most segments that a packet holds
+    if device.mac:
+        body += attribute(1, bytes.fromhex(device.mac.replace(":", "")))
+    return body if device.pid is None else body + attribute(19, u32(device.pid))
+
+
 def link_up(index: int) -> Request:
     """Return the request that sets a link up."""
-    up = 0x1
-    return Request(f"link {index} up", 16, 0, LINK.pack(socket.AF_UNSPEC, 0, index, up, up))
+    return Request(f"link {index} up", NEW_LINK, 0, LINK.pack(socket.AF_UNSPEC, 0, index, UP, UP))
+
+
+def named_up(name: str) -> Request:
+    """Return the request that sets the link of a name up."""
+    body = LINK.pack(socket.AF_UNSPEC, 0, 0, UP, UP) + attribute(3, name.encode() + b"\0")
+    return Request(f"link {name} up", NEW_LINK, 0, body)
 
 
 def address(index: int, ip: str, prefix: int) -> Request:
@@ -76,7 +118,7 @@ def neighbour(index: int, ip: str, mac: str) -> Request:
 def mtu(index: int, size_bytes: int) -> Request:
     """Return the request that sets a link's MTU."""
     body = LINK.pack(socket.AF_UNSPEC, 0, index, 0, 0) + attribute(4, u32(size_bytes))
-    return Request(f"link {index} mtu {size_bytes}", 16, 0, body)
+    return Request(f"link {index} mtu {size_bytes}", NEW_LINK, 0, body)
 
 
 def rule_from(source: str, table: int) -> Request:
@@ -123,14 +165,37 @@ def route_metrics(link: socket.socket, target: str, table: int = MAIN_TABLE) -> 
     return {}
 
 
-def netem(index: int, limit: int, delay_ns: int, rate: bytes) -> Request:
-    """Return the request for netem at a link's root; `rate` is a struct tc_netem_rate."""
-    root = 0xFFFFFFFF
+def netem(index: int, limit: int, delay_ns: int, rate: bytes = b"") -> Request:
+    """Return the request for netem at a link's root.
+
+    rate: a struct tc_netem_rate; empty: a packet takes no time.
+    """
     options = struct.pack("=6I", 0, limit, 0, 0, 0, 0)
-    options += attribute(6, rate) + attribute(10, struct.pack("=q", delay_ns))
-    body = QDISC.pack(socket.AF_UNSPEC, index, 0, root, 0)
-    body += attribute(1, b"netem\0") + attribute(2, options)
-    return Request(f"netem at {index}", 36, CREATE | REPLACE, body)
+    options += attribute(6, rate) if rate else b""
+    options += attribute(10, struct.pack("=q", delay_ns))
+    return at_root(index, "netem", options)
+
+
+def fq(index: int, *, limit: int, flow_limit: int, horizon_s: int) -> Request:
+    """Return the request for fq at a link's root: without TCP's pacing, and without tolerance.
+
+    It drops a packet that is to leave later than the horizon.
+    """
+    numbers = {1: limit, 2: flow_limit, 5: 0, 13: 0, 14: horizon_s * 1_000_000}
+    options = b"".join(attribute(kind, u32(value)) for kind, value in numbers.items())
+    return at_root(index, "fq", options + attribute(15, b"\1"))
+
+
+def at_root(index: int, kind: str, options: bytes) -> Request:
+    """Return the request for a queueing discipline in place of the present one."""
+    body = QDISC.pack(socket.AF_UNSPEC, index, 0, ROOT, 0)
+    body += attribute(1, kind.encode() + b"\0") + attribute(2, options)
+    return Request(f"{kind} at {index}", 36, CREATE | REPLACE, body)
+
+
+def no_qdisc(index: int) -> Request:
+    """Return the request that removes the queueing discipline at a link's root."""
+    return Request(f"no qdisc at {index}", 37, 0, QDISC.pack(socket.AF_UNSPEC, index, 0, ROOT, 0))
 
 
 def attribute(kind: int, value: bytes) -> bytes:
@@ -143,9 +208,14 @@ def apply(link: socket.socket, requests: Sequence[Request]) -> None:
     """Make the changes, in this order, in the network namespace of a socket of NETLINK_ROUTE.
 
     Raises:
-        NetlinkError: the kernel refused at least one change; the text names the first. All other
-            changes are made. Do not use the socket again: more answers may wait in it.
+        NetlinkError: the kernel refused at least one change; the text names the first. Others are
+            made. Do not use the socket again: more answers may wait in it.
     """
+    for begin in range(0, len(requests), REQUESTS_A_CALL):
+        _apply_at_once(link, requests[begin : begin + REQUESTS_A_CALL])
+
+
+def _apply_at_once(link: socket.socket, requests: Sequence[Request]) -> None:
     last = len(requests) - 1
     data = b"".join(_message(r, n, ask=n == last) for n, r in enumerate(requests))
     link.send(data)

@@ -6,93 +6,90 @@
 #include <net/if.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 
 #include "attach.h"
 #include "cli.h"
 
-/* Step into a process's network namespace; *ino identifies it. Returns a
- * descriptor of the namespace left behind, or -1. */
-static int enter(__u32 pid, __u64 *ino)
+/* Open the network namespace of a process, or our own; *ino identifies it. */
+static int namespace_of(__u32 pid, __u64 *ino)
 {
+	char path[64] = "/proc/self/ns/net";
 	struct stat st;
-	char path[64];
-	int home, there;
+	int file;
 
-	snprintf(path, sizeof(path), "/proc/%u/ns/net", pid);
-	home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-	there = pid ? open(path, O_RDONLY | O_CLOEXEC) : dup(home);
-	if (home < 0 || there < 0 || fstat(there, &st) ||
-	    (pid && setns(there, CLONE_NEWNET))) {
-		close(home);
-		close(there);
+	if (pid)
+		snprintf(path, sizeof(path), "/proc/%u/ns/net", pid);
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file < 0 || fstat(file, &st))
 		return -1;
-	}
 	*ino = st.st_ino;
-	close(there);
-	return home;
+	return file;
 }
 
-/* Return to the old namespace. In the wrong one, all later steps would be wrong. */
-static void leave(int home)
+/* A socket in the network namespace of a process (0: in our own); a socket stays in its namespace.
+ * *ino identifies the namespace. Returns -1 or less after an error. */
+static int socket_in(__u32 pid, __u64 *ino)
 {
-	if (setns(home, CLONE_NEWNET))
+	static int home = -1;
+	__u64 own;
+	int there, sock;
+
+	if (home < 0)
+		home = namespace_of(0, &own);
+	there = namespace_of(pid, ino);
+	if (home < 0 || there < 0)
+		return -1;
+	if (pid && setns(there, CLONE_NEWNET))
+		return -1;
+	close(there);
+	sock = tc_open();
+	/* In the wrong one, all later steps would be wrong. */
+	if (pid && setns(home, CLONE_NEWNET))
 		exit(fail(STATUS_FAILED, "cannot return to the network namespace:"
 			  " %s", strerror(errno)));
-	close(home);
+	return sock;
 }
 
-static enum bpf_tc_attach_point attach_point(const struct cellq_attachment *a)
+static __u32 index_of(int sock, const char *dev)
 {
-	return a->ingress ? BPF_TC_INGRESS : BPF_TC_EGRESS;
+	struct ifreq request = {};
+
+	strncpy(request.ifr_name, dev, sizeof(request.ifr_name) - 1);
+	return ioctl(sock, SIOCGIFINDEX, &request) ? 0 : request.ifr_ifindex;
 }
 
-static int attach_here(int prog_fd, const char *dev,
+static int attach_here(int sock, const struct tc_program *program, const char *dev,
 		       struct cellq_attachment *done)
 {
-	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = done->ifindex,
-			    .attach_point = attach_point(done));
-	DECLARE_LIBBPF_OPTS(bpf_tc_opts, opts, .prog_fd = prog_fd);
-	int error = bpf_tc_hook_create(&hook);
+	const char *failed;
+	int error;
 
 	/* An existing filter may take the packet away, so attach before it. */
 	if (done->ingress)
-		opts.priority = 1;
-	if (error && error != -EEXIST)
-		return fail(STATUS_FAILED, "cannot create clsact on %s: %s", dev,
-			    strerror(-error));
-	done->made_clsact = !error;
-	error = bpf_tc_attach(&hook, &opts);
-	if (error) {
-		hook.attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS;
-		if (done->made_clsact)
-			bpf_tc_hook_destroy(&hook);
-		return fail(STATUS_FAILED, "cannot attach to %s: %s", dev,
-			    strerror(-error));
-	}
-	done->handle = opts.handle;
-	done->priority = opts.priority;
-	done->prog_id = opts.prog_id;
-	return STATUS_OK;
+		done->priority = 1;
+	error = tc_attach(sock, program, done, &failed);
+	return error ? fail(STATUS_FAILED, "cannot %s %s: %s", failed, dev, strerror(-error)) :
+		       STATUS_OK;
 }
 
-int attach(int prog_fd, __u32 pid, const char *dev, __u32 min, __u32 max,
+int attach(const struct tc_program *program, __u32 pid, const char *dev, __u32 min, __u32 max,
 	   int ingress, struct cellq_attachment *done)
 {
-	int home, status;
+	int sock, status;
 
 	memset(done, 0, sizeof(*done));
 	done->pid = pid;
 	done->ingress = ingress;
-	home = enter(pid, &done->netns_ino);
-	if (home < 0)
+	sock = socket_in(pid, &done->netns_ino);
+	if (sock < 0)
 		return fail(STATUS_FAILED, "cannot enter the network namespace of"
 			    " process %u: %s", pid, strerror(errno));
-	done->ifindex = if_nametoindex(dev);
+	done->ifindex = index_of(sock, dev);
 	if (!done->ifindex)
 		status = fail(STATUS_FAILED, "process %u has no device %s", pid,
 			      dev);
@@ -101,26 +98,9 @@ int attach(int prog_fd, __u32 pid, const char *dev, __u32 min, __u32 max,
 			      " index is %u, but must be %u to %u"
 			      " (--ifindex-base, --vcs)", pid, dev, done->ifindex, min, max);
 	else
-		status = attach_here(prog_fd, dev, done);
-	leave(home);
+		status = attach_here(sock, program, dev, done);
+	close(sock);
 	return status;
-}
-
-static void detach_here(const struct cellq_attachment *done)
-{
-	DECLARE_LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = done->ifindex,
-			    .attach_point = attach_point(done));
-	DECLARE_LIBBPF_OPTS(bpf_tc_opts, opts, .handle = done->handle,
-			    .priority = done->priority);
-
-	if (bpf_tc_query(&hook, &opts) || opts.prog_id != done->prog_id)
-		return;
-	opts.prog_id = opts.prog_fd = opts.flags = 0;
-	if (bpf_tc_detach(&hook, &opts))
-		return;
-	hook.attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS;
-	if (done->made_clsact)
-		bpf_tc_hook_destroy(&hook);
 }
 
 int detach_all(int attachments_fd)
@@ -128,7 +108,7 @@ int detach_all(int attachments_fd)
 	struct cellq_attachment done;
 	__u64 ino;
 	__u32 i;
-	int home;
+	int sock;
 
 	for (i = 0; i < CELLQ_MAX_ATTACHMENTS; i++) {
 		if (bpf_map_lookup_elem(attachments_fd, &i, &done))
@@ -136,12 +116,12 @@ int detach_all(int attachments_fd)
 				    " %s", strerror(errno));
 		if (!done.prog_id)
 			break;
-		home = enter(done.pid, &ino);
-		if (home < 0)
+		sock = socket_in(done.pid, &ino);
+		if (sock < 0)
 			continue;
 		if (ino == done.netns_ino)
-			detach_here(&done);
-		leave(home);
+			tc_detach(sock, &done);
+		close(sock);
 	}
 	return STATUS_OK;
 }

@@ -4,12 +4,13 @@
 #define CELLQ_ATTACH_H
 
 #include "../cellq.h"
+#include "tc.h"
 
 /* Attach a program at the egress (or ingress) of `dev` in the network namespace
  * of `pid` (0: the current one) and store the attachment in *done. The index of
  * the device must be within [min, max]. Returns STATUS_OK, or prints one line
  * and returns another status; then nothing remains attached. */
-int attach(int prog_fd, __u32 pid, const char *dev, __u32 min, __u32 max,
+int attach(const struct tc_program *program, __u32 pid, const char *dev, __u32 min, __u32 max,
 	   int ingress, struct cellq_attachment *done);
 
 /* Undo attachments by their recorded ids; those whose namespace, device or

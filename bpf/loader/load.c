@@ -76,6 +76,19 @@ static int set_path(struct bpf_object *object, const struct table *t)
 	return STATUS_OK;
 }
 
+/* Without records, a page for the ring buffer is enough. */
+static int set_ring(struct bpf_object *object, const struct cellq_params *p)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(object, "events");
+
+	if (p->record_frames || p->record_drops || p->sample_ns)
+		return STATUS_OK;
+	if (!map || bpf_map__set_max_entries(map, sysconf(_SC_PAGESIZE)))
+		return fail(STATUS_FAILED, "cellq.bpf.o and cellq are from"
+			    " different builds; build both again");
+	return STATUS_OK;
+}
+
 static struct bpf_object *open_object(const struct load_options *o,
 				      const struct table *t)
 {
@@ -89,7 +102,8 @@ static struct bpf_object *open_object(const struct load_options *o,
 		     strerror(errno));
 		return NULL;
 	}
-	if (set_params(object, &o->params) || (t->rows && set_path(object, t))) {
+	if (set_params(object, &o->params) || set_ring(object, &o->params) ||
+	    (t->rows && set_path(object, t))) {
 		bpf_object__close(object);
 		return NULL;
 	}
@@ -108,18 +122,30 @@ struct attacher {
 	__u32 count;
 };
 
-static int attach_one(struct attacher *a, const char *program, __u32 pid,
+/* A program of the object, with the name that libbpf would give its filter. */
+static int find_program(struct attacher *a, const char *name, struct tc_program *found)
+{
+	struct bpf_prog_info info = {};
+	__u32 size = sizeof(info);
+
+	found->fd = bpf_program__fd(bpf_object__find_program_by_name(a->object, name));
+	if (bpf_prog_get_info_by_fd(found->fd, &info, &size))
+		return fail(STATUS_FAILED, "cannot ask for the program %s: %s", name,
+			    strerror(errno));
+	snprintf(found->name, sizeof(found->name), "%s:[%u]", info.name, info.id);
+	return STATUS_OK;
+}
+
+static int attach_one(struct attacher *a, const struct tc_program *program, __u32 pid,
 		      const char *dev, __u32 min, __u32 max, int ingress)
 {
 	struct cellq_attachment done;
-	int fd, status;
+	int status;
 
 	if (a->count == CELLQ_MAX_ATTACHMENTS)
 		return fail(STATUS_USAGE, "--announce-list names more than %d"
 			    " devices", CELLQ_MAX_ATTACHMENTS - 1);
-	fd = bpf_program__fd(bpf_object__find_program_by_name(a->object,
-							      program));
-	status = attach(fd, pid, dev, min, max, ingress, &done);
+	status = attach(program, pid, dev, min, max, ingress, &done);
 	if (status)
 		return status;
 	if (bpf_map_update_elem(a->attachments_fd, &a->count, &done, 0))
@@ -134,12 +160,14 @@ static int attach_list(struct attacher *a, const struct load_options *o)
 {
 	__u32 base = o->params.ifindex_base, pid, line_number = 0;
 	FILE *list = fopen(o->announce_list, "re");
+	struct tc_program announce;
 	char line[256], dev[17], rest;
-	int status = STATUS_OK;
+	int status;
 
 	if (!list)
 		return fail(STATUS_USAGE, "cannot read --announce-list %s: %s",
 			    o->announce_list, strerror(errno));
+	status = find_program(a, "announce", &announce);
 	while (!status && fgets(line, sizeof(line), list)) {
 		line_number++;
 		if (line[strspn(line, " \t")] == '\n' || line[0] == '#')
@@ -149,7 +177,7 @@ static int attach_list(struct attacher *a, const struct load_options *o)
 				      " %u: must be PID DEV",
 				      o->announce_list, line_number);
 		else
-			status = attach_one(a, "announce", pid, dev, base + 1,
+			status = attach_one(a, &announce, pid, dev, base + 1,
 					    base + o->params.vcs, 0);
 	}
 	fclose(list);
@@ -161,15 +189,20 @@ static int attach_list(struct attacher *a, const struct load_options *o)
 
 static int attach_all(struct attacher *a, const struct load_options *o)
 {
+	struct tc_program program;
 	int status;
 
 	a->attachments_fd = bpf_object__find_map_fd_by_name(a->object,
 							    "attachments");
 	status = attach_list(a, o);
 	if (!status)
-		status = attach_one(a, "verdict", 0, o->verdict_dev, 1, ~0U, 0);
+		status = find_program(a, "verdict", &program);
+	if (!status)
+		status = attach_one(a, &program, 0, o->verdict_dev, 1, ~0U, 0);
 	if (!status && o->far_dev[0])
-		status = attach_one(a, "far_end", o->far_pid, o->far_dev, 1, ~0U,
+		status = find_program(a, "far_end", &program);
+	if (!status && o->far_dev[0])
+		status = attach_one(a, &program, o->far_pid, o->far_dev, 1, ~0U,
 				    1);
 	if (status)
 		detach_all(a->attachments_fd);

@@ -62,12 +62,13 @@ def idle_round_trip(
 def ping_argv(address: str, wait_s: float) -> list[str]:
     """One ping, whose answer is waited for. -W counts microseconds in 32 bits, -w whole seconds.
 
-    With -w, ping would send again after a second if it had no other interval.
+    With -w, ping would send again after a second if it had no other interval. Without -4, it also
+    asks for a socket of IPv6, and each time the lab's kernel runs modprobe for it.
     """
     seconds = str(math.ceil(wait_s))
     short = wait_s < MOST_LINGER_S
     words = ["-W", f"{wait_s:.3f}"] if short else ["-w", seconds, "-i", seconds]
-    return ["ping", "-c", "1", *words, address]
+    return ["ping", "-4", "-c", "1", *words, address]
 
 
 def idle_round_trips(network: Network, layout: Layout, wait_ns: Wait) -> dict[str, dict[str, Any]]:

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,12 +53,19 @@ def state(network: Network) -> dict[str, Any]:
         sysctls = {path.name: " ".join(text(path, SYSCTL_BYTES).split()) for path in _tcp_sysctls()}
         sockets = Path("/proc/net/sockstat").read_text().splitlines()
         route = run(["ip", "route", "show"]).strip()
-    middle = [
-        run(["tc", "-s", "qdisc", "show", "dev", port]).strip()
-        for one in network.layout.middles()
-        for port in one.devices.values()
-    ]
-    return {"sysctls": sysctls, "sockets": sockets, "route": route, "qdiscs": middle}
+    ports = [port for one in network.layout.middles() for port in one.devices.values()]
+    return {"sysctls": sysctls, "sockets": sockets, "route": route, "qdiscs": qdiscs(ports)}
+
+
+def qdiscs(ports: Sequence[str]) -> list[str]:
+    """What tc says of the qdiscs of each device, as one process for each device would say it.
+
+    Each device has a qdisc at its root, which tc shows first.
+    """
+    lines = "".join(f"qdisc show dev {port}\n" for port in ports)
+    said = run(["tc", "-s", "-batch", "-"], lines)
+    _, *shown = re.split(r"^(?=qdisc \S+ \S+ root )", said, flags=re.MULTILINE)
+    return [one.strip() for one in shown]
 
 
 def _tcp_sysctls() -> list[Path]:

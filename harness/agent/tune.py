@@ -16,11 +16,11 @@ from harness.agent import flavor as flavors
 from harness.agent.struct_ops import register
 from harness.agent.tune_plan import changes, route_metrics
 from plan import struct_ops
-from plan.layout import Host, Layout
+from plan.layout import Host, Layout, Link
 from plan.plan import Flavor, Plan, Tcp
 from topology import commands, netlink, rtnetlink
 from topology.build import Network
-from topology.run import batch, in_namespace, run
+from topology.run import in_namespace, run
 
 IPV4 = Path("/proc/sys/net/ipv4")
 # The socket buffers are never the limit under test: the receiver's is far above the
@@ -102,7 +102,7 @@ class Tuner:
         for one in wanted.middles():
             with in_namespace(self.network.pids[one.box]):
                 set_mtu(boxes, wanted.mtu_bytes)
-                batch("tc", commands.sat_delay(one.link))
+                set_delay(boxes, one.link)
                 check_delay(boxes, one.link.delay_ns)
         check_mtu(ports, wanted.mtu_bytes)
         self._middle = key
@@ -164,6 +164,13 @@ def set_route(host: Host, mtu_bytes: int, metrics: Mapping[str, int]) -> None:
     for name, value in metrics.items():
         if found.get(name, 0) != value:
             raise TuneError(f"{host.name}: the route has {name} {found.get(name)} and not {value}")
+
+
+def set_delay(boxes: Collection[str], middle: Link) -> None:
+    """Give the box's devices a one-way delay."""
+    with netlink.open_here() as link:
+        indices = {name: index for index, name, _ in netlink.mtus(link)}
+        rtnetlink.apply(link, [commands.constant_delay(indices[box], middle) for box in boxes])
 
 
 def check_delay(boxes: Collection[str], delay_ns: int) -> None:

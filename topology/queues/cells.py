@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,7 +18,7 @@ from plan.layout import HOST_IFINDEX_BASE, last_cell_wait_ns
 from plan.near import choices
 from plan.queue import DIRECTIONS, Counters, Port
 from plan.schema import Within, check
-from topology import cellq_log, commands
+from topology import cellq_log, commands, netlink, rtnetlink
 from topology.run import run
 
 CELLQ = "/opt/cellbed/cellq"
@@ -165,7 +166,8 @@ class Queue(queue.Queue):
         return None if self.threshold_ppm is None else self.threshold_ppm / PPM
 
     def load(self, port: Port) -> None:
-        run(["tc", *commands.departure_fq(port.device).split()])
+        with netlink.open_here() as link:
+            rtnetlink.apply(link, [commands.departures(socket.if_nametoindex(port.device))])
         run(self.load_argv(port))
 
     def load_argv(self, port: Port) -> list[str]:
@@ -197,7 +199,8 @@ class Queue(queue.Queue):
 
     def unload(self, port: Port) -> None:
         run([CELLQ, "unload", "--name", port.name])
-        run(["tc", "qdisc", "del", "dev", port.device, "root"])
+        with netlink.open_here() as link:
+            rtnetlink.apply(link, [rtnetlink.no_qdisc(socket.if_nametoindex(port.device))])
 
     def read(self, port: Port) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(run([CELLQ, "read", "--name", port.name, "--json"]))

@@ -19,4 +19,4 @@ from harness.agent.probe import ping_argv
     ],
 )
 def test_a_ping_waits_longer_than_any_path(wait_s: float, words: list[str]) -> None:
-    assert ping_argv("10.2.0.1", wait_s) == ["ping", "-c", "1", *words, "10.2.0.1"]
+    assert ping_argv("10.2.0.1", wait_s) == ["ping", "-4", "-c", "1", *words, "10.2.0.1"]

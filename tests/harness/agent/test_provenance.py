@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 from analysis.report.build import sets_of
+from harness.agent import provenance
 from harness.agent.provenance import bpf_runs_as
 from topology.bpf import SCHED_CLS
 
@@ -33,3 +34,22 @@ def test_a_queue_without_programs_is_no_other_experiment() -> None:
     other = cells | {"bpf": "interpreter"}
     older = {"kernel": "6.1"}
     assert sets_of([cells, other, drop_tail, older]) == [cells, other, older]
+
+
+def test_one_process_shows_the_qdiscs_of_all_devices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A device may have several qdiscs, with lines below each."""
+    shown = [
+        "qdisc tbf 1: root refcnt 2 rate 10Mbit\n Sent 3 bytes\nqdisc pie 2: parent 1:1 limit 9p",
+        "qdisc fq 8001: root refcnt 2\n backlog 0b\nqdisc clsact ffff: parent ffff:fff1 \n Sent 0",
+        "qdisc noqueue 0: root refcnt 2",
+    ]
+    asked = []
+
+    def run(argv: list[str], stdin: str) -> str:
+        asked.append((argv, stdin))
+        return "".join(f"{one}\n" for one in shown)
+
+    monkeypatch.setattr(provenance, "run", run)
+    assert provenance.qdiscs(["a", "b", "c"]) == shown
+    lines = "".join(f"qdisc show dev {device}\n" for device in "abc")
+    assert asked == [(["tc", "-s", "-batch", "-"], lines)]
