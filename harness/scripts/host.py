@@ -31,6 +31,8 @@ FEW = 50
 MISSING = re.compile(r"(?:ModuleNotFoundError|ImportError): No module named '?([\w.]+)'?\n")
 # Python says it of a program as of a file.
 ABSENT = re.compile(r"FileNotFoundError: \[Errno 2\] No such file or directory: '([\w.+-]+)'\n")
+# The client of iperf 2.2 says so of each server, whatever this one lost.
+IPERF = re.compile(r"bits/sec +0\.000 ms +[1-9]\d*/ *\d+ \(0%\)")
 
 Say = Callable[[int, str], None]
 
@@ -199,7 +201,7 @@ def follow(lab: Lab, say: Say, *, python2: bool = False) -> Ended:
 
 class Heard:
     """Hears what Python 3 says of a file of Python 2 that a script starts, of what only Python 2
-    does, and of a module or a well-known program that is not there.
+    does, of a module or a well-known program that is not there, and what iperf says wrongly.
 
     Args:
         python2: the script is converted.
@@ -209,6 +211,7 @@ class Heard:
         self.python2 = python2
         self.old = False
         self.like_old = ""
+        self.iperf = False
         self.missing: list[str] = []
         self.absent: list[str] = []
         self.end = ""
@@ -219,6 +222,7 @@ class Heard:
         self.old = self.old or any(message in self.end for message in python2_text.SAID)
         found = python2_errors.remedy_in(self.end, converted=self.python2)
         self.like_old = self.like_old or found
+        self.iperf = self.iperf or IPERF.search(self.end) is not None
         self.missing += MISSING.findall(self.end)
         self.absent += filter(remedies.known, ABSENT.findall(self.end))
 
@@ -231,6 +235,11 @@ class Heard:
             said = [f"{file}; {by if self.python2 else 'try --python2'}"]
         elif self.like_old:
             said = [self.like_old]
+        if self.iperf:
+            said.append(
+                "a client of iperf -u printed 0.000 ms and (0%) in its Server Report, which is a "
+                "fault of iperf 2.2; the server's own report has the right jitter and loss"
+            )
         programs = remedies.sentences([["command", name, ""] for name in self.absent])
         return [*said, *programs, *self.modules()]
 

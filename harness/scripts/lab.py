@@ -69,7 +69,9 @@ DISKS = {"its folder": WORK_DISK, "/tmp": Path("/tmp"), "the root": Path("/mnt/m
 PLACES = dict(zip(KEPT, (WORK_DISK / "upper", Path("/tmp")), strict=True))
 # What a program of a terminal is told of it, and what a script on Debian finds.
 ENVIRONMENT = {
-    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    # That of root, and at its end what a user has, too: packages such as cowsay install there.
+    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    ":/usr/local/games:/usr/games",
     "HOME": "/root",
     "USER": "root",
     "LOGNAME": "root",

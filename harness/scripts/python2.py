@@ -98,6 +98,7 @@ def run_ryu(arguments: list[str]) -> None:
     manager = importlib.import_module("os_ken.cmd.manager")
     utils: Any = importlib.import_module("os_ken.utils")
     python2_modules.add_names()
+    python2_modules.keep_bytes()
     sys.modules.update({f"_python2_{name}": importlib.import_module(name) for name in SHIMS})
     plain = utils.load_source
 

@@ -12,6 +12,10 @@ from types import CodeType
 from typing import Any
 
 LEFT_OUT = ("buffer", "idioms", "set_literal", "ws_comma")  # matters of taste
+# Functions of modules that --python2 leaves as they are in Python 3.
+OF_BYTES = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "new", "update", "b64encode",
+            "b64decode", "hexlify", "unhexlify", "crc32", "adler32", "compress", "decompress",
+            "fromstring", "loads", "write_bytes", "bytearray", "bytes")  # fmt: skip
 SHIMS = ("csv", "socket", "struct", "subprocess")  # of python2_modules.py
 BYTE = "latin-1"  # each byte is a character, and back
 
@@ -69,6 +73,7 @@ class Pitfalls(ast.NodeTransformer):
 
     def __init__(self, *, division: bool) -> None:
         self.division = division
+        self.bytes_stay: set[int] = set()
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:  # noqa: N802
         self.generic_visit(node)
@@ -87,11 +92,35 @@ class Pitfalls(ast.NodeTransformer):
         value = called(node, "__python2_divide__", left, node.value)
         return ast.copy_location(ast.Assign([node.target], value), node)
 
+    def keep_bytes(self, node: ast.Call) -> None:
+        """`md5(x.encode(...))`: this function takes bytes of Python 3, and no text."""
+        if name_of(node.func) in OF_BYTES:
+            self.bytes_stay |= {id(argument) for argument in node.args}
+
+    def coded(self, node: ast.Call) -> ast.Call | None:
+        """`x.encode()`, `x.decode()` and `unicode(x, coding)`, by what Python 2 does; else None."""
+        function = node.func
+        words = {word.arg for word in node.keywords}
+        more = len(node.args) > 1 or bool(words & {"encoding", "errors"})
+        if isinstance(function, ast.Name) and function.id in ("str", "unicode") and more:
+            made = called(node, "__python2_unicode__", *node.args)
+        elif isinstance(function, ast.Attribute) and function.attr in ("encode", "decode"):
+            if id(node) in self.bytes_stay:
+                return None
+            made = called(node, f"__python2_{function.attr}__", function.value, *node.args)
+        else:
+            return None
+        made.keywords = node.keywords
+        return made
+
     def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802
         """`x.sort(f)` and `sorted(x, f)`: f compares. `urlopen()`: the page is text."""
+        self.keep_bytes(node)
         self.generic_visit(node)
+        if coded := self.coded(node):
+            return coded
         function, found = node.func, [word for word in node.keywords if word.arg == "cmp"]
-        if getattr(function, "attr", getattr(function, "id", "")) == "urlopen":
+        if name_of(function) == "urlopen":
             page = called(node, "__python2_page__", function, *node.args)
             page.keywords = node.keywords
             return page
@@ -125,6 +154,11 @@ def called(near: ast.AST, name: str, *arguments: ast.expr) -> ast.Call:
     """`name(arguments)` at the place of another expression."""
     function = ast.Name(name, ast.Load())
     return ast.copy_location(ast.Call(function, list(arguments), []), near)
+
+
+def name_of(function: ast.expr) -> str:
+    """The last part of the name of what is called."""
+    return str(getattr(function, "attr", getattr(function, "id", "")))
 
 
 def divide(left: Any, right: Any) -> Any:

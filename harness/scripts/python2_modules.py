@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import codecs
 import functools
 import importlib
 import io
@@ -33,6 +34,7 @@ def add_names() -> None:
         __python2_divide__=divide,
         __python2_key__=functools.cmp_to_key,
         __python2_page__=page,
+        __python2_decode__=decode, __python2_encode__=encode, __python2_unicode__=unicode,
         cmp=lambda left, right: (left > right) - (left < right),
         file=any_bytes(open), open=any_bytes(open),
         # fissix renames what is called; these also stand in lists, as in (int, long).
@@ -48,6 +50,13 @@ def add_names() -> None:
         uppercase=string.ascii_uppercase, atoi=int, atof=float, maketrans=str.maketrans,
         join=lambda words, between=" ": between.join(words),
     )  # fmt: skip
+
+
+def keep_bytes() -> None:
+    """What is encoded is bytes, as for the modules of Python 3 that a controller calls."""
+    import builtins
+
+    vars(builtins)["__python2_encode__"] = lambda text, *rest, **words: text.encode(*rest, **words)
 
 
 def any_bytes(plain: Any) -> Any:
@@ -76,6 +85,57 @@ class Bytes(str):
 
     def decode(self, encoding: str = "ascii", errors: str = "strict") -> str:
         return self.encode(BYTE).decode(encoding, errors)
+
+
+class Utf8(str):
+    """Text that Python 2 has as the bytes of its coding UTF-8. It prints as the text."""
+
+    __slots__ = ()
+
+
+def encode(text: Any, encoding: str = "utf-8", *rest: Any, **words: Any) -> Any:
+    """The method encode() of Python 2, of which the result is text."""
+    encoding = words.pop("encoding", encoding)
+    if not isinstance(text, str):
+        return text.encode(encoding, *rest, **words)
+    if not is_of_text(encoding):  # such as hex
+        return recode(codecs.encode, text, encoding)
+    data = text.encode(encoding, *rest, **words)
+    return to_text(data) if wide(encoding) else Utf8(data.decode("utf-8"))
+
+
+def decode(text: Any, encoding: str = "utf-8", *rest: Any, **words: Any) -> Any:
+    """The method decode() of Python 2, also of text that is decoded already."""
+    encoding = words.pop("encoding", encoding)
+    if isinstance(text, str) and not is_of_text(encoding):
+        return recode(codecs.decode, text, encoding)
+    if isinstance(text, str) and not isinstance(text, Bytes):
+        return str(text)
+    return text.decode(encoding, *rest, **words)
+
+
+def unicode(text: Any = "", *rest: Any, **words: Any) -> str:
+    """The function unicode() of Python 2."""
+    coded = isinstance(text, (str, bytes, bytearray)) and (rest or words)
+    return str(decode(text, *rest, **words) if coded else text)
+
+
+def is_of_text(encoding: str) -> bool:
+    """Does this codec turn text into bytes? rot13 and hex do not."""
+    return bool(getattr(codecs.lookup(encoding), "_is_text_encoding", True))
+
+
+def wide(encoding: str) -> bool:
+    """Has this coding other bytes than UTF-8?"""
+    return codecs.lookup(encoding).name not in ("utf-8", "ascii")
+
+
+def recode(function: Any, text: str, encoding: str) -> str:
+    """By a codec between bytes and bytes, or between text and text."""
+    try:
+        return to_text(function(to_bytes(text), encoding))
+    except (TypeError, AttributeError):  # rot13, which knows text only
+        return str(function(text, encoding))
 
 
 def page(opened: Any, *arguments: Any, **words: Any) -> Any:
@@ -151,6 +211,8 @@ def again(name: str) -> ModuleType:
 
 def to_bytes(data: Any) -> Any:
     """Text as its bytes; anything else as it is."""
+    if isinstance(data, Utf8):
+        return data.encode("utf-8")
     return data.encode(BYTE, "replace") if isinstance(data, str) else data
 
 

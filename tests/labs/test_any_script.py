@@ -577,11 +577,12 @@ print data[:5], struct.unpack("!H", data[5:])
 values = [2, 3, 1]
 values.sort(lambda a, b: cmp(b, a))
 print values
+print u"x".encode("utf-8"), unicode("y", "utf8"), "z".decode("utf-8")
 net.stop()
 """
 OUT = [
     "3 3.5 2 True", "text 3 511 ['out', '']", "node exec", "4 4", "[['1', 'a']]", "five: (513,)",
-    "[3, 2, 1]",
+    "[3, 2, 1]", "x y z",
 ]  # fmt: skip
 
 

@@ -83,6 +83,15 @@ def test_all_hosts_of_a_tree_answer(tmp_path: Path) -> None:
     assert "0% dropped (12/12 received)" in done.stderr  # where Mininet logs
 
 
+def test_a_network_can_be_started_twice(tmp_path: Path) -> None:
+    """mn's test "all" does so."""
+    words = ["--topo", "single,2", "--link", "tc,bw=10", "--test", "all", "--limit", "60"]
+    done = cellbed(tmp_path, "mn", *words)
+    assert done.returncode == 0, done.stderr
+    assert "*** Results: 0% dropped (2/2 received)" in done.stderr
+    assert "completed in " in done.stderr
+
+
 def test_the_prompt_reads_what_is_not_a_terminal(tmp_path: Path) -> None:
     done = cellbed(tmp_path, "mn", "--switch", "ovsbr", text="h1 ping -c 1 h2\nh1 ip route\n")
     assert done.returncode == 0, done.stderr

@@ -25,6 +25,10 @@ def test_output_that_ends_within_a_character_is_whole() -> None:
     assert b"".join(data for stream, data in said if stream == 1) == b"end \xe2\x82"
 
 
+def test_a_script_finds_the_programs_of_games() -> None:
+    assert "/usr/games" in lab.ENVIRONMENT["PATH"].split(":")
+
+
 @pytest.fixture
 def upper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The disk of the script's folder; keep() leaves it in run/results/work."""

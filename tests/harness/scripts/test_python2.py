@@ -149,8 +149,8 @@ def converted_value(text: str) -> Any:
     )
     names = {
         "__python2_divide__": python2_convert.divide, "__python2_key__": functools.cmp_to_key,
-        "__python2_page__": python2_modules.page, "request": urllib.request,
-        "urlopen": urllib.request.urlopen,
+        "__python2_page__": python2_modules.page, "__python2_decode__": python2_modules.decode,
+        "request": urllib.request, "urlopen": urllib.request.urlopen,
     }  # fmt: skip
     return eval(compile(tree, "text", "eval"), names)
 
@@ -187,3 +187,44 @@ def test_a_file_for_bytes_takes_a_page(tmp_path: Path) -> None:
 
 def test_a_tab_goes_to_the_next_multiple_of_eight() -> None:
     assert python2_convert.indented("  \tx\ty") == " " * 8 + "x\ty"
+
+
+CODED = {
+    "'%s' % u'\\xe9'.encode('utf-8')": "\xe9",
+    "'a,b'.encode('utf8').split(',')": ["a", "b"],
+    "'x' + u'y'.encode('ascii', 'ignore')": "xy",
+    "u'a\\xe9'.encode('ascii', 'ignore')": "a",
+    "u'\\xe9'.encode('latin-1')": "\xe9",
+    "'text'.decode('utf-8')": "text",
+    "'text'.encode('utf-8').decode('utf-8')": "text",
+    "'AB'.encode('hex')": "4142",
+    "'4142'.decode('hex')": "AB",
+    "'ab'.encode('rot13')": "no",
+    "unicode('text', 'utf8')": "text",
+    "unicode(b'\\xc3\\xa9', 'utf8')": "\xe9",
+    "unicode('text', encoding='utf8')": "text",
+    "unicode('text', errors='ignore')": "text",
+    "unicode(7)": "7",
+    "md5('a'.encode('utf-8')).hexdigest()": "0cc175b9c0f1b6a831c399e269772661",
+}
+
+
+def run_old(text: str) -> Any:
+    """The value of an expression, in a process of its own, as --python2 runs it."""
+    code = (
+        "import sys; from hashlib import md5; from harness.scripts import python2_convert as c,"
+        "python2_modules as m; m.add_names();"
+        "exec(c.translate('print(repr(' + sys.argv[1] + '))', 'text'))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, text], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return ast.literal_eval(done.stdout)
+
+
+@pytest.mark.parametrize("text", CODED)
+def test_coded_text_is_text(text: str) -> None:
+    assert run_old(text) == CODED[text]
+
+
+def test_a_socket_sends_the_bytes_of_what_was_encoded() -> None:
+    assert python2_modules.to_bytes(python2_modules.encode("\xe9", "utf-8")) == b"\xc3\xa9"

@@ -105,6 +105,29 @@ def test_a_program_that_python_does_not_find_is_told_but_not_a_file() -> None:
     assert heard.sentences() == ["git: the image has no such command; try --package git"]
 
 
+REPORT = """[  1] Server Report:
+[ ID] Interval       Transfer     Bandwidth        Jitter   Lost/Total Datagrams
+[  1] 0.0000-5.0762 sec  2.96 MBytes  4.88 Mbits/sec   {} ms {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("jitter", "lost", "wrong"),
+    [
+        ("0.000", "1462/3570 (0%)", True),
+        ("0.000", "0/3570 (0%)", False),
+        ("0.587", "1462/3570 (41%)", False),
+        ("0.000", "1462/3570 (41%)", False),
+    ],
+)
+def test_a_wrong_report_of_iperf_is_told(jitter: str, lost: str, wrong: bool) -> None:
+    heard = Heard()
+    for line in REPORT.format(jitter, lost).splitlines(keepends=True):
+        heard.listen(line)
+    told = [sentence for sentence in heard.sentences() if "a client of iperf -u" in sentence]
+    assert bool(told) == wrong
+
+
 def test_commands_whose_output_has_no_folder_have_one_sentence() -> None:
     notes = [["unwritten", f"logs/r{n}", f"zebra > logs/r{n}"] for n in (1, 2, 2, 3)]
     assert remedies.sentences(notes) == [
