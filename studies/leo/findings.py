@@ -29,6 +29,14 @@ def together(first: BySeed, second: BySeed) -> list[tuple[float, float]]:
     return [(first[seed], second[seed]) for seed in first if seed in second]
 
 
+def above(kept: Kept) -> Numbers:
+    """How many trials have an efficiency above 1, and the largest."""
+    campaigns = (SINGLE, FACTORS, PATHS_OF_TWO)
+    files = [kept.folder / campaign / kept_trials.FILE for campaign in campaigns]
+    found = [one.metrics["efficiency"] for file in files for one in kept_trials.read(file)]
+    return {"trials": len(found), "above": sum(x > 1 for x in found), "most": max(found)}
+
+
 def over_seeds(found: BySeed) -> Estimate:
     """The mean with its interval."""
     return estimate(list(found.values()))

@@ -53,6 +53,7 @@ PAGES = Pages(
         "ubr": kept_sheets.claims(findings.FACTORS, "replications", "ubr"),
     },
     numbers={
+        "above": findings.above,
         "single": findings.single,
         "one-path": findings.one_path,
         "flows": findings.flows,

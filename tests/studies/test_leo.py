@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import replace
 from pathlib import Path as File
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from analysis import read_campaign
+from analysis.kept import Kept
 from analysis.records import Trial
 from harness.design import experiment
 from harness.design.trials import PlannedTrial, planned
@@ -17,6 +19,7 @@ from harness.judge import studies
 from plan.atm import CELL_BITS, segment_cells
 from plan.facts import TrialFacts, read
 from plan.path import Path, Row, of_rows
+from studies.leo import findings
 from studies.leo.study import STUDY, efficiency, mean_rate_bit_per_s, use_after_handover
 from tests.analysis import synthetic
 
@@ -100,3 +103,13 @@ def test_the_seconds_after_a_handover_are_compared_with_those_before_the_next(tr
     assert use_after_handover(trial) == pytest.approx(1.5 / 2.5 - 1)
     still = replace(trial.plan, topology=replace(trial.plan.topology, path=None))
     assert use_after_handover(replace(trial, plan=still)) is None
+
+
+def test_the_trials_above_1_are_counted_in_all_campaigns() -> None:
+    """From the text of the lines alone."""
+    files = (FOLDER / "results").glob("*/trials.csv")
+    rows = [row for file in files for row in csv.DictReader(file.open(encoding="utf-8"))]
+    found = findings.above(Kept(FOLDER / "results"))
+    over = sorted((row["efficiency"] for row in rows if float(row["efficiency"]) > 1), key=float)
+    assert (found["trials"], found["above"]) == (len(rows), len(over))
+    assert found["most"] == float(over[-1])
