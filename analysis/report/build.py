@@ -9,7 +9,7 @@ from analysis.metrics import ABOVE_ONE
 from analysis.records import CampaignRecords, Trial
 from analysis.report import claim_tables, link_tables, meanings, named, plots, tables, trial_plots
 from analysis.report.explore import explore
-from analysis.report.glossary import glossary
+from analysis.report.glossary import QUIC, glossary
 from analysis.report.model import (
     Explore,
     Gallery,
@@ -26,6 +26,7 @@ from analysis.report.standing import standing
 from analysis.report.summary import known, subtitle, summary, without_record
 from analysis.report.verdicts import verdicts
 from analysis.study import Response, Study
+from plan.plan import WORKLOADS
 
 Listener = Callable[[str], None]
 
@@ -272,7 +273,8 @@ def _words(results: Results) -> Section | None:
     measured = dict.fromkeys(itertools.chain.from_iterable(c.metrics for c in results.every_cell))
     counted = dict.fromkeys(itertools.chain.from_iterable(map(tables.counted, results.trials)))
     factors = [*meanings.factors(results.factors)]
-    words = glossary(measured, counted, results.study.meanings, factors)
+    quic = any(WORKLOADS.name_of(one.plan.workload) in QUIC for one in results.trials)
+    words = glossary(measured, counted, results.study.meanings, factors, quic=quic)
     checks = meanings.checks([*results.trials, *results.campaign.invalid])
     parts = [*([words] if results.campaign.trials else []), *([checks] if checks else [])]
     return Section(id="words", title="What the columns mean", parts=parts) if parts else None

@@ -26,6 +26,14 @@ MEANINGS = {
     "dropped_share": "the share of the packets that the queue dropped",
     "marked_share": "the share of the packets that the queue marked instead of dropping them",
 }
+# Kinds of workload over QUIC, and what stands behind the meanings above if a trial has one.
+QUIC = ("quic", "quic-bulk")
+OF_QUIC = {
+    "efficiency": "; with QUIC, the received data of the streams in the place of the TCP payload",
+    "capacity_bit_per_s": "; a full link carries less data of QUIC, which has larger headers",
+    "retransmits": "; only TCP has this count",
+    "timeouts": "; only TCP has this count",
+}
 COUNTERS = {
     "in": "the packets (frames) or cells that came to the queue",
     "accepted": "frames whose first cell the queue took, and cells that it took",
@@ -45,7 +53,11 @@ COUNTERS = {
 ALWAYS = (
     ("seed", "the number from which the trial computes all its random values"),
     ("±", "half of the width of the 95 % interval of a mean over the seeds (Student's t)"),
-    ("virtual s", "the length of the trial by its virtual clock, in seconds"),
+    (
+        "virtual s",
+        "the seconds of the virtual clock from the start of the hosts' programs until no packet is"
+        " on its way; with a moving path, also the wait for the path's time 0",
+    ),
     (
         "wall s, CPU s",
         "the time that the trial took on this machine, and the processor time that it used",
@@ -72,14 +84,15 @@ def of_link(metric: str) -> str:
 
 def glossary(
     measured: Iterable[str], counted: Iterable[str] = (), study: Mapping[str, str] = NOTHING,
-    factors: Iterable[Sequence[str]] = (),
+    factors: Iterable[Sequence[str]] = (), *, quic: bool = False,
 ) -> Sheet:  # fmt: skip
     """The columns of what was measured, and those that every report has.
 
     factors: rows of the factors, each with its meaning; counted: what the queues of its trials
-    count; study: the meanings of a study's own measures.
+    count; study: the meanings of a study's own measures; quic: whether a trial has QUIC.
     """
-    meanings = {**MEANINGS, **study}
+    own_words = {name: MEANINGS[name] + more for name, more in OF_QUIC.items()} if quic else {}
+    meanings = {**MEANINGS, **own_words, **study}
     known = [(name, meanings.get(name) or of_link(name)) for name in measured]
     own = [[metric_title(name), meaning] for name, meaning in known if meaning]
     own += [[name.replace("_", " "), COUNTERS[name]] for name in counted if name in COUNTERS]

@@ -221,7 +221,9 @@ def windows(trial: Trial, chosen: Sequence[int] = ()) -> Drawing | None:
     chosen: their pairs [the first five]; one that was not followed is left out.
     """
     flows: dict[str, list[dict[str, float | str | None]]] = {}
-    for row in trial.series("cwnd") or quic_windows(trial):
+    of_tcp = trial.series("cwnd")
+    unit = "segments" if of_tcp else "full packets"
+    for row in of_tcp or quic_windows(trial):
         flows.setdefault(level_text(row["pair"]), []).append(row)
     wanted = [str(pair) for pair in chosen] or sorted(flows, key=int)[: len(SERIES)]
     shown = {pair: flows[pair] for pair in wanted if pair in flows}
@@ -238,7 +240,7 @@ def windows(trial: Trial, chosen: Sequence[int] = ()) -> Drawing | None:
                 *_thinned(time_s, window), where="post", lw=1, color=colour(own),
                 label=f"pair {pair}",
             )  # fmt: skip
-        axes.set(xlabel="time (s)", ylabel="segments", xlim=(0, None), ylim=(0, None))
+        axes.set(xlabel="time (s)", ylabel=unit, xlim=(0, None), ylim=(0, None))
         axes.legend(ncols=3)
 
     largest = ", ".join(
@@ -246,7 +248,7 @@ def windows(trial: Trial, chosen: Sequence[int] = ()) -> Drawing | None:
         for pair, rows in shown.items()
     )
     many = f"{len(shown)} connection{'s' if len(shown) > 1 else ''}"
-    alt = f"Congestion windows over time of {many}. Largest: {largest} segments."
+    alt = f"Congestion windows over time of {many}. Largest: {largest} {unit}."
     return Drawing(kind="windows", title="Congestion windows", alt=alt, paint=paint)
 
 

@@ -44,6 +44,8 @@ WITH_WIRE = " with the lab's wire"
 OF_OPTION = {"CONFIG_MPTCP=y": (modules.MOVING,)}
 OF_SET_UP = ("linux", "release", "hz", "sysctls")  # of its folder, what a kernel's has, too
 SHOWN_LINES = 12
+# docs/kernels.md has the measured time.
+TAKES = "; the first build of a version takes about 4 minutes of processor time"
 # What a compiler says that is no fault of the source: another commit would meet it, too.
 OF_THE_MACHINE = ("No space left on device", "Disk quota exceeded", "Cannot allocate memory",
                   "Killed signal terminated program", "Read-only file system")  # fmt: skip
@@ -146,7 +148,7 @@ def made(name: str, recipe: Recipe, beside: tuple[Path, ...] = (), called: str =
         struct_ops.check_compiler(found, patched, name)
     product = home() / f"built-{key(found, patched, recipe)}"
     work = home() / recipe.folder(f"work-{found.version}")
-    with to_be_built(name + called, product, work) as wanted:
+    with to_be_built(name + called, product, work, TAKES) as wanted:
         if wanted:
             build(name + called, found, patched, work, product, recipe)
     return kernel.read(product)
@@ -159,8 +161,11 @@ def with_modules(found: Source, plain: str, beside: Sequence[Path]) -> Source:
 
 
 @contextmanager
-def to_be_built(name: str, product: Path, work: Path) -> Iterator[bool]:
-    """Is a kernel not there yet? While it is being built, no other process builds in the folder."""
+def to_be_built(name: str, product: Path, work: Path, takes: str = "") -> Iterator[bool]:
+    """Is a kernel not there yet? While it is being built, no other process builds in the folder.
+
+    takes: what is told of the time for it.
+    """
     if (product / kernel.NOTE).exists():  # it may be in a cache that is not ours
         yield False
         return
@@ -168,7 +173,7 @@ def to_be_built(name: str, product: Path, work: Path) -> Iterator[bool]:
     with locked(work, name):
         wanted = not (product / kernel.NOTE).exists()
         if wanted:
-            print(f"kernel {name}: building", file=sys.stderr)
+            print(f"kernel {name}: building{takes}", file=sys.stderr)
         yield wanted
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Four senders on a path with handovers, as a satellite constellation on a low orbit has them."""
+"""Reno, SACK, CUBIC and BBR on a path with handovers, as satellites on a low orbit have them."""

@@ -96,7 +96,7 @@ def share_of_path(trial: Record, intervals_s: Sequence[tuple[float, float]]) -> 
 
 STUDY = Study(
     id="leo",
-    title="Four senders on a path with handovers",
+    title="Reno, SACK, CUBIC and BBR on a path with handovers",
     source="ANRW 2025",
     cell={
         "network": ("still", "handovers", "1 in 1000", "1 in 100"),

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -20,8 +21,17 @@ from analysis import by_pair, plotly_js
 from analysis.claims import claims_of
 from analysis.errors import RecordError, ReportError
 from analysis.records import Trial, read_campaign, read_trial
-from analysis.report import Written, link_plots, meanings, overview, svg, tables, write_report
-from analysis.report.glossary import MEANINGS, glossary
+from analysis.report import (
+    Written,
+    link_plots,
+    meanings,
+    overview,
+    svg,
+    tables,
+    trial_plots,
+    write_report,
+)
+from analysis.report.glossary import MEANINGS, OF_QUIC, glossary
 from analysis.report.model import Column
 from analysis.report.pages import pages_of
 from analysis.report.results import results_of
@@ -577,6 +587,22 @@ def test_the_glossary_has_the_counters_of_the_queues(written: Written) -> None:
     assert {"in", "refused threshold"} <= terms  # those of the made-up record
     found = glossary(["dropped_share"], ["lost_first", "lost_mid"])
     assert [row[0] for row in found.rows][:3] == ["Dropped share", "lost first", "lost mid"]
+
+
+def test_the_words_of_quic_are_not_those_of_tcp() -> None:
+    """Its data are no payload of TCP, and its windows are counted in packets."""
+    for name in OF_QUIC:
+        [plain], [more] = (glossary([name], quic=quic).rows[:1] for quic in (False, True))
+        assert plain[1] == MEANINGS[name] and str(more[1]).startswith(f"{MEANINGS[name]}; ")
+    row = {"pair": 1.0, "time_ns": 0.0, "cwnd_bytes": 14_520.0, "cwnd_segments": 10.0}
+    plan = SimpleNamespace(topology=SimpleNamespace(mss_bytes=1440, pairs=1))
+    for series, unit in (("cwnd", "segments"), ("quic_cwnd", "full packets")):
+        known = {series: [row, {**row, "time_ns": 1e9}]}
+        drawing = trial_plots.windows(cast(Trial, SimpleNamespace(series=known.get, plan=plan)))
+        assert drawing and drawing.alt.endswith(f"Largest: pair 1 10 {unit}.")
+        axes = Mock()
+        drawing.paint(axes)
+        assert axes.set.call_args.kwargs["ylabel"] == unit
 
 
 def test_the_glossary_has_the_factors_and_the_checks(written: Written) -> None:
