@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,11 @@ import pytest
 
 from harness.labs.base import LabSpec
 from harness.labs.uml import UmlLab, wait_for_exit
+from plan.path import Way
 from tests.bpf import replay
+from tests.small import PROJECT, TINY, trials_of
 from topology.libcellq import POLICIES
+from topology.moving.table import packed
 
 HOSTS, SECONDS = 100, 2
 TCP_POLICIES = ("epd", "sd", "plain")
@@ -116,3 +120,31 @@ def test_a_busy_port_sends_45_mbit_per_s(records: Path, policy: str) -> None:
     """To 0.1 %."""
     said = read(records, policy)
     assert said["cells_sent"] * 424e9 / said["busy_ns"] == pytest.approx(45e6, rel=1e-3)
+
+
+def test_the_page_has_what_the_verifier_looks_at(tmp_path: Path) -> None:
+    """The largest count of a program, with and without a path, in thousands."""
+    (tmp_path / "path.csv").write_text("time_s,rate_bit_per_s\n0,40000000\n1,20000000\n")
+    text = TINY.replace("topology = {", 'topology = { path = "path.csv",')
+    [trial] = trials_of(tmp_path, text)
+    network, way = trial.plan.topology.layout(), trial.plan.topology.path
+    assert way is not None
+    run = tmp_path / "run"
+    run.mkdir()
+    rows = {"short": way, "long": replace(way, down=longer(way.down))}
+    for name, path in rows.items():
+        (run / f"{name}.table").write_bytes(packed(path, "down", network, 0, 10**9))
+    said = json.loads((run_lab("lab_verified.py", POLICIES, run) / "verified.json").read_text())
+    assert all(len(found) >= 2 for of in said.values() for found in of.values())
+    most = {name: max(map(max, of.values())) for name, of in said.items()}
+    page = (PROJECT / "bpf" / "README.md").read_text(encoding="utf-8")
+    assert max(most["short"], most["long"]) > most["still"] > 1000
+    for count in (max(most["short"], most["long"]), most["still"]):
+        assert f"{round(count, -3):,}" in page, most
+
+
+def longer(way: Way) -> Way:
+    """A path with more rows than the short table has."""
+    times = [*way.times_us, *(way.times_us[-1] + 1000 * n for n in range(1, 9_000))]
+    rates = [*way.rates_bit_per_s, *[way.rates_bit_per_s[-1]] * 8_999]
+    return replace(way, times_us=times, rates_bit_per_s=rates)
