@@ -140,24 +140,28 @@ SHARES = {
 }
 
 
+DROPPED = {"dropped_share": "packets dropped, down", "dropped_share_up": "packets dropped, up"}
+"""Most kept trials of November 2026 have no figure of the queue "up"."""
+
+
 def shares(results: Results) -> Sheet:
     """What became of the exchanges, in per cent of all."""
     columns = [
         *(tables.factor_column(results.study, factor) for factor in results.study.cell),
         *(Column(name=name, title=f"{title} (%)", form=".2f") for name, title in SHARES.items()),
-        Column(name="dropped_share", title="packets dropped (%)", form=".2f"),
+        *(Column(name=name, title=f"{title} (%)", form=".2f") for name, title in DROPPED.items()),
     ]
     rows: list[list[Value]] = [
         [
             *(cell.levels[factor] for factor in results.study.cell),
-            *(_percent(cell.mean(name)) for name in (*SHARES, "dropped_share")),
+            *(_percent(cell.mean(name)) for name in (*SHARES, *DROPPED)),
         ]
         for cell in results.cells
     ]
     return Sheet(
         name="shares",
         caption="Exchanges by what became of them, of all; and packets dropped of those that came "
-        "to the queue towards the clients",
+        "to the queue of each direction",
         columns=columns,
         rows=rows,
         heads=len(results.study.cell),

@@ -113,6 +113,17 @@ def all_of(column: str) -> Measure:
     return measure
 
 
+UP = "up"
+"""The queue against the direction "down", of which the record's own metric dropped_share is."""
+
+
+def dropped_share_up(trial: Record) -> float | None:
+    """The share of the packets that the queue "up" dropped, over the whole trial."""
+    if not trial.facts.has("queue") or UP not in trial.facts.queue:
+        return None
+    return trial.plan.queue.up.figures(trial.facts.queue[UP], None).get("dropped_share")
+
+
 DISTRIBUTIONS = {
     "response_time": "response_ms",
     "request_to_first_byte": "first_ms",
@@ -135,10 +146,17 @@ STUDY = Study(
             for name, column in DISTRIBUTIONS.items()
         ),
     ),
-    measures=tuple(
-        Response(name=name, of=of_trial(measure))
-        for name, measure in OF_EXCHANGES.items()
-        if name not in FORMS
+    measures=(
+        *(
+            Response(name=name, of=of_trial(measure))
+            for name, measure in OF_EXCHANGES.items()
+            if name not in FORMS
+        ),
+        Response(
+            name="dropped_share_up",
+            of=dropped_share_up,
+            meaning='the same as dropped share, for the queue "up"',
+        ),
     ),
     about=(
         "Two-way web traffic by the Bell Labs model over a link of 10 Mbit/s; load is what is "

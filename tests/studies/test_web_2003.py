@@ -98,7 +98,12 @@ def exchange(
     return (20 * MS, size, MS, 3 * MS, first, end, resent, marks)
 
 
-def write_trial(folder: Path, levels: Mapping[str, Any], seed: int, rows: list[Row]) -> Path:
+TAILS = dict.fromkeys(("down", "up"), {"kind": "drop-tail", "limit_packets": 120})
+
+
+def write_trial(
+    folder: Path, levels: Mapping[str, Any], seed: int, rows: list[Row], **facts: object
+) -> Path:
     name = "-".join(map(str, [*levels.values(), seed]))
     trial = folder / "trials" / name
     trial.mkdir(parents=True)
@@ -108,9 +113,9 @@ def write_trial(folder: Path, levels: Mapping[str, Any], seed: int, rows: list[R
         table.writerows(rows)
     record = {
         "trial": name, "factors": levels, "seed": seed, "valid": True, "checks": [],
-        "plan": plan_json({"study": "web_2003"}, workload="packmime"),
+        "plan": {**plan_json({"study": "web_2003"}, workload="packmime"), "queue": TAILS},
         "metrics": {"dropped_share": 0.01},
-        "virtual_s": 60.0, "wall_s": 8.0, "cpu_s": 7.5,
+        "virtual_s": 60.0, "wall_s": 8.0, "cpu_s": 7.5, **facts,
     }  # fmt: skip
     synthetic.write_record(trial, record)
     facts = read_facts(trial)
@@ -121,11 +126,21 @@ def write_trial(folder: Path, levels: Mapping[str, Any], seed: int, rows: list[R
     return trial
 
 
-def metrics_of(tmp_path: Path, rows: list[Row]) -> dict[str, Any]:
+def metrics_of(tmp_path: Path, rows: list[Row], **facts: object) -> dict[str, Any]:
     levels = {"load": 80, "sender": "SACK", "queue": "ARED"}
-    trial = write_trial(tmp_path, levels, 1, rows)
+    trial = write_trial(tmp_path, levels, 1, rows, **facts)
     found: dict[str, Any] = json.loads((trial / "judgement.json").read_text())["metrics"]
     return found
+
+
+def test_the_drops_of_the_queue_up_are_measured(tmp_path: Path) -> None:
+    """The metric of each trial has the queue down."""
+    queue = {"down": {"sent": 60, "drops": 40}, "up": {"sent": 90, "drops": 10}}
+    assert metrics_of(tmp_path, [exchange(1)], queue=queue)["dropped_share_up"] == 0.1
+
+
+def test_a_record_without_counters_has_no_drops(tmp_path: Path) -> None:
+    assert metrics_of(tmp_path, [exchange(1)])["dropped_share_up"] is None
 
 
 def test_what_is_measured_of_a_trial(tmp_path: Path) -> None:
