@@ -35,6 +35,7 @@ SENTENCES = {
     "pooling": pooling.pooling,
     "ns-3": ns3_tables.numbers,
     "sensitivity": sensitivity.numbers,
+    "sensitivity-geo": lambda kept: sensitivity.numbers_of(kept, "GEO"),
 }
 PAGES = Pages(
     sections=[side_by_side],

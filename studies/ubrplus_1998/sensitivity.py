@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the lab itself changes in one cell: README's table and numbers of ubrplus-www-sensitivity.
+"""What the lab itself changes: README's table and numbers of ubrplus-www-sensitivity.
 
-One cell of the paper (WAN, EPD, 1 RTT) is run with other ticks, with a processor that each packet
-takes time of, and with clients that start at random moments. Changes are paired by seed.
+A cell of a network (EPD, 1 RTT) is run with other ticks, with a processor that each packet takes
+time of, and with clients that start at random moments. Changes are paired by seed.
 """
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from statistics import fmean as mean
 
 from analysis import kept_trials
@@ -30,16 +30,20 @@ LAB = {
 }
 """What is changed, by level of the factor `lab`; the last is of the clients, not of the lab."""
 STARTS, TICKS, SLOW = "starts within 10 ms", "100 ticks", "5 us a packet"
-CELL_OF = {"network": "WAN", "policy": "EPD", "buffer": "1"}
+CELL_OF = {"policy": "EPD", "buffer": "1", "minimum": "2 ticks"}
+"""Of the main campaign: the cells that the lab as it is runs here again."""
+NETWORKS = CELL["network"]
+FIRST = "WAN"
 SURE = 0.05
-EXACT = 1e-12
-"""Two means of the same figures differ by no more, in whatever order they were summed."""
+Place = tuple[str, ...]
+"""Network, level of `lab`, flavor and response."""
 
 
 @dataclass(frozen=True)
 class Change:
     """What one level changes in a response of one flavor."""
 
+    network: str
     lab: str
     flavor: str
     response: str
@@ -53,39 +57,52 @@ class Change:
 
 
 def sensitivity(kept: Kept) -> Sheet:
-    """Both responses of each flavor, and what each level changes in them."""
-    base, found = _base(kept), {_key(one): one.contrast for one in changes(kept)}
+    """Both responses of each network and flavor, and what each level changes in them."""
+    values, found = _values(kept), {_key(one): one.contrast for one in changes(kept)}
     rows: list[list[Value]] = []
-    for response in RESPONSES:
-        means = (f"{base[flavor, response]:.4f}" for flavor in CELL["flavor"])
-        rows.append([response, AS_IT_IS, *means])
-        for lab, text in LAB.items():
-            some = (_shown(found.get((lab, flavor, response))) for flavor in CELL["flavor"])
-            rows.append([response, text, *some])
-    return plain(rows, "", "changed", *CELL["flavor"])
+    for network in NETWORKS:
+        for response in RESPONSES:
+            places = [(network, AS_IT_IS, flavor, response) for flavor in CELL["flavor"]]
+            if all(place in values for place in places):
+                means = (f"{mean(values[place].values()):.4f}" for place in places)
+                rows.append([network, response, AS_IT_IS, *means])
+                rows += _lines(network, response, found)
+    return plain(rows, "network", "", "changed", *CELL["flavor"])
+
+
+def _lines(network: str, response: str, found: Mapping[Place, Contrast]) -> Iterator[list[Value]]:
+    """A line for each level; of WAN, where all levels were tried, also for one without a trial."""
+    for lab, text in LAB.items():
+        some = [found.get((network, lab, flavor, response)) for flavor in CELL["flavor"]]
+        if any(some) or network == FIRST:
+            yield [network, response, text, *map(_shown, some)]
 
 
 def changes(kept: Kept) -> Iterator[Change]:
-    """Each level's change of each response and flavor, where a trial of it is valid."""
+    """Each level's change of each network, response and flavor, where a trial of it is valid."""
     values = _values(kept)
-    for response in RESPONSES:
-        for lab in LAB:
-            for flavor in CELL["flavor"]:
-                after, before = (values.get((one, flavor, response)) for one in (lab, AS_IT_IS))
-                if after and before:
-                    yield Change(lab, flavor, response, contrast(differences([after], [before])))
+    for network, response, lab, flavor in product(NETWORKS, RESPONSES, LAB, CELL["flavor"]):
+        both = (values.get((network, one, flavor, response)) for one in (lab, AS_IT_IS))
+        after, before = both
+        if after and before:
+            found = contrast(differences([after], [before]))
+            yield Change(network, lab, flavor, response, found)
 
 
 def numbers(kept: Kept) -> Numbers:
-    """The largest changes, how many are sure by Holm's rule, and the main campaign's means."""
-    found = list(changes(kept))
+    """Of WAN, and how many trials the checks left out in all networks."""
+    return {**_trials(kept), **numbers_of(kept, FIRST)}
+
+
+def numbers_of(kept: Kept, network: str) -> Numbers:
+    """A network's largest changes, and how many are sure by Holm's rule over its changes."""
+    found = [one for one in changes(kept) if one.network == network]
     adjusted = zip(found, holm([one.p for one in found]), strict=True)
     sure = [one for one, p in adjusted if p <= SURE]
     own = [one for one in found if one.lab != STARTS]
     starts = [one for one in found if one.lab == STARTS and one.response == "efficiency"]
     moved = [one.contrast.difference for one in starts]
     return {
-        **_trials(kept),
         "fewest_seeds": min(len(one.contrast.draws) for one in found),
         "seeds": max(len(one.contrast.draws) for one in found),
         "lab_changes": len(own),
@@ -96,16 +113,15 @@ def numbers(kept: Kept) -> Numbers:
         **_largest("fairness", own),
         "starts_least": min(moved),
         "starts_most": max(moved),
-        **_as_kept(kept),
+        **_as_kept(kept, network),
     }
 
 
 def _trials(kept: Kept) -> dict[str, int]:
-    """How many trials the checks of the lab left out, and how many of them with 5 µs."""
-    known = kept.manifest(CAMPAIGN)
-    rows = {(row["lab"], row["flavor"]): int(row["seeds"]) for row in kept.cells(CAMPAIGN).rows}
+    """How many trials the checks of the lab left out, and how many of them with 5 µs in WAN."""
+    known, of = kept.manifest(CAMPAIGN), {"network": FIRST, "lab": SLOW}
     planned = len(known["seeds"]) * len(CELL["flavor"])
-    slow = planned - sum(seeds for (lab, _), seeds in rows.items() if lab == SLOW)
+    slow = planned - sum(int(row["seeds"]) for row in cells_of(kept, CAMPAIGN, **of))
     return {"slow": planned, "slow_left_out": slow, "others_left_out": known["left_out"] - slow}
 
 
@@ -119,19 +135,25 @@ def _largest(response: str, some: list[Change]) -> dict[str, float | str]:
     }
 
 
-def _as_kept(kept: Kept) -> dict[str, int]:
-    """How many means of the lab as it is are exactly those of the main campaign's same cell."""
-    same = [
-        math.isclose(mean(values.values()), float(row[response]), rel_tol=EXACT)
-        for row in cells_of(kept, TEXT, minimum="2 ticks", **CELL_OF)
-        for response in RESPONSES
-        for values in [_values(kept)[AS_IT_IS, row["flavor"], response]]
-    ]
-    return {"means": len(same), "same": sum(same)}
+def _as_kept(kept: Kept, network: str) -> dict[str, int]:
+    """How many trials of the lab as it is have exactly the figures of the main campaign's."""
+    here, there = (
+        {
+            (one.levels["flavor"], one.seed): [one.metrics[name] for name in RESPONSES]
+            for one in kept_trials.read(kept.folder / campaign / kept_trials.FILE)
+            if of.items() <= one.levels.items()
+        }
+        for campaign, of in (
+            (CAMPAIGN, {"network": network, "lab": AS_IT_IS}),
+            (TEXT, {"network": network, **CELL_OF}),
+        )
+    )
+    both = here.keys() & there.keys()
+    return {"again": len(both), "same": sum(here[key] == there[key] for key in both)}
 
 
-def _key(one: Change) -> tuple[str, str, str]:
-    return one.lab, one.flavor, one.response
+def _key(one: Change) -> Place:
+    return one.network, one.lab, one.flavor, one.response
 
 
 def _shown(change: Contrast | None) -> str:
@@ -142,16 +164,11 @@ def _shown(change: Contrast | None) -> str:
     return text if half is None else f"{text} ± {half:.4f}"
 
 
-def _base(kept: Kept) -> dict[tuple[str, str], float]:
-    rows = cells_of(kept, CAMPAIGN, lab=AS_IT_IS)
-    return {(row["flavor"], name): float(row[name]) for row in rows for name in RESPONSES}
-
-
-def _values(kept: Kept) -> Mapping[tuple[str, str, str], BySeed]:
-    """(level, flavor, response) -> seed -> value."""
-    found: dict[tuple[str, str, str], dict[int, float]] = {}
+def _values(kept: Kept) -> Mapping[Place, BySeed]:
+    """Seed -> value, by place."""
+    found: dict[Place, dict[int, float]] = {}
     for one in kept_trials.read(kept.folder / CAMPAIGN / kept_trials.FILE):
         for response in RESPONSES:
-            place = (one.levels["lab"], one.levels["flavor"], response)
+            place = (*(one.levels[name] for name in ("network", "lab", "flavor")), response)
             found.setdefault(place, {})[one.seed] = one.metrics[response]
     return found
