@@ -70,13 +70,18 @@ def _difference(was: float, now: float | None) -> str:
 
 
 def choose(
-    folder: Path, campaign: str | None, sample: int, choice: int
+    folder: Path,
+    campaign: str | None,
+    sample: int,
+    choice: int,
+    only: Sequence[str] = (),
+    seeds: int | None = None,
 ) -> dict[str, list[KeptTrial]]:
     """Some of a study's kept trials, drawn by chance, by campaign.
 
-    choice: the seed of the draw.
+    choice: the seed of the draw. only: FACTOR=LEVEL[,LEVEL] each. seeds: the largest seed.
 
-    Raises UsageError where the study keeps no trial, or not this campaign.
+    Raises UsageError where the study keeps no trial, or not this campaign, or none of these.
     """
     lines = [
         (name, line)
@@ -89,11 +94,36 @@ def choose(
     if not lines:
         what = f"the campaign {campaign}" if campaign else "any campaign"
         raise UsageError(f"{folder.name}: {folder / 'results'} has no kept trial of {what}")
+    levels = wanted(only)
+    lines = [(name, line) for name, line in lines if is_wanted(line, levels, seeds)]
+    if not lines:
+        asked = [*(f"--only {one}" for one in only), *([f"--seeds {seeds}"] if seeds else [])]
+        raise UsageError(
+            f"{' '.join(asked)}: no kept trial of {folder.name} has these levels and seeds; the"
+            f" files {folder / 'results'}/*/{kept_trials.FILE} list the kept trials"
+        )
     drawn = random.Random(choice).sample(lines, min(sample, len(lines)))
     return {
         name: [line for other, line in drawn if other == name]
         for name, _ in sorted(drawn, key=_name)
     }
+
+
+def wanted(only: Sequence[str]) -> dict[str, set[str]]:
+    """The levels of each factor; UsageError for what is no FACTOR=LEVEL[,LEVEL]."""
+    found: dict[str, set[str]] = {}
+    for option in only:
+        factor, equals, levels = option.partition("=")
+        if not equals:
+            raise UsageError(f"--only {option}: write FACTOR=LEVEL[,LEVEL]")
+        found.setdefault(factor, set()).update(levels.split(","))
+    return found
+
+
+def is_wanted(line: KeptTrial, levels: Mapping[str, set[str]], seeds: int | None) -> bool:
+    """Has a kept trial one of the levels of each factor, and a seed that is not too large?"""
+    fits = all(line.levels.get(factor) in these for factor, these in levels.items())
+    return fits and (seeds is None or line.seed <= seeds)
 
 
 def _name(drawn: tuple[str, KeptTrial]) -> str:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.api.verify import choose
+from plan.errors import UsageError
 from tests.guides import NOT_COPIED, follow
 from tests.small import PROJECT
 
@@ -83,6 +85,27 @@ def test_what_is_kept_names_the_commits_that_ran_it(project: Path) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), "commits": ["a1", "b2+"]}))
     folder = Path(cellbed(project, "study", "keep", "results/toy").strip())
     assert json.loads((project / folder / "manifest.json").read_text())["commit"] == "a1, b2+"
+
+
+def test_one_kept_trial_can_be_chosen(tmp_path: Path) -> None:
+    """By its levels and its seed, whatever the draw is."""
+    kept = tmp_path / "toy" / "results" / "toy"
+    kept.mkdir(parents=True)
+    own = "seed,trial,plan,digest,virtual_s,wall_s,ended"
+    lines = [f"{case},{who},{seed},x,y,z,1,1,2026" for case in ("one flow", "two") for who in "ab"
+             for seed in (1, 2)]  # fmt: skip
+    (kept / "trials.csv").write_text("\n".join([f"case,who,{own}", *lines, ""]))
+
+    def drawn(*only: str, seeds: int | None = None) -> list[str]:
+        found = choose(tmp_path / "toy", "toy", 9, 1, only, seeds)
+        return sorted(line.name for line in found["toy"])
+
+    assert drawn("case=one flow", "who=a", seeds=1) == ["one flow a seed 1"]
+    assert len(drawn("case=one flow,two", "who=b")) == 4 and len(drawn(seeds=1)) == 4
+    with pytest.raises(UsageError, match="^--only who=c --seeds 1: no kept trial of toy has these"):
+        drawn("who=c", seeds=1)
+    with pytest.raises(UsageError, match="--only who: write FACTOR=LEVEL"):
+        drawn("who")
 
 
 def test_kept_trials_are_verified(project: Path) -> None:

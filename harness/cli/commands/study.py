@@ -86,6 +86,15 @@ def keep(campaign: Path, replace_kept: bool) -> None:
 @click.option(
     "--campaign", metavar="NAME", help="Draw only trials of this campaign [all campaigns]."
 )
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="FACTOR=LEVEL[,LEVEL]",
+    help="Draw only trials of these levels.",
+)
+@click.option(
+    "--seeds", type=click.IntRange(1, 1000), help="Draw only trials with a seed of at most this."
+)
 @click.option("--sample", default=5, type=click.IntRange(1, 1000), help="The number of trials [5].")
 @click.option(
     "--choose",
@@ -100,7 +109,14 @@ def keep(campaign: Path, replace_kept: bool) -> None:
     "--out", type=click.Path(path_type=Path), help="The folder for the records [results/verify-ID]."
 )
 def verify(
-    name: str, campaign: str | None, sample: int, choice: int, jobs: int | None, out: Path | None
+    name: str,
+    campaign: str | None,
+    only: tuple[str, ...],
+    seeds: int | None,
+    sample: int,
+    choice: int,
+    jobs: int | None,
+    out: Path | None,
 ) -> None:
     """Run some kept trials of a study again; compare their digests and their figures.
 
@@ -112,7 +128,7 @@ def verify(
     folder = studies.folder(studies.find(name).id)
     found: list[verifying.Verified] = []
     try:
-        drawn = verifying.choose(folder, campaign, sample, choice)
+        drawn = verifying.choose(folder, campaign, sample, choice, only, seeds)
         for one, lines in drawn.items():
             target = (out or Path("results") / f"verify-{name}") / one
             found += verifying.verify(folder / f"{one}.toml", one, lines, target, jobs)
