@@ -39,6 +39,17 @@ CQ_INLINE void cq_sample(struct cq_state *s, cq_params *p, __u64 arrival_ps,
 	s->sample_next_ps += steps * grain_ps;
 }
 
+/* 1 if a sample is due before a cell that arrives at t; else 0. */
+CQ_INLINE __u64 cq_sample_due(struct cq_state *s, cq_params *p, __u64 t)
+{
+	__u64 due = (s->sample_next_ps - t) >> 63;
+
+	if (!p->sample_ns)
+		return 0;
+	CQ_HIDE(due);
+	return due;
+}
+
 /* What follows a train's cells: the train goes on, or its link's next frame
  * takes its place, or the link falls idle. */
 CQ_INLINE void cq_requeue(struct cq_state *s, struct cellq_stats *st,
@@ -68,6 +79,7 @@ CQ_INLINE enum cq_progress cq_advance(struct cq_state *s,
 		struct cq_train tr;
 		enum cq_front front;
 		enum cq_phase phase;
+		__u64 due, sampled;
 		int watched;
 		__u32 n;
 
@@ -76,17 +88,19 @@ CQ_INLINE enum cq_progress cq_advance(struct cq_state *s,
 		front = cq_train_peek(s, &tr);
 		if (front == CQ_FRONT_NONE)
 			return CQ_STUCK;
-		if (p->sample_ns && cq_after(tr.t_ps, s->sample_next_ps)) {
-			if (!cq_depart(s, s->sample_next_ps, service_ps))
+		sampled = cq_sample_due(s, p, tr.t_ps);
+		due = cq_work(s, cq_choose(sampled, s->sample_next_ps, tr.t_ps));
+		if (sampled) {
+			if (!cq_depart_until(s, due, service_ps))
 				return CQ_EXHAUSTED;
 			cq_sample(s, p, tr.t_ps, sample);
 			return CQ_SAMPLED;
 		}
-		if (!cq_depart(s, tr.t_ps, service_ps))
+		if (!cq_depart_until(s, due, service_ps))
 			return CQ_EXHAUSTED;
 		cq_train_pop(s, front);
 		f = cq_frame(s, CQ_WORD_FRAME(tr.word));
-		n = cq_arrive(s, p, &tr, f, &phase);
+		n = cq_arrive(s, p, &tr, f, due, &phase);
 		tr.t_ps += n * access_ps;
 		watched = cq_watch_peak(s, tr.t_ps - access_ps, service_ps);
 		s->model_ps = tr.t_ps - access_ps;

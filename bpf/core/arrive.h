@@ -85,7 +85,7 @@ CQ_INLINE void cq_finish(struct cq_state *s, struct cellq_stats *st,
 		vs->cells_overflow += f->overflow;
 		vs->cells_discarded += f->cells - f->accepted - f->overflow;
 	}
-	f->dep_ps = cq_moment(s, s->tail_dep_ps);
+	f->dep_due = s->tail_dep_ps;
 	f->done = 1;
 	s->vc[f->vc & CQ_VC_MASK].open--;
 	if (f->orphan)
@@ -99,7 +99,7 @@ CQ_INLINE void cq_finish(struct cq_state *s, struct cellq_stats *st,
  */
 CQ_INLINE __u32 cq_arrive(struct cq_state *s, cq_params *p,
 			  const struct cq_train *tr, struct cq_frame *f,
-			  enum cq_phase *phase)
+			  __u64 due, enum cq_phase *phase)
 {
 	__u64 t = tr->t_ps, access_ps = p->access_ps;
 	__u64 service_ps = p->service_ps;
@@ -120,7 +120,7 @@ CQ_INLINE __u32 cq_arrive(struct cq_state *s, cq_params *p,
 		n = cq_train_alone(s, tr, access_ps);
 		n = n < room ? n : room;
 	}
-	cq_put(s, CQ_WORD_VC(tr->word), n, t, service_ps);
+	cq_put(s, CQ_WORD_VC(tr->word), n, due, service_ps);
 	if (*phase == CQ_TORN)
 		f->accepted += n;
 	return n;

@@ -55,15 +55,15 @@ CQ_INLINE int cq_depart(struct cq_state *s, __u64 t, __u64 service_ps)
 	return !s->x || cq_depart_until(s, cq_work(s, t), service_ps);
 }
 
-/* Put a run of n cells of one VC in; the first arrives at t, the others in
- * time to leave no gap in service. The caller has made sure of the room. */
+/* Put a run of n cells of one VC in; the first arrives at t of the server's
+ * clock, the others in time to leave no gap in service. The caller has made
+ * sure of the room. */
 CQ_INLINE void cq_put(struct cq_state *s, __u32 vc, __u32 n, __u64 t,
 		      __u64 service_ps)
 {
 	struct cq_vc *v = &s->vc[vc & CQ_VC_MASK];
 
 	if (!s->x) {
-		t = cq_work(s, t);
 		s->busy_ps += s->tail_dep_ps - s->busy_since_ps;
 		s->busy_since_ps = t;
 		s->tail_dep_ps = t;

@@ -14,6 +14,19 @@
 #define CQ_INLINE static inline __attribute__((always_inline))
 #define CQ_MAX_LOOPS (8 << 20)
 
+/*
+ * The verifier follows cq_work() on each way that leads to it. On a moving path
+ * cq_work() is long, so there may be no jump in front of it: CQ_HIDE() hides a
+ * number's value from the compiler, which would jump by it.
+ */
+#ifdef CQ_PATH
+#define CQ_HIDE(number) asm volatile("" : "+r"(number))
+#define cq_choose(first, a, b) ((b) ^ (((a) ^ (b)) & -(first)))
+#else
+#define CQ_HIDE(number) do { } while (0)
+#define cq_choose(first, a, b) ((first) ? (a) : (b))
+#endif
+
 #ifdef __bpf__
 
 /* Encoded by hand, since clang before 19 has no mnemonic for it: opcode 0xe5

@@ -147,7 +147,7 @@ CQ_INLINE __u64 cq_departure_ns(struct cq_state *s, struct cellq_stats *st,
 				cq_params *p, const struct cq_frame *f)
 {
 	__u64 now_ns = s->now_ns, late_ns;
-	__u64 dep_ns = cq_ceil_ns(f->dep_ps, now_ns);
+	__u64 dep_ns = cq_ceil_ns(cq_moment(s, f->dep_due), now_ns);
 
 	if (cq_after(now_ns, dep_ns)) {
 		late_ns = now_ns - dep_ns;

@@ -18,8 +18,8 @@
  *                     v
  *                   link
  *
- * The server's times (head_dep_ps, tail_dep_ps, busy_*) and service_ps are of its
- * own clock. On a still path this is the clock of the arrivals. With CQ_PATH it
+ * The server's times (head_dep_ps, tail_dep_ps, dep_due, busy_*) and service_ps
+ * are of its own clock. On a still path this is the clock of the arrivals. With CQ_PATH it
  * is what the link can have done until then, in millionths of a bit (path.h):
  * cq_work() and cq_moment() lead from one clock to the other.
  */
@@ -50,7 +50,7 @@ struct cq_frame {
 	__u64 seq;
 	__u64 first_ps;		/* first cell's arrival, if it waits in fresh */
 	__u64 end_ps;		/* last cell's arrival */
-	__u64 dep_ps;		/* last cell's departure, if delivered */
+	__u64 dep_due;		/* last cell's departure, of the server's clock */
 	__u64 loss_ps;		/* when its fate was sealed, if not */
 	__u32 next;		/* next frame of its VC; or next free record */
 	__u32 fresh_next;

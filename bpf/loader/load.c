@@ -65,14 +65,18 @@ static int set_params(struct bpf_object *object, const struct cellq_params *p)
 static int set_path(struct bpf_object *object, const struct table *t)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(object, ".bss");
-	size_t size = 0, bytes = t->head.rows * sizeof(*t->rows);
-	unsigned char *value = map ? (void *)bpf_map__initial_value(map, &size) : NULL;
+	static const struct path_row filling = { .time_ps = PATH_AFTER_ALL, .work = PATH_AFTER_ALL };
+	size_t size = 0, room, i;
+	struct path_table *table = map ? (void *)bpf_map__initial_value(map, &size) : NULL;
 
-	if (!value || sizeof(t->head) + bytes > size)
+	room = size < sizeof(t->head) ? 0 : (size - sizeof(t->head)) / sizeof(*t->rows);
+	if (!table || t->head.rows > room)
 		return fail(STATUS_FAILED, "the program for moving paths and cellq are from"
 			    " different builds; build both again");
-	memcpy(value, &t->head, sizeof(t->head));
-	memcpy(value + sizeof(t->head), t->rows, bytes);
+	table->head = t->head;
+	memcpy(table->rows, t->rows, t->head.rows * sizeof(*t->rows));
+	for (i = t->head.rows; i < room; i++)
+		table->rows[i] = filling;
 	return STATUS_OK;
 }
 
