@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
+from analysis.cells import Cell
 from analysis.errors import ReportError, TableError
 from analysis.files import regular
 from analysis.likeness import DIGITS, FREE
@@ -122,6 +123,16 @@ def read(path: Path) -> list[KeptTrial]:
         return [_of_row(row, factors, figures) for row in table.rows]
     except ValueError as error:
         raise TableError(f"{path}: {error}") from None
+
+
+def cells_of(trials: Iterable[KeptTrial]) -> list[Cell]:
+    """The cells of some lines, in the order of the lines."""
+    found: dict[tuple[tuple[str, str], ...], dict[str, dict[int, float]]] = {}
+    for trial in trials:
+        metrics = found.setdefault(tuple(trial.levels.items()), {})
+        for name, value in trial.metrics.items():
+            metrics.setdefault(name, {})[trial.seed] = value
+    return [Cell(levels=dict(levels), metrics=metrics) for levels, metrics in found.items()]
 
 
 def _of_row(row: Row, factors: Sequence[str], figures: Sequence[str]) -> KeptTrial:

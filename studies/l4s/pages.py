@@ -7,7 +7,7 @@ from analysis.report import kept_sheets
 from analysis.report.model import Gallery, Section
 from analysis.report.pages import Pages
 from analysis.report.results import Results
-from studies.l4s import findings, plots
+from studies.l4s import by_trip, findings, plots
 
 FIGURES = (
     ("efficiency", "efficiency", ".3f"),
@@ -35,11 +35,13 @@ PAGES = Pages(
         "queues": kept_sheets.cells(findings.QUEUES, FIGURES, "queue", "flows"),
         "targets": kept_sheets.cells(findings.TARGETS, FIGURES, "target"),
         "phases": kept_sheets.cells(findings.PHASES, FIGURES, "longer"),
+        "prague": by_trip.verdicts,
         "claims": kept_sheets.claims(findings.QUEUES, "seeds"),
     },
     numbers={
         "queues": findings.queues,
         "targets": findings.targets,
         "phases": findings.phases,
+        "prague": by_trip.numbers,
     },
 )

@@ -11,8 +11,8 @@ from analysis.report.svg import colour, marker, style, to_svg
 
 NAME = "delays"
 DRAWN = (
-    ("low_mean_ms", "DCTCP, mean"),
-    ("low_p99_ms", "DCTCP, 99 %"),
+    ("low_mean_ms", "{low}, mean"),
+    ("low_p99_ms", "{low}, 99 %"),
     ("classic_mean_ms", "CUBIC, mean"),
     ("classic_p99_ms", "CUBIC, 99 %"),
 )
@@ -23,11 +23,13 @@ WIDE = 0.15
 def delays(results: Results) -> Plot:
     """A mark for each figure, with its interval over the seeds."""
     cells = [cell for cell in results.every_cell if cell.estimate(DRAWN[0][0])]
+    low = "scalable sender" if "sender" in results.campaign.factors else "DCTCP"
     told: list[str] = []
     with style(NAME):
         figure = Figure(figsize=(5.6, 3.4))
         axes = figure.subplots()
-        for place, (response, label) in enumerate(DRAWN):
+        for place, (response, title) in enumerate(DRAWN):
+            label = title.format(low=low)
             found = [one for cell in cells if (one := cell.estimate(response))]
             shift = WIDE * (place - (len(DRAWN) - 1) / 2)
             axes.errorbar(

@@ -151,11 +151,11 @@ STUDY = Study(
         Response(name="efficiency", short="eff.", form=".3f"),
         Response(
             name="rate_ratio", short="rates", of=rate_ratio, form=".2f",
-            meaning="the mean rate of a flow of DCTCP over that of a flow of CUBIC",
+            meaning="the mean rate of a flow of DCTCP (or Prague) over that of a flow of CUBIC",
         ),
         Response(
             name="low_mean_ms", short="DCTCP ms", of=delay_ms("low", mean), form=".2f",
-            meaning="the mean time of a packet of DCTCP in the queue (ms)",
+            meaning="the mean time of a packet of DCTCP (or Prague) in the queue (ms)",
         ),
         Response(
             name="low_p99_ms", short="99 %", of=delay_ms("low", p99), form=".2f",

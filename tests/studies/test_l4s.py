@@ -9,13 +9,15 @@ from pathlib import Path
 import pytest
 
 from analysis import read_campaign
+from analysis.claims import Verdict, claims_of
+from analysis.kept import Kept
 from analysis.records import Trial
 from analysis.report import trial_plots
 from harness.design import experiment
 from harness.design.trials import PlannedTrial, planned
 from harness.judge import studies
 from plan.facts import TrialFacts, read
-from studies.l4s import study
+from studies.l4s import by_trip, study
 from tests.analysis import synthetic
 
 FOLDER = studies.folder("l4s")
@@ -120,3 +122,28 @@ def test_a_report_draws_the_times_in_the_queue(trial: Trial) -> None:
     assert drawing is not None
     assert drawing.alt.endswith("pair 1, dctcp 2.00 and 2.00; pair 2, cubic 16.00 and 16.00.")
     assert "<svg" in trial_plots.plot(trial, drawing).svg
+
+
+def test_the_limits_of_dctcp_judge_each_sender_with_each_round_trip(tmp_path: Path) -> None:
+    """Prague keeps 2 ms with one round trip; with the other, one of the seeds is far above."""
+    (tmp_path / by_trip.CAMPAIGN).mkdir()
+    head = "sender,trip,seed,trial,plan,digest,virtual_s,wall_s,ended,low_p99_ms"
+    delays = {("Prague", "8 ms"): (1.0, 1.1, 1.2), ("Prague", "16 ms"): (1.0, 1.1, 9.0)}
+    rows = [
+        f"{sender},{trip},{seed},x,x,x,1,1,,{value}"
+        for (sender, trip), values in delays.items()
+        for seed, value in enumerate(values, 1)
+    ]
+    file = tmp_path / by_trip.CAMPAIGN / "trials.csv"
+    file.write_text("\n".join([head, *rows]) + "\n")
+    some = by_trip.cells(Kept(tmp_path))
+    [claim] = [one for one in claims_of(study.STUDY) if one.id == "low-p99"]
+    assert by_trip.trips(some) == ["8 ms", "16 ms"] and by_trip.limits(claim) == "≤ 2"
+    verdicts = [by_trip.judged(claim, some, "Prague", trip) for trip in by_trip.trips(some)]
+    assert verdicts == [Verdict.HOLDS, Verdict.UNDECIDED]
+    assert by_trip.text(claim, some, "Prague", "8 ms", ".2f") == "1.10 ± 0.25, holds"
+
+
+def test_each_limit_of_the_table_is_a_claim() -> None:
+    known = {claim.id for claim in claims_of(study.STUDY)}
+    assert {name for name, _, _ in by_trip.LIMITS} <= known

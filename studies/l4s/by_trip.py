@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Prague or DCTCP beside CUBIC with several round trips: the published limits for each sender.
+
+The claims of claims.toml are about DCTCP. Here the same sentences and limits judge the kept trials
+of both senders, each with each round trip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from analysis import kept_trials
+from analysis.cells import Cell
+from analysis.claims import Claim, Evidence, Method, Verdict, claims_of
+from analysis.kept import Kept
+from analysis.report.model import Sheet, Value, plain
+from analysis.report.sentences import Number, Numbers
+from analysis.statistics import estimate
+from studies.l4s.study import STUDY
+
+CAMPAIGN = "l4s-prague"
+SENDERS = ("Prague", "DCTCP")
+LIMITS = (
+    ("low-p99", "99 % of the scalable sender (ms)", ".2f"),
+    ("low-median", "median of the scalable sender (ms)", ".2f"),
+    ("low-mean", "mean of the scalable sender (ms)", ".2f"),
+    ("low-loss", "segments that it sent again", ".1f"),
+    ("low-full", "efficiency", ".3f"),
+    ("classic-target", "mean of CUBIC (ms)", ".1f"),
+    ("share-rates", "ratio of the rates", ".2f"),
+    ("share-windows", "ratio of the windows", ".2f"),
+)
+"""A claim, what a row of the table calls its figure, and its form."""
+WORDS = {"at_least": "≥", "at_most": "≤"}
+
+
+def cells(kept: Kept) -> list[Cell]:
+    """The cells of the kept trials, in their order."""
+    return kept_trials.cells_of(kept_trials.read(kept.folder / CAMPAIGN / kept_trials.FILE))
+
+
+def trips(some: Sequence[Cell]) -> list[str]:
+    """The round trips, in their order."""
+    return list(dict.fromkeys(cell.levels["trip"] for cell in some))
+
+
+def judged(claim: Claim, some: Sequence[Cell], sender: str, trip: str) -> Verdict:
+    """The verdict on one cell, by its own interval over the seeds."""
+    where = {"sender": [sender], "trip": [trip]}
+    asked = replace(claim, parameters={**claim.parameters, "where": where})
+    return asked.on(Evidence(some, STUDY, Method.SEEDS)).verdict
+
+
+def limits(claim: Claim) -> str:
+    """The limits of a claim: ≥ 0.5, ≤ 2."""
+    return ", ".join(
+        f"{word} {claim.parameters[key]:g}"
+        for key, word in WORDS.items()
+        if claim.parameters.get(key) is not None
+    )
+
+
+def verdicts(kept: Kept) -> Sheet:
+    """A row for each claim and sender: the figure with each round trip, and the verdict."""
+    some, known = cells(kept), {claim.id: claim for claim in claims_of(STUDY)}
+    lines: list[list[Value]] = []
+    for name, title, form in LIMITS:
+        claim = known[name]
+        for sender in SENDERS:
+            found = [text(claim, some, sender, trip, form) for trip in trips(some)]
+            lines.append([title, limits(claim), sender, *found])
+    return plain(lines, "figure", "limits", "sender", *trips(some))
+
+
+def text(claim: Claim, some: Sequence[Cell], sender: str, trip: str, form: str) -> str | None:
+    """The figure of a cell, half of its interval, and the verdict."""
+    [cell] = [one for one in some if one.matches({"sender": [sender], "trip": [trip]})]
+    figure = cell.estimate(str(claim.parameters["response"]))
+    if figure is None:
+        return None
+    shown = f"{figure.mean:{form}} ± {figure.half_width or 0:{form}}"
+    return f"{shown}, {judged(claim, some, sender, trip).value}"
+
+
+def numbers(kept: Kept) -> Numbers:
+    """Each response of each sender with each round trip, and how many verdicts hold."""
+    some, known = cells(kept), {claim.id: claim for claim in claims_of(STUDY)}
+    manifest = kept.manifest(CAMPAIGN)
+    found: dict[str, Number] = {
+        "trials": manifest["trials"],
+        "seeds": len(manifest["seeds"]),
+        "trips": len(trips(some)),
+    }
+    for cell in some:
+        name = f"{cell.levels['sender']}_{cell.levels['trip'].removesuffix(' ms')}".lower()
+        for response in cell.metrics:
+            if (figure := cell.estimate(response)) is not None:
+                found[f"{name}_{response}"] = figure.mean
+                found[f"{name}_{response}_half"] = figure.half_width
+    for sender in SENDERS:
+        found |= change(some, sender)
+        for claim in known.values():
+            of = [judged(claim, some, sender, trip) for trip in trips(some)]
+            key = f"{sender}_{claim.id}".lower().replace("-", "_")
+            found[f"{key}_holds"] = of.count(Verdict.HOLDS)
+    return found
+
+
+def change(some: Sequence[Cell], sender: str) -> Numbers:
+    """The ratio of the rates with the longest round trip less that with the shortest, by seed."""
+    ends = trips(some)[0], trips(some)[-1]
+    short, long = (
+        cell.metrics["rate_ratio"]
+        for trip in ends
+        for cell in some
+        if cell.matches({"sender": [sender], "trip": [trip]})
+    )
+    one = estimate([long[seed] - short[seed] for seed in short if seed in long])
+    name = f"{sender}_change".lower()
+    return {name: one.mean, f"{name}_half": one.half_width}
