@@ -9,7 +9,7 @@ import pty
 import signal
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -47,7 +47,8 @@ OPTIONS = (
     ),
     click.option(
         "--limit", "limit_s", default=3600.0, type=Seconds(1, 1e6), metavar="SECONDS",
-        help="The longest time that it may take, by the lab's clock [3600].",
+        help="The longest time that it may take, by the lab's clock [3600]. While this clock "
+        "stands still, the lab may use as much processor time, but never more than 600 s.",
     ),
     click.option(
         "--disk", "disk_mib", default=512, type=click.IntRange(1, 1024), metavar="MIB",
@@ -86,7 +87,7 @@ OPTIONS = (
         help="Run it on the virtual and then on the real clock, and say which figures differ.",
     ),
     click.option(
-        "--out", type=click.Path(path_type=Path),
+        "--out", type=click.Path(path_type=Path), metavar="DIR",
         help="Copy the files that it writes to this folder [they are not kept].",
     ),
 )  # fmt: skip
@@ -192,6 +193,19 @@ def leave(script: Script, ended: Ended) -> NoReturn:
             f" the process {name}; --memory MIB gives more",
             file=sys.stderr,
         )
+    if ended.asked and script.terminal is None and sys.stdin.isatty():
+        print(
+            "cellbed: the script asked for input, but it got none: only with --clock real, and if "
+            "standard output is a terminal, too, does a script get what you type; or give it the "
+            "input from a file (< FILE)",
+            file=sys.stderr,
+        )
+    if ended.status and (behind := options_among(script.argv)):
+        print(
+            f"cellbed: {behind[0]} stands after the name of the script, so the script got it; if "
+            "you mean cellbed's option, put it before this name",
+            file=sys.stderr,
+        )
     if ended.stopped:
         raise LabError(f"{' '.join(script.argv)} was ended: {ended.stopped}")
     for name in ended.full:
@@ -200,6 +214,17 @@ def leave(script: Script, ended: Ended) -> NoReturn:
             file=sys.stderr,
         )
     raise SystemExit(ended.status)
+
+
+def options_among(argv: Sequence[str]) -> list[str]:
+    """Words of a command that are options of cellbed's."""
+    names = [name for option in script_parameters() for name in option.opts]
+    return [word for word in argv if word.partition("=")[0] in names]
+
+
+def script_parameters() -> list[click.Parameter]:
+    """The options of every such command, as click has them."""
+    return click.command()(script_options(lambda: None)).params
 
 
 def unattended(script: Script, out: Path | None) -> Ended:

@@ -7,12 +7,17 @@ import fcntl
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from harness.host import paths, step
 from plan.errors import MissingError
+
+PROGRESS_S = 10.0
+MOST_BYTES = 2000
+MOST_LETTERS = 80
 
 
 def make(what: str, product: Path, argv: Sequence[str | Path], whole: Path | None = None) -> None:
@@ -59,10 +64,25 @@ def build(what: str, argv: Sequence[str | Path], lock: int) -> None:
     log = paths.places()["cache"] / "log" / f"{what.replace(' ', '-')}.log"
     log.parent.mkdir(exist_ok=True)
     os.set_inheritable(lock, True)
+    begin = time.monotonic()
+
+    def tell() -> None:
+        said = last_line(log)
+        say(f"{what}: {time.monotonic() - begin:.0f} s so far{said and f'; {said}'}")
+
     with log.open("wb") as stream:
-        code = step.run(argv, stream)
+        code = step.run(argv, stream, tell, PROGRESS_S)
     if code:
         raise MissingError(f"{what} could not be built: {reason(log)} ({log})")
+
+
+def last_line(log: Path) -> str:
+    """What a log ends with, as far as it fits into a line; nothing where that is no text."""
+    with log.open("rb") as stream:
+        stream.seek(max(0, stream.seek(0, os.SEEK_END) - MOST_BYTES))
+        lines = stream.read().decode(errors="replace").split("\n")
+    whole = (line.strip() for line in reversed(lines))
+    return next((line[:MOST_LETTERS] for line in whole if line and line.isprintable()), "")
 
 
 def say(text: str) -> None:

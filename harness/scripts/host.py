@@ -33,6 +33,9 @@ MISSING = re.compile(r"(?:ModuleNotFoundError|ImportError): No module named '?([
 ABSENT = re.compile(r"FileNotFoundError: \[Errno 2\] No such file or directory: '([\w.+-]+)'\n")
 # The client of iperf 2.2 says so of each server, whatever this one lost.
 IPERF = re.compile(r"bits/sec +0\.000 ms +[1-9]\d*/ *\d+ \(0%\)")
+# Python's words at the end of the input, and Mininet's prompt.
+ASKED = re.compile(r"^EOFError: EOF when reading a line|^mininet> ", re.MULTILINE)
+CLOCK = "with --clock real a program that only computes does not stop the clock"
 
 Say = Callable[[int, str], None]
 
@@ -86,6 +89,7 @@ class Ended:
         full: which of its disks were.
         killed: names of processes that the lab's kernel killed because its memory was full.
         lacked: sentences about what the lab did not have for it.
+        asked: it read its input, as far as its output shows it.
     """
 
     status: int
@@ -93,6 +97,7 @@ class Ended:
     full: Sequence[str]
     killed: Sequence[str] = ()
     lacked: Sequence[str] = ()
+    asked: bool = False
 
 
 @contextmanager
@@ -156,7 +161,7 @@ def follow(lab: Lab, say: Say, *, python2: bool = False) -> Ended:
 
     def look() -> None:
         if begun and (sentence := lab.standstill()):
-            say(2, f"cellbed: {sentence}\n")
+            say(2, f"cellbed: {sentence}; {CLOCK}\n")
         if begun:
             silence.look()
 
@@ -195,6 +200,7 @@ def follow(lab: Lab, say: Say, *, python2: bool = False) -> Ended:
         stopped=ended["stopped"],
         full=ended["full"],
         killed=[name for name in ended["killed"] if name.isprintable()],
+        asked=heard.asked,
         lacked=list(dict.fromkeys([*heard.sentences(), *remedies.sentences(ended["missed"])])),
     )
 
@@ -211,7 +217,7 @@ class Heard:
         self.python2 = python2
         self.old = False
         self.like_old = ""
-        self.iperf = False
+        self.iperf = self.asked = False
         self.missing: list[str] = []
         self.absent: list[str] = []
         self.end = ""
@@ -222,6 +228,7 @@ class Heard:
         self.old = self.old or any(message in self.end for message in python2_text.SAID)
         found = python2_errors.remedy_in(self.end, converted=self.python2)
         self.like_old = self.like_old or found
+        self.asked = self.asked or ASKED.search(self.end) is not None
         self.iperf = self.iperf or IPERF.search(self.end) is not None
         self.missing += MISSING.findall(self.end)
         self.absent += filter(remedies.known, ABSENT.findall(self.end))

@@ -2,7 +2,7 @@
 """Runs one script inside a lab, as on a machine of its own; the lab's main program.
 
 Events: of a script without a terminal "begun", "said" (text and stream, 1 or 2), and "alive" each
-second of the lab's clock or MANY packets (packets, broadcasts: so far; device: of the last
+second of the lab's clock or MANY packets (packets, broadcasts, repeats: so far; device: of the last
 broadcast); last "refused" (error; own: the module whose file Python refuses) or "ended" (status;
 stopped: why it was ended, if it was; full: a disk of it was; killed: processes, when the memory was
 full; missed: kind, name and command of what the lab lacked).
@@ -49,6 +49,9 @@ MOST_BYTES = 1 << 40
 LOOK_S = 0.1
 ALIVE_S = 1.0
 MANY = 100_000
+# From this rate on a look also asks for what shows a storm, and tells of it at once.
+BUSY_PER_S = 20_000
+MANY_REPEATS = 5_000
 # Packets leave no process any time: from this rate on we look at the share of the processor that
 # they take, and for so many looks, before processes get their turn.
 FLOOD_PER_S = 100_000
@@ -345,21 +348,26 @@ class Traffic:
     """Tells the host that time goes on, and how many packets the lab has sent."""
 
     def __init__(self) -> None:
-        self.packets, self.at_s = 0, time.monotonic()
+        self.packets, self.at_s, self.repeats = 0, time.monotonic(), 0
         self.now_s, self.latest = self.at_s, 0
 
     def look(self) -> None:
-        """Emit "alive" where a second is over, or MANY packets were sent."""
+        """Emit "alive" where a second is over, or MANY packets or repeated broadcasts were sent."""
+        before, before_s = self.latest, self.now_s
         self.now_s = now = time.monotonic()
         self.latest = packets = counter("packets")
-        if now - self.at_s < ALIVE_S and packets - self.packets < MANY:
+        busy = packets - before > BUSY_PER_S * (now - before_s)
+        repeats = counter("repeats") if busy else self.repeats
+        few = packets - self.packets < MANY and repeats - self.repeats < MANY_REPEATS
+        if now - self.at_s < ALIVE_S and few:
             return
-        self.packets, self.at_s = packets, now
+        self.packets, self.at_s, self.repeats = packets, now, counter("repeats")
         device = COUNTERS / "broadcast_device"
         emit(
             "alive",
             packets=packets,
             broadcasts=counter("broadcasts"),
+            repeats=self.repeats,
             device=device.read_text().strip() if device.exists() else "",
         )
 

@@ -35,6 +35,7 @@
 #include <linux/etherdevice.h>
 #include <linux/fs.h>
 #include <linux/if_arp.h>
+#include <linux/jhash.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
@@ -76,14 +77,38 @@ module_param(exec_ns, uint, 0444);
 MODULE_PARM_DESC(exec_ns, "What the start of a program costs [ns]");
 
 /* What the lab tells of its traffic while a script says nothing (harness/scripts/lab.py). */
-static unsigned long packets, broadcasts;
+static unsigned long packets, broadcasts, repeats;
 static char broadcast_device[IFNAMSIZ];
 module_param(packets, ulong, 0444);
 MODULE_PARM_DESC(packets, "Packets that devices have sent");
 module_param(broadcasts, ulong, 0444);
 MODULE_PARM_DESC(broadcasts, "Those of them that went to more than one address");
+module_param(repeats, ulong, 0444);
+MODULE_PARM_DESC(repeats, "Broadcasts that left the same device as shortly before: they go round");
 module_param_string(broadcast_device, broadcast_device, sizeof(broadcast_device), 0444);
 MODULE_PARM_DESC(broadcast_device, "The device that sent the last of these");
+
+#define FRAMES 4096 /* a power of two */
+#define REPEAT_NS (100 * NSEC_PER_MSEC) /* programs repeat their questions less often */
+#define KNOWN_BYTES 128 /* of a frame */
+
+/* By its hash: a frame at a device, and when it left it. A later frame takes the place. */
+static struct {
+	u32 key;
+	u64 at;
+} frames[FRAMES];
+
+static void find_repeat(const struct sk_buff *skb, const struct net_device *dev)
+{
+	u32 key = jhash(skb->data, min_t(unsigned int, skb_headlen(skb), KNOWN_BYTES), dev->ifindex);
+	u64 now = ktime_get_ns();
+	typeof(*frames) *frame = &frames[key % FRAMES];
+
+	if (frame->key == key && now - frame->at < REPEAT_NS)
+		repeats++;
+	frame->key = key;
+	frame->at = now;
+}
 
 static u64 last_packet; /* [ns]; one processor, and written with softirqs off */
 
@@ -105,6 +130,7 @@ static int count(struct sk_buff *skb, struct net_device *dev, struct packet_type
 		packets++;
 		if (dev->type == ARPHRD_ETHER && is_multicast_ether_addr(skb_mac_header(skb))) {
 			broadcasts++;
+			find_repeat(skb, dev);
 			strscpy(broadcast_device, dev->name, sizeof(broadcast_device));
 		}
 		if (!irqs_disabled())

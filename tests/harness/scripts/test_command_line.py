@@ -3,21 +3,26 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from harness.cli import scripts
 from harness.cli.commands import mininet
 from harness.cli.group import cellbed
-from harness.scripts.host import Script
+from harness.host.paths import PROJECT
+from harness.scripts.host import Ended, Heard, Script
 
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[Script]:
     """The scripts that a lab would run."""
-    scripts: list[Script] = []
-    monkeypatch.setattr(mininet, "run_script", lambda script, *_, **__: scripts.append(script))
-    return scripts
+    wanted: list[Script] = []
+    monkeypatch.setattr(mininet, "run_script", lambda script, *_, **__: wanted.append(script))
+    return wanted
 
 
 def test_a_link_runs_its_script_in_the_folder_of_that(tmp_path: Path, asked: list[Script]) -> None:
@@ -55,3 +60,42 @@ def test_a_name_without_an_end_says_nothing(
     (tmp_path / name).write_text(begin)
     cellbed(["mininet", str(tmp_path / name)], standalone_mode=False)
     assert asked[0].argv == [interpreter, name]
+
+
+def page_of_options() -> set[str]:
+    """The options in the table of docs/mininet.md."""
+    lines = (PROJECT / "docs" / "mininet.md").read_text().splitlines()
+    rows = [line.split("|")[1] for line in lines if line.startswith("| `--")]
+    return {name for row in rows for name in re.findall(r"`(--[\w-]+)", row)}
+
+
+def test_the_page_has_all_options() -> None:
+    assert page_of_options() == {name for one in scripts.script_parameters() for name in one.opts}
+
+
+@pytest.mark.parametrize(("status", "told"), [(1, True), (0, False)])
+def test_an_option_after_the_name_of_a_script_that_fails_is_told(
+    status: int, told: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = Script(argv=["python3", "x.py", "--limit=5", "--own"], folder=tmp_path)
+    with pytest.raises(SystemExit):
+        scripts.leave(script, Ended(status=status, stopped="", full=[]))
+    said = "cellbed: --limit=5 stands after the name of the script"
+    assert capsys.readouterr().err.startswith(said) == told
+
+
+@pytest.mark.parametrize(("at_terminal", "asked"), [(True, True), (True, False), (False, True)])
+def test_a_script_that_asks_in_vain_is_told_of_the_real_clock(
+    at_terminal: bool,
+    asked: bool,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(isatty=lambda: at_terminal))
+    heard = Heard()
+    heard.listen("mininet> \n" if asked else "pingall\n")
+    script = Script(argv=["python3", "x.py"], folder=tmp_path)
+    with pytest.raises(SystemExit):
+        scripts.leave(script, Ended(status=0, stopped="", full=[], asked=heard.asked))
+    assert ("--clock real" in capsys.readouterr().err) == (at_terminal and asked)

@@ -137,3 +137,23 @@ def test_a_package_of_python_may_have_extras(name: str) -> None:
 @pytest.mark.parametrize("name", ["requests[", "requests[]", "requests[a/b]", "[a]", "x[a]; y"])
 def test_what_is_no_package_of_python(name: str) -> None:
     assert not products.PIP_PACKAGE.fullmatch(name)
+
+
+def test_who_waits_for_a_build_sees_the_time_and_the_last_line(
+    builders: Builders, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(making, "PROGRESS_S", 0.01)
+
+    def say(text: str) -> None:
+        told.append(text)
+        if "so far; step two" in text:
+            builders.let_go()
+
+    monkeypatch.setattr(making, "say", say)
+    build = builders.folder / "lab" / "mininet" / "build"
+    build.write_text(BUILD.replace("case", "printf 'step one\\nstep two\\n'; case", 1))
+    builders.ask("cowsay").result(LIMIT_S)
+    assert any(
+        text.startswith("image for Mininet with cowsay: 0 s so far; step two") for text in told
+    )
