@@ -251,24 +251,36 @@ subprocess.run(["python3", "-c", "while True: pass"])
 """
 
 
-def test_a_program_that_stops_the_clock_is_named_while_it_runs(tmp_path: Path) -> None:
-    (tmp_path / "spins.py").write_text(SPINS)
-    argv = [sys.executable, "-m", "harness", "mininet", "spins.py"]
-    environment = {**os.environ, "PYTHONPATH": str(PROJECT)}
+def until(folder: Path, words: Sequence[str], *texts: str) -> list[str]:
+    """The first lines with these texts, in their order, on standard error of a command that Ctrl-C
+    then ends.
+    """
     with subprocess.Popen(
-        argv, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True,
+        [sys.executable, "-m", "harness", *words], cwd=folder, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": str(PROJECT)},
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's & ignores it
     ) as running:  # fmt: skip
         assert running.stderr is not None
-        said = next(line for line in running.stderr if "stands still" in line)
-        silent = next(line for line in running.stderr if "no output for " in line)
+        found = [next(line for line in running.stderr if text in line) for text in texts]
         ended = running.poll()
         running.send_signal(signal.SIGINT)
         running.communicate(timeout=LIMIT_S)
+    assert (ended, running.returncode) == (None, 130)
+    return found
+
+
+def test_a_program_that_stops_the_clock_is_named_while_it_runs(tmp_path: Path) -> None:
+    (tmp_path / "spins.py").write_text(SPINS)
+    said, silent = until(tmp_path, ["mininet", "spins.py"], "stands still", "no output for ")
     assert "because the program python3 -c while True: pass computes without waiting" in said
     assert "; the lab's clock: 2.6 s; busiest program: python3 -c while True: pass" in silent
-    assert ended is None
-    assert running.returncode == 130
+
+
+def test_a_storm_is_named_at_once_though_switches_ask_a_controller(tmp_path: Path) -> None:
+    """Half of the packets are these questions. On a busy machine a tenth of a second takes long."""
+    words = ["mn", "--topo", "torus,3,3", "--test", "pingall"]
+    [said] = until(tmp_path, words, "broadcast storm")
+    assert said.startswith("cellbed: broadcast storm at 0.")
 
 
 # Nothing here waits: a sender without a queue, a start of a program, and a question asked again.
