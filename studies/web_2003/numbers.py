@@ -14,7 +14,7 @@ from analysis.kept import Kept
 from analysis.report.model import listed
 from analysis.report.sentences import Numbers, Source
 from analysis.statistics import estimate
-from studies.web_2003 import signs, steps, traces
+from studies.web_2003 import signs, steps, traces, ways
 from studies.web_2003.abstract import SLIDES, WHOLE, abstract
 from studies.web_2003.changes import how, percent, sure, told
 from studies.web_2003.ns2 import long_numbers
@@ -395,4 +395,5 @@ NUMBERS: Mapping[str, Source] = {
     "tails": tails,
     "today": today,
     "traces": traces.numbers,
+    "ways": ways.numbers,
 }

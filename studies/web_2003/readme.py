@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from analysis.kept import Kept, number
 from analysis.report.model import Sheet, Value, plain
 from analysis.table import Row
-from studies.web_2003 import signs, steps, traces
+from studies.web_2003 import signs, steps, traces, ways
 from studies.web_2003.abstract import AS_IN_NS_2, NOT_RUN, SLIDES, WHOLE
 from studies.web_2003.ns2 import long
 from studies.web_2003.ns2 import tables as ns_2
@@ -166,6 +166,7 @@ TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
     "lengths": lengths,
     "steps": steps.sheet,
     "signs": signs.sheet,
+    "ways": ways.sheet,
     "traces": traces.sheet,
     "growth": growth,
     "red": red,
