@@ -25,8 +25,8 @@ from studies.cc_board.study import ALIKE, STUDY
 
 CAMPAIGNS = ("cc-board", "cc-board-bbr3", "cc-board-marks")
 """The kept campaigns of TCP, the main campaign first."""
-QUIC = "cc-board-quic"
-"""The kept campaign of QUIC, which may have fewer seeds."""
+PRAGUE, QUIC = "cc-board-prague", "cc-board-quic"
+"""The kept campaigns of Prague and of QUIC, which may have fewer seeds."""
 SAME_STARTS = (2, 3, 4)
 """The seeds that start within 0.06 s of each other."""
 RESPONSES: Mapping[str, Response] = {one.name: one for one in (*STUDY.responses, *STUDY.measures)}
@@ -147,13 +147,8 @@ def table(rows: Sequence[Sequence[Place]], flavors: Sequence[str]) -> Sheet:
 
 def kept_cells(kept: Kept) -> list[Cell]:
     """The cells of the kept trials."""
-    found: dict[tuple[tuple[str, str], ...], dict[str, dict[int, float]]] = {}
-    files = [kept.folder / name / kept_trials.FILE for name in (*CAMPAIGNS, QUIC)]
-    for trial in (one for file in files for one in kept_trials.read(file)):
-        cell = found.setdefault(tuple(trial.levels.items()), {})
-        for name, value in trial.metrics.items():
-            cell.setdefault(name, {})[trial.seed] = value
-    return [Cell(levels=dict(levels), metrics=metrics) for levels, metrics in found.items()]
+    files = [kept.folder / name / kept_trials.FILE for name in (*CAMPAIGNS, PRAGUE, QUIC)]
+    return kept_trials.cells_of(one for file in files for one in kept_trials.read(file))
 
 
 def kept_places(kept: Kept) -> list[list[Place]]:

@@ -51,7 +51,9 @@ def board_numbers(kept: Kept) -> Numbers:
             found[f"{word_of(flavor)}_{word}"] = counted[verdict]
     tests, left_open = board.not_adjusted(rows)
     found |= {"tests": tests, "tests_open": len(left_open)} | versions(kept, rows)
-    found |= cost(kept) | quic(kept, rows) | alike(kept, rows) | reordering(kept)
+    found |= column(kept, rows, "quic", board.QUIC, "QUIC CUBIC")
+    found |= column(kept, rows, "prague", board.PRAGUE, "Prague")
+    found |= cost(kept) | alike(kept, rows) | reordering(kept)
     return found | square_root() | {"no_backoff": no_backoff_percent()}
 
 
@@ -60,16 +62,18 @@ def word_of(text: str) -> str:
     return re.sub("[- ]", "_", text).lower()
 
 
-def quic(kept: Kept, rows: Sequence[Sequence[board.Place]]) -> dict[str, Number]:
-    """The trials of QUIC, what they took, and their criteria."""
-    manifest = kept.manifest(board.QUIC)
-    measured = [place for row in rows for place in row if place.flavor == "QUIC CUBIC"]
+def column(
+    kept: Kept, rows: Sequence[Sequence[board.Place]], name: str, campaign: str, flavor: str
+) -> dict[str, Number]:
+    """Of a column with a campaign of its own: the trials, what they took, and the criteria."""
+    manifest = kept.manifest(campaign)
+    measured = [place for row in rows for place in row if place.flavor == flavor]
     return {
-        "quic_trials": manifest["trials"],
-        "quic_seeds": len(manifest["seeds"]),
-        "quic_cases": len({board.case(one.claim) for one in measured if one.figure is not None}),
-        "quic_criteria": sum(one.figure is not None for one in measured),
-        "quic_wall_min": manifest["wall_s"] / 60,
+        f"{name}_trials": manifest["trials"],
+        f"{name}_seeds": len(manifest["seeds"]),
+        f"{name}_cases": len({board.case(one.claim) for one in measured if one.figure is not None}),
+        f"{name}_criteria": sum(one.figure is not None for one in measured),
+        f"{name}_wall_min": manifest["wall_s"] / 60,
     }
 
 

@@ -28,11 +28,14 @@ ALIKE = (
 )  # fmt: skip
 """The cases in which the seed changes little more than the start: one flow, no random path."""
 
+FLAVORS = ("Reno", "CUBIC", "BBR", "BBRv3", "Prague", "DCTCP", "QUIC CUBIC")
+"""The columns of the board."""
+
 STUDY = Study(
     id="cc_board",
     title="A board of cases for congestion control",
     source="RFC 9743",
-    cell={"case": CASES, "flavor": ("Reno", "CUBIC", "BBR", "BBRv3", "DCTCP", "QUIC CUBIC")},
+    cell={"case": CASES, "flavor": FLAVORS},
     responses=(
         Response(
             name="efficiency", short="eff.", of=figures.efficiency, form=".3f",

@@ -108,6 +108,22 @@ def test_bbr_3_is_in_all_cases_as_version_1(tmp_path: Path) -> None:
                 assert getattr(one.plan, part) == getattr(other, part)
 
 
+def test_prague_is_in_all_cases_with_the_paths_and_queues_of_the_others() -> None:
+    """Its kernel and its flavor are others. The standard senders are the same."""
+    file = FILE.with_name("cc-board-prague.toml")
+    trials = [one for one in planned(experiment.load(file), file) if one.plan.seed == 1]
+    assert len(trials) == len(CASES)
+    for one in trials:
+        other = plan_of(str(one.factors["case"]), "BBR").plan
+        for part in ("topology", "queue", "workload", "record"):
+            assert getattr(one.plan, part) == getattr(other, part)
+        pairs = range(1, other.topology.pairs + 1)
+        mine, theirs = ([plan.tcp.of_pair(pair) for pair in pairs] for plan in (one.plan, other))
+        for here, there in zip(mine, theirs, strict=True):
+            names = here.flavor.congestion, there.flavor.congestion
+            assert names == ("prague", "bbr") or here == there
+
+
 def test_the_buffers_are_the_products_that_the_cases_name() -> None:
     packets = 20e6 * 0.040 / (segment_cells(1460) * CELL_BITS)
     for case, products in {
