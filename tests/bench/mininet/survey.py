@@ -45,6 +45,7 @@ OWN = "fails as on a real machine"
 SAMPLES = {
     "survey": "first", "fresh": "second", "third": "third", "fourth": "fourth", "fifth": "fifth",
     "sixth": "sixth", "seventh": "seventh", "eighth": "eighth", "ninth": "ninth", "tenth": "tenth",
+    "eleventh": "eleventh",
 }  # fmt: skip
 ERROR = re.compile(r".*\b\w+(?:Error|Exception): .*")
 MOST_ERRORS = 5
