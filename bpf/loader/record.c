@@ -22,6 +22,7 @@
 #include "pins.h"
 
 #define LOOK_MS 1000
+#define BUFFER_BYTES (1 << 16)
 
 static volatile sig_atomic_t stopped;
 
@@ -100,6 +101,7 @@ static int record_to(FILE *file, const struct name_options *o)
 
 int verb_record(int argc, char **argv)
 {
+	static char buffer[BUFFER_BYTES];
 	struct name_options o;
 	int status = parse_name(argc, argv, "nou", &o);
 	FILE *file;
@@ -110,6 +112,8 @@ int verb_record(int argc, char **argv)
 	if (!file)
 		return fail(STATUS_FAILED, "cannot write --out %s: %s", o.out,
 			    strerror(errno));
+	/* stdio takes its own buffer from the file system's block, which may be small. */
+	setvbuf(file, buffer, _IOFBF, sizeof(buffer));
 	status = record_to(file, &o);
 	if (fclose(file) && !status)
 		status = fail(STATUS_FAILED, "cannot write --out %s: %s", o.out,

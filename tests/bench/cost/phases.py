@@ -83,7 +83,8 @@ def used(pid: int, last: Used) -> Used:
     found, lab, family = Used(), False, [(pid, False)]
     children: dict[int, list[int]] = {}
     ticks: dict[int, tuple[str, int, int]] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
+    # Not glob(): it fails when a process ends while it looks.
+    for stat in (Path("/proc", name, "stat") for name in os.listdir("/proc") if name.isdigit()):
         try:
             head, _, tail = stat.read_text().rpartition(")")
         except (FileNotFoundError, ProcessLookupError):

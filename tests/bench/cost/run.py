@@ -146,7 +146,8 @@ def begun(folder: Path) -> Iterator[bool]:
 def family(pid: int) -> list[int]:
     """All that descend from a process, but for itself."""
     children: dict[int, list[int]] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
+    # Not glob(): it fails when a process ends while it looks.
+    for stat in (Path("/proc", name, "stat") for name in os.listdir("/proc") if name.isdigit()):
         try:
             parent = int(stat.read_text().rpartition(")")[2].split()[1])
         except (FileNotFoundError, ProcessLookupError):

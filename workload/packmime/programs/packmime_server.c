@@ -28,6 +28,7 @@
 
 #include "../../common/tcp_state.h"
 #include "../../common/fail.h"
+#include "../../common/file.h"
 #include "../../common/grown.h"
 #include "loop.h"
 #include "request.h"
@@ -345,7 +346,7 @@ static int listener(const struct server *server, struct in_addr address, int por
 
 static void write_table(const struct server *server, const char *name)
 {
-	FILE *file = fopen(name, "w");
+	FILE *file = file_open(name, "w");
 	int broken;
 
 	if (!file)

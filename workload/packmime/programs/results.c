@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../../common/fail.h"
+#include "../../common/file.h"
 #include "loop.h"
 
 static const char *const state_names[] = {
@@ -40,7 +41,7 @@ static void write_exchange(FILE *file, const struct exchange *exchange, int64_t 
 
 void results_write(const struct trace *trace, const struct totals *totals, const char *name)
 {
-	FILE *file = fopen(name, "w");
+	FILE *file = file_open(name, "w");
 	int broken;
 
 	if (!file)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../../common/fail.h"
+#include "../../common/file.h"
 #include "../../common/grown.h"
 #include "loop.h"
 #include "request.h"
@@ -115,7 +116,7 @@ void trace_read(struct trace *trace, const char *name, const char *direction, ui
 				      "server_delay_ns,response_bytes\n";
 	struct reader reader = { .name = name, .hosts = hosts, .host = host, .trace = trace };
 	char line[4096];
-	FILE *file = fopen(name, "r");
+	FILE *file = file_open(name, "r");
 
 	if (!file)
 		fail("cannot read %s: %s", name, strerror(errno));

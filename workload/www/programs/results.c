@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../../common/fail.h"
+#include "../../common/file.h"
 #include "sockets.h"
 
 static FILE *create(const char *dir, const char *name, char *full, size_t room)
@@ -14,7 +15,7 @@ static FILE *create(const char *dir, const char *name, char *full, size_t room)
 
 	if ((size_t)snprintf(full, room, "%s/%s", dir, name) >= room)
 		fail("the name %s/%s is too long", dir, name);
-	file = fopen(full, "w");
+	file = file_open(full, "w");
 	if (!file)
 		fail("cannot write %s: %s", full, strerror(errno));
 	return file;

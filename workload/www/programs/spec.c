@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../../common/fail.h"
+#include "../../common/file.h"
 #include "../../common/grown.h"
 
 struct reader {
@@ -120,7 +121,7 @@ void spec_read(const char *file_name, struct trial *trial)
 {
 	struct reader reader = { .name = file_name, .trial = trial };
 	char line[512];
-	FILE *file = fopen(file_name, "r");
+	FILE *file = file_open(file_name, "r");
 
 	if (!file)
 		fail("cannot read %s: %s", file_name, strerror(errno));
