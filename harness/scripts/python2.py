@@ -91,8 +91,8 @@ def run_mn(arguments: list[str]) -> None:
 
 
 def run_ryu(arguments: list[str]) -> None:
-    """The controller Ryu, which is of Python 3. Applications that Python 3 refuses are rewritten;
-    their modules of bytes stay, as others wait in them.
+    """The controller Ryu, which is of Python 3. Applications that Python 3 refuses are rewritten,
+    and their own modules; their modules of bytes stay, as others wait in them.
     """
     # First: it prepares the modules that all others import.
     manager = importlib.import_module("os_ken.cmd.manager")
@@ -112,6 +112,7 @@ def run_ryu(arguments: list[str]) -> None:
             return module
 
     utils.load_source = load
+    sys.meta_path.insert(0, RefusedFinder())
     sys.argv = ["ryu-manager", *arguments]
     importlib.import_module("ryu.app.wsgi")  # as Ryu's command does; and its options
     sys.exit(manager.main())
@@ -132,8 +133,21 @@ class Loader(SourceFileLoader):
         return translate(read(self.get_data(path)), path)
 
 
+class RefusedLoader(Loader):
+    """Loads a module, as one of Python 2 if Python 3 refuses it."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        try:
+            return compile(self.get_data(path), path, "exec", dont_inherit=True)
+        except SyntaxError:
+            return super().get_code(fullname)
+
+
 class Finder(PathFinder):
     """Finds modules outside /usr, which are the script's own."""
+
+    loader = Loader
 
     @classmethod
     def find_spec(cls, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
@@ -142,5 +156,11 @@ class Finder(PathFinder):
             return spec
         if spec.origin.startswith("/usr/"):
             return None
-        spec.loader = Loader(fullname, spec.origin)
+        spec.loader = cls.loader(fullname, spec.origin)
         return spec
+
+
+class RefusedFinder(Finder):
+    """The same for a program of Python 3 that has modules of Python 2."""
+
+    loader = RefusedLoader

@@ -55,11 +55,34 @@ def test_a_controller_listens_before_the_script_begins(
     assert "cellbed: " not in without_silence(done.stderr)
 
 
+ASKS_AT_ONCE = """
+from ryu.app import simple_switch_13
+from ryu.controller import ofp_event
+from ryu.controller.handler import MAIN_DISPATCHER, set_ev_cls
+from ryu.topology.api import get_switch
+
+class Asking(simple_switch_13.SimpleSwitch13):
+    @set_ev_cls(ofp_event.EventOFPStateChange, MAIN_DISPATCHER)
+    def connected(self, event):
+        print("answer", type(get_switch(self)))
+"""
+
+
+def test_ryu_starts_the_application_that_an_api_asks(tmp_path: Path) -> None:
+    """Its handler would wait for ever, and the switches with it."""
+    write(tmp_path, {"remote.py": REMOTE, "app.py": ASKS_AT_ONCE})
+    done = cellbed(tmp_path, "mininet", "--beside", "ryu-manager app.py", "remote.py")
+    assert (done.returncode, done.stdout) == (0, "lost 0.0\n"), done.stderr
+    assert "[ryu-manager] answer <class 'list'>\n" in done.stderr
+
+
 def test_ryu_takes_an_application_of_python_2(tmp_path: Path) -> None:
     old = APPLICATION.replace('print("switch", event.datapath.id)', 'print "switch", long(2)')
-    write(tmp_path, {"remote.py": REMOTE, "app.py": old})
+    files = {"remote.py": REMOTE, "app.py": f"import own\n{old}", "own.py": 'print "own", 7 / 2'}
+    write(tmp_path, files)
     done = cellbed(tmp_path, "mininet", "--python2", "--beside", "ryu-manager app.py", "remote.py")
     assert done.returncode == 0, done.stderr
+    assert "[ryu-manager] own 3\n" in done.stderr
     assert "[ryu-manager] switch 2\n" in done.stderr
 
 

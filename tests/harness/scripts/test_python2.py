@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import importlib
 import subprocess
 import sys
 import urllib.request
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from harness.scripts import python2_convert, python2_errors, python2_modules
+from harness.scripts import python2, python2_convert, python2_errors, python2_modules
 from harness.scripts.host import Heard
 from harness.scripts.python2_text import is_old
 
@@ -42,6 +43,19 @@ def test_a_script_of_python_2_is_recognised(tmp_path: Path, name: str) -> None:
     path = tmp_path / "script.py"
     path.write_text(text)
     assert is_old(path).startswith(why)
+
+
+def test_a_controllers_modules_are_rewritten_only_if_python_3_refuses_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "of_python_2.py").write_text("print 'a'\n")
+    (tmp_path / "of_both.py").write_text("told = 'as it is'\n")
+    rewritten = compile("told = 'rewritten'", "x", "exec")
+    monkeypatch.setattr(python2, "translate", lambda text, name: rewritten)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "meta_path", [python2.RefusedFinder(), *sys.meta_path])
+    names = ("of_python_2", "of_both")
+    assert [importlib.import_module(name).told for name in names] == ["rewritten", "as it is"]
 
 
 PROGRAMS = {

@@ -6,6 +6,7 @@ os-ken has no stock applications any more: those of stock/ are ryu.app.NAME.
 
 import importlib
 import importlib.util
+import inspect
 import sys
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -21,6 +22,21 @@ ABSENT = {"app.gui_topology": "ask ryu.app.rest_topology for the topology"}
 __version__ = version
 app_manager.RyuApp = app_manager.OSKenApp
 exception.RyuException = exception.OSKenException
+
+
+def require_app(app_name, api_style=False):
+    """os-ken's, which looks through the stack for the module that imports an api. The modules of
+    an alias, and those of Python that import them, are not that module: without this, the
+    application that the api needs did not start, and each request of the api waited for ever.
+    """
+    modules = filter(None, (inspect.getmodule(frame[0]) for frame in inspect.stack()))
+    between = [__name__, "importlib"]
+    others = [module for module in modules if module.__name__ not in between]
+    wants = others[1 if api_style else 0]
+    wants._REQUIRED_APP = [*getattr(wants, "_REQUIRED_APP", []), app_name]
+
+
+app_manager.require_app = require_app
 
 
 class Alias(MetaPathFinder, Loader):
