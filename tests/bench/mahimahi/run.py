@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The same packet-delivery traces through mahimahi's mm-link and through cellbed.
 
-    python -m tests.bench.mahimahi.run MAHIMAHI TRACE ... [--seconds 30] [--clock virtual,real]
+    python -m tests.bench.mahimahi.run MM_LINK FOLDER TRACE ... [--seconds 30]
+        [--clock virtual,real]
 
-in the project's environment, with g++. MAHIMAHI is a folder with mahimahi's source, and TRACE the
-name of a pair of its traces, such as Verizon-LTE-short. One CUBIC flow crosses each trace in
+in the project's environment. MM_LINK is the program, FOLDER has mahimahi's traces, and TRACE is the
+name of a pair of them, such as Verizon-LTE-short. One CUBIC flow crosses each trace in
 cellbed. Then, in the lab of Mininet scripts,
 
 * mm-link gets packets of the same sizes at the same moments as cellbed's link,
@@ -31,7 +32,6 @@ import numpy.typing as npt
 from harness.design import experiment
 from harness.design.trials import planned
 from plan.plan import Plan
-from tests.bench.mahimahi.build import build
 from topology.commands import access_netem
 from workload.iperf import iperf3
 
@@ -206,15 +206,15 @@ class Trace:
     flows: dict[str, Flow]
 
 
-def measure(given: argparse.Namespace, name: str, program: Path, folder: Path) -> Trace:
+def measure(given: argparse.Namespace, name: str, folder: Path) -> Trace:
     """Run one trace everywhere."""
     seconds = given.seconds
     job = folder / "job"
     job.mkdir()
     for way in ("down", "up"):
-        cut(given.mahimahi / "traces" / f"{name}.{way}", job / f"trace.{way}", seconds)
-    for needed in (HERE / "in_lab.py", program):
-        shutil.copy(needed, job)
+        cut(given.folder / f"{name}.{way}", job / f"trace.{way}", seconds)
+    shutil.copy(HERE / "in_lab.py", job)
+    shutil.copy(given.program, job / "mm-link")
     file = job / "trace.toml"
     file.write_text(EXPERIMENT.format(packets=QUEUE_PACKETS, seconds=seconds))
     [trial] = planned(experiment.load(file), file, (), None)
@@ -273,18 +273,18 @@ def of_flows(traces: Sequence[Trace], seconds: int) -> Iterator[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="mm-link beside cellbed")
-    parser.add_argument("mahimahi", type=Path)
-    parser.add_argument("traces", nargs="+")
+    parser.add_argument("program", type=Path, metavar="MM_LINK")
+    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    parser.add_argument("traces", nargs="+", metavar="TRACE")
     parser.add_argument("--seconds", type=int, default=30)
     parser.add_argument("--clock", default="virtual,real")
     given = parser.parse_args()
     traces = []
     with tempfile.TemporaryDirectory(prefix="cellbed-mahimahi.") as home:
         folder = Path(home).resolve()
-        program = build(given.mahimahi, folder)
         for name in given.traces:
             (folder / name).mkdir()
-            traces.append(measure(given, name, program, folder / name))
+            traces.append(measure(given, name, folder / name))
             off_ns = traces[-1].off_ns
             print(f"{name}: in cellbed, each packet left within {off_ns} ns of its moment")
     print("\n".join(["", *of_same(traces), "", *of_flows(traces, given.seconds)]))
