@@ -8,6 +8,7 @@ CELL_PAYLOAD_BYTES = 48
 AAL5_OVERHEAD_BYTES = 16
 TCP_IP_HEADER_BYTES = 40
 ETHERNET_HEADER_BYTES = 14
+MOST_BIT_PER_S = 622_080_000  # OC-12; bpf/loader/options.c has the same bound
 
 
 def frame_cells(ip_bytes: int) -> int:

@@ -24,10 +24,12 @@ from plan.schema import Within
 if TYPE_CHECKING:
     from plan.plan import Topology
 
+WIDE_RATE = Within(1_000_000, 10_000_000_000)
+
 # Keys that several kinds have.
 AccessRate = Annotated[
     int,
-    Within(1_000_000, 10_000_000_000),
+    WIDE_RATE,
     "The rate of each access link. An access link connects a host with its switch. The rate"
     " counts all bits of the cells or frames, as `topology.rate_bit_per_s` does. By default, it"
     " is the rate that a SONET line (an optical link) of 155.52 Mbit/s has for cells.",

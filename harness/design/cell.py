@@ -16,7 +16,7 @@ from harness.design.settings import Settings, Tcp
 from harness.flavors import files as flavors
 from harness.flavors import own
 from harness.flavors.files import Flavor
-from plan import plan, schema, struct_ops
+from plan import atm, plan, schema, struct_ops
 from plan.errors import UsageError
 from plan.framing import FRAMINGS, Framing
 from plan.near import choices
@@ -310,6 +310,13 @@ def check_counting(topology: plan.Topology, queue: plan.Queues) -> None:
         raise UsageError(
             f"topology.link_layer = {topology.link_layer}: with queue.kind ="
             f" {plan.kind_of(queue.down)} it must be atm, because this queue counts cells"
+        )
+    rate = max(one.link.rate_bit_per_s for one in topology.layout().middles())
+    if queue.down.room_cells is not None and rate > atm.MOST_BIT_PER_S:
+        raise UsageError(
+            f"topology.rate_bit_per_s = {rate}: with queue.kind = {plan.kind_of(queue.down)} it"
+            f" must be at most {atm.MOST_BIT_PER_S}; write a lower rate, or choose a queue of"
+            " packets"
         )
     path = topology.path
     if path and path.overhead_bytes is not None and queue.down.room_cells is not None:

@@ -97,6 +97,14 @@ def test_a_queue_of_cells_needs_cells(tmp_path: Path) -> None:
     assert str(tmp_path) in str(refused.value) and "\n" not in str(refused.value)
 
 
+def test_a_queue_of_cells_has_a_highest_rate(tmp_path: Path) -> None:
+    text = TINY.replace("rate_bit_per_s = 10_000_000", "rate_bit_per_s = {}")
+    assert "{}" in text
+    assert trials_of(tmp_path, text.replace("{}", "622_080_000"))
+    with pytest.raises(UsageError, match="it must be at most 622080000; write a lower rate"):
+        trials_of(tmp_path, text.replace("{}", "622_080_001"))
+
+
 def test_the_idle_round_trip_counts_the_frames(tmp_path: Path) -> None:
     layout = one(tmp_path).plan.topology.layout()
     frame_bits = (84 + 38) * 8

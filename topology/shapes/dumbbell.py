@@ -23,7 +23,7 @@ class Settings:
     ]
     rate_bit_per_s: Annotated[
         int,
-        shape.RATE,
+        shape.WIDE_RATE,
         "The rate of the middle link, which all pairs share. The rate counts all bytes of each ATM"
         " cell, or of each Ethernet frame (`topology.link_layer`).",
     ]
