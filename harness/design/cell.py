@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 
 from harness.design.experiment import Design
 from harness.design.hints import to_vary
+from harness.design.propagator import propagator
 from harness.design.settings import Settings, Tcp
 from harness.flavors import files as flavors
 from harness.flavors import own
@@ -153,8 +154,9 @@ def moving(wanted: Any, network: plan.Topology, folders: Sequence[Path]) -> plan
     still = Row(0, link.rate_bit_per_s, link.delay_ns // NS_PER_US, 0.0, 0)
     table = {"kind": "csv", "file": wanted.path} if isinstance(wanted.path, str) else wanted.path
     kind = of_kind(plan.PATHS, "Settings", "topology.path", table)
+    site = Site(folders=folders, still=still, propagator=propagator)
     try:
-        found = path_of(kind, Site(folders=folders, still=still), FRAMINGS[wanted.link_layer])
+        found = path_of(kind, site, FRAMINGS[wanted.link_layer])
     except ValueError as error:
         said = str(error)
         raise UsageError(

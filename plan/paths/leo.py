@@ -15,8 +15,7 @@ The angle changes with the mean motion, sqrt(GM / (R + h)^3). The Earth does not
 model; with rotation, a pass takes 5 to 7 % longer.
 
 Source: Wertz, Larson (editors): "Space Mission Analysis and Design", third edition, 1999, sections
-5.2 and 6.1. Two-line elements of a real satellite need a propagator such as SGP4. cellbed has no
-propagator: write the delays of such a satellite into a CSV file.
+5.2 and 6.1. For real satellites, there is the kind `tle`.
 """
 
 from __future__ import annotations

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from plan.errors import UsageError
+from plan.orbits import Propagator
 from plan.path import Row
 
 MOST_BYTES = 1 << 26
@@ -19,10 +20,13 @@ class Site:
     """Attributes:
     folders: the folders in which a file's name is looked up; the first match counts.
     still: the path before time 0.
+    propagator: from the two-line elements of a satellite to its positions. It needs a library, so
+        the caller gives it.
     """
 
     folders: Sequence[Path]
     still: Row
+    propagator: Callable[[str, str], Propagator] | None = None
 
     def lines(self, name: str) -> list[str]:
         """Return the lines of a text file.

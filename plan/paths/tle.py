@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A path over real satellites: the delay follows from two-line elements (TLE).
+
+The path is a bent pipe: from a terminal on the ground to a satellite, and from it to a gateway on
+the ground. The one-way delay is the sum of both slant ranges over the speed of light, plus a time
+in the stations. At regular moments, the terminal gets the satellite that is highest in its sky. A
+satellite counts only if it is high enough for both places. If it changes, the link sends nothing
+for a moment. From a satellite's setting until the next of these moments, the link sends nothing.
+
+The library sgp4 computes the positions of a satellite (harness/design/propagator.py), and
+plan/orbits.py has the rest of the geometry. Elements are exact to about 1 km at their epoch, and
+the error grows by 1 to 3 km in a day. Light needs 3.3 us for 1 km. Positions are those of the
+moment at which a packet leaves the link: a satellite on a low orbit moves less than 100 m within
+the delay of a packet.
+
+Sources: Vallado, Crawford, Hujsak, Kelso: "Revisiting Spacetrack Report #3", AIAA 2006-6753 (the
+propagator and its errors); Tanveer, Puchol, Singh, Bianchi, Nithyanand: "Making Sense of
+Constellations: Methodologies for Understanding Starlink's Scheduling Algorithms", CoNEXT Companion
+2023 (new satellites each 15 s, more often those high in the sky).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+from plan.elements import Elements, read
+from plan.errors import UsageError
+from plan.orbits import (
+    LIGHT_KM_PER_S,
+    Place,
+    Propagator,
+    Vector,
+    earth_fixed,
+    place,
+    seen,
+    sidereal_angle,
+)
+from plan.path import MOST_ROWS, US_PER_S, Path, Row, of_rows
+from plan.paths.site import Site
+from plan.schema import Matches, Within
+
+J2000 = datetime(2000, 1, 1, 12, tzinfo=UTC)
+J2000_DAY = 2_451_545.0  # the Julian day of this moment
+US = timedelta(microseconds=1)
+US_PER_DAY = 86_400 * US_PER_S
+MOST_AGE_DAYS = 30
+SEARCH_STEP_S = 10
+MOST_SEARCHED = 100_000  # positions: about a second
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    file: Annotated[
+        str,
+        "The name of a file with the two-line elements of one or several satellites. A line with"
+        " the name of a satellite may stand above its two lines. cellbed looks for the file in the"
+        " folder of the experiment file, and then in the folder of the file that it extends.",
+    ]
+    start: Annotated[
+        str,
+        Matches(
+            r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z",
+            "a moment in UTC, as 2019-12-09T20:42:00Z",
+        ),
+        "The moment (UTC, coordinated universal time) that is time 0 of the path, as"
+        ' `"2019-12-09T20:42:00Z"`. It must be at most 30 days from the epoch of all elements.',
+    ]
+    terminal_latitude_deg: Annotated[
+        float, Within(-90, 90), "The latitude of the terminal; north is positive."
+    ]
+    terminal_longitude_deg: Annotated[
+        float, Within(-180, 180), "The longitude of the terminal; east is positive."
+    ]
+    terminal_height_m: Annotated[
+        float, Within(-500, 9_000), "The height of the terminal above the ellipsoid WGS 84."
+    ] = 0.0
+    gateway_latitude_deg: Annotated[
+        float | None,
+        Within(-90, 90),
+        "The latitude of the gateway. The default is that of the terminal.",
+    ] = None
+    gateway_longitude_deg: Annotated[
+        float | None,
+        Within(-180, 180),
+        "The longitude of the gateway. The default is that of the terminal.",
+    ] = None
+    gateway_height_m: Annotated[
+        float, Within(-500, 9_000), "The height of the gateway above the ellipsoid WGS 84."
+    ] = 0.0
+    least_elevation_deg: Annotated[
+        float,
+        Within(0, 90),
+        "The least elevation above the horizon, seen from the terminal and from the gateway, at"
+        " which a satellite can carry the path.",
+    ] = 25.0
+    stations_us: Annotated[
+        int,
+        Within(0, 1_000_000),
+        "The part of the one-way delay that the ground stations and the satellite add.",
+    ] = 10_000
+    outage_us: Annotated[
+        int,
+        Within(0, 1_000_000),
+        "The time for which the link sends nothing when the satellite changes.",
+    ] = 50_000
+    interval_us: Annotated[
+        int,
+        Within(1_000_001, 600_000_000),
+        "The time from one choice of a satellite to the next choice.",
+    ] = 15_000_000
+    first_us: Annotated[
+        int | None,
+        Within(1, 600_000_000),
+        "The time from time 0 of the path ([moving paths](moving-paths.md#packets-at-a-change))"
+        " to the second choice of a satellite. The first choice is at time 0. The default is"
+        " `interval_us`.",
+    ] = None
+    step_us: Annotated[
+        int, Within(1_000, 10_000_000), "The time from one change of the delay to the next."
+    ] = 100_000
+    duration_s: Annotated[
+        int,
+        Within(1, 86_400),
+        "The path is computed for this time. Later, the values of the last row stay.",
+    ] = 600
+
+    def path(self, site: Site) -> Path:
+        """Return the path of the satellites that the terminal gets, one after the other.
+
+        Raises:
+            UsageError: the file or the start is of no use; the text says what is allowed.
+            MissingError: the library of the propagator is not installed.
+        """
+        count = self.duration_s * US_PER_S // self.step_us
+        if count > MOST_ROWS:
+            raise UsageError(
+                f"topology.path.step_us = {self.step_us}: the path would have {count} rows;"
+                f" allowed are at most {MOST_ROWS}"
+            )
+        sky = self._sky(site)
+        if sky.highest(0) is None:
+            raise self._nothing_at_the_start(sky)
+        rows = list(self._rows(sky, site.still.rate_bit_per_s))
+        if not rows[-1].rate_bit_per_s:
+            raise UsageError(
+                f"topology.path.duration_s = {self.duration_s}: no satellite of {self.file} is"
+                f" {self.least_elevation_deg:g} degrees high from {rows[-1].time_us / US_PER_S:g} s"
+                f" until then; it must be at most {rows[-1].time_us // US_PER_S}"
+            )
+        way = of_rows(rows)
+        return Path(down=way, up=way)
+
+    def _sky(self, site: Site) -> Sky:
+        start = self._start()
+        propagator = site.propagator
+        assert propagator is not None
+        found = read(self.file, site.lines(self.file))
+        for one in found:
+            days = (start - one.epoch()) / timedelta(days=1)
+            if abs(days) > MOST_AGE_DAYS:
+                raise UsageError(
+                    f"topology.path.start = {self.start}: this is {abs(days):.0f} days"
+                    f" {'after' if days > 0 else 'before'} the epoch of {one.name} ({self.file},"
+                    f" line {one.at}); allowed are {MOST_AGE_DAYS}; take elements of that time"
+                )
+        latitude, longitude = self.terminal_latitude_deg, self.terminal_longitude_deg
+        other = self.gateway_latitude_deg, self.gateway_longitude_deg
+        return Sky(
+            satellites=tuple(Satellite(one, propagator(one.first, one.second)) for one in found),
+            terminal=place(latitude, longitude, self.terminal_height_m),
+            gateway=place(
+                latitude if other[0] is None else other[0],
+                longitude if other[1] is None else other[1],
+                self.gateway_height_m,
+            ),
+            start_us=(start - J2000) // US,
+            least_elevation_deg=self.least_elevation_deg,
+        )
+
+    def _start(self) -> datetime:
+        try:
+            return datetime.fromisoformat(self.start)
+        except ValueError as error:
+            raise UsageError(
+                f"topology.path.start = {self.start}: there is no such moment ({error})"
+            ) from error
+
+    def _rows(self, sky: Sky, rate_bit_per_s: int) -> Iterator[Row]:
+        """Rows from time 0 on. While the link sends nothing, the delay of no packet is asked."""
+        last: Row | None = None
+        before: Satellite | None = None
+        for from_us, to_us in self._slots():
+            chosen = sky.highest(from_us)
+            changes = before is not None and chosen is not None and chosen is not before
+            again_us = from_us + self.outage_us * changes
+            before = chosen or before
+            for time_us in self._times(from_us, again_us, to_us):
+                view = sky.view(chosen, time_us) if chosen else None
+                up = view is not None and view.high_enough and time_us >= again_us
+                if not up and last is not None and not last.rate_bit_per_s:
+                    continue
+                row = last
+                if view is not None:
+                    row = Row(time_us, rate_bit_per_s, self._delay_us(view.range_km), 0.0, 0)
+                assert row is not None  # at time 0 there is a satellite
+                row = row._replace(time_us=time_us, rate_bit_per_s=rate_bit_per_s if up else 0)
+                if last is None or row[1:] != last[1:]:
+                    yield row
+                last = row
+
+    def _slots(self) -> Iterator[tuple[int, int]]:
+        """Each choice of a satellite, and the next choice [us]."""
+        end_us = self.duration_s * US_PER_S
+        first_us = self.interval_us if self.first_us is None else self.first_us
+        starts = [0, *range(first_us, end_us, self.interval_us)]
+        yield from zip(starts, [*starts[1:], end_us], strict=True)
+
+    def _times(self, from_us: int, again_us: int, to_us: int) -> Iterator[int]:
+        """The moments of rows between two choices: a multiple of the step, and those of changes."""
+        step = self.step_us
+        grid = range(-(-from_us // step) * step, to_us, step)
+        yield from sorted({from_us, *grid, *(x for x in (again_us,) if x < to_us)})
+
+    def _delay_us(self, range_km: float) -> int:
+        return self.stations_us + round(range_km / LIGHT_KM_PER_S * US_PER_S)
+
+    def _nothing_at_the_start(self, sky: Sky) -> UsageError:
+        steps = min(86_400 // SEARCH_STEP_S, MOST_SEARCHED // len(sky.satellites))
+        times_us = (step * SEARCH_STEP_S * US_PER_S for step in range(1, steps + 1))
+        found_us = next((x for x in times_us if sky.highest(x) is not None), None)
+        if found_us is None:
+            later = f"nor in the {steps * SEARCH_STEP_S} s after it"
+        else:
+            moment = self._start() + found_us * US
+            later = f"at {moment.isoformat(timespec='seconds').replace('+00:00', 'Z')}, there is"
+        return UsageError(
+            f"topology.path.start = {self.start}: no satellite of {self.file} is then"
+            f" {self.least_elevation_deg:g} degrees above the horizon of the terminal and of the"
+            f" gateway; {later}"
+        )
+
+
+@dataclass(frozen=True)
+class View:
+    """A satellite at a moment.
+
+    Attributes:
+        range_km: from the terminal to the satellite and on to the gateway.
+        elevation_deg: seen from the terminal.
+        high_enough: whether it can carry the path.
+    """
+
+    range_km: float
+    elevation_deg: float
+    high_enough: bool
+
+
+@dataclass(frozen=True)
+class Satellite:
+    """A satellite of the file, and its propagator."""
+
+    elements: Elements
+    propagator: Propagator
+
+    def position_km(self, utc_us: int) -> Vector:
+        """Return the position in the Earth-fixed frame.
+
+        utc_us: microseconds since 1 January 2000, 12:00, without leap seconds.
+        """
+        days, rest_us = divmod(utc_us, US_PER_DAY)
+        share = rest_us / US_PER_DAY
+        try:
+            teme_km = self.propagator(J2000_DAY + days, share)
+        except ValueError as error:
+            raise UsageError(
+                f"topology.path.file: {self.elements.name} has no position at"
+                f" {J2000 + utc_us * US:%Y-%m-%dT%H:%M:%SZ} ({error}); leave out line"
+                f" {self.elements.at} of the file and the line behind it"
+            ) from error
+        return earth_fixed(teme_km, sidereal_angle(days + share))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sky:
+    """The satellites, and both places on the ground.
+
+    Attributes:
+        start_us: time 0 of the path, in microseconds of UTC since 2000, without leap seconds.
+    """
+
+    satellites: Sequence[Satellite]
+    terminal: Place
+    gateway: Place
+    start_us: int
+    least_elevation_deg: float
+
+    def highest(self, time_us: int) -> Satellite | None:
+        """Return the highest satellite that can carry the path; of equals the first in the file."""
+        views = [(self.view(one, time_us), one) for one in self.satellites]
+        able = [(view.elevation_deg, one) for view, one in views if view.high_enough]
+        return max(able, key=lambda found: found[0])[1] if able else None
+
+    def view(self, satellite: Satellite, time_us: int) -> View:
+        """Return what both places see of a satellite at a time of the path."""
+        position_km = satellite.position_km(self.start_us + time_us)
+        up_km, elevation_deg = seen(self.terminal, position_km)
+        down_km, other_deg = seen(self.gateway, position_km)
+        return View(
+            up_km + down_km,
+            elevation_deg,
+            min(elevation_deg, other_deg) >= self.least_elevation_deg,
+        )
