@@ -114,6 +114,16 @@ def work(way: Way) -> int:
     return carried + rows[-1].rate_bit_per_s * rest_us + sum(x.bits for x in rows) * US_PER_S
 
 
+def work_until(way: Way, end_us: int) -> int:
+    """Return at least what a path can carry until a time [millionths of a bit]; a period counts
+    as a whole.
+    """
+    if way.period_us:
+        return -(-end_us // way.period_us) * work(way)
+    rest_us = max(end_us - way.times_us[-1], 0)
+    return work(way) + list(way.rows())[-1].rate_bit_per_s * rest_us
+
+
 @dataclass(frozen=True, kw_only=True)
 class Path:
     """Both directions of a path.

@@ -21,7 +21,7 @@ from plan import atm, plan, schema, struct_ops
 from plan.errors import UsageError
 from plan.framing import FRAMINGS, Framing
 from plan.near import choices
-from plan.path import Row
+from plan.path import MOST_WORK, US_PER_S, Row, work_until
 from plan.paths.site import Site
 from plan.plan import Level, Plan
 from plan.queue import DIRECTIONS
@@ -30,6 +30,7 @@ from plan.registry import Registry, UnknownKindError
 DRAWN: WeakValueDictionary[tuple[Any, Row, Framing], plan.Path] = WeakValueDictionary()
 """Paths that draw, as long as a plan has them."""
 FAR_END = {"down": "clients", "up": "servers"}
+LAST_S = 1_800  # room for what the lab does before the workload and after it
 LEAST_WIRE_NS = 100_000  # with a shorter delay, the waits alone take hours
 NS_PER_S = 1_000_000_000
 NS_PER_US = 1000
@@ -59,6 +60,7 @@ def wanted_plan(experiment: Design, cell: Mapping[str, Level]) -> Wanted:
     check_delay(topology.delay, workload)
     check_mss(topology.mss_bytes, workload)
     check_round_trip(topology, workload, settings.topology.get("delay_us"))
+    check_work(topology.path, workload)
     wanted = Plan(
         experiment=experiment.name,
         study=experiment.study,
@@ -204,6 +206,20 @@ def check_passes(path: plan.Path, table: Mapping[str, Any]) -> None:
             f"topology.path: {table.get('file')}: loss = 1 in every row in which the link towards"
             f" the {FAR_END[direction]} sends, so no packet could ever pass; write a loss of less"
             " than 1 in at least one of these rows"
+        )
+
+
+def check_work(path: plan.Path | None, workload: plan.Workload) -> None:
+    """UsageError where a link could carry more until the trial's end than bpf/path.h can count."""
+    if path is None:
+        return
+    end_us = round((workload.duration_s + LAST_S) * US_PER_S)
+    most = max(work_until(path.way(direction), end_us) for direction in DIRECTIONS)
+    if most >= MOST_WORK:
+        raise UsageError(
+            f"topology.path: the path can carry {most / US_PER_S:.3g} bits until {LAST_S} s after"
+            f" workload.duration_s = {workload.duration_s:.10g}; allowed are less than"
+            f" {MOST_WORK / US_PER_S:.3g}; write a shorter duration or lower rates"
         )
 
 

@@ -254,3 +254,13 @@ def test_the_command_tells_it(tmp_path: Path) -> None:
     done = cellbed("run", tmp_path / "x.toml", "--dry-run", cwd=tmp_path)
     assert done.returncode == 0
     assert "its first change is at 30 s, and workload.duration_s is 2" in done.stderr
+
+
+@pytest.mark.parametrize("more", ["", ", period_s = 10"])
+def test_more_work_until_the_end_than_has_room_is_refused(tmp_path: Path, more: str) -> None:
+    """bpf/path.h would find a moment that is days away, and later a moment in the past."""
+    (tmp_path / "path.csv").write_text("time_s,rate_bit_per_s\n0,1000000000\n5,999000000\n")
+    given = text(f'{{ kind = "csv", file = "path.csv"{more} }}')
+    with pytest.raises(UsageError, match="write a shorter duration or lower rates"):
+        trials_of(tmp_path, given.replace("duration_s = 2 ", "duration_s = 3_000 "), seeds=1)
+    assert trials_of(tmp_path, given.replace("duration_s = 2 ", "duration_s = 2_000 "), seeds=1)
