@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
 
+from analysis import kept_trials
 from analysis.claims import Verdict
 from analysis.kept import Kept
 from analysis.metrics import capacity_bit_per_s
@@ -18,6 +19,7 @@ from plan.atm import CELL_BITS, segment_cells
 from studies.cc_board import board
 from studies.cc_board.study import ALIKE, STUDY
 
+MAIN = board.CAMPAIGNS[0]
 SHORT = {Verdict.HOLDS: "holds", Verdict.FAILS: "fails", Verdict.UNDECIDED: "open"}
 MSS_BYTES, SEGMENT_BYTES = 1460, 1448
 """Of a packet of the cases: its payload without timestamps, and with them."""
@@ -53,7 +55,7 @@ def board_numbers(kept: Kept) -> Numbers:
     found |= {"tests": tests, "tests_open": len(left_open)} | versions(kept, rows)
     found |= column(kept, rows, "quic", board.QUIC, "QUIC CUBIC")
     found |= column(kept, rows, "prague", board.PRAGUE, "Prague")
-    found |= cost(kept) | alike(kept, rows) | reordering(kept)
+    found |= cost(kept) | alike(kept, rows) | reordering(kept) | far(kept)
     return found | square_root() | {"no_backoff": no_backoff_percent()}
 
 
@@ -110,6 +112,16 @@ def reordering(kept: Kept) -> dict[str, Number]:
         * mean([*one.metrics["dropped_share"].values()])
         for one in cells
     }
+
+
+def far(kept: Kept) -> dict[str, Number]:
+    """Of "high delay": the largest difference of Reno and CUBIC in a seed, and shares of seed 1."""
+    reno, cubic, quic = (
+        kept_trials.by_seed(kept.folder / name, "efficiency", case="high delay", flavor=flavor)
+        for name, flavor in ((MAIN, "Reno"), (MAIN, "CUBIC"), (board.QUIC, "QUIC CUBIC"))
+    )
+    gap = max(abs(reno[seed] - cubic[seed]) for seed in reno)
+    return {"far_gap": gap, "far_cubic": cubic[1], "far_quic": quic[1]}
 
 
 def versions(kept: Kept, rows: Sequence[Sequence[board.Place]]) -> dict[str, Number]:

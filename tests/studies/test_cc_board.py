@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import replace
 from pathlib import Path
 
@@ -349,3 +350,15 @@ def test_the_cases_whose_seeds_are_alike_have_one_flow_and_no_random_path() -> N
         plan = plan_of(case).plan
         random = case in ("random loss", "mobile rate") or plan.queue.down.kind == "pie"
         assert (case in ALIKE) == (plan.topology.pairs == 1 and not random)
+
+
+def test_the_page_has_the_largest_difference_of_reno_and_cubic_in_high_delay() -> None:
+    with (KEPT.folder / "cc-board" / "trials.csv").open(encoding="utf-8", newline="") as stream:
+        uses = {
+            (row["flavor"], row["seed"]): float(row["efficiency"])
+            for row in csv.DictReader(stream)
+            if row["case"] == "high delay"
+        }
+    gaps = [abs(uses["Reno", seed] - uses["CUBIC", seed]) for seed in "12345"]
+    page = (KEPT.folder.parent / "README.md").read_text(encoding="utf-8")
+    assert f"Reno and CUBIC differ by up to {max(gaps):.5f} in a seed" in page
