@@ -21,9 +21,10 @@ Constellations: Methodologies for Understanding Starlink's Scheduling Algorithms
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Annotated
 
 from plan.elements import Elements, read
@@ -140,10 +141,21 @@ class Settings:
                 f"topology.path.step_us = {self.step_us}: the path would have {count} rows;"
                 f" allowed are at most {MOST_ROWS}"
             )
-        sky = self._sky(site)
+        assert site.propagator is not None
+        lines = tuple(site.lines(self.file))
+        return computed(self, lines, site.still.rate_bit_per_s, site.propagator)
+
+    def of_elements(
+        self,
+        lines: Sequence[str],
+        rate_bit_per_s: int,
+        propagator: Callable[[str, str], Propagator],
+    ) -> Path:
+        """Return the path; lines: of the file."""
+        sky = self._sky(lines, propagator)
         if sky.highest(0) is None:
             raise self._nothing_at_the_start(sky)
-        rows = list(self._rows(sky, site.still.rate_bit_per_s))
+        rows = list(self._rows(sky, rate_bit_per_s))
         if not rows[-1].rate_bit_per_s:
             raise UsageError(
                 f"topology.path.duration_s = {self.duration_s}: no satellite of {self.file} is"
@@ -153,11 +165,9 @@ class Settings:
         way = of_rows(rows)
         return Path(down=way, up=way)
 
-    def _sky(self, site: Site) -> Sky:
+    def _sky(self, lines: Sequence[str], propagator: Callable[[str, str], Propagator]) -> Sky:
         start = self._start()
-        propagator = site.propagator
-        assert propagator is not None
-        found = read(self.file, site.lines(self.file))
+        found = read(self.file, lines)
         for one in found:
             days = (start - one.epoch()) / timedelta(days=1)
             if abs(days) > MOST_AGE_DAYS:
@@ -313,3 +323,14 @@ class Sky:
             elevation_deg,
             min(elevation_deg, other_deg) >= self.least_elevation_deg,
         )
+
+
+@lru_cache(maxsize=16)
+def computed(
+    settings: Settings,
+    lines: Sequence[str],
+    rate_bit_per_s: int,
+    propagator: Callable[[str, str], Propagator],
+) -> Path:
+    """Return the path, which all cells of an experiment share: it takes seconds to compute."""
+    return settings.of_elements(lines, rate_bit_per_s, propagator)

@@ -244,6 +244,7 @@ def test_without_the_library_the_command_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "sgp4.api", None)
+    tle.computed.cache_clear()
     with pytest.raises(MissingError, match=r"sgp4 is missing; run ./cellbed setup --library"):
         path(tmp_path, ISS)
 
@@ -256,3 +257,10 @@ def test_light_takes_its_time(tmp_path: Path) -> None:
     range_km, _ = orbits.seen(orbits.place(48.2, 11.6), one.position_km(utc_us))
     assert row.delay_us == 7 + round(2 * range_km / 299_792.458 * 1e6)
     assert 0 <= orbits.sidereal_angle(utc_us / tle.US_PER_DAY) < 2 * pi
+
+
+def test_the_cells_of_an_experiment_share_the_path(tmp_path: Path) -> None:
+    one, again = (path(tmp_path, ISS) for _ in range(2))
+    assert one is again
+    other = path(tmp_path, ISS.replace("ISS", "ZARYA"))
+    assert other == one and other is not one
