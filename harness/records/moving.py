@@ -28,6 +28,8 @@ Ints = npt.NDArray[np.int64]
 UBIT = 1_000_000  # in which work is counted
 NS_PER_US = 1000
 INTERVAL_NS = 100_000_000
+# With the slack of an interval of cells, which grows with the pairs, it must carry so much more.
+SLACKS = 10
 # Edges are never at a change, all of which are at whole microseconds, nor just after one.
 EDGE_NS = 333_777
 PCAP_HEAD_BYTES = 24
@@ -317,21 +319,36 @@ def served(
     unsent = np.delete(came["at_ns"], at) if cells else np.empty(0, np.int64)
     return {
         "departure_off_ns": off,
-        **by_interval(function, came_ns, sent_ns, work, unsent),
+        **by_interval(function, came_ns, sent_ns, work, unsent, SLACKS * slack if cells else 0),
         "slack_bits": slack,
     }
 
 
+def interval_of(function: Function, begin_ns: int, end_ns: int, least_bits: int) -> int:
+    """Return the length of intervals that carry so many bits on average: whole INTERVAL_NS."""
+    begun, ended = function.work(np.array([begin_ns, end_ns])).tolist()
+    carried, least = max(1, ended - begun), least_bits * UBIT
+    wanted = -(-least * (end_ns - begin_ns) // (carried * INTERVAL_NS))
+    return INTERVAL_NS * max(1, min(wanted, -(-(end_ns - begin_ns) // INTERVAL_NS)))
+
+
 def by_interval(
-    function: Function, came_ns: Ints, sent_ns: Ints, work: Ints, unsent_ns: Ints
+    function: Function,
+    came_ns: Ints,
+    sent_ns: Ints,
+    work: Ints,
+    unsent_ns: Ints,
+    least_bits: int,
 ) -> dict[str, Any]:
     """What left in each interval against what the path can carry in it.
 
     unsent_ns: when packets came that were lost in the queue and may have used the link: no interval
         counts as full until they are gone for certain.
+    least_bits: what an interval of whole tenths of a second carries at least, on average.
     """
-    first, last = int(sent_ns[0] // INTERVAL_NS) - 1, int(sent_ns[-1] // INTERVAL_NS) + 1
-    edges = np.arange(first, last + 1) * INTERVAL_NS + EDGE_NS
+    interval_ns = interval_of(function, int(sent_ns[0]), int(sent_ns[-1]), least_bits)
+    first, last = int(sent_ns[0] // interval_ns) - 1, int(sent_ns[-1] // interval_ns) + 1
+    edges = np.arange(first, last + 1) * interval_ns + EDGE_NS
     carried = np.diff(function.work(edges))
     done = np.diff(np.concatenate([[0], np.cumsum(work)])[np.searchsorted(sent_ns, edges, "right")])
     # The moments at which nothing waits any more: as many have left as had come.

@@ -10,6 +10,7 @@ import ctypes
 import random
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -255,6 +256,17 @@ def test_a_link_that_is_faster_or_slower_is_seen() -> None:
     assert faster["over_bits"] > faster["slack_bits"]
     assert slower["under_bits"] > slower["slack_bits"]
     assert faster["departure_off_ns"] > 10_000_000 < slower["departure_off_ns"]
+
+
+def test_with_many_pairs_a_link_of_cells_at_another_rate_is_seen() -> None:
+    """A packet of each pair may be in transmission, in 100 ms more than the whole link carries."""
+    many = replace(NETWORK, pairs=40)
+    for share, key in ((0.8, "under_bits"), (1.25, "over_bits"), (1.0, "")):
+        came, sent = backlogged(share)
+        found = moving_seen.served(function(MOVES), MOVES, many, came, sent, cells=True)
+        assert found["full"] >= 1
+        worst = max(found["over_bits"], found["under_bits"])
+        assert worst > found["slack_bits"] if key else worst <= found["slack_bits"]
 
 
 def test_an_interval_counts_as_full_only_while_something_waits() -> None:
