@@ -15,28 +15,17 @@ FIGURES = (
     ("retransmits", "sent again", ",.0f"),
     ("use_after_handover", "after less before", "+.3f"),
 )
-LABELS = {
-    "efficiency": "efficiency",
-    "use_after_handover": "share of the rate, after less before",
-    "queue_delay_ms": "queue delay (ms)",
-}
-
 
 def by_sender(results: Results) -> Section | None:
     """A picture for each response; None without a campaign of this study's factors."""
     if "sender" not in results.campaign.factors:
         return None
-    along = [
-        factor
-        for factor in ("network", "flows", "buffer", "policy")
-        if len(results.campaign.levels(factor)) > 1
+    cells = results.every_cell
+    drawn = [
+        plots.by_sender(cells, name, label)
+        for name, label in plots.LABELS.items()
+        if any(cell.values(name) for cell in cells)
     ]
-    known = {
-        name: label
-        for name, label in LABELS.items()
-        if any(cell.values(name) for cell in results.every_cell)
-    }
-    drawn = [plots.by_sender(results, name, label, along) for name, label in known.items()]
     return Section(id="by-sender", title="By sender", parts=[Gallery(plots=drawn)])
 
 

@@ -7,18 +7,25 @@ from matplotlib.figure import Figure
 
 from analysis.cells import Cell
 from analysis.report.model import Plot
-from analysis.report.results import Results
 from analysis.report.svg import colour, marker, style, to_svg
 from analysis.statistics import Estimate
 
+LABELS = {
+    "efficiency": "efficiency",
+    "fairness": "fairness",
+    "use_after_handover": "share of the rate, after less before",
+    "queue_delay_ms": "queue delay (ms)",
+}
+ALONG = ("network", "flows", "buffer", "policy")
 WIDE = 0.12
 """The distance of two marks of one sender."""
 
 
-def by_sender(results: Results, response: str, label: str, along: Sequence[str]) -> Plot:
-    """A mark for each combination of the levels of some factors, beside its sender."""
-    senders = results.levels_of("sender")
-    groups = dict.fromkeys(_levels(cell, along) for cell in results.every_cell)
+def by_sender(every_cell: Sequence[Cell], response: str, label: str) -> Plot:
+    """A mark for each combination of the levels of the other factors, beside its sender."""
+    senders = _levels_of(every_cell, "sender")
+    along = [factor for factor in ALONG if len(_levels_of(every_cell, factor)) > 1]
+    groups = dict.fromkeys(_levels(cell, along) for cell in every_cell)
     name = f"by-sender-{response}"
     told: list[str] = []
     drawn: list[Estimate] = []
@@ -26,7 +33,7 @@ def by_sender(results: Results, response: str, label: str, along: Sequence[str])
         figure = Figure(figsize=(5.2, 3.4))
         axes = figure.subplots()
         for number, group in enumerate(groups):
-            cells = [cell for cell in results.every_cell if _levels(cell, along) == group]
+            cells = [cell for cell in every_cell if _levels(cell, along) == group]
             known = [(cell, one) for cell in cells if (one := cell.estimate(response))]
             shift = WIDE * (number - (len(groups) - 1) / 2)
             axes.errorbar(
@@ -56,3 +63,7 @@ def by_sender(results: Results, response: str, label: str, along: Sequence[str])
 
 def _levels(cell: Cell, along: Sequence[str]) -> tuple[str, ...]:
     return tuple(cell.levels[factor] for factor in along)
+
+
+def _levels_of(cells: Sequence[Cell], factor: str) -> list[str]:
+    return list(dict.fromkeys(cell.levels[factor] for cell in cells))
