@@ -46,7 +46,7 @@ from plan.paths.site import Site
 from plan.queue import DIRECTIONS
 from plan.schema import MOST_SHOWN, Within
 
-NUMBER = re.compile(r"-?(\d+(\.\d*)?|\.\d+)")
+NUMBER = re.compile(r"-?(\d+(\.\d*)?|\.\d+)", re.ASCII)
 TIMES = ("time_us", "time_s")
 VALUES = ("rate_bit_per_s", "delay_us", "loss", "outage")
 

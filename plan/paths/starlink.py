@@ -61,7 +61,8 @@ class Settings:
     duration_s: Annotated[
         int,
         Within(1, 86_400),
-        "After this time, the path repeats: the same rates and delays come again.",
+        "After this time, the path repeats: the same rates and delays come again. The path begins"
+        " again without an outage.",
     ] = 600
 
     def path(self, site: Site) -> Path:

@@ -75,6 +75,10 @@ def test_a_column_of_one_direction_wins_over_that_of_both(tmp_path: Path) -> Non
         (HEAD + "0,,,99999999,,\n", "up_delay_us = 99999999: allowed are 0 to 10_000_000"),
         (HEAD + "0,,,,1.1,\n", "loss = 1.1: allowed are 0 to 1"),
         (HEAD + "0,,,,,yes\n", "outage = yes: must be 0 or 1"),
+        (
+            "time_s,rate_bit_per_s\n0,\u0663\u0660\u0660\u0660\n",
+            "must be a number in digits, without _ or e",
+        ),
         ('time_s,loss\n0,"1\n', "this is no row of a CSV file: a value needs no quotes"),
         ("", "path.csv: the file is empty; its first row must name the columns"),
         ("0,45000000\n1,45000000\n", "line 1: the first row must name the columns"),
