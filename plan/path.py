@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Any, NamedTuple
 
 from plan.framing import Framing
@@ -101,9 +101,8 @@ class Way:
     def rows(self) -> Iterator[Row]:
         """Yield the rows in the order of their times."""
         columns = (self.rates_bit_per_s, self.delays_us, self.losses, self.bits)
-        for number, time_us in enumerate(self.times_us):
-            values: list[Any] = [one[number] if len(one) > 1 else one[0] for one in columns]
-            yield Row(time_us, *values)
+        values: list[Any] = [one if len(one) > 1 else repeat(one[0]) for one in columns]
+        yield from map(Row, self.times_us, *values)
 
 
 def work(way: Way) -> int:
