@@ -47,7 +47,8 @@ example, and the second replays the example in a [live page](../docs/watch.md):
 
 The efficiency compares the received payload with what a link of the rate
 `topology.rate_bit_per_s` can carry. A moving path often has another rate. The command
-`./cellbed report results/NAME` also draws the pictures of this page. In the pictures, the rate of
+`./cellbed report results/NAME` also draws the pictures of this page. To see them, open
+`results/NAME/report/report.html` and press the line of a trial. In the pictures, the rate of
 the link counts all bits of the cells, so it is higher than the throughput, which counts IP packets.
 Only the rate of a packet-delivery trace counts packets. The page has a picture of the delay only if
 the delay of the path changes. An example in its own folder compares [TCP and QUIC](quic/README.md).

@@ -152,7 +152,7 @@ class Reader:
             if len(row) != len(names):
                 raise self.wrong(
                     f"the row has {len(row)} {'value' if len(row) == 1 else 'values'}, but the"
-                    f" first row {len(names)}{separator(row)}"
+                    f" first row has {len(names)}{separator(row)}"
                 )
             time_us, given = self._row(dict(zip(names, map(str.strip, row), strict=True)))
             if found and time_us <= found[-1][0]:
