@@ -26,8 +26,8 @@ from typing import Annotated
 from plan.errors import UsageError
 from plan.path import LEAST_RATE, MOST_DELAY_US, MOST_RATE, MOST_ROWS, MOST_US, Path, Row, Way
 from plan.path import of_rows as columns
-from plan.paths.site import Site
-from plan.schema import MOST_SHOWN, Within
+from plan.paths.site import Site, shown
+from plan.schema import Within
 
 COLUMNS = 6
 US_PER_MS = 1000
@@ -125,8 +125,3 @@ def whole(text: str, least: int, most: int, where: str) -> int:
             f"{where}: {shown(text)}: must be a whole number; allowed are {least} to {most}"
         )
     return int(text)
-
-
-def shown(text: str) -> str:
-    """Return a text as an error quotes it."""
-    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."

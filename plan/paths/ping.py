@@ -25,8 +25,8 @@ from typing import Annotated
 
 from plan.errors import UsageError
 from plan.path import MOST_DELAY_US, MOST_ROWS, MOST_US, US_PER_S, Path, of_rows
-from plan.paths.site import Site
-from plan.schema import MOST_SHOWN, Within
+from plan.paths.site import Site, shown
+from plan.schema import Within
 
 ANSWER = re.compile(
     r"\[(?P<at>\d{1,12}\.\d{6})\] \d+ bytes from .+: icmp_seq=\d+ (?:ttl=\d+ )?"
@@ -131,8 +131,3 @@ def round_trips(name: str, site: Site) -> Iterator[tuple[int, int]]:
                 f" {MOST_ROUND_TRIP_US // 1000}"
             )
         yield int(Decimal(answer["at"]) * US_PER_S) - round_trip_us, round_trip_us
-
-
-def shown(text: str) -> str:
-    """Return a line as an error quotes it."""
-    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."

@@ -10,9 +10,15 @@ from pathlib import Path
 from plan.errors import UsageError
 from plan.orbits import Propagator
 from plan.path import Row
+from plan.schema import MOST_SHOWN
 
 MOST_BYTES = 1 << 26
 NO_NAME = '""'
+
+
+def shown(text: str) -> str:
+    """Return a text of a file as an error quotes it."""
+    return (text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}...") or NO_NAME
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Paths from logs of measurements: bandwidth logs of mobile networks, and ping's output."""
+"""Paths from logs of measurements: of mobile networks, and ping's output."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from plan.errors import UsageError
 from plan.path import Path as Moving
 from plan.path import Row
-from plan.paths import bandwidth_log, ping
+from plan.paths import bandwidth_log, gnettrack, ping
 from plan.paths.site import Site
 
 STILL = Row(0, 10_000_000, 5_000, 0.0, 0)
@@ -38,6 +38,21 @@ PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.
 6 packets transmitted, 4 received, +1 duplicates, 33.3333% packet loss, time 1300ms
 rtt min/avg/max/mdev = 41.000/175.375/500.000/0.100 ms, pipe 2
 """
+# A second twice, a clock that is set back by a second, and two seconds without a row.
+PHONE = """\
+Timestamp,Speed,DL_bitrate,UL_bitrate,State
+2019.12.31_23.59.58,0,4000,20,D
+2019.12.31_23.59.59,0,9999,9,D
+2019.12.31_23.59.59,0,0,0,I
+2019.12.31_23.59.58,0,5000.5,30,D
+2020.01.01_00.00.02,0,6000,40,D
+"""
+
+
+def of_phone(folder: Path, text: str, **settings: object) -> Moving:
+    (folder / "phone.csv").write_text(text)
+    wanted = gnettrack.Settings(file="phone.csv", **settings)  # type: ignore[arg-type]
+    return wanted.path(Site(folders=[folder], still=STILL))
 
 
 def of_log(folder: Path, text: str, **settings: object) -> Moving:
@@ -150,3 +165,51 @@ def test_an_hour_of_packets_each_10_ms_needs_a_part(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="has 300000 answers; allowed are at most 262143; a small"):
         of_ping(tmp_path, lines)
     assert len(of_ping(tmp_path, lines, from_s=600, duration_s=60).down.times_us) == 6_000
+
+
+def test_the_last_row_of_a_second_counts(tmp_path: Path) -> None:
+    found = of_phone(tmp_path, PHONE)
+    assert [row[:2] for row in found.down.rows()] == [
+        (0, 4_000_000), (1_000_000, 5_000_500), (4_000_000, 6_000_000)
+    ]  # fmt: skip
+    assert found.down.period_us == 5_000_000
+    assert list(found.up.rows()) == [STILL]
+
+
+def test_the_phone_may_send_and_rates_have_a_least_rate(tmp_path: Path) -> None:
+    found = of_phone(
+        tmp_path, PHONE, up=True, scale=0.1, least_rate_bit_per_s=3_000, loss=0.5, delay_us=9
+    )
+    assert [row[:4] for row in found.up.rows()] == [
+        (0, 3_000, 9, 0.5), (4_000_000, 4_000, 9, 0.5)
+    ]  # fmt: skip
+    assert found.down.rates_bit_per_s == (400_000, 500_050, 600_000)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (PHONE, "", ": phone.csv: the log has no row with a time"),
+        ("DL_bitrate", "DL", ", line 1: Timestamp,Speed,DL,UL_bitrate,State: the first row must n"),
+        ("Speed", "DL_bitrate", "must name the columns Timestamp, DL_bitrate and UL_bitrate, each"),
+        ("4000,20,D", "4000,20", ", line 2: the row has 4 values, but the first row has 5"),
+        ("4000", "-", ", line 2: DL_bitrate = -: must be a number of kbit/s; allowed are 0 to"),
+        ("4000", "99999999", ", line 2: DL_bitrate = 99999999: with topology.path.scale = 1, this"),
+        ("12.31_23.59.59,0,0", "12.32_23.59.59,0,0", ", line 4: Timestamp = 2019.12.32_23.59.59"),
+        ("2020.01.01", "2020.01.09", ", line 6: 2020.01.09_00.00.02: must not be before the row"),
+        ("2020.01.01", "2019.01.01", ", line 6: 2019.01.01_00.00.02: must not be before the row"),
+    ],
+)
+def test_a_mistake_in_a_log_of_a_phone_is_told(
+    tmp_path: Path, old: str, new: str, said: str
+) -> None:
+    assert old in PHONE
+    with pytest.raises(UsageError) as caught:
+        of_phone(tmp_path, PHONE.replace(old, new))
+    assert said in str(caught.value)
+    assert str(caught.value).startswith("topology.path: phone.csv")
+
+
+def test_a_log_without_a_rate_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="has no rate of 1000 bit/s; set topology.path.least_rate"):
+        of_phone(tmp_path, PHONE, scale=0.001, up=True)
