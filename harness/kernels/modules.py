@@ -27,6 +27,7 @@ RULES = ("Kbuild", "Makefile")
 MOVING = paths.PROJECT / "topology/moving"
 # Of a source in BPF: with a / it would lie outside of the folder in which it is compiled.
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"/]+)"', re.MULTILINE)
+OBJECT = re.compile(r"^obj-m\s*[:+]?=\s*(\w+)\.o\s*$", re.MULTILINE)
 # What a module of the project is built from, where its folder has other files, too.
 OWN = {MOVING: ("Kbuild", "*.c", "*.h")}
 # Files that a module of the project has in another folder.
@@ -57,6 +58,24 @@ def check(name: str, given: Sequence[Path]) -> None:
                 f"kernel {name}: {other} and {path} would both be its {product}; give each file a"
                 " name of its own"
             )
+
+
+def check_sources(given: Sequence[Path]) -> None:
+    """UsageError where a folder lacks the C file of its module: before minutes of a build.
+
+    A module of several objects, or of a file that its rules make, is left to the build.
+    """
+    for folder in filter(Path.is_dir, given):
+        found = sources(folder)
+        rules = next(found[name] for name in RULES if name in found)
+        text = rules.read_text(errors="replace")
+        for name in OBJECT.findall(text):
+            other = rf"\b{name}-(y|objs)\b|(\b{name}|%)\.[coS]\s*:"
+            if not found.keys() & {f"{name}.c", f"{name}.S"} and not re.search(other, text):
+                raise UsageError(
+                    f"module {folder}: its {rules.name} builds {name}.o, and the folder has no"
+                    f" {name}.c; put this file into the folder"
+                )
 
 
 def product_of(given: Path) -> str:

@@ -62,6 +62,7 @@ def ready(name: str) -> Kernel | None:
     """
     if name == SET_UP:
         return None
+    modules.check_sources(options.parted(name)[1].modules)
     if (given := only_modules(name)) is not None:
         return beside_set_up(name, given)
     return made(name, recipe_of(name))

@@ -62,6 +62,18 @@ def test_what_builds_no_module_is_told(mine: Path, tmp_path: Path) -> None:
         modules.collect("6.1", mine, mine, tmp_path, set())
 
 
+def test_a_module_without_its_c_file_is_refused_before_the_build(mine: Path) -> None:
+    modules.check_sources([mine, modules.MOVING])
+    (mine / "tcp_mine.c").rename(mine / "tcp_other.c")
+    said = f"{mine}: its Kbuild builds tcp_mine.o, and the folder has no tcp_mine.c; put this file"
+    with pytest.raises(UsageError, match=re.escape(said)):
+        store.ready(f"6.12,module={mine}")
+    rules = (mine / "Kbuild").read_text()
+    for more in ("tcp_mine-y := tcp_other.o", "$(obj)/tcp_mine.c: make", "$(obj)/%.c: make"):
+        (mine / "Kbuild").write_text(f"{rules}{more}\n")
+        modules.check_sources([mine])
+
+
 @pytest.mark.parametrize(
     ("names", "product"),
     [
