@@ -152,7 +152,7 @@ class Settings:
         propagator: Callable[[str, str], Propagator],
     ) -> Path:
         """Return the path; lines: of the file."""
-        sky = self._sky(lines, propagator)
+        sky = self.sky(lines, propagator)
         if sky.highest(0) is None:
             raise self._nothing_at_the_start(sky)
         rows = list(self._rows(sky, rate_bit_per_s))
@@ -165,7 +165,8 @@ class Settings:
         way = of_rows(rows)
         return Path(down=way, up=way)
 
-    def _sky(self, lines: Sequence[str], propagator: Callable[[str, str], Propagator]) -> Sky:
+    def sky(self, lines: Sequence[str], propagator: Callable[[str, str], Propagator]) -> Sky:
+        """Return the satellites and the places; lines: of the file."""
         start = self._start()
         found = read(self.file, lines)
         for one in found:
