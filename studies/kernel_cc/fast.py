@@ -1,18 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The numbers of its README's sentences about 1 Gbit/s (sentences.toml), from the kept results."""
+"""The numbers of its README's sentences about 1 Gbit/s and above, from the kept results."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from statistics import fmean
 
+from analysis import kept_trials
 from analysis.kept import Kept, number
 from analysis.report.model import signed
 from analysis.report.sentences import Number, Numbers
 from analysis.table import Row
 from studies.kernel_cc.changes import changed
-from studies.kernel_cc.findings import FAST, KERNELS, PLACED, surely_changed, tested
+from studies.kernel_cc.findings import (
+    BBR,
+    FAST,
+    FASTER,
+    KERNELS,
+    PLACED,
+    surely_changed,
+    tested,
+)
 
+TRIALS = kept_trials.FILE.removesuffix(".csv")
 Changes = Mapping[tuple[str, ...], Sequence[float]]
-"""Earlier kernel, later kernel, flavor and flows -> the changes of a response, a value a seed."""
+"""The place of a change, for instance both kernels and the flavor -> its changes, one a seed."""
 
 
 def fast(kept: Kept) -> Numbers:
@@ -82,3 +93,45 @@ def verdict(seeds: int, tests: int, sure: int) -> str:
         f"same figure, {sure} of them surely differ from 0. A change that we cannot test may be "
         "chance."
     )
+
+
+def _changes_by_seed(rows: Sequence[Row]) -> Changes:
+    """(response, rate, flavor, earlier kernel, later kernel) -> its changes, one a seed."""
+    of = {tuple(row[name] for name in ("rate", "flavor", "kernel", "seed")): row for row in rows}
+    found: dict[tuple[str, ...], list[float]] = {}
+    for (rate, flavor, kernel, seed), row in of.items():
+        later = dict(pairwise(KERNELS)).get(kernel)
+        if later is None or (other := of.get((rate, flavor, later, seed))) is None:
+            continue
+        for response, _ in PLACED:
+            before, after = number(row, response), number(other, response)
+            if before is not None and after is not None:
+                place = (response, rate, flavor, kernel, later)
+                found.setdefault(place, []).append(after - before)
+    return found
+
+
+def faster(kept: Kept) -> Numbers:
+    """What the trials above 1 Gbit/s show, and whether a change from kernel to kernel is sure."""
+    rows, manifest = kept.cells(FASTER).rows, kept.manifest(FASTER)
+    changes = _changes_by_seed(kept.table(FASTER, TRIALS).rows)
+    several, same = tested(changes), sum(not any(values) for values in changes.values())
+    paced = [row for row in rows if row["flavor"] == BBR]
+    others = [row for row in rows if row["flavor"] != BBR]
+    return {
+        "trials": manifest["trials"],
+        "left_out": manifest["left_out"],
+        "fewest": min(int(row["seeds"]) for row in rows),
+        "seeds": max(int(row["seeds"]) for row in rows),
+        "wall_s": manifest["wall_s"] / manifest["trials"],
+        "compared": len(changes),
+        "same": same,
+        "others": len(several),
+        "untested": len(changes) - same - len(several),
+        "sure": len(surely_changed(several)),
+        **_bounds(rows, "efficiency", "efficiency"),
+        **_bounds(rows, "queue_delay_ms", "queue"),
+        **_bounds(paced, "segments_per_packet", "paced"),
+        **_bounds(others, "segments_per_packet", "unpaced"),
+        **_bounds(rows, "segments_per_ack", "ack"),
+    }

@@ -15,11 +15,12 @@ from studies.kernel_cc.abstract import abstract
 from studies.kernel_cc.changes import CAMPAIGN, PATH
 from studies.kernel_cc.days import TRIALS, days
 from studies.kernel_cc.fast import fast as fast_numbers
-from studies.kernel_cc.findings import FAST
+from studies.kernel_cc.fast import faster as faster_numbers
+from studies.kernel_cc.findings import FAST, FASTER
 from studies.kernel_cc.study import STUDY
 
 KERNELS = STUDY.cell["kernel"]
-FAST_FACTORS = ("flows", "flavor", "kernel")
+FAST_FACTORS = {FAST: ("flows", "flavor", "kernel"), FASTER: ("rate", "flavor", "kernel")}
 FAST_RESPONSES = (
     ("efficiency", "efficiency", ".3f"),
     ("fairness", "fairness", ".3f"),
@@ -28,7 +29,7 @@ FAST_RESPONSES = (
     ("segments_per_packet", "segments handed over together", ".1f"),
     ("segments_per_ack", "segments for an ACK", ".1f"),
 )
-"""The responses of the row at 1 Gbit/s: name, title, form."""
+"""The responses of the rows at 1 Gbit/s and above: name, title, form."""
 
 
 def matrix(response: str, form: str, kept: Kept) -> Sheet:
@@ -71,14 +72,15 @@ def of_seeds(cell: Row, response: str, form: str, counts: tuple[int, int]) -> Va
     return f"{signed(format(value, form))} ({mark})"
 
 
-def fast(kept: Kept) -> Sheet:
-    """Each cell at 1 Gbit/s, and how large packets and acknowledgements are there."""
+def fast(campaign: str, kept: Kept) -> Sheet:
+    """Each cell at 1 Gbit/s or above, and how large packets and acknowledgements are there."""
+    factors = FAST_FACTORS[campaign]
     rows: list[list[Value]] = [
-        [*(row[name] for name in FAST_FACTORS), int(row["seeds"]), *_of_fast(row)]
-        for row in kept.cells(FAST).rows
+        [*(row[name] for name in factors), int(row["seeds"]), *_of_fast(row)]
+        for row in kept.cells(campaign).rows
     ]
     heads = [(title, form) for _, title, form in FAST_RESPONSES]
-    return plain(rows, *FAST_FACTORS, ("seeds", "d"), *heads)
+    return plain(rows, *factors, ("seeds", "d"), *heads)
 
 
 def _of_fast(row: Row) -> list[Value]:
@@ -102,7 +104,8 @@ TABLES: dict[str, Callable[[Kept], Sheet]] = {
     "convergence": partial(matrix, "convergence_s", ".0f"),
     "shared": others.shared,
     "losses": others.losses,
-    "fast": fast,
+    "fast": partial(fast, FAST),
+    "faster": partial(fast, FASTER),
     "mixed": mixed.table,
     "window": window.table,
 }
@@ -122,6 +125,7 @@ PAGES = Pages(
         "few-seeds": others.few_seeds,
         "losses-changes": others.losses_changes,
         "fast": fast_numbers,
+        "faster": faster_numbers,
         "mixed": mixed.mixed,
         "window": window.window,
     },
