@@ -18,7 +18,7 @@ from harness.host.ownership import give_tree, make_folder
 from harness.labs import Lab, LabSpec
 from harness.labs.hang import HANG_CPU_S, HANG_IDLE_S
 from harness.labs.session import session
-from harness.scripts import products, python2_errors, python2_text, remedies
+from harness.scripts import products, python2_errors, python2_text, remedies, written
 from harness.scripts.job import FILE, INPUT, KEPT, KILLED, SHARE, ScriptJob
 from harness.scripts.silence import Silence
 from plan.errors import LabError, UsageError
@@ -220,6 +220,7 @@ class Heard:
         self.iperf = self.asked = False
         self.missing: list[str] = []
         self.absent: list[str] = []
+        self.refused: list[str] = []
         self.end = ""
 
     def listen(self, text: str) -> None:
@@ -231,6 +232,7 @@ class Heard:
         self.asked = self.asked or ASKED.search(self.end) is not None
         self.iperf = self.iperf or IPERF.search(self.end) is not None
         self.missing += MISSING.findall(self.end)
+        self.refused += written.refused(self.end)
         self.absent += filter(remedies.known, ABSENT.findall(self.end))
 
     def sentences(self) -> list[str]:
@@ -247,8 +249,9 @@ class Heard:
                 "a client of iperf -u printed 0.000 ms and (0%) in its Server Report, which is a "
                 "fault of iperf 2.2; the server's own report has the right jitter and loss"
             )
-        programs = remedies.sentences([["command", name, ""] for name in self.absent])
-        return [*said, *programs, *self.modules()]
+        notes = [["command", name, ""] for name in self.absent]
+        notes += [["iperf", name, ""] for name in self.refused]
+        return [*said, *remedies.sentences(notes), *self.modules()]
 
     def modules(self, own: str = "") -> list[str]:
         """One for each module, but not for this one."""

@@ -33,7 +33,7 @@ from harness.agent import softirq
 from harness.agent.events import RUN, emit
 from harness.agent.power_off import power_off
 from harness.agent.shares import mount_share
-from harness.scripts import compiler, frr, kernel, python2
+from harness.scripts import compiler, frr, kernel, python2, switch_command, written
 from harness.scripts.beside import OVER, Beside, BesideError
 from harness.scripts.controllers import Controllers
 from harness.scripts.job import FILE, INPUT, KEPT, SHARE, WORK, ScriptJob
@@ -102,7 +102,8 @@ def main() -> None:
         full = full_disks()
         keep()
         killed = kernel.killed() if job.own_kernel else []
-        emit("ended", status=status, stopped=stopped, full=full, killed=killed, missed=missed())
+        lacked = missed() + written.notes(PLACES.values())
+        emit("ended", status=status, stopped=stopped, full=full, killed=killed, missed=lacked)
     except BesideError as error:
         emit("refused", error=str(error), own=error.own)
     except Exception as error:  # noqa: BLE001 (the last stop before the power goes)
@@ -135,6 +136,7 @@ def prepare(job: ScriptJob) -> None:
     if job.own_kernel:
         frr.install()
         compiler.install()
+        switch_command.install()
     if job.python2:
         python2.install()
     if Path(kernel.ASKED).exists():  # not in the native lab, which is the machine itself

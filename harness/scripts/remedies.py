@@ -73,6 +73,11 @@ def tell(kind: str, name: str, command: str) -> str:
             return no_part(name)
         case "error":
             return f"Mininet reported an error: {shorten(name)}"
+        case "iperf":
+            takes = f"iperf {name[:2]} takes a number of seconds, without a unit"
+            return f"iperf {name}: iperf refused this and did not run; {takes}"
+        case "switch":
+            return no_switch(name, command.split())
         case "silent":
             return f"{shorten(command)}: this command said nothing and ended with status {name}"
         case "mininet":
@@ -141,6 +146,14 @@ def no_program(path: str) -> str:
     if package := packages().get(name):
         return f"{begin}; --package {package} adds {name}, in a folder of Debian's"
     return f"{begin}; it has the script's folder and Debian's packages"
+
+
+def no_switch(said: str, names: Sequence[str]) -> str:
+    """Why ovs-vsctl, which makes some switches with one command, failed."""
+    few = [*names[:3], "others"] if len(names) > 3 else names
+    listed = " and ".join(filter(None, [", ".join(few[:-1]), few[-1]]))
+    which = f"switches {listed} are" if len(names) > 1 else f"switch {listed} is"
+    return f"the {which} not as the script asked: {said}"
 
 
 def no_sysctl(name: str) -> str:
