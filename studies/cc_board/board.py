@@ -25,8 +25,9 @@ from studies.cc_board.study import ALIKE, STUDY
 
 CAMPAIGNS = ("cc-board", "cc-board-bbr3", "cc-board-marks")
 """The kept campaigns of TCP, the main campaign first."""
-PRAGUE, QUIC = "cc-board-prague", "cc-board-quic"
+PRAGUE, QUIC, AIOQUIC = "cc-board-prague", "cc-board-quic", "cc-board-aioquic"
 """The kept campaigns of Prague and of QUIC, which may have fewer seeds."""
+ALL = (*CAMPAIGNS, PRAGUE, QUIC, AIOQUIC)
 SAME_STARTS = (2, 3, 4)
 """The seeds that start within 0.06 s of each other."""
 RESPONSES: Mapping[str, Response] = {one.name: one for one in (*STUDY.responses, *STUDY.measures)}
@@ -147,7 +148,7 @@ def table(rows: Sequence[Sequence[Place]], flavors: Sequence[str]) -> Sheet:
 
 def kept_cells(kept: Kept) -> list[Cell]:
     """The cells of the kept trials."""
-    files = [kept.folder / name / kept_trials.FILE for name in (*CAMPAIGNS, PRAGUE, QUIC)]
+    files = [kept.folder / name / kept_trials.FILE for name in ALL]
     return kept_trials.cells_of(one for file in files for one in kept_trials.read(file))
 
 

@@ -54,8 +54,9 @@ def board_numbers(kept: Kept) -> Numbers:
     tests, left_open = board.not_adjusted(rows)
     found |= {"tests": tests, "tests_open": len(left_open)} | versions(kept, rows)
     found |= column(kept, rows, "quic", board.QUIC, "QUIC CUBIC")
+    found |= column(kept, rows, "aioquic", board.AIOQUIC, "aioquic CUBIC")
     found |= column(kept, rows, "prague", board.PRAGUE, "Prague")
-    found |= cost(kept) | alike(kept, rows) | reordering(kept) | far(kept)
+    found |= cost(kept) | alike(kept, rows) | reordering(kept) | far(kept) | two_trips(kept)
     return found | square_root() | {"no_backoff": no_backoff_percent()}
 
 
@@ -122,6 +123,15 @@ def far(kept: Kept) -> dict[str, Number]:
     )
     gap = max(abs(reno[seed] - cubic[seed]) for seed in reno)
     return {"far_gap": gap, "far_cubic": cubic[1], "far_quic": quic[1]}
+
+
+def two_trips(kept: Kept) -> dict[str, Number]:
+    """The ratios of "two round trips" of ngtcp2's CUBIC, in words: one for each seed."""
+    found = kept_trials.by_seed(
+        kept.folder / board.QUIC, "long_over_short", case="two round trips", flavor="QUIC CUBIC"
+    )
+    *most, last = (f"{found[seed]:.2f}" for seed in sorted(found))
+    return {"trips_seeds": max(found), "trips_ratios": f"{', '.join(most)} and {last}"}
 
 
 def versions(kept: Kept, rows: Sequence[Sequence[board.Place]]) -> dict[str, Number]:

@@ -28,7 +28,7 @@ ALIKE = (
 )  # fmt: skip
 """The cases in which the seed changes little more than the start: one flow, no random path."""
 
-FLAVORS = ("Reno", "CUBIC", "BBR", "BBRv3", "Prague", "DCTCP", "QUIC CUBIC")
+FLAVORS = ("Reno", "CUBIC", "BBR", "BBRv3", "Prague", "DCTCP", "QUIC CUBIC", "aioquic CUBIC")
 """The columns of the board."""
 
 STUDY = Study(

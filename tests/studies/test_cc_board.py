@@ -260,9 +260,12 @@ def test_a_late_comer_that_has_its_share_only_after_the_trial_has_none(trial: Tr
     assert figures.fair_after_s(one) == pytest.approx(end_s - 10, abs=0.11)
 
 
-def test_quic_has_the_settings_of_the_case_but_for_its_workload() -> None:
+@pytest.mark.parametrize(
+    ("name", "stack"), [("cc-board-quic.toml", "ngtcp2"), ("cc-board-aioquic.toml", "aioquic")]
+)
+def test_quic_has_the_settings_of_the_case_but_for_its_workload(name: str, stack: str) -> None:
     """In each case of the board in which nothing needs a second workload or counts segments."""
-    file = FILE.with_name("cc-board-quic.toml")
+    file = FILE.with_name(name)
     trials = planned(experiment.load(file), file)
     left_out = {"silence", *figures.STANDARD}
     assert {str(one.factors["case"]) for one in trials} == set(CASES) - left_out
@@ -270,10 +273,10 @@ def test_quic_has_the_settings_of_the_case_but_for_its_workload() -> None:
         other = plan_of(str(one.factors["case"]), "CUBIC").plan
         ours, load, theirs = one.plan, one.plan.workload, other.workload
         assert (ours.topology, ours.queue) == (other.topology, other.queue)
-        assert isinstance(load, QuicBulk) and (load.stack, load.congestion) == ("ngtcp2", "cubic")
+        assert isinstance(load, QuicBulk) and (load.stack, load.congestion) == (stack, "cubic")
         assert isinstance(theirs, Iperf)
-        for name in ("duration_s", "measure_from_s", "jitter_us", "late_start_us"):
-            assert getattr(load, name) == getattr(theirs, name)
+        for field in ("duration_s", "measure_from_s", "jitter_us", "late_start_us"):
+            assert getattr(load, field) == getattr(theirs, field)
 
 
 def test_one_seed_has_a_figure_and_no_verdict() -> None:
