@@ -27,9 +27,9 @@ from datetime import datetime
 from typing import Annotated
 
 from plan.errors import UsageError
-from plan.path import LEAST_RATE, MOST_DELAY_US, MOST_RATE, MOST_US, US_PER_S, Path, Row, Way
+from plan.path import LEAST_RATE, MOST_RATE, MOST_US, US_PER_S, Path, Row, Way
 from plan.path import of_rows as columns
-from plan.paths.site import Site, shown
+from plan.paths.site import Delay, Loss, Site, shown
 from plan.schema import Within, ZeroOr
 
 TIME, DOWN, UP = "Timestamp", "DL_bitrate", "UL_bitrate"
@@ -56,14 +56,8 @@ class Settings:
         ZeroOr(LEAST_RATE, MOST_RATE),
         "Smaller rates become this rate. If this key is 0, rates below 1,000 bit/s become 0.",
     ] = 0
-    delay_us: Annotated[
-        int | None,
-        Within(0, MOST_DELAY_US),
-        "The one-way delay of each direction. The default is `topology.delay_us`.",
-    ] = None
-    loss: Annotated[
-        float, Within(0, 1), "The share of packets that each direction loses. 1 is not allowed."
-    ] = 0.0
+    delay_us: Delay = None
+    loss: Loss = 0.0
 
     def path(self, site: Site) -> Path:
         """Return the path of the log.

@@ -23,9 +23,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from plan.errors import UsageError
-from plan.path import MOST_DELAY_US, MOST_ROWS, MOST_US, Path, Row, Way, of_rows
-from plan.paths.site import Site
-from plan.schema import Within
+from plan.path import MOST_ROWS, MOST_US, Path, Row, Way, of_rows
+from plan.paths.site import Delay, Loss, Site
 
 OPPORTUNITY_BITS = 1504 * 8
 OVERHEAD_BYTES = 4  # mahimahi also counts the header of its tunnel device
@@ -45,14 +44,8 @@ class Settings:
         "The file with the trace of the link to the servers. cellbed looks for it in the same"
         " folders.",
     ]
-    delay_us: Annotated[
-        int | None,
-        Within(0, MOST_DELAY_US),
-        "The one-way delay of each direction. The default is `topology.delay_us`.",
-    ] = None
-    loss: Annotated[
-        float, Within(0, 1), "The share of packets that each direction loses. 1 is not allowed."
-    ] = 0.0
+    delay_us: Delay = None
+    loss: Loss = 0.0
 
     def path(self, site: Site) -> Path:
         """Return a path with the opportunities of both traces.

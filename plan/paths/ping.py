@@ -25,7 +25,7 @@ from typing import Annotated
 
 from plan.errors import UsageError
 from plan.path import MOST_DELAY_US, MOST_ROWS, MOST_US, US_PER_S, Path, of_rows
-from plan.paths.site import Site, shown
+from plan.paths.site import Loss, Site, shown
 from plan.schema import Within
 
 ANSWER = re.compile(
@@ -65,9 +65,7 @@ class Settings:
         "The share of the direction to the servers in each round trip. The other direction has"
         " the rest.",
     ] = 0.5
-    loss: Annotated[
-        float, Within(0, 1), "The share of packets that each direction loses. 1 is not allowed."
-    ] = 0.0
+    loss: Loss = 0.0
 
     def path(self, site: Site) -> Path:
         """Return the path of the log.

@@ -6,14 +6,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from plan.errors import UsageError
 from plan.orbits import Propagator
-from plan.path import Row
-from plan.schema import MOST_SHOWN
+from plan.path import MOST_DELAY_US, Row
+from plan.schema import MOST_SHOWN, Within
 
 MOST_BYTES = 1 << 26
 NO_NAME = '""'
+
+# Keys that several kinds have.
+Delay = Annotated[
+    int | None,
+    Within(0, MOST_DELAY_US),
+    "The one-way delay of each direction. The default is `topology.delay_us`.",
+]
+Loss = Annotated[
+    float, Within(0, 1), "The share of packets that each direction loses. 1 is not allowed."
+]
 
 
 def shown(text: str) -> str:

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from statistics import fmean
 
-from analysis import kept_trials
 from analysis.kept import Kept, number
 from analysis.report.model import signed
 from analysis.report.sentences import Number, Numbers
 from analysis.table import Row
 from studies.kernel_cc.changes import changed
+from studies.kernel_cc.days import TRIALS
 from studies.kernel_cc.findings import (
     BBR,
     FAST,
@@ -21,7 +21,6 @@ from studies.kernel_cc.findings import (
     tested,
 )
 
-TRIALS = kept_trials.FILE.removesuffix(".csv")
 Changes = Mapping[tuple[str, ...], Sequence[float]]
 """The place of a change, for instance both kernels and the flavor -> its changes, one a seed."""
 
