@@ -14,7 +14,7 @@ from analysis.kept_trials import KeptTrial
 from analysis.records import level_text, read_trial
 from harness.api.experiment import Experiment, execute
 from harness.design.experiment import KERNEL
-from harness.design.trials import PlannedTrial
+from harness.design.trials import PlannedTrial, parts
 from plan import plan as plans
 from plan.errors import UsageError
 
@@ -113,10 +113,8 @@ def wanted(only: Sequence[str]) -> dict[str, set[str]]:
     """The levels of each factor; UsageError for what is no FACTOR=LEVEL[,LEVEL]."""
     found: dict[str, set[str]] = {}
     for option in only:
-        factor, equals, levels = option.partition("=")
-        if not equals:
-            raise UsageError(f"--only {option}: write FACTOR=LEVEL[,LEVEL]")
-        found.setdefault(factor, set()).update(levels.split(","))
+        factor, levels = parts(option)
+        found.setdefault(factor, set()).update(levels)
     return found
 
 

@@ -418,23 +418,29 @@ def selection(experiment: Design, only: Sequence[str]) -> dict[str, list[str]]:
     """Parse --only options against the experiment's factors and levels."""
     wanted: dict[str, list[str]] = {}
     for option in only:
-        factor, equals, text = option.partition("=")
-        if not equals:
-            raise UsageError(f"--only {option}: write FACTOR=LEVEL[,LEVEL]")
+        factor, wanted_levels = parts(option)
         if factor not in experiment.factors:
             raise UsageError(
                 f"--only {option}: the experiment has no factor {factor}; "
                 + choices(factor, experiment.factors)
             )
         levels = experiment.factors[factor]
-        for level in text.split(","):
+        for level in wanted_levels:
             if not any(same(level, known) for known in levels):
                 said = f"{level} is no level of {factor}" if level else "a level is missing"
                 raise UsageError(
                     f"--only {option}: {said}; {choices(level, map(level_name, levels))}"
                 )
-        wanted.setdefault(factor, []).extend(text.split(","))
+        wanted.setdefault(factor, []).extend(wanted_levels)
     return wanted
+
+
+def parts(option: str) -> tuple[str, list[str]]:
+    """The factor and the levels of an --only option; UsageError where it has no "="."""
+    factor, equals, levels = option.partition("=")
+    if not equals:
+        raise UsageError(f"--only {option}: write FACTOR=LEVEL[,LEVEL]")
+    return factor, levels.split(",")
 
 
 def chosen(
