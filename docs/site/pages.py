@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import mermaidx
+from pygments.lexers import find_lexer_class_for_filename
 
 from harness.cli import reference
 
@@ -123,10 +124,13 @@ class Site:
 def shown(path: Path) -> str:
     """A page with a file in it."""
     text = path.read_text(encoding="utf-8").rstrip()
-    suffix = path.suffix.removeprefix(".")
-    language = {"ipynb": "json", "csv": "text", "cc": "cpp"}.get(suffix, suffix)
-    language = language.replace("patch", "diff")
-    return f"# {relative(path)}\n\n````{language}\n{text}\n````\n"
+    return f"# {relative(path)}\n\n````{language(path)}\n{text}\n````\n"
+
+
+def language(path: Path) -> str:
+    """The name that Pygments gives to the language of a file: `text` where it knows none."""
+    known = find_lexer_class_for_filename(path.name)
+    return known.aliases[0] if known else "text"
 
 
 def relative(path: Path) -> str:
