@@ -42,9 +42,9 @@ from plan.path import (
     Way,
     of_rows,
 )
-from plan.paths.site import Site
+from plan.paths.site import Site, shown
 from plan.queue import DIRECTIONS
-from plan.schema import MOST_SHOWN, Within
+from plan.schema import Within
 
 NUMBER = re.compile(r"-?(\d+(\.\d*)?|\.\d+)", re.ASCII)
 TIMES = ("time_us", "time_s")
@@ -176,8 +176,8 @@ class Reader:
             raise self.wrong("the first row must name the columns, as time_s,rate_bit_per_s")
         for name in names:
             if name not in known:
-                shown = f"there is no column {name}" if name else "a column has no name"
-                raise self.wrong(f"{shown}; {choices(name, known)}{separator([name])}")
+                said = f"there is no column {name}" if name else "a column has no name"
+                raise self.wrong(f"{said}; {choices(name, known)}{separator([name])}")
             if names.count(name) > 1:
                 raise self.wrong(f"{name}: this column stands there twice")
         if sum(name in names for name in TIMES) != 1:
@@ -208,14 +208,13 @@ class Reader:
 
     def _number(self, name: str, text: str, least: float, most: float) -> Decimal:
         words = f"allowed are {least:,.15g} to {most:,.15g}".replace(",", "_")
-        shown = (text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}...") or '""'
         if not NUMBER.fullmatch(text):
             raise self.wrong(
-                f"{name} = {shown}: must be a number in digits, without _ or e; {words}"
+                f"{name} = {shown(text)}: must be a number in digits, without _ or e; {words}"
             )
         value = Decimal(text)
         if not least <= value <= most:
-            raise self.wrong(f"{name} = {shown}: {words}")
+            raise self.wrong(f"{name} = {shown(text)}: {words}")
         return value
 
     def rate(self, name: str, text: str) -> int:

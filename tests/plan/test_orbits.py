@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness.design.propagator import propagator
-from plan import elements, orbits
+from plan import elements, orbits, sky
 from plan.errors import MissingError, UsageError
 from plan.path import Path as Moving
 from plan.path import Row
@@ -43,9 +43,9 @@ def made(number: int, inclination: float, node: float, anomaly: float, motion: f
     return "".join(f"{line}{elements.checksum(line)}\n" for line in lines)
 
 
-def satellite(text: str) -> tle.Satellite:
+def satellite(text: str) -> sky.Satellite:
     [one] = elements.read("x", text.splitlines())
-    return tle.Satellite(one, propagator(one.first, one.second))
+    return sky.Satellite(one, propagator(one.first, one.second))
 
 
 def path(folder: Path, text: str, **settings: object) -> Moving:
@@ -94,8 +94,8 @@ def test_a_satellite_is_where_the_verification_case_says(
     minutes: int, teme_km: tuple[float, float, float]
 ) -> None:
     one = satellite(FIRST)
-    utc_us = (one.elements.epoch() - tle.J2000) // tle.US + minutes * 60_000_000
-    angle = orbits.sidereal_angle(utc_us / tle.US_PER_DAY)
+    utc_us = (one.elements.epoch() - sky.J2000) // sky.US + minutes * 60_000_000
+    angle = orbits.sidereal_angle(utc_us / sky.US_PER_DAY)
     assert one.position_km(utc_us) == pytest.approx(orbits.earth_fixed(teme_km, angle), abs=1e-5)
 
 
@@ -253,10 +253,10 @@ def test_light_takes_its_time(tmp_path: Path) -> None:
     """The delay of the first row, from the positions of the library and the angle by hand."""
     [row, *_] = path(tmp_path, ISS, stations_us=7).down.rows()
     one = satellite(ISS)
-    utc_us = (datetime(2019, 12, 9, 16, 38, 30) - datetime(2000, 1, 1, 12)) // tle.US
+    utc_us = (datetime(2019, 12, 9, 16, 38, 30) - datetime(2000, 1, 1, 12)) // sky.US
     range_km, _ = orbits.seen(orbits.place(48.2, 11.6), one.position_km(utc_us))
     assert row.delay_us == 7 + round(2 * range_km / 299_792.458 * 1e6)
-    assert 0 <= orbits.sidereal_angle(utc_us / tle.US_PER_DAY) < 2 * pi
+    assert 0 <= orbits.sidereal_angle(utc_us / sky.US_PER_DAY) < 2 * pi
 
 
 def test_the_cells_of_an_experiment_share_the_path(tmp_path: Path) -> None:
