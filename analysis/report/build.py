@@ -7,7 +7,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from analysis.cells import Cell, variant_factors
 from analysis.metrics import ABOVE_ONE
 from analysis.records import CampaignRecords, Trial
-from analysis.report import claim_tables, link_tables, meanings, named, plots, tables, trial_plots
+from analysis.report import (
+    anova_tables,
+    cell_tables,
+    claim_tables,
+    headings,
+    link_tables,
+    meanings,
+    metric_words,
+    named,
+    plots,
+    trial_plots,
+    trial_tables,
+    variant_tables,
+)
 from analysis.report.explore import explore
 from analysis.report.glossary import QUIC, glossary
 from analysis.report.model import (
@@ -72,7 +85,7 @@ def build(
             _making(campaign),
         ],
         files=[
-            tables.every_cell(results),
+            cell_tables.every_cell(results),
             *([claim_tables.claims(results)] if results.findings else []),
             *([claim_tables.claims_by_variant(results)] if len(results.by_variant) > 1 else []),
             *(make(results) for make in pages.files),
@@ -91,7 +104,7 @@ def _results(results: Results, pages: Pages) -> Section:
         parts = _group(results, pages, "") if results.every_cell else []
         return Section(id="cells", title="Results", paragraphs=about, parts=parts)
     sections = [
-        Section(id=tables.named("cells", group), title=group, parts=_group(results, pages, group))
+        Section(id=headings.named("cells", group), title=group, parts=_group(results, pages, group))
         for group in results.groups
     ]
     return Section(id="cells", title="Results", paragraphs=about, sections=sections)
@@ -101,7 +114,7 @@ def _group(results: Results, pages: Pages, group: str) -> list[Part]:
     """What stands of one level of `by`."""
     parts: list[Part] = []
     if results.study.means:
-        parts.append(tables.cells(results, group))
+        parts.append(cell_tables.cells(results, group))
     if (links := link_tables.cells(results, group)) is not None:
         parts.append(links)
     for response in results.study.distributions:
@@ -115,7 +128,7 @@ def _distribution(results: Results, response: Response, group: str) -> list[Part
     values = {cell.name: _values(cell, response) for cell in results.every(group)}
     together = {name: list(itertools.chain(*seeds)) for name, seeds in values.items()}
     drawn = plots.distributions(results, response, group, together)
-    return [tables.quantiles_of(results, response, group, values), Gallery(plots=[drawn])]
+    return [cell_tables.quantiles_of(results, response, group, values), Gallery(plots=[drawn])]
 
 
 def _values(cell: Cell, response: Response) -> list[Sequence[float]]:
@@ -138,14 +151,14 @@ def _anova(results: Results) -> Section:
 
 
 def _anova_of(results: Results, group: str) -> Section | None:
-    found = [tables.allocation(results, group), tables.effects(results, group)]
+    found = [anova_tables.allocation(results, group), anova_tables.effects(results, group)]
     if found[0] is None:
         return None
     names = [one.name for one in results.study.means if results.anova(group, one.name)]
     effects = known(plots.effects(results, group, name) for name in names)
     interactions = [plot for name in names for plot in plots.interactions(results, group, name)]
     return Section(
-        id=tables.named("anova", group) if group else "anova-all",
+        id=headings.named("anova", group) if group else "anova-all",
         title=group or "All combinations",
         paragraphs=_errors(results, group, names),
         parts=[
@@ -177,7 +190,7 @@ def _errors(results: Results, group: str, responses: Sequence[str]) -> list[str]
 
 def _variants(results: Results) -> Section:
     factors = variant_factors(results.campaign, results.study)
-    sheet = tables.variants(results, factors)
+    sheet = variant_tables.variants(results, factors)
     drawn = known(plots.variant_effects(results, sheet, one.name) for one in results.study.means)
     verdicts = [claim_tables.verdicts_by_variant(results)] if len(results.by_variant) > 1 else []
     return Section(
@@ -210,9 +223,9 @@ def _drawn(campaign: CampaignRecords, listener: Listener) -> dict[str, Sequence[
 
 
 def _trials(campaign: CampaignRecords, drawn: Mapping[str, Sequence[Plot]]) -> Section:
-    left_out = tables.left_out(campaign)
+    left_out = trial_tables.left_out(campaign)
     shown = [one for one in campaign.trials if one.name in drawn]
-    forms = tables.metric_forms(campaign)
+    forms = metric_words.metric_forms(campaign)
     sections = [_trial(one, drawn[one.name], forms, opened=one is shown[0]) for one in shown]
     text = "No trial is valid. The table says for each record why the report leaves it out."
     if shown:
@@ -229,7 +242,7 @@ def _trials(campaign: CampaignRecords, drawn: Mapping[str, Sequence[Plot]]) -> S
         paragraphs=[text],
         parts=[
             *([left_out] if left_out else []),
-            *([tables.trials(campaign)] if campaign.trials else []),
+            *([trial_tables.trials(campaign)] if campaign.trials else []),
         ],
         sections=sections,
     )
@@ -248,11 +261,11 @@ def _trial(
     trial: Trial, drawn: Sequence[Plot], forms: Mapping[str, str], *, opened: bool = False
 ) -> Section:
     told = ", ".join(
-        f"{tables.metric_title(name).lower()} {format(value, forms[name])}"
+        f"{metric_words.metric_title(name).lower()} {format(value, forms[name])}"
         for name, value in trial.metrics.items()
         if value is not None
     )
-    counters, links = tables.counters(trial), link_tables.links(trial)
+    counters, links = trial_tables.counters(trial), link_tables.links(trial)
     missing = [] if drawn else [NO_SERIES]
     return Section(
         id=f"trial-{trial.name}",
@@ -262,7 +275,7 @@ def _trial(
             *([Gallery(plots=drawn)] if drawn else []),
             *([links] if links else []),
             *([counters] if counters else []),
-            tables.checks(trial),
+            trial_tables.checks(trial),
         ],
         folded=True,
         opened=opened,
@@ -271,7 +284,9 @@ def _trial(
 
 def _words(results: Results) -> Section | None:
     measured = dict.fromkeys(itertools.chain.from_iterable(c.metrics for c in results.every_cell))
-    counted = dict.fromkeys(itertools.chain.from_iterable(map(tables.counted, results.trials)))
+    counted = dict.fromkeys(
+        itertools.chain.from_iterable(map(trial_tables.counted, results.trials))
+    )
     factors = [*meanings.factors(results.factors)]
     quic = any(WORKLOADS.name_of(one.plan.workload) in QUIC for one in results.trials)
     words = glossary(measured, counted, results.study.meanings, factors, quic=quic)

@@ -9,9 +9,9 @@ from typing import Any
 
 from analysis import plotly_js
 from analysis.records import CampaignRecords, Trial
+from analysis.report.metric_words import metric_title
 from analysis.report.model import Explore, Plot
 from analysis.report.results import Results
-from analysis.report.tables import metric_title
 
 
 def explore(results: Results, drawn: Mapping[str, Sequence[Plot]]) -> Explore | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from analysis.report.metric_words import metric_title
 from analysis.report.model import Column, Sheet
-from analysis.report.tables import metric_title
 
 MEANINGS = {
     "efficiency": "the TCP payload that all clients received in the measured interval, divided by "

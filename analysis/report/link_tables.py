@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from analysis import by_link
 from analysis.records import Trial
+from analysis.report.headings import named, titled
+from analysis.report.metric_words import metric_title
 from analysis.report.model import Column, Sheet, Value
 from analysis.report.results import Results
-from analysis.report.tables import metric_title, named, titled
 from plan.layout import Layout, Middle
 
 COLUMNS = (

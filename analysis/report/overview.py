@@ -17,10 +17,10 @@ from matplotlib.figure import Figure
 
 from analysis.cells import Cell
 from analysis.report import named
+from analysis.report.headings import along as along_axis
 from analysis.report.model import Plot
 from analysis.report.results import Results
 from analysis.report.svg import bars, colour, marker, style, to_svg
-from analysis.report.tables import along as along_axis
 from analysis.study import Response
 
 MOST_LINES = 8

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from analysis.anova import Anova
 from analysis.cells import group_of
+from analysis.report.headings import along as along_axis
+from analysis.report.headings import named
 from analysis.report.model import MISSING, Plot, Sheet, signed
 from analysis.report.results import Results
 from analysis.report.svg import bars, colour, ink, marker, style, to_svg
-from analysis.report.tables import along as along_axis
-from analysis.report.tables import named
 from analysis.statistics import distribution
 from analysis.study import Response
 
@@ -71,8 +71,7 @@ def _scatter_alt(results: Results, response: str) -> str:
     ]
     return (
         f"Scatter plot of {response}: each point is a combination of levels, and the line shows "
-        "equality. "
-        + "; ".join(texts)
+        "equality. " + "; ".join(texts)
     )
 
 

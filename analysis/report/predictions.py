@@ -3,9 +3,9 @@
 
 from analysis.cells import group_of
 from analysis.predictions import Against, against, mean_absolute_difference
+from analysis.report.headings import DIFFERENCES, factor_column, named
 from analysis.report.model import Column, Part, Section, Sheet, Value
 from analysis.report.results import Results
-from analysis.report.tables import DIFFERENCES, factor_column, named
 from analysis.study import Prediction, Response
 
 

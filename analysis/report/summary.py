@@ -9,7 +9,7 @@ from operator import itemgetter
 from analysis import omissions, replicates
 from analysis.claims import Judged, Verdict
 from analysis.records import CampaignRecords
-from analysis.report import claim_tables, effects, full_queue, named, plots, tables
+from analysis.report import cell_tables, claim_tables, effects, full_queue, named, plots
 from analysis.report.model import Gallery, Part, Plot, Section
 from analysis.report.overview import overview
 from analysis.report.results import Results
@@ -64,7 +64,7 @@ def _figures(results: Results) -> Iterator[Part]:
     if own and results.partial:
         yield Gallery(plots=own)
     if results.distances:
-        yield tables.distances(results.distances, results.study)
+        yield cell_tables.distances(results.distances, results.study)
     if sheet := claim_tables.one_draw(results):
         yield sheet
     if drawn := compared or (own if not results.partial else []):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from analysis.cells import Cell
 from analysis.records import Trial
-from analysis.report import tables, trial_plots
+from analysis.report import headings, trial_plots, variant_tables
 from analysis.report.model import Column, Gallery, Plot, Section, Sheet, Value
 from analysis.report.pages import Pages
 from analysis.report.results import Results
@@ -46,7 +46,7 @@ def losses(results: Results, network: str) -> Sheet:
     """What was lost and what it cost, means over the trials."""
     factors = _heads(results)
     columns = [
-        *(tables.factor_column(results.study, factor) for factor in factors),
+        *(headings.factor_column(results.study, factor) for factor in factors),
         Column(name="lost_frames", title="Frames lost", form=",.0f"),
         Column(name="timeouts", title="Timeouts", form=",.1f"),
         Column(name="retransmits", title="Segments sent again", form=",.0f"),
@@ -58,7 +58,7 @@ def losses(results: Results, network: str) -> Sheet:
         Column(name="fairness_from_start", title="fairness", form=".3f"),
     ]
     return Sheet(
-        name=tables.named("losses", network),
+        name=headings.named("losses", network),
         caption=f"{network}: frames lost from the start, timeouts and segments sent again in the "
         "interval, cells let in of frames that lost another; means a trial; the largest queue of "
         "all trials",
@@ -111,7 +111,7 @@ def by_flavor(results: Results) -> Section | None:
     """Later senders against the paper's; None where there is one flavor."""
     if len(results.campaign.levels("flavor")) < 2:
         return None
-    sheet = tables.variants(results, ["flavor"], "flavors")
+    sheet = variant_tables.variants(results, ["flavor"], "flavors")
     return Section(id="flavors", title="By flavor", parts=[sheet])
 
 
@@ -138,7 +138,7 @@ def windows(results: Results) -> Section:
 
 def _windows(results: Results, cells: Sequence[Cell]) -> Sheet:
     columns = [
-        *(tables.factor_column(results.study, factor) for factor in results.factors),
+        *(headings.factor_column(results.study, factor) for factor in results.factors),
         Column(name="segments", title="Segments a window", form=",d"),
         Column(name="cells_a_segment", title="Cells a segment", form="d"),
         Column(name="windows_cells", title="Sum of windows", form=",d"),
@@ -180,7 +180,7 @@ def sources(results: Results) -> Sheet:
         for pair, rate in throughputs_bit_per_s(trial).items()
     ]
     columns = [
-        *(tables.factor_column(results.study, factor) for factor in factors),
+        *(headings.factor_column(results.study, factor) for factor in factors),
         Column(name="seed", title="Seed", form="d"),
         Column(name="source", title="Source", form="d"),
         Column(name="throughput_bit_per_s", title="Throughput (bit/s)", form=",.0f"),

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 
 from analysis.cells import Cell
 from analysis.predictions import against
+from analysis.report.headings import factor_column, named
 from analysis.report.model import Column, Section, Sheet, Value
 from analysis.report.results import Results
-from analysis.report.tables import factor_column, named
 from analysis.study import Prediction, Response
 
 MOST_VARIANTS = 3

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from analysis.cells import Cell
-from analysis.report import tables
+from analysis.report import headings
 from analysis.report.model import Column, Gallery, Plot, Section, Sheet, Value
 from analysis.report.pages import Pages
 from analysis.report.results import Results
@@ -122,13 +122,13 @@ def _by_p90(results: Results, load: str) -> Sheet:
         for cell in sorted(known, key=lambda one: one.mean("p90_ms") or 0)
     ]
     columns = [
-        *(tables.factor_column(results.study, factor) for factor in ("sender", "queue")),
+        *(headings.factor_column(results.study, factor) for factor in ("sender", "queue")),
         *(Column(name=name, title=title, form=",.0f") for name, title in TO_RUN.items()),
         Column(name="resent_share", title="again (%)", form=".1f"),
     ]
     caption = f"Load {load} %: response times (ms), the shortest 90th percentile first"
     return Sheet(
-        name=tables.named("to-run", load), caption=caption, columns=columns, rows=rows, heads=2
+        name=headings.named("to-run", load), caption=caption, columns=columns, rows=rows, heads=2
     )
 
 
@@ -147,7 +147,7 @@ DROPPED = {"dropped_share": "packets dropped, down", "dropped_share_up": "packet
 def shares(results: Results) -> Sheet:
     """What became of the exchanges, in per cent of all."""
     columns = [
-        *(tables.factor_column(results.study, factor) for factor in results.study.cell),
+        *(headings.factor_column(results.study, factor) for factor in results.study.cell),
         *(Column(name=name, title=f"{title} (%)", form=".2f") for name, title in SHARES.items()),
         *(Column(name=name, title=f"{title} (%)", form=".2f") for name, title in DROPPED.items()),
     ]
@@ -191,7 +191,7 @@ def _classes(results: Results, load: str, kind: str, some: Sequence[Class]) -> S
         for cell in cells
     ]
     columns = [
-        *(tables.factor_column(results.study, factor) for factor in ("sender", "queue")),
+        *(headings.factor_column(results.study, factor) for factor in ("sender", "queue")),
         *(
             Column(name=f"{one.name}, {name}", title=f"{one.name}, {name}", form=",.0f")
             for one in some
@@ -199,7 +199,7 @@ def _classes(results: Results, load: str, kind: str, some: Sequence[Class]) -> S
         ),
     ]
     return Sheet(
-        name=tables.named(f"by-{kind.replace(' ', '-')}", load),
+        name=headings.named(f"by-{kind.replace(' ', '-')}", load),
         caption=f"Load {load} %: response times (ms) by {kind}, medians and 90th percentiles",
         columns=columns,
         rows=rows,

@@ -23,11 +23,11 @@ from analysis.errors import RecordError, ReportError
 from analysis.records import Trial, read_campaign, read_trial
 from analysis.report import (
     Written,
+    headings,
     link_plots,
     meanings,
     overview,
     svg,
-    tables,
     trial_plots,
     write_report,
 )
@@ -572,14 +572,14 @@ def test_an_axis_that_does_not_begin_at_0_says_so(tmp_path: Path) -> None:
 
 def test_a_factor_is_in_words_in_headings_and_on_axes() -> None:
     key = "queue.buffer_cells"
-    assert tables.heading(NONE, key) == "Buffer (cells)"
-    assert tables.along(NONE, key, [key, "queue.policy"]) == "buffer (cells)"
-    assert tables.heading(NONE, "queue.policy") == "Policy"
+    assert headings.heading(NONE, key) == "Buffer (cells)"
+    assert headings.along(NONE, key, [key, "queue.policy"]) == "buffer (cells)"
+    assert headings.heading(NONE, "queue.policy") == "Policy"
     alike = [key, "topology.access.buffer_cells"]  # two with one word keep their keys
-    assert [tables.heading(NONE, one, alike) for one in alike] == alike
-    assert tables.along(NONE, key, alike) == key
-    assert tables.heading(STUDY, "buffer") == "Buffer (RTT)"
-    assert tables.along(STUDY, "buffer") == "buffer (RTT)"
+    assert [headings.heading(NONE, one, alike) for one in alike] == alike
+    assert headings.along(NONE, key, alike) == key
+    assert headings.heading(STUDY, "buffer") == "Buffer (RTT)"
+    assert headings.along(STUDY, "buffer") == "buffer (RTT)"
 
 
 def test_the_glossary_has_the_counters_of_the_queues(written: Written) -> None:
