@@ -18,7 +18,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from harness.scripts import python2_modules
-from harness.scripts.python2_convert import SHIMS, read, translate
+from harness.scripts.python2_convert import SHIMS, of_python_2, read, translate
 
 NAMES = ("python", "python2", "python2.7")
 REAL = Path("/usr/bin/python2.7")
@@ -91,8 +91,8 @@ def run_mn(arguments: list[str]) -> None:
 
 
 def run_ryu(arguments: list[str]) -> None:
-    """The controller Ryu, which is of Python 3. Applications that Python 3 refuses are rewritten,
-    and their own modules; their modules of bytes stay, as others wait in them.
+    """The controller Ryu, which is of Python 3. Applications of Python 2 are rewritten, and their
+    own modules; their modules of bytes stay, as others wait in them.
     """
     # First: it prepares the modules that all others import.
     manager = importlib.import_module("os_ken.cmd.manager")
@@ -103,16 +103,16 @@ def run_ryu(arguments: list[str]) -> None:
     plain = utils.load_source
 
     def load(name: str, path: str) -> ModuleType:
-        try:
+        data = Path(path).read_bytes()
+        if not of_python_2(data):
             return plain(name, path)
-        except SyntaxError:
-            module = sys.modules[name] = ModuleType(name)
-            module.__file__ = path
-            exec(translate(read(Path(path).read_bytes()), path), vars(module))
-            return module
+        module = sys.modules[name] = ModuleType(name)
+        module.__file__ = path
+        exec(translate(read(data), path), vars(module))
+        return module
 
     utils.load_source = load
-    sys.meta_path.insert(0, RefusedFinder())
+    sys.meta_path.insert(0, OldFinder())
     sys.argv = ["ryu-manager", *arguments]
     importlib.import_module("ryu.app.wsgi")  # as Ryu's command does; and its options
     sys.exit(manager.main())
@@ -130,18 +130,19 @@ class Loader(SourceFileLoader):
 
     def get_code(self, fullname: str) -> CodeType:
         path = self.get_filename(fullname)
-        return translate(read(self.get_data(path)), path)
+        packaged = "." in fullname or self.is_package(fullname)
+        return translate(read(self.get_data(path)), path, packaged=packaged)
 
 
-class RefusedLoader(Loader):
-    """Loads a module, as one of Python 2 if Python 3 refuses it."""
+class OldLoader(Loader):
+    """Loads a module, as one of Python 2 if it is one."""
 
     def get_code(self, fullname: str) -> CodeType:
         path = self.get_filename(fullname)
-        try:
-            return compile(self.get_data(path), path, "exec", dont_inherit=True)
-        except SyntaxError:
+        data = self.get_data(path)
+        if of_python_2(data):
             return super().get_code(fullname)
+        return compile(data, path, "exec", dont_inherit=True)
 
 
 class Finder(PathFinder):
@@ -160,7 +161,7 @@ class Finder(PathFinder):
         return spec
 
 
-class RefusedFinder(Finder):
+class OldFinder(Finder):
     """The same for a program of Python 3 that has modules of Python 2."""
 
-    loader = RefusedLoader
+    loader = OldLoader

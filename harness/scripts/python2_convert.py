@@ -8,6 +8,7 @@ import functools
 import io
 import re
 import tokenize
+from collections.abc import Iterable
 from types import CodeType
 from typing import Any
 
@@ -17,6 +18,10 @@ OF_BYTES = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "new", "updat
             "b64decode", "hexlify", "unhexlify", "crc32", "adler32", "compress", "decompress",
             "fromstring", "loads", "write_bytes", "bytearray", "bytes")  # fmt: skip
 SHIMS = ("csv", "socket", "struct", "subprocess")  # of python2_modules.py
+# Only Python 2 has these names; and these methods of a dict, with so many arguments.
+OLD_NAMES = {"basestring", "cmp", "execfile", "file", "long", "raw_input", "reduce", "unichr",
+             "unicode", "xrange"}  # fmt: skip
+OLD_METHODS = {"has_key": 1, "iteritems": 0, "iterkeys": 0, "itervalues": 0}
 BYTE = "latin-1"  # each byte is a character, and back
 
 
@@ -30,16 +35,25 @@ def read(data: bytes) -> str:
 
 
 @functools.cache
-def tool() -> Any:
-    """The rewriter with all fixers, as the program 2to3 has them."""
+def tool(*, packaged: bool) -> Any:
+    """The rewriter with all fixers, as the program 2to3 has them.
+
+    Args:
+        packaged: as of translate().
+    """
     from fissix.refactor import RefactoringTool, get_fixers_from_package
 
+    left_out = LEFT_OUT if packaged else (*LEFT_OUT, "fix_import")
     fixers = get_fixers_from_package("fissix.fixes")
-    return RefactoringTool([name for name in fixers if not name.endswith(LEFT_OUT)])
+    return RefactoringTool([name for name in fixers if not name.endswith(left_out)])
 
 
-def translate(text: str, name: str) -> CodeType:
+def translate(text: str, name: str, *, packaged: bool = False) -> CodeType:
     """The program for Python 3; lines keep their numbers where the rewriter keeps them.
+
+    Args:
+        packaged: it is a module of a package. Only such a module takes `import x` for a module
+            beside it. A program does so, too, but without a package: Python 3 finds x alike.
 
     Raises:
         SyntaxError: it is of neither Python.
@@ -52,7 +66,7 @@ def translate(text: str, name: str) -> CodeType:
     except SyntaxError:
         tree = None
     try:
-        rewritten = str(tool().refactor_string(text, name))
+        rewritten = str(tool(packaged=packaged).refactor_string(text, name))
         tree = ast.parse(rewritten, name)
     except Exception:
         if tree is None:
@@ -66,6 +80,43 @@ def indented(line: str) -> str:
     """With the tabs at its begin as blanks."""
     rest = line.lstrip(" \t")
     return line[: len(line) - len(rest)].expandtabs(8) + rest
+
+
+def of_python_2(data: bytes) -> bool:
+    """Does Python 3 refuse a file, or does the file call what only Python 2 has?"""
+    try:
+        tree = ast.parse(data)
+    except (SyntaxError, ValueError):
+        return True
+    nodes = list(ast.walk(tree))
+    return any(map(calls_old_method, nodes)) or bool(OLD_NAMES & used(nodes) - bound(nodes))
+
+
+def calls_old_method(node: ast.AST) -> bool:
+    """`x.iteritems()`, but not `six.iteritems(x)`, which is of both."""
+    method = node.func if isinstance(node, ast.Call) else None
+    if not isinstance(node, ast.Call) or not isinstance(method, ast.Attribute):
+        return False
+    return len(node.args) == OLD_METHODS.get(method.attr, -1)
+
+
+def used(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names that a file reads."""
+    return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+
+
+def bound(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names that a file gives to something, such as in `xrange = range`."""
+    names = set()
+    for node in nodes:
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                names.add(name)
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                names.add(name)
+            case ast.alias(name=name, asname=other):
+                names.add(other or name)
+    return names
 
 
 class Pitfalls(ast.NodeTransformer):
@@ -120,6 +171,9 @@ class Pitfalls(ast.NodeTransformer):
         if coded := self.coded(node):
             return coded
         function, found = node.func, [word for word in node.keywords if word.arg == "cmp"]
+        if isinstance(function, ast.Name) and function.id == "bytearray":
+            function.id = "__python2_bytearray__"
+            return node
         if name_of(function) == "urlopen":
             page = called(node, "__python2_page__", function, *node.args)
             page.keywords = node.keywords

@@ -56,7 +56,7 @@ def remedy_in(text: str, *, converted: bool) -> str:
         help_ = "add --package python2.7, and start this program by python2.7"
     elif converted and not program:
         return ""
-    elif program.startswith("ryu"):
+    elif program.startswith("ryu") and (converted or found["error"].startswith("TypeError")):
         help_ = "correct this line, as --python2 leaves a controller that Python 3 can read"
     else:
         help_ = "start this program by python2" if converted else "try --python2"

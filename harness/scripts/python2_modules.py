@@ -35,6 +35,7 @@ def add_names() -> None:
         __python2_key__=functools.cmp_to_key,
         __python2_page__=page,
         __python2_decode__=decode, __python2_encode__=encode, __python2_unicode__=unicode,
+        __python2_bytearray__=Bytearray,
         cmp=lambda left, right: (left > right) - (left < right),
         file=any_bytes(open), open=any_bytes(open),
         # fissix renames what is called; these also stand in lists, as in (int, long).
@@ -85,6 +86,26 @@ class Bytes(str):
 
     def decode(self, encoding: str = "ascii", errors: str = "strict") -> str:
         return self.encode(BYTE).decode(encoding, errors)
+
+
+class Bytearray(bytearray):
+    """Bytes that can be changed, and that take text, a character for each byte."""
+
+    def __init__(self, source: Any = b"", *rest: Any) -> None:
+        super().__init__(source if rest else to_bytes(source), *rest)
+
+    def __add__(self, data: Any) -> Bytearray:
+        return Bytearray(super().__add__(to_bytes(data)))
+
+    def __iadd__(self, data: Any) -> Bytearray:
+        self.extend(data)
+        return self
+
+    def __str__(self) -> str:
+        return to_text(self)
+
+    def extend(self, data: Any) -> None:
+        super().extend(to_bytes(data))
 
 
 class Utf8(str):

@@ -76,8 +76,15 @@ def test_ryu_starts_the_application_that_an_api_asks(tmp_path: Path) -> None:
     assert "[ryu-manager] answer <class 'list'>\n" in done.stderr
 
 
-def test_ryu_takes_an_application_of_python_2(tmp_path: Path) -> None:
-    old = APPLICATION.replace('print("switch", event.datapath.id)', 'print "switch", long(2)')
+@pytest.mark.parametrize(
+    "line",
+    [
+        'print "switch", long(2)',
+        'print("switch %d" % min({2: 0}.iterkeys()))',  # which Python 3 can read
+    ],
+)
+def test_ryu_takes_an_application_of_python_2(tmp_path: Path, line: str) -> None:
+    old = APPLICATION.replace('print("switch", event.datapath.id)', line)
     files = {"remote.py": REMOTE, "app.py": f"import own\n{old}", "own.py": 'print "own", 7 / 2'}
     write(tmp_path, files)
     done = cellbed(tmp_path, "mininet", "--python2", "--beside", "ryu-manager app.py", "remote.py")
@@ -601,16 +608,21 @@ values = [2, 3, 1]
 values.sort(lambda a, b: cmp(b, a))
 print values
 print u"x".encode("utf-8"), unicode("y", "utf8"), "z".decode("utf-8")
+grown = bytearray()
+grown.extend(struct.pack("!H", 24930))
+grown += "c"
+print str(grown), len(grown)
 net.stop()
 """
 OUT = [
     "3 3.5 2 True", "text 3 511 ['out', '']", "node exec", "4 4", "[['1', 'a']]", "five: (513,)",
-    "[3, 2, 1]", "x y z",
+    "[3, 2, 1]", "x y z", "abc 3",
 ]  # fmt: skip
 
 
 def test_a_script_of_python_2_runs_with_its_own_arithmetic_and_text(tmp_path: Path) -> None:
     write(tmp_path, {
+        "__init__.py": "",  # a folder may be a package, too
         "old.py": OLD, "helper.py": "def half(x):\n\treturn x / 2\n",
         "other.py": "#!/usr/bin/python\nprint 9 / 2\n",
     })  # fmt: skip

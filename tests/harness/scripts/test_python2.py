@@ -45,17 +45,48 @@ def test_a_script_of_python_2_is_recognised(tmp_path: Path, name: str) -> None:
     assert is_old(path).startswith(why)
 
 
-def test_a_controllers_modules_are_rewritten_only_if_python_3_refuses_them(
+def test_a_controllers_modules_are_rewritten_only_if_they_are_of_python_2(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "of_python_2.py").write_text("print 'a'\n")
     (tmp_path / "of_both.py").write_text("told = 'as it is'\n")
+    (tmp_path / "calls_python_2.py").write_text("def f(d):\n    return d.iteritems()\n")
     rewritten = compile("told = 'rewritten'", "x", "exec")
-    monkeypatch.setattr(python2, "translate", lambda text, name: rewritten)
+    monkeypatch.setattr(python2, "translate", lambda text, name, packaged: rewritten)
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(sys, "meta_path", [python2.RefusedFinder(), *sys.meta_path])
-    names = ("of_python_2", "of_both")
-    assert [importlib.import_module(name).told for name in names] == ["rewritten", "as it is"]
+    monkeypatch.setattr(sys, "meta_path", [python2.OldFinder(), *sys.meta_path])
+    told = {name: importlib.import_module(name).told
+            for name in ("of_python_2", "of_both", "calls_python_2")}  # fmt: skip
+    assert told == {
+        "of_python_2": "rewritten", "of_both": "as it is", "calls_python_2": "rewritten"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "old"),
+    [
+        ("print 'a'\n", True),
+        ("x = {}.iteritems()\n", True),
+        ("x = {}.has_key('a')\n", True),
+        ("x = raw_input()\n", True),
+        ("import six\nx = six.iteritems({})\n", False),
+        ("try:\n    xrange\nexcept NameError:\n    xrange = range\n", False),
+        ("def f(file):\n    return file.read()\n", False),
+        ("from past.builtins import unicode\nx = unicode('a')\n", False),
+        ("x = {}.items()\n", False),
+    ],
+)
+def test_a_file_of_python_2_calls_what_only_python_2_has(text: str, old: bool) -> None:
+    assert python2_convert.of_python_2(text.encode()) is old
+
+
+def test_a_bytearray_of_python_2_takes_text() -> None:
+    data = python2_modules.Bytearray()
+    data.extend(python2_modules.to_text(b"a\xe9"))
+    data += "b"
+    assert type(data + "c") is python2_modules.Bytearray and data + "c" == b"a\xe9bc"
+    assert (bytes(data), str(data), len(data)) == (b"a\xe9b", "a\xe9b", 3)
+    assert python2_modules.Bytearray("ab") == b"ab" and python2_modules.Bytearray(2) == b"\0\0"
 
 
 PROGRAMS = {
@@ -121,7 +152,7 @@ LEFT = "correct this line, as --python2 leaves a controller that Python 3 can re
     [
         ("pox.py", False, "add --package python2.7, and start this program by python2.7"),
         ("pox.py", True, "add --package python2.7, and start this program by python2.7"),
-        ("ryu-manager", False, LEFT),
+        ("ryu-manager", False, "try --python2"),
         ("server.py", True, "start this program by python2"),
         ("ryu-manager", True, LEFT),
     ],
