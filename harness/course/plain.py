@@ -29,7 +29,9 @@ def not_a_folder(folder: Path) -> str | None:
         return "this is a link; name the folder itself"
     if folder.is_file():
         return f"this is a file; name its folder, {folder.parent}"
-    return None if folder.is_dir() else "this folder does not exist"
+    if not folder.is_dir():
+        return "this folder does not exist; name the folder that ./cellbed course start made"
+    return None
 
 
 def fault(folder: Path) -> str | None:

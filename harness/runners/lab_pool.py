@@ -364,6 +364,11 @@ def deliver(job: PoolJob, lab: Lab, costs: dict[str, float]) -> Outcome:
 
 def no_record(error: Exception) -> str:
     """Why a trial has no record, in a sentence."""
+    if isinstance(error, KeyError):  # the common mistake of a new workload
+        return (
+            f"its record could not be made: its lab gave no fact {error}; a workload of your own"
+            " gives its facts in summary() (workload/source.py)"
+        )
     kind = "" if isinstance(error, LabError) else f"{type(error).__name__}: "
     return f"its record could not be made: {kind}{error}"
 

@@ -15,7 +15,7 @@ from harness import events
 from harness.labs import LABS, shared
 from harness.labs.base import Event
 from harness.records import record
-from harness.runners.lab_pool import LabPool, Outcome, PoolJob
+from harness.runners.lab_pool import LabPool, Outcome, PoolJob, no_record
 from plan.errors import LabError
 from plan.plan import Plan
 from tests.paper import PaperLab, finish
@@ -137,3 +137,10 @@ def test_a_sealed_lab_is_booted_for_one_trial(tmp_path: Path, paper: type[PaperL
     assert [task.outcome.result(60).reason for task in tasks] == [None] * 3
     pool.wait()
     assert booted_for == [(one.name, one.plan) for one in trials]
+
+
+def test_a_workload_without_a_fact_is_told_where_facts_come_from() -> None:
+    said = no_record(KeyError("t0_ns"))
+    assert "its lab gave no fact 't0_ns'" in said and "summary()" in said
+    assert no_record(LabError("gone")) == "its record could not be made: gone"
+    assert no_record(ValueError("no")) == "its record could not be made: ValueError: no"
