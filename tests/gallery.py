@@ -38,20 +38,26 @@ HEAD = """\
 <!-- SPDX-License-Identifier: GPL-2.0-only -->
 # Examples
 
-Each example is one short file, and most examples are one trial. Most examples have a [moving
-path](../docs/moving-paths.md): the link changes during the trial. The first command runs an
-example, and the second replays the example in a [live page](../docs/watch.md):
+Each example is one short file. The first command runs an example. The second command replays the
+example on a [live page](../docs/watch.md); before its first use, type `./cellbed setup
+--library`:
 
     ./cellbed run examples/handover.toml
     ./cellbed watch results/handover
 
-The efficiency compares the received payload with what a link of the rate
-`topology.rate_bit_per_s` can carry. A moving path often has another rate. The command
-`./cellbed report results/NAME` also draws the pictures of this page. To see them, open
-`results/NAME/report/report.html` and press the line of a trial. In the pictures, the rate of
-the link counts all bits of the cells, so it is higher than the throughput, which counts IP packets.
-Only the rate of a packet-delivery trace counts packets. The page has a picture of the delay only if
-the delay of the path changes. An example in its own folder compares [TCP and QUIC](quic/README.md).
+Begin with [a train through a tunnel](#a-train-through-a-tunnel) or [a
+handover](#a-handover-each-15-s): each is one trial. Some other examples need another kernel, and
+their first run builds it. Their text says so. An example in its own folder compares [TCP and
+QUIC](quic/README.md).
+
+- **Paths.** In most examples, the path is a [moving path](../docs/moving-paths.md): the link
+  changes during the trial. The page has a picture of the delay only if the delay changes.
+- **Efficiency.** It compares the received payload with what a link of the rate
+  `topology.rate_bit_per_s` can carry. A moving path often has another rate.
+- **Pictures.** The command `./cellbed report results/NAME` also draws the pictures of this page.
+  To see them, open `results/NAME/report/report.html` and press the line of a trial. The rate of
+  the link counts all bits of the cells, so it is higher than the throughput, which counts IP
+  packets. Only the rate of a packet-delivery trace counts packets.
 """
 
 

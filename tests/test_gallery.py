@@ -21,6 +21,10 @@ def test_an_example_is_as_short_as_the_gallery_promises(name: str) -> None:
     assert len(text.splitlines()) <= 12
 
 
+def test_the_page_begins_as_it_is_generated() -> None:
+    assert PAGE.startswith(gallery.HEAD)
+
+
 def test_the_page_has_each_picture_and_no_other() -> None:
     shown = [file for _, file in IMAGES.findall(PAGE)]
     assert sorted(shown) == sorted(path.name for path in gallery.FOLDER.glob("*.svg"))
