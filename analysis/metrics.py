@@ -23,9 +23,9 @@ from plan.framing import ATM, Framing
 BITS_PER_BYTE = 8
 DS3_BIT_PER_S = 45_000_000
 ABOVE_ONE = (
-    "An efficiency above 1 has one of two causes. Bytes came before the measured interval and were "
-    "held out of order until it had begun, or a moving path carried more than "
-    "topology.rate_bit_per_s."
+    "An efficiency above 1 has one of three causes. A trial counts whole segments, so it can be "
+    "above 1 by less than one segment. Or bytes came before the measured interval and were held "
+    "out of order until it had begun. Or a moving path carried more than topology.rate_bit_per_s."
 )
 """The sentence that stands beside an efficiency above 1, in each table."""
 

@@ -9,7 +9,7 @@ from analysis.report import headings, trial_plots, variant_tables
 from analysis.report.model import Column, Gallery, Plot, Section, Sheet, Value
 from analysis.report.pages import Pages
 from analysis.report.results import Results
-from studies.ubr_1996 import goodputs, lengths, plots
+from studies.ubr_1996 import captures, goodputs, lengths, plots
 from studies.ubr_1996.abstract import abstract, clock, lan, limit, queue
 from studies.ubr_1996.checks import CHECKS
 from studies.ubr_1996.path import (
@@ -193,11 +193,13 @@ PAGES = Pages(
     panels=[panels],
     files=[sources],
     checks=CHECKS,
-    tables={**TABLES, "length": lengths.table},
+    tables={**TABLES, "length": lengths.table, "held": captures.table},
     numbers={
+        "above-one": captures.above_one,
         "abstract": abstract,
         "clock": clock,
         "goodputs": goodputs.numbers,
+        "held": captures.held,
         "lan": lan,
         "length": lengths.numbers,
         "limit": limit,
