@@ -18,6 +18,7 @@ FAULT = re.compile(r"\b(FAIL(ED)?|ERROR|[Ee]rror|Exception)\b|not found|No such 
 SKIP = re.compile("skip", re.IGNORECASE)
 NO_REASON = re.compile(r"K?TAP version|1\.\.|#(?! Exception\| \w+: )")
 DIGITS = 16
+MOST_SAID = 300  # characters of a line, which a test may make of any length
 VERDICTS = ("pass", "fail", "skip")
 
 
@@ -83,7 +84,12 @@ class Outcome:
 
     @property
     def why(self) -> str:
-        """The first thing that was said of a failure; of many the first."""
+        """The first thing that was said of a failure, shortened; of many the first."""
+        told = self._why
+        return told if len(told) <= MOST_SAID else f"{told[: MOST_SAID - 3]}..."
+
+    @property
+    def _why(self) -> str:
         if self.complaint:
             return self.complaint.splitlines()[0]
         if self.killed and self.verdict == "fail":

@@ -72,6 +72,13 @@ cmp <(echo one) <(echo one)
 out" ]
 [ "$( (echo wrong > /dev/stderr) 2>&1)" = wrong ]
 """
+# Opening a file anew would cut off what the test has said before, where its output is a file.
+SPEAKS_BY_NAME = """#!/bin/bash
+echo first
+echo second > /dev/stderr
+echo third > /dev/stdout
+echo fourth
+"""
 TESTS = {
     "ksft_runner.sh": RUNNER,
     "right.pkt": "3 3",
@@ -156,6 +163,11 @@ def test_an_early_end_is_a_failure_and_told(
 def test_a_test_finds_its_open_files_in_dev(work: Work, tmp_path: Path) -> None:
     found = ended(work, tmp_path, OPENS, limit_cpu_s=60)
     assert found.verdict == "pass", found.output
+
+
+def test_what_a_test_says_by_the_names_in_dev_keeps_the_rest(work: Work, tmp_path: Path) -> None:
+    outcome = ended(work, tmp_path, SPEAKS_BY_NAME, 300)
+    assert (outcome.verdict, outcome.output) == ("pass", "first\nsecond\nthird\nfourth\n")
 
 
 def test_a_test_that_fills_the_memory_is_told(

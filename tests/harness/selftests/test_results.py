@@ -72,6 +72,11 @@ def test_a_run_has_a_verdict_and_a_reason(outcome: Outcome, verdict: str, why: s
     assert outcome.verdict == verdict and outcome.why.startswith(why)
 
 
+def test_a_reason_fits_a_table_however_long_its_line_is() -> None:
+    why = Outcome(output="x" * 30_000 + " not found\n", status=1).why
+    assert why == "x" * 297 + "..."
+
+
 def test_cases_are_those_of_the_tests_own_ktap() -> None:
     text = (
         "ok 1 ipv4\nnot ok 2 - ipv6\nok 3 other # SKIP no device\nnot ok 4 last # XFAIL slow\nok\n"
