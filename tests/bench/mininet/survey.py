@@ -6,6 +6,7 @@ Usage: tests/bench/mininet/survey LIST SOURCES RESULTS [--only WORD] [--plain|--
        tests/bench/mininet/survey LIST --page RESULTS [--then RESULTS]
        tests/bench/mininet/survey LIST --messages RESULTS [--then RESULTS]
        tests/bench/mininet/survey LIST --summary
+       tests/bench/mininet/survey LIST --intervals
 
 LIST is like survey.toml. SOURCES has a clone of each repository, named OWNER+NAME. A script runs
 first without options and then, if it does not keep its promise, with those of the list. --page
@@ -13,15 +14,17 @@ prints the results as the table of docs/mininet-samples.md, with the cause that 
 --again runs with what a script's own table "again" corrects in the list, and --then prints these
 results, too.
 --messages prints what the scripts that do not pass are told at the end. --summary prints a row for
-each list of LIST's folder, for docs/mininet.md. --limit is of processor time, so that other work of
-the machine does not count. The attempt without options has a quarter of it. An attempt that waits
-without computing ends after 20 times its limit of real time.
+each list of LIST's folder, for docs/mininet.md. --intervals prints how many scripts of each of the
+last three lists, and of all three, ran well, with the interval of Wilson. --limit is of processor
+time, so that other work of the machine does not count. The attempt without options has a quarter of
+it. An attempt that waits without computing ends after 20 times its limit of real time.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import re
 import shlex
@@ -45,8 +48,10 @@ OWN = "fails as on a real machine"
 SAMPLES = {
     "survey": "first", "fresh": "second", "third": "third", "fourth": "fourth", "fifth": "fifth",
     "sixth": "sixth", "seventh": "seventh", "eighth": "eighth", "ninth": "ninth", "tenth": "tenth",
-    "eleventh": "eleventh",
+    "eleventh": "eleventh", "twelfth": "twelfth",
 }  # fmt: skip
+POOLED = 3  # of the last samples
+Z = 1.959964  # of an interval of 95 %
 ERROR = re.compile(r".*\b\w+(?:Error|Exception): .*")
 MOST_ERRORS = 5
 MOST_SAID = 160
@@ -104,6 +109,7 @@ def main() -> None:
     parser.add_argument("--then", type=Path, help="and of these, of a run with --again")
     parser.add_argument("--messages", type=Path, help="print what the failures of these are told")
     parser.add_argument("--summary", action="store_true", help="print a row for each sample")
+    parser.add_argument("--intervals", action="store_true", help="print the shares' intervals")
     parser.add_argument("--again", action="store_true", help="with the list's corrections")
     parser.add_argument("--only", default="", help="scripts whose repository or path has this word")
     parser.add_argument("--limit", type=float, default=400.0, help="CPU seconds of an attempt")
@@ -112,6 +118,8 @@ def main() -> None:
     given = parser.parse_args()
     if given.summary:
         return print_summary(given.list.parent)
+    if given.intervals:
+        return print_intervals(given.list.parent)
     scripts = read_list(given.list)
     if given.page:
         return print_page(scripts, given.page, given.then)
@@ -187,16 +195,49 @@ def print_summary(folder: Path) -> None:
     print("| sample |", " | ".join(heads), "|")
     print("| --- |", " | ".join(["---:"] * len(heads)), "|")
     for name, number in SAMPLES.items():
-        rows = last_rows(folder / f"{name}.jsonl")
-        ran = [script for script in read_list(folder / f"{name}.toml") if name_of(script) in rows]
-        results = [result_of(script, rows[name_of(script)]) for script in ran]
-        then = folder / f"{name}-again.jsonl"
-        better = entries_corrected(ran, rows, last_rows(then) if then.exists() else {})
+        ran, results, better = results_in(folder, name)
         passed, alike = sum("passes" in result for result in results), results.count(OWN)
         fault = sum(script.fault == "cellbed" for script in ran)
         link = f"[{number}](mininet-samples.md#the-{number}-sample)"
         cells = [link, len(ran), passed, alike, share(results), share(better), fault]
         print("|", " | ".join(map(str, cells)), "|")
+
+
+def results_in(folder: Path, name: str) -> tuple[list[Script], list[str], list[str]]:
+    """The scripts of a sample that ran, their first results, and those with corrected entries."""
+    rows = last_rows(folder / f"{name}.jsonl")
+    ran = [script for script in read_list(folder / f"{name}.toml") if name_of(script) in rows]
+    results = [result_of(script, rows[name_of(script)]) for script in ran]
+    then = folder / f"{name}-again.jsonl"
+    return ran, results, entries_corrected(ran, rows, last_rows(then) if then.exists() else {})
+
+
+def print_intervals(folder: Path) -> None:
+    """How many scripts of the last samples ran well, with an interval of 95 %."""
+    names = list(SAMPLES)[-POOLED:]
+    pooled: tuple[list[str], list[str]] = ([], [])
+    for name in names:
+        both = results_in(folder, name)[1:]
+        for all_results, results in zip(pooled, both, strict=True):
+            all_results += results
+        tell_intervals(SAMPLES[name], both)
+    tell_intervals(f"last {POOLED} samples", pooled)
+
+
+def tell_intervals(name: str, both: Sequence[Sequence[str]]) -> None:
+    """A line for the first results and one for those with corrected entries."""
+    for kind, results in zip(("first runs", "entries corrected"), both, strict=True):
+        well = sum(map(runs_well, results))
+        low, high = wilson(well, len(results))
+        print(f"{name}, {kind}: {well} of {len(results)}, {share(results)}, ", end="")
+        print(f"{100 * low:.0f} to {100 * high:.0f} %")
+
+
+def wilson(well: int, ran: int) -> tuple[float, float]:
+    """The interval of Wilson for a share of 95 % confidence."""
+    middle = (well + Z * Z / 2) / (ran + Z * Z)
+    half = Z * math.sqrt(well * (ran - well) / ran + Z * Z / 4) / (ran + Z * Z)
+    return middle - half, middle + half
 
 
 def entries_corrected(
@@ -217,8 +258,13 @@ def entries_corrected(
 
 def share(results: Sequence[str]) -> str:
     """How many of these ran as on a real machine."""
-    well = sum("passes" in result or result == OWN for result in results)
+    well = sum(map(runs_well, results))
     return f"{100 * well / max(len(results), 1):.0f} %"
+
+
+def runs_well(result: str) -> bool:
+    """Did this script run as on a real machine?"""
+    return "passes" in result or result == OWN
 
 
 def last_rows(results: Path) -> dict[str, dict[str, Any]]:
