@@ -20,18 +20,19 @@ from datetime import UTC, datetime, timedelta
 from plan.errors import UsageError
 
 LENGTH = 69
-NUMBER = r"[ \dA-HJ-NP-Z][ \d]{3}\d"
-ANGLE = r"[ \d]{2}\d\.\d{4}"
+# The columns give a field's width; blanks stand only before its digits.
+NUMBER = r"[A-HJ-NP-Z]\d{4}| *\d+"
+ANGLE = r" *\d+\.\d{4}"
 POWER = r"[ +-]\d{5}[+-]\d"
 # The first and the last column of a field, its name, its pattern, and an example.
 FIELDS: dict[str, Sequence[tuple[int, int, str, str, str]]] = {
     "1": (
         (3, 7, "number of the satellite", NUMBER, "25544"),
-        (19, 32, "epoch", r"\d\d[ \d]{2}\d\.\d{8}", "19343.69339541"),
+        (19, 32, "epoch", r"\d\d *\d+\.\d{8}", "19343.69339541"),
         (34, 43, "first derivative of the mean motion", r"[ +-]\.\d{8}", " .00001764"),
         (45, 52, "second derivative of the mean motion", POWER, " 00000-0"),
         (54, 61, "drag term", POWER, " 38792-4"),
-        (65, 68, "number of the element set", r"[ \d]{3}\d", " 999"),
+        (65, 68, "number of the element set", r" *\d+", " 999"),
         (69, 69, "checksum", r"\d", "1"),
     ),
     "2": (
@@ -41,8 +42,8 @@ FIELDS: dict[str, Sequence[tuple[int, int, str, str, str]]] = {
         (27, 33, "eccentricity", r"\d{7}", "0007417"),
         (35, 42, "argument of the perigee", ANGLE, " 17.6667"),
         (44, 51, "mean anomaly", ANGLE, " 85.6398"),
-        (53, 63, "mean motion", r"[ \d]\d\.\d{8}", "15.50103472"),
-        (64, 68, "number of the revolution", r"[ \d]{4}\d", "20248"),
+        (53, 63, "mean motion", r" *\d+\.\d{8}", "15.50103472"),
+        (64, 68, "number of the revolution", r" *\d+", "20248"),
         (69, 69, "checksum", r"\d", "2"),
     ),
 }

@@ -153,6 +153,13 @@ class ZeroOr(Within):
 
 
 @dataclass(frozen=True)
+class Called:
+    """What a key's values are, in words that say more than their type."""
+
+    words: str
+
+
+@dataclass(frozen=True)
 class OneOrMore:
     """A list that may be written as one value."""
 
@@ -292,7 +299,12 @@ class Reading:
         kind, *limits = get_args(hint)
         if OneOrMore() in limits and not isinstance(data, list | tuple):
             return (self.value(get_args(kind)[0], data, place),)
-        found = self.value(kind, data, place)
+        try:
+            found = self.value(kind, data, place)
+        except WrongTypeError:
+            if words := called(limits):
+                raise WrongTypeError(place, data, words) from None
+            raise
         for limit in limits:
             if isinstance(limit, Within | Matches) and found is not None:
                 limit.check(found, place)
@@ -344,12 +356,18 @@ def in_words(hint: Any) -> str:
     if origin is Literal:
         return quoted(get_args(hint))
     if origin is Annotated:
-        return in_words(get_args(hint)[0])
+        kind, *limits = get_args(hint)
+        return called(limits) or in_words(kind)
     if origin in (Union, types.UnionType):
         return " or ".join(in_words(part) for part in get_args(hint) if part is not NONE)
     if hint in SIMPLE:
         return SIMPLE[hint]
     return "a list" if origin in (tuple, list, Sequence) else "a table"
+
+
+def called(limits: Sequence[object]) -> str:
+    """Return the words of `Called`; "" without it."""
+    return next((one.words for one in limits if isinstance(one, Called)), "")
 
 
 def quoted(allowed: tuple[Any, ...]) -> str:

@@ -26,7 +26,7 @@ from typing import Annotated
 from plan.errors import UsageError
 from plan.path import LEAST_RATE, MOST_RATE, MOST_ROWS, MOST_US, Path, Row, Way
 from plan.path import of_rows as columns
-from plan.paths.site import Delay, Loss, Site, shown
+from plan.paths.site import Delay, FileName, Loss, Site, shown
 from plan.schema import Within
 
 COLUMNS = 6
@@ -39,12 +39,12 @@ NUMBER = re.compile(r"-?\d+(\.\d*)?", re.ASCII)
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     down: Annotated[
-        str,
+        FileName,
         "The file with the log of the link to the clients. cellbed looks for the file in the"
         " folder of the experiment file, and then in the folder of the file that it extends.",
     ]
     up: Annotated[
-        str | None,
+        FileName | None,
         "The file with the log of the link to the servers. Without this key, the link to the"
         " servers keeps `topology.rate_bit_per_s`.",
     ] = None

@@ -42,7 +42,7 @@ from plan.path import (
     Way,
     of_rows,
 )
-from plan.paths.site import Site, shown
+from plan.paths.site import FileName, Site, shown
 from plan.queue import DIRECTIONS
 from plan.schema import Within
 
@@ -54,7 +54,7 @@ VALUES = ("rate_bit_per_s", "delay_us", "loss", "outage")
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     file: Annotated[
-        str,
+        FileName,
         "The name of a CSV file. cellbed looks for the file in the folder of the experiment file,"
         " and then in the folder of the file that it extends.",
     ]

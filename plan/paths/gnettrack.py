@@ -29,7 +29,7 @@ from typing import Annotated
 from plan.errors import UsageError
 from plan.path import LEAST_RATE, MOST_RATE, MOST_US, US_PER_S, Path, Row, Way
 from plan.path import of_rows as columns
-from plan.paths.site import Delay, Loss, Site, shown
+from plan.paths.site import Delay, FileName, Loss, Site, shown
 from plan.schema import Within, ZeroOr
 
 TIME, DOWN, UP = "Timestamp", "DL_bitrate", "UL_bitrate"
@@ -41,7 +41,7 @@ CLOCK_S = 1  # the clock of a phone may be set back by as much
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     file: Annotated[
-        str,
+        FileName,
         "The file with the log. cellbed looks for the file in the folder of the experiment file,"
         " and then in the folder of the file that it extends.",
     ]

@@ -24,7 +24,7 @@ from typing import Annotated
 
 from plan.errors import UsageError
 from plan.path import MOST_ROWS, MOST_US, Path, Row, Way, of_rows
-from plan.paths.site import Delay, Loss, Site
+from plan.paths.site import Delay, FileName, Loss, Site
 
 OPPORTUNITY_BITS = 1504 * 8
 OVERHEAD_BYTES = 4  # mahimahi also counts the header of its tunnel device
@@ -35,12 +35,12 @@ MOST_MS = MOST_US // US_PER_MS
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     down: Annotated[
-        str,
+        FileName,
         "The file with the trace of the link to the clients. cellbed looks for the file in the"
         " folder of the experiment file, and then in the folder of the file that it extends.",
     ]
     up: Annotated[
-        str,
+        FileName,
         "The file with the trace of the link to the servers. cellbed looks for it in the same"
         " folders.",
     ]

@@ -25,7 +25,7 @@ from typing import Annotated
 
 from plan.errors import UsageError
 from plan.path import MOST_DELAY_US, MOST_ROWS, MOST_US, US_PER_S, Path, of_rows
-from plan.paths.site import Loss, Site, shown
+from plan.paths.site import FileName, Loss, Site, shown
 from plan.schema import Within
 
 ANSWER = re.compile(
@@ -44,7 +44,7 @@ MOST_ROUND_TRIP_US = 2 * MOST_DELAY_US
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     file: Annotated[
-        str,
+        FileName,
         "The file with the output of `ping -D`. cellbed looks for the file in the folder of the"
         " experiment file, and then in the folder of the file that it extends.",
     ]

@@ -11,10 +11,12 @@ from typing import Annotated
 from plan.errors import UsageError
 from plan.orbits import Propagator
 from plan.path import MOST_DELAY_US, Row
-from plan.schema import MOST_SHOWN, Within
+from plan.schema import MOST_SHOWN, Called, Within
 
 MOST_BYTES = 1 << 26
 NO_NAME = '""'
+
+FileName = Annotated[str, Called("the name of a file")]
 
 # Keys that several kinds have.
 Delay = Annotated[

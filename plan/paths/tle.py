@@ -31,7 +31,7 @@ from plan.elements import read
 from plan.errors import UsageError
 from plan.orbits import LIGHT_KM_PER_S, Propagator, place
 from plan.path import MOST_ROWS, US_PER_S, Path, Row, of_rows
-from plan.paths.site import Site
+from plan.paths.site import FileName, Site
 from plan.schema import Matches, Within
 from plan.sky import J2000, US, Satellite, Sky
 
@@ -43,7 +43,7 @@ MOST_SEARCHED = 100_000  # positions: about a second
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     file: Annotated[
-        str,
+        FileName,
         "The name of a file with the two-line elements of one or several satellites. A line with"
         " the name of a satellite may stand above its two lines. cellbed looks for the file in the"
         " folder of the experiment file, and then in the folder of the file that it extends.",

@@ -216,6 +216,8 @@ def test_a_mistake_in_the_settings_is_told(
         ("15.50103472", "15.50103473", "line 3: 2: the checksum must be 3"),
         (" 51.6439", "  51.644", 'line 3: "  51.644": the inclination (columns 9 to 16) is as'),
         ("19343.69", "1934x.69", 'line 2: "1934x.69339541": the epoch (columns 19 to 32) is as'),
+        ("19343.69", "193 3.69", 'line 2: "193 3.69339541": the epoch (columns 19 to 32) is as'),
+        (" 51.6439", "5 1.6439", 'line 3: "5 1.6439": the inclination (columns 9 to 16) is as'),
         ("2 25544", "2 25545", "line 3: 2: the checksum must be 3"),
         ("202482", "2024", "line 3: 2 25544"),
         ("1 25544U", "# 1 25544U", "must be line 1 of two-line elements"),

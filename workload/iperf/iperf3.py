@@ -20,6 +20,12 @@ from workload.errors import WorkloadError
 from workload.iperf.parameters import Interval, Parameters
 from workload.streams import stream
 
+# Behind words of iperf3 about its control connection.
+RESULTS_NEED_THE_PATH = (
+    "; iperf3's two ends exchange their results over the path, so let a path that moves carry"
+    " packets soon after workload.duration_s"
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
@@ -95,7 +101,9 @@ def report(stdout: str) -> Report:
     except ValueError as error:
         raise WorkloadError(f"iperf3 printed no JSON, but {stdout.strip()[:80]!r}") from error
     if "error" in found:
-        raise WorkloadError(f"iperf3 of a pair failed with the words {found['error']!r}")
+        words = str(found["error"])
+        hint = RESULTS_NEED_THE_PATH if "control" in words else ""
+        raise WorkloadError(f"iperf3 of a pair failed with the words {words!r}{hint}")
     try:
         return _report(found)
     except (KeyError, IndexError, TypeError) as error:

@@ -9,6 +9,7 @@ aioquic's are exact; they count from the start of its program's clock (endpoint.
 from __future__ import annotations
 
 import json
+import shutil
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -203,3 +204,9 @@ def entry(archive: zipfile.ZipFile, name: str, path: Path) -> IO[bytes]:
     info.compress_type = zipfile.ZIP_DEFLATED
     info.file_size = path.stat().st_size if path.exists() else 0  # as a hint: it may be large
     return archive.open(info, "w")
+
+
+def store(archive: zipfile.ZipFile, name: str, path: Path) -> None:
+    """Put a file into a zip file piece by piece: it may be larger than the lab's memory."""
+    with path.open("rb") as log, entry(archive, name, path) as copy:
+        shutil.copyfileobj(log, copy, PIECE_BYTES)

@@ -223,8 +223,7 @@ class Source(source.Source):
                 found.append(wire.compare(seen, log.sent, access))
             for host in self.testbed.clients if self.parameters.qlog == "both" else ():
                 name = f"c{host.pair}.sqlog"
-                with qlog.entry(archive, name, place.folder / name) as copy:
-                    copy.write((place.folder / name).read_bytes())
+                qlog.store(archive, name, place.folder / name)
         return found
 
     def _of_requests(self, facts: Facts, asked: tuple[schedule.Request, ...]) -> dict[str, Any]:

@@ -40,11 +40,13 @@ from harness.design.late_paths import late_paths
 from harness.design.shard import Shard
 from harness.design.trials import PlannedTrial
 from harness.kernels import debug
+from harness.kernels.modules import check_sources
 from harness.kernels.names import SET_UP, is_fetched
 from harness.kernels.options import parted
 from harness.runners.options import Cluster
 from plan.errors import UsageError
 
+BUILT_FIRST = "without --dry-run, this command builds it first"
 NOT_FETCHED = ", and its source is not here: a dry run does not ask whether Debian has it"
 
 
@@ -274,7 +276,7 @@ def list_trials(campaign: CampaignRun) -> None:
         name = f"{trial.name.rpartition('-')[0]}-?" if lacking[trial.name] else trial.name
         click.echo(f"{'done' if trial.name in done else 'todo'}  {name}")
     for what in dict.fromkeys(one for several in lacking.values() for one in several):
-        click.echo(f"{what}; without --dry-run, this command builds it first")
+        click.echo(what)
     missing = [trial for trial in campaign.trials if trial.name not in done]
     count = len(campaign.trials)
     click.echo(f"{count} {noun(count)}, {len(missing)} to run{time_for(campaign, missing)}")
@@ -283,11 +285,24 @@ def list_trials(campaign: CampaignRun) -> None:
 def not_built(trial: PlannedTrial) -> list[str]:
     """What is said of the kernels and packages of a trial that are to be built."""
     kernels = [one for one in (trial.kernel, trial.receiver) if one and not one.exists()]
-    missing = [f"kernel {name} is not built yet{fetched(name)}" for name in map(name_of, kernels)]
+    missing = [
+        f"kernel {name} is not built yet{fetched(name)}; {incomplete(name) or BUILT_FIRST}"
+        for name in map(name_of, kernels)
+    ]
     layer = trial.layer
     if layer and not layer.folder.exists():
-        missing.append(f"the lab's part for workload.kind = {layer.name} is not built yet")
+        part = f"the lab's part for workload.kind = {layer.name}"
+        missing.append(f"{part} is not built yet; {BUILT_FIRST}")
     return missing
+
+
+def incomplete(name: str) -> str:
+    """What is said of a kernel of which a module lacks its C file; "" of any other."""
+    try:
+        check_sources(parted(name)[1].modules)
+    except UsageError as error:
+        return str(error)
+    return ""
 
 
 def fetched(name: str) -> str:

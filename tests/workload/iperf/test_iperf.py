@@ -50,6 +50,10 @@ def test_a_warning_before_the_json_is_skipped():
     ("stdout", "message"),
     [
         (text("iperf_refused.json"), "iperf3 of a pair failed .*: Connection refused"),
+        (
+            '{"error": "control socket has closed unexpectedly"}',
+            "unexpectedly'; iperf3's two ends exchange their results over the path",
+        ),
         ("", "printed no JSON, but ''"),
         ("iperf3: command not found", "printed no JSON, but 'iperf3: command"),
         (text("iperf_forward.json")[:-40], "printed no JSON"),

@@ -8,6 +8,7 @@ import json
 import os
 import struct
 import sys
+import tracemalloc
 import zipfile
 from functools import partial
 from pathlib import Path
@@ -278,6 +279,19 @@ def test_the_same_files_make_the_same_archive(tmp_path: Path):
     with zipfile.ZipFile(tmp_path / "one") as archive:
         assert archive.namelist() == ["s1.sqlog", "s2.sqlog"]
         assert archive.read("s2.sqlog") == path.read_bytes()
+
+
+def test_a_client_s_file_is_stored_without_reading_it_whole(tmp_path: Path):
+    path = tmp_path / "c1.sqlog"
+    path.write_bytes(bytes(20 * qlog.PIECE_BYTES) + b"end")
+    with zipfile.ZipFile(tmp_path / "qlog.zip", "w") as archive:
+        tracemalloc.start()
+        qlog.store(archive, "c1.sqlog", path)
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert most < 4 * qlog.PIECE_BYTES
+    with zipfile.ZipFile(tmp_path / "qlog.zip") as archive:
+        assert archive.read("c1.sqlog") == path.read_bytes()
 
 
 def test_a_long_file_is_copied_in_few_pieces(tmp_path: Path):
