@@ -7,8 +7,8 @@ import sys
 from contextlib import ExitStack
 from typing import Any
 
-from harness.agent.__main__ import main
 from harness.agent.bench import Bench
+from harness.agent.jobs import main
 from harness.linked import trial
 from harness.linked.wire import Wire
 from plan.plan import Plan

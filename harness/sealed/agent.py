@@ -11,9 +11,9 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from harness.agent.__main__ import main
 from harness.agent.bench import Bench
 from harness.agent.events import RUN
+from harness.agent.jobs import main
 from plan.plan import Plan
 from topology.run import run
 

@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from harness.agent import __main__ as agent
-from harness.agent import probe
+from harness.agent import jobs, probe
 from harness.agent.bench import Bench
 from harness.agent.tune_plan import route_metrics
 from harness.captures import links
@@ -678,4 +677,4 @@ class BreakingBench(Bench):
 
 
 if __name__ == "__main__":
-    agent.main(BreakingBench)
+    jobs.main(BreakingBench)
