@@ -9,6 +9,7 @@ network afterwards (topology/mininet_view.py).
 
 from __future__ import annotations
 
+import socket
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +18,7 @@ from plan.layout import Host, Layout
 from topology import commands, netlink, rtnetlink
 from topology.datapath import Datapath
 from topology.rtnetlink import Request
-from topology.run import batch, in_namespace
+from topology.run import batch, in_namespace, in_turn
 
 NSFARM = Path("/opt/cellbed/nsfarm")
 
@@ -35,7 +36,11 @@ class Network:
         names = [*layout.nodes(), *(one.box for one in layout.middles())]
         self.farm, pids = start_namespaces(len(names))
         self.pids = dict(zip(names, pids, strict=True))
-        self.links = {name: netlink.open_in(pid) for name, pid in self.pids.items()}
+        self.links: dict[str, socket.socket] = {}
+        with in_turn() as enter:
+            for name, pid in self.pids.items():
+                enter(pid)
+                self.links[name] = netlink.open_here()
         self.pids |= {end.name: self.pids[end.node] for end in layout.ends()}
 
     def build(self, advance: Callable[[str], None] = lambda step: None) -> None:

@@ -156,7 +156,7 @@ def route_metrics(link: socket.socket, target: str, table: int = MAIN_TABLE) -> 
     """Return the metrics of a table's route to one host; empty if there is no such route."""
     names = {number: name for name, number in METRICS.items()}
     all_routes = ROUTE.pack(socket.AF_INET, 0, 0, 0, 0, 0, 0, 0, 0)
-    for message in netlink.dump(link, 26, all_routes):
+    for message in [*netlink.dump(link, 26, all_routes)]:  # to its end: the socket is used again
         _, _, _, _, in_table, *_ = ROUTE.unpack_from(message)
         found = dict(netlink.attributes(message, ROUTE.size))
         if in_table == table and found.get(1) == socket.inet_aton(target):

@@ -17,10 +17,9 @@ from harness.agent.reason import reason
 from harness.agent.tune import Tuner
 from plan import plan
 from plan.plan import Plan
-from topology import netlink, rtnetlink
+from topology import modules, netlink, rtnetlink
 from topology.build import Network
 from topology.clock import wake_exactly
-from topology.run import run
 
 if TYPE_CHECKING:
     from harness.agent.prompt import Commands  # and Mininet with it, for a prompt only
@@ -61,7 +60,7 @@ class Bench:
         with netlink.open_here() as link:
             rtnetlink.apply(link, [rtnetlink.link_up(rtnetlink.LOOPBACK)])
         for module in job["modules"]:
-            run(["insmod", f"/opt/cellbed/{module}.ko"])
+            modules.insert(module)
         begin = time.monotonic()
         self.network = Network(plan.part(plan.Topology, job["topology"]).layout())
         self.network.build(advance=lambda step: emit("building", step=step))

@@ -7,16 +7,17 @@ window, quick ACKs, ssthresh) is set by who makes the route. Standard library on
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from harness.agent.procfs import SYSCTL_BYTES, close, text
+from harness.agent import sysctls
+from harness.agent.procfs import SYSCTL_BYTES, text
 from plan.plan import Flavor
 
-ROOT = Path("/proc/sys/net/ipv4")
+ROOT = sysctls.ROOT
 CONTROL = "tcp_congestion_control"
+# Congestion controls that a kernel had when it was last asked. The list is one for all namespaces.
+_available: set[tuple[str, Path]] = set()
 
 
 class FlavorError(RuntimeError):
@@ -37,13 +38,26 @@ def apply(flavor: Flavor, root: Path = ROOT) -> dict[str, str]:
         FlavorError: the kernel lacks a sysctl or the congestion control, refuses a value
             or keeps another one. Nothing has been written when something is missing.
     """
+    _require_control(flavor, root)
     wanted = settings(flavor)
-    files: dict[str, int] = {}
     try:
-        _open(flavor, wanted, root, files)
-        return {name: _set(flavor, file, name, wanted[name]) for name, file in files.items()}
-    finally:
-        close([*files.values()])
+        found = sysctls.put(wanted, root)
+    except sysctls.MissingError as error:
+        raise FlavorError(
+            f"flavor {flavor.name}: this kernel has no sysctl net.ipv4.{_dotted(error.name)}"
+        ) from None
+    except sysctls.RefusedError as error:
+        raise FlavorError(
+            f"flavor {flavor.name}: the kernel refused net.ipv4.{_dotted(error.name)} ="
+            f" {wanted[error.name]}: {error.strerror}"
+        ) from None
+    for name, value in wanted.items():
+        if found.get(name, "").split() != value.split():
+            raise FlavorError(
+                f"flavor {flavor.name}: net.ipv4.{_dotted(name)} = {value}:"
+                f" the kernel changed this value to {found.get(name)}"
+            )
+    return found
 
 
 def held(flavor: Flavor, root: Path = ROOT) -> Flavor:
@@ -67,8 +81,9 @@ def settings(flavor: Flavor) -> dict[str, str]:
     return wanted
 
 
-def _open(flavor: Flavor, wanted: Iterable[str], root: Path, files: dict[str, int]) -> None:
-    """Open each file to be set, into `files`: opening all first finds what is missing."""
+def _require_control(flavor: Flavor, root: Path) -> None:
+    if (flavor.congestion, root) in _available:
+        return
     available = text(root / "tcp_available_congestion_control", SYSCTL_BYTES).split()
     if flavor.congestion not in available:
         raise FlavorError(
@@ -76,37 +91,7 @@ def _open(flavor: Flavor, wanted: Iterable[str], root: Path, files: dict[str, in
             f" {flavor.congestion} but {', '.join(available)}; load the module"
             f" {flavor.module or 'tcp_' + flavor.congestion}, or correct the name that it registers"
         )
-    folder = os.open(root, os.O_PATH)
-    try:
-        for name in wanted:
-            files[name] = os.open(name, os.O_RDWR, dir_fd=folder)
-    except FileNotFoundError:
-        message = f"flavor {flavor.name}: this kernel has no sysctl net.ipv4.{_dotted(name)}"
-        raise FlavorError(message) from None
-    finally:
-        os.close(folder)
-
-
-def put(file: int, value: str) -> list[str]:
-    """Write a value and read it back, in words: two system calls, which are dear in some labs."""
-    os.pwrite(file, value.encode(), 0)
-    return os.pread(file, SYSCTL_BYTES, 0).decode().split()
-
-
-def _set(flavor: Flavor, file: int, name: str, value: str) -> str:
-    try:
-        found = put(file, value)
-    except OSError as error:
-        raise FlavorError(
-            f"flavor {flavor.name}: the kernel refused net.ipv4.{_dotted(name)} = {value}:"
-            f" {error.strerror}"
-        ) from None
-    if found != value.split():
-        raise FlavorError(
-            f"flavor {flavor.name}: net.ipv4.{_dotted(name)} = {value}:"
-            f" the kernel changed this value to {' '.join(found)}"
-        )
-    return " ".join(found)
+    _available.add((flavor.congestion, root))
 
 
 def _dotted(name: str) -> str:

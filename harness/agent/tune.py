@@ -7,22 +7,22 @@ What is as it was for the trial before is left alone; what differs is set everyw
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Collection, Mapping
+import socket
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
-from harness.agent import callbacks
+from harness.agent import callbacks, sysctls
 from harness.agent import flavor as flavors
 from harness.agent.struct_ops import register
 from harness.agent.tune_plan import changes, route_metrics
 from plan import struct_ops
 from plan.layout import Host, Layout, Link
 from plan.plan import Flavor, Plan, Tcp
-from topology import commands, netlink, rtnetlink
+from topology import commands, modules, netlink, rtnetlink
 from topology.build import Network
-from topology.run import in_namespace, run
+from topology.run import in_namespace, in_turn, run
 
-IPV4 = Path("/proc/sys/net/ipv4")
+IPV4 = sysctls.ROOT
 # The socket buffers are never the limit under test: the receiver's is far above the
 # window that the route allows it to advertise, the sender's takes whole answers.
 RECEIVE_BUFFER_BYTES = 16 * 1024 * 1024
@@ -43,8 +43,10 @@ def load_module(flavor: Flavor) -> None:
         register(name, flavor.congestion)
         return
     if not Path("/sys/module", name).exists():
-        ours = Path(f"/opt/cellbed/{name}.ko")
-        run(["insmod", str(ours)] if ours.exists() else ["modprobe", name])
+        if modules.is_ours(name):
+            modules.insert(name)
+        else:
+            run(["modprobe", name])
     if name == callbacks.MODULE:
         callbacks.check()
 
@@ -76,6 +78,7 @@ class Tuner:
         # It is the whole machine's; a lab that is only a namespace of one does not see it.
         if memory.exists():
             memory.write_text(f"{TCP_MEMORY_PAGES} {TCP_MEMORY_PAGES} {TCP_MEMORY_PAGES}")
+        sysctls.prepare()
 
     def tune(self, plan: Plan) -> None:
         """Set delay, MTU, routes and TCP flavors of a plan."""
@@ -87,9 +90,10 @@ class Tuner:
         if not self._flavors:
             with in_namespace(self.network.pids[wanted.hosts()[0].name]):
                 self._untouched = flavors.held(plan.tcp.flavor)
-        for host in wanted.ends():
-            end = "client" if host.name.startswith("c") else "server"
-            self._tune_host(host, wanted, plan.tcp.of_pair(host.pair), end)
+        with in_turn() as enter:
+            for host in wanted.ends():
+                end = "client" if host.name.startswith("c") else "server"
+                self._tune_host(host, wanted, plan.tcp.of_pair(host.pair), end, enter)
 
     def _tune_middles(self, wanted: Layout) -> None:
         key = repr(([one.link.delay_ns for one in wanted.middles()], wanted.mtu_bytes))
@@ -107,21 +111,23 @@ class Tuner:
         check_mtu(ports, wanted.mtu_bytes)
         self._middle = key
 
-    def _tune_host(self, host: Host, wanted: Layout, tcp: Tcp, end: str) -> None:
+    def _tune_host(
+        self, host: Host, wanted: Layout, tcp: Tcp, end: str, enter: Callable[[int], None]
+    ) -> None:
         metrics = route_metrics(tcp, end)
         route = json.dumps([wanted.mtu_bytes, metrics])
         before = self._flavors.get(host.node)
         if before == tcp.flavor and self._routes.get(host.name) == route:
             return
-        with in_namespace(self.network.pids[host.name]):
-            if before is None:
-                write_buffers()
-            if before != tcp.flavor:
-                flavors.apply(changes(before or self._untouched, tcp.flavor))
-                self._flavors[host.node] = tcp.flavor
-            if self._routes.get(host.name) != route:
-                set_route(host, wanted.mtu_bytes, metrics)
-                self._routes[host.name] = route
+        enter(self.network.pids[host.name])
+        if before is None:
+            write_buffers()
+        if before != tcp.flavor:
+            flavors.apply(changes(before or self._untouched, tcp.flavor))
+            self._flavors[host.node] = tcp.flavor
+        if self._routes.get(host.name) != route:
+            set_route(self.network.links[host.node], host, wanted.mtu_bytes, metrics)
+            self._routes[host.name] = route
 
 
 def set_mtu(ports: Collection[str], mtu_bytes: int) -> None:
@@ -146,21 +152,22 @@ def check_mtu(ports: Collection[str], mtu_bytes: int) -> None:
 
 def write_buffers() -> None:
     """Socket buffers of the present namespace."""
-    for name, size in (("tcp_rmem", RECEIVE_BUFFER_BYTES), ("tcp_wmem", SEND_BUFFER_BYTES)):
-        file = os.open(IPV4 / name, os.O_RDWR)
-        found = flavors.put(file, f"4096 {size} {size}")
-        os.close(file)
-        if found != ["4096", str(size), str(size)]:
-            raise TuneError(f"{name}: the kernel has {' '.join(found)} and not 4096 {size} {size}")
+    sizes = (("tcp_rmem", RECEIVE_BUFFER_BYTES), ("tcp_wmem", SEND_BUFFER_BYTES))
+    wanted = {name: f"4096 {size} {size}" for name, size in sizes}
+    found = sysctls.put(wanted)
+    for name, value in wanted.items():
+        if found.get(name) != value:
+            raise TuneError(f"{name}: the kernel has {found.get(name)} and not {value}")
 
 
-def set_route(host: Host, mtu_bytes: int, metrics: Mapping[str, int]) -> None:
-    """The MTU and the route of the present namespace's host; what came of it is read back."""
+def set_route(
+    link: socket.socket, host: Host, mtu_bytes: int, metrics: Mapping[str, int]
+) -> None:
+    """The MTU and the route of a host, by a socket in its namespace; the route is read back."""
     table = commands.table_of(host)
     route = rtnetlink.route(host.ifindex, host.peer_ip, host.ip, metrics, table)
-    with netlink.open_here() as link:
-        rtnetlink.apply(link, [rtnetlink.mtu(host.ifindex, mtu_bytes), route])
-        found = rtnetlink.route_metrics(link, host.peer_ip, table)
+    rtnetlink.apply(link, [rtnetlink.mtu(host.ifindex, mtu_bytes), route])
+    found = rtnetlink.route_metrics(link, host.peer_ip, table)
     for name, value in metrics.items():
         if found.get(name, 0) != value:
             raise TuneError(f"{host.name}: the route has {name} {found.get(name)} and not {value}")

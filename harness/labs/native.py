@@ -65,7 +65,7 @@ class NativeLab(SupervisedLab):
         """The lab's programs, with the TCP module for the kernel that runs."""
         folder = self.run_directory / "programs"
         # Those are of the uml lab's kernel, and this one has its own.
-        foreign = shutil.ignore_patterns("tcp_*.ko")
+        foreign = shutil.ignore_patterns("tcp_*.ko", "cellbed_sysctls.ko")
         shutil.copytree(paths.programs(), folder, ignore=foreign)
         module = made_module()
         if module is None:

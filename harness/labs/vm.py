@@ -141,7 +141,7 @@ class VmLab(SupervisedLab):
         """The lab's programs with the stock kernel's TCP module among them."""
         folder = self.run_directory / "programs"
         # Those are of the uml lab's kernel, and this one has its own.
-        foreign = shutil.ignore_patterns("tcp_*.ko")
+        foreign = shutil.ignore_patterns("tcp_*.ko", "cellbed_sysctls.ko")
         shutil.copytree(paths.programs(self.arch), folder, ignore=foreign)
         shutil.copyfile(kernel / MODULE, folder / MODULE)
         return folder
