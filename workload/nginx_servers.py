@@ -20,6 +20,7 @@ DOCROOT = Path("/tmp/docroot")
 RUN_DIR = Path("/tmp/nginx")
 PORT = 80
 CONNECTIONS_A_HOST = 64
+FEWEST_CONNECTIONS = 64
 MOST_CONNECTIONS = 65535
 
 
@@ -31,13 +32,19 @@ def documents() -> Path:
 
 
 def start_server(
-    testbed: Testbed, programs: Programs, *, joined: bool = False, docroot: Path | None = None
+    testbed: Testbed,
+    programs: Programs,
+    *,
+    joined: bool = False,
+    docroot: Path | None = None,
+    connections_a_host: int = CONNECTIONS_A_HOST,
 ) -> nginx.Server:
     """Start nginx and wait until it listens on every server host.
 
     joined: an answer is one stream, and the ACK of its request leaves with the answer. The kernel
     delays such an ACK unless the route forbids it (quickack).
     docroot: the folder of the servers' files [documents()].
+    connections_a_host: at most, with the listening socket. nginx fills memory for all of them.
     """
     hosts = testbed.servers
     server = nginx.Server(
@@ -45,7 +52,7 @@ def start_server(
         docroot=docroot or documents(),
         port=PORT,
         addresses=tuple(host.ip for host in hosts),
-        connections=min(CONNECTIONS_A_HOST * len(hosts), MOST_CONNECTIONS),
+        connections=connections_of(len(hosts), connections_a_host),
         joined=joined,
     )
     nginx.write(server)
@@ -69,6 +76,11 @@ def start_server(
         )
     testbed.wait_until(server.pid_path.exists, "nginx")
     return server
+
+
+def connections_of(hosts: int, a_host: int) -> int:
+    """Return how many connections nginx has at most."""
+    return min(max(a_host * hosts, FEWEST_CONNECTIONS), MOST_CONNECTIONS)
 
 
 def listening(testbed: Testbed, pid: int, address: str) -> socket.socket:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from workload import nginx
+from workload import nginx, nginx_servers
 from workload.errors import WorkloadError
 
 SERVER = nginx.Server(run_dir=Path("/run/s7"), docroot=Path("/run/www"), port=8080)
@@ -31,6 +31,15 @@ def test_it_listens_where_it_is_told():
 def test_a_header_waits_for_its_file_where_they_are_joined():
     assert "postpone_output 0;" in nginx.text(SERVER)
     assert "postpone_output 1460;" in nginx.text(dataclasses.replace(SERVER, joined=True))
+
+
+def test_nginx_has_room_for_the_connections_of_all_hosts():
+    """With fewer than a sixteenth of all free, it would close idle ones."""
+    assert nginx_servers.connections_of(100, 8) == 800
+    assert nginx_servers.connections_of(1, 8) == 64
+    assert nginx_servers.connections_of(5000, 64) == 65535
+    hosts = 2000
+    assert nginx_servers.connections_of(hosts, 8) * 15 // 16 > 2 * hosts
 
 
 def test_sockets_that_it_inherits_are_named_in_its_environment():

@@ -16,6 +16,9 @@ from workload.www import schedule, www_client
 from workload.www.parameters import NS_PER_S, Parameters
 
 CLIENT = Path("/opt/cellbed/www_client")
+# Of a server: its listening socket and one connection. nginx closes idle connections when fewer
+# than a sixteenth of all are free.
+CONNECTIONS_A_HOST = 8
 SYN_IP_BYTES = 60  # with all options of TCP
 
 
@@ -44,7 +47,9 @@ class Source(source.Source):
         www_client.prepare(testbed.folder, params, self._pairs(), requests)
         with testbed.programs() as programs:
             joined = params.server_stream == "joined"
-            server = start_server(testbed, programs, joined=joined)
+            server = start_server(
+                testbed, programs, joined=joined, connections_a_host=CONNECTIONS_A_HOST
+            )
             stdout = self._run_client(programs, params, progress)
             said = complaints(server)
         record = www_client.read(testbed.folder, stdout)
