@@ -7,7 +7,7 @@ from analysis.report import plots
 from analysis.report.model import Gallery
 from analysis.report.pages import Pages
 from analysis.report.results import Results
-from studies.ubrplus_1998 import open_numbers, pooling, sensitivity, verdicts
+from studies.ubrplus_1998 import differences, open_numbers, pooling, sensitivity, verdicts
 from studies.ubrplus_1998.abstract import abstract
 from studies.ubrplus_1998.checks import CHECKS
 from studies.ubrplus_1998.ns3 import tables as ns3_tables
@@ -30,6 +30,7 @@ KEPT = ("predictions", "claims-by-variant")
 SENTENCES = {
     **NUMBERS,
     **open_numbers.NUMBERS,
+    **differences.NUMBERS,
     "abstract": abstract,
     "ways": verdicts.ways,
     "pooling": pooling.pooling,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 from analysis.kept import Kept, number
 from analysis.report.model import Sheet, Value, plain
-from studies.ubrplus_1998 import open_points, sensitivity, source_tables, verdicts, witnesses
+from studies.ubrplus_1998 import differences, open_points, sensitivity, source_tables, verdicts, witnesses
 from studies.ubrplus_1998.cells import RESPONSES, cells_of, distance
 from studies.ubrplus_1998.ns3 import tables as ns3_tables
 from studies.ubrplus_1998.source_tables import MINIMA, TEXT
@@ -70,6 +70,7 @@ TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
     "source-allocation": source_tables.allocation,
     "source-effects": source_tables.effects,
     **witnesses.TABLES,
+    **differences.TABLES,
     "ns-3": ns3_tables.ns_3,
     **open_points.TABLES,
     "sensitivity": sensitivity.sensitivity,

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Where kernel, model and simulation differ: no sentence stays when its kept trials part from it."""
+
+from __future__ import annotations
+
+import pytest
+
+from analysis.errors import TableError
+from analysis.kept import Kept
+from analysis.report import sentences
+from harness.judge import studies
+from studies.ubrplus_1998 import apart, differences, simulation
+
+FOLDER = studies.folder("ubrplus_1998")
+KEPT = Kept(FOLDER / "results")
+SENTENCES = sentences.load(FOLDER / sentences.FILE)
+
+
+def written(name: str) -> str:
+    sentence = SENTENCES[name]
+    return sentences.written(sentence, differences.NUMBERS[sentence.numbers](KEPT), "here")
+
+
+def test_a_model_that_surely_differs_is_not_called_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert "does not show that they differ" in written("sensitive")
+    moved = {
+        key: {**found, "efficiency": found["efficiency"] - 0.1}
+        for key, found in simulation.modelled().items()
+    }
+    monkeypatch.setattr(differences, "modelled", lambda: moved)
+    with pytest.raises(TableError, match="it needs beyond < 0"):
+        written("sensitive")
+
+
+def test_a_model_below_the_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "the model is above the simulation" in written("sack-meo")
+    monkeypatch.setattr(
+        differences, "modelled", lambda: {(*differences.SACK_MEO, "1"): {"efficiency": 0.5}}
+    )
+    with pytest.raises(TableError, match="it needs model > 0"):
+        written("sack-meo")
+
+
+def test_requests_that_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "does not show" in written("requests")
+    kept = apart._kept(apart.KEPT_FILE)
+    same = {key: kept[(*key[:6], "0")] for key in kept}
+    monkeypatch.setattr(apart, "_kept", lambda path: same)
+    with pytest.raises(TableError, match="it needs once < one"):
+        written("requests")
+
+
+def test_another_order_of_the_flavors(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "1 ends the paper's order" in written("order")
+    monkeypatch.setattr(differences, "CONDITIONS", dict(list(differences.CONDITIONS.items())[::2]))
+    with pytest.raises(TableError, match="it needs ending == 1"):
+        written("order")
