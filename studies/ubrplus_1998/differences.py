@@ -114,7 +114,9 @@ def order(kept: Kept) -> Numbers:
     names = [text for level, text in CONDITIONS.items() if level != "default"]
     ending = [name for name, flavors in zip(names, changed, strict=True) if flavors != paper]
     values = {level: _of(kept, level) for level in CONDITIONS}
-    timer = [values["kernel timer"][flavor] - values["default"][flavor] for flavor in CELL["flavor"]]
+    timer = [
+        values["kernel timer"][flavor] - values["default"][flavor] for flavor in CELL["flavor"]
+    ]
     whole = values["full segments"]
     small = {
         row["assumption"]: float(row["efficiency"])

@@ -5,7 +5,14 @@ from collections.abc import Callable, Mapping
 
 from analysis.kept import Kept, number
 from analysis.report.model import Sheet, Value, plain
-from studies.ubrplus_1998 import differences, open_points, sensitivity, source_tables, verdicts, witnesses
+from studies.ubrplus_1998 import (
+    differences,
+    open_points,
+    sensitivity,
+    source_tables,
+    verdicts,
+    witnesses,
+)
 from studies.ubrplus_1998.cells import RESPONSES, cells_of, distance
 from studies.ubrplus_1998.ns3 import tables as ns3_tables
 from studies.ubrplus_1998.source_tables import MINIMA, TEXT

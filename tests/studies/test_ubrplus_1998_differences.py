@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Where kernel, model and simulation differ: no sentence stays when its kept trials part from it."""
+"""Kernel, model and simulation: no sentence stays when its kept trials part from it."""
 
 from __future__ import annotations
 
@@ -54,6 +54,16 @@ def test_requests_that_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_another_order_of_the_flavors(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "1 ends the paper's order" in written("order")
-    monkeypatch.setattr(differences, "CONDITIONS", dict(list(differences.CONDITIONS.items())[::2]))
+    monkeypatch.setattr(differences, "_orders", lambda kept: [["SACK", "Reno"]] * 5)
     with pytest.raises(TableError, match="it needs ending == 1"):
         written("order")
+
+
+def test_clients_that_ask_at_once_are_those_of_the_model() -> None:
+    """apart.csv with 0 ns between two requests has the figures of model.csv."""
+    both = [
+        (found, simulation.modelled()[key[:6]])
+        for key, found in apart._kept(apart.KEPT_FILE).items()
+        if key[6] == "0" and key[:6] in simulation.modelled()
+    ]
+    assert both and all(one == other for one, other in both)
