@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The model's trials whose clients do not ask at once: each asks a little after the one before it.
 
-`python -m studies.ubrplus_1998.apart` computes the trials of REQUESTS that predicted/apart.csv does
-not have. The file has a line for each trial, as predicted/model.csv has for clients that ask at
-once. The README's sentences take their numbers from both files.
+`python -m tests.apart` computes the trials of REQUESTS that predicted/apart.csv does not have. The
+file has a line for each trial. The README's sentences take their numbers from it.
 """
 
 from __future__ import annotations
 
-import csv
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from statistics import fmean
@@ -38,35 +35,12 @@ SEEDS, TIMES_NS = 10, (0, WHOLE_NS)
 Trial = tuple[str, ...]
 
 
-def compute(out: Path) -> Iterator[str]:
-    """Append the trials that a file does not have; each line as it is written."""
-    from harness.design import experiment
-    from harness.design.trials import planned
-    from studies.ubrplus_1998.model.network import Network
-    from topology import libcellq
-
-    design = experiment.load(EXPERIMENT)
-    there = set(_kept(out)) if out.exists() else set[Trial]()
-    only = tuple(f"{name}={level}" for name, level in zip(FACTORS, REQUESTS, strict=True))
-    with tempfile.TemporaryDirectory(prefix="cellbed-model-") as folder:
-        library = libcellq.build(Path(folder))
-        for trial in planned(design, EXPERIMENT, only, SEEDS):
-            for apart_ns in TIMES_NS:
-                key = (*REQUESTS, str(trial.plan.seed), str(apart_ns))
-                if key in there:
-                    continue
-                with Network(trial.plan, library, apart_ns=apart_ns) as network:
-                    network.run()
-                    found = network.metrics()
-                yield _append(out, [*key, found.efficiency, found.fairness or 0.0])
-
-
 def requests(kept: Kept) -> Numbers:
     """The fairness of REQUESTS: the model with both times between requests, and the others."""
-    model, trials = _kept(KEPT_FILE), kernel(kept)
+    model, trials = kept_lines(KEPT_FILE), kernel(kept)
     seeds = sorted({key[5] for key in model if key[:5] == REQUESTS}, key=int)
     cells = CELLS_OF["MEO"][0]
-    groups = {
+    groups: dict[str, list[Mapping[str, float]]] = {
         "once": [model[*REQUESTS, seed, "0"] for seed in seeds],
         "one": [model[*REQUESTS, seed, str(WHOLE_NS)] for seed in seeds],
         "kernel": [trials[*REQUESTS, seed] for seed in seeds],
@@ -80,7 +54,7 @@ def requests(kept: Kept) -> Numbers:
 
 
 @cache
-def _kept(path: Path) -> Mapping[Trial, Mapping[str, float]]:
+def kept_lines(path: Path) -> Mapping[Trial, Mapping[str, float]]:
     """Levels, seed and time between two requests -> responses."""
     return {
         tuple(row[name] for name in COLUMNS[:7]): {name: float(row[name]) for name in RESPONSES}
@@ -96,17 +70,3 @@ def kernel(kept: Kept) -> Mapping[Trial, Mapping[str, float]]:
         }
         for one in read_trials(kept.folder / CAMPAIGN / TRIALS)
     }
-
-
-def _append(out: Path, values: Sequence[str | float]) -> str:
-    texts = [value if isinstance(value, str) else f"{value:.4f}" for value in values]
-    new = not out.exists()
-    with out.open("a", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerows([COLUMNS, texts] if new else [texts])
-    return " ".join(texts)
-
-
-if __name__ == "__main__":
-    for line in compute(KEPT_FILE):
-        print(line)

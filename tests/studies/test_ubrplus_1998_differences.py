@@ -45,9 +45,9 @@ def test_a_model_below_the_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_requests_that_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "does not show" in written("requests")
-    kept = apart._kept(apart.KEPT_FILE)
+    kept = apart.kept_lines(apart.KEPT_FILE)
     same = {key: kept[(*key[:6], "0")] for key in kept}
-    monkeypatch.setattr(apart, "_kept", lambda path: same)
+    monkeypatch.setattr(apart, "kept_lines", lambda path: same)
     with pytest.raises(TableError, match="it needs once < one"):
         written("requests")
 
@@ -63,7 +63,7 @@ def test_clients_that_ask_at_once_are_those_of_the_model() -> None:
     """apart.csv with 0 ns between two requests has the figures of model.csv."""
     both = [
         (found, simulation.modelled()[key[:6]])
-        for key, found in apart._kept(apart.KEPT_FILE).items()
+        for key, found in apart.kept_lines(apart.KEPT_FILE).items()
         if key[6] == "0" and key[:6] in simulation.modelled()
     ]
     assert both and all(one == other for one, other in both)
