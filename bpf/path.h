@@ -21,12 +21,12 @@
 #include <linux/types.h>
 
 /* Powers of two: an index is masked. A map of 2^18 rows has 10 MB, and User-Mode Linux maps each of
- * its pages with a system call. So there is a second program for short tables. */
+ * its pages with a system call. Each power of two is also one more step of each search, which the
+ * verifier follows many times. So there are further programs for short tables and for few rows. */
 #define PATH_LONG_ROWS	(1 << 18)
 #define PATH_SHORT_ROWS	(1 << 13)
-#ifdef PATH_SHORT
-#define PATH_MAX_ROWS	PATH_SHORT_ROWS
-#else
+#define PATH_FEW_ROWS	(1 << 6)
+#ifndef PATH_MAX_ROWS
 #define PATH_MAX_ROWS	PATH_LONG_ROWS
 #endif
 #define PATH_ROW_MASK	(PATH_MAX_ROWS - 1)

@@ -23,6 +23,8 @@ static const char *program_for(const struct table *t)
 {
 	if (!t->rows)
 		return "cellq.bpf.o";
+	if (t->head.rows <= PATH_FEW_ROWS)
+		return "cellq-few-path.bpf.o";
 	return t->head.rows <= PATH_SHORT_ROWS ? "cellq-short-path.bpf.o" : "cellq-path.bpf.o";
 }
 

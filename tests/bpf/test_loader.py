@@ -73,10 +73,10 @@ TABLES = {
     "work": ("'[(0, 9, 9), (1, 8, 9)]' 0", 2, "do not ascend"),
     "much": ("'[(0, 0, 9), (1, 1 << 62, 9)]' 0", 2, "or are 2^62 or more"),
 }
-LENGTHS = (1, 8_192, 8_193, 1 << 18)
+LENGTHS = (1, 64, 65, 8_192, 8_193, 1 << 18)
 # Rows of a table (0: a still path) -> the most instructions that the verifier may follow. A load of
 # 460,000 took four times as long as that of a still path.
-MOST_FOLLOWED = {0: 50_000, 3: 200_000, 9_000: 200_000}
+MOST_FOLLOWED = {0: 50_000, 64: 120_000, 65: 200_000, 9_000: 200_000}
 SCRIPTS = {
     name: f"{NETWORK}announce '{lines}'\nload {device}\necho $?\nleft"
     for name, (lines, device, _, _) in REFUSED.items()
@@ -126,7 +126,7 @@ def test_a_table_that_is_none_leaves_nothing(said: dict[str, Said], name: str) -
 
 @pytest.mark.parametrize("rows", LENGTHS)
 def test_tables_of_all_lengths(said: dict[str, Said], rows: int) -> None:
-    """Those of up to 8,192 rows have a program of their own."""
+    """Those of up to 64 rows and those of up to 8,192 rows have programs of their own."""
     lines = said[f"rows {rows}"].out.splitlines()
     assert lines[0] == "0" and lines[-1] == "cellq" and said[f"rows {rows}"].err == ""
     assert "clsact" in said[f"rows {rows}"].out

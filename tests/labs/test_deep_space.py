@@ -45,6 +45,7 @@ def test_a_connection_over_four_light_minutes(tmp_path: Path) -> None:
     [(name, why)] = campaign.failures.items()
     assert name == trials["neither end"].name
     assert "pair 1: cannot connect: Connection timed out" in str(why)
+    assert "set tcp.sysctl.tcp_syn_retries = 20" in str(why)
     forgotten = trials["client"].name
     assert failed(documents[forgotten]) == {"requests", "receiver window"}
     lab = json.loads((tmp_path / "far" / "trials" / forgotten / "lab.json").read_text())

@@ -95,9 +95,9 @@ def test_a_segment_that_waits_in_an_outage_is_sent_again(tmp_path: Path) -> None
     assert int(flow["retransmits"]) == int(flow["timeouts"]) > 1  # RFC 6298 section 5.4
 
 
-def test_a_long_table_does_what_a_short_one_does(tmp_path: Path) -> None:
-    """The cell queue has a program for each: 8,192 rows fit into the short one."""
-    rows = {"short": range(1), "long": range(9_000)}
+def test_tables_of_all_lengths_do_the_same(tmp_path: Path) -> None:
+    """The cell queue has a program for each: for up to 64 rows, for up to 8,192, and for more."""
+    rows = {"few": range(1), "short": range(100), "long": range(9_000)}
     found = {}
     for name, numbers in rows.items():
         folder = tmp_path / name
@@ -111,4 +111,4 @@ def test_a_long_table_does_what_a_short_one_does(tmp_path: Path) -> None:
         record = folder / "out" / "trials" / document["trial"]
         found[name] = {x: (record / x).read_bytes() for x in ("flows.csv", "throughput.csv")}
         assert document["path"]["down"]["full"] >= 10
-    assert found["short"] == found["long"]
+    assert found["few"] == found["short"] == found["long"]

@@ -58,6 +58,9 @@ static void finish_connect(struct connection *connection, int64_t timeout_ns)
 		     (long long)(timeout_ns / 1000000));
 	if (getsockopt(connection->fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0)
 		error = errno;
+	if (error == ETIMEDOUT)
+		fail("pair %u: cannot connect: %s; if the delay is minutes, set"
+		     " tcp.sysctl.tcp_syn_retries = 20", connection->pair, strerror(error));
 	if (error)
 		fail("pair %u: cannot connect: %s", connection->pair, strerror(error));
 }
