@@ -29,6 +29,7 @@ MODULE_MARK = Path("/run/cellbed-module")
 TAKE_OUT_S = 10.0
 # reboot(2) in a process namespace ends its first process with SIGINT.
 POWERED_OFF = 130
+MODINFO = Path("/usr/sbin/modinfo")
 
 
 class NativeLab(SupervisedLab):
@@ -101,7 +102,9 @@ def made_module() -> Path | None:
 
 def fits(module: Path) -> bool:
     """Is a module built for the kernel that runs?"""
-    argv = ["/usr/sbin/modinfo", "-F", "vermagic", str(module)]
+    if not MODINFO.exists():
+        raise MissingError(f"{MODINFO} does not exist; run ./cellbed setup --native")
+    argv = [str(MODINFO), "-F", "vermagic", str(module)]
     said = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=600).stdout
     return said.split()[:1] == [os.uname().release]
 
