@@ -12,13 +12,14 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 
 from harness.host.ownership import give_tree, make_folder
 from harness.labs import Lab, LabSpec
 from harness.labs.hang import HANG_CPU_S, HANG_IDLE_S
 from harness.labs.session import session
-from harness.scripts import products, python2_errors, python2_text, remedies, written
+from harness.scripts import products, python2_errors, python2_text, remedies, shells, written
 from harness.scripts.job import FILE, INPUT, KEPT, KILLED, SHARE, ScriptJob
 from harness.scripts.silence import Silence
 from plan.errors import LabError, UsageError
@@ -28,6 +29,8 @@ MAIN = "cd /cellbed && python3 -B -m harness.scripts.lab; exit"
 OUTPUT_MIB = 32
 # A lab has these without a script's doing.
 FEW = 50
+# So many commands that are not there are told; lab.py notes no more either.
+MOST = 50
 MISSING = re.compile(r"(?:ModuleNotFoundError|ImportError): No module named '?([\w.]+)'?\n")
 # Python says it of a program as of a file.
 ABSENT = re.compile(r"FileNotFoundError: \[Errno 2\] No such file or directory: '([\w.+-]+)'\n")
@@ -207,7 +210,7 @@ def follow(lab: Lab, say: Say, *, python2: bool = False) -> Ended:
 
 class Heard:
     """Hears what Python 3 says of a file of Python 2 that a script starts, of what only Python 2
-    does, of a module or a well-known program that is not there, and what iperf says wrongly.
+    does, of a module or a program that is not there, and what iperf says wrongly.
 
     Args:
         python2: the script is converted.
@@ -217,10 +220,11 @@ class Heard:
         self.python2 = python2
         self.old = False
         self.like_old = ""
-        self.iperf = self.asked = False
+        self.iperf = self.asked = self.looked_up = False
         self.missing: list[str] = []
         self.absent: list[str] = []
         self.refused: list[str] = []
+        self.unfound: dict[tuple[str, str, str], None] = {}
         self.end = ""
 
     def listen(self, text: str) -> None:
@@ -233,6 +237,8 @@ class Heard:
         self.iperf = self.iperf or IPERF.search(self.end) is not None
         self.missing += MISSING.findall(self.end)
         self.refused += written.refused(self.end)
+        self.unfound |= dict.fromkeys(shells.not_found(self.end))
+        self.looked_up = self.looked_up or shells.LOOKED_UP.search(self.end) is not None
         self.absent += filter(remedies.known, ABSENT.findall(self.end))
 
     def sentences(self) -> list[str]:
@@ -249,7 +255,10 @@ class Heard:
                 "a client of iperf -u printed 0.000 ms and (0%) in its Server Report, which is a "
                 "fault of iperf 2.2; the server's own report has the right jitter and loss"
             )
+        if self.looked_up:
+            said.append(shells.NO_INTERNET)
         notes = [["command", name, ""] for name in self.absent]
+        notes += map(list, islice(self.unfound, MOST))
         notes += [["iperf", name, ""] for name in self.refused]
         return [*said, *remedies.sentences(notes), *self.modules()]
 

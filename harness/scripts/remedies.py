@@ -39,6 +39,8 @@ PIP = {"yaml": "pyyaml", "sklearn": "scikit-learn", "cv2": "opencv-python-headle
 OF_MININET = ("netplan",)  # which its NAT tries, and which says nothing where it is not there
 OLD = re.compile(r"python2(\.\d)?")
 SERVICES = ("systemctl", "service", "initctl")
+# What adds packages from the Internet, and the option that does so before the lab begins.
+INSTALLERS = {"apt": "--package", "apt-get": "--package", "pip": "--pip", "pip3": "--pip"}
 WINDOWS = ("xterm", "gnome-terminal", "wireshark", "firefox", "xhost", "chromium", "vlc")
 
 
@@ -125,6 +127,9 @@ def no_command(name: str) -> str:
         return f"{begin}; try --python2"
     if name in SERVICES:
         return f"{begin}, because the lab starts no services; start the service's own program"
+    if name in INSTALLERS:
+        option = INSTALLERS[name]
+        return f"{begin}, and the lab has no Internet access; {option} NAME adds a package"
     if name in WINDOWS:
         return f"{begin}, because a program in the lab cannot open a window"
     if package := packages().get(name):
