@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 # dash, which is Debian's sh and the shell of os.system(), and two programs that start others.
 SAID = re.compile(
-    r"^(?:\S+: \d+: (?P<sh>/?[\w.+-][\w.+/-]*): not found"
-    r"|sudo: (?P<sudo>[\w.+-]+): command not found"
-    r"|(?:env|nohup|timeout|nice|stdbuf): .*[‘'](?P<other>[\w.+-]+)['’]: No such file or directory)"
+    r"(?:(?:^\S+|(?<!\S)(?:/bin/)?sh): \d+: (?P<sh>/?[\w.+-][\w.+/-]*): not found"
+    r"|^sudo: (?P<sudo>[\w.+-]+): command not found"
+    r"|^(?:env|nohup|timeout|nice|stdbuf): .*[‘'](?P<other>[\w.+-]+)['’]: No such file or directory)"
     r"\r?\n",
     re.MULTILINE,
 )

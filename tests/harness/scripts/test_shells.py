@@ -17,6 +17,7 @@ ADDS = "--package NAME adds the package of Debian that has it"
     [
         ("sh: 1: nosuch: not found\n", f"nosuch: {BEGIN}; {ADDS}"),
         ("/bin/sh: 1: tshark: not found\r\n", f"tshark: {BEGIN}; try --package tshark"),
+        ("it said: /bin/sh: 1: nosuch: not found\n", f"nosuch: {BEGIN}; {ADDS}"),
         ("./run.sh: 12: nosuch: not found\n", f"nosuch: {BEGIN}; {ADDS}"),
         ("sudo: tshark: command not found\n", f"tshark: {BEGIN}; try --package tshark"),
         ("timeout: failed to run command ‘nosuch’: No such file or directory\n",
