@@ -10,8 +10,8 @@ from collections.abc import Iterator
 SAID = re.compile(
     r"(?:(?:^\S+|(?<!\S)(?:/bin/)?sh): \d+: (?P<sh>/?[\w.+-][\w.+/-]*): not found"
     r"|^sudo: (?P<sudo>[\w.+-]+): command not found"
-    r"|^(?:env|nohup|timeout|nice|stdbuf): .*[‘'](?P<other>[\w.+-]+)['’]: No such file or directory)"
-    r"\r?\n",
+    r"|^(?:env|nohup|timeout|nice|stdbuf): .*[‘'](?P<other>[\w.+-]+)['’]: No such file or directory"
+    r")\r?\n",
     re.MULTILINE,
 )
 # Words of bash that dash has on no machine.
