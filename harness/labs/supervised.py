@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -200,9 +200,13 @@ class SupervisedLab(Lab):
         for pid, parent, used in process_table():
             children.setdefault(parent, []).append(pid)
             ticks[pid] = used
-        family = [self._process.pid]
+        family, mixed = [self._process.pid], False
         for pid in family:
-            family += children.get(pid, [])
+            below = children.get(pid, [])
+            mixed = mixed or any(child < pid for child in below)
+            family += below
+        if mixed:  # a child was read before its parent: if it then ended, both have its ticks
+            ticks = {pid: used for pid, _, used in read_processes(family)}
         return {pid: ticks.get(pid, 0) for pid in family}
 
 
@@ -213,20 +217,25 @@ def say_once(sentence: str) -> None:
 
 
 def process_table() -> Iterator[tuple[int, int, int]]:
-    """Every process: its id, its parent's, and the clock ticks that it and ended children used.
+    """Every process, in the order of their ids."""
+    return read_processes(map(int, filter(str.isdigit, os.listdir("/proc"))))
+
+
+def read_processes(pids: Iterable[int]) -> Iterator[tuple[int, int, int]]:
+    """Processes: their ids, their parents', and the clock ticks that they and ended children used.
 
     A harness asks often, and a machine may have thousands: with as few system calls as can be.
     """
-    for name in filter(str.isdigit, os.listdir("/proc")):
+    for pid in pids:
         try:
-            file = os.open(f"/proc/{name}/stat", os.O_RDONLY)
+            file = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
             try:
                 fields = os.read(file, STAT_BYTES).rpartition(b")")[2].split()
             finally:
                 os.close(file)
         except (FileNotFoundError, ProcessLookupError):
             continue
-        yield int(name), int(fields[1]), sum(map(int, fields[11:15]))
+        yield pid, int(fields[1]), sum(map(int, fields[11:15]))
 
 
 def wait_for_exit(lab: Lab, limit_cpu_s: float, each: Callable[[], None] = lambda: None) -> None:

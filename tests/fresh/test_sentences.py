@@ -367,8 +367,8 @@ def test_interrupted(here: Machine, which: signal.Signals) -> None:
     argv = here.argv_of("lab/setup")
     running = subprocess.Popen(  # type: ignore[call-overload]
         **argv, stderr=subprocess.PIPE, text=True,
-        # Where these tests are run in the background it is ignored, and bash keeps that so.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        # In the background, or below nohup, it is ignored, and bash keeps that so.
+        preexec_fn=lambda: signal.signal(which, signal.SIG_DFL),
     )  # fmt: skip
     while not begun.exists():
         time.sleep(0.02)

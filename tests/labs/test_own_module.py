@@ -77,5 +77,5 @@ def test_what_does_not_compile_or_load_is_told(tmp_path: Path) -> None:
     own_module.write(
         mine, own_module.SOURCE.replace("return tcp_register", "return -EPERM ? : tcp_register")
     )
-    with pytest.raises(LabError, match="could not insert module /opt/cellbed/tcp_mine.ko"):
+    with pytest.raises(LabError, match="did not take the module /opt/cellbed/tcp_mine.ko"):
         kept(tmp_path / "out", mine, "gentle")

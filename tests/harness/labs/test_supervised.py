@@ -8,10 +8,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from harness.host import temporary
+from harness.labs import supervised
 from harness.labs.base import LabSpec
 from harness.labs.supervised import SupervisedLab
 from tests.small import PROJECT
@@ -54,6 +56,18 @@ def test_a_lab_that_has_ended_has_used_what_it_used(tmp_path: Path) -> None:
             time.sleep(0.01)
         assert lab.cpu_s() > 0.05
         assert lab.cpu_s() == lab.cpu_s() and lab.processes() == 0
+
+
+def test_the_ticks_of_a_child_that_ends_meanwhile_count_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Ids begin again at a small number, so a child's can be below its parent's."""
+    child, parent = (10, 20, 30), (20, 1, 35)  # the parent's include those of the ended child
+    readings = iter([[child, parent], [parent]])
+    monkeypatch.setattr(supervised, "read_processes", lambda pids: iter(next(readings)))
+    lab = Waiting(LabSpec(pairs=1), tmp_path)
+    monkeypatch.setattr(lab, "_process", SimpleNamespace(pid=20, returncode=None))
+    assert sum(lab.ticks().values()) == 35
 
 
 def test_a_second_end_closes_nothing_of_others(tmp_path: Path) -> None:
