@@ -116,12 +116,6 @@ def _enter(pid: int) -> None:
 @contextmanager
 def in_namespace(pid: int) -> Iterator[None]:
     """Enter the network namespace of a process for the duration of a `with`."""
-    home = os.open("/proc/self/ns/net", os.O_RDONLY)
-    away = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY)
-    try:
-        os.setns(away, os.CLONE_NEWNET)
+    with in_turn() as enter:
+        enter(pid)
         yield
-    finally:
-        os.setns(home, os.CLONE_NEWNET)
-        os.close(away)
-        os.close(home)
