@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 
 from harness.host import owner, paths
+from harness.labs import stock
 from harness.labs.supervised import AGENT, SupervisedLab
 from plan.errors import MissingError, UsageError
 
@@ -65,9 +66,7 @@ class NativeLab(SupervisedLab):
     def own_programs(self) -> Path:
         """The lab's programs, with the TCP module for the kernel that runs."""
         folder = self.run_directory / "programs"
-        # Those are of the uml lab's kernel, and this one has its own.
-        foreign = shutil.ignore_patterns("tcp_*.ko", "cellbed_sysctls.ko")
-        shutil.copytree(paths.programs(), folder, ignore=foreign)
+        stock.copy_programs(paths.programs(), folder)
         module = made_module()
         if module is None:
             build_module(self.run_directory / "module")

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from harness.host import paths
-from harness.labs import sealed
+from harness.labs import sealed, stock
 from harness.labs.hardware import X86_64, Hardware
 from harness.labs.supervised import AGENT, SupervisedLab
 from plan.errors import MissingError
@@ -140,9 +140,7 @@ class VmLab(SupervisedLab):
     def own_programs(self, kernel: Path) -> Path:
         """The lab's programs with the stock kernel's TCP module among them."""
         folder = self.run_directory / "programs"
-        # Those are of the uml lab's kernel, and this one has its own.
-        foreign = shutil.ignore_patterns("tcp_*.ko", "cellbed_sysctls.ko")
-        shutil.copytree(paths.programs(self.arch), folder, ignore=foreign)
+        stock.copy_programs(paths.programs(self.arch), folder)
         shutil.copyfile(kernel / MODULE, folder / MODULE)
         return folder
 
