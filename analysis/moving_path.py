@@ -54,15 +54,23 @@ def changes(way: Way, end_s: float) -> list[Change]:
     return [change for change in found if change.time_s < end_s]
 
 
+def silences_s(way: Way, end_s: float) -> list[tuple[float, float]]:
+    """When the link stops sending and when it goes on, up to an end [s]."""
+    found: list[tuple[float, float]] = []
+    begin: float | None = None
+    for change in changes(way, end_s):
+        silent = not change.row.rate_bit_per_s and not change.row.bits
+        if silent and begin is None:
+            begin = change.time_s
+        elif not silent and begin is not None:
+            found.append((begin, change.time_s))
+            begin = None
+    return found if begin is None else [*found, (begin, end_s)]
+
+
 def outages_s(way: Way, end_s: float) -> list[float]:
     """When the link stops sending."""
-    found = changes(way, end_s)
-    silent = [not change.row.rate_bit_per_s and not change.row.bits for change in found]
-    return [
-        change.time_s
-        for number, change in enumerate(found)
-        if silent[number] and not (number and silent[number - 1])
-    ]
+    return [begin for begin, _ in silences_s(way, end_s)]
 
 
 def _rounds(times_s: ArrayLike, period_s: float) -> tuple[Values, Values]:

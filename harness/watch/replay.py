@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from analysis import by_pair
 from analysis.records import Record, level_text, read_trial
+from harness.watch.path import moving
 
 SECOND_NS = 1e9
 MOST_POINTS = 4000
@@ -41,6 +42,7 @@ def pictures(trial: Record) -> dict[str, Any]:
         "pairs": plan.topology.pairs,
         "rate_bit_per_s": plan.topology.rate_bit_per_s,
         "delay_ms": plan.topology.delay_ns / 1e6,
+        "path": moving(trial),
         "sampled": {
             "queue": bool(plan.record.value("queue_sample_ns")),
             "windows": bool(plan.record.value("cwnd_sample_ns")),

@@ -61,6 +61,11 @@ def test_outages_begin_in_each_round() -> None:
     assert moving_path.outages_s(TRACE, 2) == [0]
 
 
+def test_a_silence_ends_with_the_next_rate_or_with_the_interval() -> None:
+    assert moving_path.silences_s(HANDOVER, 7.25) == [(2, 2.5), (7, 7.25)]
+    assert moving_path.silences_s(TRACE, 2) == [(0, 1)]
+
+
 def trial_on(tmp_path: File, way: Way) -> Trial:
     """A made record, of which the plan has a path."""
     synthetic.write_campaign(

@@ -5,7 +5,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const MOST_LINES = 128; // of many pairs as many, evenly
 const [TOP, HEIGHT] = [14, 172];
 const QUEUE = {x: 232, width: 136};
-const DROP_S = 0.3; // for so long the queue shows that it dropped
+const DROP_S = 0.3; // for so long the queue shows that it dropped, and the link that it was silent
 let shown = []; // pairs that have lines
 let lines = new Map(); // pair -> its lines, to the server and to the client
 
@@ -42,15 +42,20 @@ function drawNetwork(trial, now, rates) {
   const length = queue ? queue.x[upTo(queue.t, now) - 1] ?? 0 : null;
   const top = queue ? queue.buffer ?? Math.max(largest(queue.x), 1) : 1;
   const gone = upTo(drops.t, now);
-  const all = [...rates.values()].reduce((sum, one) => sum + one, 0);
-  const link = trial.rate_bit_per_s / 1e6, share = link / trial.pairs;
+  const moved = trial.path && pathAt(trial.path, now);
+  const all = [...rates].reduce((sum, [pair, one]) => !moved || trial.path.pairs.includes(pair) ? sum + one : sum, 0);
+  const link = trial.rate_bit_per_s / 1e6, share = link / trial.pairs, carries = moved?.mbit || link;
+  const silent = !!trial.path?.silent.some(([begin, end]) => begin <= now && now < end + DROP_S);
+  if (moved) at("delay").textContent = `${moved.down} ms`;
+  at("middle").classList.toggle("silent", silent);
   at("filled").setAttribute("width", QUEUE.width * Math.min(1, (length ?? 0) / top));
   at("length").textContent = length === null ? "queue" : `${length} ${queue.unit}`;
   at("dropped").textContent = drops.t.length ? `${gone} frames dropped` : "";
   at("queue-box").classList.toggle("dropping", gone > upTo(drops.t, now - DROP_S));
   // A queue that is not empty keeps its link busy, whatever the answers that were whole by the end add up to.
-  glow(at("middle"), trial.rates ? all / link : length ? 1 : all / link, 12);
-  at("load").textContent = trial.rates ? `${all.toFixed(1)} Mbit/s` : "";
+  glow(at("middle"), trial.rates ? all / carries : length ? 1 : all / carries, 12);
+  const of = moved && trial.rates ? ` of ${moved.mbit.toFixed(1)}` : "";
+  at("load").textContent = trial.rates ? `${all.toFixed(1)}${of} Mbit/s` : "";
   for (const [pair, both] of lines) for (const line of both) glow(line, (rates.get(pair) ?? 0) / share / 2, 5);
-  at("network-text").textContent = `At ${now.toFixed(2)} s: queue ${at("length").textContent}, ${at("dropped").textContent} ${at("load").textContent}`;
+  at("network-text").textContent = `At ${now.toFixed(2)} s: queue ${at("length").textContent}, ${at("dropped").textContent} ${at("load").textContent}${silent ? ", the link sends nothing" : ""}`;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// The plots of a trial up to a moment: queue with its drops, windows, throughput by pair.
+// The plots of a trial up to a moment: a moving path, queue with its drops, windows, throughput by pair.
 "use strict";
 const COLOURS = ["#0b5cad", "#b4510a", "#0a7a4f", "#a3337f", "#6b6b00", "#5b3fa8", "#7a4a1f", "#33626e"];
 const CONFIG = {displayModeBar: false, responsive: true};
@@ -43,13 +43,15 @@ const inView = (end, now) => {
 
 // Make the plots anew where the trial has other series than those that are there.
 function prepare(trial) {
-  const shape = JSON.stringify([trial.name, !!trial.queue, trial.windows.map((one) => one.pair), hasRates(trial), !!trial.rates]);
+  const shape = JSON.stringify([trial.name, !!trial.path, !!trial.queue, trial.windows.map((one) => one.pair), hasRates(trial), !!trial.rates]);
   if (shape === drawn) return scale(trial);
   drawn = shape;
-  for (const part of ["queue", "windows", "pairs"]) {
+  for (const part of ["path", "queue", "windows", "pairs"]) {
     Plotly.purge(`plot-${part}`);
     at(`plot-${part}`).textContent = "";
   }
+  at("plot-path").parentElement.hidden = !trial.path;
+  if (trial.path) pathPlot(trial);
   const there = {queue: !!trial.queue, windows: !!trial.windows.length, pairs: hasRates(trial)};
   const comes = (part) => trial.live && (part === "pairs" || trial.sampled[part]);
   for (const part of Object.keys(there)) {
@@ -76,6 +78,20 @@ function captions(trial) {
 }
 
 const hasRates = (trial) => !!(trial.rates || trial.answers.length);
+
+// The link's rate and what passed on the left, the delays of both directions on the right.
+function pathPlot({duration_s: end}) {
+  const line = (name, color, more) => ({name, x: [], y: [], mode: "lines", line: {color, width: 1.3, ...more}});
+  const form = overTime(end, "Mbit/s");
+  form.margin.r = 55;
+  form.yaxis2 = {title: {text: "one-way delay (ms)"}, overlaying: "y", side: "right", rangemode: "tozero", showgrid: false};
+  Plotly.newPlot("plot-path", [
+    line("rate of the link", "#1c2330", {shape: "hv", dash: "dash"}),
+    line("throughput", COLOURS[0]),
+    {...line("delay to the clients", COLOURS[1], {shape: "hv"}), yaxis: "y2"},
+    {...line("delay to the servers", COLOURS[3], {shape: "hv"}), yaxis: "y2"},
+  ], form, CONFIG);
+}
 
 function queuePlot({queue, duration_s: end}) {
   const lines = [["buffer", queue.buffer, "#1c2330"], ["threshold", queue.threshold, "#a01414"]]
@@ -114,6 +130,33 @@ function scale(trial) {
   for (const [part, top] of Object.entries(tops)) {
     if (top) Plotly.relayout(`plot-${part}`, {"yaxis.range": [0, top * 1.08]});
   }
+  if (!trial.path) return;
+  const delays = Object.values(trial.path.delays).map(({ms}) => largest(ms));
+  const most = Math.max(largest(trial.path.mbit), largest(overLink(trial)));
+  Plotly.relayout("plot-path", {"yaxis.range": [0, most * 1.08], "yaxis2.range": [0, largest(delays) * 1.08]});
+}
+
+// Throughput over the moving link at each moment [Mbit/s]; [] while it is not known.
+const overLink = ({path, rates}) => !rates ? []
+  : rates.mbit.map((row) => path.pairs.reduce((sum, pair) => sum + (row[pair - 1] ?? 0), 0));
+
+// What a path has at a moment: its rate [Mbit/s], and the delays of both directions [ms].
+function pathAt({mbit, t, delays}, now) {
+  const last = (times, values) => values[Math.max(0, upTo(times, now) - 1)];
+  return {mbit: last(t, mbit), down: last(delays.down.t, delays.down.ms), up: last(delays.up.t, delays.up.ms)};
+}
+
+function drawPath(trial, now) {
+  const {t, mbit, delays} = trial.path, passed = overLink(trial);
+  const series = [[t, mbit], [trial.rates?.t ?? [], passed], [delays.down.t, delays.down.ms], [delays.up.t, delays.up.ms]];
+  const cut = series.map(([times, values], place) => {
+    const count = upTo(times, now), steps = place !== 1 && count; // a value holds until now
+    return [[...times.slice(0, count), ...(steps ? [now] : [])],
+      [...values.slice(0, count), ...(steps ? [values[count - 1]] : [])]];
+  });
+  Plotly.update("plot-path", {x: cut.map(([x]) => x), y: cut.map(([, y]) => y)}, inView(trial.duration_s, now));
+  const {mbit: rate, down, up} = pathAt(trial.path, now);
+  at("plot-path").setAttribute("aria-label", `At ${now.toFixed(2)} s: the link has ${rate.toFixed(1)} Mbit/s, ${down} ms to the clients and ${up} ms to the servers`);
 }
 
 // A box a pair whose window is followed.
@@ -151,6 +194,7 @@ function throughput(trial, now) {
 }
 
 function draw(trial, now, rates) {
+  if (trial.path) drawPath(trial, now);
   const {queue, windows, drops} = trial;
   const said = (part, text) => at(`plot-${part}`).setAttribute("aria-label", `At ${now.toFixed(2)} s: ${text}`);
   if (queue) {
