@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""examples/README.md: `python -m tests.gallery` runs each example and renews its page and pictures.
+"""examples/README.md: `python -m tests.gallery [NAME ...]` runs the examples, or only these.
 
-An example is a file examples/NAME.toml. Its page has the comment at its top, its text, the figures
-of its trials, and pictures of the trials with the first seed as a report draws them.
+It renews their pictures and their parts of the page. An example is a file examples/NAME.toml. Its
+part has the comment at its top, its text, the figures of its trials, and pictures of the trials
+with the first seed as a report draws them.
 tests/test_gallery.py compares.
 """
 
@@ -23,8 +24,9 @@ from analysis.report.svg import stand_alone
 from harness.api.experiment import Experiment
 from harness.design import experiment
 from harness.design.trials import planned
-from tests import deep_space, multipath, video
+from tests import deep_space, multipath, spread, video
 from tests.small import PROJECT
+from topology.shapes.leaf_spine import LeafSpine
 
 FOLDER = PROJECT / "examples"
 PAGE = FOLDER / "README.md"
@@ -38,18 +40,31 @@ HEAD = """\
 <!-- SPDX-License-Identifier: GPL-2.0-only -->
 # Examples
 
-Each example is one short file. The first command runs an example. The second command replays the
-example on a [live page](../docs/watch.md); before its first use, type `./cellbed setup
---library`:
+Each example is one short file. The first command runs an example. The second command plays it on
+a [live page](../docs/watch.md); before its first use, type `./cellbed setup --library`:
 
     ./cellbed run examples/handover.toml
     ./cellbed watch results/handover
 
-Begin with [a train through a tunnel](#a-train-through-a-tunnel) or [a
-handover](#a-handover-each-15-s): each is one trial. Some other examples need another kernel, and
-their first run builds it. Their text says so. An example in its own folder compares [TCP and
-QUIC](quic/README.md).
+The live page shows the handovers: the rate and the delays of the path, with the throughput, the
+windows of the senders and the queue. Press **Play**, or drag the time.
 
+| about | examples |
+| --- | --- |
+| satellites | [a handover](#a-handover-each-15-s), [passes on a low orbit](#passes-of-satellites-on-a-low-orbit), [the space station](#a-pass-of-the-space-station), [a shell](#satellites-of-a-shell) |
+| mobile links | [a train](#a-train-through-a-tunnel), [a random rate](#a-mobile-link), [a packet-delivery trace](#a-packet-delivery-trace), [video](#video-over-a-mobile-link) |
+| several bottlenecks or paths | [cross flows](#a-long-flow-against-cross-flows), [a data center](#equal-paths-in-a-data-center) |
+| a phone with two links, and MPTCP | [both links](#two-access-links-for-one-connection), [a common bottleneck](#two-subflows-in-one-bottleneck), [a change of the link](#from-wi-fi-to-lte), [a link that fades](#wi-fi-that-fades) |
+| low delay (L4S) | [two queues](#two-queues-for-two-kinds-of-senders) |
+| QUIC and TCP | [another planet](#a-planet-four-light-minutes-away), [web pages](quic/README.md) in a folder of its own |
+
+Begin with the train or the handover: each is one trial. Some examples need another kernel, and
+their first run builds it. Their text says so.
+
+- **Keys.** [experiments.md](../docs/experiments.md) has all keys of an example's file, and
+  [flavors.md](../docs/flavors.md) all senders.
+- **Checks.** A trial checks its own result. For example, a check compares the delay of each packet
+  with the delay of the path.
 - **Paths.** In most examples, the path is a [moving path](../docs/moving-paths.md): the link
   changes during the trial. The page has a picture of the delay only if the delay changes.
 - **Efficiency.** It compares the received payload with what a link of the rate
@@ -58,7 +73,7 @@ QUIC](quic/README.md).
   To see them, open `results/NAME/report/report.html` and press the line of a trial. The rate of
   the link counts all bits of the cells, so it is higher than the throughput, which counts IP
   packets. Only the rate of a packet-delivery trace counts packets.
-"""
+"""  # noqa: E501 (a row of a table is a line)
 
 
 def names() -> list[str]:
@@ -109,7 +124,7 @@ def drawn(trial: Trial) -> Sequence[Callable[[Trial], Drawing | None]]:
     if trial.series("connections"):
         return OF_PATHS
     if trial.plan.topology.layout().named:
-        return OF_LINKS
+        return OF_LINKS if trial.series("queue") else OF_PATHS
     if trial.series("requests"):
         return OF_PAGES
     if trial.series("segments"):
@@ -127,7 +142,10 @@ def figures(trials: Sequence[Trial]) -> str:
     [trial, *others] = trials
     if trial.series("connections"):
         return multipath.figures(trials)
-    if trial.plan.topology.layout().named:
+    layout = trial.plan.topology.layout()
+    if isinstance(layout, LeafSpine):
+        return spread.figures(trials)
+    if layout.named:
         return shares(trials)
     if trial.series("segments"):
         return video.figures(trials)
@@ -184,16 +202,34 @@ def section(name: str, shown: Sequence[tuple[str, str]], told: str) -> str:
     """The part of the page about an example; shown: kind and alt of each picture."""
     text = (FOLDER / f"{name}.toml").read_text(encoding="utf-8")
     about = " ".join(re.findall(r"^# (?!SPDX)(.*)$", text, re.MULTILINE))
-    found = re.search(r'^title = "(.*)"$', text, re.MULTILINE)
-    assert found, name
     body = re.sub(r"^#.*\n", "", text, flags=re.MULTILINE)
     images = "".join(f"\n![{alt}]({name}-{kind}.svg)\n" for kind, alt in shown)
-    return f"\n## {found[1]}\n\n{about}\n\n```toml\n{body}```\n\n{told}{cost(text)}\n{images}"
+    return f"{heading(name)}{about}\n\n```toml\n{body}```\n\n{told}{cost(text)}\n{images}"
+
+
+def heading(name: str) -> str:
+    """The first line of an example's part of the page."""
+    text = (FOLDER / f"{name}.toml").read_text(encoding="utf-8")
+    found = re.search(r'^title = "(.*)"$', text, re.MULTILINE)
+    assert found, name
+    return f"\n## {found[1]}\n\n"
+
+
+def parts() -> dict[str, str]:
+    """Name of an example -> its part of the page as it is."""
+    page = PAGE.read_text(encoding="utf-8")
+    starts = {name: page.find(heading(name)) for name in names()}
+    ends = sorted([*starts.values(), len(page)])
+    return {
+        name: page[start : ends[ends.index(start) + 1]]
+        for name, start in starts.items()
+        if start >= 0
+    }
 
 
 def renew(chosen: Sequence[str]) -> None:
-    """Run all examples anew and write the page with its pictures."""
-    page = HEAD
+    """Run the chosen examples anew, draw them and write their parts of the page."""
+    found = parts()
     with tempfile.TemporaryDirectory() as folder:
         for name in chosen:
             trials = run(name, Path(folder))
@@ -201,9 +237,10 @@ def renew(chosen: Sequence[str]) -> None:
             for kind, alt, svg in pictures(trials):
                 (FOLDER / f"{name}-{kind}.svg").write_text(svg, encoding="utf-8")
                 shown.append((kind, alt))
-            page += section(name, shown, figures(trials))
+            found[name] = section(name, shown, figures(trials))
+    page = HEAD + "".join(found[name] for name in names() if name in found)
     PAGE.write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    sys.exit(renew(names()))
+    sys.exit(renew(sys.argv[1:] or names()))

@@ -25,6 +25,13 @@ def test_the_page_begins_as_it_is_generated() -> None:
     assert PAGE.startswith(gallery.HEAD)
 
 
+@pytest.mark.parametrize("name", gallery.names())
+def test_the_table_at_the_top_leads_to_each_example(name: str) -> None:
+    title = gallery.heading(name).strip("# \n")
+    anchor = re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+    assert f"(#{anchor})" in gallery.HEAD
+
+
 def test_the_page_has_each_picture_and_no_other() -> None:
     shown = [file for _, file in IMAGES.findall(PAGE)]
     assert sorted(shown) == sorted(path.name for path in gallery.FOLDER.glob("*.svg"))
