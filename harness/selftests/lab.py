@@ -18,6 +18,7 @@ from harness.growing import opened
 from harness.inbox import FOLDER
 from harness.labs import Lab, LabSpec
 from harness.labs.session import session
+from harness.labs.stock import OWN
 from harness.scripts.job import BUILT_IN
 from harness.scripts.job import KILLED as OUT_OF_MEMORY
 from harness.selftests.outcome import TIMED_OUT, Outcome, of_packets, printable
@@ -50,6 +51,7 @@ class Work:
         words: what the kernel is told.
         tests, tools: folders of the tree's tests and of the lab's programs for them.
         packetdrill: the program; None: there is none.
+        lab: "uml", or "vm" with its own kernel.
     """
 
     folder: str
@@ -63,6 +65,7 @@ class Work:
     tests: Path
     tools: Path
     packetdrill: Path | None
+    lab: str = "uml"
     limit_cpu_s: float = LIMIT_CPU_S
 
     @property
@@ -90,11 +93,12 @@ def run(works: Sequence[Work]) -> list[Outcome]:
         shares["packetdrill"] = shared.packetdrill.parent
     spec = LabSpec(
         pairs=0, clock=shared.clock, seed=shared.seed, memory_mib=MEMORY_MIB, main=MAIN,
-        image=shared.image, kernel=shared.kernel, kernel_words=shared.words, shares=shares,
+        image=shared.image, kernel=shared.kernel if shared.lab == OWN else None,
+        kernel_words=shared.words, shares=shares,
         hang_cpu_s=math.inf, hang_idle_s=idle_s(works),
     )  # fmt: skip
     begin = time.monotonic()
-    with session("uml", spec, {"job": job(works), **built_in(shared.kernel)}) as lab:
+    with session(shared.lab, spec, {"job": job(works), **built_in(shared.kernel)}) as lab:
         watch = Watch(lab, shared.limit_cpu_s, lambda: begun(lab))
         complaint = ""
         try:

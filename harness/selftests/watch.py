@@ -53,7 +53,7 @@ class Watch:
         clock_s, program = self.lab.glance()
         if clock_s != self._clock_s:
             self._clock_s, self._moved_cpu_s = clock_s, self.cpu_s
-        at = f"the lab's clock is at {clock_s:.3f} s"
+        at = f"; the lab's clock is at {clock_s:.3f} s" if clock_s else ""
         most = f", and {program} computes most" if program else ""
         if (count := self.lab.processes()) > MANY:
             most += f"; it has {count} processes"
@@ -62,8 +62,8 @@ class Watch:
         if (used_s := self.cpu_s - self._begin_cpu_s) > self.limit_cpu_s:
             raise LabError(
                 f"it has used {used_s:.0f} s of processor time, more than "
-                f"--limit {self.limit_cpu_s:g}; {at}{most}"
+                f"--limit {self.limit_cpu_s:g}{at}{most}"
             )
         still_s = self.cpu_s - self._moved_cpu_s
         if self.lab.exact and still_s > STILL_CPU_S:
-            raise LabError(f"virtual time stood still for {still_s:.0f} s of computing; {at}{most}")
+            raise LabError(f"virtual time stood still for {still_s:.0f} s of computing{at}{most}")

@@ -6,12 +6,15 @@ A program of our own stands for packetdrill: it sends packets into a network nam
 
 from __future__ import annotations
 
+import shutil
 import struct
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from harness.host import paths
+from harness.labs.vm import QEMU
 from harness.scripts import products
 from harness.selftests import lab
 from harness.selftests.choice import TOP
@@ -187,3 +190,23 @@ def ended(work: Work, tree: Path, script: str, limit_cpu_s: float) -> Outcome:
     one = replace(work, tests=tree, test="ends.py", limit_s=2, limit_cpu_s=limit_cpu_s)
     [outcome] = run([one])
     return outcome
+
+
+@pytest.mark.skipif(
+    not (paths.places()["vm"] / "complete").exists() or shutil.which(QEMU) is None,
+    reason="the vm lab is not set up: lab/setup --vm",
+)
+def test_debians_own_kernel_runs_scripts_too(work: Work) -> None:
+    """Each in its namespaces: the second finds no device of the first."""
+    (work.tests / TOP / "kselftest").mkdir(exist_ok=True)
+    stock = replace(work, lab="vm", kernel=paths.stock_kernel(), image=vm_image())
+    right, wrong = run([stock, replace(stock, test="wrong.pkt")])
+    assert (right.verdict, wrong.verdict) == ("pass", "fail"), (right, wrong)
+    assert wrong.why == "./wrong.pkt: expected 4 packets, but sent 3"
+    times = times_s(right.packets["1.pcap"])
+    assert len(times) >= 3 and {0.0, 0.25, 0.5} <= {round(one, 2) for one in times}
+
+
+def vm_image() -> Path:
+    """The image of scripts, with its disk beside it."""
+    return products.require("vm", "virtual", ()).image

@@ -29,7 +29,7 @@ from harness.cli.tables import print_table
 from harness.host.capacity import capacity
 from harness.kernels import names
 from harness.scripts import products
-from harness.selftests import folder, ktap, packetdrill, sources, summary, table
+from harness.selftests import folder, ktap, packetdrill, sources, stock, summary, table
 from harness.selftests.choice import RUN_BY_IT, Test
 from harness.selftests.lab import LIMIT_CPU_S, MEMORY_MIB, Work
 from harness.selftests.outcome import Outcome
@@ -58,6 +58,10 @@ def split_clocks(_: click.Context, option: click.Parameter, value: str) -> list[
 @click.command(help=__doc__)
 @click.argument("tests", metavar="TEST...", nargs=-1, required=True)
 @kernel_option("A[,B...]", "The kernels (docs/kernels.md) [6.12].")
+@click.option(
+    "--lab", default="uml", type=click.Choice(stock.LABS),
+    help="The labs; vm runs scripts of packetdrill on Debian's own kernel [uml].",
+)  # fmt: skip
 @click.option(
     "--scripts",
     metavar="KERNEL",
@@ -128,6 +132,7 @@ def split_clocks(_: click.Context, option: click.Parameter, value: str) -> list[
 def command(
     tests: tuple[str, ...],
     kernels: list[str],
+    lab: str,
     scripts: str | None,
     programs: tuple[str, ...],
     clocks: list[str],
@@ -142,7 +147,10 @@ def command(
     out: Path,
 ) -> None:
     products.check(packages)
-    asked = list(dict.fromkeys(kernels or [names.SET_UP]))
+    stock.refuse(lab, kernels)
+    asked = list(dict.fromkeys(kernels or [stock.VM if lab == stock.VM else names.SET_UP]))
+    if lab == stock.VM:
+        scripts = scripts or names.SET_UP
     if only_new and len(asked) == 1:
         raise UsageError("--new-failures needs two kernels: --kernel BEFORE,AFTER")
     if only_list:
@@ -156,8 +164,11 @@ def command(
     trees = {name: sources.tests(scripts or name, tests) for name in asked}
     drill = packetdrill.by_kernel(programs, asked) if needs_packetdrill(trees) else {}
     folder.check(out)  # before anybody waits
-    built = {name: sources.built(name, tree) for name, tree in trees.items()}
-    (_, image), made = products.image(packages), tools()
+    built = {
+        name: stock.built(tree) if lab == stock.VM else sources.built(name, tree)
+        for name, tree in trees.items()
+    }
+    image, made = image_of(lab, clocks[0], packages), tools()
     tasks = [
         Task(
             row=Row(name, clock), test=test,
@@ -165,6 +176,7 @@ def command(
                 folder=test.folder, test=test.file, limit_s=tree.limit_s(test), clock=clock,
                 seed=seed, image=image, kernel=built[name].folder, words=words(test),
                 tests=tree.place, tools=made, packetdrill=drill.get(name), limit_cpu_s=limit_cpu_s,
+                lab=lab,
             ),
         )
         for name, tree in trees.items() for clock in clocks for test in tree.chosen
@@ -191,6 +203,13 @@ def command(
         raise KeyboardInterrupt
     if any(new_failures(found) if only_new else all_failures(found)):
         raise SystemExit(FAILED)
+
+
+def image_of(lab: str, clock: str, packages: tuple[str, ...]) -> Path:
+    """The image of scripts; for the lab vm also its disk."""
+    if lab == stock.VM:
+        return products.require(lab, clock, packages).image
+    return products.image(packages)[1]
 
 
 def all_failures(found: Found) -> Iterator[list[Test]]:

@@ -17,7 +17,7 @@ from harness.selftests.choice import Test
 from harness.selftests.outcome import Outcome
 from harness.selftests.sources import Kernel, Tests
 from harness.selftests.suite import Found, Task
-from plan.errors import LabError
+from plan.errors import LabError, UsageError
 
 GOOD = Outcome(output="", status=0)
 X, Y = Test("net", "x.sh"), Test("net", "y.sh")
@@ -84,3 +84,24 @@ def test_a_list_of_several_kernels_names_them(monkeypatch: pytest.MonkeyPatch) -
     assert run.output == "# kernel 6.12\nnet/x.sh\n# kernel 7.3\nnet/x.sh\nnet/y.sh\n"
     run = CliRunner().invoke(selftests.command, ["net/*", "--list", "--kernel", "6.12"])
     assert run.output == "net/x.sh\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["net/x.sh", "--lab", "vm", "--kernel", "7.3"], "--lab vm has the kernel of Debian 13"),
+        (["net/x.sh", "--lab", "vm"], "TEST net/x.sh: the lab vm runs only scripts of packetdrill"),
+    ],
+)
+def test_the_vm_lab_refuses_what_it_cannot_run(
+    words: list[str], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selftests.sources, "tests", of_tree)
+    run = CliRunner().invoke(selftests.command, [*words, "--out", str(tmp_path)])
+    assert isinstance(run.exception, UsageError) and str(run.exception).startswith(says)
+
+
+def test_runs_may_differ_where_the_virtual_clock_is_not_exact() -> None:
+    runs = suite.Runs(first=GOOD, other={"duration": 2})
+    flaky = {kernel: suite.flaky(suite.Row(kernel, "virtual"), runs) for kernel in ("6.12", "vm")}
+    assert flaky == {"6.12": True, "vm": False}
