@@ -13,7 +13,6 @@ from harness.selftests import watch
 from harness.selftests.choice import RUN_BY_IT, Test
 from harness.selftests.lab import Work, run
 from harness.selftests.outcome import VERDICTS, Outcome
-from harness.selftests.stock import VM
 
 TOGETHER = 12  # scripts of packetdrill in a lab: its boot is a small part, and two labs share 24
 
@@ -227,8 +226,8 @@ def gathered(found: dict[tuple[Row, Test], dict[int, Outcome]]) -> Found:
 
 
 def flaky(row: Row, runs: Runs) -> bool:
-    """Did repetitions differ where nothing lets them, by an exact virtual clock?"""
-    return row.clock == "virtual" and row.kernel != VM and bool(runs.other)
+    """Did repetitions differ where nothing lets them, by the virtual clock?"""
+    return row.clock == "virtual" and bool(runs.other)
 
 
 def counts(tests: dict[Test, Runs]) -> dict[str, int]:

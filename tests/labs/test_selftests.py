@@ -199,14 +199,14 @@ def ended(work: Work, tree: Path, script: str, limit_cpu_s: float) -> Outcome:
 def test_debians_own_kernel_runs_scripts_too(work: Work) -> None:
     """Each in its namespaces: the second finds no device of the first."""
     (work.tests / TOP / "kselftest").mkdir(exist_ok=True)
-    stock = replace(work, lab="vm", kernel=paths.stock_kernel(), image=vm_image())
+    stock = replace(work, lab="vm", clock="real", kernel=paths.stock_kernel(), image=vm_image())
     right, wrong = run([stock, replace(stock, test="wrong.pkt")])
     assert (right.verdict, wrong.verdict) == ("pass", "fail"), (right, wrong)
     assert wrong.why == "./wrong.pkt: expected 4 packets, but sent 3"
     times = times_s(right.packets["1.pcap"])
-    assert len(times) >= 3 and {0.0, 0.25, 0.5} <= {round(one, 2) for one in times}
+    assert len(times) >= 3 and times[-1] >= 0.5
 
 
 def vm_image() -> Path:
     """The image of scripts, with its disk beside it."""
-    return products.require("vm", "virtual", ()).image
+    return products.require("vm", "real", ()).image

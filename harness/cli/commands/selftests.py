@@ -44,9 +44,9 @@ OUT = Path("results/selftests")
 FAILED = 5  # docs/commands.md
 
 
-def split_clocks(_: click.Context, option: click.Parameter, value: str) -> list[str]:
-    """One clock or both, with a comma between them."""
-    found = list(dict.fromkeys(value.split(",")))
+def split_clocks(_: click.Context, option: click.Parameter, value: str | None) -> list[str]:
+    """One clock or both, with a comma between them; none: the lab's own."""
+    found = list(dict.fromkeys(value.split(","))) if value is not None else []
     for word in found:
         if word not in CLOCKS:
             raise UsageError(
@@ -77,10 +77,9 @@ def split_clocks(_: click.Context, option: click.Parameter, value: str) -> list[
 @click.option(
     "--clock",
     "clocks",
-    default="virtual",
     metavar="virtual|real",
     callback=split_clocks,
-    help="The clock of the labs; virtual,real runs each test by both [virtual].",
+    help="The clock of the labs; virtual,real runs each test by both [virtual; vm: real].",
 )
 @click.option(
     "--repeat",
@@ -148,6 +147,7 @@ def command(
 ) -> None:
     products.check(packages)
     stock.refuse(lab, kernels)
+    clocks = stock.clocks(lab, clocks)
     asked = list(dict.fromkeys(kernels or [stock.VM if lab == stock.VM else names.SET_UP]))
     if lab == stock.VM:
         scripts = scripts or names.SET_UP

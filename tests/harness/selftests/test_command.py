@@ -90,6 +90,7 @@ def test_a_list_of_several_kernels_names_them(monkeypatch: pytest.MonkeyPatch) -
     ("words", "says"),
     [
         (["net/x.sh", "--lab", "vm", "--kernel", "7.3"], "--lab vm has the kernel of Debian 13"),
+        (["net/x.sh", "--lab", "vm", "--clock", "virtual,real"], "--lab vm runs tests only by"),
         (["net/x.sh", "--lab", "vm"], "TEST net/x.sh: the lab vm runs only scripts of packetdrill"),
     ],
 )
@@ -99,9 +100,3 @@ def test_the_vm_lab_refuses_what_it_cannot_run(
     monkeypatch.setattr(selftests.sources, "tests", of_tree)
     run = CliRunner().invoke(selftests.command, [*words, "--out", str(tmp_path)])
     assert isinstance(run.exception, UsageError) and str(run.exception).startswith(says)
-
-
-def test_runs_may_differ_where_the_virtual_clock_is_not_exact() -> None:
-    runs = suite.Runs(first=GOOD, other={"duration": 2})
-    flaky = {kernel: suite.flaky(suite.Row(kernel, "virtual"), runs) for kernel in ("6.12", "vm")}
-    assert flaky == {"6.12": True, "vm": False}
