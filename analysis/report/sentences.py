@@ -8,6 +8,7 @@ studies/ID/sentences.toml has a template for each:
     numbers = "end"             which of the study's functions gives the numbers (Pages.numbers)
     text = "They lie within {largest:.3f} of the paper, {above:d} of {cells:d} above it."
     only_if = ["largest < 0.1", "above > below"]      not required
+    otherwise = "One lies {largest:.3f} from it."     not required
 
 and the README a place for it:
 
@@ -15,7 +16,8 @@ and the README a place for it:
     They lie within 0.049 of the paper, 3 of 12 above it.
     <!-- end -->
 
-A sentence is written only where each of its conditions is true: a false one is an error.
+A sentence is written only where each of its conditions is true. Where one is false, `otherwise` is
+written in its place; without `otherwise` that is an error.
 """
 
 import operator
@@ -49,12 +51,13 @@ COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Sentence:
-    """A template, and what has to be true for it to be written."""
+    """A template, what has to be true for it to be written, and what is written otherwise."""
 
     id: str
     numbers: str
     text: str
     only_if: Sequence[str] = ()
+    otherwise: str | None = None
 
 
 def load(path: Path) -> dict[str, Sentence]:
@@ -81,13 +84,16 @@ def written(sentence: Sentence, numbers: Numbers, where: str) -> str:
     """The sentence with its numbers.
 
     where: the file, for errors. Raises TableError where a number is not known, and where a
-    condition is not true.
+    condition is not true and the sentence has no other text.
     """
     about = f"{where}: sentence '{sentence.id}'"
-    for condition in sentence.only_if:
-        _require(condition, numbers, about)
+    text: str | None = sentence.text
+    if false := _false(sentence.only_if, numbers, about):
+        text = sentence.otherwise
+    if text is None:
+        raise TableError(false)
     try:
-        return _Signed().vformat(sentence.text, (), _Known(numbers, about))
+        return _Signed().vformat(text, (), _Known(numbers, about))
     except (ValueError, IndexError) as error:
         raise TableError(f"{about}: the text cannot be filled: {error}") from None
 
@@ -165,19 +171,25 @@ class _Signed(string.Formatter):
         return text if isinstance(value, str) else signed(text)
 
 
-def _require(condition: str, numbers: Numbers, about: str) -> None:
+def _false(conditions: Sequence[str], numbers: Numbers, about: str) -> str:
+    """What is wrong with the first condition that is not true; empty where all are."""
+    return next(filter(None, (_wrong(one, numbers, about) for one in conditions)), "")
+
+
+def _wrong(condition: str, numbers: Numbers, about: str) -> str:
     match = CONDITION.fullmatch(condition.strip())
     if match is None:
         raise TableError(f"{about}: '{condition}' is no condition; write NAME < NUMBER or NAME")
     known = _Known(numbers, about)
     first, second = known[match[1]], _operand(match[3], known)
-    if not COMPARED[match[2]](first, second):
-        raise TableError(
-            f"{about} is not true: it needs {condition}, but the kept results have "
-            f"{match[1]} = {first:.6g}"
-            + ("" if match[3] not in numbers else f" and {match[3]} = {second:.6g}")
-            + "; write what they say"
-        )
+    if COMPARED[match[2]](first, second):
+        return ""
+    return (
+        f"{about} is not true: it needs {condition}, but the kept results have "
+        f"{match[1]} = {first:.6g}"
+        + ("" if match[3] not in numbers else f" and {match[3]} = {second:.6g}")
+        + "; write what they say"
+    )
 
 
 def _operand(text: str, known: Mapping[str, Number]) -> Number:

@@ -61,7 +61,7 @@ def sure(kept: Kept) -> Numbers:
     found = surely_changed(changes)
     names = [
         f' From {old} to {new}, the column "{title}" of {flavor} changed by'
-        f" {_change(changes[old, new, flavor, title])}."
+        f" {in_digits(changes[old, new, flavor, title])}."
         for old, new, flavor, title in found
     ]
     return {
@@ -172,7 +172,7 @@ def surely_changed(
 def places(kept: Kept) -> Sheet:
     """Each place that surely changed, with its change; a response has a family of its own."""
     rows: list[list[Value]] = [
-        [old, new, flavor, f"{rate} Mbit/s, {rtt} ms", queue, flows, title, _change(change)]
+        [old, new, flavor, f"{rate} Mbit/s, {rtt} ms", queue, flows, title, in_digits(change)]
         for response, title in PLACED
         for (old, new, flavor, rate, rtt, queue, flows), change in surely_changed(
             tested(by_place(kept, response))
@@ -181,7 +181,7 @@ def places(kept: Kept) -> Sheet:
     return plain(rows, "from", "to", "flavor", "path", "queue", "flows", "figure", "change")
 
 
-def _change(change: Estimate) -> str:
+def in_digits(change: Estimate) -> str:
     """Three digits of it: a change that is surely not 0 is not shown as 0."""
     return f"{signed(f'{change.mean:+.3g}')} ± {change.half_width:.2g}"
 
@@ -224,9 +224,11 @@ def delays(kept: Kept) -> Numbers:
     sure = surely_changed(several)
     largest = largest_of(several)
     return {
-        "largest": f"{_change(several[largest])} ms ({named(largest)})",
+        "largest": f"{in_digits(several[largest])} ms ({named(largest)})",
         "verdict": verdict(largest in sure),
         "largest_sure": (
-            f"{_change(sure[place])} ms ({named(place)})" if (place := largest_of(sure)) else "none"
+            f"{in_digits(sure[place])} ms ({named(place)})"
+            if (place := largest_of(sure))
+            else "none"
         ),
     }

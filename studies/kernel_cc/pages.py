@@ -17,6 +17,7 @@ from studies.kernel_cc.days import TRIALS, days
 from studies.kernel_cc.fast import fast as fast_numbers
 from studies.kernel_cc.fast import faster as faster_numbers
 from studies.kernel_cc.findings import FAST, FASTER
+from studies.kernel_cc.parting import parting
 from studies.kernel_cc.study import STUDY
 
 KERNELS = STUDY.cell["kernel"]
@@ -128,6 +129,7 @@ PAGES = Pages(
         "faster": faster_numbers,
         "mixed": mixed.mixed,
         "window": window.window,
+        "parting": parting,
     },
     kept=[changes.NAME],
 )

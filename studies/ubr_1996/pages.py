@@ -9,7 +9,7 @@ from analysis.report import headings, trial_plots, variant_tables
 from analysis.report.model import Column, Gallery, Plot, Section, Sheet, Value
 from analysis.report.pages import Pages
 from analysis.report.results import Results
-from studies.ubr_1996 import captures, goodputs, lengths, plots
+from studies.ubr_1996 import captures, goodputs, lengths, plots, verdicts
 from studies.ubr_1996.abstract import abstract, clock, lan, limit, queue
 from studies.ubr_1996.checks import CHECKS
 from studies.ubr_1996.path import (
@@ -198,6 +198,7 @@ PAGES = Pages(
         "above-one": captures.above_one,
         "abstract": abstract,
         "clock": clock,
+        "draws": verdicts.draws,
         "goodputs": goodputs.numbers,
         "held": captures.held,
         "lan": lan,

@@ -231,6 +231,7 @@ TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
     "clock": clock,
     "windows": windows,
     "verdicts": verdicts.verdicts,
+    "kinds": verdicts.kinds,
     "claims": verdicts.claims,
     "flavors": flavors,
     "sources": sources,

@@ -9,6 +9,7 @@ from analysis.claims import Claim, Verdict, claims_of
 from analysis.claims.reading import WIDER
 from analysis.kept import Kept
 from analysis.report.model import Sheet, Value, plain
+from analysis.report.sentences import Numbers
 from studies.ubr_1996.checks import CHECKS
 from studies.ubr_1996.study import STUDY
 
@@ -39,6 +40,44 @@ def verdicts(kept: Kept) -> Sheet:
             rows.append([reading, bound, len(of), *map(of.count, (*VERDICTS, NOT_MEASURED))])
     heads = [(verdict, "d") for verdict in (*VERDICTS, NOT_MEASURED)]
     return plain(rows, "reading", "bound", ("readings", "d"), *heads)
+
+
+KINDS = {
+    "direction": "direction: surely the claimed sign",
+    "size": "size: one seed could give the published figure",
+}
+"""More verdicts in the kept table -> what README calls them."""
+
+
+def kinds(kept: Kept) -> Sheet:
+    """How many readings have each verdict of direction and of size, with their first bounds."""
+    rows: list[list[Value]] = [
+        [reading, title, len(of), *map(of.count, VERDICTS)]
+        for campaign, reading in READINGS.items()
+        for kind, title in KINDS.items()
+        for of in [_of_kind(kept, campaign, kind)]
+    ]
+    heads = [(verdict, "d") for verdict in VERDICTS]
+    return plain(rows, "reading", "judged by", ("readings", "d"), *heads)
+
+
+def _of_kind(kept: Kept, campaign: str, kind: str) -> Sequence[str]:
+    """The verdicts of a kind, of the readings that have it."""
+    rows = [row for row in kept.claims(campaign).rows if not row["id"].endswith(WIDER)]
+    return [row[kind] for row in rows if row[kind]]
+
+
+def draws(kept: Kept) -> Numbers:
+    """How many published figures lie outside the 95 % prediction interval of one seed."""
+    found: dict[str, float] = {}
+    for name, campaign in zip(("first", "slow"), READINGS, strict=True):
+        for row in kept.table(campaign, "one-draw").rows:
+            found |= {
+                f"{name}_{row['response']}": int(row["outside"]),
+                f"{name}_cells": int(row["cells"]),
+                f"{name}_by_chance": float(row["by_chance"]),
+            }
+    return found
 
 
 def claims(kept: Kept) -> Sheet:

@@ -14,7 +14,7 @@ from analysis.kept import Kept
 from analysis.report.model import listed
 from analysis.report.sentences import Numbers, Source
 from analysis.statistics import estimate
-from studies.web_2003 import signs, steps, traces, ways
+from studies.web_2003 import signs, steps, traces, ways, when
 from studies.web_2003.abstract import SLIDES, WHOLE, abstract
 from studies.web_2003.changes import how, percent, sure, told
 from studies.web_2003.ns2 import long_numbers
@@ -151,7 +151,10 @@ def _ratios(kept: Kept, load: str, queue: str) -> BySeed:
 
 
 def tails(kept: Kept) -> Numbers:
-    """SACK in long trials: what ECN and Adaptive RED change beside the slides' figures."""
+    """SACK in long trials: what ECN and Adaptive RED change beside the slides' figures.
+
+    ecn_infinite: the trials of which the 99th percentile has no ratio, with ECN or without.
+    """
     high = SLIDES[-1]
     short = _of_sack(kept, "p25_ms", high, ("ARED", TAIL), CAMPAIGN)
     return {
@@ -173,31 +176,40 @@ def _ecn(kept: Kept, load: str) -> Numbers:
     return {
         "ecn_median": told(median),
         "ecn_p99": told(p99),
+        "ecn_infinite": sum(_infinite(kept, load, queue, "p99_ms") for queue in queues),
         "ecn_lost": told(_of_sack(kept, "unfinished_share", load, queues)),
         **{
             f"bytes_{one}": told(_of_sack(kept, "resent_bytes_share", one, queues))
             for one in SLIDES
         },
         "source_ecn": told(_of_sack(kept, "source_p99_ms", load, queues)),
-        "ecn_sure": int(sure(median)) + int(sure(p99)),
-        "shorter": int(median.difference < 0),
-        "longer": int(all(draw > 0 for draw in p99.draws)),
+        "ecn_seeds": len(p99.draws),
+        "ecn_longer": sum(draw > 0 for draw in p99.draws),
     }
 
 
+def _infinite(kept: Kept, load: str, queue: str, figure: str) -> int:
+    """How many of SACK's long trials with a queue have no finite figure."""
+    place = {"load": load, "sender": "SACK", "queue": queue}
+    rows = kept.table(WHOLE, "trials").rows
+    return sum(not row[figure] for row in rows if place.items() <= row.items())
+
+
 def _answers(kept: Kept, load: str) -> Numbers:
-    """Exchanges without a response by seed, and in which seeds Adaptive RED leaves fewer."""
-    reds = [queue for queue in _queues(kept, load) if queue != TAIL]
-    lost = {queue: _lost(kept, load, queue) for queue in (TAIL, *reds)}
-    fewer = [s for s, n in lost[TAIL].items() if all(lost[red][s] < n for red in reds)]
-    more = [s for s, n in lost[TAIL].items() if all(lost[red][s] > n for red in reds)]
+    """Exchanges without a response by seed, and in how many seeds Adaptive RED leaves fewer.
+
+    A seed without a trial of each queue does not count there.
+    """
+    lost = {queue: _lost(kept, load, queue) for queue in _queues(kept, load)}
+    whole = sorted(set.intersection(*(set(some) for some in lost.values())))
+    tail = lost.pop(TAIL)
     place = {"load": load, "sender": "SACK", "queue": TAIL}
     medians = [math.exp(one) for one in _by_seed(kept, WHOLE, "median_ms", place).values()]
     return {
-        "lost_tail": listed(f"{100 * share:.2g} %" for share in lost[TAIL].values()),
-        "fewer": listed(map(str, fewer)),
-        "more": listed(map(str, more)),
-        "decided": int(len(fewer) + len(more) == len(lost[TAIL]) and bool(fewer and more)),
+        "lost_tail": listed(f"{100 * share:.2g} %" for share in tail.values()),
+        "fewer": sum(all(red[seed] < tail[seed] for red in lost.values()) for seed in whole),
+        "more": sum(all(red[seed] > tail[seed] for red in lost.values()) for seed in whole),
+        "of": len(whole),
         "least_ms": min(medians),
         "most_ms": max(medians),
     }
@@ -216,7 +228,7 @@ def _lost(kept: Kept, load: str, queue: str) -> dict[int, float]:
     place = {"load": load, "sender": "SACK", "queue": queue}
     return {
         int(row["seed"]): float(row["unfinished_share"])
-        for row in kept.table(WHOLE, "trials").rows
+        for row in sorted(kept.table(WHOLE, "trials").rows, key=lambda row: int(row["seed"]))
         if place.items() <= row.items()
     }
 
@@ -235,10 +247,15 @@ def rules(kept: Kept) -> Numbers:
             found[f"seeds_{length}"] = len(one.draws)
             if (name, length) == ("ecn", "long"):
                 found["each"] = listed(percent(draw) for draw in one.draws)
-                first = estimate(one.draws[:3])
-                found["first_sure"] = int(abs(first.mean) > (first.half_width or 0.0))
+                found["first_sure"] = _first_three(one)
     p25 = ({**place, "queue": queue} for queue in ("ARED as in ns-2", TAIL))
     return found | {"p25_rule": told(_change(kept, WHOLE, "p25_ms", *p25))}
+
+
+def _first_three(change: Contrast) -> int:
+    """Does the interval of a change exclude 0 with the first three seeds alone?"""
+    first = estimate(change.draws[:3])
+    return int(first.half_width is not None and abs(first.mean) > first.half_width)
 
 
 def again(kept: Kept) -> Numbers:
@@ -358,7 +375,7 @@ def _levels(kept: Kept, campaign: str, *factors: str) -> Sequence[Mapping[str, s
 def _change(
     kept: Kept, campaign: str, figure: str, of: Mapping[str, str], to: Mapping[str, str]
 ) -> Contrast:
-    """The logarithm of a ratio, paired by seed."""
+    """The logarithm of a ratio, paired by seed; seeds without a finite figure are left out."""
     both = (_by_seed(kept, campaign, figure, levels) for levels in (of, to))
     return contrast(differences(*([values] for values in both)))
 
@@ -368,7 +385,7 @@ def _by_seed(kept: Kept, campaign: str, figure: str, levels: Mapping[str, str]) 
     return {
         one.seed: math.log(one.metrics[figure])
         for one in trials
-        if levels.items() <= one.levels.items()
+        if levels.items() <= one.levels.items() and one.metrics.get(figure)
     }
 
 
@@ -396,4 +413,5 @@ NUMBERS: Mapping[str, Source] = {
     "today": today,
     "traces": traces.numbers,
     "ways": ways.numbers,
+    "when": when.numbers,
 }

@@ -66,12 +66,19 @@ def _comparisons(results: Results, load: str) -> list[Plot]:
             label: [one for one in results.cells if _is(one, load, sender, queue)]
             for label, (sender, queue) in lines.items()
         }
-        # Trials that an earlier part of the campaign kept have no response times here.
+        # A trial that an earlier part of the campaign kept has no response times here. A picture of
+        # the other seeds alone would replace that of all.
+        if not all(_recorded(some) for some in cells.values()):
+            continue
         times = {label: plots.pooled(some) for label, some in cells.items()}
         drawn = {label: some for label, some in times.items() if len(some)}
         if {*list(cells)[:2]} <= drawn.keys():
             found.append(plots.functions(load, title, f"slide-{number}-{load}", drawn))
     return found
+
+
+def _recorded(cells: Sequence[Cell]) -> bool:
+    return all(exchanges(trial) is not None for cell in cells for trial in cell.trials)
 
 
 def _is(cell: Cell, load: str, sender: str, queue: str) -> bool:

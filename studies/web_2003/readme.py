@@ -4,7 +4,7 @@
 from collections.abc import Callable, Mapping
 
 from analysis.kept import Kept, number
-from analysis.report.model import Sheet, Value, plain
+from analysis.report.model import MISSING, Sheet, Value, plain
 from analysis.table import Row
 from studies.web_2003 import signs, steps, traces, ways
 from studies.web_2003.abstract import AS_IN_NS_2, NOT_RUN, SLIDES, WHOLE
@@ -35,12 +35,13 @@ def claims(kept: Kept) -> Sheet:
     found = {row["id"]: row for row in kept.claims(JUDGED).rows}
     rows: list[Line] = [
         [row["sentence"], row["reading"], *map(_verdict, both),
-         *(one["evidence_seeds"] for one in both)]
+         *(one["direction"] or MISSING for one in both), *(one["evidence_seeds"] for one in both)]
         for name, row in found.items()
         if not name.endswith(AS_IN_NS_2)
         for both in [(row, found[name + AS_IN_NS_2])]
     ]  # fmt: skip
-    heads = ("Linux's ARED", "ns-2's ARED", "measured, Linux's ARED", "measured, ns-2's ARED")
+    heads = [f"{kind}{rule}" for kind in ("", "direction, ", "measured, ")
+             for rule in ("Linux's ARED", "ns-2's ARED")]  # fmt: skip
     return plain(rows, "sentence", "reading", *heads)
 
 

@@ -6,6 +6,7 @@ agree: a change can have one sign in all of them.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from analysis.claims.findings import Figure, Verdict
@@ -93,6 +94,11 @@ def _percent(logarithm: float) -> str:
     return f"{signed(f'{100 * math.expm1(logarithm):+.1f}')} %"
 
 
+def _seeds(known: Sequence[int]) -> str:
+    """How many seeds each has: a number, or the fewest and the most."""
+    return " to ".join(dict.fromkeys(map(str, (min(known, default=0), max(known, default=0)))))
+
+
 def numbers(kept: Kept) -> Numbers:
     """How many changes have one sign in all seeds, and how many would if it were a coin's throw.
 
@@ -103,8 +109,7 @@ def numbers(kept: Kept) -> Numbers:
     return {
         "readings": len(undecided(kept)),
         "changes": len(found),
-        "fewest_seeds": min((one.seeds for one in found), default=0),
-        "seeds": max((one.seeds for one in found), default=0),
+        "seeds": _seeds([one.seeds for one in found]),
         "agreed": len(agreed),
         "within": sum(not one.excludes_0 for one in agreed),
         "by_chance": sum(2 ** (1 - one.seeds) for one in found),

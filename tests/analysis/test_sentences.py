@@ -57,6 +57,16 @@ def test_a_false_sentence_is_not_written(
         made(tmp_path, **changed)
 
 
+def test_a_sentence_can_have_another_text_where_it_is_false(tmp_path: Path) -> None:
+    toml = TOML.replace(
+        'only_if = ["gain', 'otherwise = "SACK gains no more than {gain:.3f}."\nonly_if = ["gain'
+    )
+    assert "gains +0.020 in 3" in made(tmp_path, toml)
+    assert "SACK gains no more than 0.010. Nothing" in made(tmp_path, toml, gain=0.01)
+    with pytest.raises(TableError, match="the kept results have no value for 'gain'"):
+        made(tmp_path, toml, gain=None)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The web study's page with a seed less, and with seeds more: every sentence follows."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from analysis.kept import Kept
+from analysis.report.readme import with_tables
+from harness.judge import studies
+from studies.web_2003 import numbers, steps, when
+from studies.web_2003.abstract import WHOLE
+
+Row = dict[str, str]
+FACTORS = ("load", "sender", "queue")
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    """A copy of the study."""
+    return Path(shutil.copytree(studies.folder("web_2003"), tmp_path / "study"))
+
+
+def change(path: Path, one: Callable[[list[Row]], Sequence[Row]]) -> None:
+    """Write a table anew."""
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(one(rows))
+
+
+def kept_again(study: Path, one: Callable[[list[Row]], Sequence[Row]]) -> Kept:
+    """Other long trials, with the counts and the verdicts that `study keep` writes of them."""
+    kept = Kept(study / "results")
+    folder = kept.folder / WHOLE
+    change(folder / "trials.csv", one)
+    seeds = Counter(
+        tuple(row[name] for name in FACTORS) for row in kept.table(WHOLE, "trials").rows
+    )
+    verdicts = steps.verdicts(kept, steps.last_seed(kept))
+    change(
+        folder / "cells.csv",
+        lambda rows: [
+            {**row, "seeds": str(seeds[tuple(row[name] for name in FACTORS)])} for row in rows
+        ],
+    )
+    change(
+        folder / "claims.csv",
+        lambda rows: [{**row, "verdict_seeds": verdicts[row["id"]]} for row in rows],
+    )
+    return kept
+
+
+def page(study: Path) -> str:
+    """The page, each of its paragraphs in one line."""
+    return " ".join(with_tables(studies.find("web_2003"), study).split())
+
+
+def test_a_seed_less(study: Path) -> None:
+    kept_again(study, lambda rows: [row for row in rows if row["seed"] != "5"])
+    text = page(study)
+    assert "At 80 and 105 %, the seeds 1 to 4 ran on 27 November 2026." in text
+    assert "(4 seeds, 3 below 80 %), the verdicts on 15 readings" in text
+    assert "With all 4 seeds," in text and "(3 to 4 seeds a change)" in text
+    assert "ran on 28 November" not in text and "With all 5 seeds" not in text
+
+
+def test_seeds_more_that_turn_what_was_found(study: Path) -> None:
+    """Five more seeds on a later day, like the old seeds. But ns-2's rule triples the medians,
+    and a 99th percentile is infinite.
+    """
+
+    def more(rows: list[Row]) -> Sequence[Row]:
+        high = [row for row in rows if row["load"] in ("80", "105")]
+        return [*rows, *(turned(row) for row in high)]
+
+    def turned(row: Row) -> Row:
+        rule = row["queue"].endswith("as in ns-2")
+        p99 = "" if (row["queue"], row["seed"]) == ("ARED", "2") else row["p99_ms"]
+        median = float(row["median_ms"]) * (3 if rule else 1)
+        return {
+            **row, "seed": str(int(row["seed"]) + 5), "ended": "2026-11-30T01:00:00+00:00",
+            "median_ms": str(median), "p99_ms": p99,
+        }  # fmt: skip
+
+    kept = kept_again(study, more)
+    text = page(study)
+    assert "and the seeds 6 to 10 on 30 November 2026." in text
+    assert "(10 seeds, 3 below 80 %)" in text
+    assert "The 99th percentile is infinite in 1 of these trials" in text
+    assert "changes the 99th percentile by" in text
+    assert numbers.tails(kept)["ecn_infinite"] == 1 and when.numbers(kept)["later"] == 7
+
+
+def test_a_seed_that_has_only_begun(study: Path) -> None:
+    """A single trial of the next seed: nothing needs all of its cells."""
+
+    def more(rows: list[Row]) -> Sequence[Row]:
+        (one,) = (r for r in rows if (r["load"], r["sender"], r["queue"], r["seed"]) == BEGUN)
+        return [*rows, {**one, "seed": "6", "ended": "2026-11-30T01:00:00+00:00"}]
+
+    kept_again(study, more)
+    text = page(study)
+    assert "(5 seeds, 3 below 80 %)" in text
+    assert "and seed 6 on 30 November 2026." in text
+
+
+BEGUN = ("105", "SACK", "drop-tail", "5")
