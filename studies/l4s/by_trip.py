@@ -16,7 +16,7 @@ from analysis.claims import Claim, Evidence, Method, Verdict, claims_of
 from analysis.kept import Kept
 from analysis.report.model import Sheet, Value, plain
 from analysis.report.sentences import Number, Numbers
-from analysis.statistics import estimate
+from analysis.statistics import Estimate, estimate
 from studies.l4s.study import STUDY
 
 CAMPAIGN = "l4s-prague"
@@ -35,9 +35,9 @@ LIMITS = (
 WORDS = {"at_least": "≥", "at_most": "≤"}
 
 
-def cells(kept: Kept) -> list[Cell]:
+def cells(kept: Kept, campaign: str = CAMPAIGN) -> list[Cell]:
     """The cells of the kept trials, in their order."""
-    return kept_trials.cells_of(kept_trials.read(kept.folder / CAMPAIGN / kept_trials.FILE))
+    return kept_trials.cells_of(kept_trials.read(kept.folder / campaign / kept_trials.FILE))
 
 
 def trips(some: Sequence[Cell]) -> list[str]:
@@ -79,8 +79,12 @@ def text(claim: Claim, some: Sequence[Cell], sender: str, trip: str, form: str) 
     figure = cell.estimate(str(claim.parameters["response"]))
     if figure is None:
         return None
-    shown = f"{figure.mean:{form}} ± {figure.half_width or 0:{form}}"
-    return f"{shown}, {judged(claim, some, sender, trip).value}"
+    return f"{shown(figure, form)}, {judged(claim, some, sender, trip).value}"
+
+
+def shown(figure: Estimate, form: str) -> str:
+    """A mean and half of its interval."""
+    return f"{figure.mean:{form}} ± {figure.half_width or 0:{form}}"
 
 
 def numbers(kept: Kept) -> Numbers:
@@ -92,18 +96,25 @@ def numbers(kept: Kept) -> Numbers:
         "seeds": len(manifest["seeds"]),
         "trips": len(trips(some)),
     }
-    for cell in some:
-        name = f"{cell.levels['sender']}_{cell.levels['trip'].removesuffix(' ms')}".lower()
-        for response in cell.metrics:
-            if (figure := cell.estimate(response)) is not None:
-                found[f"{name}_{response}"] = figure.mean
-                found[f"{name}_{response}_half"] = figure.half_width
+    found |= of_cells(some)
     for sender in SENDERS:
         found |= change(some, sender)
         for claim in known.values():
             of = [judged(claim, some, sender, trip) for trip in trips(some)]
             key = f"{sender}_{claim.id}".lower().replace("-", "_")
             found[f"{key}_holds"] = of.count(Verdict.HOLDS)
+    return found
+
+
+def of_cells(some: Sequence[Cell]) -> dict[str, Number]:
+    """Mean and half of the interval of each response: prague_8_efficiency, prague_8_..._half."""
+    found: dict[str, Number] = {}
+    for cell in some:
+        name = f"{cell.levels['sender']}_{cell.levels['trip'].removesuffix(' ms')}".lower()
+        for response in cell.metrics:
+            if (figure := cell.estimate(response)) is not None:
+                found[f"{name}_{response}"] = figure.mean
+                found[f"{name}_{response}_half"] = figure.half_width
     return found
 
 

@@ -7,7 +7,7 @@ from analysis.report import kept_sheets
 from analysis.report.model import Gallery, Section
 from analysis.report.pages import Pages
 from analysis.report.results import Results
-from studies.l4s import by_trip, findings, plots
+from studies.l4s import by_trip, findings, plots, two_flows
 
 FIGURES = (
     ("efficiency", "efficiency", ".3f"),
@@ -36,6 +36,7 @@ PAGES = Pages(
         "targets": kept_sheets.cells(findings.TARGETS, FIGURES, "target"),
         "phases": kept_sheets.cells(findings.PHASES, FIGURES, "longer"),
         "prague": by_trip.verdicts,
+        "two": two_flows.verdicts,
         "claims": kept_sheets.claims(findings.QUEUES, "seeds"),
     },
     numbers={
@@ -43,5 +44,6 @@ PAGES = Pages(
         "targets": findings.targets,
         "phases": findings.phases,
         "prague": by_trip.numbers,
+        "two": two_flows.numbers,
     },
 )

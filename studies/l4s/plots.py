@@ -30,19 +30,18 @@ def delays(results: Results) -> Plot:
         axes = figure.subplots()
         for place, (response, title) in enumerate(DRAWN):
             label = title.format(low=low)
-            found = [one for cell in cells if (one := cell.estimate(response))]
+            found = {n: one for n, cell in enumerate(cells) if (one := cell.estimate(response))}
+            if not found:  # no cell has this sender
+                continue
             shift = WIDE * (place - (len(DRAWN) - 1) / 2)
             axes.errorbar(
-                [number + shift for number in range(len(found))],
-                [one.mean for one in found],
-                [one.half_width or 0.0 for one in found],
+                [number + shift for number in found],
+                [one.mean for one in found.values()],
+                [one.half_width or 0.0 for one in found.values()],
                 fmt=marker(place), ms=4, lw=1, capsize=2, color=colour(place // 2),
                 markerfacecolor="none" if place % 2 else None, label=label,
             )  # fmt: skip
-            told += [
-                f"{label} {cell.name} {one.mean:.3g}"
-                for cell, one in zip(cells, found, strict=True)
-            ]
+            told += [f"{label} {cells[n].name} {one.mean:.3g}" for n, one in found.items()]
         axes.set_xticks(range(len(cells)), [cell.name.replace(" ", "\n") for cell in cells])
         axes.set_yscale("log")
         axes.set(ylabel="time in the queue (ms)")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ from plan.workload import measure_from_s
 
 FOLDER = Path(__file__).parent
 SENDERS = {"low": ("dctcp", "prague"), "classic": ("cubic",)}
-"""What the names of responses begin with -> its flavors; a trial has one of each."""
+"""What the names of responses begin with -> its flavors."""
 NS = 10**9
 Delays = NDArray[np.float64]
 
@@ -89,17 +90,23 @@ def p99(found: Delays) -> float:
     return float(np.percentile(found, 99))
 
 
-def rate_of(trial: Record, sender: str) -> float:
-    """The mean rate of a sender's flows: payload that newly arrived [bit/s]."""
+def rates_of(trial: Record, sender: str) -> list[float]:
+    """The rate of each flow of a sender: payload that newly arrived [bit/s]."""
     source = trial.facts.source
     rates: Sequence[float] = rates_bit_per_s(source.delivered_bytes, source.measured_s)
-    pairs = pairs_of(trial.plan, sender)
-    return sum(rates[pair - 1] for pair in pairs) / len(pairs)
+    return [rates[pair - 1] for pair in pairs_of(trial.plan, sender)]
 
 
-def rate_ratio(trial: Record) -> float:
-    """A scalable flow's rate over a classic flow's."""
-    return rate_of(trial, "low") / rate_of(trial, "classic")
+def rate_ratio(trial: Record) -> float | None:
+    """A scalable flow's mean rate over a classic flow's; None without both."""
+    low, classic = (rates_of(trial, sender) for sender in SENDERS)
+    return fmean(low) / fmean(classic) if low and classic else None
+
+
+def uneven(trial: Record) -> float | None:
+    """The largest rate of the scalable flows over the least; None with less than two flows."""
+    rates = rates_of(trial, "low")
+    return max(rates) / min(rates) if len(rates) > 1 and min(rates) else None
 
 
 def round_trip_ms(trial: Record, sender: str) -> float | None:
@@ -120,8 +127,8 @@ def round_trip_ratio(trial: Record) -> float | None:
 
 def window_ratio(trial: Record) -> float | None:
     """A scalable flow's window over a classic flow's: the rate times the round trip, of each."""
-    trips = round_trip_ratio(trial)
-    return None if trips is None else rate_ratio(trial) / trips
+    trips, rates = round_trip_ratio(trial), rate_ratio(trial)
+    return None if trips is None or rates is None else rates / trips
 
 
 def sent_again(trial: Record) -> float:
@@ -140,7 +147,7 @@ def dropped_percent(trial: Record) -> float | None:
 
 STUDY = Study(
     id="l4s",
-    title="DCTCP and CUBIC behind one queue",
+    title="DCTCP, Prague and CUBIC behind the dual queue of L4S",
     source="RFC 9332",
     cell={
         "queue": ("DualPI2", "PIE", "FQ-CoDel", "drop tail"),
@@ -190,13 +197,17 @@ STUDY = Study(
             " queue",
         ),
         Response(
+            name="uneven", of=uneven,
+            meaning="the larger rate of two scalable flows over the smaller rate",
+        ),
+        Response(
             name="dropped_percent", of=dropped_percent,
             meaning="the dropped packets among all packets that came to the queue (%)",
         ),
     ),
     about=(
-        "Persistent sources over a dumbbell with 40 Mbit/s. Half of the pairs send with DCTCP and"
-        " the other half with CUBIC."
+        "Persistent sources over a dumbbell with 40 Mbit/s. In most trials, half of the pairs send"
+        " with DCTCP or Prague, and the other half with CUBIC."
     ),
     claims=FOLDER / "claims.toml",
     pages="studies.l4s.pages",

@@ -21,7 +21,8 @@ from studies.l4s import by_trip, study
 from tests.analysis import synthetic
 
 FOLDER = studies.folder("l4s")
-SEEDS = {"l4s-prague": 5}
+SEEDS = {"l4s-prague": 5, "l4s-two": 5}
+OF_PAIRS = {"l4s-two": [(1, 2), ()]}
 
 
 def trials_of(name: str) -> list[PlannedTrial]:
@@ -37,7 +38,8 @@ def test_each_experiment_has_levels_of_the_study_and_ten_seeds(name: str) -> Non
     for trial in trials:
         levels = {factor: str(trial.factors[factor]) for factor in study.STUDY.cell}
         assert all(level in study.STUDY.cell[factor] for factor, level in levels.items())
-        assert [study.pairs_of(trial.plan, name) for name in ("low", "classic")] == [(1,), (2,)]
+        pairs = [study.pairs_of(trial.plan, sender) for sender in ("low", "classic")]
+        assert pairs == OF_PAIRS.get(name, [(1,), (2,)])
 
 
 def test_prague_is_in_the_place_of_dctcp() -> None:
@@ -108,6 +110,15 @@ def test_the_ratio_of_rates_is_that_of_windows_times_that_of_round_trips(trial: 
     assert study.round_trip_ratio(trial) == pytest.approx(24 / 9)
     assert study.window_ratio(trial) == pytest.approx(2 * 9 / 24)
     assert study.dropped_percent(trial) == 25
+
+
+def test_of_two_scalable_flows_the_rates_are_compared_and_no_ratio_is_made_up(trial: Trial) -> None:
+    write(trial, [(5.0, "down", 1, 1.0), (5.0, "down", 2, 3.0)])
+    assert study.uneven(trial) is None  # one flow of DCTCP, one of CUBIC
+    two = replace(trial, plan=trials_of("l4s-two")[0].plan)
+    assert study.uneven(two) == pytest.approx(2)
+    assert study.delays_ms(two, "low").tolist() == [1.0, 3.0]
+    assert study.rate_ratio(two) is study.window_ratio(two) is None
 
 
 def test_what_dctcp_sent_again_is_counted(trial: Trial) -> None:
