@@ -70,9 +70,10 @@ def main() -> None:
             file = Path(folder, "cost.toml")
             file.write_text(EXPERIMENT.format(queue=QUEUES[queue], seconds=given.seconds))
             Path(folder, "path.csv").write_text(PATH)
-            found = list(ratios(file, given.turns))
-        for still_s, moving_s in found:
-            print(f"{queue}: still {still_s:.2f}, moving {moving_s:.2f} CPU s", flush=True)
+            found = []
+            for still_s, moving_s in ratios(file, given.turns):
+                print(f"{queue}: still {still_s:.2f}, moving {moving_s:.2f} CPU s", flush=True)
+                found.append((still_s, moving_s))
         of_all = statistics.median(moving_s / still_s for still_s, moving_s in found)
         print(f"{queue}: median of the ratios {of_all:.3f}")
 
