@@ -10,7 +10,7 @@ from analysis.kept import Kept, number
 from analysis.report.model import Sheet, Value, plain, signed
 from analysis.report.pages import Pages
 from analysis.table import Row
-from studies.kernel_cc import changes, findings, mixed, others, window
+from studies.kernel_cc import changes, findings, mixed, others, pacing, window
 from studies.kernel_cc.abstract import abstract
 from studies.kernel_cc.changes import CAMPAIGN, PATH
 from studies.kernel_cc.days import TRIALS, days
@@ -109,6 +109,7 @@ TABLES: dict[str, Callable[[Kept], Sheet]] = {
     "faster": partial(fast, FASTER),
     "mixed": mixed.table,
     "window": window.table,
+    "pacing": pacing.table,
 }
 PAGES = Pages(
     sections=[changes.changes],
@@ -130,6 +131,7 @@ PAGES = Pages(
         "mixed": mixed.mixed,
         "window": window.window,
         "parting": parting,
+        "pacing": pacing.numbers,
     },
     kept=[changes.NAME],
 )
