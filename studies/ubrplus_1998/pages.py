@@ -7,7 +7,14 @@ from analysis.report import plots
 from analysis.report.model import Gallery
 from analysis.report.pages import Pages
 from analysis.report.results import Results
-from studies.ubrplus_1998 import differences, open_numbers, pooling, sensitivity, verdicts
+from studies.ubrplus_1998 import (
+    differences,
+    open_numbers,
+    pooling,
+    sensitivity,
+    verdicts,
+    witnesses,
+)
 from studies.ubrplus_1998.abstract import abstract
 from studies.ubrplus_1998.checks import CHECKS
 from studies.ubrplus_1998.ns3 import tables as ns3_tables
@@ -34,8 +41,10 @@ SENTENCES = {
     "abstract": abstract,
     "ways": verdicts.ways,
     "pooling": pooling.pooling,
+    "model": witnesses.kept_seeds,
     "ns-3": ns3_tables.numbers,
     "sensitivity": sensitivity.numbers,
+    "sensitivity-meo": lambda kept: sensitivity.numbers_of(kept, "MEO"),
     "sensitivity-geo": lambda kept: sensitivity.numbers_of(kept, "GEO"),
 }
 PAGES = Pages(

@@ -35,6 +35,8 @@ CELL_OF = {"policy": "EPD", "buffer": "1", "minimum": "2 ticks"}
 NETWORKS = CELL["network"]
 FIRST = "WAN"
 SURE = 0.05
+FEW = 5
+"""Fewer seeds have wide intervals."""
 Place = tuple[str, ...]
 """Network, level of `lab`, flavor and response."""
 
@@ -102,9 +104,12 @@ def numbers_of(kept: Kept, network: str) -> Numbers:
     own = [one for one in found if one.lab != STARTS]
     starts = [one for one in found if one.lab == STARTS and one.response == "efficiency"]
     moved = [one.contrast.difference for one in starts]
+    seeds = [len(one.contrast.draws) for one in found]
     return {
-        "fewest_seeds": min(len(one.contrast.draws) for one in found),
-        "seeds": max(len(one.contrast.draws) for one in found),
+        "fewest_seeds": min(seeds),
+        "seeds": max(seeds),
+        "seeds_range": " to ".join(dict.fromkeys(map(str, (min(seeds), max(seeds))))),
+        "few": " With so few seeds, the intervals are wide." if max(seeds) < FEW else "",
         "lab_changes": len(own),
         "lab_sure": len([one for one in sure if one in own]),
         "starts_changes": len(found) - len(own),

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """README's table of the two predictions without a kernel: the study's model and the simulation."""
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 
 from analysis.kept import Kept
 from analysis.report.model import Sheet, Value, plain
+from analysis.report.sentences import Numbers
 from studies.ubrplus_1998.cells import RESPONSES
-from studies.ubrplus_1998.simulation import modelled, simulated
+from studies.ubrplus_1998.simulation import SETS, modelled, simulated
 from studies.ubrplus_1998.study import CELL
 
 CELLS_OF = {
@@ -34,6 +36,30 @@ def model(kept: Kept) -> Sheet:
         for head in ((f"{response}: mean absolute", ".3f"), ("mean", "+.3f"), ("largest", "+.3f"))
     ]
     return plain(rows, "network", ("trials", "d"), *heads)
+
+
+def kept_seeds(kept: Kept) -> Numbers:
+    """How many cells the model has with 2 ticks, and how many seeds a cell of a network has."""
+    del kept
+    seeds: dict[str, Counter[tuple[str, ...]]] = {name: Counter() for name in CELL["network"]}
+    for network, *cell, minimum, _ in modelled():
+        if minimum == "2 ticks":
+            seeds[network][tuple(cell)] += 1
+    return {
+        "cells": sum(map(len, seeds.values())),
+        "all": len(simulated()) // (len(SETS) * len(_simulated_seeds())),
+        "seeds": len(_simulated_seeds()),
+        **{name: _range(list(of.values())) for name, of in seeds.items()},
+    }
+
+
+def _simulated_seeds() -> set[str]:
+    return {seed for *_, seed in simulated()}
+
+
+def _range(counts: Sequence[int]) -> str:
+    """As "2", or as "1 to 2"."""
+    return " to ".join(dict.fromkeys(map(str, (min(counts, default=0), max(counts, default=0)))))
 
 
 def _pairs(network: str) -> list[tuple[Mapping[str, float], Mapping[str, float]]]:

@@ -93,3 +93,11 @@ def test_each_network_has_its_own_lines_and_changes(tmp_path: Path) -> None:
     ]
     found = [one for one in sensitivity.changes(kept) if one.network == "GEO"]
     assert len(found) == 3 * len(RESPONSES) * len(CELL["flavor"])
+
+
+@pytest.mark.parametrize("network", ["WAN", "MEO", "GEO"])
+def test_a_page_says_where_seeds_are_few(network: str) -> None:
+    found = sensitivity.numbers_of(KEPT, network)
+    draws = {len(one.contrast.draws) for one in sensitivity.changes(KEPT) if one.network == network}
+    assert bool(found["few"]) is (max(draws) < sensitivity.FEW)
+    assert found["seeds_range"] == " to ".join(str(n) for n in sorted({min(draws), max(draws)}))
