@@ -17,7 +17,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from harness.scripts import python2_modules
+from harness.scripts import python2_imp, python2_modules
 from harness.scripts.python2_convert import SHIMS, of_python_2, read, translate
 
 NAMES = ("python", "python2", "python2.7")
@@ -51,6 +51,7 @@ def main() -> None:
         return run_ryu(rest)
     sys.meta_path.insert(0, Finder())
     python2_modules.prepare()
+    sys.modules["imp"] = python2_imp.make(Loader)
     match kind:
         case "-m":
             sys.path.insert(0, os.getcwd())

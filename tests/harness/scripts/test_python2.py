@@ -14,7 +14,13 @@ from typing import Any
 
 import pytest
 
-from harness.scripts import python2, python2_convert, python2_errors, python2_modules
+from harness.scripts import (
+    python2,
+    python2_convert,
+    python2_errors,
+    python2_imp,
+    python2_modules,
+)  # fmt: skip
 from harness.scripts.host import Heard
 from harness.scripts.python2_text import is_old
 
@@ -273,3 +279,19 @@ def test_coded_text_is_text(text: str) -> None:
 
 def test_a_socket_sends_the_bytes_of_what_was_encoded() -> None:
     assert python2_modules.to_bytes(python2_modules.encode("\xe9", "utf-8")) == b"\xc3\xa9"
+
+
+def test_a_file_that_is_loaded_by_its_path_is_rewritten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "topology_of_2.py"
+    path.write_text("print 'loaded'\ntold = {'a': 7 / 2}.has_key('a')\n")
+    monkeypatch.setattr(sys, "modules", dict(sys.modules))
+    rewritten = compile("told = 'rewritten'", "x", "exec")
+    monkeypatch.setattr(python2, "translate", lambda text, name, packaged: rewritten)
+    imp = python2_imp.make(python2.Loader)
+    assert imp.load_source("topology_of_2", str(path)).told == "rewritten"
+    found = imp.find_module("topology_of_2", [str(tmp_path)])
+    assert imp.load_module("topology_of_2", *found).told == "rewritten"
+    with pytest.raises(ImportError, match="no_such"):
+        imp.find_module("no_such", [str(tmp_path)])
