@@ -64,7 +64,7 @@ OPTIONS = (
     ),
     click.option(
         "--package", "packages", multiple=True, metavar="NAME",
-        help="Also install this package of Debian 13 in the lab.",
+        help="Also install this package of Debian 13 in the lab. Repeat the option for more.",
     ),
     click.option(
         "--pip", multiple=True, metavar="NAME",

@@ -221,6 +221,7 @@ class Heard:
         self.old = False
         self.like_old = ""
         self.iperf = self.asked = self.looked_up = False
+        self.far: dict[str, None] = {}
         self.missing: list[str] = []
         self.absent: list[str] = []
         self.refused: list[str] = []
@@ -239,6 +240,7 @@ class Heard:
         self.refused += written.refused(self.end)
         self.unfound |= dict.fromkeys(shells.not_found(self.end))
         self.looked_up = self.looked_up or shells.LOOKED_UP.search(self.end) is not None
+        self.far |= dict.fromkeys(shells.NO_ANSWER.findall(self.end))
         self.absent += filter(remedies.known, ABSENT.findall(self.end))
 
     def sentences(self) -> list[str]:
@@ -257,6 +259,7 @@ class Heard:
             )
         if self.looked_up:
             said.append(shells.NO_INTERNET)
+        said += map(shells.no_answer, self.far)
         notes = [["command", name, ""] for name in self.absent]
         notes += map(list, islice(self.unfound, MOST))
         notes += [["iperf", name, ""] for name in self.refused]

@@ -36,6 +36,10 @@ MODULES = {"yaml": "yaml", "sklearn": "sklearn", "cv2": "opencv", "PIL": "pil", 
 PIP = {"yaml": "pyyaml", "sklearn": "scikit-learn", "cv2": "opencv-python-headless",
        "PIL": "pillow", "bs4": "beautifulsoup4", "paho": "paho-mqtt",
        "dateutil": "python-dateutil", "pylab": "matplotlib"}  # fmt: skip
+REMOVED = {"imp": "zombie-imp"}  # from Python 3.12; the package of Python's index that has a copy
+# So repositories call files and folders of their own. A package of this name is another thing.
+OF_REPOSITORIES = ("common", "conf", "config", "constants", "helper", "helpers", "lib", "model",
+                   "models", "src", "topo", "topology", "util", "utils")  # fmt: skip
 OF_MININET = ("netplan",)  # which its NAT tries, and which says nothing where it is not there
 OLD = re.compile(r"python2(\.\d)?")
 SERVICES = ("systemctl", "service", "initctl")
@@ -113,6 +117,14 @@ def no_module(name: str) -> str:
         return f"{begin}; it opens windows, and a program in the lab cannot open a window"
     if name in python2_errors.MODULES:
         return f"{begin}, because this module is of Python 2; try --python2"
+    if top in REMOVED:
+        copy = f"try --pip {REMOVED[top]}, which has a copy"
+        return f"{begin}, because Python 3.12 took it out; {copy}"
+    if top in OF_REPOSITORIES:
+        return (
+            f"{begin}, and no {top}.py lies beside the script; by its name, {top} is a file or a "
+            "folder of the script's own repository"
+        )
     package = MODULES.get(top, top.lower().replace("_", "-"))
     return (
         f"{begin}, and no {top}.py lies beside the script; try --package python3-{package} or, if "

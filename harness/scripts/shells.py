@@ -25,6 +25,18 @@ NO_INTERNET = (
     "a program could not look up a name: the lab has no Internet access, and no DNS server but "
     "those that the script starts"
 )
+# Addresses that only the Internet has. A script's own network may have most other addresses.
+PUBLIC = ("8.8.8.8", "8.8.4.4", "114.114.114.114", "208.67.222.222")
+NO_ANSWER = re.compile(
+    rf"^--- (?P<address>{'|'.join(map(re.escape, PUBLIC))}) ping statistics ---\r?\n"
+    r"\d+ packets transmitted, 0 received",
+    re.MULTILINE,
+)
+
+
+def no_answer(address: str) -> str:
+    """Why a ping to an address of the Internet got no answer."""
+    return f"{address} did not answer a ping: the lab has no Internet access"
 
 
 def not_found(text: str) -> Iterator[tuple[str, str, str]]:

@@ -23,3 +23,8 @@ def test_each_command_names_a_package_that_the_image_does_not_have() -> None:
 def test_the_package_for_a_compiler_also_has_the_headers_of_c() -> None:
     commands = tomllib.loads((FOLDER / "commands.toml").read_text())
     assert commands["gcc"] == commands["make"] == "build-essential"
+
+
+def test_the_programs_of_neighbour_discovery_are_of_one_package() -> None:
+    commands = tomllib.loads((FOLDER / "commands.toml").read_text())
+    assert commands["ndisc6"] == commands["rdisc6"] == "ndisc6"

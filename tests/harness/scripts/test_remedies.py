@@ -25,6 +25,10 @@ TOLD = [
     ("python", "yaml.nodes", "yaml.nodes: the image has no such Python module, and no yaml.py lies "
      "beside the script; try --package python3-yaml or, if Debian has no such package, --pip "
      "pyyaml"),
+    ("python", "lib.revent", "lib.revent: the image has no such Python module, and no lib.py lies "
+     "beside the script; by its name, lib is a file or a folder of the script's own repository"),
+    ("python", "imp", "imp: the image has no such Python module, because Python 3.12 took it out; "
+     "try --pip zombie-imp, which has a copy"),
     ("python", "mininet.examples", "mininet.examples: the image has no such Python module; it has "
      "Mininet 2.3.0"),
     ("python", "ConfigParser", "ConfigParser: the image has no such Python module, because this "

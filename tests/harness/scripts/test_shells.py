@@ -28,6 +28,8 @@ ADDS = "--package NAME adds the package of Debian that has it"
          f"pip: {BEGIN}, and the lab has no Internet access; --pip NAME adds a package"),
         ("ping: google.com: Temporary failure in name resolution\n", shells.NO_INTERNET),
         ("curl: (6) Could not resolve host: example.com\n", shells.NO_INTERNET),
+        ("--- 8.8.8.8 ping statistics ---\r\n3 packets transmitted, 0 received, 100% packet loss\n",
+         "8.8.8.8 did not answer a ping: the lab has no Internet access"),
     ],
 )  # fmt: skip
 def test_what_is_not_there_is_told_once(said: str, sentence: str) -> None:
@@ -56,6 +58,8 @@ def test_a_program_with_its_folder_is_told() -> None:
         "main.c:12: foo: not found\n",
         "the table: 3: rows: not found in it\n",
         "cat: nofile: No such file or directory\n",
+        "--- 10.0.0.9 ping statistics ---\n3 packets transmitted, 0 received\n",  # of the script
+        "--- 8.8.8.8 ping statistics ---\n3 packets transmitted, 3 received\n",  # a host's address
         "64 bytes from 10.0.0.2: icmp_seq=1 ttl=64 time=0.03 ms\n",
     ],
 )
