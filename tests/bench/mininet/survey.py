@@ -48,7 +48,7 @@ OWN = "fails as on a real machine"
 SAMPLES = {
     "survey": "first", "fresh": "second", "third": "third", "fourth": "fourth", "fifth": "fifth",
     "sixth": "sixth", "seventh": "seventh", "eighth": "eighth", "ninth": "ninth", "tenth": "tenth",
-    "eleventh": "eleventh", "twelfth": "twelfth",
+    "eleventh": "eleventh", "twelfth": "twelfth", "thirteenth": "thirteenth",
 }  # fmt: skip
 POOLED = 3  # of the last samples
 Z = 1.959964  # of an interval of 95 %
