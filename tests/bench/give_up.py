@@ -17,7 +17,8 @@ CLIENT = """
 import socket, time
 
 def again():
-    names, values = [line.split() for line in open("/proc/net/netstat") if line.startswith("TcpExt:")]
+    lines = [line.split() for line in open("/proc/net/netstat")]
+    names, values = [line for line in lines if line[0] == "TcpExt:"]
     return int(values[names.index("TCPSynRetrans")])
 
 before, begin = again(), time.monotonic()
