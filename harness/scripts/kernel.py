@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from topology.run import CommandError, run
 # Loading these makes devices, or sets what is asked for; built in, they have not (products.WORDS).
 LOADED = ("bonding", "dummy", "ifb", "tcp_probe")
 LOAD = "/usr/lib/cellbed/load"
-ASKED = "/usr/lib/cellbed/asked"  # notes what the kernel is asked for and has not
+REQUESTS = Path("/sys/kernel/tracing/instances/cellbed")  # a script may use the rest of tracing
+REQUEST = re.compile(r" module_request: (\S+) ")
 GROUPS = Path("/sys/fs/cgroup")
 # The hierarchies of control groups, version 1, that a systemd would have mounted.
 HIERARCHIES = ("cpu,cpuacct", "cpuset", "devices", "freezer", "memory", "net_cls,net_prio", "pids")
@@ -23,11 +25,13 @@ TRACING = {"debugfs": Path("/sys/kernel/debug"), "tracefs": Path("/sys/kernel/tr
 
 def show() -> None:
     """Make all of it that this kernel has."""
-    describe_modules()
     mount_control_groups()
     for kind, place in TRACING.items():
         if place.is_dir():
             mount(kind, kind, place)
+    if (RUN / BUILT_IN[0]).exists():
+        describe_modules()
+        watch_requests()
 
 
 def describe_modules() -> None:
@@ -35,8 +39,6 @@ def describe_modules() -> None:
 
     Of LOADED it is not told: for them modprobe does what loading would do.
     """
-    if not (RUN / BUILT_IN[0]).exists():
-        return
     release = os.uname().release
     folder = Path("/lib/modules", release)
     folder.mkdir(parents=True)
@@ -51,7 +53,22 @@ def describe_modules() -> None:
     Path("/etc/modprobe.d/cellbed.conf").write_text("".join(lines))
     Path("/boot").mkdir(exist_ok=True)
     shutil.copy(RUN / CONFIG, f"/boot/config-{release}")
-    Path("/proc/sys/kernel/modprobe").write_text(ASKED)
+
+
+def watch_requests() -> None:
+    """Let the kernel note which modules it is asked for, and start no process for each.
+
+    Open vSwitch asks for a device that was deleted, hundreds of times while a network stops.
+    """
+    REQUESTS.mkdir()
+    (REQUESTS / "events/module/module_request/enable").write_text("1")
+    Path("/proc/sys/kernel/modprobe").write_text("/nonexistent")
+
+
+def requested() -> list[str]:
+    """The modules that the kernel was asked for and has not, each once, the first first."""
+    trace = REQUESTS / "trace"
+    return list(dict.fromkeys(REQUEST.findall(trace.read_text()))) if trace.exists() else []
 
 
 def killed() -> list[str]:

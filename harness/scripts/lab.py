@@ -139,7 +139,7 @@ def prepare(job: ScriptJob) -> None:
         switch_command.install()
     if job.python2:
         python2.install()
-    if Path(kernel.ASKED).exists():  # not in the native lab, which is the machine itself
+    if Path(kernel.LOAD).exists():  # not in the native lab, which is the machine itself
         MISSED.write_text("")
 
 
@@ -152,6 +152,7 @@ def full_disks() -> list[str]:
 def missed() -> list[list[str]]:
     """What the lab lacked: kind, name, command; each once, in the order of the first."""
     lines = MISSED.read_text(errors="replace").splitlines() if MISSED.exists() else []
+    lines += [f"kernel\t{name}\t" for name in kernel.requested()]
     notes = [fields for line in lines if len(fields := line.split("\t")) == 3]
     first = {(kind, name): [kind, name, command] for kind, name, command in reversed(notes)}
     return list(reversed(first.values()))[:MOST_MISSED]

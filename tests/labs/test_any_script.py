@@ -535,14 +535,17 @@ SENTENCES = [
     "third_line: the image has no such command",
 ]
 HARMLESS = """
+import os
 from mininet.link import TCLink
 from mininet.net import Mininet
 from mininet.topo import LinearTopo
 
+os.set_inheritable(os.open("/dev/null", os.O_RDONLY), True)
 net = Mininet(topo=LinearTopo(2), link=TCLink, waitConnected=True)
 net.start()
 net.pingAll()
 host = net.hosts[0]
+assert host.cmd("ls /proc/$$/fd").split() == ["0", "1", "2", "255"]  # 255: its terminal
 for command in (
     "ip link del no_such", "tc qdisc del dev h1-eth0 root", "cat no_such < /dev/null",
     "ip route add 10.0.0.0/8 dev h1-eth0", "ifconfig h7-eth0 up", "ping -c 1 10.0.0.9",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.scripts import lab
+from harness.scripts import kernel, lab
 from harness.scripts.job import ScriptJob
 
 HOLE_BYTES = 1 << 30
@@ -23,6 +23,19 @@ def test_output_that_ends_within_a_character_is_whole() -> None:
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as watched.process:
         watched.pass_on(os.pidfd_open(watched.process.pid))
     assert b"".join(data for stream, data in said if stream == 1) == b"end \xe2\x82"
+
+
+def test_modules_that_the_kernel_was_asked_for_are_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = "  tc-{}  [000] .....  0.61{}: module_request: {} wait=1 call_site=qdisc_create\n"
+    asked = ["net-sch-red", "netdev-s1-eth1", "net-sch-red"]
+    text = "".join(line.format(at, at, name) for at, name in enumerate(asked))
+    (tmp_path / "trace").write_text("# tracer: nop\n" + text)
+    monkeypatch.setattr(kernel, "REQUESTS", tmp_path)
+    monkeypatch.setattr(lab, "MISSED", tmp_path / "missed")
+    found = [["kernel", "net-sch-red", ""], ["kernel", "netdev-s1-eth1", ""]]
+    assert lab.missed() == found
 
 
 def test_a_script_finds_the_programs_of_games() -> None:
