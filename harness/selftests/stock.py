@@ -29,7 +29,8 @@ def clocks(lab: str, asked: Sequence[str]) -> list[str]:
         return list(asked) or ["virtual"]
     if "virtual" in asked:
         raise UsageError(
-            "--lab vm runs tests only by --clock real: by its virtual clock, tests reach their limits"
+            "--lab vm runs tests only by --clock real, because tests reach their limits by its"
+            " virtual clock"
         )
     return ["real"]
 
