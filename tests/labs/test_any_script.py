@@ -210,6 +210,103 @@ def test_the_web_interfaces_of_ryu_ask_and_change_switches(tmp_path: Path) -> No
     ], done.stderr  # fmt: skip
 
 
+SOCKETS = """
+from ryu.app.wsgi import ControllerBase, WSGIApplication, websocket
+from ryu.app.wsgi import WebSocketRPCClient, WebSocketRPCServer, rpc_public
+from ryu.base import app_manager
+from ryu.lib import hub
+
+class Adder(app_manager.RyuApp):
+    _CONTEXTS = {"wsgi": WSGIApplication}
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.manager = kwargs["wsgi"].websocketmanager
+        kwargs["wsgi"].register(Talks, {"adder": self})
+
+    @rpc_public("add")
+    def add_numbers(self, one, two):
+        return one + two
+
+    @rpc_public
+    def tell(self, text):
+        self.manager.broadcast(text)
+
+class Talks(ControllerBase):
+    @websocket("called", "/called")
+    def called(self, ws):
+        WebSocketRPCServer(ws, self.data["adder"]).serve_forever()
+
+    @websocket("calls", "/calls")
+    def calls(self, ws):
+        client = WebSocketRPCClient(ws)
+        hub.spawn(lambda: ws.send(f"got {client.get_proxy().double(4)}"))
+        client.serve_forever()
+"""
+TALKS = r"""
+import json, socket, time
+
+HELLO = (
+    "GET {} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+)
+
+class Talk:
+    def __init__(self, path):
+        while True:
+            try:
+                self.socket = socket.create_connection(("127.0.0.1", 8080), 60)
+                break
+            except ConnectionRefusedError:
+                time.sleep(0.1)
+        self.socket.sendall(HELLO.format(path).encode())
+        self.file = self.socket.makefile("rb")
+        while self.file.readline().strip():
+            pass
+
+    def say(self, text):
+        self.socket.sendall(bytes([0x81, 0x80 | len(text)]) + bytes(4) + text.encode())
+
+    def hear(self):
+        length = self.file.read(2)[1]
+        if length == 126:
+            length = int.from_bytes(self.file.read(2), "big")
+        return self.file.read(length).decode()
+
+    def ask(self, method, params):
+        self.say(json.dumps({"id": 7, "method": method, "params": params}))
+        answer = json.loads(self.hear())
+        return answer.get("result") or (answer["error"]["code"], answer["error"]["message"])
+
+talk, other = Talk("/called"), Talk("/called")
+print(talk.ask("add", [2, 3]), talk.ask("add", {"two": 4, "one": 5}))
+print(talk.ask("add_numbers", [2, 3]))
+print(talk.ask("add", [2, "3"])[0])
+talk.say("{")
+print(json.loads(talk.hear())["error"]["code"])
+talk.say('[{"id": 1, "method": "add", "params": ["a", "b"]}, 5]')
+print([row.get("result") or row["error"]["code"] for row in json.loads(talk.hear())])
+other.socket.shutdown(socket.SHUT_RDWR)
+talk.say('{"method": "tell", "params": ["to all"]}')
+print(talk.hear())
+calls = Talk("/calls")
+asked = json.loads(calls.hear())
+print(asked["method"], asked["params"])
+calls.say(json.dumps({"id": asked["id"], "result": 8}))
+print(calls.hear())
+"""
+
+
+def test_calls_over_the_websockets_of_ryu(tmp_path: Path) -> None:
+    write(tmp_path, {"app.py": SOCKETS, "talks.py": TALKS})
+    command = ("mininet", "--beside", "ryu-manager app.py ryu.app.simple_switch_13", "talks.py")
+    done = cellbed(tmp_path, *command)
+    assert done.stdout.splitlines() == [
+        "5 9", "(-32601, 'there is no public method add_numbers')", "-32000", "-32700",
+        "['ab', -32600]", "to all", "double [4]", "got 8",
+    ], done.stderr  # fmt: skip
+
+
 LOOP = """
 from mininet.net import Mininet
 from mininet.node import RemoteController

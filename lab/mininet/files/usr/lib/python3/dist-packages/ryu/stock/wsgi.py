@@ -8,6 +8,12 @@ from os_ken import cfg
 from os_ken.lib import hub
 from routes import Mapper
 from routes.util import URLGenerator
+from ryu.websockets import (  # noqa: F401, for who imports them from here
+    WebSocketManager,
+    WebSocketRPCClient,
+    WebSocketRPCServer,
+    rpc_public,
+)
 from webob.exc import HTTPNotFound
 
 CONF = cfg.CONF
@@ -45,8 +51,15 @@ def websocket(name, path):
 
     def note(method):
         def answer(self, request, **words):
-            talk = hub.WebSocketWSGI(lambda socket: method(self, socket))
-            return lambda environ, start: talk(request.environ, start)
+            def talk(socket):
+                manager = self.parent.websocketmanager
+                manager.add_connection(socket)
+                try:
+                    method(self, socket)
+                finally:
+                    manager.delete_connection(socket)
+
+            return lambda environ, start: hub.WebSocketWSGI(talk)(request.environ, start)
 
         return route(name, path)(answer)
 
@@ -76,6 +89,7 @@ class WSGIApplication:
         self.config = config
         self.mapper = Mapper()
         self.registory = {}  # so written in Ryu, and in applications
+        self.websocketmanager = WebSocketManager()
         hub.spawn(self._serve)
 
     def _serve(self):
@@ -90,6 +104,7 @@ class WSGIApplication:
         kind = found["controller"]
         data = self.registory.get(kind.__name__)
         controller = kind(request, URLGenerator(self.mapper, environ), data, **self.config)
+        controller.parent = self
         return controller(request)(environ, start_response)
 
     def register(self, controller, data=None):
