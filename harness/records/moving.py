@@ -247,16 +247,18 @@ def matched(came: npt.NDArray[Any], sent: npt.NDArray[Any]) -> Ints:
     """Of each packet that was sent, the place at which it came.
 
     Each queue sends the packets of one connection in their order. So where several packets that
-    came have the same tag, and the queue may have dropped one of them, the packet that was sent is
-    the first of them behind the connection's packet that was sent before it.
+    came have the same tag, and the queue has dropped some of them, the packet that was sent is the
+    first of them behind the connection's packet that was sent before it.
 
     Raises:
         ValueError: a packet was sent that never came.
     """
-    if len(np.unique(came["tag"])) < len(came):
-        return _matched_in_order(came, sent)
-    _, numbers = np.unique(np.concatenate([came["tag"], sent["tag"]]), return_inverse=True)
+    names, numbers = np.unique(np.concatenate([came["tag"], sent["tag"]]), return_inverse=True)
     of_came, of_sent = numbers[: len(came)], numbers[len(came) :]
+    some_came, some_sent = (np.bincount(of, minlength=len(names)) for of in (of_came, of_sent))
+    # Where all or none of the packets with a tag were sent, their order alone tells which.
+    if ((some_came > 1) & (some_sent > 0) & (some_sent != some_came)).any():
+        return _matched_in_order(came, sent)
     by_tag, wanted = np.argsort(of_came, kind="stable"), np.argsort(of_sent, kind="stable")
     ordered = of_sent[wanted]
     first = np.searchsorted(ordered, ordered, "left")
