@@ -14,7 +14,7 @@ import os
 import ssl
 import sys
 from collections import deque
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -80,13 +80,7 @@ class Client(End):
         self.ready = False
         self.ended = ""
         self.stream_bytes = 0
-        self.asked_ns: int | None = None  # what ask() and timer_ns() found last
-        self.wake_ns: int | None = None
         self.connection.connect(self.peer, now_s())
-
-    def has_work(self, ready: Container[int], now_ns: int) -> bool:
-        asks = self.asked_ns is not None and self.asked_ns <= now_ns
-        return asks or super().has_work(ready, now_ns)
 
     def begin_trial(self, rows: Iterable[Mapping[str, Any]], t0_ns: int) -> None:
         """Take the requests of the trial, which begins at a moment [ns]."""
@@ -187,29 +181,18 @@ class Client(End):
 
 
 def drive(loop: Loop, clients: list[Client], until: Any, moments: list[int]) -> None:
-    """Let the clients work until a condition holds; look again at each of the moments [ns].
-
-    After the first time, only clients with work to do are asked: each question costs the lab
-    several system calls. aioquic's servers are all asked, because else a trial has other figures.
-    """
-    busy = clients
+    """Let the clients work until a condition holds; look again at each of the moments [ns]."""
     while not until():
-        for client in busy:
+        for client in clients:
             client.take()
             client.heed()
-        for client in busy:
-            client.asked_ns = client.ask()
-        for client in busy:
+        asked = [client.ask() for client in clients]
+        for client in clients:
             client.send()
             client.heed()
         if until():
             return
-        for client in busy:
-            client.wake_ns = client.timer_ns()
-        asked = [client.asked_ns for client in clients]
-        ready = loop.wait([*asked, *(client.wake_ns for client in clients), *moments])
-        now_ns = clock_ns()
-        busy = [client for client in clients if client.has_work(ready, now_ns)]
+        loop.wait([*asked, *(client.timer_ns() for client in clients), *moments])
 
 
 def connect(loop: Loop, clients: list[Client], until_ns: int) -> None:

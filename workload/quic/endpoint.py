@@ -16,7 +16,7 @@ import os
 import select
 import socket
 import time
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -92,7 +92,6 @@ class End:
 
     Attributes:
         connection: aioquic's QuicConnection; None at a server until a client has sent something.
-        due_s: the moment of its next timer, as timer_ns() found it last.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -100,7 +99,6 @@ class End:
         self.socket.setblocking(False)
         self.connection: Any = None
         self.peer: Any = None
-        self.due_s: float | None = None
 
     def datagrams(self) -> Iterable[tuple[bytes, Any]]:
         """Read what has come."""
@@ -135,17 +133,9 @@ class End:
 
     def timer_ns(self) -> int | None:
         """Return the moment of the connection's next timer [ns]; None: there is none."""
-        due = self.due_s = None if self.connection is None else self.connection.get_timer()
+        due = None if self.connection is None else self.connection.get_timer()
         # Rounded up: aioquic does nothing before the moment in its own seconds.
         return None if due is None else int(due * 1e9) + 1
-
-    def has_work(self, ready: Container[int], now_ns: int) -> bool:
-        """Is there something to read, or has the timer of the last timer_ns() come?
-
-        Without both, take(), heed() and send() do nothing.
-        """
-        is_due = self.due_s is not None and self.due_s <= now_ns / 1e9
-        return is_due or self.socket.fileno() in ready
 
 
 def now_s() -> float:
@@ -172,19 +162,14 @@ class Loop:
         del self.known[descriptor]
         self.poll.unregister(descriptor)
 
-    def wait(self, moments_ns: Iterable[int | None]) -> set[int]:
-        """Wait for the first of these moments, or for something to read, and act on it.
-
-        Returns:
-            the descriptors that have something to read.
-        """
+    def wait(self, moments_ns: Iterable[int | None]) -> None:
+        """Wait for the first of these moments, or for something to read, and act on it."""
         due = min((moment for moment in moments_ns if moment is not None), default=None)
         left = 0 if due is None else max(1, due - clock_ns())
         os.timerfd_settime_ns(self.timer, initial=left)  # type: ignore[attr-defined]
-        ready = {descriptor for descriptor, _ in self.poll.poll()} - {self.timer}
-        for descriptor in sorted(ready):
-            self.known[descriptor]()
-        return ready
+        for descriptor, _ in sorted(self.poll.poll()):
+            if descriptor != self.timer:
+                self.known[descriptor]()
 
 
 def spec_of(path: str) -> Mapping[str, Any]:
