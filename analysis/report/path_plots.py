@@ -15,7 +15,6 @@ from plan.path import Path
 
 BINS = 150
 """Intervals of which the rate is drawn as a mean: a trace can have a change each millisecond."""
-MS_PER_US = 1e-3
 WAYS = {"down": "to the clients", "up": "to the servers"}
 
 
@@ -26,7 +25,8 @@ def rate(trial: Trial) -> Drawing | None:
         return None
     end_s = float(trial.plan.workload.duration_s)
     edges = np.linspace(0, end_s, BINS + 1)
-    could = np.diff(moving_path.carried_bits(path.down, edges)) / np.diff(edges) / 1e6
+    carried = moving_path.carried_bits(path.down, edges + _begin_s(trial))
+    could = np.diff(carried) / np.diff(edges) / 1e6
     passed = _passed(trial)
 
     def paint(axes: Axes) -> None:
@@ -64,7 +64,7 @@ def delay(trial: Trial) -> Drawing | None:
     if path is None:
         return None
     end_s = float(trial.plan.workload.duration_s)
-    lines = {way: _delays(path, way, end_s) for way in WAYS}
+    lines = {way: _delays(path, way, _begin_s(trial), end_s) for way in WAYS}
 
     def paint(axes: Axes) -> None:
         for place, (way, (times_s, delays_ms)) in enumerate(lines.items()):
@@ -80,18 +80,12 @@ def delay(trial: Trial) -> Drawing | None:
     return Drawing(kind="path-delay", title="Delay of the path", alt=alt, paint=paint)
 
 
-def _delays(path: Path, way: str, end_s: float) -> tuple[Values, Values]:
+def _delays(path: Path, way: str, begin_s: float, end_s: float) -> tuple[Values, Values]:
     """Times [s] and the delays [ms] from then on, the last one to the end."""
-    found = [
-        (change.time_s, change.row.delay_us * MS_PER_US)
-        for change in moving_path.changes(path.way(way), end_s)
-    ]
-    kept = [
-        one for one, before in zip(found, [None, *found], strict=False) if _differs(one, before)
-    ]
-    times_s, delays_ms = zip(*kept, strict=True)
-    return np.array([*times_s, end_s]), np.array([*delays_ms, delays_ms[-1]])
+    times_s, delays_ms = moving_path.delays_ms(path.way(way), begin_s, end_s, MOST_POINTS)
+    return np.append(times_s, end_s), np.append(delays_ms, delays_ms[-1])
 
 
-def _differs(one: tuple[float, float], before: tuple[float, float] | None) -> bool:
-    return before is None or one[1] != before[1]
+def _begin_s(trial: Trial) -> float:
+    """The trial's start on the clock of its path [s]; a trial that ended knows it."""
+    return moving_path.begin_s(trial) or 0.0

@@ -32,6 +32,7 @@ from plan.schema import Within
 COLUMNS = 6
 US_PER_MS = 1000
 MOST_BYTES = 10**12
+DIGITS = re.compile(r"[0-9]{1,20}")  # Python refuses to read thousands of digits
 MOST_MS = MOST_US // US_PER_MS
 NUMBER = re.compile(r"-?\d+(\.\d*)?", re.ASCII)
 
@@ -114,7 +115,7 @@ def rates(name: str, site: Site, scale: float) -> Iterator[tuple[int, int]]:
 
 def whole(text: str, least: int, most: int, where: str) -> int:
     """Return a whole number within a range."""
-    if not text.isdigit() or not least <= int(text) <= most:
+    if not DIGITS.fullmatch(text) or not least <= int(text) <= most:
         raise UsageError(
             f"{where}: {shown(text)}: must be a whole number; allowed are {least} to {most}"
         )

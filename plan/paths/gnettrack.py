@@ -128,10 +128,13 @@ def rows_of(name: str, site: Site) -> Iterator[tuple[int, list[str]]]:
     places: list[int] = []
     names: Sequence[str] = ()
     for number, line in enumerate(site.lines(name), 1):
-        values = [value.strip() for value in next(csv.reader([line]), [])]
+        where = f"topology.path: {name}, line {number}"
+        try:
+            values = [value.strip() for value in next(csv.reader([line]), [])]
+        except csv.Error as error:
+            raise UsageError(f"{where}: {shown(line)}: {error}") from None
         if not values:
             continue
-        where = f"topology.path: {name}, line {number}"
         if not places:
             names = values
             for column in (TIME, DOWN, UP):

@@ -18,18 +18,20 @@ packets, because the link counts bytes of IP packets and not cells.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import Annotated
 
 from plan.errors import UsageError
 from plan.path import MOST_ROWS, MOST_US, Path, Row, Way, of_rows
-from plan.paths.site import Delay, FileName, Loss, Site
+from plan.paths.site import Delay, FileName, Loss, Site, shown
 
 OPPORTUNITY_BITS = 1504 * 8
 OVERHEAD_BYTES = 4  # mahimahi also counts the header of its tunnel device
 US_PER_MS = 1000
 MOST_MS = MOST_US // US_PER_MS
+DIGITS = re.compile(r"[0-9]{1,20}")  # Python refuses to read thousands of digits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,8 +80,8 @@ def opportunities(name: str, site: Site) -> Counter[int]:
     last = 0
     for number, line in enumerate(site.lines(name), 1):
         text = line.strip()
-        where = f"topology.path: {name}, line {number}: {text or 'the line is empty'}"
-        if not (text.isascii() and text.isdigit()) or int(text) > MOST_MS:
+        where = f"topology.path: {name}, line {number}: {shown(text) if text else 'the line is empty'}"
+        if not DIGITS.fullmatch(text) or int(text) > MOST_MS:
             raise UsageError(
                 f"{where}: must be a whole number of milliseconds; allowed are 0 to {MOST_MS}"
             )

@@ -7,10 +7,12 @@ from dataclasses import replace
 from pathlib import Path as File
 
 import pytest
+from matplotlib.figure import Figure
 
 from analysis import moving_path, read_campaign
 from analysis.records import Trial
 from analysis.report import path_plots
+from plan.facts import TrialFacts, read
 from plan.path import Path, Row, Way, of_rows
 from tests.analysis import synthetic
 from topology.shapes import multihomed
@@ -66,14 +68,44 @@ def test_a_silence_ends_with_the_next_rate_or_with_the_interval() -> None:
     assert moving_path.silences_s(TRACE, 2) == [(0, 1)]
 
 
-def trial_on(tmp_path: File, way: Way) -> Trial:
-    """A made record, of which the plan has a path."""
+def trial_on(tmp_path: File, way: Way, late_s: int = 0) -> Trial:
+    """A made record, of which the plan has a path; the trial starts at late_s of the path."""
     synthetic.write_campaign(
         tmp_path, cells=dict([*synthetic.paper_cells().items()][:1]), seeds=[1]
     )
     [trial] = read_campaign(tmp_path).trials
     topology = replace(trial.plan.topology, path=Path(down=way, up=way))
-    return replace(trial, plan=replace(trial.plan, topology=topology))
+    told = {"source": {"t0_ns": 9 * 10**9}, "path": {"origin_ns": (9 - late_s) * 10**9}}
+    facts = read(TrialFacts, {**trial.facts.table, **told})
+    return replace(trial, plan=replace(trial.plan, topology=topology), facts=facts)
+
+
+def test_a_silence_may_hold_at_the_start_of_a_late_trial() -> None:
+    assert moving_path.silences_s(HANDOVER, 6, begin_s=2.25) == [(0, 0.25), (4.75, 5.25)]
+
+
+def test_of_many_delays_the_smallest_and_largest_are_kept() -> None:
+    delays = [20_000] * 10_000
+    delays[4_321] = 230_000
+    way = Way(times_us=range(10_000), rates_bit_per_s=[S], delays_us=[*delays[:-1], 30_000])
+    for most in (100, 20_000):
+        times_s, delays_ms = moving_path.delays_ms(way, 0.0, 1.0, most)
+        spike = list(delays_ms).index(230)
+        assert (times_s[spike], delays_ms[-1], times_s[-1]) == (0.004321, 30, 0.009999)
+        assert times_s[0] == 0 and len(times_s) <= most
+    fast = of_rows([Row(0, S, 1_000, 0.0, 0), Row(1, S, 2_000, 0.0, 0)], period_us=2)
+    times_s, delays_ms = moving_path.delays_ms(fast, 0.0, 3_600.0, 100)
+    assert (len(times_s), min(delays_ms), max(delays_ms)) == (100, 1, 2)
+    assert moving_path.silences_s(fast, 3_600.0) == []
+
+
+def test_a_trial_that_starts_late_shows_the_path_by_its_own_clock(tmp_path: File) -> None:
+    """The link is silent from 2 to 2.5 s of the path, which are 1 to 1.5 s of the trial."""
+    late = path_plots.delay(trial_on(tmp_path, HANDOVER, late_s=1))
+    assert late is not None
+    axes = Figure().subplots()
+    late.paint(axes)
+    assert [axes.lines[0].get_xdata()[at] for at in range(3)] == [0, 1, 4]
 
 
 def test_pictures_of_a_path(tmp_path: File) -> None:

@@ -211,6 +211,7 @@ def test_mahimahi_s_opportunities_are_those_of_the_trace(tmp_path: Path) -> None
     [
         ("1\n\n2\n", "down, line 2: the line is empty: must be a whole number of milliseconds"),
         ("1\n2.5\n", "down, line 2: 2.5: must be a whole number of milliseconds; allowed are 0 to"),
+        (f"1\n{'9' * 5000}\n", f"down, line 2: {'9' * 40}...: must be a whole number of millisec"),
         ("3\n2\n", "down, line 2: 2: must not be before the time of the line above, 3"),
         ("0\n", "down: the file must end with a time after 0 ms"),
         ("", "down: the file must end with a time after 0 ms"),

@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 from harness.watch.path import MOST_POINTS, STEP_S, moving
 from harness.watch.server import serving
+from plan.facts import TrialFacts, read
 from plan.path import Way
 from tests.analysis.test_moving_path import HANDOVER, S, trial_on
 from tests.browser import assert_no_violation, opened
@@ -40,10 +41,25 @@ def test_a_handover_as_the_page_gets_it(tmp_path: Path) -> None:
     assert found["pairs"] == list(range(1, trial.plan.topology.pairs + 1))
 
 
+def test_a_trial_that_starts_late_plays_the_path_by_its_own_clock(tmp_path: Path) -> None:
+    found = moving(trial_on(tmp_path, HANDOVER, late_s=1))
+    assert found is not None
+    at = dict(zip(found["t"], found["mbit"], strict=True))
+    assert (at[0.95], at[1.0], at[1.5]) == (8, 0, 4)
+    assert found["silent"][0] == (1, 1.5) and found["delays"]["down"]["t"][:2] == [0, 1]
+
+
+def test_while_a_trial_that_begins_itself_is_under_way_its_path_is_not_known(
+    tmp_path: Path,
+) -> None:
+    trial = trial_on(tmp_path, HANDOVER)  # of the workload www
+    assert moving(replace(trial, facts=read(TrialFacts, {}))) is None
+
+
 def test_a_path_with_many_changes_stays_small(tmp_path: Path) -> None:
     count = 10_000  # one each 10 ms
     times_us = range(0, count * S // 100, S // 100)
-    way = Way(times_us=times_us, rates_bit_per_s=[S], delays_us=range(20_000, 20_000 + count))
+    way = Way(times_us=times_us, rates_bit_per_s=(S,), delays_us=range(20_000, 20_000 + count))
     found = moving(trial_on(tmp_path, way))
     assert found is not None and len(found["t"]) <= MOST_POINTS
     assert 0 < len(found["delays"]["down"]["t"]) <= MOST_POINTS
