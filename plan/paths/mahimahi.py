@@ -80,7 +80,8 @@ def opportunities(name: str, site: Site) -> Counter[int]:
     last = 0
     for number, line in enumerate(site.lines(name), 1):
         text = line.strip()
-        where = f"topology.path: {name}, line {number}: {shown(text) if text else 'the line is empty'}"
+        told = shown(text) if text else "the line is empty"
+        where = f"topology.path: {name}, line {number}: {told}"
         if not DIGITS.fullmatch(text) or int(text) > MOST_MS:
             raise UsageError(
                 f"{where}: must be a whole number of milliseconds; allowed are 0 to {MOST_MS}"
