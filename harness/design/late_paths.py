@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Paths that are to move and do not: their first change comes when the workload has ended. Pure."""
+"""Paths that a workload does not meet as the experiment means it. Pure.
+
+late_paths    paths that are to move and do not: the first change comes after the workload's end
+uneven_paths  paths that two workloads of an experiment meet at different moments
+"""
 
 from __future__ import annotations
 
@@ -44,3 +48,26 @@ def first_change_us(way: Way) -> int | None:
     """The time of the first row that differs from the row before it; None: no row does."""
     rows = pairwise(way.rows())
     return next((b.time_us for a, b in rows if a._replace(time_us=b.time_us) != b), None)
+
+
+def uneven_paths(design: Design, trials: Iterable[PlannedCell], origin: Path) -> list[str]:
+    """A sentence with a line if workloads meet moving paths at different moments.
+
+    trials: of one seed; they may have more factors than the design.
+    """
+    kinds = {(str(WORKLOADS.name_of(one.plan.workload)), one.plan.topology.path): one
+             for one in trials if one.plan.topology.path is not None}  # fmt: skip
+    late = {(k, path) for k, path in kinds if WORKLOADS[k].Source.begins_itself}
+    for kind, path in sorted(late, key=lambda pair: pair[0]):
+        others = sorted({k for k, same in kinds.keys() - late if same == path})
+        if not others:
+            continue
+        said = (
+            f"workload.kind: {kind} begins later than time 0 of the moving path, and"
+            f" {' and '.join(others)} at time 0; so the same change meets them at different"
+            ' moments (docs/moving-paths.md, "Two workloads on one path")'
+        )
+        factors = kinds[kind, path].factors
+        cell = {name: x for name, x in factors.items() if name in design.factors}
+        return [str(design.sources.refusal_of_setting(origin, said, cell, ""))]
+    return []

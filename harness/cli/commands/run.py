@@ -36,7 +36,7 @@ from harness.cli.result_table import json_line, print_results
 from harness.design import shard as shards
 from harness.design.distinct import equal_plans, labels
 from harness.design.experiment import Port
-from harness.design.late_paths import late_paths
+from harness.design.late_paths import late_paths, uneven_paths
 from harness.design.shard import Shard
 from harness.design.trials import PlannedTrial
 from harness.kernels import debug
@@ -189,6 +189,7 @@ def command(
     for said in (
         *equal_plans(asked.design, one_seed, asked.origin),
         *late_paths(asked.design, one_seed, asked.origin),
+        *uneven_paths(asked.design, one_seed, asked.origin),
     ):
         click.echo(said, err=True)
     if shard is not None and not campaign.trials:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from harness.design import experiment
-from harness.design.late_paths import late_paths
+from harness.design.late_paths import late_paths, uneven_paths
 from harness.design.trials import chosen, planned
 from plan import plan
 from plan.errors import UsageError
@@ -33,6 +33,11 @@ tcp = { flavor = "sack", window_bytes = 65_535, ssthresh_bytes = 65_535 }
 workload = { kind = "iperf", duration_s = 2 }
 """.replace("}\ntopology.path = PATH", ", path = PATH }")
 DRAWN = '{ kind = "gauss-markov", deviation_bit_per_s = 1_000_000, duration_s = 2 }'
+SHIFTED = """
+[[rule]]
+when = { workload.kind = "www" }
+set.topology.path = "late.csv"
+"""
 
 
 def text(path: str) -> str:
@@ -246,6 +251,30 @@ def test_a_workload_that_starts_later_has_more_time(tmp_path: Path) -> None:
         design = experiment.load(tmp_path / "x.toml")
         trials = planned(design, tmp_path / "x.toml")
         assert len(late_paths(design, trials, tmp_path / "x.toml")) == notes
+
+
+@pytest.mark.parametrize(
+    ("kinds", "rules", "notes"),
+    [
+        ('["www", "quic"]', "", 1),
+        ('["www"]', "", 0),
+        ('["quic", "iperf"]', "", 0),
+        ('["www", "quic"]', SHIFTED, 0),  # the remedy that docs/moving-paths.md names
+    ],
+)
+def test_workloads_that_meet_a_path_at_different_moments_are_told(
+    tmp_path: Path, kinds: str, rules: str, notes: int
+) -> None:
+    (tmp_path / "path.csv").write_text("time_s,rate_bit_per_s\n0,10000000\n1,9000000\n")
+    (tmp_path / "late.csv").write_text("time_s,rate_bit_per_s\n0,10000000\n4,9000000\n")
+    given = text('"path.csv"').replace("[base]", f"workload.kind = {kinds}\n[base]")
+    given = given.replace('kind = "iperf", ', "").replace("mss_bytes = 1024", "mss_bytes = 1460")
+    (tmp_path / "x.toml").write_text(given + rules)
+    design = experiment.load(tmp_path / "x.toml")
+    found = uneven_paths(design, planned(design, tmp_path / "x.toml"), tmp_path / "x.toml")
+    assert len(found) == notes
+    for said in found:
+        assert "www begins later than time 0 of the moving path, and quic at time 0" in said
 
 
 def test_the_command_tells_it(tmp_path: Path) -> None:
