@@ -17,7 +17,7 @@ MEANINGS = {
     "and cells",
     "retransmits": "the number of segments that the servers sent again",
     "timeouts": "the number of retransmission timeouts of the servers",
-    "answered": "the share of the requests whose whole answer arrived",
+    "answered": "the number of requests whose whole answer arrived",
     "efficiency_from_start": "the efficiency from the beginning of the workload to the end of the "
     "measured interval",
     "peak_cells": "the largest number of cells in the queue",

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from analysis.records import CampaignRecords
 
-COUNTS = {"timeouts", "retransmits", "peak_cells"}
+COUNTS = {"timeouts", "retransmits", "answered", "peak_cells"}
 """Metrics that are whole numbers."""
 LARGE = 1000
 """From here on a metric's decimals tell nothing."""
