@@ -14,10 +14,11 @@ from plan.plan import Level
 
 Header = TypeVar("Header", "TrialHeader", "RunHeader")
 # Of what a lab says, what tells of the run and not of the trial: clock readings of the lab, and
-# what holds them or port numbers, which depend on the trials that the lab ran before.
+# what holds them or port numbers, which depend on the trials that the lab ran before. `sums` of a
+# moving path came later: in lab.json, it would change the digests of all kept trials with a path.
 OF_THE_RUN = frozenset(
     "virtual_s drained_s system tcp t0_ns clock_offset_ns first_departure_ns last_departure_ns"
-    " origin_ns"
+    " origin_ns sums"
     .split()
 )  # fmt: skip
 

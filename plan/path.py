@@ -196,6 +196,14 @@ def check_row(row: Row) -> None:
             raise ValueError(f"{name} = {value}: allowed are 0 to {most}")
 
 
+def first_passing_us(way: Way) -> int:
+    """Return the first time at which a way carries bits and does not lose all of them; MOST_US if
+    there is none.
+    """
+    rows = (row for row in way.rows() if (row.bits or row.rate_bit_per_s) and row.loss < 1)
+    return next((row.time_us for row in rows), MOST_US)
+
+
 def longest_silence_us(way: Way) -> int:
     """Return the longest time in which a way carries nothing; MOST_US if this time has no end."""
     longest, since, period_us = 0, 0, way.period_us

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Paths that a workload does not meet as the experiment means it. Pure.
 
+silent_paths  paths that carry nothing before the workload ends
 late_paths    paths that are to move and do not: the first change comes after the workload's end
 uneven_paths  paths that two workloads of an experiment meet at different moments
 """
@@ -13,11 +14,37 @@ from pathlib import Path
 
 from harness.design.distinct import PlannedCell
 from harness.design.experiment import Design
-from plan.path import US_PER_S, Way
+from plan.path import US_PER_S, Way, first_passing_us
 from plan.plan import WORKLOADS
 
 # A workload that starts later than time 0 of the path, and surely before this time.
 START_S = {"www": 60}
+
+
+def silent_paths(design: Design, trials: Iterable[PlannedCell], origin: Path) -> list[str]:
+    """A sentence with a line for each direction of a path that carries nothing in a trial.
+
+    trials: of one seed; they may have more factors than the design.
+    """
+    found: dict[str, None] = {}
+    for one in trials:
+        path = one.plan.topology.path
+        if path is None:
+            continue
+        end_s = end_of(one)
+        silent = [
+            f"the direction to the {ends} carries no packet before {at / US_PER_S:.10g} s"
+            for ends, way in (("clients", path.down), ("servers", path.up))
+            if (at := first_passing_us(way)) >= end_s * US_PER_S
+        ]
+        if silent:
+            said = (
+                f"topology.path: {', and '.join(silent)}, and workload.duration_s is"
+                f" {one.plan.workload.duration_s:.10g}; so no connection can be made while the"
+                " workload sends, and the trial may fail"
+            )
+            found[told(design, one, origin, said)] = None
+    return list(found)
 
 
 def late_paths(design: Design, trials: Iterable[PlannedCell], origin: Path) -> list[str]:
@@ -30,18 +57,30 @@ def late_paths(design: Design, trials: Iterable[PlannedCell], origin: Path) -> l
         path = one.plan.topology.path
         if path is None:
             continue
+        if max(map(first_passing_us, (path.down, path.up))) >= end_of(one) * US_PER_S:
+            continue  # silent_paths() tells it
         changes = [at for way in (path.down, path.up) if (at := first_change_us(way)) is not None]
         end_s = one.plan.workload.duration_s
-        slack_s = START_S.get(str(WORKLOADS.name_of(one.plan.workload)), 0)
-        if changes and min(changes) >= (end_s + slack_s) * US_PER_S:
+        if changes and min(changes) >= end_of(one) * US_PER_S:
             said = (
                 f"topology.path: its first change is at {min(changes) / US_PER_S:.10g} s, and"
                 f" workload.duration_s is {end_s:.10g}; so the path does not change while the"
                 " workload sends"
             )
-            cell = {name: x for name, x in one.factors.items() if name in design.factors}
-            found[str(design.sources.refusal_of_setting(origin, said, cell, ""))] = None
+            found[told(design, one, origin, said)] = None
     return list(found)
+
+
+def end_of(one: PlannedCell) -> float:
+    """The time of the path at which the workload has surely ended [s]."""
+    slack_s = START_S.get(str(WORKLOADS.name_of(one.plan.workload)), 0)
+    return one.plan.workload.duration_s + slack_s
+
+
+def told(design: Design, one: PlannedCell, origin: Path, said: str) -> str:
+    """The sentence behind the file and the line that set the path."""
+    cell = {name: x for name, x in one.factors.items() if name in design.factors}
+    return str(design.sources.refusal_of_setting(origin, said, cell, ""))
 
 
 def first_change_us(way: Way) -> int | None:

@@ -2,7 +2,9 @@
 """What packets show of a moving path against its function, on the host.
 
 Written from plan/path.py, with arrays of whole numbers, and from tcpdump's times alone: nothing of
-bpf/path.h, of the tables for the kernel and of the kernel's own counters is in it.
+bpf/path.h and of the tables for the kernel is in it. From the lab come the seeds of the losses, the
+files' format (topology/), and of the cell queue's counters one: the cells of torn packets, which
+no tcpdump shows.
 """
 
 from __future__ import annotations
@@ -153,8 +155,17 @@ def both(plan: Plan, raw: File, facts: Mapping[str, Any]) -> dict[str, Any]:
     origin_ns = facts["path"]["origin_ns"]
     found: dict[str, Any] = {"origin_ns": origin_ns}
     for way in DIRECTIONS:
-        found[way] = direction(plan, way, origin_ns, seen, told["indexes"])
+        torn = torn_bits(plan, facts, way)
+        found[way] = direction(plan, way, origin_ns, seen, told["indexes"], torn)
     return found
+
+
+def torn_bits(plan: Plan, facts: Mapping[str, Any], way: str) -> int:
+    """What packets used of the moving link that lost another cell in the cell queue."""
+    if not plan.queue.at(way).watches_wire:
+        return 0
+    queue = facts["queue"][plan.topology.layout().moved.queue(way)]
+    return int(queue["cells"]["wasted"]) * CELL_BITS
 
 
 def direction(
@@ -163,6 +174,7 @@ def direction(
     origin_ns: int,
     seen: Mapping[str, npt.NDArray[Any]],
     indexes: Mapping[str, int],
+    torn: int,
 ) -> dict[str, Any]:
     """What one direction shows."""
     path, network = plan.topology.path, plan.topology.layout()
@@ -179,7 +191,10 @@ def direction(
     arrived = switches[switches["index"] == indexes[f"switches {way}"]]
     return {
         **delays(function, path, sent, arrived, seed_of(plan.seed, way)),
-        **served(function, path, network, came, sent, cells=plan.queue.at(way).watches_wire),
+        **served(
+            function, path, network, came, sent,
+            cells=plan.queue.at(way).watches_wire, torn_bits=torn,
+        ),
     }
 
 
@@ -294,6 +309,7 @@ def served(
     sent: npt.NDArray[Any],
     *,
     cells: bool,
+    torn_bits: int = 0,
 ) -> dict[str, Any]:
     """The server: when packets left the link, and how much did in each interval.
 
@@ -304,6 +320,7 @@ def served(
         over_bits: the most that left in an interval more than the path can carry; under_bits: the
             most that left less in a full one; None without one.
         slack_bits: how far an interval may be off, because packets are under way at its ends.
+        sums: with a queue of cells, what by_stretch() returns.
     """
     if not len(sent):
         return {"departure_off_ns": None, "intervals": 0, "full": 0, "over_bits": 0,
@@ -319,10 +336,42 @@ def served(
     full_frame = 8 * network.framing.link_bytes(network.mtu_bytes)
     slack = full_frame * (network.pairs if cells else 1) + CELL_BITS
     unsent = np.delete(came["at_ns"], at) if cells else np.empty(0, np.int64)
+    sums = {"sums": by_stretch(function, came_ns, sent_ns, work, torn_bits)} if cells else {}
     return {
         "departure_off_ns": off,
         **by_interval(function, came_ns, sent_ns, work, unsent, SLACKS * slack if cells else 0),
         "slack_bits": slack,
+        **sums,
+    }
+
+
+def by_stretch(
+    function: Function, came_ns: Ints, sent_ns: Ints, work: Ints, torn_bits: int
+) -> dict[str, int]:
+    """What left while packets waited without a break, against what the path carries in this time.
+
+    A stretch begins when a packet comes to the empty link, and ends when the last packet has left.
+    The slack of a stretch does not grow with its length, so a small error of the rate adds up.
+
+    torn_bits: what may have been on the link beside these packets.
+
+    Returns:
+        stretches, longest_bits: all of them, and what the path carries in the largest.
+        off_bits: the most that a stretch was off: too much left, or too little even if all that
+            was torn was in this stretch.
+    """
+    came_ns = np.sort(came_ns)
+    waiting = np.searchsorted(came_ns, sent_ns, "right") - np.arange(1, len(sent_ns) + 1)
+    last = np.flatnonzero(waiting <= 0)
+    first = np.concatenate([[0], last[:-1] + 1])
+    works = np.concatenate([[0], np.cumsum(work)])
+    done = works[last + 1] - works[first]
+    carried = function.work(sent_ns[last]) - function.work(came_ns[first])
+    more = (done - carried) // UBIT
+    return {
+        "stretches": len(last),
+        "longest_bits": int(carried.max()) // UBIT,
+        "off_bits": max(0, int(more.max()), int(-more.min()) - torn_bits),
     }
 
 

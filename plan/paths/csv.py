@@ -123,6 +123,10 @@ class Reader:
         try:
             return self._read(next(table, []), table)
         except csv.Error as error:
+            if "field larger than" in str(error):
+                raise self.wrong(
+                    f"a value has more than {csv.field_size_limit():_} letters"
+                ) from error
             raise self.wrong(
                 'this is no row of a CSV file: a value needs no quotes, and one that begins with "'
                 ' must end with "'
@@ -176,7 +180,7 @@ class Reader:
             raise self.wrong("the first row must name the columns, as time_s,rate_bit_per_s")
         for name in names:
             if name not in known:
-                said = f"there is no column {name}" if name else "a column has no name"
+                said = f"there is no column {shown(name)}" if name else "a column has no name"
                 raise self.wrong(f"{said}; {choices(name, known)}{separator([name])}")
             if names.count(name) > 1:
                 raise self.wrong(f"{name}: this column stands there twice")
@@ -203,7 +207,7 @@ class Reader:
         scale = US_PER_S if name == "time_s" else 1
         time_us = self._number(name, text, 0, MOST_US / scale) * scale
         if time_us != int(time_us):
-            raise self.wrong(f"{name} = {text}: a time has at most whole microseconds")
+            raise self.wrong(f"{name} = {shown(text)}: a time has at most whole microseconds")
         return int(time_us)
 
     def _number(self, name: str, text: str, least: float, most: float) -> Decimal:
@@ -221,15 +225,15 @@ class Reader:
         value = self._number(name, text, 0, MOST_RATE)
         if value != int(value) or 0 < value < LEAST_RATE:
             raise self.wrong(
-                f"{name} = {text}: must be a whole number; allowed are 0, or {LEAST_RATE:_} to"
-                f" {MOST_RATE:_}"
+                f"{name} = {shown(text)}: must be a whole number; allowed are 0, or"
+                f" {LEAST_RATE:_} to {MOST_RATE:_}"
             )
         return int(value)
 
     def delay(self, name: str, text: str) -> int:
         value = self._number(name, text, 0, MOST_DELAY_US)
         if value != int(value):
-            raise self.wrong(f"{name} = {text}: must be a whole number of microseconds")
+            raise self.wrong(f"{name} = {shown(text)}: must be a whole number of microseconds")
         return int(value)
 
     def loss(self, name: str, text: str) -> float:
@@ -237,7 +241,7 @@ class Reader:
 
     def outage(self, name: str, text: str) -> bool:
         if text not in ("0", "1"):
-            raise self.wrong(f"{name} = {text}: must be 0 or 1")
+            raise self.wrong(f"{name} = {shown(text)}: must be 0 or 1")
         return text == "1"
 
     def wrong(self, said: str) -> UsageError:

@@ -46,7 +46,8 @@ class Settings:
     file: Annotated[
         FileName,
         "The file with the output of `ping -D`. cellbed looks for the file in the folder of the"
-        " experiment file, and then in the folder of the file that it extends.",
+        " experiment file, and then in the folder of the file that it extends. In the file, a time"
+        " must not be before the time above it, nor more than a day after.",
     ]
     from_s: Annotated[
         float,
@@ -94,6 +95,13 @@ class Settings:
             for time_us, us in found.items()
             if 0 < time_us - from_us < most_us
         }
+        left_us = max(found) - from_us
+        if self.duration_s is None and left_us > MOST_US:
+            raise UsageError(
+                f"topology.path: {self.file}: this part of the log has {left_us / US_PER_S:.0f} s;"
+                f" allowed are at most {MOST_US // US_PER_S}; topology.path.duration_s takes a part"
+                " of it"
+            )
         if len(part) > MOST_ROWS:
             raise UsageError(
                 f"topology.path: {self.file}: this part of the log has {len(part)} answers; allowed"
@@ -108,7 +116,13 @@ class Settings:
 
 
 def round_trips(name: str, site: Site) -> Iterator[tuple[int, int]]:
-    """Yield the moment at which ping sent a packet [us since 1970], and its round trip [us]."""
+    """Yield the moment at which ping sent a packet [us since 1970], and its round trip [us].
+
+    Raises:
+        UsageError: a line is no line of ping, or its time is before that of the answer above it, or
+            more than a day after it.
+    """
+    before: Decimal | None = None
     for number, line in enumerate(site.lines(name), 1):
         text = line.strip()
         answer = ANSWER.fullmatch(text)
@@ -120,6 +134,9 @@ def round_trips(name: str, site: Site) -> Iterator[tuple[int, int]]:
                     said += " icmp_seq=1 ttl=63 time=60.6 ms"
                 raise UsageError(f"topology.path: {name}, line {number}: {shown(text)}: {said}")
             continue
+        at = Decimal(answer["at"])
+        check_step(f"topology.path: {name}, line {number}: [{answer['at']}]", before, at)
+        before = at
         if answer["again"]:
             continue
         round_trip_us = round(Decimal(answer["ms"]) * 1000)
@@ -128,4 +145,20 @@ def round_trips(name: str, site: Site) -> Iterator[tuple[int, int]]:
                 f"topology.path: {name}, line {number}: time={answer['ms']} ms: allowed are 0 to"
                 f" {MOST_ROUND_TRIP_US // 1000}"
             )
-        yield int(Decimal(answer["at"]) * US_PER_S) - round_trip_us, round_trip_us
+        yield int(at * US_PER_S) - round_trip_us, round_trip_us
+
+
+def check_step(where: str, before: Decimal | None, at: Decimal) -> None:
+    """Refuse a time in a log that cannot follow the time of the answer above it [s since 1970]."""
+    if before is None:
+        return
+    if at < before:
+        raise UsageError(
+            f"{where}: the time must not be before that of the answer above, [{before}]; cut the"
+            " log at this line"
+        )
+    if at - before > MOST_US // US_PER_S:
+        raise UsageError(
+            f"{where}: the time is more than a day after that of the answer above, [{before}];"
+            " cut the log at this line"
+        )

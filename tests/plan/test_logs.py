@@ -147,6 +147,22 @@ def test_a_part_of_a_log_is_taken(tmp_path: Path) -> None:
             {},
             ": ping.txt, line 3: time=20001 ms: allowed are 0 to 20000",
         ),
+        (
+            PING.replace("[1700000001.400500]", "[1700000000.150999]"),
+            {},
+            ": ping.txt, line 7: [1700000000.150999]: the time must not be before that of the answ",
+        ),
+        (
+            PING.replace("[1700000000.060000]", "[0.060000]"),
+            {"duration_s": 60},
+            ": ping.txt, line 3: [1700000000.141000]: the time is more than a day after that of th",
+        ),
+        (
+            PING.replace("[1700000001.7", "[1700086400.7")
+            + "[1700090000.000000] 64 bytes from 192.0.2.1: icmp_seq=9 ttl=63 time=1 ms\n",
+            {},
+            ": ping.txt: this part of the log has 90000 s; allowed are at most 86400; topology.pat",
+        ),
     ],
 )
 def test_a_mistake_in_the_output_of_ping_is_told(

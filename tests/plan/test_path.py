@@ -79,6 +79,17 @@ def test_a_column_of_one_direction_wins_over_that_of_both(tmp_path: Path) -> Non
             "time_s,rate_bit_per_s\n0,\u0663\u0660\u0660\u0660\n",
             "must be a number in digits, without _ or e",
         ),
+        pytest.param(
+            f"time_s,{'a' * 100_000}\n0,1\n",
+            f"line 1: there is no column {'a' * 40}...; it must be one of ti",
+            id="long column",
+        ),
+        pytest.param(
+            f"time_s,loss\n0,{'0' * 200_000}\n",
+            "line 2: a value has more than 131_072 letters",
+            id="long value",
+        ),
+        (f"time_s,outage\n0,{'0' * 50}\n", f"line 2: outage = {'0' * 40}...: must be 0 or 1"),
         ('time_s,loss\n0,"1\n', "this is no row of a CSV file: a value needs no quotes"),
         ("", "path.csv: the file is empty; its first row must name the columns"),
         ("0,45000000\n1,45000000\n", "line 1: the first row must name the columns"),

@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from harness.judge.checks.path import off_bits
 from harness.records import moving as moving_seen
 from harness.records.moving import Function
 from plan.dumbbell import Dumbbell
@@ -267,6 +268,38 @@ def test_with_many_pairs_a_link_of_cells_at_another_rate_is_seen() -> None:
         assert found["full"] >= 1
         worst = max(found["over_bits"], found["under_bits"])
         assert worst > found["slack_bits"] if key else worst <= found["slack_bits"]
+
+
+@pytest.mark.parametrize(("pairs", "share"), [(2, 0.985), (2, 1.015), (10, 0.96), (10, 1.04)])
+def test_a_small_error_of_the_rate_adds_up_while_packets_wait(pairs: int, share: float) -> None:
+    """No interval of the cell queue shows it, because each may be off by a tenth."""
+    network = replace(NETWORK, pairs=pairs)
+    came, sent = backlogged(share)
+    found = moving_seen.served(function(MOVES), MOVES, network, came, sent, cells=True)
+    assert max(found["over_bits"], found["under_bits"] or 0) <= found["slack_bits"]
+    assert found["sums"]["off_bits"] > found["slack_bits"]
+    assert off_bits(found) == found["sums"]["off_bits"]
+
+
+def test_cells_of_torn_packets_may_have_been_on_the_link() -> None:
+    came, sent = backlogged()
+    rest = np.delete(sent, range(100, 130))  # their cells, but for the last, were sent
+    torn = 30 * 31 * 424
+    off = [
+        moving_seen.served(
+            function(MOVES), MOVES, NETWORK, came, rest, cells=True, torn_bits=bits
+        )["sums"]["off_bits"]
+        for bits in (0, torn)
+    ]
+    slack = served(1.0, cells=True)["slack_bits"]
+    assert off[0] > slack >= off[1] == 30 * 424
+
+
+def test_an_idle_link_is_in_no_stretch() -> None:
+    came, sent = backlogged()
+    came["at_ns"] = sent["at_ns"] - FRAME_NS // 2
+    sums = moving_seen.served(function(MOVES), MOVES, NETWORK, came, sent, cells=True)["sums"]
+    assert sums["stretches"] == 900 and sums["longest_bits"] <= 32 * 424
 
 
 def test_an_interval_counts_as_full_only_while_something_waits() -> None:

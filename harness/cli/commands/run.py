@@ -36,7 +36,7 @@ from harness.cli.result_table import json_line, print_results
 from harness.design import shard as shards
 from harness.design.distinct import equal_plans, labels
 from harness.design.experiment import Port
-from harness.design.late_paths import late_paths, uneven_paths
+from harness.design.late_paths import late_paths, silent_paths, uneven_paths
 from harness.design.shard import Shard
 from harness.design.trials import PlannedTrial
 from harness.kernels import debug
@@ -188,6 +188,7 @@ def command(
     one_seed = of_first_seed(campaign)
     for said in (
         *equal_plans(asked.design, one_seed, asked.origin),
+        *silent_paths(asked.design, one_seed, asked.origin),
         *late_paths(asked.design, one_seed, asked.origin),
         *uneven_paths(asked.design, one_seed, asked.origin),
     ):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from harness.design import experiment
-from harness.design.late_paths import late_paths, uneven_paths
+from harness.design.late_paths import late_paths, silent_paths, uneven_paths
 from harness.design.trials import chosen, planned
 from plan import plan
 from plan.errors import UsageError
@@ -243,6 +243,30 @@ def test_a_path_that_changes_too_late_is_told(tmp_path: Path, rows: str, first: 
     )
 
 
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ("0,,,,1\n2,,,,0\n", "clients carries no packet before 2 s, and the direction to the ser"),
+        ("0,,0,,\n3,,9000000,,\n", "servers carries no packet before 3 s, and workload.duration_"),
+        ("0,1,,,\n30,0,,,\n", "clients carries no packet before 30 s, and the direction to the se"),
+        ("0,,,,1\n1.999999,,,,0\n", ""),
+        ("0.000001,,,,1\n3,,,,0\n", ""),  # until then the link has its own rate
+    ],
+)
+def test_a_path_that_carries_nothing_is_told(tmp_path: Path, rows: str, said: str) -> None:
+    head = "time_s,loss,up_rate_bit_per_s,down_delay_us,outage\n"
+    (tmp_path / "path.csv").write_text(head + rows)
+    (tmp_path / "x.toml").write_text(text('"path.csv"'))
+    design = experiment.load(tmp_path / "x.toml")
+    trials = planned(design, tmp_path / "x.toml")
+    found = silent_paths(design, trials, tmp_path / "x.toml")
+    line = text("").split("\n").index("[base]") + 2
+    begin = f"{tmp_path / 'x.toml'}, line {line}: topology.path: the direction to the {said}"
+    assert [one[: len(begin)] for one in found] == ([begin] if said else [])
+    if said:
+        assert not late_paths(design, trials, tmp_path / "x.toml")
+
+
 def test_a_workload_that_starts_later_has_more_time(tmp_path: Path) -> None:
     design_of = text('"path.csv"').replace('"iperf"', '"www"')
     for late_s, notes in ((61, 0), (63, 1)):
@@ -275,6 +299,14 @@ def test_workloads_that_meet_a_path_at_different_moments_are_told(
     assert len(found) == notes
     for said in found:
         assert "www begins later than time 0 of the moving path, and quic at time 0" in said
+
+
+def test_the_command_tells_that_nothing_passes(tmp_path: Path) -> None:
+    (tmp_path / "path.csv").write_text("time_s,outage\n0,1\n30,0\n")
+    (tmp_path / "x.toml").write_text(text('"path.csv"'))
+    done = cellbed("run", tmp_path / "x.toml", "--dry-run", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "carries no packet before 30 s" in done.stderr and "does not change" not in done.stderr
 
 
 def test_the_command_tells_it(tmp_path: Path) -> None:
