@@ -44,7 +44,7 @@ CHECKS = {
     "link sample rows": "the samples of a link that are missing or have an impossible value",
     "mptcp fallback": "the connections that are no longer MPTCP, and the causes",
     "path begin": "the time between the start of the trial and the start of the moving path",
-    "path bytes": "how far an interval of 100 ms was from the rate of the moving path",
+    "path bytes": "how far an interval of 100 ms or a busy stretch was from the moving path's rate",
     "path delays": "how far the delay of a packet was from the delay of the moving path",
     "path departures": "how far a packet left the moving link from the moment that follows from "
     "the path",
