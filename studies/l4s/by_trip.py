@@ -7,6 +7,7 @@ of both senders, each with each round trip.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -32,6 +33,13 @@ LIMITS = (
     ("share-windows", "ratio of the windows", ".2f"),
 )
 """A claim, what a row of the table calls its figure, and its form."""
+WORST = {
+    "mean": "low_mean_ms",
+    "p99": "low_p99_ms",
+    "median": "low_median_ms",
+    "rates": "rate_ratio",
+}
+"""What a number's name has of the worst round trip, and its response."""
 WORDS = {"at_least": "≥", "at_most": "≤"}
 
 
@@ -99,10 +107,13 @@ def numbers(kept: Kept) -> Numbers:
     found |= of_cells(some)
     for sender in SENDERS:
         found |= change(some, sender)
+        found |= worst(some, sender)
+        found |= values(some, sender)
         for claim in known.values():
             of = [judged(claim, some, sender, trip) for trip in trips(some)]
             key = f"{sender}_{claim.id}".lower().replace("-", "_")
             found[f"{key}_holds"] = of.count(Verdict.HOLDS)
+            found[f"{key}_undecided"] = of.count(Verdict.UNDECIDED)
     return found
 
 
@@ -115,6 +126,51 @@ def of_cells(some: Sequence[Cell]) -> dict[str, Number]:
             if (figure := cell.estimate(response)) is not None:
                 found[f"{name}_{response}"] = figure.mean
                 found[f"{name}_{response}_half"] = figure.half_width
+    return found
+
+
+def worst(some: Sequence[Cell], sender: str) -> Numbers:
+    """The round trip with the longest delay, or with the ratio of the rates farthest from 1:
+    prague_worst_p99_trip, prague_worst_p99 and prague_worst_p99_half."""
+    found: dict[str, Number] = {}
+    for name, response in WORST.items():
+        figures = {
+            cell.levels["trip"]: figure
+            for cell in some
+            if cell.matches({"sender": [sender]})
+            and (figure := cell.estimate(response)) is not None
+        }
+        if not figures:
+            continue
+        far = abs_log if response == "rate_ratio" else float
+        trip = max(figures, key=lambda one: far(figures[one].mean))
+        key = f"{sender}_worst_{name}".lower()
+        found |= {
+            f"{key}_trip": trip,
+            key: figures[trip].mean,
+            f"{key}_half": figures[trip].half_width,
+        }
+    return found
+
+
+def abs_log(ratio: float) -> float:
+    """How far a ratio is from 1; a half is as far as 2."""
+    return abs(math.log(ratio))
+
+
+def values(some: Sequence[Cell], sender: str) -> Numbers:
+    """How many values the seeds of a cell have at least and at most, of the median and the 99th
+    percentile: dctcp_median_values_least, dctcp_median_values_most."""
+    found: dict[str, Number] = {}
+    for name in ("median", "p99"):
+        counts = [
+            len(set(cell.metrics[WORST[name]].values()))
+            for cell in some
+            if cell.matches({"sender": [sender]}) and WORST[name] in cell.metrics
+        ]
+        if counts:
+            key = f"{sender}_{name}_values".lower()
+            found |= {f"{key}_least": min(counts), f"{key}_most": max(counts)}
     return found
 
 

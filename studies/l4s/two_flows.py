@@ -50,4 +50,5 @@ def numbers(kept: Kept) -> Numbers:
     found: dict[str, Number] = {"trials": manifest["trials"], "seeds": len(manifest["seeds"])}
     ends = [cell.estimate("uneven") for cell in some]
     found["alike"] = sum(one is not None and verdict(one, SHARES) == "holds" for one in ends)
-    return {**found, "cells": len(some), **by_trip.of_cells(some)}
+    found |= {"cells": len(some), **by_trip.of_cells(some)}
+    return {**found, **by_trip.values(some, "DCTCP")}

@@ -155,6 +155,28 @@ def test_the_limits_of_dctcp_judge_each_sender_with_each_round_trip(tmp_path: Pa
     assert by_trip.text(claim, some, "Prague", "8 ms", ".2f") == "1.10 ± 0.25, holds"
 
 
+def test_the_worst_round_trip_of_a_sender_is_named(tmp_path: Path) -> None:
+    """A ratio of the rates of 0.4 is farther from 1 than a ratio of 2."""
+    (tmp_path / by_trip.CAMPAIGN).mkdir()
+    head = "sender,trip,seed,trial,plan,digest,virtual_s,wall_s,ended,low_p99_ms,rate_ratio"
+    of = {"8 ms": [(1.4, 2.0), (1.4, 2.0)], "16 ms": [(1.0, 0.39), (1.1, 0.41)]}
+    rows = [
+        f"Prague,{trip},{seed},x,x,x,1,1,,{p99},{ratio}"
+        for trip, some in of.items()
+        for seed, (p99, ratio) in enumerate(some, 1)
+    ]
+    file = tmp_path / by_trip.CAMPAIGN / "trials.csv"
+    file.write_text("\n".join([head, *rows]) + "\n")
+    cells = by_trip.cells(Kept(tmp_path))
+    found = by_trip.worst(cells, "Prague")
+    assert (found["prague_worst_p99_trip"], found["prague_worst_p99"]) == ("8 ms", 1.4)
+    assert found["prague_worst_rates_trip"] == "16 ms"
+    assert found["prague_worst_rates"] == pytest.approx(0.4)
+    assert by_trip.values(cells, "Prague") == {
+        "prague_p99_values_least": 1, "prague_p99_values_most": 2
+    }  # fmt: skip
+
+
 def test_each_limit_of_the_table_is_a_claim() -> None:
     known = {claim.id for claim in claims_of(study.STUDY)}
     assert {name for name, _, _ in by_trip.LIMITS} <= known
