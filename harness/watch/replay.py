@@ -48,6 +48,7 @@ def pictures(trial: Record) -> dict[str, Any]:
             "windows": bool(plan.record.value("cwnd_sample_ns")),
             "drops": bool(plan.record.value("drops")),
         },
+        "drops_recordable": "drops" in plan.queue.down.recordable,
         "queue": queue(trial),
         "drops": drops(trial),
         "windows": windows(trial),

@@ -64,7 +64,7 @@ function prepare(trial) {
   if (there.windows) windowsPlot(trial);
   if (there.pairs) pairsPlot(trial);
   const missing = Object.keys(there).filter((part) => !there[part] && !comes(part));
-  if (there.queue && !trial.sampled.drops) missing.push("drops");
+  if (there.queue && trial.drops_recordable && !trial.sampled.drops) missing.push("drops");
   at("missing").textContent = missing.map((part) => `This trial did not record ${NAMES[part]}; the key ${KEYS[part]} records ${PLURAL.has(part) ? "them" : "it"}.`).join(" ");
   captions(trial);
   choices(trial);

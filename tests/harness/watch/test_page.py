@@ -70,6 +70,8 @@ def test_the_page(page: Page, made: Made, tmp_path: Path) -> None:
     page.evaluate("trial.sampled.drops = false; drawn = ''; prepare(trial)")
     expect(caption).to_have_text("Queue")
     expect(page.locator("#missing")).to_contain_text("the key record.drops records them.")
+    page.evaluate("trial.drops_recordable = false; drawn = ''; prepare(trial)")
+    expect(page.locator("#missing")).to_be_empty()  # the key would be refused
     assert_the_last_seconds_are_in_view(page)
     assert_no_room_for_what_is_missing(page)
 
