@@ -2,11 +2,12 @@
 """A campaign in the formats of other programs: one file a format, found by listing this folder.
 
 Each has `export(campaign, out)`, which writes files into the folder `out` and gives their paths.
+It may have `left_out(campaign)`: sentences about the trials for which there is no file, and why.
 What a format cannot hold is not in it; nothing is made up to fill a place.
 """
 
 import pkgutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 
@@ -37,6 +38,13 @@ def export(campaign: CampaignRecords, name: str, out: Path) -> Sequence[Path]:
     except OSError as error:
         raise ReportError(f"{error.filename or out} cannot be written: {error.strerror}") from error
     return found
+
+
+def left_out(campaign: CampaignRecords, name: str) -> Sequence[str]:
+    """Sentences about the trials for which export() writes no file in this format."""
+    told: Callable[[CampaignRecords], Sequence[str]] | None
+    told = getattr(import_module(f"{__name__}.{name}"), "left_out", None)
+    return told(campaign) if told else ()
 
 
 def made(folder: Path) -> Path:

@@ -15,6 +15,7 @@ from analysis.errors import RecordError
 from analysis.records import CampaignRecords, Trial, level_text
 
 VERSION = "0.3"
+QUIC_LOG = "qlog.zip"
 MS_NS = 1e6
 STEPS = {"sent_ns": "request_sent", "first_byte_ns": "response_begun", "last_byte_ns":
          "response_complete"}  # fmt: skip
@@ -39,10 +40,34 @@ def export(campaign: CampaignRecords, out: Path) -> Sequence[Path]:
             path.write_text(json.dumps(document) + "\n", encoding="utf-8")
             written.append(path)
     if not written:
+        why = left_out(campaign)
+        if any(QUIC_LOG in said for said in why):
+            raise RecordError("; ".join(why))
         raise RecordError(
             f"{campaign.folder} has no windows; set record.cwnd_sample_ms to record them"
         )
     return written
+
+
+def left_out(campaign: CampaignRecords) -> Sequence[str]:
+    """What became of the trials without a file: a sentence for each reason."""
+    rest = [trial for trial in campaign.trials if not trial.series("cwnd")]
+    own = [trial for trial in rest if (trial.folder / QUIC_LOG).exists()]
+    said = []
+    if own:
+        said.append(
+            f"no file for {trials(len(own))} with QUIC: the servers' own qlog is in the trial's"
+            f" folder, for example {own[0].folder / QUIC_LOG}"
+        )
+    if many := len(rest) - len(own):
+        said.append(
+            f"no file for {trials(many)} without windows, which record.cwnd_sample_ms records"
+        )
+    return said
+
+
+def trials(many: int) -> str:
+    return "1 trial" if many == 1 else f"{many} trials"
 
 
 def traces_of(trial: Trial) -> Iterator[dict[str, Any]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from analysis.exports import formats
+from analysis.exports import formats, left_out
 from harness.api import Campaign
 from harness.cli.command import Command
 from harness.cli.judged import print_judged
@@ -26,3 +26,5 @@ def command(campaign: Path, kind: str, out: Path | None) -> None:
     print_judged(found.judged)
     for path in found.export(kind, out):
         click.echo(path)
+    for said in left_out(found.records, kind):
+        click.echo(said, err=True)

@@ -149,6 +149,23 @@ def test_what_is_not_there_is_said(bare: cellbed.Campaign, kind: str, said: str)
         bare.export(kind)
 
 
+def test_qlog_says_which_trials_it_leaves_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judgement, "bring_up_to_date", lambda _: judgement.Judged())
+    folder = synthetic.write_campaign(tmp_path / "c", seeds=[1, 2, 3], cells=EPD_CELL)
+    found = cellbed.Campaign(folder)
+    of_quic = found.records.trials[0].folder / "qlog.zip"
+    of_quic.touch()
+    own, without = exports.left_out(found.records, "qlog")
+    assert own.startswith("no file for 1 trial with QUIC: ")
+    assert own.endswith(f"for example {of_quic}")
+    assert without.startswith("no file for 2 trials without windows, which record.cwnd_sample_ms")
+    with pytest.raises(cellbed.UsageError, match=re.escape(own)):
+        found.export("qlog")
+    assert not exports.left_out(found.records, "csv")
+
+
 def test_a_library_that_is_missing_is_said(
     bare: cellbed.Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
