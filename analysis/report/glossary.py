@@ -24,6 +24,8 @@ MEANINGS = {
     "wasted_share": "the share of the link's cells that belonged to incomplete packets: the queue "
     "had dropped another cell of the same packet",
     "dropped_share": "the share of the packets that the queue dropped",
+    "stalls": "the number of stalls of all video players together",
+    "stall_s": "the length of all stalls of a video player in seconds, as a mean over the players",
     "marked_share": "the share of the packets that the queue marked instead of dropping them",
 }
 # Kinds of workload over QUIC, and what stands behind the meanings above if a trial has one.

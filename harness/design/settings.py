@@ -20,7 +20,9 @@ class Tcp:
         OneOrMore(),
         "The kind of TCP sender: a file of `tcp-configs/`, or a list of such files"
         " ([flavors.md](flavors.md)). With a list, the pairs take the flavors in turn: with"
-        ' `["cubic", "bbr"]`, pairs 1, 3, ... use cubic, and pairs 2, 4, ... use bbr. `module:PATH`'
+        ' `["cubic", "bbr"]`, pairs 1, 3, ... use cubic, and pairs 2, 4, ... use bbr.'
+        " `cubic-rack` is Linux's CUBIC of today, and `cubic` is the same without RACK."
+        " `module:PATH`"
         " is a congestion control of your own ([guides/kernel.md](guides/kernel.md)).",
     ]
     window_bytes: Annotated[
