@@ -165,7 +165,9 @@ def each_bounded(
     need(cells, "such a cell")
     figures = [evidence.figure(cell.name, response, [(1.0, cell)]) for cell in cells]
     means = [figure.measured.difference for figure in figures]
-    text = f"{response} {min(means):.3f} to {max(means):.3f} in {len(means)} cells"
+    text = f"{response} {min(means):.3f}"
+    if len(means) > 1:
+        text += f" to {max(means):.3f} in {len(means)} cells"
     bounds = (at_least, at_most)
     unsure = [figure for figure in figures if bounded([figure], [bounds]) is not Verdict.HOLDS]
     if unsure:

@@ -13,7 +13,7 @@ FIGURES = (
     ("fairness", "fairness", ".3f"),
     ("queue_delay_ms", "queue (ms)", ".1f"),
     ("retransmits", "sent again", ",.0f"),
-    ("use_after_handover", "after less before", "+.3f"),
+    ("use_after_handover", "after minus before", "+.3f"),
 )
 
 def by_sender(results: Results) -> Section | None:

@@ -13,7 +13,7 @@ from analysis.statistics import Estimate
 LABELS = {
     "efficiency": "efficiency",
     "fairness": "fairness",
-    "use_after_handover": "share of the rate, after less before",
+    "use_after_handover": "share of the rate, after minus before",
     "queue_delay_ms": "queue delay (ms)",
 }
 ALONG = ("network", "flows", "buffer", "policy")

@@ -254,7 +254,8 @@ def test_a_seed_in_which_one_row_has_no_value_decides_nothing() -> None:
 def test_a_trial_without_fairness_is_in_no_mean() -> None:
     """Nobody received anything in seed 2: what is known is seed 1's."""
     parameters = {"where": {}, "response": "fairness", "at_most": 0.6}
-    assert found("each_bounded", [row(fairness={1: 0.5})], **parameters).verdict is Verdict.HOLDS
+    told = found("each_bounded", [row(fairness={1: 0.5})], **parameters)
+    assert told.verdict is Verdict.HOLDS and told.evidence == "fairness 0.500, at most 0.6"
     with pytest.raises(NoEvidenceError):
         found("each_bounded", [row(fairness={})], **parameters)
     with pytest.raises(NoEvidenceError):
