@@ -13,6 +13,7 @@ from analysis.report.drawing import MOST_POINTS, Drawing
 from analysis.report.svg import colour, ink
 from plan.path import Path
 
+MOST_CHANGES = 10_000
 BINS = 150
 """Intervals of which the rate is drawn as a mean: a trace can have a change each millisecond."""
 WAYS = {"down": "to the clients", "up": "to the servers"}
@@ -82,7 +83,7 @@ def delay(trial: Trial) -> Drawing | None:
 
 def _delays(path: Path, way: str, begin_s: float, end_s: float) -> tuple[Values, Values]:
     """Times [s] and the delays [ms] from then on, the last one to the end."""
-    times_s, delays_ms = moving_path.delays_ms(path.way(way), begin_s, end_s, MOST_POINTS)
+    times_s, delays_ms = moving_path.delays_ms(path.way(way), begin_s, end_s, MOST_CHANGES)
     return np.append(times_s, end_s), np.append(delays_ms, delays_ms[-1])
 
 
