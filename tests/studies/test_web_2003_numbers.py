@@ -17,6 +17,7 @@ from studies.web_2003 import numbers
 from studies.web_2003.abstract import AS_IN_NS_2, NOT_RUN, ONE_SEED, WHOLE
 
 KEPT = Kept(studies.folder("web_2003") / "results")
+REDS = ("ARED", "ARED+ECN", "ARED as in ns-2", "ARED+ECN as in ns-2")
 HEADS = ["load", "queue", "first_timeout", "seed", "trial", "plan", "digest"]
 REST = ["virtual_s", "wall_s", "ended", "p90_ms"]
 
@@ -111,24 +112,26 @@ def of_seeds(campaign: str, queue: str) -> dict[str, dict[str, str]]:
 def test_long_trials_are_compared_with_short_trials_of_the_same_seeds() -> None:
     found = numbers.length(KEPT)
     ratios: dict[str, list[float]] = {}
-    for queue in ("drop-tail", "ARED", "ARED+ECN", "ARED as in ns-2", "ARED+ECN as in ns-2"):
+    for queue in ("drop-tail", *REDS):
         short, long = (of_seeds(name, queue) for name in (numbers.CAMPAIGN, WHOLE))
         ratios[queue] = [float(long[seed]["median_ms"]) / float(short[seed]["median_ms"])
                          for seed in long.keys() & short.keys()]  # fmt: skip
     means = [fmean(map(math.log, some)) for some in ratios.values()]
     assert found["least_105"] == pytest.approx(math.exp(min(means)))
     assert found["most_seed_105"] == pytest.approx(max(map(max, ratios.values())))
-    assert found["seeds_105"] == 5
+    assert found["seeds_105"] == len(ratios["ARED"]) >= 5
 
 
 def test_seeds_in_which_drop_tail_leaves_most_exchanges_without_a_response() -> None:
     found = numbers.tails(KEPT)
-    tail, red = (
+    tail, *reds = (
         {seed: float(row["unfinished_share"]) for seed, row in of_seeds(WHOLE, queue).items()}
-        for queue in ("drop-tail", "ARED")
+        for queue in ("drop-tail", *REDS)
     )
-    assert [tail[seed] > red[seed] for seed in sorted(tail)] == [True, True, True, False, True]
-    assert (found["fewer"], found["more"], found["of"]) == (4, 1, 5)
+    fewer = [seed for seed in tail if tail[seed] > max(red[seed] for red in reds)]
+    more = [seed for seed in tail if tail[seed] < min(red[seed] for red in reds)]
+    assert more == ["4"] and {"1", "2", "3", "5"} <= {*fewer}
+    assert (found["fewer"], found["more"], found["of"]) == (len(fewer), 1, len(tail))
     assert str(found["lost_tail"]).startswith("4 %, 0.97 %")
 
 
@@ -182,4 +185,6 @@ def test_the_rules_of_red_are_compared_in_one_kernel() -> None:
             change = fmean(medians[f"{queue} as in ns-2"]) - fmean(medians[queue])
             assert found[f"{name}_{length}_value"] == pytest.approx(change)
     assert (found["ecn_short_sure"], found["ecn_long_sure"]) == (1, 0)
-    assert (found["each"], found["first_sure"]) == ("+25 %, +27 %, +25 %, −17 % and +6 %", 1)
+    each = re.split(", | and ", str(found["each"]))
+    assert each[:5] == ["+25 %", "+27 %", "+25 %", "−17 %", "+6 %"]
+    assert (len(each), found["first_sure"]) == (found["seeds_long"], 1)

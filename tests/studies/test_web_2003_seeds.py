@@ -19,6 +19,10 @@ from studies.web_2003.abstract import WHOLE
 
 Row = dict[str, str]
 FACTORS = ("load", "sender", "queue")
+KEPT = Kept(studies.folder("web_2003") / "results")
+LAST = max(int(row["seed"]) for row in KEPT.table(WHOLE, "trials").rows)
+BEGUN = ("105", "SACK", "drop-tail", str(LAST))
+LATER = "2026-12-24T01:00:00+00:00"
 
 
 @pytest.fixture
@@ -65,16 +69,16 @@ def page(study: Path) -> str:
 
 
 def test_a_seed_less(study: Path) -> None:
-    kept_again(study, lambda rows: [row for row in rows if row["seed"] != "5"])
-    text = page(study)
-    assert "At 80 and 105 %, the seeds 1 to 4 ran on 27 November 2026." in text
-    assert "(4 seeds, 3 below 80 %), the verdicts on 15 readings" in text
-    assert "With all 4 seeds," in text and "(3 to 4 seeds a change)" in text
-    assert "ran on 28 November" not in text and "With all 5 seeds" not in text
+    assert f"seed {LAST} on " in page(study) and f"With all {LAST} seeds" in page(study)
+    kept_again(study, lambda rows: [row for row in rows if row["seed"] != str(LAST)])
+    text, left = page(study), LAST - 1
+    assert f"({left} seeds, 3 below 80 %), the verdicts on 15 readings" in text
+    assert f"With all {left} seeds," in text and f"{left} seeds a change)" in text
+    assert f"seed {LAST} on " not in text and f"With all {LAST} seeds" not in text
 
 
 def test_seeds_more_that_turn_what_was_found(study: Path) -> None:
-    """Five more seeds on a later day, like the old seeds. But ns-2's rule triples the medians,
+    """As many seeds again on a later day, like the old seeds. But ns-2's rule triples the medians,
     and a 99th percentile is infinite.
     """
 
@@ -87,17 +91,17 @@ def test_seeds_more_that_turn_what_was_found(study: Path) -> None:
         p99 = "" if (row["queue"], row["seed"]) == ("ARED", "2") else row["p99_ms"]
         median = float(row["median_ms"]) * (3 if rule else 1)
         return {
-            **row, "seed": str(int(row["seed"]) + 5), "ended": "2026-11-30T01:00:00+00:00",
+            **row, "seed": str(int(row["seed"]) + LAST), "ended": LATER,
             "median_ms": str(median), "p99_ms": p99,
         }  # fmt: skip
 
     kept = kept_again(study, more)
     text = page(study)
-    assert "and the seeds 6 to 10 on 30 November 2026." in text
-    assert "(10 seeds, 3 below 80 %)" in text
+    assert f"and the seeds {LAST + 1} to {2 * LAST} on 24 December 2026." in text
+    assert f"({2 * LAST} seeds, 3 below 80 %)" in text
     assert "The 99th percentile is infinite in 1 of these trials" in text
     assert "changes the 99th percentile by" in text
-    assert numbers.tails(kept)["ecn_infinite"] == 1 and when.numbers(kept)["later"] == 7
+    assert numbers.tails(kept)["ecn_infinite"] == 1 and when.numbers(kept)["later"] == 2 * LAST - 3
 
 
 def test_a_seed_that_has_only_begun(study: Path) -> None:
@@ -105,12 +109,9 @@ def test_a_seed_that_has_only_begun(study: Path) -> None:
 
     def more(rows: list[Row]) -> Sequence[Row]:
         (one,) = (r for r in rows if (r["load"], r["sender"], r["queue"], r["seed"]) == BEGUN)
-        return [*rows, {**one, "seed": "6", "ended": "2026-11-30T01:00:00+00:00"}]
+        return [*rows, {**one, "seed": str(LAST + 1), "ended": LATER}]
 
     kept_again(study, more)
     text = page(study)
-    assert "(5 seeds, 3 below 80 %)" in text
-    assert "and seed 6 on 30 November 2026." in text
-
-
-BEGUN = ("105", "SACK", "drop-tail", "5")
+    assert f"({LAST} seeds, 3 below 80 %)" in text
+    assert f"and seed {LAST + 1} on 24 December 2026." in text
