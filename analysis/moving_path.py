@@ -128,7 +128,7 @@ def delays_ms(way: Way, begin_s: float, end_s: float, most: int) -> tuple[Values
 def silences_s(way: Way, end_s: float, begin_s: float = 0.0) -> list[tuple[float, float]]:
     """When the link stops sending and when it goes on, up to an end, by the trial's clock [s].
 
-    None where the path has more than MOST_STEPS steps: then each silence is too short to be seen.
+    Empty where the path has more than MOST_STEPS steps: then each silence is too short to be seen.
     """
     found = steps(way, begin_s, end_s)
     if found is None:

@@ -8,13 +8,14 @@ uneven_paths  paths that two workloads of an experiment meet at different moment
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
 from harness.design.distinct import PlannedCell
 from harness.design.experiment import Design
 from plan.path import US_PER_S, Way, first_passing_us
+from plan.path import Path as MovingPath
 from plan.plan import WORKLOADS
 
 # A workload that starts later than time 0 of the path, and surely before this time.
@@ -27,10 +28,7 @@ def silent_paths(design: Design, trials: Iterable[PlannedCell], origin: Path) ->
     trials: of one seed; they may have more factors than the design.
     """
     found: dict[str, None] = {}
-    for one in trials:
-        path = one.plan.topology.path
-        if path is None:
-            continue
+    for one, path in moving(trials):
         end_s = end_of(one)
         silent = [
             f"the direction to the {ends} carries no packet before {at / US_PER_S:.10g} s"
@@ -53,22 +51,25 @@ def late_paths(design: Design, trials: Iterable[PlannedCell], origin: Path) -> l
     trials: of one seed; they may have more factors than the design.
     """
     found: dict[str, None] = {}
-    for one in trials:
-        path = one.plan.topology.path
-        if path is None:
-            continue
+    for one, path in moving(trials):
         if max(map(first_passing_us, (path.down, path.up))) >= end_of(one) * US_PER_S:
             continue  # silent_paths() tells it
         changes = [at for way in (path.down, path.up) if (at := first_change_us(way)) is not None]
-        end_s = one.plan.workload.duration_s
         if changes and min(changes) >= end_of(one) * US_PER_S:
             said = (
                 f"topology.path: its first change is at {min(changes) / US_PER_S:.10g} s, and"
-                f" workload.duration_s is {end_s:.10g}; so the path does not change while the"
-                " workload sends"
+                f" workload.duration_s is {one.plan.workload.duration_s:.10g}; so the path does"
+                " not change while the workload sends"
             )
             found[told(design, one, origin, said)] = None
     return list(found)
+
+
+def moving(trials: Iterable[PlannedCell]) -> Iterator[tuple[PlannedCell, MovingPath]]:
+    """The trials with a moving path, each with its path."""
+    for one in trials:
+        if one.plan.topology.path is not None:
+            yield one, one.plan.topology.path
 
 
 def end_of(one: PlannedCell) -> float:
@@ -94,8 +95,7 @@ def uneven_paths(design: Design, trials: Iterable[PlannedCell], origin: Path) ->
 
     trials: of one seed; they may have more factors than the design.
     """
-    kinds = {(str(WORKLOADS.name_of(one.plan.workload)), one.plan.topology.path): one
-             for one in trials if one.plan.topology.path is not None}  # fmt: skip
+    kinds = {(str(WORKLOADS.name_of(one.plan.workload)), path): one for one, path in moving(trials)}
     late = {(k, path) for k, path in kinds if WORKLOADS[k].Source.begins_itself}
     for kind, path in sorted(late, key=lambda pair: pair[0]):
         others = sorted({k for k, same in kinds.keys() - late if same == path})
@@ -106,7 +106,5 @@ def uneven_paths(design: Design, trials: Iterable[PlannedCell], origin: Path) ->
             f" {' and '.join(others)} at time 0; so the same change meets them at different"
             ' moments (docs/moving-paths.md, "Two workloads on one path")'
         )
-        factors = kinds[kind, path].factors
-        cell = {name: x for name, x in factors.items() if name in design.factors}
-        return [str(design.sources.refusal_of_setting(origin, said, cell, ""))]
+        return [told(design, kinds[kind, path], origin, said)]
     return []

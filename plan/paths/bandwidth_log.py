@@ -26,13 +26,12 @@ from typing import Annotated
 from plan.errors import UsageError
 from plan.path import LEAST_RATE, MOST_RATE, MOST_ROWS, MOST_US, Path, Row, Way
 from plan.path import of_rows as columns
-from plan.paths.site import Delay, FileName, Loss, Site, shown
+from plan.paths.site import DIGITS, Delay, FileName, Loss, Site, shown
 from plan.schema import Within
 
 COLUMNS = 6
 US_PER_MS = 1000
 MOST_BYTES = 10**12
-DIGITS = re.compile(r"[0-9]{1,20}")  # Python refuses to read thousands of digits
 MOST_MS = MOST_US // US_PER_MS
 NUMBER = re.compile(r"-?\d+(\.\d*)?", re.ASCII)
 

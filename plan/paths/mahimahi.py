@@ -18,20 +18,18 @@ packets, because the link counts bytes of IP packets and not cells.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import Annotated
 
 from plan.errors import UsageError
 from plan.path import MOST_ROWS, MOST_US, Path, Row, Way, of_rows
-from plan.paths.site import Delay, FileName, Loss, Site, shown
+from plan.paths.site import DIGITS, Delay, FileName, Loss, Site, shown
 
 OPPORTUNITY_BITS = 1504 * 8
 OVERHEAD_BYTES = 4  # mahimahi also counts the header of its tunnel device
 US_PER_MS = 1000
 MOST_MS = MOST_US // US_PER_MS
-DIGITS = re.compile(r"[0-9]{1,20}")  # Python refuses to read thousands of digits
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,7 @@ Delay = Annotated[
 Loss = Annotated[
     float, Within(0, 1), "The share of packets that each direction loses. 1 is not allowed."
 ]
+DIGITS = re.compile(r"[0-9]{1,20}")  # Python refuses to read thousands of digits
 
 
 def shown(text: str) -> str:
