@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 
 from analysis.compare.difference import Divergence
-from analysis.compare.levels import Comparison
+from analysis.compare.levels import Comparisons
 from analysis.compare.segments import Segment
 from analysis.compare.text import earliest
 from analysis.records import Trial
@@ -70,13 +70,13 @@ def sends(row: dict[str, str], segment: Segment) -> bool:
     return behind + segment.payload_bytes <= int(row["payload_bytes"])
 
 
-def lines(comparison: Comparison) -> Iterator[str]:
+def lines(compared: Comparisons) -> Iterator[str]:
     """Where the calls part, and those of the first segment that differs; nothing without one."""
-    parted = earliest(comparison)
+    parted = earliest(compared)
     if parted is None or parted.divergence is None:
         return
     at: Divergence = parted.divergence
-    levels, trials = comparison.levels, (parted.first, parted.second)
+    levels, trials = compared.levels, (parted.first, parted.second)
     yield from parting(levels, trials)
     segments = (at.first.segment, at.second.segment)
     found = [calls(a, b) if b else None for a, b in zip(trials, segments, strict=True)]

@@ -11,7 +11,7 @@ from analysis.statistics import Estimate, estimate, mean
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pair:
+class Comparison:
     """Two trials of one cell and seed, one of each level.
 
     Attributes:
@@ -31,7 +31,7 @@ class Pair:
 
 @dataclass(frozen=True, kw_only=True)
 class Response:
-    """A response over all pairs; `difference` is that of each pair, second less first."""
+    """A response over all comparisons; `difference` is that of each, second less first."""
 
     name: str
     first: float
@@ -46,21 +46,21 @@ class Response:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class Comparisons:
     """What two levels of a factor come to.
 
-    one_sided: responses that a pair of trials has at one level only.
+    one_sided: responses that a comparison has at one level only.
     """
 
     factor: str
     levels: tuple[str, str]
-    pairs: Sequence[Pair]
+    each: Sequence[Comparison]
     responses: Sequence[Response]
     one_sided: Sequence[str] = ()
 
     @property
     def identical(self) -> bool:
-        return all(pair.identical for pair in self.pairs)
+        return all(one.identical for one in self.each)
 
     def differs(self, tolerance: float) -> bool:
         """Does a response differ by more than this fraction; without one, does anything?
@@ -78,7 +78,7 @@ class Comparison:
 
 def compare(
     trials: Sequence[Trial], factor: str, levels: tuple[str, str], names: Mapping[str, str]
-) -> Comparison:
+) -> Comparisons:
     """Two levels of a factor.
 
     Args:
@@ -95,22 +95,22 @@ def compare(
             f"no valid trial with {factor}={levels[0]} has a valid trial with "
             f"{factor}={levels[1]} and the same seed and other levels"
         )
-    pairs = [
-        Pair(first=a, second=b, changed=changed_files(a, b), divergence=divergence(a, b))
+    each = [
+        Comparison(first=a, second=b, changed=changed_files(a, b), divergence=divergence(a, b))
         for a, b in both
     ]
     found = [response(short, name, both) for name, short in names.items()]
-    return Comparison(
+    return Comparisons(
         factor=factor,
         levels=levels,
-        pairs=pairs,
+        each=each,
         responses=[r for r in found if r is not None],
         one_sided=[short for name, short in names.items() if one_sided(name, both)],
     )
 
 
 def one_sided(name: str, both: Sequence[tuple[Trial, Trial]]) -> bool:
-    """Is there a pair of which one trial has this metric and the other has not?"""
+    """Is there a comparison of which one trial has this metric and the other has not?"""
     return any((a.metrics.get(name) is None) != (b.metrics.get(name) is None) for a, b in both)
 
 
@@ -124,7 +124,7 @@ def by_cell(trials: Sequence[Trial], factor: str, level: str) -> dict[object, Tr
 
 
 def response(short: str, name: str, both: Sequence[tuple[Trial, Trial]]) -> Response | None:
-    """One metric over the pairs that both have it; None without any."""
+    """One metric over the comparisons of which both trials have it; None without any."""
     values = [(a.metrics.get(name), b.metrics.get(name)) for a, b in both]
     known = [(a, b) for a, b in values if a is not None and b is not None]
     if not known:

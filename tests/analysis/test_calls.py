@@ -8,7 +8,7 @@ from pathlib import Path
 
 from analysis.compare import calls
 from analysis.compare.difference import divergence
-from analysis.compare.levels import Comparison, Pair
+from analysis.compare.levels import Comparison, Comparisons
 from analysis.compare.segments import connections
 from analysis.records import Trial
 from tests.analysis.test_compare import ACK, CLIENT, HANDSHAKE, PUSH, SERVER, Packet, trial
@@ -86,9 +86,9 @@ def shown(folder: Path, other: list[Packet], events: list[Event]) -> list[str]:
     """What is said of a trial with EVENTS and of another trial."""
     one = table(trial(folder / "a", HANDSHAKE), EVENTS)
     two = table(trial(folder / "b", other, level="b"), events)
-    pair = Pair(first=one, second=two, changed=[], divergence=divergence(one, two))
+    compared = Comparison(first=one, second=two, changed=[], divergence=divergence(one, two))
     return list(
-        calls.lines(Comparison(factor="f", levels=("a", "b"), pairs=[pair], responses=[]))
+        calls.lines(Comparisons(factor="f", levels=("a", "b"), each=[compared], responses=[]))
     )
 
 

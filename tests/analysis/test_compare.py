@@ -12,7 +12,7 @@ import pytest
 
 from analysis.compare import text
 from analysis.compare.difference import changed_files, divergence
-from analysis.compare.levels import Comparison, Pair, Response, compare, response
+from analysis.compare.levels import Comparison, Comparisons, Response, compare, response
 from analysis.compare.segments import connections
 from analysis.errors import RecordError
 from analysis.exports._capture import packets as exported
@@ -101,13 +101,13 @@ def test_the_first_segment_that_differs(
     window = {1: 10.0, 3: 12.0, 4: 12.0}[number]
     assert at.first.cwnd_segments == window and at.first.segment is not None
     assert (at.second.segment is None) == (len(changed) < number)
-    pair = Pair(first=one, second=two, changed=[], divergence=at)
+    one_of_all = Comparison(first=one, second=two, changed=[], divergence=at)
     compared = response("eff.", "efficiency", [(one, two)])
     assert compared is not None
-    found = Comparison(factor="f", levels=("a", "b"), pairs=[pair], responses=[compared])
+    found = Comparisons(factor="f", levels=("a", "b"), each=[one_of_all], responses=[compared])
     said = list(text.lines(found))
     assert said[1] == (
-        f"1 pair differs. The first difference is segment {number} of pair 1 "
+        f"The first difference is segment {number} of pair 1 "
         f"at {time_ns / 1e9:.9f} s (g x, seed 1)"
     )
     assert found.differs(0) and not found.differs(10)
@@ -117,26 +117,26 @@ def test_the_first_segment_that_differs(
 @pytest.mark.parametrize(
     ("differences", "said"),
     [
-        ([0.1], ["+0.1000", "n = 1 pair of trials, so there is no interval"]),
-        ([0.1, 0.3], ["+0.2000 +- 1.2706", "n = 2 pairs of trials (2 combinations of the other"
-                      " levels, 1 seed); the interval is over these pairs"]),
-        ([0.1] * 3, ["+0.1000", "n = 3 pairs of trials (3 combinations of the other levels, 1"
-                     " seed); the interval is over these pairs",
-                     "a difference without an interval is the same in all pairs"]),
+        ([0.1], ["+0.1000", "n = 1 comparison, so there is no interval"]),
+        ([0.1, 0.3], ["+0.2000 +- 1.2706", "n = 2 comparisons (2 combinations of the other"
+                      " levels, 1 seed); the interval is over these comparisons"]),
+        ([0.1] * 3, ["+0.1000", "n = 3 comparisons (3 combinations of the other levels, 1"
+                     " seed); the interval is over these comparisons",
+                     "a difference without an interval is the same in all comparisons"]),
     ],
 )  # fmt: skip
 def test_it_says_over_what_an_interval_goes(
     tmp_path: Path, differences: list[float], said: list[str]
 ) -> None:
     one = trial(tmp_path / "a", HANDSHAKE)
-    pairs = [
-        Pair(first=replace(one, factors={"f": "a", "g": str(n)}), second=one, changed=["x"],
+    each = [
+        Comparison(first=replace(one, factors={"f": "a", "g": str(n)}), second=one, changed=["x"],
              divergence=None)
         for n, _ in enumerate(differences)
     ]  # fmt: skip
     found = Response(name="eff.", first=0.5, second=0.7, difference=estimate(differences))
-    lines = list(text.lines(Comparison(
-        factor="f", levels=("a", "b"), pairs=pairs, responses=[found]
+    lines = list(text.lines(Comparisons(
+        factor="f", levels=("a", "b"), each=each, responses=[found]
     )))  # fmt: skip
     assert [lines[-len(said)].split("  ")[-1], *lines[len(lines) - len(said) + 1 :]] == said
 
@@ -159,7 +159,7 @@ def test_who_made_the_facts_is_no_difference(
     assert changed_files(one, two) == files
 
 
-def compared(tmp_path: Path, first: float | None, second: float | None) -> Comparison:
+def compared(tmp_path: Path, first: float | None, second: float | None) -> Comparisons:
     """Two trials that differ, with a metric or without."""
     trials = [
         replace(trial(tmp_path / level, HANDSHAKE[: 4 - n], level=level), metrics={"fairness": x})

@@ -94,7 +94,7 @@ def test_a_name_is_no_difference_at_any_place_in_a_lab(tmp_path: Path, tree: Pat
     both = compare(tmp_path, tree)
     assert both.returncode == 0, both.stdout + both.stderr
     assert both.stdout.splitlines()[:2] == [
-        f"kernel: git:.@HEAD against 6.12, {len(FLAVORS)} pairs of trials", "byte-identical"
+        f"kernel: git:.@HEAD against 6.12, {len(FLAVORS)} comparisons", "byte-identical"
     ]  # fmt: skip
 
 

@@ -54,7 +54,7 @@ def page(bugs: Sequence[Bug], found: Results) -> Iterator[str]:
     yield from table(heads, (row(one, shown[one.name], found) for one in ran))
     if harmless := list(comments(found)):
         yield ""
-        heads = ["patches that add a comment", "patches", "runs or pairs", "patches that differ"]
+        heads = ["patches that add a comment", "patches", "runs or comparisons", "differ"]
         yield from table(heads, harmless, right=3)
         yield ""
         heads = ["scripts", "kernels with a comment", "runs", *(f"other {one}" for one in SEEN)]
@@ -133,7 +133,7 @@ def row(bug: Bug, shown: Sequence[str], found: Results) -> list[object]:
     said = ", ".join(scripts[:MOST]) + more if scripts else none_of(ran, found)
     said = said if ran or bug.tests else "no script"
     compared = found.get((bug.name, "compare"))
-    differs = "not run" if compared is None else pairs(compared)
+    differs = "not run" if compared is None else differing(compared)
     commit = f"{bug.commit} {bug.subject}".strip()
     return [bug.year, commit, bug.bug, said, differs]
 
@@ -148,18 +148,18 @@ def none_of(ran: Mapping[str, Any] | None, found: Results) -> str:
     return f"none of {tried}" + (f" ({anyway} fails without the bug, too)" if anyway else "")
 
 
-def pairs(compared: Mapping[str, Any]) -> str:
-    """In how many pairs of trials segments differ, or which files do if no segment does."""
+def differing(compared: Mapping[str, Any]) -> str:
+    """In how many comparisons segments differ, or which files do if no segment does."""
     if not compared["differs"]:
         return "no difference"
     said = compared["said"][1]
     if said.startswith(SAME):
         return f"other {said.rpartition(' in ')[2]}"
-    return f"{said.split()[0]} of {size(compared)} pairs"
+    return f"{said.split()[0]} of {size(compared)}"
 
 
 def size(result: Mapping[str, Any]) -> int:
-    """How many scripts a result has, or how many pairs of trials."""
+    """How many scripts a result has, or how many comparisons."""
     if "said" in result:
         return int(result["said"][0].rpartition(", ")[2].split()[0])
     return len(result["passed"]) + len(result["failed"])

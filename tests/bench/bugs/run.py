@@ -137,7 +137,7 @@ def seen(place: Path) -> dict[str, list[str]]:
 
 
 def compare(out: Path, name: str, patch: Path) -> Result:
-    """In how many pairs of trials a kernel with a patch differs, and in which first."""
+    """In how many comparisons a kernel with a patch differs, and in which first."""
     kernel = f"6.12,patch={patch}"
     _, build_s = ended([CELLBED, "kernel", "build", kernel], (0,))
     argv = [CELLBED, "compare", EXPERIMENT, "--kernel", f"6.12,{kernel}", "--out", out / "compare"]

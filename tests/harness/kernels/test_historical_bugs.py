@@ -15,7 +15,7 @@ from tests.bench.bugs.scripts import OWN
 from tests.small import PROJECT
 
 RESULTS = PROJECT / "tests" / "bench" / "bugs" / "results.jsonl"
-TOTAL = "kernel: a against b, 9 pairs of trials"
+TOTAL = "kernel: a against b, 9 comparisons"
 SAID_OF_FILES = "every segment the same, at the same time; differs in cwnd.csv, flows.csv"
 BASE = {"passed": ["6.12/a.pkt", "own/b.pkt"], "failed": {"7.3/c.pkt": "newer"}}
 
@@ -44,7 +44,7 @@ def test_a_bug_counts_once_by_the_first_way_that_shows_it() -> None:
         "differs": True,
         "s": 9,
         "build_s": 2,
-        "said": [TOTAL, "3 of them"],
+        "said": [TOTAL, "3 of 9 comparisons show a difference."],
     }
     same = {**differs, "differs": False, "said": [TOTAL, "byte-identical"]}
     found: Results = {
@@ -73,11 +73,11 @@ def test_a_bug_counts_once_by_the_first_way_that_shows_it() -> None:
     assert "| a script of ours | 0 |\n" in text
     assert "| `compare` | 2 |\n| nothing that ran | 1 |\n| together | 4 |\n" in text
     assert "| not run yet | 1 |\n" in text and "| 2020 | fix four |" in text
-    assert "| It is wrong. | `6.12/a.pkt`, `own/b.pkt` | 3 of 9 pairs |" in text
+    assert "| It is wrong. | `6.12/a.pkt`, `own/b.pkt` | 3 of 9 |" in text
     without_too = "none of 1 (1 fails without the bug, too)"
     assert f"| fix three | It is wrong. | {without_too} | not run |" in text
     assert "| fix five | It is wrong. | no script | other cwnd.csv, flows.csv |" in text
-    assert "| patches that add a comment | patches | runs or pairs | patches that differ |" in text
+    assert "| patches that add a comment | patches | runs or comparisons | differ |" in text
     assert "| 1 | 2 | 2 | 0 | 0 | 1 | 1 |\n| 1 | 1 | 1 | 0 | 0 | 0 | 0 |" in text
     alone = "the kernel of `compare` alone"
     for what, kernels in (("a bug", 3), ("a comment", 1)):
