@@ -10,6 +10,8 @@ CellbedError            1  something failed while cellbed ran
 
 from __future__ import annotations
 
+from pathlib import Path
+
 
 class CellbedError(Exception):
     """The base of all errors that a user may see; the text is one line."""
@@ -21,6 +23,20 @@ class UsageError(CellbedError):
     """cellbed cannot use an input."""
 
     exit_code = 2
+
+
+class NoFileError(UsageError):
+    """A file that an input names is not there.
+
+    Args:
+        said: what happened, and where.
+        file: the file.
+        then: what else the person has to do, as the end of the sentence.
+    """
+
+    def __init__(self, said: str, file: Path, then: str = "") -> None:
+        super().__init__(f"{said}{then}")
+        self.said, self.file, self.then = said, file, then
 
 
 class MissingError(CellbedError):

@@ -10,14 +10,18 @@ from pathlib import Path
 from typing import ClassVar
 
 from harness.design.trials import Kernels, OwnKernel, TrialKernel
-from harness.kernels import names, store
+from harness.kernels import modules, names, store
 from harness.kernels.kernel import read
-from harness.kernels.options import with_options
+from harness.kernels.options import parted, with_options
 from harness.records import identity
 from harness.runners.options import Cluster
-from plan.errors import LabError, MissingError, UsageError
+from plan.errors import LabError, MissingError, NoFileError, UsageError
 from plan.plan import Plan
 
+NEEDS_TRUST = (
+    "; then add --trust-kernels if you trust this tree or module: the build runs its files with"
+    " your rights"
+)
 
 def kernels_of(
     lab: str, cluster: Cluster | None, trusted: Sequence[str] | None, debug: Sequence[str] = ()
@@ -47,13 +51,14 @@ def kernels_of(
             return Built(with_options(names.SET_UP, options)) if needed else own
         if name.startswith(","):
             name = names.SET_UP + name
-        names.check(name)
+        untrusted = names.runs_code(name) and trusted is not None and name not in trusted
+        check_files(name, NEEDS_TRUST if untrusted else "")
         if not here:
             raise UsageError(
                 f"kernel {name} works only in the uml lab of this machine; leave out --lab"
                 " and --scheduler"
             )
-        if names.runs_code(name) and trusted is not None and name not in trusted:
+        if untrusted:
             raise UsageError(
                 f"kernel {name}: the build runs files of this tree or module with your "
                 "rights; if you trust it, add --trust-kernels"
@@ -67,6 +72,18 @@ def kernels_of(
         return made(name, (*options, *debug), linked=linked)
 
     return kernel
+
+
+def check_files(name: str, then: str) -> None:
+    """UsageError where a name is that of no kernel, or a patch or a file of a module is missing.
+
+    then: what else is to be said where a file is missing.
+    """
+    try:
+        names.check(name)
+        modules.check_sources(parted(name)[1].modules)
+    except NoFileError as error:
+        raise NoFileError(error.said, error.file, then) from error
 
 
 class Built:

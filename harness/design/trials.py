@@ -25,9 +25,10 @@ from harness.design.distinct import Alike
 from harness.design.experiment import KERNEL, TOP, Design
 from harness.design.hints import kinds_with, of_missing, sentence
 from harness.design.levels import same, value_at
+from harness.design.readme import section_on
 from harness.design.settings import is_key
 from plan import plan
-from plan.errors import UsageError
+from plan.errors import NoFileError, UsageError
 from plan.near import choices, form
 from plan.plan import Level, Plan, level_name
 from plan.schema import MissingKeyError, UnknownKeyError, WrongTypeError, shown
@@ -36,15 +37,13 @@ from plan.since import too_new
 RECEIVER = "lab.receiver_kernel"
 # At the end of what a kernel has not: ", which queue.kind = dualpi2 needs" (plan/since.py).
 NEEDS = re.compile(r", which (?P<setting>[a-z_.]+( = [^;:]+?)?) needs")
-# At the end of a name that has a file which is not there (harness/kernels/options.py).
-NO_FILE = re.compile(r"(?:patch|module)=(?P<file>[^,:]+): there is no such file")
 NO_FACTOR = (
     "a key whose value is a list cannot be a factor; give the factor a name of its own, and set"
     " the key in the `set` of a [[rule]]"
 )
 MOST_TRIALS = 100_000
 MOST_PATHS = 16  # whose JSON is kept; each may have some MB
-MOST_TRIED = 100  # cells that are looked at for the same mistake
+MOST_TRIED = 100  # cells that are looked at for a mistake
 # A file's name has at most 255, and a record has a longer one while it is being written.
 MOST_NAME_BYTES = 200
 
@@ -227,7 +226,7 @@ def planned(
             f"{path}: {len(cells)} combinations with {count} seeds each: at most {MOST_TRIALS}"
             " trials"
         )
-    wanted_kernels = [plans.kernels(cell, kernels) for cell in cells]  # all names, then any build
+    wanted_kernels = plans.all_kernels(cells, kernels)  # all names, then any build
     of_cells = [
         (plans.fitted(cell, ends), ends) for cell, ends in zip(cells, wanted_kernels, strict=True)
     ]
@@ -320,6 +319,19 @@ class WantedPlans:
         with self._of_kernel(cell, wanted.kernel):
             return Ends(kernels(wanted.kernel, options, linked=True), of_receivers)
 
+    def all_kernels(self, cells: Sequence[Mapping[str, Level]], kernels: Kernels) -> list[Ends]:
+        """As kernels(), of several cells; a file that is missing is told before other refusals."""
+        try:
+            return [self.kernels(cell, kernels) for cell in cells]
+        except UsageError:
+            for cell in cells[:MOST_TRIED]:
+                try:
+                    self.kernels(cell, kernels)
+                except UsageError as refused:
+                    if isinstance(refused.__cause__, NoFileError):
+                        raise
+            raise
+
     def fitted(self, cell: Mapping[str, Level], ends: Ends) -> Plan:
         """A cell's plan as its kernel can run it; UsageError with the line of a kernel's name.
 
@@ -357,7 +369,10 @@ class WantedPlans:
         try:
             yield
         except UsageError as error:
-            sources, said = self.experiment.sources, str(error)
+            sources = self.experiment.sources
+            said = str(error)
+            if isinstance(error, NoFileError):
+                said = f"{error.said}{self._about(error.file)}{error.then}"
             if name is None or (KERNEL in cell and not sources.have_factor(KERNEL)):
                 # No line of the file has this name; one has the setting that needs more.
                 found = NEEDS.search(said)
@@ -372,9 +387,15 @@ class WantedPlans:
                 said = f"{key} = {of_kernel}"  # it begins with the name
             else:
                 said = f"{key} = {name}: {said}"
-            if missing := NO_FILE.search(said):
-                said += sources.comment_on(missing["file"])
             raise sources.refusal_of_setting(self.path, said, cell, "") from error
+
+    def _about(self, file: Path) -> str:
+        """Where a person can read of a file that is not there; "" where it is unknown."""
+        if not file.name:
+            return ""
+        beside = (Path(of.origin).parent for of in self.experiment.sources.files)
+        near = (file.parent, file.parent.parent, *beside)
+        return section_on(file.name, near) or self.experiment.sources.comment_on(file.name)
 
     def meaning(self, cell: Mapping[str, Level]) -> str:
         """What the levels of a cell mean, whatever they are called."""

@@ -19,7 +19,7 @@ from harness.kernels.errors import KernelError
 from harness.kernels.parts import MADE
 from harness.kernels.trees import blob
 from plan import struct_ops
-from plan.errors import UsageError
+from plan.errors import NoFileError, UsageError
 
 BUILT = ".ko"
 CACHE = "__pycache__"  # Python writes it beside programs that it runs
@@ -61,7 +61,7 @@ def check(name: str, given: Sequence[Path]) -> None:
 
 
 def check_sources(given: Sequence[Path]) -> None:
-    """UsageError where a folder lacks the C file of its module: before minutes of a build.
+    """NoFileError where a folder lacks the C file of its module: before minutes of a build.
 
     A module of several objects, or of a file that its rules make, is left to the build.
     """
@@ -72,9 +72,10 @@ def check_sources(given: Sequence[Path]) -> None:
         for name in OBJECT.findall(text):
             other = rf"\b{name}-(y|objs)\b|(\b{name}|%)\.[coS]\s*:"
             if not found.keys() & {f"{name}.c", f"{name}.S"} and not re.search(other, text):
-                raise UsageError(
+                raise NoFileError(
                     f"module {folder}: its {rules.name} builds {name}.o, and the folder has no"
-                    f" {name}.c; put this file into the folder"
+                    f" {name}.c; put this file into the folder",
+                    folder / f"{name}.c",
                 )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from plan.errors import UsageError
+from plan.errors import NoFileError, UsageError
 from plan.struct_ops import placed
 
 # Patch 0017 of lab/kernel allows these, in ticks a second.
@@ -92,7 +92,7 @@ def _existing(where: str, value: str) -> Path:
         here = (
             "" if not value or path.is_absolute() else f" in {Path.cwd()}, where this command runs"
         )
-        raise UsageError(f"{where}: there is no such file or folder{here}")
+        raise NoFileError(f"{where}: there is no such file or folder{here}", path)
     return path
 
 

@@ -40,7 +40,6 @@ from harness.design.late_paths import late_paths, silent_paths, uneven_paths
 from harness.design.shard import Shard
 from harness.design.trials import PlannedTrial
 from harness.kernels import debug
-from harness.kernels.modules import check_sources
 from harness.kernels.names import SET_UP, is_fetched
 from harness.kernels.options import parted
 from harness.runners.options import Cluster
@@ -288,7 +287,7 @@ def not_built(trial: PlannedTrial) -> list[str]:
     """What is said of the kernels and packages of a trial that are to be built."""
     kernels = [one for one in (trial.kernel, trial.receiver) if one and not one.exists()]
     missing = [
-        f"kernel {name} is not built yet{fetched(name)}; {incomplete(name) or BUILT_FIRST}"
+        f"kernel {name} is not built yet{fetched(name)}; {BUILT_FIRST}"
         for name in map(name_of, kernels)
     ]
     layer = trial.layer
@@ -296,15 +295,6 @@ def not_built(trial: PlannedTrial) -> list[str]:
         part = f"the lab's part for workload.kind = {layer.name}"
         missing.append(f"{part} is not built yet; {BUILT_FIRST}")
     return missing
-
-
-def incomplete(name: str) -> str:
-    """What is said of a kernel of which a module lacks its C file; "" of any other."""
-    try:
-        check_sources(parted(name)[1].modules)
-    except UsageError as error:
-        return str(error)
-    return ""
 
 
 def fetched(name: str) -> str:

@@ -236,14 +236,13 @@ def test_dry_run_builds_no_kernel(tmp_path: Path, words: tuple[str, ...], said: 
     assert not list((tmp_path / "cache" / "kernels").iterdir())
 
 
-def test_dry_run_says_that_a_module_lacks_its_c_file(tmp_path: Path) -> None:
+def test_dry_run_refuses_a_module_that_lacks_its_c_file(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "Kbuild").write_text("obj-m := tcp_mine.o\n")
     words = ("--dry-run", "--trust-kernels", "--kernel", "6.12,hz=317,module=mine")
     done = cellbed("run", write_small(tmp_path), *words, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
     said = "its Kbuild builds tcp_mine.o, and the folder has no tcp_mine.c; put this file into"
-    assert said in done.stdout and "builds it first" not in done.stdout
+    assert done.returncode == 2 and said in done.stderr and not done.stdout
 
 
 def test_dry_run_builds_no_layer(tmp_path: Path) -> None:

@@ -535,6 +535,12 @@ def test_a_patch_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         Experiment.from_file(Path("x.toml")).prepare(tmp_path / "out", trust_kernels=True)
     key = "lab.kernel = 6.12,patch=bbr3.patch"
     assert str(refused.value) == f"x.toml, line {line}: {key}: {said}{more}"
+    (tmp_path / "README.md").write_text("# All\n\n## BBR of today\n\nGet `bbr3.patch`.\n")
+    more = '; the section "BBR of today" of README.md is about bbr3.patch'
+    trust = "; then add --trust-kernels if you trust this tree or module: the build runs its files"
+    with pytest.raises(UsageError) as refused:
+        Experiment.from_file(Path("x.toml")).prepare(tmp_path / "out")
+    assert str(refused.value) == f"x.toml, line {line}: {key}: {said}{more}{trust} with your rights"
     (tmp_path / "x.toml").write_text(TINY)
     with pytest.raises(UsageError) as refused:
         Experiment.from_file(Path("x.toml")).prepare(

@@ -130,6 +130,26 @@ def test_an_experiment_that_names_a_module_runs_nothing_unasked(mine: Path, tmp_
         Experiment.from_text(text).prepare(tmp_path / "out", lab="vm", trust_kernels=True)
 
 
+def test_a_missing_file_is_told_before_the_permission(mine: Path, tmp_path: Path) -> None:
+    """Also if another trial, which comes before, only needs the permission. Nothing is built."""
+    (mine / "tcp_mine.c").rename(mine / "tcp_other.c")
+    (tmp_path / "fix.patch").touch()
+    (mine.parent / "README.md").write_text("## Where it is\n\nSave it as `tcp_mine.c`.\n")
+    text = SMALL.replace('"sack"', f'"module:{mine}", tcp.parameters = "none"')
+    text = text.replace("[base]", f'[base]\nlab.kernel = "6.12,patch={tmp_path}/fix.patch"')
+    with pytest.raises(UsageError) as refused:
+        Experiment.from_text(text).prepare(tmp_path / "out")
+    said = (
+        "builds tcp_mine.o, and the folder has no tcp_mine.c; put this file into the folder; the"
+        f' section "Where it is" of {mine.parent}/README.md is about tcp_mine.c; then add'
+        " --trust-kernels if you trust this tree or module: the build runs its files with your"
+        " rights"
+    )
+    assert said in str(refused.value)
+    with pytest.raises(UsageError, match=r"lab\.kernel = 6\.12,patch=[^,]+: the build runs files"):
+        Experiment.from_text(text).prepare(tmp_path / "out", ["flavor=NewReno"])
+
+
 def test_module_adds_a_level_that_alone_has_another_kernel(mine: Path, tmp_path: Path) -> None:
     wanted: list[str | None] = []
 
