@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from analysis.records import Record
-from plan.path import US_PER_S, Row, Way
+from plan.path import US_PER_S, Way
 from plan.plan import WORKLOADS
 
 Values = NDArray[np.float64]
@@ -49,26 +49,6 @@ def mean_rate_bit_per_s(way: Way, begin_s: float, end_s: float) -> float:
     return float(last - first) / (end_s - begin_s)
 
 
-class Change(NamedTuple):
-    """A row of the path, at a time of the trial."""
-
-    time_s: float
-    row: Row
-
-
-def changes(way: Way, end_s: float) -> list[Change]:
-    """The rows from time 0 to an end, in each round of the path."""
-    rows = list(way.rows())
-    period_s = way.period_us / US_PER_S
-    rounds = int(_rounds([end_s], period_s)[0][0]) + 1 if period_s else 1
-    found = [
-        Change(number * period_s + row.time_us / US_PER_S, row)
-        for number in range(rounds)
-        for row in rows
-    ]
-    return [change for change in found if change.time_s < end_s]
-
-
 class Steps(NamedTuple):
     """A path over the time of a trial: what holds from each time [s] on, as arrays.
 
@@ -76,6 +56,7 @@ class Steps(NamedTuple):
     """
 
     times_s: Values
+    rates_bit_per_s: Values
     delays_ms: Values
     silent: NDArray[np.bool_]
 
@@ -94,11 +75,13 @@ def steps(way: Way, begin_s: float, end_s: float) -> Steps | None:
     times = np.add.outer(rounds * period_s, [row.time_us / US_PER_S for row in rows]).ravel()
     times -= begin_s
     begin, end = np.searchsorted(times, 0.0, "right") - 1, np.searchsorted(times, end_s)
+    rates = np.array([float(row.rate_bit_per_s) for row in rows])
     delays = np.array([row.delay_us / 1e3 for row in rows])
     silent = np.array([not row.rate_bit_per_s and not row.bits for row in rows])
     shown = slice(int(begin), int(end))
     return Steps(
         np.maximum(times[shown], 0.0),
+        np.tile(rates, len(rounds))[shown],
         np.tile(delays, len(rounds))[shown],
         np.tile(silent, len(rounds))[shown],
     )

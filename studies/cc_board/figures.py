@@ -212,14 +212,13 @@ def adapted_after_s(trial: Record) -> float | None:
     times_s, total = by_pair.delivered(trial)
     if not is_of(trial, *ADAPTING) or path is None or not len(times_s):
         return None
-    changes = moving_path.changes(path.down, trial.plan.workload.duration_s)
-    if len(changes) < 2:
+    steps = moving_path.steps(path.down, 0.0, trial.plan.workload.duration_s)
+    if steps is None or len(steps.times_s) < 2:
         return None  # nothing has changed
-    last = changes[-1]
     begins, counts = per_second(times_s, total)
     bits = 8 * counts.sum(axis=1) / WINDOW_S
-    full = FULL * ip_bit_per_s(trial.plan, last.row.rate_bit_per_s)
-    return first_second(trial.plan, begins, bits >= full, last.time_s)
+    full = FULL * ip_bit_per_s(trial.plan, float(steps.rates_bit_per_s[-1]))
+    return first_second(trial.plan, begins, bits >= full, float(steps.times_s[-1]))
 
 
 def ip_bit_per_s(plan: Plan, rate_bit_per_s: float) -> float:
