@@ -21,6 +21,7 @@ const upTo = (times, limit) => { // how many of rising times are not after the l
   }
   return low;
 };
+const say = (part, now, text) => at(`plot-${part}`).setAttribute("aria-label", `At ${now.toFixed(2)} s: ${text}`);
 const largest = (values) => values.reduce((top, value) => value > top ? value : top, 0);
 
 const layout = (end, unit, title) => ({
@@ -46,12 +47,12 @@ function prepare(trial) {
   const shape = JSON.stringify([trial.name, !!trial.path, !!trial.queue, trial.windows.map((one) => one.pair), hasRates(trial), !!trial.rates]);
   if (shape === drawn) return scale(trial);
   drawn = shape;
-  for (const part of ["path", "queue", "windows", "pairs"]) {
+  for (const part of ["path", "delays", "queue", "windows", "pairs"]) {
     Plotly.purge(`plot-${part}`);
     at(`plot-${part}`).textContent = "";
   }
-  at("plot-path").parentElement.hidden = !trial.path;
-  if (trial.path) pathPlot(trial);
+  for (const part of ["path", "delays"]) at(`plot-${part}`).parentElement.hidden = !trial.path;
+  if (trial.path) pathPlots(trial);
   const there = {queue: !!trial.queue, windows: !!trial.windows.length, pairs: hasRates(trial)};
   const comes = (part) => trial.live && (part === "pairs" || trial.sampled[part]);
   for (const part of Object.keys(there)) {
@@ -79,18 +80,17 @@ function captions(trial) {
 
 const hasRates = (trial) => !!(trial.rates || trial.answers.length);
 
-// The link's rate and what passed on the left, the delays of both directions on the right.
-function pathPlot({duration_s: end}) {
+// The link's rate and what passed; the delays of both directions.
+function pathPlots({duration_s: end}) {
   const line = (name, color, more) => ({name, x: [], y: [], mode: "lines", line: {color, width: 1.3, ...more}});
-  const form = overTime(end, "Mbit/s");
-  form.margin.r = 55;
-  form.yaxis2 = {title: {text: "one-way delay (ms)"}, overlaying: "y", side: "right", rangemode: "tozero", showgrid: false};
   Plotly.newPlot("plot-path", [
     line("rate of the link", "#1c2330", {shape: "hv", dash: "dash"}),
     line("throughput", COLOURS[0]),
-    {...line("delay to the clients", COLOURS[1], {shape: "hv"}), yaxis: "y2"},
-    {...line("delay to the servers", COLOURS[3], {shape: "hv"}), yaxis: "y2"},
-  ], form, CONFIG);
+  ], overTime(end, "Mbit/s"), CONFIG);
+  Plotly.newPlot("plot-delays", [
+    line("to the clients", COLOURS[1], {shape: "hv"}),
+    line("to the servers", COLOURS[3], {shape: "hv"}),
+  ], overTime(end, "one-way delay (ms)"), CONFIG);
 }
 
 function queuePlot({queue, duration_s: end}) {
@@ -133,7 +133,7 @@ function scale(trial) {
   if (!trial.path) return;
   const delays = Object.values(trial.path.delays).map(({ms}) => largest(ms));
   const most = Math.max(largest(trial.path.mbit), largest(overLink(trial)));
-  Plotly.relayout("plot-path", {"yaxis.range": [0, most * 1.08], "yaxis2.range": [0, largest(delays) * 1.08]});
+  for (const [part, top] of [["path", most], ["delays", largest(delays)]]) Plotly.relayout(`plot-${part}`, {"yaxis.range": [0, top * 1.08]});
 }
 
 // Throughput over the moving link at each moment [Mbit/s]; [] while it is not known.
@@ -154,9 +154,12 @@ function drawPath(trial, now) {
     return [[...times.slice(0, count), ...(steps ? [now] : [])],
       [...values.slice(0, count), ...(steps ? [values[count - 1]] : [])]];
   });
-  Plotly.update("plot-path", {x: cut.map(([x]) => x), y: cut.map(([, y]) => y)}, inView(trial.duration_s, now));
+  for (const [part, lines] of [["path", cut.slice(0, 2)], ["delays", cut.slice(2)]]) {
+    Plotly.update(`plot-${part}`, {x: lines.map(([x]) => x), y: lines.map(([, y]) => y)}, inView(trial.duration_s, now));
+  }
   const {mbit: rate, down, up} = pathAt(trial.path, now);
-  at("plot-path").setAttribute("aria-label", `At ${now.toFixed(2)} s: the link has ${rate.toFixed(1)} Mbit/s, ${down} ms to the clients and ${up} ms to the servers`);
+  say("path", now, `the link has ${rate.toFixed(1)} Mbit/s`);
+  say("delays", now, `${down} ms to the clients and ${up} ms to the servers`);
 }
 
 // A box a pair whose window is followed.
@@ -196,24 +199,23 @@ function throughput(trial, now) {
 function draw(trial, now, rates) {
   if (trial.path) drawPath(trial, now);
   const {queue, windows, drops} = trial;
-  const said = (part, text) => at(`plot-${part}`).setAttribute("aria-label", `At ${now.toFixed(2)} s: ${text}`);
   if (queue) {
     const count = upTo(queue.t, now), gone = upTo(drops.t, now);
     Plotly.update("plot-queue", {x: [queue.t.slice(0, count), drops.t.slice(0, gone)],
       y: [queue.x.slice(0, count), drops.x.slice(0, gone)],
       text: [null, drops.cause.slice(0, gone).map((cause, place) => `${cause}, pair ${drops.pair[place]}`)]},
     inView(trial.duration_s, now), [0, 1]);
-    said("queue", `${count ? queue.x[count - 1] : 0} ${queue.unit} in the queue`);
+    say("queue", now, `${count ? queue.x[count - 1] : 0} ${queue.unit} in the queue`);
   }
   if (windows.length) {
     const counts = windows.map((one) => upTo(one.t, now));
     Plotly.update("plot-windows", {x: windows.map((one, place) => one.t.slice(0, counts[place])),
       y: windows.map((one, place) => one.w.slice(0, counts[place]))}, inView(trial.duration_s, now));
-    said("windows", windows.map((one, place) => `pair ${one.pair} ${one.w[counts[place] - 1] ?? 0}`).join(", ") + " segments");
+    say("windows", now, windows.map((one, place) => `pair ${one.pair} ${one.w[counts[place] - 1] ?? 0}`).join(", ") + " segments");
   }
   if (hasRates(trial)) {
     Plotly.restyle("plot-pairs", {x: [[...rates.keys()]], y: [[...rates.values()]]});
     const all = [...rates.values()].reduce((sum, one) => sum + one, 0);
-    said("pairs", `${all.toFixed(1)} Mbit/s to ${counted(trial.pairs, "pair")}`);
+    say("pairs", now, `${all.toFixed(1)} Mbit/s to ${counted(trial.pairs, "pair")}`);
   }
 }

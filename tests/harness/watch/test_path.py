@@ -81,19 +81,21 @@ def test_the_page_plays_a_handover(tmp_path: Path) -> None:
         expect(page.locator("#plot-path")).to_be_hidden()
         page.evaluate("(path) => { trial.path = path; prepare(trial); }", PATH)
         expect(page.locator("#plot-path")).to_be_visible()
-        shows(page, "9", "8.0 Mbit/s, 20 ms to the clients and 21 ms to the servers", silent=False)
-        shows(page, "15", "0.0 Mbit/s, 20 ms to the clients and 21 ms to the servers", silent=True)
-        shows(page, "25", "4.0 Mbit/s, 30 ms to the clients and 33 ms to the servers", silent=False)
+        shows(page, "9", "8.0", "20 ms to the clients and 21 ms to the servers", silent=False)
+        shows(page, "15", "0.0", "20 ms to the clients and 21 ms to the servers", silent=True)
+        shows(page, "25", "4.0", "30 ms to the clients and 33 ms to the servers", silent=False)
         expect(page.locator("#delay")).to_have_text("30 ms")
         assert_no_violation(page)
 
 
-def shows(page: Page, moment: str, told: str, *, silent: bool) -> None:
-    """The plot at a moment, to which its lines lead, and the link in the network."""
+def shows(page: Page, moment: str, mbit: str, delays: str, *, silent: bool) -> None:
+    """The plots at a moment, to which their lines lead, and the link in the network."""
     page.get_by_label("Virtual time").fill(moment)
-    label = f"At {float(moment):.2f} s: the link has {told}"
-    expect(page.locator("#plot-path")).to_have_attribute("aria-label", label)
-    lines = "document.getElementById('plot-path').data"
-    for place in (0, 2, 3):
-        assert page.evaluate(f"{lines}[{place}].x.at(-1)") == float(moment)
+    at = f"At {float(moment):.2f} s:"
+    told = {"plot-path": f"the link has {mbit} Mbit/s", "plot-delays": delays}
+    for plot, text in told.items():
+        expect(page.locator(f"#{plot}")).to_have_attribute("aria-label", f"{at} {text}")
+    for plot, place in (("plot-path", 0), ("plot-delays", 0), ("plot-delays", 1)):
+        line = f"document.getElementById('{plot}').data[{place}]"
+        assert page.evaluate(f"{line}.x.at(-1)") == float(moment)
     assert page.evaluate("document.getElementById('middle').classList.contains('silent')") == silent
