@@ -19,8 +19,11 @@ def is_ours(name: str) -> bool:
     return (BUILT / f"{name}.ko").exists()
 
 
-def insert(name: str) -> None:
+def insert(name: str, parameters: str = "") -> None:
     """Insert a module that set-up made.
+
+    Args:
+        parameters: NAME=VALUE, with blanks between them.
 
     Raises:
         ModuleError: the kernel refused it.
@@ -28,6 +31,6 @@ def insert(name: str) -> None:
     path = BUILT / f"{name}.ko"
     content = path.read_bytes()
     library = ctypes.CDLL(None, use_errno=True)
-    if library.init_module(content, ctypes.c_ulong(len(content)), b""):
+    if library.init_module(content, ctypes.c_ulong(len(content)), parameters.encode()):
         words = os.strerror(ctypes.get_errno())
         raise ModuleError(f"the kernel did not take the module {path}: {words}")

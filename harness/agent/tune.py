@@ -9,18 +9,17 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Callable, Collection, Mapping
-from pathlib import Path
 
-from harness.agent import callbacks, sysctls
 from harness.agent import flavor as flavors
+from harness.agent import module, sysctls
 from harness.agent.struct_ops import register
 from harness.agent.tune_plan import changes, route_metrics
 from plan import struct_ops
 from plan.layout import Host, Layout, Link
 from plan.plan import Flavor, Plan, Tcp
-from topology import commands, modules, netlink, rtnetlink
+from topology import commands, netlink, rtnetlink
 from topology.build import Network
-from topology.run import in_namespace, in_turn, run
+from topology.run import in_namespace, in_turn
 
 IPV4 = sysctls.ROOT
 # The socket buffers are never the limit under test: the receiver's is far above the
@@ -42,13 +41,7 @@ def load_module(flavor: Flavor) -> None:
     if struct_ops.is_program(name):
         register(name, flavor.congestion)
         return
-    if not Path("/sys/module", name).exists():
-        if modules.is_ours(name):
-            modules.insert(name)
-        else:
-            run(["modprobe", name])
-    if name == callbacks.MODULE:
-        callbacks.check()
+    module.load(name)
 
 
 def allow(congestion: str) -> None:

@@ -26,8 +26,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from harness.agent import callbacks
 from harness.agent import flavor as agent_flavor
+from harness.agent import module
 from harness.agent.power_off import power_off
 from harness.agent.tune_plan import whole
 from harness.exact_loss.job import Connection, LossJob
@@ -62,7 +62,8 @@ def main() -> None:
 
 def run_job(job_path: Path, result_path: Path) -> None:
     job = schema.from_json(LossJob, json.loads(job_path.read_text()), "job")
-    load_modules(job.modules)
+    for name in job.modules:
+        module.load(name)
     network = Network(job.link, PROGRAMS / "loss.bpf.o")
     maps = LossMaps()
     with result_path.open("w", encoding="utf-8") as results:
@@ -82,17 +83,6 @@ def refuse_kernel_warnings() -> None:
     for line in log.splitlines():
         if "WARNING:" in line or "BUG:" in line:
             raise RuntimeError(f"the kernel says: {line.strip()}")
-
-
-def load_modules(modules: list[str]) -> None:
-    for name in modules:
-        ours = PROGRAMS / f"{name}.ko"
-        command = ["insmod", str(ours)] if ours.exists() else ["modprobe", name]
-        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
-        if done.returncode:
-            raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
-    if callbacks.MODULE in modules:
-        callbacks.check()
 
 
 def set_flavor(network: Network, flavor: Flavor) -> None:

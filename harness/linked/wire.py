@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from topology import commands
+from topology import commands, modules
 from topology.build import Network
 from topology.clock import TIMER_GRAIN_NS, sleep_until
 from topology.run import batch, in_namespace, run
@@ -36,7 +36,7 @@ class Wire:
 
     def __init__(self, network: Network, side: str) -> None:
         first = int(side == SIDES[0])
-        run(["insmod", f"/opt/cellbed/{MODULE}.ko", f"first={first}"])
+        modules.insert(MODULE, f"first={first}")
         box, near = network.pids[commands.BOX], NEAR[side]
         run(["ip", "link", "set", DEVICE, "netns", str(box)])
         with in_namespace(box):

@@ -25,6 +25,7 @@ from typing import Any
 
 sys.path.insert(0, "/cellbed")
 
+from harness.agent import module  # noqa: E402
 from harness.exact_loss import lab as loss  # noqa: E402
 from harness.exact_loss.job import Connection, Link  # noqa: E402
 from harness.exact_loss.maps import LossMaps  # noqa: E402
@@ -116,7 +117,7 @@ def case(network: Network, maps: LossMaps, wanted: dict[str, Any]) -> dict[str, 
 
 
 def run(job: dict[str, Any]) -> list[dict[str, Any]]:
-    loss.load_modules(["cellbed_tcp"])
+    module.load("cellbed_tcp")
     network = Network(Link(**job["link"]), loss.PROGRAMS / "loss.bpf.o")
     maps = LossMaps()
     results = [case(network, maps, wanted) for wanted in job["cases"]]
