@@ -22,7 +22,8 @@ MAIN = (
     " /run/cellbed/job.json /run/cellbed/result.jsonl"
 )
 MEMORY_MIB = 1024
-BOOT_CPU_S = 30.0
+BOOT_CPU_S = {"uml": 30.0, "vm": 300.0}
+LABS = tuple(BOOT_CPU_S)
 CONNECTION_CPU_S = 4.0
 
 
@@ -80,9 +81,12 @@ class Outcome:
 
 
 def run_connections(
-    connections: Sequence[Connection], link: Link, told: Told = silent
+    connections: Sequence[Connection], link: Link, told: Told = silent, lab: str = LABS[0]
 ) -> list[Outcome]:
     """Run the connections one after the other in a lab; `told` hears how many have ended.
+
+    Args:
+        lab: one of LABS.
 
     Raises:
         LabError: the lab or the scenario failed; what went wrong in one line.
@@ -90,14 +94,14 @@ def run_connections(
     """
     job = json.dumps(schema.to_json(LossJob(link=link, connections=connections)))
     spec = LabSpec(pairs=0, memory_mib=MEMORY_MIB, main=MAIN)
-    with session("uml", spec, {"job.json": job}) as lab:
-        results = lab.run_directory / "result.jsonl"
+    with session(lab, spec, {"job.json": job}) as booted:
+        results = booted.run_directory / "result.jsonl"
 
         def tell() -> None:
             told(results.read_bytes().count(b"\n") if results.exists() else 0, len(connections))
 
-        wait_for_exit(lab, BOOT_CPU_S + CONNECTION_CPU_S * len(connections), tell)
-        return _outcomes(results, connections, lab.console())
+        wait_for_exit(booted, BOOT_CPU_S[lab] + CONNECTION_CPU_S * len(connections), tell)
+        return _outcomes(results, connections, booted.console())
 
 
 def _outcomes(path: Path, connections: Sequence[Connection], console: str) -> list[Outcome]:

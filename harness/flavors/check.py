@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from types import MappingProxyType
 
+from harness.exact_loss.host import LABS as LABS
 from harness.exact_loss.host import Outcome, Sending, run_connections
 from harness.exact_loss.job import Connection, Link
 from harness.flavors import files as flavors
@@ -81,6 +82,7 @@ def check_flavors(
     parameters: Mapping[str, object] = MappingProxyType({}),
     lost: Sequence[int] = (),
     told: Told = silent,
+    lab: str = LABS[0],
 ) -> list[Case]:
     """Run the scenarios in a lab, for some flavors or for the four of 98-0876R1.
 
@@ -88,6 +90,7 @@ def check_flavors(
         parameters: of the module, other than the flavors' files say.
         lost: segments that are lost at their first sending, in place of the scenarios.
         told: hears how many of the scenarios have ended.
+        lab: "uml", or "vm" with Debian's own kernel.
 
     The literature has a rule for the files' senders and for the scenarios only.
 
@@ -101,7 +104,7 @@ def check_flavors(
     scenarios = (chosen_losses(lost),) if lost else SCENARIOS
     pairs = [(flavor, scenario) for flavor in chosen for scenario in scenarios]
     known = not parameters and not lost
-    outcomes = run_connections([_connection(*pair) for pair in pairs], LINK, told)
+    outcomes = run_connections([_connection(*pair) for pair in pairs], LINK, told, lab)
     return [
         Case(flavor=f, scenario=s, outcome=o, verdict=verdict_of(f, s, o, known=known))
         for (f, s), o in zip(pairs, outcomes, strict=True)

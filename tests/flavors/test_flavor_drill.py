@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from harness.flavors import files as flavors
-from tests.flavors.runner import run_script
+from harness.labs import Lab, UmlLab, VmLab
+from tests.flavors.runner import NEEDS_VM, run_script
 
 pytestmark = pytest.mark.lab
 
@@ -26,11 +27,13 @@ WRONG = [
 ]
 
 
-def failures(folder: Path, job: Sequence[tuple[str, str]]) -> list[str]:
+def failures(
+    folder: Path, job: Sequence[tuple[str, str]], lab: type[Lab] = UmlLab
+) -> list[str]:
     """What was not as each script says, run with a flavor, or its own."""
     given = {name: flavors.load(name).as_dict() for name in CLASSIC}
     (folder / "flavors.json").write_text(json.dumps(given))
-    return [one["failed"] for one in run_script("drill_in_lab.py", job, folder)]
+    return [one["failed"] for one in run_script("drill_in_lab.py", job, folder, lab=lab)]
 
 
 def test_each_flavor_sends_what_its_scripts_say(tmp_path: Path) -> None:
@@ -40,6 +43,19 @@ def test_each_flavor_sends_what_its_scripts_say(tmp_path: Path) -> None:
 
 
 def test_another_flavor_fails_where_it_differs(tmp_path: Path) -> None:
-    found = failures(tmp_path, [(name, flavor) for name, flavor, _ in WRONG])
+    differ(failures(tmp_path, [(name, flavor) for name, flavor, _ in WRONG]))
+
+
+def differ(found: Sequence[str]) -> None:
+    """Each script of WRONG failed where it must."""
     for (name, _, words), failed in zip(WRONG, found, strict=True):
         assert failed.endswith(words), (name, failed)
+
+
+@NEEDS_VM
+def test_both_hold_on_debians_own_kernel(tmp_path: Path) -> None:
+    job = [*((name, "") for name in SCRIPTS), *((name, flavor) for name, flavor, _ in WRONG)]
+    found = failures(tmp_path, job, VmLab)
+    own = len(SCRIPTS)
+    assert dict(zip(SCRIPTS, found[:own], strict=True)) == dict.fromkeys(SCRIPTS, "")
+    differ(found[own:])

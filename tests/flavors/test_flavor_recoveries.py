@@ -12,7 +12,7 @@ from harness.exact_loss.host import Outcome
 from harness.exact_loss.job import Connection, Link
 from harness.flavors import check as flavors_check
 from harness.flavors import files as flavors
-from tests.flavors.runner import Runner
+from tests.flavors.runner import NEEDS_VM, Runner
 
 pytestmark = pytest.mark.lab
 
@@ -113,6 +113,15 @@ def test_the_check_command_agrees_with_the_literature(run_connections: Runner):
     text = flavors_check.render(checks)
     assert max(len(line) for line in text.splitlines()) <= flavors_check.WIDTH
     assert "14 again after a timeout" in text
+
+
+@NEEDS_VM
+def test_debians_own_kernel_repairs_the_same():
+    ours, debians = (flavors_check.check_flavors(lab=lab) for lab in ("uml", "vm"))
+    assert [c.verdict.ok for c in debians] == [True] * 16
+    for one, other in zip(ours, debians, strict=True):
+        sent = [[(s.segment, s.sending) for s in c.outcome.sent] for c in (one, other)]
+        assert sent[0] == sent[1], (one.flavor.name, one.scenario.name)
 
 
 def windows() -> list[tuple[int, tuple[int, ...]]]:

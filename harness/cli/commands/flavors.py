@@ -70,8 +70,18 @@ def check_plot(path: Path) -> None:
     help="NAME=VALUE: change a parameter of the sender (repeatable).",
 )
 @click.option("--lose", metavar="N,N,...", help="Lose these segments, counted from 0.")
+@click.option(
+    "--lab",
+    default=flavors_check.LABS[0],
+    type=click.Choice(flavors_check.LABS),
+    help=f"The lab; vm has Debian's own kernel [{flavors_check.LABS[0]}].",
+)
 def check(
-    names: tuple[str, ...], plot: Path | None, changes: tuple[str, ...], lose: str | None
+    names: tuple[str, ...],
+    plot: Path | None,
+    changes: tuple[str, ...],
+    lose: str | None,
+    lab: str,
 ) -> None:
     """Lose 1 to 4 segments of a window and compare the recovery with Fall & Floyd 1996."""
     if plot is not None:
@@ -79,7 +89,7 @@ def check(
     lost = segments(lose) if lose is not None else []
     parameters = dict(map(parameter, changes))
     with waiting("connections") as told:
-        checks = flavors_check.check_flavors(names, parameters, lost, told)
+        checks = flavors_check.check_flavors(names, parameters, lost, told, lab)
     click.echo(flavors_check.render(checks))
     if plot is not None:
         from harness.flavors.plot import plot as draw  # matplotlib: slow to import
