@@ -9,6 +9,7 @@ from analysis.metrics import ABOVE_ONE
 from analysis.records import CampaignRecords, Trial
 from analysis.report import (
     anova_tables,
+    answers,
     cell_tables,
     claim_tables,
     headings,
@@ -47,6 +48,8 @@ NO_SERIES = (
     "This trial recorded no tables over time, so it has no pictures. The keys "
     "record.queue_sample_ms, record.cwnd_sample_ms and record.throughput_sample_ms record them."
 )
+MOST_LINES = 10
+"""More distribution functions than that have no look of their own (colour and style)."""
 MOST_TRIALS = 100
 """Above this many trials only the first seed of each cell is plotted."""
 
@@ -100,6 +103,7 @@ def _above_one(results: Results) -> bool:
 def _results(results: Results, pages: Pages) -> Section:
     about = [results.study.about] if results.study.about else []
     about += [ABOVE_ONE] if _above_one(results) else []
+    about += [answers.ABOUT] if answers.distributions(results) else []
     if not results.study.by:
         parts = _group(results, pages, "") if results.every_cell else []
         return Section(id="cells", title="Results", paragraphs=about, parts=parts)
@@ -117,7 +121,7 @@ def _group(results: Results, pages: Pages, group: str) -> list[Part]:
         parts.append(cell_tables.cells(results, group))
     if (links := link_tables.cells(results, group)) is not None:
         parts.append(links)
-    for response in results.study.distributions:
+    for response in (*results.study.distributions, *answers.distributions(results)):
         parts += _distribution(results, response, group)
     for panel in pages.panels:
         parts += panel(results, group)
@@ -127,8 +131,10 @@ def _group(results: Results, pages: Pages, group: str) -> list[Part]:
 def _distribution(results: Results, response: Response, group: str) -> list[Part]:
     values = {cell.name: _values(cell, response) for cell in results.every(group)}
     together = {name: list(itertools.chain(*seeds)) for name, seeds in values.items()}
-    drawn = plots.distributions(results, response, group, together)
-    return [cell_tables.quantiles_of(results, response, group, values), Gallery(plots=[drawn])]
+    sheet = cell_tables.quantiles_of(results, response, group, values)
+    if len(together) > MOST_LINES:
+        return [sheet]
+    return [sheet, Gallery(plots=[plots.distributions(results, response, group, together)])]
 
 
 def _values(cell: Cell, response: Response) -> list[Sequence[float]]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from analysis import by_pair
 from analysis.records import Trial, level_text
 from analysis.report import link_plots, path_plots, video_plots
+from analysis.report.answers import taken_s
 from analysis.report.drawing import MOST_POINTS, Drawing
 from analysis.report.model import Plot
 from analysis.report.picture import picture
@@ -268,10 +269,7 @@ def completion(trial: Trial) -> Drawing | None:
         return None
     classes: dict[str, list[float]] = {}
     for row in sent:
-        begin, end = row["sent_ns"], row["last_byte_ns"]
-        known = isinstance(begin, float) and isinstance(end, float)
-        taken = (end - begin) / SECOND_NS if known else math.inf  # type: ignore[operator]
-        classes.setdefault(level_text(row["class"]), []).append(taken)
+        classes.setdefault(level_text(row["class"]), []).append(taken_s(row))
 
     def paint(axes: Axes) -> None:
         for place, (name, times) in enumerate(sorted(classes.items())):
