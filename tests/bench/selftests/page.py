@@ -17,11 +17,22 @@ from typing import Any
 NOT_RUN = "not run"
 RESULTS = {"pass": "passes", "fail": "fails", "skip": "skips itself"}
 MOST_SAID = 90
-HEADINGS = ["test", "result", "virtual s", "host s", "reason"]
+SAYS = "it says "
+HEADINGS = ["test", "result", "virtual s", "processor s", "reason"]
+# By the first words of a reason. A test that skips itself without a reason says what it lacks.
+CAUSES = {
+    "needs": "it needs a program, a library, a driver or a card that the lab has not",
+    "lab": "the lab: one processor, no modules, or a fault",
+    "kernel": "the kernel, or its tools",
+    "test": "the test itself",
+    "no test": "it is no test, but a helper of others",
+    "too slow": "it reached the limit of the processor time, and has no verdict",
+    "": "not found",
+}
 
 
 def main(names: Path, reasons: Path, *runs: Path) -> None:
-    """Print counts by folder, then a row for each test."""
+    """Print counts by folder, counts by cause, then a row for each test."""
     tests = names.read_text().splitlines()
     causes = tomllib.loads(reasons.read_text())["reason"]
     found = last(runs)
@@ -38,7 +49,7 @@ def last(files: Iterable[Path]) -> dict[str, dict[str, Any]]:
 def page(
     tests: Sequence[str], causes: Mapping[str, str], found: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[str]:
-    """The lines of both tables.
+    """The lines of all tables.
 
     Args:
         tests: names of all tests.
@@ -56,6 +67,9 @@ def page(
     counted = Counter(results.values())
     yield row(["together", counted.total(), *(counted[kind] for kind in kinds)])
     yield ""
+    yield from counted_causes({test: reason(found[test], causes.get(test, "")) for test in found},
+                              results)  # fmt: skip
+    yield ""
     yield row(HEADINGS)
     yield row(["---", "---", "---:", "---:", "---"])
     for test in tests:
@@ -64,15 +78,34 @@ def page(
         yield row([f"`{test}`", results[test], *times, reason(run, causes.get(test, ""))])
 
 
+def counted_causes(reasons: Mapping[str, str], results: Mapping[str, str]) -> Iterator[str]:
+    """How many tests fail, and how many skip themselves, for each kind of cause."""
+    kinds = [RESULTS["fail"], RESULTS["skip"]]
+    yield row(["cause", *kinds])
+    yield row(["---", *["---:"] * len(kinds)])
+    counted = Counter((cause_of(x, results[test]), results[test]) for test, x in reasons.items())
+    for kind, text in CAUSES.items():
+        counts = [counted[kind, one] for one in kinds]
+        if any(counts):
+            yield row([text, *counts])
+
+
+def cause_of(reason: str, result: str) -> str:
+    """Of CAUSES, the kind of a reason."""
+    if result == RESULTS["skip"] and reason.startswith(SAYS):
+        return "needs"
+    return next((kind for kind in CAUSES if reason.startswith(kind)), "")
+
+
 def result(run: Mapping[str, Any] | None) -> str:
     """In a word or two."""
     return RESULTS[run["verdict"]] if run else NOT_RUN
 
 
 def seconds(run: Mapping[str, Any]) -> tuple[str, str]:
-    """By the lab's clock, if the test ended before its lab, and by the machine's."""
+    """By the lab's clock, if the test ended before its lab, and of the processors."""
     ended = run["status"] is not None
-    return (f"{run['virtual_s']:.1f}" if ended else "", f"{run['host_s']:.0f}")
+    return (f"{run['virtual_s']:.1f}" if ended else "", f"{run['cpu_s']:.0f}")
 
 
 def reason(run: Mapping[str, Any] | None, cause: str) -> str:
@@ -82,7 +115,7 @@ def reason(run: Mapping[str, Any] | None, cause: str) -> str:
     said = " ".join(run["why"].split()).replace("`", "'").replace("|", "\\|")
     said = said if len(said) <= MOST_SAID else f"{said[: MOST_SAID - 3]}..."
     # A test that skips itself says what it lacks.
-    return f"{'cause not found; ' if run['verdict'] == 'fail' else ''}it says `{said}`"
+    return f"{'cause not found; ' if run['verdict'] == 'fail' else ''}{SAYS}`{said}`"
 
 
 def row(cells: Iterable[object]) -> str:
