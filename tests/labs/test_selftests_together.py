@@ -43,6 +43,28 @@ ls . /tmp /opt; findmnt -n -o TARGET,FSTYPE | grep -Fv /run/; cat /proc/modules
 ip tcp_metrics show | grep -o 127.0.0.1
 ps -eo args --sort=pid | grep -v ' ps \|ps -eo'
 """
+# Both programs are asked the same: their words, their status, and the value that they leave.
+SYSCTL = r"""#!/bin/bash
+ask() {
+	for program in sysctl /usr/sbin/sysctl; do
+		echo 0 > /proc/sys/net/ipv4/tcp_ecn
+		echo "$("$program" "$@" 2>&1 | sed "s,^[^ ]*sysctl: ,,"; echo "${PIPESTATUS[0]}")"
+		cat /proc/sys/net/ipv4/tcp_ecn /proc/sys/net/ipv4/tcp_rmem
+	done | { read -r -d "" both; half=$((${#both} / 2)); echo "$*: ${both:0:half}"
+		[ "${both:0:half}" = "${both:half+1}" ] || echo "differs: $both"; }
+}
+[ "$(command -v sysctl)" = /run/bin/sysctl ] || echo "differs: another program"
+ask -q net.ipv4.tcp_ecn=2
+ask -q net.ipv4.tcp_ecn=1 "net.ipv4.tcp_rmem=4096 540000 15728640"
+ask net.ipv4.tcp_ecn=2
+ask -q net/ipv4/tcp_ecn=2
+ask -q net.ipv4.tcp_ecn = 2
+ask -q net.ipv4.tcp_ecn=nine
+ask -q net.ipv4.tcp_ecn=2 net.ipv4.more=1
+ask -q net.ipv4.tcp_ecn
+ask -n net.ipv4.tcp_ecn
+ask -q
+"""
 Works = Callable[[Mapping[str, str]], list[Work]]
 SPIN = "#!/bin/sh\nwhile :; do :; done\n"
 PANIC = KILL_INIT.replace("/proc/1/", "/mnt/proc/1/")  # of the lab, not of the namespace
@@ -76,6 +98,12 @@ def test_a_script_finds_nothing_of_another(works: Works) -> None:
     fresh, _ = run([finds, leaves])
     assert "net.ipv4" not in second.output and "127.0.0.1" in second.output
     assert second.output == fresh.output
+
+
+def test_the_small_sysctl_does_what_the_real_one_does(works: Works) -> None:
+    (found,) = run(works({"a.pkt": SYSCTL}))
+    assert found.verdict == "pass" and "differs" not in found.output, found.output
+    assert "-q net.ipv4.tcp_ecn=2: 0\n2\n" in found.output
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,8 @@
 #define LINK_TYPE 276
 #define LONGEST 262144
 #define WAITING_BYTES (256 << 20)
+#define NS_PER_S 1000000000LL
+#define TICK_NS (NS_PER_S / 100) /* of times(2): 100 ticks a second */
 #define TICK_NAP_NS 50000
 #define READING_NAP_NS 10000
 #define FREE_READINGS 10
@@ -142,28 +144,45 @@ static int held_calls(void)
 		       &filter);
 }
 
+static void nap(int64_t ns)
+{
+	struct timespec length = { ns / NS_PER_S, ns % NS_PER_S };
+
+	nanosleep(&length, NULL);
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+/* After a tick, one nap lasts nearly until the next. */
 static void await_tick(void)
 {
-	struct timespec nap = { 0, TICK_NAP_NS };
+	static int64_t last;
 	clock_t before = times(NULL);
+	int64_t rest = last + TICK_NS - 2 * TICK_NAP_NS - now_ns();
 
+	if (rest > 0)
+		nap(rest);
 	for (int i = 0; i < LAST_NAP && times(NULL) == before; i++)
-		nanosleep(&nap, NULL);
+		nap(TICK_NAP_NS);
+	last = now_ns();
 }
 
 static void await_end_of_loop(void)
 {
-	struct timespec nap = { 0, READING_NAP_NS }, now;
 	static int64_t last;
 	static int count;
+	int64_t now = now_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	int64_t ns = now.tv_sec * 1000000000LL + now.tv_nsec;
-
-	count = ns - last > 2 * READING_NAP_NS ? 0 : count + 1;
-	last = ns;
+	count = now - last > 2 * READING_NAP_NS ? 0 : count + 1;
+	last = now;
 	if (count >= FREE_READINGS)
-		nanosleep(&nap, NULL);
+		nap(READING_NAP_NS);
 }
 
 static pid_t child;
