@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from workload.errors import WorkloadError
 from workload.packmime.ports import FIRST_SERVER_PORT, SERVER_PORTS
@@ -49,8 +49,7 @@ class Side:
     server: str
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """The result of one exchange; times [ns] since t0; None: it did not happen in time.
 
     begun_ns        first exchange of a connection: before connect(); others: before the request
@@ -72,8 +71,7 @@ class Result:
     state: str
 
 
-@dataclass(frozen=True, slots=True)
-class ServerResult:
+class ServerResult(NamedTuple):
     """The server's end of one connection, when the client's end had closed or at the trial's end.
 
     answered, sent_bytes  responses and their bytes, by the server's counts; the kernel counts
@@ -176,12 +174,12 @@ def summary(stdout: str) -> dict[str, Any]:
 
 def read_exchanges(path: Path) -> Iterator[Result]:
     """Yield the rows of a client's table."""
-    for row in _rows(path, EXCHANGES_HEADER):
-        begun, connected, sent, first, last = (int(cell) if cell else None for cell in row[3:8])
-        numbers = int(row[1]), int(row[2])
+    for direction, connection, exchange, *times, received, state in _rows(path, EXCHANGES_HEADER):
+        begun, connected, sent, first, last = [int(time) if time else None for time in times]
         yield Result(
-            row[0], *numbers, begun, connected, sent, first, last, int(row[8]), state=row[9]
-        )
+            direction, int(connection), int(exchange), begun, connected, sent, first, last,
+            int(received), sys.intern(state),
+        )  # fmt: skip
 
 
 def read_server(path: Path) -> Iterator[ServerResult]:

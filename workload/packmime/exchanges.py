@@ -14,6 +14,7 @@ from itertools import groupby
 from pathlib import Path
 
 from workload.packmime import both_ends, ports
+from workload.packmime.both_ends import Client
 from workload.packmime.carriers import Result, ServerResult
 from workload.packmime.trace import Exchange
 
@@ -78,50 +79,56 @@ class Totals:
 
     def add(self, connection: Connection, served: ServerResult | None, host: int) -> None:
         """Count one connection."""
-        (first, begun), *_ = connection
+        first, begun = connection[0]
         self.unsent += begun.begun_ns is None
         if begun.begun_ns is not None and begun.connected_ns is not None:
             excess_ns = begun.connected_ns - begun.begun_ns - first.round_trip_ns
             self.handshake_excess_ns = least(self.handshake_excess_ns, excess_ns)
             self.connected += 1
-        self.served += served is not None
-        self.with_ecn += served is not None and served.ecn
-        self.unlike[host] += not both_ends.agree(connection, served)
         for row, result in connection:
-            self._add_exchange(row, result, host)
+            self._add_exchange(row, result)
+        client = both_ends.of_client(connection)
+        self.unlike[host] += not both_ends.agree(client, served)
         if served:
-            self._add_server(connection, served, host)
-        if first.direction == "down" and served:
-            self.retransmits[host] += served.retransmits
-            self.timeouts[host] += served.timeouts
+            self._add_server(client, served, host)
+        if first.direction == "down":
+            self._add_down(client, served, host)
 
-    def _add_server(self, connection: Connection, served: ServerResult, host: int) -> None:
-        if all(result.state == "done" for _, result in connection):
-            wanted_ns = sum(row.server_delay_ns for row, _ in connection)
-            off_ns = (served.waited_ns - wanted_ns) // len(connection)
-            self.delay_off_ns = max(self.delay_off_ns, off_ns, key=abs)
+    def _add_server(self, client: Client, served: ServerResult, host: int) -> None:
+        self.served += 1
+        self.with_ecn += served.ecn
+        if client.done == client.exchanges:
+            off_ns = (served.waited_ns - client.delays_ns) // client.exchanges
+            if abs(off_ns) > abs(self.delay_off_ns):
+                self.delay_off_ns = off_ns
         if served.state == "done":  # the client had read all data when it sent its last window
             window = served.peer_window_bytes
             low, high = self.windows.get(host, (window, window))
-            self.windows[host] = (min(low, window), max(high, window))
+            if window <= low or window >= high:
+                self.windows[host] = (min(low, window), max(high, window))
 
-    def _add_exchange(self, row: Exchange, result: Result, host: int) -> None:
+    def _add_down(self, client: Client, served: ServerResult | None, host: int) -> None:
+        self.received_bytes[host] += client.received_bytes
+        self.scheduled_bytes[host] += client.asked_bytes
+        self.asked[host] += client.exchanges
+        self.done[host] += client.done
+        if served:
+            self.retransmits[host] += served.retransmits
+            self.timeouts[host] += served.timeouts
+
+    def _add_exchange(self, row: Exchange, result: Result) -> None:
         self.states[result.state] += 1
         self.unreached += not row.first and result.begun_ns is None
-        self.last_byte_ns = max(self.last_byte_ns, result.last_byte_ns or 0)
+        if result.last_byte_ns is not None and result.last_byte_ns > self.last_byte_ns:
+            self.last_byte_ns = result.last_byte_ns
         if result.sent_ns is not None and result.first_byte_ns is not None:
             took_ns = result.first_byte_ns - result.sent_ns
             excess_ns = took_ns - row.round_trip_ns - row.server_delay_ns
             self.answer_excess_ns = least(self.answer_excess_ns, excess_ns)
-        if row.direction == "down":
-            self.received_bytes[host] += result.received_bytes
-            self.scheduled_bytes[host] += row.response_bytes
-            self.asked[host] += 1
-            self.done[host] += result.state == "done"
 
 
 def least(known: int | None, value: int) -> int:
-    return value if known is None else min(known, value)
+    return value if known is None or value < known else known
 
 
 def write(path: Path, rows: Iterable[Exchange], results: Results, served: Served) -> Totals:
@@ -144,7 +151,8 @@ def write(path: Path, rows: Iterable[Exchange], results: Results, served: Served
                     for at, row in enumerate(asked)
                 ]
                 totals.add(connection, end, host)
-                table.writerows(cells(at, *both, end) for at, both in enumerate(connection))
+                for at, (row, result) in enumerate(connection):
+                    table.writerow(cells(at, row, result, end))
     return totals
 
 
@@ -158,7 +166,7 @@ def _ends(hosts: Sequence[Iterable[ServerResult]]) -> dict[Key, ServerResult]:
 
 def _result(table: Iterator[Result], wanted: tuple[str, int, int]) -> Result:
     found = next(table, None)
-    if found is None or (found.direction, found.connection, found.exchange) != wanted:
+    if found is None or found[:3] != wanted:
         raise KeyError(wanted)
     return found
 
@@ -179,8 +187,6 @@ def cells(
     number: int, row: Exchange, result: Result, end: ServerResult | None
 ) -> list[int | str | None]:
     """Return a row with the values of COLUMNS."""
-    asked = [row.round_trip_ns, row.request_bytes, row.server_delay_ns, row.response_bytes]
-    times = [result.begun_ns, result.connected_ns, result.sent_ns, result.first_byte_ns]
-    came = [result.last_byte_ns, result.received_bytes, result.state]
-    counted = [end.retransmits, end.timeouts, end.marks, end.resent_bytes] if end else [None] * 4
-    return [row.direction, row.connection, number, *asked, *times, *came, *counted]
+    direction, connection, _, _, *asked = row
+    counted = (end.retransmits, end.timeouts, end.marks, end.resent_bytes) if end else (None,) * 4
+    return [direction, connection, number, *asked, *result[3:], *counted]

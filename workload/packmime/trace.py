@@ -19,7 +19,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 from workload.errors import WorkloadError
 from workload.packmime import ports
@@ -60,8 +60,7 @@ def place(folder: Path, traffic: Traffic, seed: int) -> Path:
     return folder / f"packmime-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
+class Exchange(NamedTuple):
     """One row (see above); `first`: whether it is its connection's first exchange."""
 
     direction: str
@@ -90,20 +89,19 @@ def read(path: Path) -> Iterator[Exchange]:
     """
     with _open(path) as file:
         _header(path, file)
-        before: tuple[str, int] | None = None
+        before = "", -1
         for rows, line in enumerate(file):
             if line.startswith("end,"):
                 if line == f"end,{rows}\n" and not file.read(1):
                     return
                 break
             row = _row(path, rows + 3, line, before)
-            before = (row.direction, row.connection)
+            before = row[:2]
             yield row
     raise WorkloadError(f"{path}: the trace is cut short; its last line must be end,ROWS")
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+class End(NamedTuple):
     """The client's end of a connection: its host's index among the hosts of its direction, from 0,
     both ports, and the connection's round trip [ns].
     """
@@ -117,10 +115,10 @@ class End:
 
 def ends(path: Path, hosts: int) -> Iterator[End]:
     """Yield the client's end of each connection of a trace with `hosts` hosts on each side."""
-    for row in read(path):
-        if row.first:
-            host = ports.host(row.connection, hosts)
-            yield End(row.direction, host, *ports.ports(row.connection, hosts), row.round_trip_ns)
+    for direction, number, first, _, round_trip_ns, *_ in read(path):
+        if first:
+            host = ports.host(number, hosts)
+            yield End(direction, host, *ports.ports(number, hosts), round_trip_ns)
 
 
 def _open(path: Path) -> TextIO:
@@ -144,22 +142,16 @@ def _header(path: Path, file: TextIO) -> Header:
     return header
 
 
-def _row(path: Path, number: int, line: str, before: tuple[str, int] | None) -> Exchange:
-    direction, _, rest = line.rstrip("\n").partition(",")
+def _row(path: Path, number: int, line: str, before: tuple[str, int]) -> Exchange:
+    """Return a line's row; `before` is the connection of the row before it."""
+    direction, *cells = line.split(",")
     try:
-        connection, *values = map(int, rest.split(","))
-        wait_ns, round_trip_ns, request, delay_ns, response = values
+        connection, wait_ns, round_trip_ns, request, delay_ns, response = map(int, cells)
     except ValueError:
         connection = -1
-    if connection < 0 or min(values) < 0 or direction not in DIRECTIONS or line[-1] != "\n":
+    if connection < 0 or "-" in line or direction not in DIRECTIONS or line[-1] != "\n":
         raise WorkloadError(f"{path}:{number}: the trace is cut short or damaged here")
+    first = before != (direction, connection)
     return Exchange(
-        direction,
-        connection,
-        before != (direction, connection),
-        wait_ns,
-        round_trip_ns,
-        request,
-        delay_ns,
-        response,
+        direction, connection, first, wait_ns, round_trip_ns, request, delay_ns, response
     )

@@ -6,7 +6,6 @@ from __future__ import annotations
 import csv
 import tracemalloc
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -134,7 +133,7 @@ def test_ends_that_count_otherwise_are_told(
 
 def test_a_server_that_closes_before_its_last_byte_is_told(tmp_path: Path) -> None:
     """No network does that to a connection."""
-    results = [replace(one, state="closed") if one.state == "receiving" else one for one in RESULTS]
+    results = [one._replace(state="closed") if one.state == "receiving" else one for one in RESULTS]
     totals = written(tmp_path / "exchanges.csv", results)
     assert totals.unlike == {0: 0, 1: 1}
 

@@ -32,8 +32,9 @@ BUFFER_KIB = 16_384
 HANDED_OVER_S = 2.0
 NANOSECONDS, ETHERNET = 0xA1B2_3C4D, 1
 FILE_HEAD, PACKET_HEAD = struct.Struct("<IHHiIII"), struct.Struct("<IIII")
-ENDS = struct.Struct("!26x 4s 4s HH")
-FLAGS_AT, SYN, ACK = 47, 0x02, 0x10
+# Both addresses, both ports, the flags.
+ENDS = struct.Struct("!26x II HH 9x B")
+SYN, ACK = 0x02, 0x10
 NS_PER_S = 1_000_000_000
 
 NOT_SEEN = -1
@@ -100,26 +101,31 @@ class Passages:
         """
         for points, times in ((COMES, self._came), (GOES, self._went)):
             for path in (point.file(folder) for point in points):
-                for time_ns, packet in packets(path.read_bytes()):
-                    self._see(times, packet, time_ns)
+                self._see(times, path.read_bytes())
                 path.unlink()
 
-    def _see(self, times: dict[int, array[int]], packet: bytes, time_ns: int) -> None:
-        source, destination, source_port, port = ENDS.unpack_from(packet)
-        kind = packet[FLAGS_AT] & (SYN | ACK)
-        key = (
-            _key(source, source_port, port) if kind == SYN else _key(destination, port, source_port)
-        )
-        row = self._rows.setdefault(key, len(self._rows))
-        if row == len(self._came[SYN]):
-            for column in (*self._came.values(), *self._went.values()):
-                column.append(NOT_SEEN)
-        if times[kind][row] == NOT_SEEN:
-            times[kind][row] = time_ns
+    def _see(self, times: dict[int, array[int]], data: bytes) -> None:
+        """Note the first time of each connection's SYN, and of its answer, in a file."""
+        rows, seen = self._rows, times[SYN]
+        for time_ns, at in packets(data):
+            source, destination, source_port, port, flags = ENDS.unpack_from(data, at)
+            kind = flags & (SYN | ACK)
+            if kind == SYN:
+                key = _key(source, source_port, port)
+            else:
+                key = _key(destination, port, source_port)
+            row = rows.setdefault(key, len(rows))
+            if row == len(seen):
+                for column in (*self._came.values(), *self._went.values()):
+                    column.append(NOT_SEEN)
+            column = times[kind]
+            if column[row] == NOT_SEEN:
+                column[row] = time_ns
 
     def of(self, client: str, client_port: int, server_port: int) -> Passage:
         """Return a connection's passages, by the client's address, its port, the server's port."""
-        row = self._rows.get(_key(socket.inet_aton(client), client_port, server_port))
+        address = int.from_bytes(socket.inet_aton(client), "big")
+        row = self._rows.get(_key(address, client_port, server_port))
         if row is None:
             return Passage(None, None)
         return Passage(self._passed(SYN, row), self._passed(SYN | ACK, row))
@@ -129,12 +135,12 @@ class Passages:
         return None if NOT_SEEN in (came, went) else went - came
 
 
-def _key(client: bytes, client_port: int, server_port: int) -> Key:
-    return int.from_bytes(client, "big") << 32 | client_port << 16 | server_port
+def _key(client: int, client_port: int, server_port: int) -> Key:
+    return client << 32 | client_port << 16 | server_port
 
 
-def packets(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield each packet of a pcap file: its time [ns] and its bytes.
+def packets(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield of each packet of a pcap file its time [ns], and where its bytes begin.
 
     Raises:
         ValueError: the file has another format, or it is cut short.
@@ -142,11 +148,13 @@ def packets(data: bytes) -> Iterator[tuple[int, bytes]]:
     magic, *_, link = FILE_HEAD.unpack_from(data) if len(data) >= FILE_HEAD.size else (0, 0)
     if (magic, link) != (NANOSECONDS, ETHERNET):
         raise ValueError("the file is no capture of an Ethernet device with times in nanoseconds")
-    at = FILE_HEAD.size
-    while at < len(data):
-        head = data[at : at + PACKET_HEAD.size].ljust(PACKET_HEAD.size, b"\xff")
-        second, nanosecond, size, _ = PACKET_HEAD.unpack(head)
-        at += PACKET_HEAD.size + size
-        if at > len(data):
+    at, end = FILE_HEAD.size, len(data)
+    while at < end:
+        if at + PACKET_HEAD.size > end:
             raise ValueError("the capture is cut short")
-        yield second * NS_PER_S + nanosecond, data[at - size : at]
+        second, nanosecond, size, _ = PACKET_HEAD.unpack_from(data, at)
+        begin = at + PACKET_HEAD.size
+        at = begin + size
+        if at > end:
+            raise ValueError("the capture is cut short")
+        yield second * NS_PER_S + nanosecond, begin
