@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The programs of a tree's tests are built: C by the build root, BPF by the lab image. No kernel."""
+"""The programs of a tree's tests are built: C by the build root, BPF by the lab image."""
 
 from __future__ import annotations
 
