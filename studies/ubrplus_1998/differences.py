@@ -128,6 +128,7 @@ def order(kept: Kept) -> Numbers:
         "ending": len(ending),
         "which": " and ".join(ending),
         "sack_below": whole["Reno"] - whole["SACK"],
+        "sack_less": whole["SACK"] - whole["Reno"],
         "timer_least": min(timer),
         "timer_most": max(timer),
         "sack_small": small["default"],

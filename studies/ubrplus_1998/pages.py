@@ -8,6 +8,7 @@ from analysis.report.model import Gallery
 from analysis.report.pages import Pages
 from analysis.report.results import Results
 from studies.ubrplus_1998 import (
+    beside_model,
     differences,
     open_numbers,
     pooling,
@@ -42,6 +43,7 @@ SENTENCES = {
     "ways": verdicts.ways,
     "pooling": pooling.pooling,
     "model": witnesses.kept_seeds,
+    "kernel-model": beside_model.numbers,
     "ns-3": ns3_tables.numbers,
     "sensitivity": sensitivity.numbers,
     "sensitivity-meo": lambda kept: sensitivity.numbers_of(kept, "MEO"),

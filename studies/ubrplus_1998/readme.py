@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from analysis.kept import Kept, number
 from analysis.report.model import Sheet, Value, plain
 from studies.ubrplus_1998 import (
+    beside_model,
     differences,
     open_points,
     sensitivity,
@@ -77,6 +78,7 @@ TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
     "source-allocation": source_tables.allocation,
     "source-effects": source_tables.effects,
     **witnesses.TABLES,
+    **beside_model.TABLES,
     **differences.TABLES,
     "ns-3": ns3_tables.ns_3,
     **open_points.TABLES,

@@ -101,8 +101,7 @@ def link(kept: Kept) -> Numbers:
             found[f"{name}_{figure}"] = told(changes[-1])
     return {
         **found,
-        **_seeds(kept, LINK),
-        "paired": min(len(one.draws) for one in changes),
+        "how": how(min(len(one.draws) for one in changes)),
         "figures": len(changes),
         "sure": sum(map(sure, changes)),
     }
