@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -69,12 +70,13 @@ def page(study: Path) -> str:
 
 
 def test_a_seed_less(study: Path) -> None:
-    assert f"seed {LAST} on " in page(study) and f"With all {LAST} seeds" in page(study)
+    ran = re.compile(rf"(seed|to|and) {LAST} on \d")
+    assert ran.search(page(study)) and f"With all {LAST} seeds" in page(study)
     kept_again(study, lambda rows: [row for row in rows if row["seed"] != str(LAST)])
     text, left = page(study), LAST - 1
     assert f"({left} seeds, 3 below 80 %), the verdicts on 15 readings" in text
     assert f"With all {left} seeds," in text and f"{left} seeds a change)" in text
-    assert f"seed {LAST} on " not in text and f"With all {LAST} seeds" not in text
+    assert not ran.search(text) and f"With all {LAST} seeds" not in text
 
 
 def test_seeds_more_that_turn_what_was_found(study: Path) -> None:
@@ -99,9 +101,10 @@ def test_seeds_more_that_turn_what_was_found(study: Path) -> None:
     text = page(study)
     assert f"and the seeds {LAST + 1} to {2 * LAST} on 24 December 2026." in text
     assert f"({2 * LAST} seeds, 3 below 80 %)" in text
-    assert "The 99th percentile is infinite in 1 of these trials" in text
+    infinite = 2 * int(numbers.tails(KEPT)["ecn_infinite"] or 0) + 1
+    assert f"The 99th percentile is infinite in {infinite} of these trials" in text
     assert "changes the 99th percentile by" in text
-    assert numbers.tails(kept)["ecn_infinite"] == 1 and when.numbers(kept)["later"] == 2 * LAST - 3
+    assert numbers.tails(kept)["ecn_infinite"] == infinite and when.numbers(kept)["later"] == 2 * LAST - 3
 
 
 def test_a_seed_that_has_only_begun(study: Path) -> None:
