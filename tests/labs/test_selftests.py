@@ -89,6 +89,11 @@ TESTS = {
     "right.pkt": "3 3",
     "wrong.pkt": "3 4",
 }
+NSTAT = """#!/bin/sh -e
+export NSTAT_HISTORY=/tmp/history
+nstat -n
+nstat -z IpInReceives
+"""
 
 
 @pytest.fixture(scope="module")
@@ -173,6 +178,13 @@ def test_a_test_finds_its_open_files_in_dev(work: Work, tmp_path: Path) -> None:
 def test_what_a_test_says_by_the_names_in_dev_keeps_the_rest(work: Work, tmp_path: Path) -> None:
     outcome = ended(work, tmp_path, SPEAKS_BY_NAME, 300)
     assert (outcome.verdict, outcome.output) == ("pass", "first\nsecond\nthird\nfourth\n")
+
+
+def test_nstat_takes_no_file_of_a_test_for_one_from_before_the_boot(
+    work: Work, tmp_path: Path
+) -> None:
+    found = ended(work, tmp_path, NSTAT, limit_cpu_s=60)
+    assert "aged out" not in found.output and "IpInReceives" in found.output, found
 
 
 def test_a_test_that_fills_the_memory_is_told(

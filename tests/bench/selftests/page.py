@@ -22,7 +22,7 @@ HEADINGS = ["test", "result", "virtual s", "processor s", "reason"]
 # By the first words of a reason. A test that skips itself without a reason says what it lacks.
 CAUSES = {
     "needs": "it needs a program, a library, a driver or a card that the lab has not",
-    "lab": "the lab: one processor, no modules, or a fault",
+    "lab": "the lab: one processor, virtual time, or no modules",
     "kernel": "the kernel, or its tools",
     "test": "the test itself",
     "no test": "it is no test, but a helper of others",
