@@ -12,8 +12,8 @@ from analysis.kept import Kept
 from analysis.report.model import Sheet, Value, plain
 from analysis.report.sentences import Numbers
 from analysis.statistics import CONFIDENCE, Estimate, estimate
-from studies.ubrplus_1998.apart import kernel
-from studies.ubrplus_1998.cells import RESPONSES
+from studies.ubrplus_1998.apart import CAMPAIGN, kernel
+from studies.ubrplus_1998.cells import RESPONSES, cells_of
 from studies.ubrplus_1998.simulation import modelled
 from studies.ubrplus_1998.study import CELL
 
@@ -68,6 +68,21 @@ def _seeds(cells: Sequence[Estimate]) -> str:
 def _distance(cells: Sequence[Estimate]) -> list[Value]:
     means = [one.mean for one in cells]
     return [fmean(map(abs, means)), fmean(means), max(means, key=abs)]
+
+
+def away(kept: Kept) -> Numbers:
+    """The mean distance of the kernel's efficiency from the model's and from the paper's.
+
+    part: the largest ratio of the first to the second.
+    """
+    found: dict[str, float] = {}
+    for network in CELL["network"]:
+        cells = differences(kept, "efficiency", network)
+        found[f"{network}_model"] = fmean(abs(one.mean) for one in cells)
+        rows = cells_of(kept, CAMPAIGN, minimum=MINIMUM, network=network)
+        found[f"{network}_paper"] = fmean(abs(float(row["efficiency_difference"])) for row in rows)
+    parts = [found[f"{name}_model"] / found[f"{name}_paper"] for name in CELL["network"]]
+    return {**found, "part": max(parts)}
 
 
 def numbers(kept: Kept) -> Numbers:

@@ -44,6 +44,7 @@ SENTENCES = {
     "pooling": pooling.pooling,
     "model": witnesses.kept_seeds,
     "kernel-model": beside_model.numbers,
+    "away": beside_model.away,
     "ns-3": ns3_tables.numbers,
     "sensitivity": sensitivity.numbers,
     "sensitivity-meo": lambda kept: sensitivity.numbers_of(kept, "MEO"),
