@@ -95,6 +95,7 @@ def numbers(kept: Kept) -> Numbers:
             found[network] = _seeds(some)
             cells += some
         found |= {f"{response}_apart": sum(map(excludes_0, cells)), "cells": len(cells)}
+        found["several"] = sum(one.n > 1 for one in cells)
         found["chance"] = (1 - CONFIDENCE) * sum(one.n > 1 for one in cells)
     return found
 

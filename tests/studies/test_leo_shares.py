@@ -9,7 +9,6 @@ from statistics import fmean
 
 import pytest
 
-from analysis.errors import TableError
 from analysis.kept import Kept
 from analysis.report.readme import with_tables
 from analysis.statistics import estimate
@@ -42,8 +41,8 @@ def test_the_limit_is_that_of_the_claim() -> None:
 @pytest.mark.parametrize(
     ("policy", "by", "message"),
     [
-        ("EPD", 0.002, "'least-fair' is not true: it needs others_sender_percent > others_pol"),
-        ("SD", 0.01, "'shares' is not true: it needs policy_low > limit"),
+        ("EPD", 0.002, "does not need this cell"),
+        ("SD", 0.01, " Each interval is wholly above"),
     ],
 )
 def test_what_no_longer_rests_on_bbr_or_is_not_sure_is_not_written(
@@ -63,5 +62,5 @@ def test_what_no_longer_rests_on_bbr_or_is_not_sure_is_not_written(
         writer.writerows(rows)
     others = shares.without_bbr(Kept(study / "results"))
     assert float(others["others_policy_percent"] or 0) > shares.LIMIT
-    with pytest.raises(TableError, match=message):
-        with_tables(studies.find("leo"), study)
+    text = " ".join(with_tables(studies.find("leo"), study).split())
+    assert message not in text and message in " ".join((FOLDER / "README.md").read_text().split())

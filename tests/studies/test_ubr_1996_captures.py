@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from analysis.errors import TableError
 from analysis.kept import Kept
 from analysis.report import sentences
 from analysis.tcp import ACK, SYN
@@ -42,20 +41,21 @@ def test_what_left_the_queue_in_the_measured_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("column", "of", "message"),
+    ("column", "of"),
     [
-        ("efficiency", lambda value: value + 1e-9, "it needs same == counted"),
-        ("new_bytes", lambda value: value * 1.02, "it needs over_bytes < 512"),
-        ("in_order_bytes", lambda value: value * 0.9, "it needs jumps > 0"),
+        ("efficiency", lambda value: value + 1e-9),
+        ("new_bytes", lambda value: value * 1.02),
+        ("in_order_bytes", lambda value: value * 0.9),
     ],
 )
 def test_other_counts_are_not_explained_so(
-    monkeypatch: pytest.MonkeyPatch, column: str, of: object, message: str
+    monkeypatch: pytest.MonkeyPatch, column: str, of: object
 ) -> None:
     sentence = sentences.load(FOLDER / sentences.FILE)["held"]
-    assert "We recorded" in sentences.written(sentence, captures.held(KEPT), "here")
+    assert "So the bytes above" in sentences.written(sentence, captures.held(KEPT), "here")
     assert callable(of)
     rows = [{**row, column: repr(of(float(row[column])))} for row in captures.counts()]
     monkeypatch.setattr(captures, "counts", lambda: rows)
-    with pytest.raises(TableError, match=message):
-        sentences.written(sentence, captures.held(KEPT), "here")
+    assert "So the bytes above the limit" not in sentences.written(
+        sentence, captures.held(KEPT), "here"
+    )

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from analysis.errors import TableError
 from analysis.kept import Kept
 from analysis.report.readme import with_tables
 from harness.judge import studies
@@ -40,21 +39,26 @@ def at(assumption: str, **values: str) -> Callable[[Row], Row]:
     return lambda row: {**row, **values} if levels.items() <= row.items() else row
 
 
+def page(study: Path) -> str:
+    """The page in one line."""
+    return " ".join(with_tables(studies.find("ubr_1996"), study).split())
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        (at("rto-min-1s", efficiency_difference="0.4"), "'nearer' is not true: it needs four_mini"),
+        (at("rto-min-1s", efficiency_difference="0.4"), "no sign that the minimum moves"),
         (
             at("first-second", efficiency="0.45"),
-            "'abstract-why' is not true: it needs short_high",
+            "which the paper seems to count",
         ),
     ],
     ids=["the minimum moves the LAN away", "the first second is not surely less efficient"],
 )
 def test_a_change_alone(study: Path, changed: Callable[[Row], Row], message: str) -> None:
+    assert message in page(study)
     change(study / "results" / OPEN, changed)
-    with pytest.raises(TableError, match=message):
-        with_tables(studies.find("ubr_1996"), study)
+    assert message not in page(study)
 
 
 def test_trials_near_the_paper_and_different_outcomes_are_counted(study: Path) -> None:

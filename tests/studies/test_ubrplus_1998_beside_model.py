@@ -51,4 +51,4 @@ def test_a_single_seed_has_no_interval(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(beside_model, "kernel", lambda kept: trials(0.8))
     monkeypatch.setattr(beside_model, "modelled", lambda: trials(0.1))
     found = beside_model.numbers(KEPT)
-    assert found["efficiency_apart"] == 0 and found["chance"] == 0
+    assert (found["several"], found["efficiency_apart"], found["chance"]) == (0, 0, 0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.errors import TableError
 from analysis.kept import Kept
 from analysis.report import sentences
 from harness.judge import studies
@@ -30,8 +29,7 @@ def test_a_model_that_surely_differs_is_not_called_the_same(
         for key, found in simulation.modelled().items()
     }
     monkeypatch.setattr(differences, "modelled", lambda: moved)
-    with pytest.raises(TableError, match="it needs beyond < 0"):
-        written("sensitive")
+    assert written("sensitive").endswith("So with these seeds, they differ (95 %).")
 
 
 def test_a_model_below_the_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,8 +37,7 @@ def test_a_model_below_the_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         differences, "modelled", lambda: {(*differences.SACK_MEO, "1"): {"efficiency": 0.5}}
     )
-    with pytest.raises(TableError, match="it needs model > 0"):
-        written("sack-meo")
+    assert "above the simulation" not in written("sack-meo")
 
 
 def test_requests_that_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,15 +45,13 @@ def test_requests_that_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = apart.kept_lines(apart.KEPT_FILE)
     same = {key: kept[(*key[:6], "0")] for key in kept}
     monkeypatch.setattr(apart, "kept_lines", lambda path: same)
-    with pytest.raises(TableError, match="it needs once < one"):
-        written("requests")
+    assert "This fits" not in written("requests")
 
 
 def test_another_order_of_the_flavors(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "1 ends the paper's order" in written("order")
     monkeypatch.setattr(differences, "_orders", lambda kept: [["SACK", "Reno"]] * 5)
-    with pytest.raises(TableError, match="it needs ending == 1"):
-        written("order")
+    assert "ends the paper's order" not in written("order")
 
 
 def test_clients_that_ask_at_once_are_those_of_the_model() -> None:
