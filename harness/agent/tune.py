@@ -27,6 +27,10 @@ IPV4 = sysctls.ROOT
 RECEIVE_BUFFER_BYTES = 16 * 1024 * 1024
 SEND_BUFFER_BYTES = 64 * 1024 * 1024
 TCP_MEMORY_PAGES = 4_000_000
+# Packets between two devices of the lab wait here. The kernel's 1,000 are too few where a thousand
+# hosts send at the same moment.
+BACKLOG = IPV4.parent / "core" / "netdev_max_backlog"
+BACKLOG_PACKETS = 100_000
 
 
 class TuneError(RuntimeError):
@@ -71,6 +75,8 @@ class Tuner:
         # It is the whole machine's; a lab that is only a namespace of one does not see it.
         if memory.exists():
             memory.write_text(f"{TCP_MEMORY_PAGES} {TCP_MEMORY_PAGES} {TCP_MEMORY_PAGES}")
+        if BACKLOG.exists():  # as above
+            BACKLOG.write_text(str(BACKLOG_PACKETS))
         sysctls.prepare()
 
     def tune(self, plan: Plan) -> None:

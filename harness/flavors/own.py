@@ -53,7 +53,8 @@ def module_name(name: str, given: Path) -> str:
             "this folder has no Kbuild and no Makefile" if given.is_dir() else "it does not exist"
         )
         raise UsageError(
-            f"tcp.flavor = {name}: {what}; name a folder, a C file, or a file .ko or .bpf.o"
+            f"tcp.flavor = {name}: {what}; name a folder, a C file (.c, .bpf.c), or a file .ko or"
+            " .bpf.o"
         )
     objects = OBJECTS.findall(rules.read_text())
     if len(objects) != 1:

@@ -88,7 +88,9 @@ def sources(given: Path) -> dict[str, Path]:
     """The files of a module by their names in its folder; UsageError where it cannot be one."""
     if given.is_file():
         if given.suffix not in (BUILT, ".c") and not struct_ops.is_given(given):
-            raise UsageError(f"module {given}: name a folder, a C file, or a file .ko or .bpf.o")
+            raise UsageError(
+                f"module {given}: name a folder, a C file (.c, .bpf.c), or a file .ko or .bpf.o"
+            )
         return {given.name: given} | (headers(given) if struct_ops.is_given(given) else {})
     wanted = (path for path in files(given) if any(map(path.match, OWN.get(given, ("*",)))))
     found = {str(path.relative_to(given)): path for path in wanted}

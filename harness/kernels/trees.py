@@ -67,6 +67,9 @@ def refuse_missing(name: str, missing: Iterator[str]) -> None:
         raise UsageError(f"kernel {name}: this folder is no kernel source: it has no {path}")
 
 
+NAME_TREE = "put the tree there, or name its folder"
+
+
 class Folder:
     """The files of a folder as they are; contents are read anew only where a file has changed.
 
@@ -78,7 +81,7 @@ class Folder:
 
     def __init__(self, name: str, folder: Path, seen: Path, recipe: Recipe = LAB) -> None:
         if not folder.is_dir():
-            raise UsageError(f"kernel {name}: {folder}: no such folder")
+            raise UsageError(f"kernel {name}: {folder}: no such folder; {NAME_TREE}")
         self.folder, self.recipe = folder, recipe
         # First of all, because another folder may have millions of files to read.
         refuse_missing(name, (path for path in TOP if not (folder / path).exists()))
@@ -145,7 +148,7 @@ class Commit:
     def __init__(self, name: str, folder: Path, commit: str, recipe: Recipe = LAB) -> None:
         self.folder = folder
         if not folder.is_dir():
-            raise UsageError(f"kernel {name}: {folder}: no such folder")
+            raise UsageError(f"kernel {name}: {folder}: no such folder; {NAME_TREE}")
         asked = ["rev-parse", "--verify", "--quiet", "--end-of-options", commit + "^{commit}"]
         found = self._git(*asked)
         if found.returncode != 0:

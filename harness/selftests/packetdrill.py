@@ -14,8 +14,8 @@ NAME = "packetdrill"
 # In a clone of its repository its own Makefile puts it here.
 IN_CLONE = Path("gtests", "net", NAME, NAME)
 GET = (
-    "its source and how to build it are at https://github.com/google/packetdrill; "
-    "then name its folder with --packetdrill DIR"
+    "build packetdrill, and name its folder with --packetdrill DIR; its source is at"
+    " https://github.com/google/packetdrill, and docs/guides/kernel.md says which commit"
 )
 
 

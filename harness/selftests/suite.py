@@ -124,6 +124,7 @@ def labs_of(tasks: Sequence[Task], alone: bool) -> list[list[Task]]:
 def execute(
     tasks: Sequence[Task], repeat: int, jobs: int, told: Callable[[Task, int, Outcome], None],
     waiting: Callable[[int], None] = lambda labs: None, alone: bool = False,
+    lab_ended: Callable[[], None] = lambda: None,
 ) -> tuple[Found, bool]:  # fmt: skip
     """Run all, each test once before any is repeated; also says whether all of them ended.
 
@@ -136,6 +137,7 @@ def execute(
             they end.
         waiting: called after Ctrl-C with the number of labs that run.
         alone: each test has a lab of its own.
+        lab_ended: called when `told` has heard all outcomes of a lab.
 
     Raises:
         MissingError: there is no lab.
@@ -170,6 +172,7 @@ def execute(
                 found.setdefault((task.row, task.test), {})[number] = kept
             for task, outcome in zip(lab, outcomes, strict=False):
                 told(task, number, outcome)
+            lab_ended()
 
         try:
             try:

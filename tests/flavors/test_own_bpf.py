@@ -165,7 +165,7 @@ def test_its_kernel_keeps_its_options_and_not_its_debugging_information() -> Non
 
 def test_an_object_that_is_none_of_bpf_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mine.o").write_bytes(b"\x7fELF")
-    with pytest.raises(UsageError, match=r"name a folder, a C file, or a file \.ko or \.bpf\.o"):
+    with pytest.raises(UsageError, match=r"a C file \(.c, .bpf.c\), or a file \.ko or \.bpf\.o"):
         modules.contents([tmp_path / "mine.o"])
 
 

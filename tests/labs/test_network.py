@@ -24,6 +24,7 @@ c2 ip neigh show
 c2 ip -o link show up
 sh ip -d link show sw1-c2
 dpctl dump-flows
+sh sysctl net.core.netdev_max_backlog
 """
 NETEM = re.compile(r"qdisc netem .* (limit .*celloverhead \d+)")
 
@@ -46,3 +47,4 @@ def test_a_hosts_settings(tmp_path: Path) -> None:
     addressed = r"in_port\(2000\),eth\(dst=02:00:00:0[12]:00:02\),.* actions:2\s"
     assert len(re.findall(addressed, said)) == 2, said
     assert len(re.findall(r"\d+: (?:lo|eth0)[:@]", said)) >= 2
+    assert "net.core.netdev_max_backlog = 100000" in said  # as many hosts may send at once

@@ -61,6 +61,10 @@ ask -q net/ipv4/tcp_ecn=2
 ask -q net.ipv4.tcp_ecn = 2
 ask -q net.ipv4.tcp_ecn=nine
 ask -q net.ipv4.tcp_ecn=2 net.ipv4.more=1
+ask -q net.ipv4.tcp_ecn=2 --dry-run
+ask -q net.ipv4.tcp_ecn=2 --pattern ^nothing
+ask -q net..ipv4..tcp_ecn=2
+ask -q .net.ipv4.tcp_ecn=2
 ask -q net.ipv4.tcp_ecn
 ask -n net.ipv4.tcp_ecn
 ask -q
@@ -110,6 +114,7 @@ def test_the_small_sysctl_does_what_the_real_one_does(works: Works) -> None:
     "trace",
     [
         "sysctl -q vm.swappiness=7",
+        "sysctl -q -w fs.aio-max-nr=1234",
         "echo 0 > /sys/module/tcp_cubic/parameters/hystart",
         "echo 512 > /proc/sys/kernel/tainted",
         "touch /etc/more",

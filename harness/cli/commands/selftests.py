@@ -36,7 +36,7 @@ from harness.selftests.outcome import Outcome
 from harness.selftests.products import tools, words
 from harness.selftests.progress import Progress
 from harness.selftests.sources import Tests
-from harness.selftests.suite import Found, Missing, Row, Task, deaf, execute, missing
+from harness.selftests.suite import Found, Missing, Row, Task, deaf, execute, labs_of, missing
 from plan.errors import UsageError
 
 CLOCKS = ("virtual", "real")
@@ -181,7 +181,8 @@ def command(
         )
         for name, tree in trees.items() for clock in clocks for test in tree.chosen
     ]  # fmt: skip
-    progress = Progress(len(tasks) * repeat, lambda line: click.echo(line, err=True))
+    in_labs = len(labs_of(tasks, alone)) * repeat
+    progress = Progress(len(tasks) * repeat, in_labs, lambda line: click.echo(line, err=True))
 
     def say(task: Task, number: int, outcome: Outcome) -> None:
         progress(task, number, outcome)
@@ -191,7 +192,9 @@ def command(
     with folder.held(out):
         begin = now()
         labs = jobs or capacity(lab_mib=MEMORY_MIB).labs
-        found, whole = execute(tasks, repeat, labs, say, waiting, alone)
+        found, whole = execute(
+            tasks, repeat, labs, say, waiting, alone, progress.lab_ended
+        )
         if not found:  # Ctrl-C before any test had ended
             raise KeyboardInterrupt
         absent = missing(tasks, repeat, found)

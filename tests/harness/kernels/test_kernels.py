@@ -560,9 +560,9 @@ def test_a_file_builds_no_tree_of_its_own_accord(tmp_path: Path, name: str) -> N
     refused = f"{file}, line {line}: {said}"
     with pytest.raises(UsageError, match=f"^{re.escape(refused)}; .* add --trust-kernels\n"):
         given.prepare(tmp_path / "out")
-    with pytest.raises(UsageError, match="/nowhere: no such folder\n"):
+    with pytest.raises(UsageError, match="/nowhere: no such folder; put"):
         given.prepare(tmp_path / "out", trust_kernels=True)
-    with pytest.raises(UsageError, match="/nowhere: no such folder$"):
+    with pytest.raises(UsageError, match="/nowhere: no such folder; put"):
         given.prepare(tmp_path / "out", kernels=[name])
 
 

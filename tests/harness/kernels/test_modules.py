@@ -107,7 +107,7 @@ def test_two_folders_that_build_the_same_module(mine: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize("name", ["Kbuild", "tcp_mine.o"])
 def test_a_file_that_is_no_module(mine: Path, name: str) -> None:
     (mine / name).write_text("")
-    with pytest.raises(UsageError, match=r"name a folder, a C file, or a file \.ko"):
+    with pytest.raises(UsageError, match=r"a C file \(.c, .bpf.c\), or a file \.ko"):
         modules.contents([mine / name])
 
 

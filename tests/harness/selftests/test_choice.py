@@ -136,10 +136,10 @@ def test_a_path_of_packetdrill_may_have_an_equals_sign_or_a_tilde(
 @pytest.mark.parametrize(
     ("option", "said"),
     [
-        ("nowhere", "--packetdrill nowhere: nowhere does not exist; its source"),
-        ("empty", "--packetdrill empty: no built program packetdrill is in this folder; its"),
+        ("nowhere", "--packetdrill nowhere: nowhere does not exist; build"),
+        ("empty", "--packetdrill empty: no built program packetdrill is in this folder; build"),
         ("6.1=empty", "--packetdrill 6.1=empty: 6.1 is no kernel of --kernel 6.12"),
-        ("empty/text", "--packetdrill empty/text: this is no program; its"),
+        ("empty/text", "--packetdrill empty/text: this is no program; build"),
     ],
 )
 def test_a_wrong_packetdrill_is_refused(
@@ -156,7 +156,7 @@ def test_a_missing_packetdrill_is_told_with_its_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(MissingError, match="https://github.com/google/packetdrill.*--packetdrill"):
+    with pytest.raises(MissingError, match="--packetdrill DIR; its source is at https://github.com/google/packetdrill"):
         packetdrill.by_kernel([], ["6.12"])
 
 

@@ -19,6 +19,7 @@ from harness.selftests import folder, ktap, nipa, suite, summary, table
 from harness.selftests.choice import Test
 from harness.selftests.lab import Work
 from harness.selftests.outcome import Case, Outcome, printable
+from harness.selftests.progress import Progress
 from harness.selftests.suite import Found, Row, Task
 from plan.errors import UsageError
 
@@ -277,6 +278,24 @@ def test_tests_that_a_lab_did_not_begin_run_in_another(
     names = [one.file for one in tests]
     assert whole and ran == [names, names[2:], names[4:]] and told == names
     assert [runs.first.output for runs in found[ROW].values()] == names
+
+
+def test_the_runs_of_a_lab_are_counted_together(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """However slow the labs are, each says one line, with all runs that it ended."""
+    monkeypatch.setattr(suite, "run", lambda works: [GOOD] * len(works))
+    monkeypatch.setattr("harness.selftests.progress.EACH_S", 0.0)
+    tests = [Test("net", f"{number}.pkt") for number in range(14)]
+    tasks = [Task(row=ROW, test=x, work=replace(a_work(tmp_path), test=x.file)) for x in tests]
+    said: list[str] = []
+    progress = Progress(14, 2, said.append)
+    suite.execute(tasks, 1, 1, progress, lab_ended=progress.lab_ended)
+    assert said == [
+        "14 runs in 2 labs; the runs of a lab are counted when the lab ends",
+        "12 of 14 runs have ended, 0 failed",
+        "14 of 14 runs have ended, 0 failed",
+    ]
 
 
 def test_two_commands_do_not_share_a_folder(tmp_path: Path) -> None:
