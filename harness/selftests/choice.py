@@ -89,6 +89,9 @@ def fits(test: Test, name: str) -> bool:
 
 def refusal(kernel: str, known: Sequence[Test], word: str, name: str) -> str:
     """That there is no such test, and what could be meant."""
+    said = f"TEST {word}: the tree of kernel {kernel} has no such test"
+    if any(one.folder == name for one in known):
+        return f"{said}, but a folder with tests; write '{name}/*' for all of them"
     folders = sorted({one.folder for one in known if one.file.endswith(RUN_BY_IT)})
     near = difflib.get_close_matches(
         name, [*folders, *(one.name for one in known)], n=1, cutoff=0.7
@@ -100,7 +103,6 @@ def refusal(kernel: str, known: Sequence[Test], word: str, name: str) -> str:
         if folders
         else ""
     )
-    said = f"TEST {word}: the tree of kernel {kernel} has no such test"
     return "; ".join(filter(None, [said, meant]))
 
 

@@ -53,6 +53,7 @@ def test_a_word_means_tests(asked: list[str], found: list[str]) -> None:
         ("net/packetdril", "did you mean net/packetdrill?"),
         (f"{DRILL}/tcp_c.pkt", f"did you mean {DRILL}/tcp_b.pkt?"),
         ("bpf", "write net/packetdrill, or FOLDER/FILE"),
+        ("net", "but a folder with tests; write 'net/*' for all of them"),
         ("net/lib.sh", ""),
     ],
 )
@@ -156,7 +157,7 @@ def test_a_missing_packetdrill_is_told_with_its_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(MissingError, match="--packetdrill DIR; its source is at https://github.com/google/packetdrill"):
+    with pytest.raises(MissingError, match="DIR; its source is at https://github.com/google/"):
         packetdrill.by_kernel([], ["6.12"])
 
 
