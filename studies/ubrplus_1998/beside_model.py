@@ -13,7 +13,7 @@ from analysis.report.model import Sheet, Value, plain
 from analysis.report.sentences import Numbers
 from analysis.statistics import CONFIDENCE, Estimate, estimate
 from studies.ubrplus_1998.apart import CAMPAIGN, kernel
-from studies.ubrplus_1998.cells import RESPONSES, cells_of
+from studies.ubrplus_1998.cells import RESPONSES, cells_of, heads
 from studies.ubrplus_1998.simulation import modelled
 from studies.ubrplus_1998.study import CELL
 
@@ -46,17 +46,13 @@ def sheet(kept: Kept) -> Sheet:
                 row += [len(cells), _seeds(cells)]
             row += [*_distance(cells), sum(map(excludes_0, cells))]
         rows.append(row)
-    heads = [
-        head
-        for response in RESPONSES
-        for head in (
-            (f"{response}: mean absolute", ".3f"),
-            ("mean", "+.3f"),
-            ("largest", "+.3f"),
-            ("intervals without 0", "d"),
-        )
-    ]
-    return plain(rows, "network", ("cells", "d"), "seeds", *heads)
+    columns = heads(
+        ("mean absolute", ".3f"),
+        ("mean", "+.3f"),
+        ("largest", "+.3f"),
+        ("intervals without 0", "d"),
+    )
+    return plain(rows, "network", ("cells", "d"), "seeds", *columns)
 
 
 def _seeds(cells: Sequence[Estimate]) -> str:

@@ -18,6 +18,12 @@ def cells_of(kept: Kept, campaign: str, **levels: str) -> list[Row]:
     return [row for row in kept.cells(campaign).rows if levels.items() <= row.items()]
 
 
+def heads(*columns: tuple[str, str]) -> list[tuple[str, str]]:
+    """The heads of a table with these columns for each response, which the first one names."""
+    (first, form), *others = columns
+    return [head for name in RESPONSES for head in ((f"{name}: {first}", form), *others)]
+
+
 def distance(rows: Sequence[Row], response: str) -> list[Value]:
     """To the published: mean absolute difference, mean difference, rank correlation."""
     both = [

@@ -14,7 +14,7 @@ from studies.ubrplus_1998 import (
     verdicts,
     witnesses,
 )
-from studies.ubrplus_1998.cells import RESPONSES, cells_of, distance
+from studies.ubrplus_1998.cells import RESPONSES, cells_of, distance, heads
 from studies.ubrplus_1998.ns3 import tables as ns3_tables
 from studies.ubrplus_1998.source_tables import MINIMA, TEXT
 from studies.ubrplus_1998.study import CELL
@@ -35,16 +35,12 @@ def distances(kept: Kept) -> Sheet:
         for network in CELL["network"]
         for cells in [cells_of(kept, campaign, network=network, **where)]
     ]
-    heads = [
-        head
-        for response in RESPONSES
-        for head in (
-            (f"{response}: mean absolute difference", ".3f"),
-            ("mean difference", "+.3f"),
-            ("rank correlation", ".3f"),
-        )
-    ]
-    return plain(rows, "senders", "network", *heads)
+    columns = heads(
+        ("mean absolute difference", ".3f"),
+        ("mean difference", "+.3f"),
+        ("rank correlation", ".3f"),
+    )
+    return plain(rows, "senders", "network", *columns)
 
 
 def simulation(kept: Kept) -> Sheet:
@@ -61,12 +57,8 @@ def simulation(kept: Kept) -> Sheet:
                 for column in ("mean_absolute_difference", "mean_difference", "largest_difference")
             ]
             rows.append([text, network, *figures])
-    heads = [
-        head
-        for response in RESPONSES
-        for head in ((f"{response}: mean absolute", ".3f"), ("mean", "+.3f"), ("largest", "+.3f"))
-    ]
-    return plain(rows, "senders", "network", *heads)
+    columns = heads(("mean absolute", ".3f"), ("mean", "+.3f"), ("largest", "+.3f"))
+    return plain(rows, "senders", "network", *columns)
 
 
 TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
