@@ -23,6 +23,7 @@ NEEDS_TRUST = (
     " your rights"
 )
 
+
 def kernels_of(
     lab: str, cluster: Cluster | None, trusted: Sequence[str] | None, debug: Sequence[str] = ()
 ) -> Kernels:

@@ -192,9 +192,7 @@ def command(
     with folder.held(out):
         begin = now()
         labs = jobs or capacity(lab_mib=MEMORY_MIB).labs
-        found, whole = execute(
-            tasks, repeat, labs, say, waiting, alone, progress.lab_ended
-        )
+        found, whole = execute(tasks, repeat, labs, say, waiting, alone, progress.lab_ended)
         if not found:  # Ctrl-C before any test had ended
             raise KeyboardInterrupt
         absent = missing(tasks, repeat, found)

@@ -76,9 +76,8 @@ static void lines(const char *path, const char *word)
 		fclose(file);
 }
 
-/* Calls `print` for each file in a folder that is open, and goes into its folders if `deep`. */
-static void each(int number, const char *path,
-		 void (*print)(int folder, const char *name, const char *path), int deep)
+/* The contents of the files in a folder that is open, and in its folders if `deep`. */
+static void contents(int number, const char *path, int deep)
 {
 	DIR *folder = number < 0 ? NULL : fdopendir(number);
 	struct dirent *one;
@@ -89,10 +88,10 @@ static void each(int number, const char *path,
 			continue;
 		snprintf(below, sizeof(below), "%s/%s", path, one->d_name);
 		if (one->d_type != DT_DIR)
-			print(dirfd(folder), one->d_name, below);
+			print_content(dirfd(folder), one->d_name, below);
 		else if (deep)
-			each(openat(dirfd(folder), one->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
-			     below, print, deep);
+			contents(openat(dirfd(folder), one->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+				 below, deep);
 	}
 	if (folder)
 		closedir(folder);
@@ -100,7 +99,7 @@ static void each(int number, const char *path,
 
 static void settings(const char *path)
 {
-	each(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path, print_content, 1);
+	contents(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path, 1);
 }
 
 static void parameters(const char *modules)
@@ -112,7 +111,7 @@ static void parameters(const char *modules)
 	while (folder && (one = readdir(folder))) {
 		snprintf(below, sizeof(below), "%s/%s/parameters", modules, one->d_name);
 		if (one->d_name[0] != '.')
-			each(open(below, O_RDONLY | O_DIRECTORY | O_CLOEXEC), below, print_content, 0);
+			contents(open(below, O_RDONLY | O_DIRECTORY | O_CLOEXEC), below, 0);
 	}
 	if (folder)
 		closedir(folder);
