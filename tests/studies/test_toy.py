@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from harness.api.verify import choose
+from harness.campaign.lock import locked
 from plan.errors import UsageError
 from tests.guides import NOT_COPIED, follow
 from tests.small import PROJECT
@@ -85,6 +86,20 @@ def test_what_is_kept_names_the_commits_that_ran_it(project: Path) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), "commits": ["a1", "b2+"]}))
     folder = Path(cellbed(project, "study", "keep", "results/toy").strip())
     assert json.loads((project / folder / "manifest.json").read_text())["commit"] == "a1, b2+"
+
+
+def test_nothing_is_kept_while_another_process_uses_the_folder(project: Path) -> None:
+    """A campaign of another version may judge the trials anew while they are read."""
+    with locked(project / "results" / "toy"):
+        done = subprocess.run(
+            ["./cellbed", "study", "keep", "results/toy"],
+            cwd=project,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+    assert done.returncode == 2
+    assert "uses this folder; wait until it ends" in done.stderr
 
 
 def test_one_kept_trial_can_be_chosen(tmp_path: Path) -> None:

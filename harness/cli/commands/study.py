@@ -11,10 +11,12 @@ from pathlib import Path
 
 import click
 
+from analysis.campaign_file import NAME as HEADER
 from analysis.errors import AnalysisError, MissingLibraryError, ReportError
-from analysis.records import level_text, read_campaign
+from analysis.records import CampaignRecords, level_text, read_campaign
 from analysis.report.keep import keep as keep_results
 from analysis.report.readme import with_tables
+from harness.campaign.lock import locked
 from harness.cli import completion, witnessed
 from harness.cli.command import Group
 from harness.cli.options import experiment_argument, levels_option
@@ -36,6 +38,18 @@ def plans_of(file: Path) -> Mapping[frozenset[tuple[str, str]], Plan]:
     return {
         frozenset((n, level_text(x)) for n, x in one.factors.items()): one.plan for one in found
     }
+
+
+def judged_campaign(folder: Path) -> CampaignRecords:
+    """The trials of a campaign, judged by the present code.
+
+    The folder's lock is held: a campaign of another version could judge them anew meanwhile.
+    """
+    if not (folder / HEADER).is_file():
+        return read_campaign(folder)  # says what is missing
+    with locked(folder):
+        judgement.bring_up_to_date(judgement.records(folder))
+        return read_campaign(folder)
 
 
 @click.group(cls=Group, help=__doc__, invoke_without_command=True)
@@ -60,9 +74,8 @@ def keep(campaign: Path, replace_kept: bool) -> None:
 
     Kept trials stay, so that you can run a campaign in parts.
     """
-    judgement.bring_up_to_date(judgement.records(campaign))
     try:
-        found = read_campaign(campaign)
+        found = judged_campaign(campaign)
         if found.study is None:
             raise UsageError(
                 f"{campaign}: the experiment names no study; set the key study in its file"
