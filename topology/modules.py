@@ -19,6 +19,22 @@ def is_ours(name: str) -> bool:
     return (BUILT / f"{name}.ko").exists()
 
 
+def load(name: str, needed_by: str) -> None:
+    """Insert a module that set-up made, unless the kernel has it.
+
+    Raises:
+        ModuleError: this lab has no such module, or the kernel refused it.
+    """
+    if Path("/sys/module", name).exists():
+        return
+    if not is_ours(name):
+        raise ModuleError(
+            f"this lab has no module {name}, which {needed_by} needs; only the lab uml with"
+            " set-up's kernel has it"
+        )
+    insert(name)
+
+
 def insert(name: str, parameters: str = "") -> None:
     """Insert a module that set-up made.
 
@@ -28,7 +44,11 @@ def insert(name: str, parameters: str = "") -> None:
     Raises:
         ModuleError: the kernel refused it.
     """
-    path = BUILT / f"{name}.ko"
+    insert_file(BUILT / f"{name}.ko", parameters)
+
+
+def insert_file(path: Path, parameters: str = "") -> None:
+    """Insert the module of a file; otherwise as insert()."""
     content = path.read_bytes()
     library = ctypes.CDLL(None, use_errno=True)
     if library.init_module(content, ctypes.c_ulong(len(content)), parameters.encode()):

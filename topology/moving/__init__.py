@@ -20,15 +20,14 @@ from pathlib import Path as File
 from plan import queue
 from plan.layout import Layout
 from plan.path import MODULE, Path
-from topology import commands, netlink, rtnetlink
+from topology import commands, modules, netlink, rtnetlink
 from topology.adaptive_red import NLA_F_NESTED, ROOT, RTM_NEWQDISC, TCA_KIND, TCA_OPTIONS
 from topology.clock import NS_PER_S, sleep_until
 from topology.moving import table
 from topology.rtnetlink import CREATE, QDISC, REPLACE, Request, attribute
-from topology.run import batch, in_namespace, run
+from topology.run import batch, in_namespace
 
 KIND = "moving"
-BUILT = File(f"/opt/cellbed/{MODULE}.ko")
 TCA_PARMS, APP_STATS = 1, 4
 SERVER, REORDER, BYTES = 1, 2, 4
 SERVER_HANDLE = 0x1_0000  # 1: of tc
@@ -103,7 +102,7 @@ def put(packed: bytes, device: str, handle: int) -> None:
         RuntimeError: this lab has no such module, or the kernel has other parameters.
         NetlinkError: the kernel refused; the text names the device by its index.
     """
-    load_module()
+    modules.load(MODULE, "topology.path")
     index = socket.if_nametoindex(device)
     body = QDISC.pack(socket.AF_UNSPEC, index, handle, ROOT, 0)
     body += attribute(TCA_KIND, KIND.encode() + b"\0")
@@ -115,18 +114,6 @@ def put(packed: bytes, device: str, handle: int) -> None:
         found = {at: stats[APP_STATS] for at, kind, stats in netlink.qdiscs(link) if kind == KIND}
     if found[index][: PARMS.size] != packed:
         raise RuntimeError(f"{device}: the kernel did not keep the parameters of {KIND}")
-
-
-def load_module() -> None:
-    """Load the module into the kernel unless it is loaded."""
-    if File("/sys/module", MODULE).exists():
-        return
-    if not BUILT.exists():
-        raise RuntimeError(
-            f"this lab has no module {MODULE}, which topology.path needs; only the lab uml with"
-            " set-up's kernel has it"
-        )
-    run(["insmod", str(BUILT)])
 
 
 @contextmanager

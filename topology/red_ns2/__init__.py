@@ -11,17 +11,14 @@ import math
 import socket
 import struct
 from dataclasses import astuple, dataclass
-from pathlib import Path
 
 from plan.schema import check_range
-from topology import netlink, rtnetlink
+from topology import modules, netlink, rtnetlink
 from topology.adaptive_red import RTM_NEWQDISC, TCA_KIND, TCA_OPTIONS
 from topology.rtnetlink import CREATE, QDISC, REPLACE, Request, attribute
-from topology.run import run
 
 KIND = "red_ns2"
 MODULE = "sch_red_ns2"
-BUILT = Path(f"/opt/cellbed/{MODULE}.ko")
 TCA_PARMS, APP_STATS = 1, 4
 FLAG_ECN, FLAG_BYTES, FLAG_GENTLE = 1, 2, 4
 FLAG_EAGER, FLAG_SHORT, FLAG_BLIND, FLAG_PRESENT = 8, 16, 32, 64
@@ -95,7 +92,7 @@ def put(wanted: Parameters, device: str, *, parent: int, handle: int = 0) -> Non
         RuntimeError: this lab has no such module, or the kernel has other parameters.
         NetlinkError: the kernel refused; the text names the device by its index.
     """
-    load_module()
+    modules.load(MODULE, "the queue adaptive-red-ns2")
     ask = request(wanted, socket.if_nametoindex(device), parent=parent, handle=handle)
     with netlink.open_here() as link:
         rtnetlink.apply(link, [ask])
@@ -104,18 +101,6 @@ def put(wanted: Parameters, device: str, *, parent: int, handle: int = 0) -> Non
         raise RuntimeError(
             f"{device}: the kernel did not keep the parameters of {KIND}; it has {found.hex()}"
         )
-
-
-def load_module() -> None:
-    """Load the module into the kernel unless it is loaded."""
-    if Path("/sys/module", MODULE).exists():
-        return
-    if not BUILT.exists():
-        raise RuntimeError(
-            f"this lab has no module {MODULE}, which the queue adaptive-red-ns2 needs; only the lab"
-            " uml with set-up's kernel has it"
-        )
-    run(["insmod", str(BUILT)])
 
 
 def statistics(device: str) -> bytes:
