@@ -11,12 +11,11 @@ Days = Mapping[int, Sequence[str]]
 
 
 def in_words(found: Days) -> str:
-    """Which seeds ran on which day; a seed of several days is named with each of them."""
-    by_day: dict[str, list[int]] = {}
-    for seed, some in found.items():
-        for day in some:
-            by_day.setdefault(day, []).append(seed)
-    parts = [f"{_seeds(by_day[day])} on {_text(day)}" for day in sorted(by_day)]
+    """Which seeds ran on which days."""
+    by_days: dict[tuple[str, ...], list[int]] = {}
+    for seed, days in found.items():
+        by_days.setdefault(tuple(days), []).append(seed)
+    parts = [f"{_seeds(by_days[days])} on {_texts(days)}" for days in sorted(by_days)]
     first, *rest = parts
     text = listed([first.replace(" on ", " ran on ", 1), *rest])
     return text[0].upper() + text[1:]
@@ -24,7 +23,7 @@ def in_words(found: Days) -> str:
 
 def all_days(found: Days) -> str:
     """All days, from the first on."""
-    return listed([_text(day) for day in sorted({day for some in found.values() for day in some})])
+    return _texts(sorted({day for some in found.values() for day in some}))
 
 
 def _seeds(seeds: Sequence[int]) -> str:
@@ -34,6 +33,14 @@ def _seeds(seeds: Sequence[int]) -> str:
     return f"the seeds {f'{seeds[0]} to {seeds[-1]}' if whole else listed(map(str, seeds))}"
 
 
-def _text(day: str) -> str:
-    known = date.fromisoformat(day)
-    return f"{known.day} {known:%B %Y}"
+def _texts(days: Sequence[str]) -> str:
+    """Days in their order; a month and a year stand once, after their last day."""
+    known = [date.fromisoformat(day) for day in days]
+    months = [f" {day:%B %Y}" for day in known]
+    after = [*months[1:], ""]
+    return listed(
+        [
+            str(day.day) if month == next_month else f"{day.day}{month}"
+            for day, month, next_month in zip(known, months, after, strict=True)
+        ]
+    )
