@@ -11,14 +11,11 @@ Days = Mapping[int, Sequence[str]]
 
 
 def in_words(found: Days) -> str:
-    """Which seeds ran on which days."""
+    """A sentence for each group of seeds that ran on the same days; without the last period."""
     by_days: dict[tuple[str, ...], list[int]] = {}
     for seed, days in found.items():
         by_days.setdefault(tuple(days), []).append(seed)
-    parts = [f"{_seeds(by_days[days])} on {_texts(days)}" for days in sorted(by_days)]
-    first, *rest = parts
-    text = listed([first.replace(" on ", " ran on ", 1), *rest])
-    return text[0].upper() + text[1:]
+    return ". ".join(f"{_seeds(by_days[days])} ran on {_texts(days)}" for days in sorted(by_days))
 
 
 def all_days(found: Days) -> str:
@@ -28,9 +25,9 @@ def all_days(found: Days) -> str:
 
 def _seeds(seeds: Sequence[int]) -> str:
     if len(seeds) == 1:
-        return f"seed {seeds[0]}"
+        return f"Seed {seeds[0]}"
     whole = list(range(seeds[0], seeds[-1] + 1)) == [*seeds] and len(seeds) > 2
-    return f"the seeds {f'{seeds[0]} to {seeds[-1]}' if whole else listed(map(str, seeds))}"
+    return f"The seeds {f'{seeds[0]} to {seeds[-1]}' if whole else listed(map(str, seeds))}"
 
 
 def _texts(days: Sequence[str]) -> str:

@@ -356,12 +356,12 @@ def test_the_largest_change_at_1_gbit_per_s_is_named() -> None:
         ({1: ["2026-11-23"]}, "Seed 1 ran on 23 November 2026"),
         (
             {1: ["2026-11-23"], 2: ["2026-11-23"], 3: ["2026-11-23"], 4: ["2026-11-25"]},
-            "The seeds 1 to 3 ran on 23 November 2026 and seed 4 on 25 November 2026",
+            "The seeds 1 to 3 ran on 23 November 2026. Seed 4 ran on 25 November 2026",
         ),
         ({1: ["2026-11-23"], 3: ["2026-11-23"]}, "The seeds 1 and 3 ran on 23 November 2026"),
         (
             {1: ["2026-11-29"], 2: ["2026-11-29", "2026-11-30"], 3: ["2026-11-30", "2026-12-01"]},
-            "Seed 1 ran on 29 November 2026, seed 2 on 29 and 30 November 2026 and seed 3 on"
+            "Seed 1 ran on 29 November 2026. Seed 2 ran on 29 and 30 November 2026. Seed 3 ran on"
             " 30 November 2026 and 1 December 2026",
         ),
     ],
