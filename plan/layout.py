@@ -18,6 +18,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 from plan.atm import TCP_IP_HEADER_BYTES
 from plan.framing import ATM, Framing
@@ -134,6 +135,12 @@ class Middle:
     far: str
     box: str
     devices: Mapping[str, str]
+
+    @classmethod
+    def named(cls, name: str, link: Link, near: str, far: str) -> Self:
+        """Return a link whose box and ports are named after it."""
+        devices = {way: f"{name}-{way}" for way in ("down", "up")}
+        return cls(name=name, link=link, near=near, far=far, box=f"box-{name}", devices=devices)
 
     def queue(self, direction: str) -> str:
         """Return the name of the queue of a direction: "down", or for example "link1-down"."""

@@ -62,8 +62,7 @@ class Settings:
         Raises:
             UsageError: the text is one line with the file, its line, the value and what is allowed.
         """
-        delay_us = site.still.delay_us if self.delay_us is None else self.delay_us
-        still = site.still._replace(delay_us=delay_us, loss=self.loss)
+        still = site.still_with(self.delay_us, self.loss)
         up = columns([still]) if self.up is None else self._way(self.up, site, still)
         return Path(down=self._way(self.down, site, still), up=up)
 

@@ -65,8 +65,7 @@ class Settings:
         Raises:
             UsageError: the text is one line with the file, its line, the value and what is allowed.
         """
-        delay_us = site.still.delay_us if self.delay_us is None else self.delay_us
-        still = site.still._replace(delay_us=delay_us, loss=self.loss)
+        still = site.still_with(self.delay_us, self.loss)
         found = self._rates(site)
         down = self._way(still, {at: rates[0] for at, rates in found.items()})
         if not self.up:

@@ -49,6 +49,11 @@ class Site:
     still: Row
     propagator: Callable[[str, str], Propagator] | None = None
 
+    def still_with(self, delay_us: int | None, loss: float) -> Row:
+        """Return the path before time 0 with the delay and the loss of a log (None: its own)."""
+        still = self.still._replace(loss=loss)
+        return still if delay_us is None else still._replace(delay_us=delay_us)
+
     def lines(self, name: str) -> list[str]:
         """Return the lines of a text file.
 

@@ -154,12 +154,4 @@ class LeafSpine(Layout):
 
 def middle(link: Link, near: str, far: str) -> Middle:
     """Return a link between two switches: a1 is a leaf of servers, x1 a spine, b1 of clients."""
-    name = f"{near}-{far}"
-    return Middle(
-        name=name,
-        link=link,
-        near=near,
-        far=far,
-        box=f"box-{name}",
-        devices={way: f"{name}-{way}" for way in ("down", "up")},
-    )
+    return Middle.named(f"{near}-{far}", link, near, far)

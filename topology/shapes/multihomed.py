@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from plan import plan, shape
-from plan.layout import Host, Layout, Link, Middle, ip_address, mac_address
+from plan.layout import Host, Layout, Middle, ip_address, mac_address
 from plan.schema import OneOrMore, Within, ZeroOr
 from plan.shape import AccessDelay, AccessRate, LinkLayer, Mss
 
@@ -166,10 +166,12 @@ class Shape(shape.Shape):
             links_used=self.links_used,
             single_pairs=self.single_pairs,
             links={
-                name: middle(name, topology.link(of, delay), near, far)
+                name: Middle.named(name, topology.link(of, delay), near, far)
                 for name, of, delay, far in several
             },
-            common=((middle(COMMON, topology.link(rate, delay_ns), "r0", near),) if rate else ()),
+            common=(
+                (Middle.named(COMMON, topology.link(rate, delay_ns), "r0", near),) if rate else ()
+            ),
         )
 
 
@@ -253,15 +255,3 @@ class Multihomed(Layout):
             switch_port=f"{host.switch}-s{first}",
             port_pair=first,
         )
-
-
-def middle(name: str, link: Link, near: str, far: str) -> Middle:
-    """Return a link between two switches."""
-    return Middle(
-        name=name,
-        link=link,
-        near=near,
-        far=far,
-        box=f"box-{name}",
-        devices={way: f"{name}-{way}" for way in ("down", "up")},
-    )
