@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Literal
 
@@ -13,8 +12,6 @@ from analysis.report.model import Sheet, Value, plain
 Table = Callable[[Kept], Sheet]
 Figures = Sequence[tuple[str, str, str]]
 """Responses: name, title, form."""
-OF_ONE_CELL = re.compile(r"(\S+) to \1 in 1 cells")
-"""The mean of a claim on one cell, in kept results of older versions."""
 
 
 def cells(campaign: str, figures: Figures, *factors: str) -> Table:
@@ -41,7 +38,7 @@ def claims(campaign: str, judged_by: Literal["seeds", "replications"], *prefixes
     def table(kept: Kept) -> Sheet:
         rows: list[list[Value]] = [
             [row["sentence"], row["source"], row["reading"], row[f"verdict_{judged_by}"],
-             OF_ONE_CELL.sub(r"\1", row[f"evidence_{judged_by}"])]
+             row[f"evidence_{judged_by}"]]
             for row in kept.claims(campaign).rows
             if row["id"].startswith(prefixes or "")
         ]  # fmt: skip

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from analysis.anova import Anova
-from analysis.campaign_file import read_header
+from analysis.campaign_file import of_document
 from analysis.cells import (
     Cell,
     Distance,
@@ -148,7 +148,7 @@ def _whole_cells(campaign: CampaignRecords, study: Study) -> int:
     """Of the source, or of the experiment, whichever has more; 0 where no factor names a cell."""
     if not study.cell:
         return 0
-    listed = read_header(campaign.folder).trials or ()
+    listed = of_document(campaign.folder, campaign.document).trials or ()
     planned = {_named(entry.factors, study) for entry in listed if entry.counts}
     return max(len(planned), len(study.published_cells))
 

@@ -7,17 +7,52 @@ from pathlib import Path
 
 import pytest
 
-from analysis.errors import TableError
+from analysis.errors import ReportError, TableError
 from analysis.kept import Kept
-from analysis.report import sentences
+from analysis.report import sentences, verdicts_again
 from analysis.report.readme import with_tables
+from harness.cli.commands.study import fill, plans_of
 from harness.judge import studies
+from plan.errors import CellbedError
 
 
 @pytest.mark.parametrize("name", studies.known())
 def test_the_tables_are_the_kept_results(name: str) -> None:
     folder = studies.folder(name)
     assert with_tables(studies.find(name), folder) == (folder / "README.md").read_text()
+
+
+@pytest.mark.parametrize("name", studies.known())
+def test_means_and_verdicts_follow_from_the_lines_of_the_trials(name: str) -> None:
+    study, folder = studies.find(name), studies.folder(name)
+    for campaign in verdicts_again.campaigns(folder):
+        planned = plans_of(folder / f"{campaign.name}.toml")
+        for file, text in verdicts_again.tables(campaign, study, planned).items():
+            assert (campaign / file).read_text() == text, campaign / file
+
+
+def test_another_figure_of_a_trial_is_noticed(tmp_path: Path) -> None:
+    study, name = studies.find("ubr_1996"), "ubr-persistent-length"
+    folder = Path(shutil.copytree(studies.folder(study.id), tmp_path / "study"))
+    campaign = folder / "results" / name
+    planned = plans_of(folder / f"{name}.toml")
+    before = verdicts_again.tables(campaign, study, planned)
+    path = campaign / "trials.csv"
+    head, first, *rest = path.read_text().splitlines(keepends=True)
+    at = head.split(",").index("efficiency")
+    fields = first.split(",")
+    changed = ",".join([*fields[:at], "0.999", *fields[at + 1 :]])
+    path.write_text("".join([head, changed, *rest]))
+    assert verdicts_again.tables(campaign, study, planned)["cells.csv"] != before["cells.csv"]
+    with pytest.raises(CellbedError, match=r"cells.csv does not match the kept trials; .* toy$"):
+        fill(campaign / "cells.csv", "other", "toy", check=True)
+
+
+def test_a_kept_trial_that_the_experiment_has_not_is_named(tmp_path: Path) -> None:
+    study, name = studies.find("ubr_1996"), "ubr-persistent-length"
+    campaign = studies.folder(study.id) / "results" / name
+    with pytest.raises(ReportError, match="the experiment has no trial like the kept trial '"):
+        verdicts_again.tables(campaign, study, {})
 
 
 @pytest.mark.parametrize("name", studies.known())

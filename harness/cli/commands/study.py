@@ -11,11 +11,14 @@ from pathlib import Path
 
 import click
 
+from analysis import kept_trials
 from analysis.campaign_file import NAME as HEADER
 from analysis.errors import AnalysisError, MissingLibraryError, ReportError
 from analysis.records import CampaignRecords, level_text, read_campaign
+from analysis.report import verdicts_again
 from analysis.report.keep import keep as keep_results
 from analysis.report.readme import with_tables
+from analysis.report.standing import counted
 from harness.campaign.lock import locked
 from harness.cli import completion, witnessed
 from harness.cli.command import Group
@@ -216,19 +219,45 @@ def digests(keeping: bool, jobs: int | None) -> None:
 @study_argument
 @click.option("--check", is_flag=True, help="Write nothing; fail if a table would change.")
 def tables(name: str, check: bool) -> None:
-    """Write the tables of a study's README from the study's kept results."""
-    folder = studies.folder(studies.find(name).id)
-    path = folder / "README.md"
+    """Compute a study's verdicts and the tables of its README from the kept trials.
+
+    The kept trials are the lines of results/CAMPAIGN/trials.csv. The means (cells.csv) and the
+    verdicts (claims.csv) follow from them, and then the README.
+    """
+    study = studies.find(name)
+    folder = studies.folder(study.id)
     try:
-        text = with_tables(studies.find(name), folder)
+        kept = verdicts_again.campaigns(folder)
+        for campaign in kept:
+            planned = plans_of(folder / f"{campaign.name}.toml")
+            for file, text in verdicts_again.tables(campaign, study, planned).items():
+                fill(campaign / file, text, study.id, check=check)
+        fill(folder / "README.md", with_tables(study, folder), study.id, check=check)
+    except ReportError as error:
+        raise CellbedError(str(error)) from error
     except AnalysisError as error:
         raise UsageError(str(error)) from error
-    if check and text != path.read_text(encoding="utf-8"):
+    trials = sum(len(kept_trials.read(campaign / kept_trials.FILE)) for campaign in kept)
+    click.echo(
+        f"{study.id}: the means, the verdicts and the README are those of"
+        f" {counted(trials, 'kept trial')} in {counted(len(kept), 'campaign')}."
+    )
+
+
+def fill(path: Path, text: str, study: str, *, check: bool) -> None:
+    """Write a file that follows from the kept trials, unless it has the text already.
+
+    Raises:
+        CellbedError: it has another text, and check forbids to write it.
+    """
+    if path.is_file() and path.read_text(encoding="utf-8") == text:
+        return
+    if check:
         raise CellbedError(
-            f"{path}: the tables do not match the kept results; run ./cellbed study tables {name}"
+            f"{path} does not match the kept trials; to write it again, type"
+            f" ./cellbed study tables {study}"
         )
-    if not check:
-        path.write_text(text, encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
 
 
 @command.command()
