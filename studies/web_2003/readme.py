@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from analysis.kept import Kept, number
 from analysis.report.model import MISSING, Sheet, Value, plain
 from analysis.table import Row
-from studies.web_2003 import signs, steps, traces, ways
+from studies.web_2003 import altered, signs, steps, traces, ways
 from studies.web_2003.abstract import AS_IN_NS_2, NOT_RUN, SLIDES, WHOLE
 from studies.web_2003.ns2 import long
 from studies.web_2003.ns2 import tables as ns_2
@@ -164,6 +164,7 @@ def _heads(*names: str) -> list[tuple[str, str]]:
 
 TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
     "claims": claims,
+    "altered": altered.table,
     "lengths": lengths,
     "steps": steps.sheet,
     "signs": signs.sheet,
