@@ -62,8 +62,8 @@ def _trials(kept: Kept, found: Sequence[Pair], long: Sequence[Pair]) -> dict[str
         "seeds": _seeds(row for row in short if row["load"] in SLIDES),
         "whole_seeds": _seeds(row for row in whole if row["load"] in SLIDES),
         "few_seeds": _seeds(row for row in whole if row["load"] not in SLIDES),
-        "runs": len({_run(pair) for pair in found}),
-        "whole_runs": len({_run(pair) for pair in long}),
+        "runs": _repeated(found),
+        "whole_runs": _repeated(long),
     }
 
 
@@ -72,8 +72,15 @@ def _seeds(trials: Iterable[Row]) -> int:
     return min(Counter((row["load"], row["sender"], row["queue"]) for row in trials).values())
 
 
-def _run(pair: Pair) -> tuple[str, ...]:
-    return pair.load, pair.sender, pair.queue, pair.kernel["seed"]
+def _repeated(found: Iterable[Pair]) -> int:
+    """The trials that ns-2 repeated with the same queue; it has not Linux's Adaptive RED."""
+    return len(
+        {
+            (pair.load, pair.sender, pair.queue, pair.kernel["seed"])
+            for pair in found
+            if not _is_linux(pair.queue)
+        }
+    )
 
 
 def _away(found: Sequence[Pair], is_of: Callable[[str], bool]) -> float | None:
