@@ -70,7 +70,7 @@ def page(study: Path) -> str:
 
 
 def test_a_seed_less(study: Path) -> None:
-    ran = re.compile(rf"(seed|to|and) {LAST} on \d")
+    ran = re.compile(rf"([Ss]eed|to|and) {LAST} ran on \d")
     assert ran.search(page(study)) and f"With all {LAST} seeds" in page(study)
     kept_again(study, lambda rows: [row for row in rows if row["seed"] != str(LAST)])
     text, left = page(study), LAST - 1
@@ -99,7 +99,7 @@ def test_seeds_more_that_turn_what_was_found(study: Path) -> None:
 
     kept = kept_again(study, more)
     text = page(study)
-    assert f"and the seeds {LAST + 1} to {2 * LAST} on 24 December 2026." in text
+    assert f"The seeds {LAST + 1} to {2 * LAST} ran on 24 December 2026." in text
     assert f"({2 * LAST} seeds, 3 below 80 % load)" in text
     infinite = 2 * int(numbers.tails(KEPT)["ecn_infinite"] or 0) + 1
     assert f"The 99th percentile is infinite in {infinite} of these trials" in text
@@ -118,4 +118,4 @@ def test_a_seed_that_has_only_begun(study: Path) -> None:
     kept_again(study, more)
     text = page(study)
     assert f"({LAST} seeds, 3 below 80 % load)" in text
-    assert f"and seed {LAST + 1} on 24 December 2026." in text
+    assert f"Seed {LAST + 1} ran on 24 December 2026." in text
