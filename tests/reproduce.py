@@ -20,7 +20,8 @@ from harness.design import experiment
 from harness.judge import studies
 from studies.ubr_1996 import verdicts as ubr_1996
 from studies.ubrplus_1998 import verdicts as ubrplus_1998
-from studies.web_2003.readme import AS_IN_NS_2, JUDGED
+from studies.web_2003.abstract import AS_IN_NS_2
+from studies.web_2003.readme import JUDGED
 from tests.small import PROJECT
 
 PAGE = PROJECT / "docs" / "reproduce.md"

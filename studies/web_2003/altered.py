@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from analysis.kept import Kept
 from analysis.report.model import Sheet, Value, plain
 from analysis.report.sentences import Number, Numbers
+from studies.web_2003 import readings
 from studies.web_2003.abstract import AS_IN_NS_2, PANELS, VERDICTS, WHOLE
 
 
@@ -50,16 +51,15 @@ ALTERED = (
 
 def table(kept: Kept) -> Sheet:
     """Each altered reading: before, since when, and its verdicts."""
-    found = {row["id"]: row for row in kept.claims(WHOLE).rows}
+    found = readings.by_claim(kept)
     rows: list[list[Value]] = [
-        [found[name]["sentence"], found[name]["reading"], one.before, one.day,
-         found[name]["verdict_seeds"], found[name + AS_IN_NS_2]["verdict_seeds"]]
+        [*readings.names(found[name]), one.before, one.day,
+         *map(readings.verdict, found[name].both)]
         for one in ALTERED
         for name in one.readings
     ]  # fmt: skip
-    return plain(
-        rows, "sentence", "reading today", "before", "changed on", "Linux's ARED", "ns-2's ARED"
-    )
+    kinds = (f"{kind} ARED" for kind in readings.KINDS)
+    return plain(rows, *readings.HEADS, "before", "changed on", *kinds)
 
 
 def numbers(kept: Kept) -> Numbers:

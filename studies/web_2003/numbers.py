@@ -14,7 +14,7 @@ from analysis.kept import Kept
 from analysis.report.model import listed
 from analysis.report.sentences import Numbers, Source
 from analysis.statistics import estimate
-from studies.web_2003 import altered, signs, steps, traces, ways, when
+from studies.web_2003 import altered, readings, signs, steps, traces, ways, when
 from studies.web_2003.abstract import SLIDES, WHOLE, abstract
 from studies.web_2003.changes import how, percent, sure, told
 from studies.web_2003.ns2 import long_numbers
@@ -397,14 +397,15 @@ def _seeds(kept: Kept, campaign: str, loads: Sequence[str] = ()) -> dict[str, in
 
 NUMBERS: Mapping[str, Source] = {
     "abstract": abstract,
-    "altered": altered.numbers,
     "again": again,
+    "altered": altered.numbers,
     "clock": clock,
     "first": first,
     "large": large,
     "length": length,
     "link": link,
     "long_ns_2": long_numbers.numbers,
+    "readings": readings.numbers,
     "red": red,
     "rules": rules,
     "signs": signs.numbers,

@@ -4,10 +4,10 @@
 from collections.abc import Callable, Mapping
 
 from analysis.kept import Kept, number
-from analysis.report.model import MISSING, Sheet, Value, plain
+from analysis.report.model import Sheet, Value, plain
 from analysis.table import Row
-from studies.web_2003 import altered, signs, steps, traces, ways
-from studies.web_2003.abstract import AS_IN_NS_2, NOT_RUN, SLIDES, WHOLE
+from studies.web_2003 import altered, experiments, figures, readings, signs, steps, traces, ways
+from studies.web_2003.abstract import SLIDES, WHOLE
 from studies.web_2003.ns2 import long
 from studies.web_2003.ns2 import tables as ns_2
 
@@ -24,39 +24,17 @@ def _percent(cell: Row, name: str) -> float | None:
     return None if share is None else 100 * share
 
 
-def _verdict(claim: Row) -> str:
-    """A claim's verdict; none where a load that it needs did not run."""
-    missing = claim["evidence_seeds"].startswith(NOT_RUN)
-    return "not measured: no verdict" if missing else claim["verdict_seeds"]
-
-
-def claims(kept: Kept) -> Sheet:
-    """Each claim and its verdict, with Linux's Adaptive RED and with that of ns-2."""
-    found = {row["id"]: row for row in kept.claims(JUDGED).rows}
-    rows: list[Line] = [
-        [row["sentence"], row["reading"], *map(_verdict, both),
-         *(one["direction"] or MISSING for one in both), *(one["evidence_seeds"] for one in both)]
-        for name, row in found.items()
-        if not name.endswith(AS_IN_NS_2)
-        for both in [(row, found[name + AS_IN_NS_2])]
-    ]  # fmt: skip
-    heads = [f"{kind}{rule}" for kind in ("", "direction, ", "measured, ")
-             for rule in ("Linux's ARED", "ns-2's ARED")]  # fmt: skip
-    return plain(rows, "sentence", "reading", *heads)
-
-
 def lengths(kept: Kept) -> Sheet:
-    """Each claim's verdicts with short trials, and with trials as long as the source's."""
-    short, whole = ({row["id"]: row for row in kept.claims(x).rows} for x in (SHORT, WHOLE))
+    """Each reading's verdicts with short trials, and with trials as long as the source's."""
+    short = {one.id: one for one in readings.readings(kept, SHORT)}
     rows: list[Line] = [
-        [row["sentence"], row["reading"],
-         *(_verdict(of[name + rule]) for rule in ("", AS_IN_NS_2) for of in (short, whole))]
-        for name, row in whole.items()
-        if not name.endswith(AS_IN_NS_2)
+        [*readings.names(whole),
+         *(readings.verdict(of.both[kind]) for kind in (0, 1) for of in (short[whole.id], whole))]
+        for whole in readings.readings(kept)
     ]  # fmt: skip
-    heads = [f"{rule}, {n} exchanges" for rule in ("Linux's ARED", "ns-2's ARED")
+    heads = [f"{kind} ARED, {n} exchanges" for kind in readings.KINDS
              for n in ("10,000", "250,000")]  # fmt: skip
-    return plain(rows, "sentence", "reading", *heads)
+    return plain(rows, *readings.HEADS, *heads)
 
 
 def growth(kept: Kept) -> Sheet:
@@ -163,7 +141,9 @@ def _heads(*names: str) -> list[tuple[str, str]]:
 
 
 TABLES: Mapping[str, Callable[[Kept], Sheet]] = {
-    "claims": claims,
+    "experiments": experiments.sheet,
+    "claims": readings.claims,
+    "figures": figures.sheet,
     "altered": altered.table,
     "lengths": lengths,
     "steps": steps.sheet,

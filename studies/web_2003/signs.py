@@ -13,8 +13,8 @@ from analysis.claims.findings import Figure, Verdict
 from analysis.kept import Kept
 from analysis.report.model import Sheet, plain, signed
 from analysis.report.sentences import Numbers
-from studies.web_2003 import steps
-from studies.web_2003.abstract import AS_IN_NS_2, WHOLE
+from studies.web_2003 import readings, steps
+from studies.web_2003.abstract import AS_IN_NS_2
 
 LINUX, NS_2, BOTH = "Linux's", "ns-2's", "both"
 
@@ -79,15 +79,13 @@ def undecided(kept: Kept) -> dict[str, list[Figure]]:
 
 def sheet(kept: Kept) -> Sheet:
     """Each of them, with the number of seeds that have its sign."""
-    texts = {row["id"]: row for row in kept.claims(WHOLE).rows}
+    of = readings.by_claim(kept)
     rows = [
-        [text["sentence"], text["reading"], one.red, one.figure.name, one.text,
+        [*readings.names(of[one.claim]), one.red, one.figure.name, one.text,
          f"{one.alike} of {one.seeds}"]
         for one in changes(kept)
-        for text in [texts[one.claim]]
     ]  # fmt: skip
-    heads = ("sentence", "reading", "ARED", "at", "change", "seeds with its sign")
-    return plain(rows, *heads)
+    return plain(rows, *readings.HEADS, "ARED", "at", "change", "seeds with its sign")
 
 
 def _percent(logarithm: float) -> str:

@@ -15,7 +15,8 @@ from analysis.kept import Kept
 from analysis.kept_trials import KeptTrial, Levels
 from analysis.report.model import Sheet, plain
 from analysis.report.sentences import Numbers
-from studies.web_2003.abstract import AS_IN_NS_2, SLIDES, WHOLE
+from studies.web_2003 import readings
+from studies.web_2003.abstract import SLIDES, WHOLE
 from studies.web_2003.checks import CHECKS
 from studies.web_2003.study import STUDY
 
@@ -60,15 +61,14 @@ def last_seed(kept: Kept) -> int:
 def sheet(kept: Kept) -> Sheet:
     """The readings whose verdict is another with fewer seeds; one column a number of seeds."""
     found = steps(kept)
-    texts = {row["id"]: row for row in kept.claims(WHOLE).rows}
     rows = [
-        [row["sentence"], row["reading"], "ns-2's" if own else "Linux's", *told]
-        for name, row in texts.items()
-        for own in [name.endswith(AS_IN_NS_2)]
-        for told in [[of[name] for of in found.values()]]
+        [*readings.names(one), kind, *told]
+        for one in readings.readings(kept)
+        for kind, row in zip(readings.KINDS, one.both, strict=True)
+        for told in [[of[row["id"]] for of in found.values()]]
         if len(set(told)) > 1
     ]
-    return plain(rows, "sentence", "reading", "ARED", *(f"{n} seeds" for n in found))
+    return plain(rows, *readings.HEADS, "ARED", *(f"{n} seeds" for n in found))
 
 
 def numbers(kept: Kept) -> Numbers:
