@@ -395,8 +395,13 @@ def _seeds(kept: Kept, campaign: str, loads: Sequence[str] = ()) -> dict[str, in
     return {"seeds": seeds, "how": how(seeds)}
 
 
+def _of_the_abstract(kept: Kept) -> Numbers:
+    """Counts, and the sentences by their verdicts."""
+    return {**abstract(kept), **readings.numbers(kept)}
+
+
 NUMBERS: Mapping[str, Source] = {
-    "abstract": abstract,
+    "abstract": _of_the_abstract,
     "again": again,
     "altered": altered.numbers,
     "clock": clock,
@@ -405,7 +410,6 @@ NUMBERS: Mapping[str, Source] = {
     "length": length,
     "link": link,
     "long_ns_2": long_numbers.numbers,
-    "readings": readings.numbers,
     "red": red,
     "rules": rules,
     "signs": signs.numbers,

@@ -26,8 +26,8 @@ WORDS: Mapping[str, str] = {
     "sack-median": "median",
     "sack-p90": "90th percentile",
     "sack-not-enough-flows": "exchanges that can use SACK",
-    "sack-large": "above 50 kB, 105 %",
-    "sack-large-below": "above 50 kB, 80 %",
+    "sack-large": "105 %",
+    "sack-large-below": "80 %",
     "red-none-below-80-median": "median",
     "red-none-below-80-p90": "90th percentile",
     "red-tradeoff-80": "without ECN, 80 %",
@@ -37,14 +37,14 @@ WORDS: Mapping[str, str] = {
     "ecn-better-median": "median",
     "ecn-better-p90": "90th percentile",
     "ecn-drops-cause-retransmissions": "sent again",
-    "ecn-half-the-retransmissions": "sent again, our stricter limit",
+    "ecn-half-the-retransmissions": "stricter limit",
 }
 """A reading in a few words: what tells it from the other readings of its sentence."""
 QUOTES = (
     "No benefit to using SACK",
     "not enough flows",
-    "larger-than-typical HTTP transfers",
-    "no major differences below 80% load",
+    "larger-than-typical",
+    "no major differences",
     "Complex tradeoffs exist",
     "ARED with ECN performs better",
     "drops cause retransmissions",
@@ -180,7 +180,7 @@ def _alone(found: Sequence[Reading], kind: int) -> str:
         if some:
             single = len({reading.sentence for reading in some}) == 1
             parts.append(f"{_named(some, found)} {one if single else many}")
-    return f"with {KINDS[kind]} Adaptive RED alone, {', and '.join(parts)}" if parts else ""
+    return f"with {KINDS[kind]} alone, {', and '.join(parts)}" if parts else ""
 
 
 def _named(some: Iterable[Reading], found: Sequence[Reading]) -> str:

@@ -69,9 +69,8 @@ def test_the_abstract_names_each_reading_under_its_verdict(tmp_path: Path) -> No
     assert found["holds"] == '"No benefit to using SACK" (median)'
     assert found["fails"] == '"not enough flows"'
     assert found["alone"] == (
-        'With Linux\'s Adaptive RED alone, "larger-than-typical HTTP transfers" (above 50 kB, '
-        '105 %) does not hold; with ns-2\'s Adaptive RED alone, "ARED with ECN performs better" '
-        "(90th percentile) holds"
+        "With Linux's alone, \"larger-than-typical\" (105 %) does not hold; with ns-2's alone, "
+        '"ARED with ECN performs better" (90th percentile) holds'
     )
     counts = [found[f"{name}_count"] for name in ("holds", "fails", "open")]
     assert counts == [1, 1, len(readings.WORDS) - 4]
