@@ -12,6 +12,7 @@ from analysis.report.sentences import Numbers
 from analysis.statistics import CONFIDENCE, estimate
 from analysis.table import Row
 from studies.ubr_1996 import verdicts
+from studies.ubr_1996.lengths import from_to
 from studies.ubr_1996.readme import (
     BEYOND,
     CLOCK,
@@ -50,6 +51,7 @@ def abstract(kept: Kept) -> Numbers:
         **means,
         "rows": len(rows),
         "seeds": min(int(row["seeds"]) for row in rows),
+        "seeds_range": from_to([int(row["seeds"]) for row in rows]),
         "whole": len(whole),
         "whole_most": max(map(_distance, whole)),
         "lossy": len(lossy),
@@ -69,11 +71,12 @@ def abstract(kept: Kept) -> Numbers:
         **_first_second(kept, short),
         **_minimum_alone(kept),
         **verdicts.numbers(kept),
+        **verdicts.named(kept),
     }
 
 
 def _open(kept: Kept, network: str, assumption: str) -> list[Row]:
-    """Cells of one reading of what the paper leaves open."""
+    """Cells with one change of what the paper leaves open."""
     levels = (network, assumption)
     return [row for row in kept.cells(OPEN).rows if (row["network"], row["assumption"]) == levels]
 

@@ -21,6 +21,8 @@ NEAR = 0.1
 """A trial that is so near to the paper's row in both responses is counted."""
 Place = tuple[str, int]
 """The least timeout, and the length of the measurement [s]."""
+DEAD: Place = ("1 s", 1)
+"""Almost nothing arrives here."""
 
 
 def table(kept: Kept) -> Sheet:
@@ -60,13 +62,14 @@ def numbers(kept: Kept) -> Numbers:
         "near_by": NEAR,
         "combinations": len(found),
         "could": len(could),
-        "which": ", ".join(f"{seconds} s with {minimum}" for minimum, seconds in could),
+        "which": ", ".join(f"{seconds} s (minimum {minimum})" for minimum, seconds in could),
         "mean_differs": len(sure),
         "seeds": min(map(len, measured(kept).values())),
+        "seeds_range": from_to([*map(len, measured(kept).values())]),
         "nearest": f"{seconds} s with a minimum of {minimum}",
         **{f"nearest_{name}": found[nearest][name].mean for name in RESPONSES},
         **results()[ROW],
-        "above": sum(of["efficiency"] > 0 for of in away.values()),
+        **{f"dead_{name}": found[DEAD][name].mean for name in RESPONSES},
     }
 
 
@@ -80,6 +83,11 @@ def measured(kept: Kept) -> Mapping[Place, Sequence[KeptTrial]]:
                 found.setdefault((one.levels["minimum"], seconds), []).append(one)
     order = sorted(found, key=lambda place: (place[0] != "2 ticks", place[1]))
     return {place: found[place] for place in order}
+
+
+def from_to(counts: Sequence[int]) -> str:
+    """As "10", or as "10 to 11"."""
+    return " to ".join(dict.fromkeys(map(str, (min(counts), max(counts)))))
 
 
 def _responses(trials: Sequence[KeptTrial]) -> dict[str, Estimate]:

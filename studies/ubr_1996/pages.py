@@ -11,6 +11,7 @@ from analysis.report.pages import Pages
 from analysis.report.results import Results
 from studies.ubr_1996 import captures, goodputs, lengths, plots, verdicts
 from studies.ubr_1996.abstract import abstract, clock, lan, limit, queue
+from studies.ubr_1996.amounts import amounts
 from studies.ubr_1996.checks import CHECKS
 from studies.ubr_1996.path import (
     full_queue_cells,
@@ -197,6 +198,7 @@ PAGES = Pages(
     numbers={
         "above-one": captures.above_one,
         "abstract": abstract,
+        "amounts": amounts,
         "clock": clock,
         "draws": verdicts.draws,
         "goodputs": goodputs.numbers,

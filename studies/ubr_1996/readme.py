@@ -22,7 +22,7 @@ MAIN, OPEN, SLOW, BEYOND = (
 CLOCK = "ubr-persistent-clock"
 RESPONSES = ("efficiency", "fairness")
 ROW = ("network", "buffer", "window", "policy")
-READINGS = {
+CHANGES = {
     "together": "all start within 10 ms",
     "first-second": "first second only",
     "rto-min-1s": "minimum timeout 1 s",
@@ -80,7 +80,7 @@ def timeouts(kept: Kept) -> Sheet:
         for level in ("base", "rto-min-1s", "first-second")
     }
     lossy = [row for row in _lan(kept, MAIN) if row["policy"] != "EPD-n"]
-    readings: dict[str, Sequence[Row]] = {
+    measured: dict[str, Sequence[Row]] = {
         "from 2 to 12 s, minimum 200 ms (four rows)": open_points["base"],
         "the same, minimum 1 s": open_points["rto-min-1s"],
         "first second, minimum 200 ms": open_points["first-second"],
@@ -89,18 +89,18 @@ def timeouts(kept: Kept) -> Sheet:
     }
     found: list[list[Value]] = [
         [name, mean(some, "timeouts") / 5, *(mean(some, response) for response in RESPONSES)]
-        for name, some in readings.items()
+        for name, some in measured.items()
     ]
     found.append(["paper (all eight rows)", None])
     found[-1] += [mean(lossy, f"{response}_published") for response in RESPONSES]
     heads = (("timeouts a source", ".1f"), *((response, ".2f") for response in RESPONSES))
-    return plain(found, "reading", *heads)
+    return plain(found, "measurement", *heads)
 
 
 def effects(kept: Kept) -> Sheet:
     """LAN: effect of each open point on efficiency, with its 95 % interval over the rows."""
     found: list[list[Value]] = []
-    for level, text in READINGS.items():
+    for level, text in CHANGES.items():
         one = effect(kept, level)
         half = "" if one.half_width is None else f" ± {one.half_width:.2f}"
         found.append([text, signed(f"{one.mean:+.2f}") + half])
@@ -196,10 +196,10 @@ def starved(kept: Kept) -> Sheet:
         for without in [[one for one in trials if not one.metrics.get("starved_sources")]]
         if len(without) < len(trials)
     ]
-    heads = ("campaign", "network", "sources", "buffer", "policy", "reading or sender")
+    heads = ("campaign", "network", "sources", "buffer", "policy", "change or sender")
     counted = (("trials", "d"), ("of them with a starved source", "d"))
-    readings = ("efficiency, its goodput 0", "fairness", "efficiency, trial left out", "fairness")
-    return plain(rows, *heads, *counted, *((name, ".2f") for name in readings))
+    figures = ("efficiency, its goodput 0", "fairness", "efficiency, trial left out", "fairness")
+    return plain(rows, *heads, *counted, *((name, ".2f") for name in figures))
 
 
 STARVING = {OPEN: "what the paper leaves open", BEYOND: "later senders, more sources"}

@@ -1,24 +1,36 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """README's tables of verdicts, by 95 % intervals over cells and seeds, as kept."""
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 
 from analysis import by_means
-from analysis.claims import Claim, Verdict, claims_of
-from analysis.claims.reading import WIDER
+from analysis.claims import Claim, claims_of
+from analysis.claims.reading import WIDER, WIDER_WORDS
+from analysis.claims.topics import FAILS, FILE, HOLDS, PART, UNDECIDED, load
+from analysis.claims.topics import texts as short
 from analysis.kept import Kept
-from analysis.report.model import Sheet, Value, plain
+from analysis.report.model import Sheet, Value, plain, signed
 from analysis.report.sentences import Numbers
 from studies.ubr_1996.checks import CHECKS
-from studies.ubr_1996.study import STUDY
+from studies.ubr_1996.study import FOLDER, STUDY
 
-READINGS = {
+MEASUREMENTS = {
     "ubr-persistent": "from 2 to 12 s, minimum RTO 0.2 s",
     "ubr-persistent-slow-timer": "first 8 s, minimum RTO 1 s",
 }
-HOLDS, NOT_MEASURED = Verdict.HOLDS.value, "not measured"
-VERDICTS = (HOLDS, Verdict.FAILS.value, Verdict.UNDECIDED.value)
+NOT_MEASURED = "not measured"
+VERDICTS = (HOLDS, FAILS, UNDECIDED)
+GROUPS = {"holds": HOLDS, "fails": FAILS, "undecided": UNDECIDED, "part": PART}
+"""How the names of the texts end -> the topics that they have."""
+NUMBER = r"([+-]?\d+\.\d+)"
+SHARE = re.compile(r"(\w+ below \d+\.\d+ in \d+ of \d+ trials)")
+SPAN = re.compile(r"(\d+\.\d+ to \d+\.\d+ in \d+ cells)")
+DIFFERENCE = re.compile(rf"difference {NUMBER} ± {NUMBER}")
+MEAN = re.compile(rf"{NUMBER} ± {NUMBER}")
+BOUND = re.compile(r"(at (?:most|least) \d+\.?\d*)$")
+"""How the evidence of a verdict writes its figure."""
 
 
 def found(kept: Kept, campaign: str) -> Mapping[str, str]:
@@ -35,11 +47,11 @@ def _verdict(row: Mapping[str, str]) -> str:
 def verdicts(kept: Kept) -> Sheet:
     """How many readings have each verdict, by campaign and by bound."""
     rows: list[list[Value]] = []
-    for campaign, reading in READINGS.items():
+    for campaign, measured in MEASUREMENTS.items():
         for bound, of in _by_bound(found(kept, campaign)).items():
-            rows.append([reading, bound, len(of), *map(of.count, (*VERDICTS, NOT_MEASURED))])
+            rows.append([measured, bound, len(of), *map(of.count, (*VERDICTS, NOT_MEASURED))])
     heads = [(verdict, "d") for verdict in (*VERDICTS, NOT_MEASURED)]
-    return plain(rows, "reading", "bound", ("readings", "d"), *heads)
+    return plain(rows, "measurement", "bound", ("readings", "d"), *heads)
 
 
 KINDS = {
@@ -52,13 +64,13 @@ KINDS = {
 def kinds(kept: Kept) -> Sheet:
     """How many readings have each verdict of direction and of size, with their first bounds."""
     rows: list[list[Value]] = [
-        [reading, title, len(of), *map(of.count, VERDICTS)]
-        for campaign, reading in READINGS.items()
+        [measured, title, len(of), *map(of.count, VERDICTS)]
+        for campaign, measured in MEASUREMENTS.items()
         for kind, title in KINDS.items()
         for of in [_of_kind(kept, campaign, kind)]
     ]
     heads = [(verdict, "d") for verdict in VERDICTS]
-    return plain(rows, "reading", "judged by", ("readings", "d"), *heads)
+    return plain(rows, "measurement", "judged by", ("readings", "d"), *heads)
 
 
 def _of_kind(kept: Kept, campaign: str, kind: str) -> Sequence[str]:
@@ -70,7 +82,7 @@ def _of_kind(kept: Kept, campaign: str, kind: str) -> Sequence[str]:
 def draws(kept: Kept) -> Numbers:
     """How many published figures lie outside the 95 % prediction interval of one seed."""
     found: dict[str, float] = {}
-    for name, campaign in zip(("first", "slow"), READINGS, strict=True):
+    for name, campaign in zip(("first", "slow"), MEASUREMENTS, strict=True):
         for row in kept.table(campaign, "one-draw").rows:
             found |= {
                 f"{name}_{row['response']}": int(row["outside"]),
@@ -82,31 +94,71 @@ def draws(kept: Kept) -> Numbers:
 
 def claims(kept: Kept) -> Sheet:
     """The readings that do not hold in both campaigns."""
-    both = [found(kept, campaign) for campaign in READINGS]
+    both = [found(kept, campaign) for campaign in MEASUREMENTS]
     rows: list[list[Value]] = [
-        [claim.sentence, claim.source, _bound(claim.id), *(of[claim.id] for of in both)]
+        [claim.sentence, claim.source, _reading(claim), _bound(claim.id), *found_of]
         for claim in _claims()
-        if {of[claim.id] for of in both} != {HOLDS}
+        for found_of in [[of[claim.id] for of in both]]
+        if {*found_of} != {HOLDS}
     ]
     heads = ("minimum RTO 0.2 s", "first 8 s, minimum RTO 1 s")
-    return plain(rows, "sentence", "slide", "bound", *heads)
+    return plain(rows, "sentence", "slide", "reading", "bound", *heads)
+
+
+def _reading(claim: Claim) -> str:
+    """How the check reads the sentence; the bound has a column of its own."""
+    return claim.reading.removesuffix(WIDER_WORDS).strip()
 
 
 def first_bounds(kept: Kept) -> Mapping[str, Sequence[str]]:
-    """Reading -> the verdicts on the measured claims, each with its first bound."""
+    """Measurement -> the verdicts on the measured claims, each with its first bound."""
     return {
-        reading: [
-            verdict
-            for name, verdict in found(kept, campaign).items()
-            if not name.endswith(WIDER) and verdict != NOT_MEASURED
-        ]
-        for campaign, reading in READINGS.items()
+        measured: [*_measured(kept, campaign).values()]
+        for campaign, measured in MEASUREMENTS.items()
     }
+
+
+def _measured(kept: Kept, campaign: str) -> dict[str, str]:
+    """Claim with its first bound -> its verdict, where its rows ran."""
+    return {
+        name: verdict
+        for name, verdict in found(kept, campaign).items()
+        if not name.endswith(WIDER) and verdict != NOT_MEASURED
+    }
+
+
+def named(kept: Kept) -> dict[str, str]:
+    """The paper's sentences in short, by verdict: from 2 to 12 s, and slow_..."""
+    first = [claim.id for claim in _claims() if not claim.id.endswith(WIDER)]
+    topics = load(FOLDER / FILE, first)
+    texts: dict[str, str] = {}
+    for campaign, prefix in zip(MEASUREMENTS, ("which", "slow_which"), strict=True):
+        figures = {
+            row["id"]: figure(row["evidence_seeds"]) for row in kept.claims(campaign).rows
+        }
+        by_verdict = short(topics, _measured(kept, campaign), figures)
+        texts |= {f"{prefix}_{name}": by_verdict[group] for name, group in GROUPS.items()}
+    return texts
+
+
+def figure(evidence: str) -> str:
+    """The figure that decides, as the kept evidence has it: a share, a range or a mean."""
+    if share := SHARE.search(evidence):
+        return share[1]
+    if span := SPAN.search(evidence):
+        return span[1].replace("cells", "rows")
+    difference = DIFFERENCE.search(evidence) or MEAN.search(evidence)
+    if difference is None:
+        return ""
+    sign = "+.3f" if difference[1][0] == "-" or "minus" in evidence else ".3f"
+    text = signed(f"{float(difference[1]):{sign}} ± {float(difference[2]):.3f}")
+    bound = BOUND.search(evidence)
+    return f"{text}; bound: {bound[1]}" if bound else text
 
 
 def numbers(kept: Kept) -> dict[str, int]:
     """How many readings have each verdict, with the first bounds: from 2 to 12 s, and slow_..."""
-    first, second = (first_bounds(kept)[reading] for reading in READINGS.values())
+    first, second = (first_bounds(kept)[measured] for measured in MEASUREMENTS.values())
     names = ("holds", "fails", "undecided")
     return {
         "claims": len(first),

@@ -9,7 +9,7 @@ from studies.ubrplus_1998.ns3.tables import places, wan
 from studies.ubrplus_1998.numbers import TEXT, draws, minimum, simulation
 from studies.ubrplus_1998.study import CELL
 
-READING = "1 s"
+MINIMUM = "1 s"
 """The minimum of the timeout whose results the abstract gives."""
 
 
@@ -19,7 +19,7 @@ def abstract(kept: Kept) -> Numbers:
     ranks: list[float] = []
     fair_ranks: list[float] = []
     for network in CELL["network"]:
-        cells = cells_of(kept, TEXT, minimum=READING, network=network)
+        cells = cells_of(kept, TEXT, minimum=MINIMUM, network=network)
         mean, _, rank = distance(cells, "efficiency")
         near[network.lower()] = _number(mean)
         ranks.append(_number(rank))
@@ -34,7 +34,7 @@ def abstract(kept: Kept) -> Numbers:
         "rank_most": max(ranks),
         "fair_rank_least": min(fair_ranks),
         "fair_rank_most": max(fair_ranks),
-        **verdicts.numbers(kept, READING),
+        **verdicts.numbers(kept, MINIMUM),
     }
 
 

@@ -52,7 +52,7 @@ def sheet(kept: Kept) -> Sheet:
         ("largest", "+.3f"),
         ("intervals without 0", "d"),
     )
-    return plain(rows, "network", ("cells", "d"), "seeds", *columns)
+    return plain(rows, "network", ("combinations", "d"), "seeds", *columns)
 
 
 def _seeds(cells: Sequence[Estimate]) -> str:

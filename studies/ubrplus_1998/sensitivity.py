@@ -136,7 +136,7 @@ def _largest(response: str, some: list[Change]) -> dict[str, float | str]:
     return {
         response: one.contrast.difference,
         f"{response}_half": one.contrast.half_width or 0.0,
-        f"{response}_place": f"{one.flavor}, {one.lab}",
+        f"{response}_place": f"{one.flavor}, {one.lab}".replace(" us ", " µs "),
     }
 
 

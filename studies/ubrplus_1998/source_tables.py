@@ -22,7 +22,7 @@ COLUMNS: Mapping[str, str] = {
     "published": PUBLISHED,
     **{f"ours, minimum {minimum}": minimum for minimum in MINIMA},
 }
-"""Title of a column -> the reading of the text, or that it is the source's."""
+"""Title of a column -> the minimum of the timeout, or that it is the source's."""
 
 
 def cells(kept: Kept) -> Sheet:
@@ -85,7 +85,7 @@ def _analyses(kept: Kept) -> Iterator[tuple[str, str, list[Anova]]]:
 
 
 def _analysis(kept: Kept, network: str, response: str, column: str) -> Anova:
-    """Of the source's own cells, or of the means of one reading."""
+    """Of the source's own cells, or of the means with one minimum."""
     published = column == PUBLISHED
     rows = cells_of(kept, TEXT, network=network, minimum=MINIMA[0] if published else column)
     name = f"{response}_{PUBLISHED}" if published else response

@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from analysis import by_means
-from analysis.claims import Claim, Verdict, claims_of
+from analysis.claims import Claim, claims_of
 from analysis.claims.checks import BY_VALUES
 from analysis.claims.reading import WIDER, WIDER_WORDS
+from analysis.claims.topics import FAILS, FILE, HOLDS, PART, UNDECIDED, load, texts
 from analysis.kept import Kept
 from analysis.report.model import MISSING, Sheet, Value, plain
 from analysis.report.sentences import Numbers
@@ -21,15 +22,15 @@ from studies.ubrplus_1998 import checks
 from studies.ubrplus_1998.cells import cells_of
 from studies.ubrplus_1998.checks import CHECKS
 from studies.ubrplus_1998.source_tables import MINIMA, TEXT
-from studies.ubrplus_1998.study import STUDY
+from studies.ubrplus_1998.study import FOLDER, STUDY
 
 RFC = "ubrplus-www-rfc"
 PAPER = "the paper's own table"
 TEXTS = {f"the text, minimum {minimum}": minimum for minimum in MINIMA}
 SHORT = {"2 ticks": "ticks", "1 s": "second"}
-"""A reading of the text -> how the names of its numbers end."""
+"""A minimum of the timeout -> how the names of its numbers end."""
 LATER = "later RFCs"
-VERDICTS = (Verdict.HOLDS.value, Verdict.FAILS.value, Verdict.UNDECIDED.value)
+VERDICTS = (HOLDS, FAILS, UNDECIDED)
 VALUES_ONLY = "means only: the check has no interval"
 IN_ORDER = ("ordered", "extreme")
 """Checks that hold if the means are in order, however wide the intervals; else these decide."""
@@ -121,7 +122,7 @@ def _counts(verdicts: Sequence[str]) -> list[Value]:
 
 
 def failing(kept: Kept) -> Sheet:
-    """The readings that do not hold, or are undecided, in a reading of the text."""
+    """The readings that do not hold, or are undecided, with a minimum of the timeout."""
     means, intervals = by_the_means(kept), by_intervals(kept)
     rows: list[list[Value]] = [
         [claim.sentence, claim.source, _reading(claim), *_bound(claim), *texts]
@@ -141,9 +142,9 @@ def first_bounds(kept: Kept) -> Mapping[str, Sequence[str]]:
     }
 
 
-def numbers(kept: Kept, reading: str) -> Numbers:
+def numbers(kept: Kept, minimum: str) -> Numbers:
     """How many readings have each verdict by the means, the first bounds; and of the paper."""
-    first = first_bounds(kept)[f"the text, minimum {reading}"]
+    first = first_bounds(kept)[f"the text, minimum {minimum}"]
     holds, fails, undecided = map(first.count, VERDICTS)
     later = map(first_bounds(kept)[LATER].count, VERDICTS)
     theirs = by_the_means(kept)[PAPER].values()
@@ -154,7 +155,17 @@ def numbers(kept: Kept, reading: str) -> Numbers:
         "undecided": undecided,
         **dict(zip(("later_holds", "later_fails", "later_undecided"), later, strict=True)),
         "paper_not": sum(verdict != VERDICTS[0] for verdict in theirs),
+        **named(kept, minimum),
     }
+
+
+def named(kept: Kept, minimum: str) -> dict[str, str]:
+    """The paper's sentences in short, by the verdicts of the means."""
+    found = by_the_means(kept)[f"the text, minimum {minimum}"]
+    first = {claim: verdict for claim, verdict in found.items() if not claim.endswith(WIDER)}
+    short = texts(load(FOLDER / FILE, [*first]), first)
+    groups = {"holds": HOLDS, "fails": FAILS, "undecided": UNDECIDED, "part": PART}
+    return {f"which_{name}": short[group] for name, group in groups.items()}
 
 
 def ways(kept: Kept) -> Numbers:

@@ -13,7 +13,7 @@ from studies.ubr_1996 import verdicts
 KEPT = Kept(studies.folder("ubr_1996") / "results")
 
 
-@pytest.mark.parametrize("campaign", list(verdicts.READINGS))
+@pytest.mark.parametrize("campaign", list(verdicts.MEASUREMENTS))
 def test_a_reading_has_its_kept_verdict_or_was_not_measured(campaign: str) -> None:
     found = verdicts.found(KEPT, campaign)
     rows = {row["id"]: row for row in KEPT.claims(campaign).rows}
@@ -42,3 +42,28 @@ def test_what_was_not_measured_counts_under_no_verdict() -> None:
             numbers[f"{of}{name}"] for name in ("holds", "fails", "undecided")
         )
     assert verdicts.NOT_MEASURED in verdicts.found(KEPT, "ubr-persistent").values()
+
+
+def test_each_sentence_in_short_stands_behind_its_verdict() -> None:
+    """The abstract's lists, of both campaigns, against the kept verdicts."""
+    named = verdicts.named(KEPT)
+    for prefix, campaign in zip(("which", "slow_which"), verdicts.MEASUREMENTS, strict=True):
+        verdict = verdicts.found(KEPT, campaign)["seven-7-no-starvation"]
+        [group] = [name for name, of in verdicts.GROUPS.items() if of == verdict]
+        assert "No source starves" in named[f"{prefix}_{group}"]
+    assert not any("ABR" in text for text in named.values())
+
+
+@pytest.mark.parametrize(
+    ("evidence", "figure"),
+    [
+        ("fairness below 0.895 in 47 of 160 trials", "fairness below 0.895 in 47 of 160 trials"),
+        ("mean +0.4598 ± 0.0103 (paired), at most 0.3", "0.460 ± 0.010; bound: at most 0.3"),
+        ("fairness, EPD minus plain: -0.0317 ± 0.0221 (paired)", "−0.032 ± 0.022"),
+        ("WAN +0.9 ± 0.1, LAN +0.8 ± 0.2, difference -0.0246 ± 0.0164", "−0.025 ± 0.016"),
+        ("efficiency 0.406 to 1.000 in 24 cells; 12 beyond", "0.406 to 1.000 in 24 rows"),
+        ("1 rows, 0 of them without loss", ""),
+    ],
+)  # fmt: skip
+def test_the_figure_of_a_verdict(evidence: str, figure: str) -> None:
+    assert verdicts.figure(evidence) == figure
