@@ -4,6 +4,7 @@
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from statistics import fmean
+from typing import Any
 
 from analysis.kept import Kept, number
 from analysis.report.model import signed
@@ -21,6 +22,9 @@ from studies.kernel_cc.findings import (
     tested,
 )
 
+TEN = 10
+"""The seeds of a whole cell of the first experiment."""
+
 Changes = Mapping[tuple[str, ...], Sequence[float]]
 """The place of a change, for instance both kernels and the flavor -> its changes, one a seed."""
 
@@ -37,6 +41,8 @@ def fast(kept: Kept) -> Numbers:
         "unlike": len({row["seeds"] for row in rows if row["kernel"] != KERNELS[0]}) - 1,
         "virtual_s": manifest["virtual_s"] / manifest["trials"],
         "wall_s": manifest["wall_s"] / manifest["trials"],
+        "ten": TEN,
+        "hours": hours_to_ten(manifest, seeds),
         **_bounds(rows, "segments_per_packet", "packet"),
         **_bounds(rows, "segments_per_ack", "ack"),
         **_changes(kept, rows, seeds),
@@ -46,6 +52,13 @@ def fast(kept: Kept) -> Numbers:
             else ". Each cell has one seed, so it has no interval"
         ),
     }
+
+
+def hours_to_ten(manifest: Mapping[str, Any], seeds: int) -> float:
+    """How long the missing seeds would take if each trial takes as long as a kept trial [h]."""
+    of_a_seed = (manifest["trials"] + manifest["left_out"]) / seeds
+    wall_s = manifest["wall_s"] / manifest["trials"]
+    return max(0, TEN - seeds) * of_a_seed * wall_s / 3600
 
 
 def _bounds(rows: Sequence[Row], response: str, name: str) -> dict[str, Number]:

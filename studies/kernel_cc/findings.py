@@ -24,7 +24,7 @@ from studies.kernel_cc.study import STUDY
 from studies.kernel_cc.window import WINDOW
 
 SHARED, LOSSES, FAST = "kernel-shared", "kernel-losses", "kernel-fast"
-FASTER = "kernel-faster"
+FASTER, CAUSE = "kernel-faster", "kernel-cause"
 ALPHA = 0.05
 BBR = "bbr"
 KERNELS = STUDY.cell["kernel"]
@@ -37,7 +37,7 @@ def trials_run(kept: Kept) -> Numbers:
     """How many trials are kept and left out, and how long they took."""
     names = (CAMPAIGN, SHARED, LOSSES, FAST)
     manifests = [kept.manifest(name) for name in names]
-    campaigns = [*manifests, *(kept.manifest(name) for name in (FASTER, MIXED, WINDOW))]
+    campaigns = [*manifests, *(kept.manifest(name) for name in (FASTER, MIXED, WINDOW, CAUSE))]
     first = STUDY.cell["kernel"][0]
     later = [
         len(one["seeds"]) - int(row["seeds"])

@@ -12,6 +12,8 @@ from analysis.report.pages import Pages
 from analysis.table import Row
 from studies.kernel_cc import changes, findings, mixed, others, pacing, window
 from studies.kernel_cc.abstract import abstract
+from studies.kernel_cc.cause import cause
+from studies.kernel_cc.cause import table as cause_table
 from studies.kernel_cc.changes import CAMPAIGN, PATH
 from studies.kernel_cc.days import TRIALS, days
 from studies.kernel_cc.fast import fast as fast_numbers
@@ -110,6 +112,7 @@ TABLES: dict[str, Callable[[Kept], Sheet]] = {
     "mixed": mixed.table,
     "window": window.table,
     "pacing": pacing.table,
+    "cause": cause_table,
 }
 PAGES = Pages(
     sections=[changes.changes],
@@ -132,6 +135,7 @@ PAGES = Pages(
         "window": window.window,
         "parting": parting,
         "pacing": pacing.numbers,
+        "cause": cause,
     },
     kept=[changes.NAME],
 )
