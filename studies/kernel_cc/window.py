@@ -18,6 +18,8 @@ WINDOW = "kernel-window"
 OLD, NEW = "6.1", "6.12"
 FLAVORS = ("reno", "cubic", "bbr")
 SENT_AGAIN, QUEUE = "retransmits", "queue_delay_ms"
+FEW = 5
+"""Segments sent again: a change up to this is counted as small."""
 Both = tuple[Row, Row]
 """A pair's changes with the kernels as they are, and with the patches."""
 
@@ -77,7 +79,10 @@ def table(kept: Kept) -> Sheet:
 def window(kept: Kept) -> Numbers:
     """Of reno and cubic: what is left of the segments sent again."""
     found = pairs(kept)
-    numbers: dict[str, int | float | str] = {"seeds": len(kept.manifest(WINDOW)["seeds"])}
+    numbers: dict[str, int | float | str] = {
+        "seeds": len(kept.manifest(WINDOW)["seeds"]),
+        "few": FEW,
+    }
     for flavor in FLAVORS:
         both = found[flavor]
         same, patched = unchanged(both, SENT_AGAIN)
@@ -89,5 +94,6 @@ def window(kept: Kept) -> Numbers:
             f"{flavor}_size": size,
             f"{flavor}_left": left,
             f"{flavor}_part": left / size,
+            f"{flavor}_large": sum(abs(number(b[1], SENT_AGAIN) or 0) > FEW for b in both),
         }
     return numbers
