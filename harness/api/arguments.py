@@ -18,6 +18,7 @@ from plan.near import choices
 
 CLOCKS = ("virtual", "real")
 MOST_SEEDS, MOST_JOBS = 1000, 256
+LAST_FIRST_SEED = 1_000_000_000
 LEAST_STEP_S = 0.001
 SIMPLE = (str, int, float, bool, date, time)
 
@@ -80,11 +81,13 @@ def check_flag(value: object, name: str) -> None:
 
 
 def check_run(
-    *, seeds: object, jobs: object, lab: object, clock: object, pcap: object, trace: object,
-    kernels: object, module: object, debug: object, gdb: object, trust_kernels: object,
+    *, seeds: object, first_seed: object, jobs: object, lab: object, clock: object, pcap: object,
+    trace: object, kernels: object, module: object, debug: object, gdb: object,
+    trust_kernels: object,
 ) -> None:  # fmt: skip
     """UsageError for the first argument of run() that does not do."""
     check_number(seeds, "seeds", MOST_SEEDS)
+    check_number(first_seed, "first_seed", LAST_FIRST_SEED)
     check_number(jobs, "jobs", MOST_JOBS)
     check_choice(lab, "lab", tuple(LABS))
     if clock is not None:

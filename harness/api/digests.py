@@ -20,6 +20,7 @@ import csv
 import io
 import os
 import platform
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,6 +37,8 @@ from plan.errors import UsageError
 
 TRIALS, KEPT = "digests.toml", "digests.csv"
 COLUMNS = ("machine", "trial", "plan", "digest")
+CPUINFO = Path("/proc/cpuinfo")
+ARM_NUMBERS = ("CPU implementer", "CPU part")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,19 +86,29 @@ def kept(folder: Path) -> list[Line]:
     return [Line(**{name: row[name] for name in COLUMNS}) for row in table.rows]
 
 
-def keep(folder: Path, lines: Sequence[Line]) -> None:
+def keep(folder: Path, lines: Sequence[Line]) -> str:
     """Put a machine's lines into the file, in place of what it has of the same machine.
 
-    A trial that left no record has no line.
+    A trial that left no record has no line. Returns what changed, as a sentence: another machine
+    may have the same name, and its lines are gone then.
     """
     mine = {line.machine for line in lines}
     left = [line for line in lines if line.digest]
-    whole = [*(line for line in kept(folder) if line.machine not in mine), *left]
+    before = kept(folder)
+    others = [line for line in before if line.machine not in mine]
+    whole = [*others, *left]
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
     writer.writerows([getattr(line, name) for name in COLUMNS] for line in whole)
     (folder / KEPT).write_text(text.getvalue(), encoding="utf-8")
+    said = f"{folder / KEPT} now has {counted(len(left))} of this machine"
+    gone = len(before) - len(others)
+    return f"{said}, in place of {counted(gone)} of the same name." if gone else f"{said}."
+
+
+def counted(count: int) -> str:
+    return f"{count} line{'s' * (count != 1)}"
 
 
 def run(folder: Path, trials: Sequence[Wanted], out: Path, jobs: int | None) -> Iterator[Line]:
@@ -154,10 +167,26 @@ def agreement(line: Line, others: Sequence[Line]) -> str:
 
 
 def machine() -> str:
-    """This machine in words: its distribution, processor, and whose the labs are."""
+    """This machine in words: its distribution, processor and model, and whose the labs are."""
     try:
         system = platform.freedesktop_os_release()["PRETTY_NAME"]
     except (OSError, KeyError):
         system = platform.platform()
     who = "root" if os.geteuid() == 0 else "user"
-    return f"{system}, {platform.machine()}, {who}"
+    return f"{system}, {platform.machine()}, {processor(CPUINFO)}, {who}"
+
+
+def processor(cpuinfo: Path) -> str:
+    """The name of the processor's model, without spaces that only fill the line.
+
+    ARM64 has no such name. Its numbers of implementer and part stand for it.
+    """
+    try:
+        text = cpuinfo.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return "unknown processor"
+    fields = dict(re.findall(r"^([^\n:\t]+?)\s*:[ \t]*(\S.*?)\s*$", text, re.MULTILINE))
+    if name := fields.get("model name"):
+        return " ".join(name.split())
+    numbers = [f"{field} {fields[field]}" for field in ARM_NUMBERS if field in fields]
+    return " ".join(numbers) or "unknown processor"

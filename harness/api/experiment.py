@@ -12,6 +12,7 @@ from typing import Any
 
 from harness import events
 from harness.api.arguments import (
+    LAST_FIRST_SEED,
     MOST_SEEDS,
     check_flag,
     check_number,
@@ -133,7 +134,12 @@ class Experiment:
         """Each combination of levels that the experiment runs; the last factor changes fastest."""
         return list(self.design.cells())
 
-    def trials(self, only: Levels | None = None, seeds: int | None = None) -> list[PlannedTrial]:
+    def trials(
+        self,
+        only: Levels | None = None,
+        seeds: int | None = None,
+        first_seed: int | None = None,
+    ) -> list[PlannedTrial]:
         """Return the trials that run() would run, each with its `name`, `factors` and `plan`.
 
         The plan has all settings of a trial. The name ends in a hash of the plan; run() adds the
@@ -143,13 +149,16 @@ class Experiment:
             only: levels of some factors; a cell must have one of the levels. None: all cells.
             seeds: the number of seeds of each cell, from first_seed on; None: as the experiment
                 says.
+            first_seed: the first seed; None: as the experiment says.
 
         Raises:
             UsageError: a level does not exist, or a setting is missing or out of range.
         """
         check_number(seeds, "seeds", MOST_SEEDS)
+        check_number(first_seed, "first_seed", LAST_FIRST_SEED)
         with as_arguments():
-            return planned(self.design, self.origin, options(only or {}), seeds)
+            design = experiments.with_first_seed(self.design, first_seed)
+            return planned(design, self.origin, options(only or {}), seeds)
 
     def run(
         self,
@@ -157,6 +166,7 @@ class Experiment:
         *,
         only: Levels | None = None,
         seeds: int | None = None,
+        first_seed: int | None = None,
         jobs: int | None = None,
         lab: str = "uml",
         clock: str | None = None,
@@ -173,7 +183,7 @@ class Experiment:
 
         Args:
             out: the folder of results; None: results/NAME.
-            only, seeds: as trials().
+            only, seeds, first_seed: as trials().
             jobs: the number of labs that run at once; None: as many as processors and memory
                 allow, and one with the real clock.
             lab: "uml", "vm", "vm-arm64" or "native" (docs/labs.md).
@@ -205,9 +215,9 @@ class Experiment:
         check_flag(progress, "progress")
         with as_arguments():
             running = self.prepare(
-                out, options(only or {}), seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap,
-                trace=trace, kernels=kernels, module=module, debug=debug, gdb=gdb,
-                trust_kernels=trust_kernels,
+                out, options(only or {}), seeds=seeds, first_seed=first_seed, jobs=jobs, lab=lab,
+                clock=clock, pcap=pcap, trace=trace, kernels=kernels, module=module, debug=debug,
+                gdb=gdb, trust_kernels=trust_kernels,
             )  # fmt: skip
             documents = execute(running, progress)
             raise_failures(running, documents)
@@ -219,6 +229,7 @@ class Experiment:
         only: Sequence[str] = (),
         *,
         seeds: int | None = None,
+        first_seed: int | None = None,
         jobs: int | None = None,
         lab: str = "uml",
         clock: str | None = None,
@@ -246,12 +257,14 @@ class Experiment:
             UsageError: as run(); something is to be built for a folder that another process uses.
         """
         check_run(
-            seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap, trace=trace, kernels=kernels,
-            module=module, debug=debug, gdb=gdb, trust_kernels=trust_kernels,
+            seeds=seeds, first_seed=first_seed, jobs=jobs, lab=lab, clock=clock, pcap=pcap,
+            trace=trace, kernels=kernels, module=module, debug=debug, gdb=gdb,
+            trust_kernels=trust_kernels,
         )  # fmt: skip
         refuse_elsewhere(lab, cluster, {"--debug": debug, "--gdb": gdb})
         folder = RESULTS / self.name if out is None else path_of(out, "out")
-        design = experiments.with_captures(self.design, pcap)
+        design = experiments.with_first_seed(self.design, first_seed)
+        design = experiments.with_captures(design, pcap)
         design = experiments.with_trace(design, trace)
         for name in filter(None, kernels):
             names.check(name)

@@ -202,6 +202,11 @@ TOP = (*(one.name for one in schema.written(Design)), "extends")
 """The keys of a file that stand above all tables, and the tables."""
 
 
+def with_first_seed(experiment: Design, first_seed: int | None) -> Design:
+    """The experiment with this first seed, whatever its file says; None: as it is."""
+    return experiment if first_seed is None else replace(experiment, first_seed=first_seed)
+
+
 def with_captures(experiment: Design, ports: Sequence[Port]) -> Design:
     """The experiment with captures at these ports in every trial, whatever its file says."""
     if not ports:

@@ -59,7 +59,7 @@ def refusals(found: Merged) -> str:
 def shards_left(found: Merged) -> str:
     """Which shards have trials without a record, as a job array takes their numbers."""
     if found.several_seeds:
-        return "all shards with the same --seeds"
+        return "all shards with the same --seeds and --first-seed"
     if not found.unfinished:
         return "the other shards"
     left = unfinished.listed(found.unfinished)

@@ -16,6 +16,7 @@ import click
 from rich.console import Console
 
 from analysis import plotly_js
+from harness.api.arguments import LAST_FIRST_SEED
 from harness.api.experiment import Experiment, execute
 from harness.api.kernels import name_of
 from harness.api.verdict import noun, raise_failures
@@ -76,6 +77,12 @@ def read_shard(_: click.Context, option: click.Parameter, value: str | None) -> 
     "--seeds",
     type=click.IntRange(1, 1000),
     help="The number of seeds for each combination of levels [the file's seeds].",
+)
+@click.option(
+    "--first-seed",
+    metavar="N",
+    type=click.IntRange(1, LAST_FIRST_SEED),
+    help="The first seed: with --seeds 2, 11 runs the seeds 11 and 12 [the file's first_seed].",
 )
 @click.option(
     "--jobs",
@@ -151,6 +158,7 @@ def command(
     experiment: Path,
     only: tuple[str, ...],
     seeds: int | None,
+    first_seed: int | None,
     jobs: int | None,
     shard: Shard | None,
     scheduler: str | None,
@@ -178,8 +186,8 @@ def command(
     cluster = None if scheduler is None else Cluster(address=scheduler, secret=tls)
     asked = Experiment.from_file(experiment)
     campaign = asked.prepare(
-        out, only, seeds=seeds, jobs=jobs, lab=lab, clock=clock, pcap=pcap,
-        trace=trace, kernels=kernels, module=module, debug=debug_words, gdb=gdb,
+        out, only, seeds=seeds, first_seed=first_seed, jobs=jobs, lab=lab, clock=clock,
+        pcap=pcap, trace=trace, kernels=kernels, module=module, debug=debug_words, gdb=gdb,
         trust_kernels=trust_kernels, cluster=cluster, shard=shard, build=not dry_run,
     )  # fmt: skip
     if said := labels(asked.design, asked.origin):

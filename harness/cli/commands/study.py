@@ -201,7 +201,7 @@ def digests(keeping: bool, jobs: int | None) -> None:
                 click.echo(f"{line.trial:<60} {line.digest:<16}  {table.agreement(line, before)}")
                 lines.append(line)
         if keeping:
-            table.keep(folder, lines)
+            click.echo(table.keep(folder, lines))
     except AnalysisError as error:
         raise UsageError(str(error)) from error
     told = [table.agreement(line, before) for line in lines]

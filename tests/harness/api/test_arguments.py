@@ -91,6 +91,9 @@ OF_EXPERIMENT: list[tuple[Callable[[Any], Any], str]] = [
      "experiment: base.queue.policy = {'epd'}: must be a text"),
     (lambda e: e.trials(["queue.buffer_cells=250"]), "only = ['queue.buffer_cells=250']: must"),
     (lambda e: e.trials(seeds=0), "seeds = 0: must be a whole number; allowed are 1 to 1000"),
+    (lambda e: e.trials(first_seed=0),
+     "first_seed = 0: must be a whole number; allowed are 1 to 1000000000"),
+    (lambda e: e.run(first_seed="11"), "first_seed = '11': must be a whole number"),
     (lambda e: e.trials(seeds=1.5), "seeds = 1.5: must be a whole number"),
     (lambda e: e.trials(seeds=True), "seeds = True: must be a whole number"),
     (

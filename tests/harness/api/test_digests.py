@@ -49,9 +49,11 @@ def test_a_line_is_compared_with_other_machines(changed: dict[str, str], said: s
 def test_a_machine_replaces_its_own_lines_only(tmp_path: Path) -> None:
     assert digests.kept(tmp_path) == []
     digests.keep(tmp_path, [LINE])
-    digests.keep(tmp_path, [OTHER])
+    said = digests.keep(tmp_path, [OTHER])
+    assert said == f"{tmp_path / digests.KEPT} now has 1 line of this machine."
     again = replace(LINE, digest="d3")
-    digests.keep(tmp_path, [again, replace(LINE, trial="u seed 1", digest="")])
+    said = digests.keep(tmp_path, [again, replace(LINE, trial="u seed 1", digest="")])
+    assert said.endswith("now has 1 line of this machine, in place of 1 line of the same name.")
     assert digests.kept(tmp_path) == [OTHER, again]
 
 
@@ -72,4 +74,24 @@ def test_a_bad_file_is_told(tmp_path: Path) -> None:
 
 def test_a_machine_is_told_in_words() -> None:
     told = digests.machine()
-    assert told.endswith((", root", ", user")) and told.count(", ") >= 2
+    assert told.endswith((", root", ", user")) and told.count(", ") >= 3
+    assert digests.processor(digests.CPUINFO) in told
+
+
+@pytest.mark.parametrize(
+    ("cpuinfo", "said"),
+    [
+        ("processor\t: 0\nmodel\t\t: 17\nmodel name\t: AMD  EPYC \nsize\t: 1 KB\n", "AMD EPYC"),
+        ("processor\t: 0\nCPU implementer\t: 0x41\nCPU variant\t: 0x3\nCPU part\t: 0xd0c\n",
+         "CPU implementer 0x41 CPU part 0xd0c"),
+        ("processor\t: 0\nmodel name\t:\nflags\t: fpu\n", "unknown processor"),
+        (None, "unknown processor"),
+    ],
+)  # fmt: skip
+def test_a_processor_has_the_name_of_its_model(
+    tmp_path: Path, cpuinfo: str | None, said: str
+) -> None:
+    path = tmp_path / "cpuinfo"
+    if cpuinfo is not None:
+        path.write_text(cpuinfo)
+    assert digests.processor(path) == said

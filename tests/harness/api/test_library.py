@@ -115,6 +115,8 @@ def test_file_text_and_mapping_are_one_experiment(tmp_path: Path) -> None:
     assert made[0].cells[0] == {"network": "WAN", "flavor": "NewReno"}
     chosen = made[0].trials({"network": "GEO", "flavor": ["NewReno", "SACK"]})
     assert {trial.factors["network"] for trial in chosen} == {"GEO"} and len(chosen) == 2
+    later = made[0].trials(seeds=2, first_seed=2)
+    assert {trial.plan.seed for trial in later} == {2, 3} and later[0].name == names[0][4]
 
 
 @pytest.mark.parametrize(

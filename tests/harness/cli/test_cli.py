@@ -105,6 +105,7 @@ def test_a_study_that_does_not_exist_is_told_with_its_line(tmp_path: Path) -> No
         (("export", "x"), "the option --as is missing; it must be one of csv, flent, parquet, "),
         (("run",), "missing argument 'EXPERIMENT'; see cellbed run --help"),
         (("run", "x.toml", "--jobs", "0"), "'--jobs': 0: allowed are 1 to 256; see"),
+        (("run", "x.toml", "--first-seed", "0"), "'--first-seed': 0: allowed are 1 to 1000000000"),
         (("run", "x.toml", "--zzz"), "no such option '--zzz'; see cellbed run --help"),
         (("run", "x.toml", "--seeds"), "option '--seeds' needs a value; see cellbed run --help"),
         (("run", "x.toml", "--seeds", "2", "--seeds=3"), "option '--seeds' is given twice; see"),
@@ -208,8 +209,15 @@ def test_native_labs_run_one_at_a_time(tmp_path: Path) -> None:
 def test_dry_run_lists_and_makes_nothing(tmp_path: Path) -> None:
     done = cellbed("run", write_small(tmp_path), "--dry-run", "--seeds", 3, cwd=tmp_path)
     assert done.returncode == 0
-    assert "12 trials, 12 to run" in done.stdout
+    assert "12 trials, 12 to run" in done.stdout and "-s1-" in done.stdout
     assert not (tmp_path / "results").exists()
+
+
+def test_the_first_seed_is_chosen(tmp_path: Path) -> None:
+    words = ("run", write_small(tmp_path), "--dry-run", "--seeds", 2, "--first-seed", 11)
+    done = cellbed(*words, cwd=tmp_path)
+    assert done.returncode == 0 and "8 trials, 8 to run" in done.stdout
+    assert [done.stdout.count(f"-s{seed}-") for seed in (1, 2, 11, 12, 13)] == [0, 0, 4, 4, 0]
 
 
 NOT_BUILT = " is not built yet; without --dry-run, this command builds it first\n"

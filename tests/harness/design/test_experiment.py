@@ -305,3 +305,6 @@ def test_seeds_begin_where_the_file_says(tmp_path: Path) -> None:
     path = write_small(tmp_path, f"first_seed = 4711\nseeds = 2\n{TINY}")
     assert [t.plan.seed for t in planned(experiment.load(path), path)] == [4711, 4712]
     assert [t.plan.seed for t in planned(experiment.load(path), path, seeds=1)] == [4711]
+    other = experiment.with_first_seed(experiment.load(path), 11)
+    assert [t.plan.seed for t in planned(other, path)] == [11, 12]
+    assert experiment.with_first_seed(other, None) is other
