@@ -8,9 +8,10 @@ from analysis.report.sentences import Numbers
 from studies.kernel_cc.changes import CAMPAIGN
 from studies.kernel_cc.findings import FAST, KERNELS, LOSSES, SHARED
 from studies.kernel_cc.mixed import MIXED
+from studies.kernel_cc.window import WINDOW
 
 TRIALS = kept_trials.FILE.removesuffix(".csv")
-OTHERS = {"shared": SHARED, "losses": LOSSES, "fast": FAST, "ends": MIXED}
+OTHERS = {"shared": SHARED, "losses": LOSSES, "fast": FAST, "ends": MIXED, "window": WINDOW}
 
 
 def days(kept: Kept) -> Numbers:
@@ -19,6 +20,7 @@ def days(kept: Kept) -> Numbers:
     releases = releases_of(kept, KERNELS[1])
     return {
         "days": in_words(found),
+        "first_day": all_days({1: found[1]}),
         "mixed": sum(len(some) > 1 for some in found.values()),
         "middle": KERNELS[1],
         "releases": len(releases),

@@ -141,6 +141,29 @@ def tested(cells: Mapping[tuple[str, ...], Sequence[float]]) -> dict[tuple[str, 
     return {place: estimate(values) for place, values in cells.items() if len({*values}) > 1}
 
 
+def constant(cells: Mapping[tuple[str, ...], Sequence[float]]) -> dict[tuple[str, ...], float]:
+    """Places whose seeds, two or more, all have the same change, with this change."""
+    return {
+        place: values[0]
+        for place, values in cells.items()
+        if len(values) > 1 and len({*values}) == 1
+    }
+
+
+def constant_again(kept: Kept) -> Numbers:
+    """Of the segments sent again: the places that have no test, and which of them changed."""
+    cells = by_place(kept, "retransmits")
+    same = constant(cells)
+    others = {place: change for place, change in same.items() if change != 0}
+    names = [f" {signed(f'{x:+.3g}')} ({named(place)})" for place, x in others.items()]
+    return {
+        "without": len(same),
+        "unchanged": len(same) - len(others),
+        "others": len(others),
+        "which": " and".join([",".join(names[:-1]), names[-1]] if names[1:] else names) + ".",
+    }
+
+
 def places_by(kept: Kept, response: str) -> dict[str, Number]:
     """Of the places that have a test, how many surely changed, and by how much."""
     several = tested(by_place(kept, response))
@@ -170,15 +193,26 @@ def surely_changed(
 
 
 def places(kept: Kept) -> Sheet:
-    """Each place that surely changed, with its change; a response has a family of its own."""
-    rows: list[list[Value]] = [
-        [old, new, flavor, f"{rate} Mbit/s, {rtt} ms", queue, flows, title, in_digits(change)]
-        for response, title in PLACED
-        for (old, new, flavor, rate, rtt, queue, flows), change in surely_changed(
-            tested(by_place(kept, response))
-        ).items()
-    ]
+    """Each place that surely changed, with its change; a response has a family of its own.
+
+    Where each seed has the same change there is no test, and the line says so.
+    """
+    rows: list[list[Value]] = []
+    for response, title in PLACED:
+        cells = by_place(kept, response)
+        shown = {place: in_digits(x) for place, x in surely_changed(tested(cells)).items()}
+        shown |= {
+            place: f"{signed(f'{x:+.3g}')} (all {len(cells[place])} seeds)"
+            for place, x in constant(cells).items()
+            if x != 0
+        }
+        rows += [[*_of_place(place), title, text] for place, text in shown.items()]
     return plain(rows, "from", "to", "flavor", "path", "queue", "flows", "figure", "change")
+
+
+def _of_place(place: Sequence[str]) -> list[Value]:
+    old, new, flavor, rate, rtt, queue, flows = place
+    return [old, new, flavor, f"{rate} Mbit/s, {rtt} ms", queue, flows]
 
 
 def in_digits(change: Estimate) -> str:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Two flavors on one link, and losses of the path: tables and sentences of its README."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis import kept_trials
@@ -69,11 +70,19 @@ def shared(kept: Kept) -> Sheet:
 
 def losses(kept: Kept) -> Sheet:
     """Efficiency where the path loses packets, on each kernel."""
+    found = by_kernel(kept, USE)
+    whole = max(len(values) for on in found.values() for values in on.values())
     lines: list[list[Value]] = [
-        [f"{rtt} ms", loss, flavor, *values]
-        for (flavor, rtt, loss), values in means(kept, USE).items()
+        [f"{rtt} ms", loss, flavor, *(_marked(on[kernel], whole) for kernel in KERNELS)]
+        for (flavor, rtt, loss), on in found.items()
     ]
     return plain(lines, "round trip", "lost", "flavor", *KERNELS)
+
+
+def _marked(values: Mapping[int, float], whole: int) -> str | None:
+    """A mean as in the table, marked where it has fewer seeds than a whole cell."""
+    shown = _mean(list(values.values()), USE)
+    return shown if shown is None or len(values) == whole else f"{shown} (n = {len(values)})"
 
 
 def means(kept: Kept, figure: Figure) -> dict[Place, list[str | None]]:
@@ -138,7 +147,8 @@ def beside_bbr(kept: Kept) -> Numbers:
         for queue, some in shares.items()
         for side, bound in (("low", min(some)), ("high", max(some)))
     }
-    return {"seeds": seeds_of(kept, SHARED), **found}
+    most = max(int(row["seeds"]) for row in kept.cells(SHARED).rows)
+    return {"seeds": seeds_of(kept, SHARED), "most_seeds": most, **found}
 
 
 def with_losses(kept: Kept) -> Numbers:
@@ -162,8 +172,18 @@ def few_seeds(kept: Kept) -> Numbers:
 
 
 def seeds_of(kept: Kept, campaign: str) -> str:
-    """How many seeds a cell of a campaign has, in words: "one seed", "3 seeds", "1 to 3 seeds"."""
-    counts = sorted({int(row["seeds"]) for row in kept.cells(campaign).rows})
-    if counts[-1] == 1:
-        return "one seed"
-    return f"{' to '.join(dict.fromkeys(map(str, (counts[0], counts[-1]))))} seeds"
+    """How many seeds a cell of a campaign has, in words."""
+    return seeds_in_words([int(row["seeds"]) for row in kept.cells(campaign).rows])
+
+
+def seeds_in_words(counts: Sequence[int]) -> str:
+    """Of cells with so many seeds: "one seed", "3 seeds", "10 seeds (1 cell has only 6)"."""
+    known = Counter(counts)
+    most = max(known)
+    whole = "one seed" if most == 1 else f"{most} seeds"
+    less = [
+        f"{cells} {'cell has' if cells == 1 else 'cells have'} only {seeds}"
+        for seeds, cells in sorted(known.items())
+        if seeds != most
+    ]
+    return f"{whole} ({', '.join(less)})" if less else whole

@@ -10,7 +10,16 @@ from analysis.kept import Kept, number
 from analysis.report.model import Sheet, Value, plain, signed
 from analysis.report.pages import Pages
 from analysis.table import Row
-from studies.kernel_cc import changes, findings, mixed, others, pacing, window
+from studies.kernel_cc import (
+    changes,
+    findings,
+    mixed,
+    others,
+    pacing,
+    reading,
+    threshold,
+    window,
+)
 from studies.kernel_cc.abstract import abstract
 from studies.kernel_cc.cause import cause
 from studies.kernel_cc.cause import table as cause_table
@@ -110,7 +119,9 @@ TABLES: dict[str, Callable[[Kept], Sheet]] = {
     "fast": partial(fast, FAST),
     "faster": partial(fast, FASTER),
     "mixed": mixed.table,
+    "threshold": threshold.table,
     "window": window.table,
+    "left": window.left,
     "pacing": pacing.table,
     "cause": cause_table,
 }
@@ -123,6 +134,7 @@ PAGES = Pages(
         "trials-run": findings.trials_run,
         "days": days,
         "sure": findings.sure,
+        "constant": findings.constant_again,
         "cells-that-moved": findings.cells_that_moved,
         "delays": findings.delays,
         "beside-bbr": others.beside_bbr,
@@ -132,7 +144,9 @@ PAGES = Pages(
         "fast": fast_numbers,
         "faster": faster_numbers,
         "mixed": mixed.mixed,
+        "threshold": threshold.threshold,
         "window": window.window,
+        "reading": reading.reading,
         "parting": parting,
         "pacing": pacing.numbers,
         "cause": cause,

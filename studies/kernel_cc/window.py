@@ -12,7 +12,7 @@ from analysis.kept import Kept, number
 from analysis.report.model import Sheet, Value, plain
 from analysis.report.sentences import Numbers
 from analysis.table import Row
-from studies.kernel_cc.changes import CAMPAIGN, NAME, PATH
+from studies.kernel_cc.changes import CAMPAIGN, NAME, PATH, RESPONSES, SAME, count_same
 
 WINDOW = "kernel-window"
 OLD, NEW = "6.1", "6.12"
@@ -20,6 +20,8 @@ FLAVORS = ("reno", "cubic", "bbr")
 SENT_AGAIN, QUEUE = "retransmits", "queue_delay_ms"
 FEW = 5
 """Segments sent again: a change up to this is counted as small."""
+FORMS = {"efficiency": ".4f", "fairness": ".4f", "queue_delay_ms": ".2f", "retransmits": ",.0f"}
+"""Of the largest difference that is left of a response."""
 Both = tuple[Row, Row]
 """A pair's changes with the kernels as they are, and with the patches."""
 
@@ -76,12 +78,58 @@ def table(kept: Kept) -> Sheet:
     )
 
 
+def left(kept: Kept) -> Sheet:
+    """By flavor, with the patches: the pairs that still differ, and the largest difference."""
+    rows: list[list[Value]] = []
+    for flavor in FLAVORS:
+        some = of_patched(kept, flavor)
+        differ = [x for name in RESPONSES for x in (differing(some, name), most(some, name))]
+        rows.append([flavor, len(some), count_same(some), *differ])
+    heads = [
+        head
+        for name, title in RESPONSES.items()
+        for head in ((f"{title} differs", "d"), ("at most", FORMS[name]))
+    ]
+    return plain(rows, "flavor", ("patched pairs", "d"), ("the same tables", "d"), *heads)
+
+
+def of_patched(kept: Kept, flavor: str) -> list[Row]:
+    """The changes of a flavor between both patched kernels."""
+    return [row for row in kept.table(WINDOW, NAME).rows if row["flavor"] == flavor]
+
+
+def differing(rows: Sequence[Row], response: str) -> int:
+    """How many of the pairs have a change of a response."""
+    return sum((number(row, response) or 0) != 0 for row in rows)
+
+
+def most(rows: Sequence[Row], response: str) -> float:
+    """The largest change of a response, without its sign."""
+    return max(abs(number(row, response) or 0) for row in rows)
+
+
+def _named(row: Row) -> str:
+    """A place in words, as in the tables."""
+    rate, rtt, queue, flows = (row[name] for name in PATH)
+    many = "flow" if flows == "1" else "flows"
+    return f"{row['flavor']}, {rate} Mbit/s, {rtt} ms, `{queue}`, {flows} {many}"
+
+
 def window(kept: Kept) -> Numbers:
-    """Of reno and cubic: what is left of the segments sent again."""
+    """Of each flavor: what is left of the segments sent again, and what still differs."""
     found = pairs(kept)
+    rows = kept.table(WINDOW, NAME).rows
+    reno = of_patched(kept, "reno")
     numbers: dict[str, int | float | str] = {
         "seeds": len(kept.manifest(WINDOW)["seeds"]),
         "few": FEW,
+        "all_pairs": len(rows),
+        "all_same": count_same(rows),
+        "same_place": "; ".join(_named(row) for row in rows if row["same"] == SAME),
+        "reno_all": len(reno),
+        "reno_efficiency": differing(reno, "efficiency"),
+        "reno_efficiency_most": most(reno, "efficiency"),
+        "figures_same": sum(all(number(row, name) == 0 for name in RESPONSES) for row in rows),
     }
     for flavor in FLAVORS:
         both = found[flavor]

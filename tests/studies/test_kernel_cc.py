@@ -25,7 +25,7 @@ from harness.judge import studies
 from harness.records.seal import seal
 from plan.atm import CELL_BYTES
 from plan.facts import TrialFacts, read
-from studies.kernel_cc import days, fast, findings, mixed, others, window
+from studies.kernel_cc import days, fast, findings, mixed, others, reading, threshold, window
 from studies.kernel_cc.changes import RESPONSES, changes, mean_change
 from studies.kernel_cc.pages import of_seeds
 from studies.kernel_cc.study import (
@@ -279,6 +279,16 @@ def test_each_figure_has_its_places_that_surely_changed(tmp_path: Path) -> None:
     assert numbers["efficiency_places"] == 0
 
 
+def test_a_change_that_is_the_same_with_each_seed_is_named_without_a_test(tmp_path: Path) -> None:
+    kept = kept_changes(tmp_path, {"retransmits": [[-2.0] * 3, [0.0] * 3]})
+    [row] = findings.places(kept).rows
+    assert (row[4], row[6], row[7]) == ("EPD", "sent again", "−2 (all 3 seeds)")
+    numbers = findings.constant_again(kept)
+    assert (numbers["without"], numbers["unchanged"], numbers["others"]) == (2, 1, 1)
+    assert str(numbers["which"]).startswith(" −2 (bbr from 6.12 to 7.3")
+    assert findings.constant({("one seed",): [-2.0]}) == {}
+
+
 @pytest.mark.parametrize(("values", "said"), [(SURE, "it is sure"), (UNSURE, "it is not sure")])
 def test_a_change_is_told_with_its_verdict(
     tmp_path: Path, values: Sequence[float], said: str
@@ -436,6 +446,10 @@ def test_a_change_that_needs_both_ends_is_told_from_one_that_needs_one(tmp_path:
     found = mixed.mixed(kept_ends(tmp_path / "both", both))
     assert found["need_both"] == 1 and found["receivers"] == "+40.00 ± 0.00"
     assert found["first_new"] == "1178" and found["first_old"] == "1177" and found["later"] == "0.0"
+    single = {"6.12": low + 1}
+    lab = mixed.one_lab(kept_ends(tmp_path / "lab", both | single))
+    assert lab["one_lab_flavor"] == "reno" and lab["one_lab"] == "+1.00 ± 0.00"
+    assert lab["single_ms"] == pytest.approx(1)
     receivers = both | {"6.1 to 6.12": low}
     assert mixed.mixed(kept_ends(tmp_path / "one", receivers))["need_both"] == 0
 
@@ -474,3 +488,32 @@ def test_a_pair_with_patches_is_held_against_the_same_place_and_seed(tmp_path: P
     assert len(both) == 1
     assert window.unchanged(both, window.SENT_AGAIN) == (0, 1)
     assert window.sizes(both, window.SENT_AGAIN) == (8, 0)
+    assert window.differing([row for _, row in both], window.SENT_AGAIN) == 0
+    assert window.most([row for row, _ in both], window.SENT_AGAIN) == 8
+
+
+@pytest.mark.parametrize(
+    ("counts", "words"),
+    [
+        ([1, 1], "one seed"),
+        ([3, 3], "3 seeds"),
+        ([10, 6, 10], "10 seeds (1 cell has only 6)"),
+        ([9, 6, 10, 9], "10 seeds (1 cell has only 6, 2 cells have only 9)"),
+    ],
+)
+def test_cells_with_fewer_seeds_are_told(counts: Sequence[int], words: str) -> None:
+    assert others.seeds_in_words(counts) == words
+
+
+def test_the_time_of_a_reading_is_found_from_the_whole_bytes() -> None:
+    """34,807,061 bytes came until 20.003 s."""
+    capacity = 17216981.13207547
+    assert reading.fitting_ms(34_807_061 * 8 / 20.003 / capacity, capacity) == {3}
+    assert reading.fitting_ms(34_807_061.5 * 8 / 20.003 / capacity, capacity) == set()
+
+
+def test_the_kept_trials_of_the_patched_kernels_stand_beside_the_others() -> None:
+    kept = Kept(FILE.parent / "results")
+    rows = threshold.table(kept).rows
+    assert [row[0] for row in rows] == list(threshold.ROWS)
+    assert all(value is not None for row in rows for value in row)
