@@ -155,12 +155,12 @@ def constant_again(kept: Kept) -> Numbers:
     cells = by_place(kept, "retransmits")
     same = constant(cells)
     others = {place: change for place, change in same.items() if change != 0}
-    names = [f" {signed(f'{x:+.3g}')} ({named(place)})" for place, x in others.items()]
+    names = [f" It is {signed(f'{x:+.3g}')} ({named(place)})." for place, x in others.items()]
     return {
         "without": len(same),
         "unchanged": len(same) - len(others),
         "others": len(others),
-        "which": " and".join([",".join(names[:-1]), names[-1]] if names[1:] else names) + ".",
+        "which": "".join(names),
     }
 
 

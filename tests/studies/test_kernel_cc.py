@@ -285,7 +285,7 @@ def test_a_change_that_is_the_same_with_each_seed_is_named_without_a_test(tmp_pa
     assert (row[4], row[6], row[7]) == ("EPD", "sent again", "−2 (all 3 seeds)")
     numbers = findings.constant_again(kept)
     assert (numbers["without"], numbers["unchanged"], numbers["others"]) == (2, 1, 1)
-    assert str(numbers["which"]).startswith(" −2 (bbr from 6.12 to 7.3")
+    assert str(numbers["which"]).startswith(" It is −2 (bbr from 6.12 to 7.3")
     assert findings.constant({("one seed",): [-2.0]}) == {}
 
 
