@@ -29,10 +29,15 @@ def abstract(kept: Kept) -> Numbers:
     linux = [pair for pair in found if _is_linux(pair.queue)]
     by_load = {load: _away([p for p in linux if p.load == load], lambda _: True) for load in LOADS}
     others = [away for load, away in by_load.items() if load != HIGHEST and away is not None]
+    tail, rule = _away(found, _is_tail), _away(found, _is_ns_2)
+    same = [away for away in (tail, rule) if away is not None]
     return {
         **_trials(kept, found, long),
-        "tail": _away(found, _is_tail),
-        "rule": _away(found, _is_ns_2),
+        "tail": tail,
+        "rule": rule,
+        "short_least": min(same),
+        "short_most": max(same),
+        "long_tail": _away([pair for pair in long if pair.load == HIGHEST], _is_tail),
         "highest": HIGHEST,
         "linux": by_load[HIGHEST],
         "linux_least": min(others),
