@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The numbers of its README's abstract (sentences.toml), from the kept results."""
 
+import math
 from collections.abc import Sequence
 from statistics import fmean
 
@@ -19,6 +20,7 @@ from studies.ubr_1996.readme import (
     MAIN,
     OPEN,
     RESPONSES,
+    ROW,
     SLOW,
     effect,
     mean,
@@ -65,6 +67,7 @@ def abstract(kept: Kept) -> Numbers:
         "wan_start": fmean(map(_distance, start)),
         "lan_slow": fmean(map(_distance, slow_lan)),
         **_whole_start(start),
+        **_unfitted(wan, start),
         "start_seeds": min(int(row["seeds"]) for row in start),
         "slow_seeds": min(int(row["seeds"]) for row in slow),
         **_agreeing(wan, lossy),
@@ -86,6 +89,21 @@ def _whole_start(start: Sequence[Row]) -> dict[str, int | str]:
     found = sorted(float(row["efficiency"]) for row in start if float(row["lost_frames"]) == 0)
     ends = dict.fromkeys(f"{one:.3f}" for one in (found[0], found[-1]))
     return {"start_whole": len(found), "start_range": " to ".join(ends)}
+
+
+def _unfitted(wan: Sequence[Row], start: Sequence[Row]) -> dict[str, float]:
+    """WAN: distances of the rows that did not decide the 8 s; those without losses did."""
+    rows = {_levels(row) for row in start if float(row["lost_frames"]) > 0}
+    before, after = ([row for row in some if _levels(row) in rows] for some in (wan, start))
+    return {
+        "unfitted": len(rows),
+        "unfitted_wan": fmean(map(_distance, before)),
+        "unfitted_start": fmean(map(_distance, after)),
+    }
+
+
+def _levels(row: Row) -> tuple[str, ...]:
+    return tuple(row[name] for name in ROW)
 
 
 def _agreeing(wan: Sequence[Row], lossy: Sequence[Row]) -> dict[str, int]:
@@ -181,14 +199,14 @@ def clock(kept: Kept) -> Numbers:
 
 
 def lan(kept: Kept) -> Numbers:
-    """LAN: cells of broken frames, and what windows in bytes do."""
+    """LAN: cells of broken frames [%, rounded up, as it is a limit]; what windows in bytes do."""
     lossy = [row for row in published(kept, MAIN) if row["network"] == "LAN"]
     cells = [row for row in kept.cells(OPEN).rows if row["network"] == "LAN"]
     some = [row for row in cells if row["assumption"] == "bytes"]
     measured = [float(row["efficiency"]) for row in some]
     theirs = [float(row["efficiency_published"]) for row in some]
     return {
-        "wasted": max(float(row["wasted_share"]) for row in lossy),
+        "wasted": math.ceil(1e5 * max(float(row["wasted_share"]) for row in lossy)) / 1e3,
         "bytes_least": min(measured),
         "bytes_most": max(measured),
         "paper_least": min(theirs),

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The numbers of its README's sentence on the goodputs that the slides print, beside ours."""
 
+import itertools
 import math
 from collections.abc import Sequence
 from statistics import fmean
 
 from analysis.kept import Kept
 from analysis.metrics import jain_index
+from analysis.report.model import listed
 from analysis.report.sentences import Numbers
+from analysis.statistics import CONFIDENCE
 from analysis.table import Row
 from studies.ubr_1996.readme import MAIN, ROW, published
 from studies.ubr_1996.study import goodputs, results
@@ -44,8 +47,31 @@ def numbers(kept: Kept) -> Numbers:
         "printed": found[copied[0]]["efficiency"],
         "lossy": len(lossy),
         **ends,
+        **pairs(),
         "fastest_apart": abs(ends["paper_fastest"] - ends["ours_fastest"]),
     }
+
+
+def pairs() -> dict[str, float | str]:
+    """The rows that differ only in the window, and have the same goodputs: they may be one run."""
+    same = [
+        (first, second)
+        for first, second in itertools.combinations(results(), 2)
+        if first[:3] == second[:3] and equal(first, second)
+    ]
+    separate = len(results()) - len(same)
+    return {
+        "pairs": len(same),
+        "pairs_which": listed(_pair_text(*both) for both in same),
+        "separate": separate,
+        "separate_by_chance": (1 - CONFIDENCE) * separate,
+    }
+
+
+def _pair_text(first: Place, second: Place) -> str:
+    network, policy, buffer, window = first
+    windows = f"{int(window):,} and {int(second[3]):,} bytes"
+    return f"{network} with {policy} and {int(buffer):,} cells ({windows})"
 
 
 def efficiency(place: Place) -> float:

@@ -200,7 +200,7 @@ PAGES = Pages(
         "abstract": abstract,
         "amounts": amounts,
         "clock": clock,
-        "draws": verdicts.draws,
+        "draws": lambda kept: {**verdicts.draws(kept), **goodputs.pairs()},
         "goodputs": goodputs.numbers,
         "held": captures.held,
         "lan": lan,

@@ -133,9 +133,7 @@ def named(kept: Kept) -> dict[str, str]:
     topics = load(FOLDER / FILE, first)
     texts: dict[str, str] = {}
     for campaign, prefix in zip(MEASUREMENTS, ("which", "slow_which"), strict=True):
-        figures = {
-            row["id"]: figure(row["evidence_seeds"]) for row in kept.claims(campaign).rows
-        }
+        figures = {row["id"]: figure(row["evidence_seeds"]) for row in kept.claims(campaign).rows}
         by_verdict = short(topics, _measured(kept, campaign), figures)
         texts |= {f"{prefix}_{name}": by_verdict[group] for name, group in GROUPS.items()}
     return texts

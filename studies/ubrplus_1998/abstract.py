@@ -5,7 +5,7 @@ from analysis.kept import Kept
 from analysis.report.sentences import Numbers
 from studies.ubrplus_1998 import verdicts
 from studies.ubrplus_1998.cells import cells_of, distance
-from studies.ubrplus_1998.ns3.tables import places, wan
+from studies.ubrplus_1998.ns3.tables import places
 from studies.ubrplus_1998.numbers import TEXT, draws, minimum, simulation
 from studies.ubrplus_1998.study import CELL
 
@@ -39,11 +39,11 @@ def abstract(kept: Kept) -> Numbers:
 
 
 def _ns_3(kept: Kept) -> dict[str, float]:
-    """How far ns-3 is below the kernel, over its cells, and above it in one of the WAN."""
+    """How far ns-3 is below the kernel, over its cells."""
     off = [
         float(place.kernel["efficiency"]) - place.witness("efficiency") for place in places(kept)
     ]
-    return {"ns3_places": len(off), "ns3_least": min(off), "ns3_most": max(off), **wan(kept)}
+    return {"ns3_places": len(off), "ns3_least": min(off), "ns3_most": max(off)}
 
 
 def _number(value: object) -> float:

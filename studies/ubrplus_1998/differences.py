@@ -2,7 +2,7 @@
 """Where kernel, model and simulation differ: the README's numbers, from kept trials alone."""
 
 from collections.abc import Callable, Mapping
-from statistics import fmean
+from statistics import fmean, stdev
 
 from analysis.kept import Kept
 from analysis.kept_trials import FILE as TRIALS
@@ -117,7 +117,8 @@ def order(kept: Kept) -> Numbers:
     timer = [
         values["kernel timer"][flavor] - values["default"][flavor] for flavor in CELL["flavor"]
     ]
-    whole = values["full segments"]
+    whole, again, own = (values[level] for level in CONDITIONS if level != "default")
+    deviations, seeds = _deviations(kept)
     small = {
         row["assumption"]: float(row["efficiency"])
         for row in cells_of(kept, OPEN, network="WAN", flavor="SACK", policy="EPD", buffer="0.5")
@@ -127,6 +128,11 @@ def order(kept: Kept) -> Numbers:
         "same": int(default == paper),
         "ending": len(ending),
         "which": " and ".join(ending),
+        "kept_apart": again["SACK"] - again["NewReno"],
+        "timer_apart": own["NewReno"] - own["Reno"],
+        "deviation_least": min(deviations),
+        "deviation_most": max(deviations),
+        "seeds": seeds,
         "sack_below": whole["Reno"] - whole["SACK"],
         "sack_less": whole["SACK"] - whole["Reno"],
         "timer_least": min(timer),
@@ -134,6 +140,19 @@ def order(kept: Kept) -> Numbers:
         "sack_small": small["default"],
         "sack_timer": small["kernel timer"],
     }
+
+
+def _deviations(kept: Kept) -> tuple[list[float], int]:
+    """Each flavor's standard deviation of one seed with the same senders, and the seeds."""
+    by_flavor: dict[str, list[float]] = {}
+    for one in read_trials(kept.folder / RFC / TRIALS):
+        if PLACE.items() <= one.levels.items():
+            by_flavor.setdefault(one.levels["flavor"], []).append(float(one.metrics["efficiency"]))
+    return [*map(stdev, by_flavor.values())], min(map(len, by_flavor.values()))
+
+
+PLACE = {"network": "WAN", "policy": "EPD", "buffer": "1"}
+"""Of the conditions."""
 
 
 def _sensitive(kept: Kept) -> list[tuple[str, float, float]]:

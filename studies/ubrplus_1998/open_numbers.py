@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from analysis.kept import Kept
-from analysis.report.model import listed
+from analysis.report.model import listed, signed
 from analysis.report.sentences import Numbers, Source
 from analysis.statistics import CONFIDENCE
 from analysis.table import Row
@@ -19,49 +19,59 @@ from studies.ubrplus_1998.witnesses import CELLS_OF
 OPEN, TEXT = "ubrplus-www-assumptions", "ubrplus-www-text"
 WAN = {"network": "WAN", "policy": "EPD", "buffer": "0.5"}
 LONG = ("MEO", "GEO")
+Place = tuple[str, str]
+"""Network and flavor."""
 
 
 def path(kept: Kept) -> Numbers:
-    """What the steps change that the README names; each is the mean over three buffers."""
-    found = step_changes(kept)
-    minimum, cut = found["minimum 1 s"], found["cut anew"]
-    rules = {
-        "partial": _of(found["partial ACK resets"], "NewReno"),
-        "flywheel": _of(found["flywheel"], "NewReno"),
-        "pipe": _of(found["PIPE in segments"], "SACK"),
-    }
+    """The changes beyond chance of the steps in NAMED; each is the mean over three buffers."""
+    found: dict[str, float | str] = {}
+    large = _beyond_chance(kept)
+    for name, step in NAMED.items():
+        found[f"{name}_large"] = len(large[step])
+        found[f"{name}_which"] = listed(
+            [
+                f"{signed(f'{x:+.3f}')} ({flavor} in {net})"
+                for (net, flavor), x in large[step].items()
+            ]
+            or ["nothing"]
+        )
+    found["minimum_long_large"] = sum(net in LONG for net, _ in large["minimum 1 s"])
+    return found
+
+
+NAMED = {
+    "cut": "cut anew",
+    "minimum": "minimum 1 s",
+    "partial": "partial ACK resets",
+    "flywheel": "flywheel",
+    "pipe": "PIPE in segments",
+}
+"""Steps that the README names -> how their numbers begin."""
+
+
+def _beyond_chance(kept: Kept) -> dict[str, dict[Place, float]]:
+    """Step -> its changes that are larger than two seeds of the same senders may lie apart."""
+    chance = by_chance(kept)
     return {
-        "minimum_vanilla": minimum["WAN", "Vanilla"],
-        "minimum_reno": minimum["WAN", "Reno"],
-        "minimum_long": max(abs(value) for (net, _), value in minimum.items() if net in LONG),
-        **_bounds("cut", {place: x for place, x in cut.items() if place[0] in LONG}),
-        **{f"{name}_{end}": of(x) for name, x in rules.items() for end, of in ENDS.items()},
+        step: {place: x for place, x in some.items() if abs(x) > chance[place]}
+        for step, some in step_changes(kept).items()
     }
 
 
 def path_chance(kept: Kept) -> Numbers:
     """How many steps are larger than two single seeds of the same senders may lie apart."""
-    chance, steps = by_chance(kept), step_changes(kept)
-    changes = [
-        (step, place, value)
-        for step, some in steps.items()
-        for place, value in some.items()
-        if value
-    ]
-    large = [one for one in changes if abs(one[2]) > chance[one[1]]]
-    by_step = {
-        step: [f"{flavor} in {net}" for name, (net, flavor), _ in large if name == step]
-        for step in steps
-    }
+    changes = sum(bool(value) for some in step_changes(kept).values() for value in some.values())
+    large = _beyond_chance(kept)
     return {
         "seeds": min(int(row["seeds"]) for row in cells_of(kept, TEXT)),
-        **_ends("chance", list(chance.values())),
-        "changes": len(changes),
-        "large": len(large),
-        "expected": (1 - CONFIDENCE) * len(changes),
+        **_ends("chance", list(by_chance(kept).values())),
+        "changes": changes,
+        "large": sum(map(len, large.values())),
+        "expected": (1 - CONFIDENCE) * changes,
         "which": " ".join(
-            f'With "{STEPS[step]}", it is {listed(places)}.'
-            for step, places in by_step.items()
+            f'With "{STEPS[step]}", it is {listed(f"{flavor} in {net}" for net, flavor in places)}.'
+            for step, places in large.items()
             if places
         ),
     }
@@ -146,10 +156,6 @@ NUMBERS: Mapping[str, Source] = {
     "sack-simulation": sack,
 }
 ENDS = {"least": min, "most": max}
-
-
-def _of(changes: Mapping[tuple[str, str], float], flavor: str) -> list[float]:
-    return [value for (_, one), value in changes.items() if one == flavor]
 
 
 def _ends(name: str, values: Sequence[float]) -> dict[str, float]:

@@ -13,6 +13,7 @@ from studies.ubrplus_1998 import (
     open_numbers,
     pooling,
     sensitivity,
+    served,
     verdicts,
     witnesses,
 )
@@ -41,7 +42,9 @@ SENTENCES = {
     **differences.NUMBERS,
     "abstract": abstract,
     "ways": verdicts.ways,
+    "altered": verdicts.altered,
     "pooling": pooling.pooling,
+    "served": served.served,
     "model": witnesses.kept_seeds,
     "kernel-model": beside_model.numbers,
     "away": beside_model.away,

@@ -6,14 +6,17 @@ mean over the seeds; main effects and first-order interactions; 90 % intervals.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
 
 from analysis.anova import Anova, Effect, analyse
 from analysis.kept import Kept
 from analysis.report.model import Sheet, Value, plain, signed
-from analysis.table import Table
+from analysis.table import Row, Table, read_csv
 from studies.ubrplus_1998.cells import RESPONSES, cells_of
 from studies.ubrplus_1998.study import CELL
 
+FOLDER = Path(__file__).parent
 TEXT = "ubrplus-www-text"
 MINIMA = ("2 ticks", "1 s")
 FACTORS = ("flavor", "policy", "buffer")
@@ -51,13 +54,14 @@ def _place(row: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def allocation(kept: Kept) -> Sheet:
-    """Tables 5, 8 and 11: the percentage of the variation that each component explains."""
+    """Tables 5, 8 and 11, as printed, and ours: how much of the variation each part explains."""
     rows: list[list[Value]] = []
     for network, response, analyses in _analyses(kept):
         for component in (*analyses[0].components, analyses[0].error):
             name = " × ".join(component.factors) or "error"
-            shares = [_percent(one, component.factors) for one in analyses]
-            rows.append([network, response, name, *shares])
+            ours = [_percent(one, component.factors) for one in analyses[1:]]
+            printed = _printed(network, response, component.factors)
+            rows.append([network, response, name, printed, *ours])
     heads = [(title, ".2f") for title in COLUMNS]
     return plain(rows, "network", "response", "component", *heads)
 
@@ -95,6 +99,23 @@ def _analysis(kept: Kept, network: str, response: str, column: str) -> Anova:
         source=f"{TEXT}, {network}",
     )
     return analyse(table, name, FACTORS)
+
+
+def _printed(network: str, response: str, factors: tuple[str, ...]) -> float | None:
+    """The percentage that the paper prints; None of the error, which it does not print."""
+    names = {frozenset(row["component"].split("-")): row for row in _allocation(network)}
+    row = names.get(frozenset(SOURCE_NAMES[factor] for factor in factors))
+    return float(row[f"{response}_percent"]) if row else None
+
+
+@cache
+def _allocation(network: str) -> tuple[Row, ...]:
+    """A network's lines of tables 5, 8 and 11."""
+    rows = read_csv(FOLDER / "published" / "allocation_of_variation.csv").rows
+    return tuple(row for row in rows if row["network"] == network)
+
+
+SOURCE_NAMES = {"flavor": "TCP Flavor", "policy": "Drop Policy", "buffer": "Buffer Size"}
 
 
 def _percent(analysis: Anova, factors: tuple[str, ...]) -> float:

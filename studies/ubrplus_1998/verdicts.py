@@ -143,29 +143,62 @@ def first_bounds(kept: Kept) -> Mapping[str, Sequence[str]]:
 
 
 def numbers(kept: Kept, minimum: str) -> Numbers:
-    """How many readings have each verdict by the means, the first bounds; and of the paper."""
-    first = first_bounds(kept)[f"the text, minimum {minimum}"]
-    holds, fails, undecided = map(first.count, VERDICTS)
-    later = map(first_bounds(kept)[LATER].count, VERDICTS)
+    """How many readings have each verdict over the seeds, with first bounds; also of the means."""
+    name = f"the text, minimum {minimum}"
+    seeds = by_intervals(kept)
+    first, later = (
+        [verdict for claim, verdict in seeds[of].items() if not claim.endswith(WIDER)]
+        for of in (name, LATER)
+    )
+    means = first_bounds(kept)[name]
     theirs = by_the_means(kept)[PAPER].values()
     return {
         "claims": len(first),
-        "holds": holds,
-        "fails": fails,
-        "undecided": undecided,
-        **dict(zip(("later_holds", "later_fails", "later_undecided"), later, strict=True)),
+        **_counted("", first),
+        **_counted("later_", later),
+        **_counted("means_", means),
+        "values_only": sum(not claim.endswith(WIDER) for claim in without_interval()),
         "paper_not": sum(verdict != VERDICTS[0] for verdict in theirs),
         **named(kept, minimum),
     }
 
 
 def named(kept: Kept, minimum: str) -> dict[str, str]:
-    """The paper's sentences in short, by the verdicts of the means."""
-    found = by_the_means(kept)[f"the text, minimum {minimum}"]
+    """The paper's sentences in short, by the verdicts over the seeds."""
+    found = by_intervals(kept)[f"the text, minimum {minimum}"]
     first = {claim: verdict for claim, verdict in found.items() if not claim.endswith(WIDER)}
     short = texts(load(FOLDER / FILE, [*first]), first)
     groups = {"holds": HOLDS, "fails": FAILS, "undecided": UNDECIDED, "part": PART}
     return {f"which_{name}": short[group] for name, group in groups.items()}
+
+
+def _counted(prefix: str, verdicts: Sequence[str]) -> dict[str, int]:
+    """How many verdicts there are of each kind, by name."""
+    return {f"{prefix}{name}": verdicts.count(of) for name, of in NAMES.items()}
+
+
+NAMES = dict(zip(("holds", "fails", "undecided"), VERDICTS, strict=True))
+
+
+def altered(kept: Kept) -> Numbers:
+    """The verdicts over the seeds without the readings whose bounds we changed after trials."""
+    found: dict[str, int] = {"altered": len(ALTERED)}
+    for name, minimum in TEXTS.items():
+        first = {c: v for c, v in by_intervals(kept)[name].items() if not c.endswith(WIDER)}
+        others = [verdict for claim, verdict in first.items() if claim not in ALTERED]
+        found |= {"all": len(first), "others": len(first) - len(ALTERED)}
+        found |= _counted(f"{SHORT[minimum]}_", others)
+    return found
+
+
+ALTERED = (
+    "wan-efficiency-policy-negligible",
+    "geo-efficiency-policy-negligible",
+    "wan-efficiency-sack-above-newreno",
+    "overall-sack-above-newreno-in-meo",
+    "meo-efficiency-vanilla-gain",
+)
+"""Readings whose bounds we changed on 27 November 2026, after the text's trials had run."""
 
 
 def ways(kept: Kept) -> Numbers:

@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
+import pytest
+
 from analysis.metrics import jain_index
+from studies.ubr_1996.goodputs import pairs
 from studies.ubr_1996.study import goodputs, results
 
 LINK_MBIT_PER_S = 155.52 * 512 / 636
@@ -36,3 +40,20 @@ def test_what_is_different_in_the_three_rows() -> None:
     assert list(indices.values()) == [0.5263, 0.4456, 0.9982]
     copied = ("WAN", "plain", "12000", "1800000")
     assert goodputs()[copied] == goodputs()[("WAN", "plain", "12000", "600000")]
+
+
+def test_two_pairs_of_rows_may_be_one_run_each() -> None:
+    """Rows without losses have the same goodputs too, but they have other buffers."""
+    same = [
+        (first, second)
+        for first, second in itertools.combinations(goodputs(), 2)
+        if first[:2] == second[:2] and goodputs()[first] == goodputs()[second]
+    ]
+    assert [(one[:3], one[3], other[3]) for one, other in same] == [
+        (("LAN", "plain", "10000"), "65535", "8192"),
+        (("WAN", "plain", "12000"), "600000", "1800000"),
+        (("WAN", "EPD", "12000"), "600000", "1800000"),
+    ]
+    found = pairs()
+    assert (found["pairs"], found["separate"]) == (2, 18)
+    assert found["separate_by_chance"] == pytest.approx(0.9)

@@ -50,7 +50,7 @@ def page(study: Path) -> str:
         (at("rto-min-1s", efficiency_difference="0.4"), "no sign that the minimum moves"),
         (
             at("first-second", efficiency="0.45"),
-            "which the paper seems to count",
+            "may come from the start of the sources",
         ),
     ],
     ids=["the minimum moves the LAN away", "the first second is not surely less efficient"],

@@ -10,13 +10,11 @@ from pathlib import Path
 import pytest
 
 from analysis.errors import RecordError
-from analysis.kept import Kept
-from analysis.report import sentences
 from harness.design import experiment
 from harness.design.trials import planned
 from harness.judge import studies
 from plan.plan import Plan
-from studies.ubrplus_1998.ns3 import options, program, tables, witness
+from studies.ubrplus_1998.ns3 import options, program, witness
 from workload import www
 
 FOLDER = studies.folder("ubrplus_1998")
@@ -62,14 +60,6 @@ def test_an_outcome_that_is_not_whole_is_refused(text: str) -> None:
 def test_an_outcome_is_read() -> None:
     found = program.outcome("received 5 1\nreceived 7 0\nqueue 30 2 9\n", 2)
     assert found == program.Outcome((5, 7), (1, 0), 30, 2, 9)
-
-
-def test_the_sentence_of_the_wan_has_the_kernel_s_kept_figure() -> None:
-    kept = Kept(FOLDER / "results")
-    sentence = sentences.load(FOLDER / sentences.FILE)["ns-3-wan"]
-    text = sentences.written(sentence, tables.numbers(kept), "here")
-    kernel = float(kept.cell(tables.CAMPAIGN, **tables.WAN)["efficiency"])
-    assert f"the kernel has {kernel:.3f}" in text
 
 
 @pytest.mark.skipif("CELLBED_SLOW_TESTS" not in os.environ, reason="slow: CELLBED_SLOW_TESTS=1")

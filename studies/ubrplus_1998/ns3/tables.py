@@ -19,10 +19,6 @@ from studies.ubrplus_1998.study import CELL
 from studies.ubrplus_1998.witnesses import CELLS_OF
 
 CAMPAIGN, SET = WITNESS.experiments[0], "today"
-WAN = {"network": "WAN", "flavor": "SACK", "policy": "EPD", "buffer": "1"}
-"""A cell in which one of seven seeds ended with a segmentation fault."""
-WAN_LEAST, WAN_MOST = 0.998, 0.999
-"""Efficiencies of ns-3 in the other six seeds. We kept no lines, so we cannot compute them."""
 
 
 @dataclass(frozen=True)
@@ -70,17 +66,6 @@ def ns_3(kept: Kept) -> Sheet:
     return plain(rows, *CELL, ("seeds", "d"), *figures, *timeouts)
 
 
-def wan(kept: Kept) -> dict[str, float]:
-    """The cell in the WAN of which no lines are kept: both efficiencies, and how far above."""
-    kernel = float(kept.cell(CAMPAIGN, **WAN)["efficiency"])
-    return {
-        "wan_least": WAN_LEAST,
-        "wan_most": WAN_MOST,
-        "wan_kernel": kernel,
-        "wan_above": WAN_LEAST - kernel,
-    }
-
-
 def numbers(kept: Kept) -> Numbers:
     """ns-3's mean efficiency less the kernel's, by flavor; the order of the two flavors."""
     everywhere = list(places(kept))
@@ -99,7 +84,6 @@ def numbers(kept: Kept) -> Numbers:
     ]
     return {
         "same_order": int(all(above)),
-        **wan(kept),
         **found,
         "places": len(everywhere),
         "seeds": min(len(place.lines) for place in everywhere),
