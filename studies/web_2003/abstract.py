@@ -30,14 +30,14 @@ def abstract(kept: Kept) -> Numbers:
     by_load = {load: _away([p for p in linux if p.load == load], lambda _: True) for load in LOADS}
     others = [away for load, away in by_load.items() if load != HIGHEST and away is not None]
     tail, rule = _away(found, _is_tail), _away(found, _is_ns_2)
-    same = [away for away in (tail, rule) if away is not None]
+    lower = [-change for change in _changes(p for p in long if p.load == HIGHEST)]
     return {
         **_trials(kept, found, long),
         "tail": tail,
         "rule": rule,
-        "short_least": min(same),
-        "short_most": max(same),
-        "long_tail": _away([pair for pair in long if pair.load == HIGHEST], _is_tail),
+        "lower_least": min(lower),
+        "lower_most": max(lower),
+        "lower_seeds": len(lower),
         "highest": HIGHEST,
         "linux": by_load[HIGHEST],
         "linux_least": min(others),
@@ -86,6 +86,12 @@ def _repeated(found: Iterable[Pair]) -> int:
             if not _is_linux(pair.queue)
         }
     )
+
+
+def _changes(found: Iterable[Pair]) -> list[float]:
+    """What ns-2 changes in the median of each trial with drop tail [%]."""
+    ratios = [pair.ratio("median_ms") for pair in found if _is_tail(pair.queue)]
+    return [100 * (ratio - 1) for ratio in ratios if ratio is not None]
 
 
 def _away(found: Sequence[Pair], is_of: Callable[[str], bool]) -> float | None:
