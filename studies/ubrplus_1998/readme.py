@@ -46,7 +46,8 @@ def distances(kept: Kept) -> Sheet:
 def simulation(kept: Kept) -> Sheet:
     """Mean absolute differences to the simulation, with the largest of a cell."""
     rows: list[list[Value]] = []
-    for text, campaign, name in (("the text", TEXT, "literal"), ("later RFCs", RFC, "today")):
+    senders = (("the text, minimum 2 ticks", TEXT, "literal"), ("later RFCs", RFC, "today"))
+    for text, campaign, name in senders:
         found = kept.table(campaign, "predictions").rows
         for network in CELL["network"]:
             of = {"prediction": name, "group": network}
