@@ -111,6 +111,7 @@ def _agreeing(wan: Sequence[Row], lossy: Sequence[Row]) -> dict[str, int]:
     fair = [row for row in wan if _prints_alike(row, "fairness")]
     return {
         "wan_rows": len(wan),
+        "wan_whole": sum(float(row["lost_frames"]) == 0 for row in wan),
         "same_fairness": len(fair),
         "same_fairness_lost": sum(float(row["lost_frames"]) > 0 for row in fair),
         "same_efficiency": sum(_prints_alike(row, "efficiency") for row in wan),
@@ -215,16 +216,32 @@ def lan(kept: Kept) -> Numbers:
 
 
 def queue(kept: Kept) -> Numbers:
-    """The rows without losses: in how many the largest queue is what the path leaves."""
+    """The rows without losses: in how many the largest queue is what the path leaves.
+
+    ..._seeds: the same for the seeds of the row whose largest queue is longer.
+    """
     rows = kept.table(MAIN, "windows").rows
     longer = [row for row in rows if int(row["difference_cells"])]
+    beyond = _beyond(kept, longer[0]) if longer else []
     return {
+        "seeds": len(beyond),
+        "exact_seeds": beyond.count(0),
+        "shorter_seeds": sum(cells < 0 for cells in beyond),
         "rows": len(rows),
         "exact": len(rows) - len(longer),
         "longer": len(longer),
         "window": f"{int(longer[0]['window']):,d}" if longer else "",
         "more": int(longer[0]["difference_cells"]) if longer else 0,
     }
+
+
+def _beyond(kept: Kept, row: Row) -> list[int]:
+    """By how many cells the largest queue of each seed is longer than what the path leaves."""
+    return [
+        round(one.metrics["peak_cells"]) - int(row["full_queue_cells"])
+        for one in kept_trials.read(kept.folder / MAIN / kept_trials.FILE)
+        if all(row[name] == level for name, level in one.levels.items())
+    ]
 
 
 def _distance(row: Row) -> float:

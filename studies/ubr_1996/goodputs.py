@@ -47,6 +47,7 @@ def numbers(kept: Kept) -> Numbers:
         "printed": found[copied[0]]["efficiency"],
         "lossy": len(lossy),
         **ends,
+        **_others(lossy),
         **pairs(),
         "fastest_apart": abs(ends["paper_fastest"] - ends["ours_fastest"]),
     }
@@ -91,6 +92,17 @@ def fits(place: Place) -> bool:
 def equal(place: Place, other: Place) -> bool:
     """Whether two rows of a network and a policy have the same goodputs."""
     return place[:2] == other[:2] and goodputs()[place] == goodputs()[other]
+
+
+def _others(lossy: Sequence[Row]) -> dict[str, float]:
+    """The mean source of a row without its fastest, in the mean over the rows [Mbit/s]."""
+    theirs = [sorted(goodputs()[_place(row)])[:-1] for row in lossy]
+    ours = [
+        (float(row["efficiency"]) * float(row["capacity_bit_per_s"]) / 1e6 - _rates(row)[-1])
+        / (int(row["sources"]) - 1)
+        for row in lossy
+    ]
+    return {"paper_others": fmean(map(fmean, theirs)), "ours_others": fmean(ours)}
 
 
 def _place(row: Row) -> Place:

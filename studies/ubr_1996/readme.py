@@ -30,7 +30,7 @@ CHANGES = {
     "any-ack": "backoff ends with any ACK",
     "flight": "after a loss half of what is outstanding",
     "ssthresh-2": "no slow start at first",
-    "bytes": "windows in bytes, runts fill them",
+    "bytes": "windows in bytes, filled by segments shorter than the MSS",
 }
 
 

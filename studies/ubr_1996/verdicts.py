@@ -8,11 +8,12 @@ from functools import cache
 from analysis import by_means
 from analysis.claims import Claim, claims_of
 from analysis.claims.reading import WIDER, WIDER_WORDS
-from analysis.claims.topics import FAILS, FILE, HOLDS, PART, UNDECIDED, load
+from analysis.claims.topics import FAILS, FILE, HOLDS, NONE, PART, UNDECIDED, load
 from analysis.claims.topics import texts as short
 from analysis.kept import Kept
 from analysis.report.model import Sheet, Value, plain, signed
 from analysis.report.sentences import Numbers
+from analysis.table import Row
 from studies.ubr_1996.checks import CHECKS
 from studies.ubr_1996.study import FOLDER, STUDY
 
@@ -93,7 +94,7 @@ def draws(kept: Kept) -> Numbers:
 
 
 def claims(kept: Kept) -> Sheet:
-    """The readings that do not hold in both campaigns."""
+    """All readings except those that hold in both campaigns."""
     both = [found(kept, campaign) for campaign in MEASUREMENTS]
     rows: list[list[Value]] = [
         [claim.sentence, claim.source, _reading(claim), _bound(claim.id), *found_of]
@@ -129,11 +130,15 @@ def _measured(kept: Kept, campaign: str) -> dict[str, str]:
 
 def named(kept: Kept) -> dict[str, str]:
     """The paper's sentences in short, by verdict: from 2 to 12 s, and slow_..."""
-    first = [claim.id for claim in _claims() if not claim.id.endswith(WIDER)]
+    first = {claim.id: claim for claim in _claims() if not claim.id.endswith(WIDER)}
     topics = load(FOLDER / FILE, first)
     texts: dict[str, str] = {}
     for campaign, prefix in zip(MEASUREMENTS, ("which", "slow_which"), strict=True):
-        figures = {row["id"]: figure(row["evidence_seeds"]) for row in kept.claims(campaign).rows}
+        figures = {
+            row["id"]: text + _behind(kept, campaign, first[row["id"]])
+            for row in kept.claims(campaign).rows
+            if row["id"] in first and (text := figure(row["evidence_seeds"]))
+        }
         by_verdict = short(topics, _measured(kept, campaign), figures)
         texts |= {f"{prefix}_{name}": by_verdict[group] for name, group in GROUPS.items()}
     return texts
@@ -154,11 +159,40 @@ def figure(evidence: str) -> str:
     return f"{text}; bound: {bound[1]}" if bound else text
 
 
+def _behind(kept: Kept, campaign: str, claim: Claim) -> str:
+    """What a reader needs beside the figure: the bound of a share, and rows that are only ours."""
+    if claim.check == "share_below":
+        return f"; bound: at least {100 * claim.parameters['share']:.0f} % of them"
+    if claim.check != "each_bounded":
+        return ""
+    rows = _rows(kept, campaign, claim)
+    printed = sum(bool(row["efficiency_published"]) for row in rows)
+    return "" if printed == len(rows) else f"; the paper has {printed} of these rows"
+
+
+def _rows(kept: Kept, campaign: str, claim: Claim) -> Sequence[Row]:
+    """The cells that a claim on each of them is about."""
+    levels = {name: {*map(str, of)} for name, of in claim.parameters["where"].items()}
+    rows = [
+        row
+        for row in kept.cells(campaign).rows
+        if all(row[name] in of for name, of in levels.items())
+    ]
+    with_any, without = (claim.parameters.get(name) for name in ("with_any", "without"))
+    if with_any:
+        rows = [row for row in rows if float(row[with_any]) > 0]
+    return [row for row in rows if not without or float(row[without]) == 0]
+
+
 def numbers(kept: Kept) -> dict[str, int]:
-    """How many readings have each verdict, with the first bounds: from 2 to 12 s, and slow_..."""
+    """How many readings have each verdict, with the first bounds: from 2 to 12 s, and slow_...
+
+    parts: 1 if readings of a topic differ from 2 to 12 s, else 0.
+    """
     first, second = (first_bounds(kept)[measured] for measured in MEASUREMENTS.values())
     names = ("holds", "fails", "undecided")
     return {
+        "parts": int(named(kept)["which_part"] != NONE),
         "claims": len(first),
         "slow_claims": len(second),
         **dict(zip(names, map(first.count, VERDICTS), strict=True)),

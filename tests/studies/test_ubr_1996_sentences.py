@@ -11,7 +11,7 @@ import pytest
 from analysis.kept import Kept
 from analysis.report.readme import with_tables
 from harness.judge import studies
-from studies.ubr_1996 import lengths
+from studies.ubr_1996 import abstract, lengths, verdicts
 
 Row = dict[str, str]
 OPEN = "ubr-persistent-assumptions/cells.csv"
@@ -59,6 +59,34 @@ def test_a_change_alone(study: Path, changed: Callable[[Row], Row], message: str
     assert message in page(study)
     change(study / "results" / OPEN, changed)
     assert message not in page(study)
+
+
+def test_a_list_of_sentences_that_hold_in_part_is_there_only_if_one_does(study: Path) -> None:
+    """With such buffers, the throughput is full: two readings, and one of them changes."""
+    assert "Hold in part" not in page(study)
+    change(
+        study / "results/ubr-persistent/claims.csv",
+        lambda row: (
+            row | {"verdict_seeds": "undecided"} if row["id"] == "wan-full-throughput" else row
+        ),
+    )
+    kept = Kept(study / "results")
+    assert verdicts.numbers(kept)["parts"] == 1
+    assert (
+        verdicts.named(kept)["which_part"] == "With such buffers, the throughput is full (1 of 2)."
+    )
+
+
+def test_the_seeds_whose_queue_is_what_the_path_leaves_are_counted(study: Path) -> None:
+    def shorter(row: Row) -> Row:
+        levels = {"network": "WAN", "window": "120000", "sources": "5", "seed": "1"}
+        return row | {"peak_cells": "3007.0"} if levels.items() <= row.items() else row
+
+    before = abstract.queue(Kept(study / "results"))
+    change(study / "results/ubr-persistent/trials.csv", shorter)
+    after = abstract.queue(Kept(study / "results"))
+    assert (before["seeds"], before["exact_seeds"], before["shorter_seeds"]) == (10, 5, 0)
+    assert (after["seeds"], after["exact_seeds"], after["shorter_seeds"]) == (10, 4, 1)
 
 
 def test_trials_near_the_paper_and_different_outcomes_are_counted(study: Path) -> None:

@@ -54,6 +54,15 @@ def test_each_sentence_in_short_stands_behind_its_verdict() -> None:
     assert not any("ABR" in text for text in named.values())
 
 
+def test_a_share_has_its_bound_and_a_span_says_which_rows_are_only_ours() -> None:
+    text = verdicts.named(KEPT)["which_fails"]
+    assert "in 47 of 160 trials; bound: at least 33 % of them)" in text
+    assert "(0.406 to 1.000 in 24 rows; the paper has 16 of these rows)" in text
+    rows = [row for row in KEPT.cells("ubr-persistent").rows if row["sources"] == "5"]
+    lossy = [row for row in rows if float(row["lost_frames"]) > 0]
+    assert (len(lossy), sum(row["policy"] == "EPD-n" for row in lossy)) == (24, 24 - 16)
+
+
 @pytest.mark.parametrize(
     ("evidence", "figure"),
     [
