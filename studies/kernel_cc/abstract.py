@@ -9,7 +9,7 @@ from analysis.kept import Kept
 from analysis.report.sentences import Numbers
 from analysis.table import Row
 from studies.kernel_cc.changes import CAMPAIGN, RESPONSES, count_same, grouped, mean_change
-from studies.kernel_cc.findings import ALPHA, mean_changes, verdict
+from studies.kernel_cc.findings import ALPHA, mean_changes, surely_changed, verdict
 from studies.kernel_cc.study import STUDY
 
 
@@ -49,7 +49,18 @@ def abstract(kept: Kept) -> Numbers:
         "largest_from": old,
         "largest_to": to,
         **_tested(kept, (old, to, flavor, RESPONSES["efficiency"])),
+        **again(kept, (first, middle, "reno", RESPONSES["retransmits"])),
     }
+
+
+def again(kept: Kept, place: tuple[str, ...]) -> Numbers:
+    """A mean change of the segments sent again; again_fewer: 1 if they surely are fewer."""
+    changes = mean_changes(kept)
+    change = changes.get(place)
+    if change is None:
+        return {"again": None, "again_half": None, "again_fewer": 0}
+    fewer = change.mean < 0 and place in surely_changed(changes)
+    return {"again": change.mean, "again_half": change.half_width, "again_fewer": int(fewer)}
 
 
 def _tested(kept: Kept, place: tuple[str, ...]) -> Numbers:

@@ -15,7 +15,6 @@ from studies.kernel_cc.changes import (
     CAMPAIGN,
     PATH,
     RESPONSES,
-    count_same,
     grouped,
     mean_change,
 )
@@ -67,7 +66,6 @@ def sure(kept: Kept) -> Numbers:
     return {
         "changes": len(changes),
         "times": times_for_sure(len(changes), next(iter(changes.values()), None)),
-        **of_places(kept),
         "sure": len(found),
         "which": "".join(names),
         "seeds": max((change.n for change in changes.values()), default=1),
@@ -96,7 +94,6 @@ def of_places(kept: Kept) -> dict[str, Number]:
 def bbr_again(kept: Kept) -> Numbers:
     """What bbr sends again on the last kernel less the one before, a trial: mean over the paths."""
     old, new = KERNELS[-2:]
-    rows = grouped(kept)[old, new, BBR]
     changes = mean_changes(kept)
     place = (old, new, BBR, RESPONSES["retransmits"])
     change = changes.get(place)
@@ -108,8 +105,6 @@ def bbr_again(kept: Kept) -> Numbers:
         "seeds": 1 if change is None else change.n,
         "changes": len(changes),
         "verdict": verdict(place in surely_changed(changes)),
-        "trials": len(rows),
-        "same": count_same(rows),
     }
 
 
@@ -233,7 +228,7 @@ def named(place: Sequence[str]) -> str:
 
 
 def cells_that_moved(kept: Kept) -> Numbers:
-    """Of paths, flavors and kernels, how many moved in efficiency by more than their seeds do."""
+    """How many places surely changed, by response, and the largest change of the efficiency."""
     cells = by_place(kept, "efficiency")
     several = tested(cells)
     without = [values for place, values in cells.items() if place not in several]
@@ -243,6 +238,7 @@ def cells_that_moved(kept: Kept) -> Numbers:
         "without": len(without),
         "unchanged": sum(set(values) == {0.0} for values in without),
         **places_by(kept, "queue_delay_ms"),
+        **of_places(kept),
         "cells": len(several),
         "sure": len(sure),
         "largest": several[largest].mean,
@@ -259,7 +255,7 @@ def delays(kept: Kept) -> Numbers:
     largest = largest_of(several)
     return {
         "largest": f"{in_digits(several[largest])} ms ({named(largest)})",
-        "verdict": verdict(largest in sure),
+        "is_sure": int(largest in sure),
         "largest_sure": (
             f"{in_digits(sure[place])} ms ({named(place)})"
             if (place := largest_of(sure))

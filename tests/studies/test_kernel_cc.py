@@ -25,7 +25,17 @@ from harness.judge import studies
 from harness.records.seal import seal
 from plan.atm import CELL_BYTES
 from plan.facts import TrialFacts, read
-from studies.kernel_cc import days, fast, findings, mixed, others, reading, threshold, window
+from studies.kernel_cc import (
+    abstract,
+    days,
+    fast,
+    findings,
+    mixed,
+    others,
+    reading,
+    threshold,
+    window,
+)
 from studies.kernel_cc.changes import RESPONSES, changes, mean_change
 from studies.kernel_cc.pages import of_seeds
 from studies.kernel_cc.study import (
@@ -295,13 +305,30 @@ def test_a_change_is_told_with_its_verdict(
 ) -> None:
     kept = kept_changes(tmp_path, {"retransmits": [values, values]})
     numbers = findings.bbr_again(kept)
-    assert (numbers["verdict"], numbers["seeds"], numbers["trials"]) == (said, 3, 6)
+    assert (numbers["verdict"], numbers["seeds"]) == (said, 3)
+
+
+@pytest.mark.parametrize(
+    ("values", "fewer"), [(SURE, 0), ([-x for x in SURE], 1), ([-x for x in UNSURE], 0)]
+)
+def test_fewer_segments_sent_again_are_told_only_if_it_is_sure(
+    tmp_path: Path, values: Sequence[float], fewer: int
+) -> None:
+    kept = kept_changes(tmp_path, {"retransmits": [values, values]})
+    place = ("6.12", "7.3", "bbr", RESPONSES["retransmits"])
+    assert abstract.again(kept, place)["again_fewer"] == fewer
+    assert abstract.again(kept, ("6.1", *place[1:]))["again"] is None
 
 
 def test_the_largest_change_of_a_delay_may_not_be_the_largest_sure_change(tmp_path: Path) -> None:
     numbers = findings.delays(kept_changes(tmp_path, {"queue_delay_ms": [SURE, UNSURE]}))
-    assert numbers["verdict"] == "it is not sure"
+    assert numbers["is_sure"] == 0
     assert "fq-codel" in str(numbers["largest"]) and "EPD" in str(numbers["largest_sure"])
+
+
+def test_the_largest_change_of_a_delay_may_be_sure(tmp_path: Path) -> None:
+    numbers = findings.delays(kept_changes(tmp_path, {"queue_delay_ms": [[0.0] * 3, SURE]}))
+    assert numbers["is_sure"] == 1 and numbers["largest"] == numbers["largest_sure"]
 
 
 def test_no_change_of_a_delay_may_be_sure(tmp_path: Path) -> None:
