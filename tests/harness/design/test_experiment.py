@@ -13,7 +13,7 @@ from harness.design.trials import planned
 from plan.errors import UsageError
 from tests.small import PROJECT, SMALL, TINY, small_trials, write_small
 
-OF_A_STUDY = {"claims.toml", "sentences.toml"}
+OF_A_STUDY = {"claims.toml", "sentences.toml", "topics.toml"}
 """Files beside the experiments of a study."""
 MISTAKES = [
     ("name = ", "nme = ", "nme: this key is unknown; it must be one of name, title"),
